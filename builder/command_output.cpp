@@ -1,4 +1,4 @@
-// Standard output for what was asked, standard error for complaints.
+// Results go to standard output, errors to standard error.
 #include "builder/command_output.hpp"
 
 #include <cstdio>

@@ -1,4 +1,4 @@
-// What every subcommand says and how it ends.
+// Output and exit statuses of every subcommand.
 #pragma once
 
 #include <string>
@@ -7,12 +7,12 @@
 
 namespace wheelyard::builder {
 
-inline constexpr int exit_well = 0;
+inline constexpr int exit_well = 0;    // success
 inline constexpr int exit_failed = 1;  // something failed or is missing
-inline constexpr int exit_usage = 2;   // or configuration
+inline constexpr int exit_usage = 2;   // wrong usage or configuration
 
-void print(const std::string& text);
-// To standard error; returns `status`.
+void print(const std::string& text);  // to standard output
+// Prints the error to standard error; returns `status`.
 int complain(const base::Error& error, int status);
 
 }  // namespace wheelyard::builder

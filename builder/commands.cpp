@@ -1,4 +1,4 @@
-// What each subcommand does with a workplace.
+// The subcommands that change something, and `plan`.
 #include "builder/commands.hpp"
 
 #include <unistd.h>
@@ -25,18 +25,18 @@ namespace {
 
 constexpr std::int64_t ms_per_s = 1000;
 
-std::string told(const Attempt& attempt, const std::string& text) {
+std::string event_line(const Attempt& attempt, const std::string& text) {
     return attempt.task + " " + attempt.id + ": " + base::printable(text);
 }
 
-// Held by something that a tick moves on.
+// Whether a later tick can continue the cell without anybody's help.
 bool is_waiting(const Cell& cell) {
     return cell.state == CellState::held && !cell.awaits_others;
 }
 
-// Nothing is left that this program could do now or by waiting for its own jobs.
+// Whether nothing is left that this program can do, now or after its own jobs.
 bool is_settled(const TickReport& report) {
-    // Wheels that only wait for a person to mend the token wait without us.
+    // Wheels whose upload waits for a person to replace the token do not count.
     const bool others = std::any_of(report.active.begin(), report.active.end(), [&](const Attempt& attempt) {
         return !report.uploads_paused || attempt.state != State::uploading;
     });
@@ -49,12 +49,12 @@ bool is_settled(const TickReport& report) {
 }
 
 bool awaits_login_node(const Attempt& attempt) {
-    return attempt.waiting.reason.starts_with(login_reason);
+    return attempt.waiting.what == WaitFor::login_step;
 }
 
-// Its job waits for its turn, or the login node works for it.
-bool is_in_hand(const Attempt& attempt) {
-    return attempt.waiting.reason.starts_with(queued_reason) || awaits_login_node(attempt);
+// Whether the attempt's job is queued or the login node prepares it.
+bool is_queued_or_preparing(const Attempt& attempt) {
+    return attempt.waiting.what == WaitFor::queue || awaits_login_node(attempt);
 }
 
 bool has_all(const Plan& plan) {
@@ -68,14 +68,15 @@ std::vector<std::string> places_of(const std::vector<Attempt>& active) {
     return places;
 }
 
-// Ticks until all is settled, or nothing has moved for run_patience_ms (a registry that stays away).
+// Ticks until nothing is left to do, or nothing has changed for run_patience_ms (if the registry is down, for
+// example).
 base::Result<Plan> tick_until_settled(Workplace& place, Screen& screen) {
     base::UnixMicros moved = place.clock().now();
     std::string held;
     std::vector<std::string> before;
     while (true) {
         auto report = place.agent().tick();
-        if (!report && report.error().code != "lock.held") return tl::unexpected(report.error());
+        if (!report && report.error().kind != base::ErrorKind::busy) return tl::unexpected(report.error());
         if (!report) {
             if (std::exchange(held, report.error().sentence) != report.error().sentence)
                 screen.line(report.error().text());
@@ -83,20 +84,20 @@ base::Result<Plan> tick_until_settled(Workplace& place, Screen& screen) {
             screen.show(place.views(report->active));
             if (is_settled(*report)) {
                 for (const Cell& cell : report->plan.cells) {
-                    if (cell.awaits_others) screen.line(cell.task + " is not waited for: " + cell.reason);
+                    if (cell.awaits_others) screen.line("Not waiting for " + cell.task + ": " + cell.reason);
                 }
                 return std::move(report->plan);
             }
             auto now = places_of(report->active);
-            const bool running =
-                std::any_of(report->active.begin(), report->active.end(),
-                            [](const Attempt& a) { return a.state == State::running || is_in_hand(a); });
+            const bool running = std::any_of(
+                report->active.begin(), report->active.end(),
+                [](const Attempt& a) { return a.state == State::running || is_queued_or_preparing(a); });
             if (running || report->moved || now != before) moved = place.clock().now();
             before = std::move(now);
         }
         if (place.clock().now() - moved > run_patience_ms * 1000) {
-            screen.line("Nothing has moved for " + base::render_duration_ms(run_patience_ms) +
-                        "; nothing is lost: the next `run` or `tick` goes on.");
+            screen.line("Nothing has changed for " + base::render_duration_ms(run_patience_ms) +
+                        "; stopping. No work is lost: the next `run` or `tick` continues.");
             return place.agent().look();
         }
         place.clock().sleep_ms(run_poll_ms);
@@ -116,16 +117,18 @@ int run_plan(const Arguments& arguments) {
     }
     print(render_plan(*plan, arguments.explain));
     if (arguments.explain)
-        print("\nSources come from, as pip's configuration says:\n" + render_pip_config((*place)->pip()));
+        print("\nSources are downloaded according to pip's configuration:\n" +
+              render_pip_config((*place)->pip()));
     return exit_well;
 }
 
 namespace {
 
-// As cron would: a tick that fails is told, and the next one tries again. Ends by a signal only, at any time.
+// Ticks like cron: prints the errors of a failed tick, and tries again at the next one. Only a signal ends
+// it.
 int tick_for_ever(const Arguments& arguments) {
-    std::fputs(("A tick every " + base::render_duration_ms(arguments.interval_s * ms_per_s) +
-                "; stop it at any time, jobs go on.\n")
+    std::fputs(("Running a tick every " + base::render_duration_ms(arguments.interval_s * ms_per_s) +
+                ". It is safe to stop at any time: jobs continue.\n")
                    .c_str(),
                stderr);
     base::SystemClock clock;
@@ -142,7 +145,7 @@ int run_run(const Arguments& arguments) {
     if (arguments.interval_s > 0) return tick_for_ever(arguments);
     Screen screen(stderr, ::isatty(STDERR_FILENO) != 0);
     const auto note = [&screen](const Attempt& attempt, const std::string& text) {
-        screen.line(told(attempt, text));
+        screen.line(event_line(attempt, text));
     };
     const auto place = Workplace::open(arguments.site, note, arguments.stop_at);
     if (!place) return complain(place.error(), exit_usage);
@@ -154,15 +157,15 @@ int run_run(const Arguments& arguments) {
 
 namespace {
 
-// With `stay` until nothing that was started on this node is at work: the end of a batch job ends it, too.
-// Each such step has its own limit of time.
+// With `stay`, ticks until no login-node step is running: in a batch job, the end of the job would kill these
+// steps. Each step has its own time limit.
 base::Result<TickReport> tick_and_stay(Workplace& place, bool stay) {
     bool is_at_work = false;
     while (true) {
         auto report = place.agent().tick();
         if (report) {
             is_at_work = std::any_of(report->active.begin(), report->active.end(), awaits_login_node);
-        } else if (report.error().code != "lock.held") {  // whoever holds it lets go before our step ends
+        } else if (report.error().kind != base::ErrorKind::busy) {  // busy: another tick ends before our step
             return report;
         }
         if (!stay || !is_at_work) return report;
@@ -173,14 +176,14 @@ base::Result<TickReport> tick_and_stay(Workplace& place, bool stay) {
 }  // namespace
 
 int run_tick(const Arguments& arguments) {
-    std::FILE* const out = arguments.json ? stderr : stdout;  // with --json, stdout is one document
+    std::FILE* const out = arguments.json ? stderr : stdout;  // with --json, stdout is a single document
     const auto note = [out](const Attempt& attempt, const std::string& text) {
-        std::fputs((told(attempt, text) + "\n").c_str(), out);
+        std::fputs((event_line(attempt, text) + "\n").c_str(), out);
     };
     const auto place = Workplace::open(arguments.site, note, arguments.stop_at);
     if (!place) return complain(place.error(), exit_usage);
     const auto report = tick_and_stay(**place, arguments.stay);
-    if (!report && report.error().code == "lock.held") {
+    if (!report && report.error().kind == base::ErrorKind::busy) {
         std::fputs((report.error().text() + "\n").c_str(), out);
         return exit_well;
     }
@@ -222,7 +225,7 @@ namespace {
 
 int make_user_files(const Site& site, const Arguments& arguments) {
     if (arguments.to.empty())
-        return complain({"site.no_folder", "Where do they go?", {}, "name a folder with --to"}, exit_usage);
+        return complain({"site.no_folder", "No target folder", {}, "name one with --to"}, exit_usage);
     std::error_code error;
     const auto place = std::filesystem::absolute(arguments.to, error).lexically_normal();
     const auto files = render_user_files(site, place);
@@ -261,8 +264,7 @@ namespace {
 int print_line(const Arguments& arguments, std::string (*render)(const CronInput&)) {
     const auto site = read_site(arguments.site);
     if (!site) return complain(site.error(), exit_usage);
-    // Without its folder the log cannot be opened, and the shell that cron starts would not even begin the
-    // tick.
+    // The shell that cron starts opens the log first; without its folder the tick would not run.
     const auto made = base::make_directories(site->state_directory);
     if (!made) return complain(made.error(), exit_failed);
     std::error_code error;

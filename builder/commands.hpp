@@ -1,5 +1,5 @@
-// The subcommands of wheelyard-builder. Each returns the exit status: 0 all is well, 1 something failed or is
-// missing, 2 usage or configuration.
+// The subcommands of wheelyard-builder. Each returns its exit status: 0 success, 1 something failed or is
+// missing, 2 wrong usage or configuration.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@ struct Arguments {
     std::filesystem::path site;
     bool json = false;
     bool explain = false;
-    std::string name;          // an attempt or a task; of `doctor` a log
-    std::string explain_code;  // of `doctor`
+    std::string name;          // an attempt or a task; `doctor`: a log
+    std::string explain_code;  // `doctor`
     bool markdown = false;
     bool follow = false;
-    bool stay = false;            // of `tick`
-    std::filesystem::path to;     // of `site user-files`
-    std::int64_t interval_s = 0;  // of `run`; 0: until all is settled
+    bool stay = false;            // `tick`
+    std::filesystem::path to;     // `site user-files`
+    std::int64_t interval_s = 0;  // `run`; 0: until nothing is left to do
     std::string stop_at;          // tests only: WHEELYARD_STOP_AT
 };
 

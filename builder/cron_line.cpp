@@ -13,9 +13,9 @@
 namespace wheelyard::builder {
 namespace {
 
-// What says where programs are; with batch_server_variables carried, none of it is secret.
+// Variables that locate programs; neither these nor batch_server_variables are secret.
 constexpr std::array<std::string_view, 3> plain = {"PATH", "LANG", "TZ"};
-// What cron or the login gives anyway.
+// Variables that cron or the login sets itself.
 constexpr std::array<std::string_view, 4> given = {"HOME", "LOGNAME", "SHELL", "USER"};
 
 template <typename Names>
@@ -37,18 +37,19 @@ std::string command(const CronInput& input) {
     return text;
 }
 
-// Variables that a tick from here would see and one from cron would not.
+// A comment that names the variables that a tick from this shell has and a tick from cron does not.
 std::string left_out(const CronInput& input) {
     std::vector<std::string> names;
     const EnvironmentMap job = job_environment(input.environment);
     for (const auto& [name, value] : input.environment) {
-        const bool is_seen = job.contains(name) || name.starts_with("PIP_") ||  // by the agent itself
+        const bool is_seen = job.contains(name) || name.starts_with("PIP_") ||  // read by the agent
                              base::ascii_lower(name).ends_with("_proxy");
         if (is_seen && !is_carried(name) && !is_among(given, name)) names.push_back(name);
     }
     if (names.empty()) return "";
-    return "# Set here, and not in this line because it may hold a secret: " + base::join(names, ", ") +
-           ".\n# pip's own files (pip config) are read by every tick.\n";
+    return "# Set in this shell, but not copied because they may contain secrets: " +
+           base::join(names, ", ") +
+           ".\n# Every tick reads pip's configuration files (see `pip config list`).\n";
 }
 
 // crontab(5): an unescaped % ends the command.
@@ -68,7 +69,7 @@ std::string render_scrontab_line(const CronInput& input) {
     std::string text = left_out(input) + "#SCRON --job-name=wheelyard-tick --time=" +
                        std::to_string(tick_minutes + input.max_step_minutes) + " --ntasks=1\n";
     if (!input.account.empty()) text += "#SCRON --account=" + input.account + "\n";
-    // The end of the job ends whatever the tick started.
+    // A batch job ends with all its processes, so the tick must stay until its steps are done.
     return text + "#SCRON --output=" + input.log.string() + " --open-mode=append\n" +
            schedule(command(input) + " --stay") + "\n";
 }

@@ -1,9 +1,9 @@
-// The line that a person installs so that the agent ticks by itself: for crontab, or for scrontab where a
-// site switched cron off. Pure.
+// The line that a user installs so that the agent ticks automatically: for crontab, or for scrontab where
+// cron is disabled. Pure.
 //
-// It says everything that a tick needs, because cron starts it with almost no environment. What may hold a
-// secret (an index's URL) is named and not repeated: a crontab's commands are seen by every user of the
-// machine.
+// The line contains everything that a tick needs, because cron's environment is almost empty. Variables that
+// may contain a secret (an index URL) are only named: the commands in a crontab are visible to every user of
+// the machine.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +17,10 @@ namespace wheelyard::builder {
 struct CronInput {
     std::filesystem::path program;  // wheelyard-builder, absolute
     std::filesystem::path site;     // absolute
-    std::filesystem::path log;
+    std::filesystem::path log;      // absolute
     EnvironmentMap environment;
-    std::string account = {};           // of the site's jobs
-    std::int64_t max_step_minutes = 0;  // that a tick of scrontab stays for
+    std::string account = {};           // that the site's jobs are charged to
+    std::int64_t max_step_minutes = 0;  // scrontab only: how long a tick may wait for its login-node steps
 };
 [[nodiscard]] std::string render_cron_line(const CronInput& input);
 [[nodiscard]] std::string render_scrontab_line(const CronInput& input);

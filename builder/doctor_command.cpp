@@ -1,4 +1,4 @@
-// `doctor`: a log, or standard input, read once; no site is needed.
+// `doctor`: examines a log or standard input in one pass; needs no site.
 #include <unistd.h>
 
 #include <cerrno>
@@ -42,7 +42,7 @@ int explain(const Arguments& arguments) {
         codes.emplace_back(one.code);
     const auto near = base::nearest(arguments.explain_code, codes);
     return complain({"doctor.unknown_code", "No rule has this code", arguments.explain_code,
-                     near ? "do you mean " + *near + "?" : "`--explain all` lists them"},
+                     near ? "did you mean `" + *near + "`?" : "`--explain all` lists all codes"},
                     exit_usage);
 }
 
@@ -51,7 +51,7 @@ int explain(const Arguments& arguments) {
 int run_doctor(const Arguments& arguments) {
     if (!arguments.explain_code.empty()) return explain(arguments);
     if (arguments.name.empty())
-        return complain({"doctor.no_log", "Name a log, or - for standard input", "", "doctor --help"},
+        return complain({"doctor.no_log", "No log given", "", "name a file, or - for standard input"},
                         exit_usage);
     const bool piped = arguments.name == "-";
     const auto seen = piped ? examine_standard_input() : examine_log(arguments.name);

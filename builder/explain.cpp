@@ -1,4 +1,4 @@
-// The story of a task as text and JSON.
+// The history of a task as text and JSON.
 #include "builder/explain.hpp"
 
 #include <algorithm>
@@ -53,7 +53,7 @@ std::string used_by(const Attempt& attempt) {
     if (used.memory_kib > 0)
         parts.push_back(base::render_bytes(static_cast<std::uint64_t>(used.memory_kib) * base::kib) +
                         " of memory");
-    if (!attempt.end->word.empty()) parts.push_back("its scheduler says: " + attempt.end->word);
+    if (!attempt.end->word.empty()) parts.push_back("scheduler: " + attempt.end->word);
     return base::join(parts, ", ");
 }
 
@@ -64,22 +64,21 @@ void add_failure(std::string& text, const Attempt& attempt) {
     add(text, "first error", failure.first_error);
     if (attempt.tree_removed != 0) {
         add(text, "build tree",
-            "gone since " + base::render_rfc3339(attempt.tree_removed) +
-                ", to keep within work.trees_gib; another attempt begins anew");
+            "removed " + base::render_rfc3339(attempt.tree_removed) +
+                " to stay within work.trees_gib; a retry starts from scratch");
     }
     const DoctorRule* rule = find_doctor_rule(failure.cause);
     if (rule == nullptr) return;
-    add(text, "cause", failure.cause + ", line " + std::to_string(failure.line) + " of its log");
+    add(text, "cause", failure.cause + ", line " + std::to_string(failure.line) + " of the log");
     add(text, "what to do", std::string(rule->remedy));
-    add(text, "by itself", std::string(automatic_sentence(rule->automatic)));
+    add(text, "agent", std::string(automatic_sentence(rule->automatic)));
 }
 
 }  // namespace
 
 std::string render_story(const TaskStory& story) {
     std::string text = story.task + ": ";
-    text +=
-        story.cell ? std::string(cell_state_text(story.cell->state)) : "wanted by no [[want]] of the site";
+    text += story.cell ? std::string(cell_state_text(story.cell->state)) : "not in any [[want]] of the site";
     text += "\n";
     if (story.cell) {
         add(text, "why", story.cell->reason);
@@ -94,8 +93,8 @@ std::string render_story(const TaskStory& story) {
                 std::string(state_text(attempt.state)) + (attempt.superseded ? ", superseded by retry" : "") +
                 "\n";
         add(text, "began", base::render_rfc3339(attempt.created));
-        add(text, "asked for", request_of(attempt));
-        add(text, "otherwise", attempt.remedy);
+        add(text, "requested", request_of(attempt));
+        add(text, "changed", attempt.remedy);
         add(text, "phases", phases_of(attempt));
         add(text, "used", used_by(attempt));
         add(text, "governed", attempt.governed ? wire::describe(*attempt.governed) : "");
@@ -103,7 +102,7 @@ std::string render_story(const TaskStory& story) {
         add(text, "wheel", attempt.wheel.filename);
         add_failure(text, attempt);
     }
-    if (story.attempts.empty()) text += "\nNo attempt yet.\n";
+    if (story.attempts.empty()) text += "\nNo attempts yet.\n";
     return base::printable(text);
 }
 

@@ -1,5 +1,5 @@
-// Everything that is known of one task, in the order in which it happened: what the plan says, each attempt
-// with what its job asked for, used and failed of, and what the agent does next. Pure.
+// The history of one task in chronological order: what the plan decides, each attempt with the resources that
+// its job requested and used, its failure, and what the agent does next. Pure.
 #pragma once
 
 #include <optional>
@@ -14,9 +14,9 @@ namespace wheelyard::builder {
 
 struct TaskStory {
     std::string task;
-    std::optional<Cell> cell;                     // of the plan; absent: nobody wants it (any more)
-    std::vector<Attempt> attempts;                // by number
-    std::optional<wire::Task> claimed_task = {};  // of the registry that it is built for
+    std::optional<Cell> cell;                     // from the plan; absent: no [[want]] names it (any more)
+    std::vector<Attempt> attempts;                // sorted by number
+    std::optional<wire::Task> claimed_task = {};  // the registry's task that it is built for
 };
 
 [[nodiscard]] std::string render_story(const TaskStory& story);

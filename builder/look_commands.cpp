@@ -1,4 +1,4 @@
-// The subcommands that look and change nothing: status, explain, logs.
+// The read-only subcommands: status, explain, logs.
 #include <algorithm>
 #include <cstdio>
 #include <utility>
@@ -15,7 +15,7 @@
 namespace wheelyard::builder {
 namespace {
 
-// Of a task the latest attempt.
+// Finds an attempt by its id, or the latest attempt of a task.
 const Attempt* find_attempt(const JournalContent& journal, const std::string& name) {
     const Attempt* found = nullptr;
     for (const auto& attempt : journal.attempts) {
@@ -26,7 +26,8 @@ const Attempt* find_attempt(const JournalContent& journal, const std::string& na
     return found;
 }
 
-// Writes what the log holds from `at` on, and moves `at` behind it. A log that is not there yet is empty.
+// Prints the log from offset `at` to its end and advances `at`. Error: the log cannot be read ("os.ENOENT":
+// it does not exist yet).
 base::Status print_log(const std::filesystem::path& log, std::uint64_t& at) {
     const auto reader = base::FileReader::open(log);
     if (!reader) return tl::unexpected(reader.error());
@@ -41,7 +42,7 @@ base::Status print_log(const std::filesystem::path& log, std::uint64_t& at) {
     return {};
 }
 
-// Of its job, or before that of what the login node does for it.
+// The log of the attempt's job, or, until the job has one, of its steps on the login node.
 std::filesystem::path log_of(const Workplace& place, const Attempt& attempt) {
     const AttemptFolder folder = place.folder_of(attempt);
     std::error_code ignored;
@@ -50,7 +51,7 @@ std::filesystem::path log_of(const Workplace& place, const Attempt& attempt) {
                                                                               : folder.login_log();
 }
 
-// Until the attempt is over and its logs are told to the end.
+// Prints the attempt's logs until it is over.
 int follow_log(Workplace& place, const std::string& id) {
     std::filesystem::path log;
     std::uint64_t at = 0;
@@ -61,10 +62,11 @@ int follow_log(Workplace& place, const std::string& id) {
         const bool over = attempt == nullptr || is_over(attempt->state);
         if (attempt != nullptr) {
             const auto now = log_of(place, *attempt);
-            if (!log.empty() && now != log) static_cast<void>(print_log(log, at));  // its last words
+            if (!log.empty() && now != log)
+                static_cast<void>(print_log(log, at));  // the rest of the previous log
             if (std::exchange(log, now) != now) at = 0;
             const auto printed = print_log(log, at);
-            if (!printed && (over || printed.error().code != "os.ENOENT"))
+            if (!printed && (over || printed.error().os_error != ENOENT))
                 return complain(printed.error(), exit_failed);
         }
         if (over) return exit_well;
@@ -104,8 +106,8 @@ int run_explain(const Arguments& arguments) {
     const auto claims = (*place)->claims();
     if (const wire::Task* task = claimed_task_of(claims, story.task)) story.claimed_task = *task;
     if (!story.cell && story.attempts.empty()) {
-        return complain({"explain.unknown", "No want, no task and no attempt of this name", arguments.name,
-                         "`plan` and `status` list them"},
+        return complain({"explain.unknown", "No task or attempt has this name", arguments.name,
+                         "`plan` lists the tasks, `status` the attempts"},
                         exit_failed);
     }
     std::sort(story.attempts.begin(), story.attempts.end(),
@@ -122,7 +124,7 @@ int run_logs(const Arguments& arguments) {
     const Attempt* attempt = find_attempt(*journal, arguments.name);
     if (attempt == nullptr) {
         return complain(
-            {"logs.unknown", "No attempt and no task of this name", arguments.name, "`status` lists them"},
+            {"logs.unknown", "No task or attempt has this name", arguments.name, "`status` lists them"},
             exit_failed);
     }
     if (attempt->governed)

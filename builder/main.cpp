@@ -1,4 +1,4 @@
-// wheelyard-builder: the command line. Wiring only; commands.cpp does the work.
+// wheelyard-builder: the command line only; commands.cpp does the work.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstdlib>
@@ -25,113 +25,111 @@ struct CommandRow {
 };
 
 void add_plan_options(CLI::App& app, Arguments& arguments) {
-    app.add_flag("--explain", arguments.explain, "Also recipes, and where sources come from");
+    app.add_flag("--explain", arguments.explain, "Also show recipes, reasons, and where sources come from");
 }
 
 void add_run_options(CLI::App& app, Arguments& arguments) {
     app.add_option("--interval", arguments.interval_s,
-                   "Tick every so many seconds, for ever: where a site has no cron")
+                   "Run a tick every SECONDS until stopped, where a site has no cron")
         ->check(CLI::Range(std::int64_t{1}, wheelyard::builder::max_interval_s))
         ->type_name("SECONDS");
 }
 
 void add_tick_options(CLI::App& app, Arguments& arguments) {
     app.add_flag("--stay", arguments.stay,
-                 "Until what it started on this node is over: for ticks whose end would end that, too");
+                 "Wait until the steps that it started on this node are done, for ticks inside a batch job");
 }
 
 void add_logs_options(CLI::App& app, Arguments& arguments) {
-    app.add_flag("-f,--follow", arguments.follow, "Go on until the attempt is over");
+    app.add_flag("-f,--follow", arguments.follow, "Keep printing until the attempt is over");
 }
 
 void add_retest_options(CLI::App& app, Arguments& arguments) {
     app.add_option("NAME", arguments.name,
-                   "Of a test, of the task that it tests, or of a package; all without it");
+                   "A test, the task that it tests, or a package; default: all tests");
 }
 
 void add_doctor_options(CLI::App& app, Arguments& arguments) {
-    app.add_option("LOG", arguments.name, "A build's log, or - for standard input");
-    app.add_option("--explain", arguments.explain_code, "Say what a rule means; all: every rule")
-        ->type_name("CODE");
-    app.add_flag("--markdown", arguments.markdown, "With --explain all: as in docs/doctor-rules.md");
+    app.add_option("LOG", arguments.name, "A build log, or - for standard input");
+    app.add_option("--explain", arguments.explain_code, "Describe a rule, or `all` rules")->type_name("CODE");
+    app.add_flag("--markdown", arguments.markdown,
+                 "With --explain all: print docs/reference/doctor-rules.md");
 }
 
 void add_site_options(CLI::App& app, Arguments& arguments) {
-    app.add_option("--to", arguments.to, "user-files: the folder that they go to, and are used from")
-        ->type_name("DIR");
+    app.add_option("--to", arguments.to, "user-files: the folder to install the files in")->type_name("DIR");
 }
 
 constexpr CommandRow commands[] = {
-    {"plan", "Show every wanted wheel with its state and the reason; change nothing",
+    {"plan", "Show every wanted wheel, its state and the reason; changes nothing",
      "  wheelyard-builder plan --site site.toml\n"
-     "  wheelyard-builder plan --site site.toml --explain    with recipes, and where sources come from\n"
+     "  wheelyard-builder plan --site site.toml --explain    also recipes and where sources come from\n"
      "  wheelyard-builder plan --site site.toml --json | jq '.cells[] | select(.state != \"have\")'\n",
      wheelyard::builder::run_plan, true, nullptr, nullptr, add_plan_options},
-    {"site", "Ask on the spot whether the site is as its file says; write what its users need",
+    {"site", "Check that the machine matches the site file, or write the files for its users",
      "  wheelyard-builder site check --site site.toml\n"
      "  wheelyard-builder site check --site site.toml --json | jq '.lines[] | select(.good | not)'\n"
      "  wheelyard-builder site user-files --site site.toml --to shared/pytorch\n\n"
-     "check: modules, interpreters, compilers, launcher, scheduler, folders, token and registry; each line "
-     "that "
-     "fails says "
-     "what to do. Exit status: 0 all is well, 1 something is not.\n"
-     "user-files: modulefiles, hooks for environments, job scripts, a packed environment, a LibTorch example "
-     "([users] of the site file).\n",
+     "check tests modules, interpreters, compilers, launcher, scheduler, folders, token and registry. Each "
+     "line that fails says what to do. Exit status: 0 all checks pass, 1 a check failed.\n"
+     "user-files writes modulefiles, hooks for environments, job scripts, scripts that pack the "
+     "environment, and a LibTorch example, from [users] of the site file.\n",
      wheelyard::builder::run_site, true, "ACTION", "`check` or `user-files`", add_site_options},
-    {"run", "Build and upload until nothing is left to do, with progress",
+    {"run", "Build and upload until nothing is left to do, showing progress",
      "  wheelyard-builder run --site site.toml\n"
-     "  wheelyard-builder run --site site.toml --interval 300    ticks like cron, where there is none\n\n"
-     "Exit status: 0 every wanted wheel is there, 1 something failed or is missing, 2 usage or "
+     "  wheelyard-builder run --site site.toml --interval 300    where there is no cron\n\n"
+     "Exit status: 0 every wanted wheel is available, 1 something failed or is missing, 2 usage or "
      "configuration.\n"
-     "What only a person or the registry can move on (`retry`, a promotion) is told and not waited for.\n"
-     "Safe to stop at any time: jobs go on, and the next run or tick continues.\n",
+     "Wheels that need a person or the registry to continue (`retry`, a promotion) are listed, not waited "
+     "for.\n"
+     "It is safe to stop at any time: jobs continue, and so does the next run or tick.\n",
      wheelyard::builder::run_run, true, nullptr, nullptr, add_run_options},
-    {"tick", "One short step of the same, for cron: quiet unless something happens",
-     "  */5 * * * * wheelyard-builder tick --site /path/to/site.toml\n\n"
-     "Several login nodes may tick at once: one works, the others say who and exit 0.\n"
-     "Clones and wheelhouses are made beside it and go on after it; --stay is for places where they could "
-     "not, "
-     "such as a job of scrontab.\n",
+    {"tick", "Do one short step, for cron; prints nothing unless something happens",
+     "  */5 * * * * wheelyard-builder tick --site /path/to/site.toml\n"
+     "  wheelyard-builder tick --site site.toml --json | jq '.cells[] | select(.state == \"given up\")'\n\n"
+     "Several login nodes may tick at the same time: one does the work, the others print its name and exit "
+     "0.\n"
+     "Clones and wheelhouses are prepared in the background and continue after the tick; use --stay where "
+     "the end of the tick would kill them, such as in a job of scrontab.\n",
      wheelyard::builder::run_tick, true, nullptr, nullptr, add_tick_options},
-    {"status", "List the attempts",
+    {"status", "List the attempts and what they are doing",
      "  wheelyard-builder status --site site.toml\n"
      "  wheelyard-builder status --site site.toml --json\n",
      wheelyard::builder::run_status, true, nullptr, nullptr},
-    {"explain", "Tell the story of one task: why, every attempt, what failed, what comes next",
+    {"explain", "Show the history of one task: why it is built, every attempt, what failed, what is next",
      "  wheelyard-builder explain --site site.toml markupsafe-3.0.2-cp311\n"
      "  wheelyard-builder explain --site site.toml markupsafe-3.0.2-cp311 --json\n",
      wheelyard::builder::run_explain, true, "TASK",
-     "Of a task or one of its attempts, as `plan` and `status` list them"},
+     "A task or one of its attempts, as listed by `plan` and `status`"},
     {"logs", "Print the log of an attempt, or of the latest attempt of a task",
      "  wheelyard-builder logs --site site.toml markupsafe-3.0.2-cp311\n"
-     "  wheelyard-builder logs --site site.toml markupsafe-3.0.2-cp311 -f    until it is over\n",
-     wheelyard::builder::run_logs, false, "ATTEMPT", "Of an attempt or a task, as `status` lists them",
+     "  wheelyard-builder logs --site site.toml markupsafe-3.0.2-cp311 -f    follow until it is over\n",
+     wheelyard::builder::run_logs, false, "ATTEMPT", "An attempt or a task, as listed by `status`",
      add_logs_options},
-    {"doctor", "Say why a build failed, from its log alone; any build's log, of any size",
+    {"doctor", "Find out why a build failed from its log, which may be of any size and from any tool",
      "  wheelyard-builder doctor build.log\n"
      "  pip wheel . 2>&1 | wheelyard-builder doctor -\n"
      "  wheelyard-builder doctor --json build.log | jq -r '.findings[0].code'\n"
      "  wheelyard-builder doctor --explain cuda.host_compiler\n\n"
-     "Exit status: 0 no error in the log, 1 something failed, 2 usage, or the log cannot be read.\n",
+     "Exit status: 0 no error in the log, 1 the log contains an error, 2 usage, or the log cannot be read.\n",
      wheelyard::builder::run_doctor, true, nullptr, nullptr, add_doctor_options, false},
-    {"retry", "Let a task that was given up be tried again",
+    {"retry", "Retry a task that the agent has given up",
      "  wheelyard-builder retry --site site.toml markupsafe-3.0.2-cp311\n\n"
-     "A wheel that the registry refused is offered again as it is; anything else is built anew.\n",
-     wheelyard::builder::run_retry, false, "TASK",
-     "Of a task or one of its attempts, as `status` lists them"},
-    {"retest", "Run the tests on GPUs and several nodes again: after a maintenance",
-     "  wheelyard-builder retest --site site.toml                 all that have ended\n"
-     "  wheelyard-builder retest --site site.toml torch           those of one package\n"
+     "If only the upload failed, the same wheel is uploaded again; otherwise it is built from scratch.\n",
+     wheelyard::builder::run_retry, false, "TASK", "A task or one of its attempts, as listed by `status`"},
+    {"retest", "Run GPU and multi-node tests again, for example after a maintenance",
+     "  wheelyard-builder retest --site site.toml                 all finished tests\n"
+     "  wheelyard-builder retest --site site.toml torch           the tests of one package\n"
      "  wheelyard-builder retest --site site.toml torch-2.4.0-cp312-gpu-test\n\n"
-     "A wheel that was promoted stays so, whatever they say now; `plan` shows what they said.\n",
+     "A failing test does not withdraw a promoted wheel; `plan` shows the results.\n",
      wheelyard::builder::run_retest, false, nullptr, nullptr, add_retest_options},
-    {"cancel", "Stop an attempt and its job; nothing of it is tried again before `retry`",
+    {"cancel", "Stop an attempt and its job; the agent does not retry it until `retry`",
      "  wheelyard-builder cancel --site site.toml markupsafe-3.0.2-cp311\n", wheelyard::builder::run_cancel,
-     false, "ATTEMPT", "Of an attempt, or of a task that has one under way"},
-    {"cron-line", "Print the crontab line that lets the agent tick every five minutes",
+     false, "ATTEMPT", "An attempt, or a task with a running attempt"},
+    {"cron-line", "Print a crontab line that runs `tick` every five minutes",
      "  (crontab -l; wheelyard-builder cron-line --site site.toml) | crontab -\n",
      wheelyard::builder::run_cron_line, false, nullptr, nullptr},
-    {"scrontab-line", "The same for scrontab, where a site switched cron off",
+    {"scrontab-line", "Print the same line for Slurm's scrontab, where cron is disabled",
      "  (scrontab -l; wheelyard-builder scrontab-line --site site.toml) | scrontab -\n",
      wheelyard::builder::run_scrontab_line, false, nullptr, nullptr},
 };
@@ -139,20 +137,23 @@ constexpr CommandRow commands[] = {
 }  // namespace
 
 int main(int argc, char** argv) {
-    CLI::App app("Turns the wheels that a site wants into wheels in its index.", "wheelyard-builder");
+    CLI::App app("Builds the Python wheels that a site wants, and uploads them to its index.",
+                 "wheelyard-builder");
     app.set_version_flag("--version", std::string("wheelyard-builder " WHEELYARD_VERSION));
     app.require_subcommand(1);
     app.footer(
         "Examples:\n"
         "  wheelyard-builder plan --explain --site site-configs/debian12/site.toml\n"
-        "  wheelyard-builder run --site site-configs/debian12/site.toml\n");
+        "  wheelyard-builder run --site site-configs/debian12/site.toml\n"
+        "  wheelyard-builder status --site site-configs/debian12/site.toml\n\n"
+        "`wheelyard-builder COMMAND --help` shows the options and examples of a command.\n");
     Arguments arguments;
     if (const char* stop = std::getenv("WHEELYARD_STOP_AT")) arguments.stop_at = stop;
     for (const auto& command : commands) {
         CLI::App* sub = app.add_subcommand(command.name, command.help);
         sub->footer(std::string("Examples:\n") + command.examples);
         if (command.has_site) {
-            sub->add_option("--site", arguments.site, "The site file (docs/formats/site.md)")
+            sub->add_option("--site", arguments.site, "The site file (docs/reference/site.md)")
                 ->required()
                 ->type_name("FILE");
         }
@@ -174,7 +175,7 @@ int main(int argc, char** argv) {
             if (app.got_subcommand(command.name)) return command.run(arguments);
         }
     } catch (const std::exception& error) {
-        std::fprintf(stderr, "wheelyard-builder: a bug or a broken environment: %s\n", error.what());
+        std::fprintf(stderr, "wheelyard-builder: internal error: %s\n", error.what());
         return 1;
     }
     return 2;

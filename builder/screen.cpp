@@ -1,4 +1,4 @@
-// Draws the line of progress on a terminal; says less in a log.
+// Redraws a status line on a terminal; prints fewer lines otherwise.
 #include "builder/screen.hpp"
 
 #include "lib/base/printable.hpp"
@@ -7,7 +7,7 @@
 namespace wheelyard::builder {
 namespace {
 
-constexpr std::size_t terminal_columns = 100;  // a line that wraps could not be drawn over
+constexpr std::size_t terminal_columns = 100;  // a wrapped line cannot be redrawn
 
 std::string fitting(std::string text) {
     if (text.size() > terminal_columns) text.resize(terminal_columns);

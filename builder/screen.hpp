@@ -1,5 +1,4 @@
-// What `run` shows: one line for each thing that happens, and, on a terminal, one line below that is drawn
-// anew.
+// The output of `run`: one line per event, and on a terminal a status line below that is redrawn.
 #pragma once
 
 #include <cstdio>
@@ -13,14 +12,16 @@ namespace wheelyard::builder {
 
 class Screen {
   public:
-    // `terminal`: lines may be drawn over.
+    // `terminal`: `out` supports redrawing a line.
     Screen(std::FILE* out, bool terminal) : out_(out), terminal_(terminal) {}
     ~Screen() { clear(); }
     Screen(const Screen&) = delete;
     Screen& operator=(const Screen&) = delete;
 
+    // Prints one event.
     void line(const std::string& text);
-    // On a terminal the bottom line; in a log a line for each new phase and for each tenth of a counter.
+    // On a terminal, redraws the status line; otherwise prints a line for each new phase and each tenth of
+    // progress.
     void show(const std::vector<AttemptView>& active);
 
   private:
@@ -28,7 +29,7 @@ class Screen {
     std::FILE* out_;
     bool terminal_;
     bool drawn_ = false;
-    std::map<std::string, std::string> said_;  // attempt → what the log last said of it
+    std::map<std::string, std::string> said_;  // attempt → its last printed phase and tenth
 };
 
 }  // namespace wheelyard::builder

@@ -1,4 +1,4 @@
-// One function a topic; all of them ask the real thing.
+// One function per topic; each runs the real program.
 #include "builder/site_check.hpp"
 
 #include <sys/stat.h>
@@ -34,7 +34,7 @@ std::string last_line(const std::string& text) {
 struct Answer {
     bool good = false;
     std::string out;
-    std::string problem;  // the last thing it said
+    std::string problem;  // the last line of its output
 };
 
 Answer ask(const std::string& script, const EnvironmentMap& environment) {
@@ -88,7 +88,7 @@ class Checker {
         lines_.push_back({what, good, found, good ? "" : advice});
     }
 
-    // Everything that comes with modules is asked after them.
+    // Bash that sets up the site's environment, for checks of programs that modules may provide.
     [[nodiscard]] std::string setup() const {
         const PythonChoice* python = site_.pythons.empty() ? nullptr : &site_.pythons.front();
         const Accelerator* accelerator = site_.accelerators.empty() ? nullptr : &site_.accelerators.front();
@@ -113,11 +113,12 @@ class Checker {
                 : log.empty() ? "not loaded"
                               : log,
                 "`module spider " + name.substr(0, name.find('/')) +
-                    "` lists what there is; mend [modules], [[accelerator]] or [[python]]");
+                    "` lists what is available; correct [modules], [[accelerator]] or [[python]]");
             log.clear();
         }
         if (answer.out.find('@') == std::string::npos)
-            add("modules", false, answer.problem, "name the file that defines `module`: `init` in [modules]");
+            add("modules", false, answer.problem,
+                "set `init` in [modules] to the file that defines `module`");
     }
 
     void check_pythons() {
@@ -132,8 +133,8 @@ class Checker {
             const Answer venv = ask(
                 setup() + base::quote_shell(python->executable.string()) + " -I -c 'import venv, ensurepip'",
                 environment_);
-            add("venv of Python " + choice.version, venv.good, venv.good ? "there" : venv.problem,
-                "install its venv and ensurepip (Debian: python3-venv)");
+            add("venv of Python " + choice.version, venv.good, venv.good ? "available" : venv.problem,
+                "install the modules venv and ensurepip (Debian: python3-venv)");
         }
     }
 
@@ -141,15 +142,15 @@ class Checker {
                         const std::string& program) {
         if (compiler.empty()) return;
         const auto folder = base::TempDir::make("wheelyard-check");
-        if (!folder) return add(name, false, folder.error().sentence, "free the temporary folder");
+        if (!folder) return add(name, false, folder.error().sentence, "free space in the temporary folder");
         const fs::path source = folder->path() / ("program." + suffix);
         if (const auto written = base::replace_file(source, program); !written)
-            return add(name, false, written.error().sentence, "free the temporary folder");
+            return add(name, false, written.error().sentence, "free space in the temporary folder");
         const Answer answer = ask("set -eu\n" + setup() + "cd " + base::quote_shell(folder->path().string()) +
                                       "\n" + compiler + " -c " + source.filename().string() + " -o program.o",
                                   environment_);
         add(name + " " + compiler, answer.good, answer.good ? "compiles" : answer.problem,
-            "mend [compilers], or load the module that brings it");
+            "correct [compilers], or load the module that provides it");
     }
 
     void check_compilers() {
@@ -167,21 +168,22 @@ class Checker {
 
     void check_program(const std::string& what, const std::string& program, const std::string& advice) {
         const Answer answer = ask(setup() + "command -v -- " + base::quote_shell(program), environment_);
-        add(what, answer.good, answer.good ? last_line(answer.out) : "`" + program + "` is not there",
+        add(what, answer.good, answer.good ? last_line(answer.out) : "`" + program + "` was not found",
             advice);
     }
 
     void check_launcher() {
         if (site_.launcher.empty()) return;
         check_program("MPI launcher", site_.launcher.substr(0, site_.launcher.find(' ')),
-                      "mend `launcher` in [mpi], or load the module that brings it");
+                      "correct `launcher` in [mpi], or load the module that provides it");
     }
 
     void check_tools() {
         const bool git = any_wanted(site_, recipes_, clones);
         const bool patch = any_wanted(site_, recipes_, has_patches);
-        if (git) check_program("git", "git", "install git on the login node: recipes clone their sources");
-        if (patch) check_program("patch", "patch", "install patch: a recipe has patches");
+        if (git)
+            check_program("git", "git", "install git on the login node: some recipes clone their sources");
+        if (patch) check_program("patch", "patch", "install patch: some recipes have patches");
     }
 
     void check_scheduler() {
@@ -195,20 +197,20 @@ class Checker {
                 environment_);
         add("scheduler", answer.good, answer.good ? last_line(answer.out) : answer.problem,
             std::string(slurm ? "squeue and sbatch" : "qstat and qsub") +
-                " must answer where the agent runs");
+                " must work on the machine that runs the agent");
         if (site_.queue.queue.empty() || !answer.good) return;
         const Answer there =
             ask(slurm ? "test -n \"$(sinfo --noheader --partition=" + queue + ")\"" : "qstat -Q " + queue,
                 environment_);
         add(std::string(slurm ? "partition " : "queue ") + site_.queue.queue, there.good,
-            there.good              ? "there"
-            : there.problem.empty() ? "not there"
+            there.good              ? "available"
+            : there.problem.empty() ? "not found"
                                     : there.problem,
-            std::string(slurm ? "`sinfo --summarize`" : "`qstat -Q`") + " lists what there is");
+            std::string(slurm ? "`sinfo --summarize`" : "`qstat -Q`") + " lists what is available");
     }
 
     void check_folder(const std::string& what, const fs::path& folder, std::uint64_t min_bytes) {
-        // The folder itself may be the agent's to make.
+        // The agent creates the folder itself if it does not exist; check the nearest existing parent.
         fs::path there = folder;
         std::error_code error;
         while (!there.empty() && !fs::exists(there, error) && there != there.parent_path())
@@ -216,7 +218,7 @@ class Checker {
         const auto probe = base::TempDir::make(".wheelyard-check", there);
         if (!probe) {
             return add(what, false, folder.string() + ": " + probe.error().sentence,
-                       "make it, and give it to the user who runs the agent");
+                       "create it, writable for the user who runs the agent");
         }
         struct statvfs space = {};
         const bool asked = ::statvfs(there.c_str(), &space) == 0;
@@ -224,7 +226,8 @@ class Checker {
             asked ? static_cast<std::uint64_t>(space.f_bavail) * space.f_frsize : 0;
         add(what, !asked || free_bytes >= min_bytes,
             folder.string() + ", " + base::render_bytes(free_bytes) + " free",
-            "builds need " + base::render_bytes(min_bytes) + " there: free some, or choose another folder");
+            "builds need " + base::render_bytes(min_bytes) +
+                " here: free some space, or choose another folder");
     }
 
     void check_registry() {
@@ -233,8 +236,8 @@ class Checker {
         const bool there = ::stat(site_.registry->token_file.c_str(), &token) == 0;
         constexpr mode_t others = 077;
         add("token file", there && (token.st_mode & others) == 0,
-            site_.registry->token_file.string() + (!there                          ? ": not there"
-                                                   : (token.st_mode & others) != 0 ? ": others may read it"
+            site_.registry->token_file.string() + (!there                          ? ": missing"
+                                                   : (token.st_mode & others) != 0 ? ": readable by others"
                                                                                    : ""),
             there ? "chmod 600 " + site_.registry->token_file.string()
                   : "ask the registry's operator for a token: `wheelyard-registry token`");
@@ -245,7 +248,7 @@ class Checker {
             good     ? site_.registry->simple_url()
             : answer ? site_.registry->simple_url() + " answers " + std::to_string(answer->status)
                      : answer.error().text(),
-            "mend [registry], the proxies of this shell, or ask the registry's operator");
+            "check [registry] and the proxies of this shell, or ask the registry's operator");
     }
 
     const Site& site_;
@@ -258,7 +261,7 @@ class Checker {
 
 std::uint64_t min_work_bytes(const Site& site, const Recipes& recipes) {
     constexpr std::uint64_t of_sdists = 2 * base::gib;
-    constexpr std::uint64_t of_clones = 20 * base::gib;  // one torch: sources, objects, wheel
+    constexpr std::uint64_t of_clones = 20 * base::gib;  // one build of torch: sources, objects, wheel
     return any_wanted(site, recipes, clones) ? of_clones : of_sdists;
 }
 

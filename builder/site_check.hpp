@@ -1,5 +1,5 @@
-// `wheelyard-builder site check`: whether a site is as its file says, asked on the spot. Each line says what
-// was found and, where it is wrong, what to do.
+// `wheelyard-builder site check`: compares the machine with its site file. Each line says what was found and,
+// if it is wrong, what to do.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct SiteLine {
     std::string advice;  // empty when good
 };
 
-// Changes nothing: what it writes it removes. Every question has a time limit.
+// Leaves nothing behind: it removes the files that it writes. Every check has a time limit.
 [[nodiscard]] std::vector<SiteLine> check_site(const Site& site, const Recipes& recipes,
                                                const EnvironmentMap& environment);
 
@@ -27,10 +27,10 @@ struct SiteLine {
 [[nodiscard]] std::string render_site_lines(const std::vector<SiteLine>& lines);
 [[nodiscard]] std::string render_site_lines_json(const std::string& site, const std::vector<SiteLine>& lines);
 
-// What has to be free where the site builds: much for what is cloned, little for sdists. Pure.
+// The disk space that the work folder needs: more for cloned sources than for sdists. Pure.
 [[nodiscard]] std::uint64_t min_work_bytes(const Site& site, const Recipes& recipes);
 
-// The bash that loads the site's modules one by one and says "loaded NAME" or "missing NAME" of each. Pure.
+// Bash that loads the site's modules one by one and prints "@loaded NAME" or "@missing NAME" for each. Pure.
 [[nodiscard]] std::string render_module_check(const Site& site);
 
 }  // namespace wheelyard::builder

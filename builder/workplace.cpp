@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The first usable interpreter: its prefix names pip's site file, its pip the default index.
+// The first usable interpreter: pip's site file lies in its prefix, and its pip has the default index.
 const Python* first_usable(const Pythons& pythons) {
     for (const auto& [version, python] : pythons) {
         if (python) return &*python;
@@ -35,7 +35,7 @@ std::unique_ptr<Scheduler> make_scheduler(const Site& site, const EnvironmentMap
     return std::make_unique<LocalScheduler>(clock);
 }
 
-// Jobs run it by this path, so it must be one that the machine of the job sees, too.
+// Jobs run the governor by this path, so the path must be valid on their machines too.
 base::Result<fs::path> find_governor(const GovernorSettings& settings) {
     if (!settings.use) return fs::path();
     std::error_code error;
@@ -43,9 +43,10 @@ base::Result<fs::path> find_governor(const GovernorSettings& settings) {
     if (program.empty())
         program = fs::read_symlink("/proc/self/exe", error).parent_path() / "wheelyard-governor";
     if (::access(program.c_str(), X_OK) == 0) return program;
-    return base::fail("governor.missing", "There is no governor to run builds under", program.string(),
-                      "install it beside wheelyard-builder, name it by `program` in [governor] of site.toml, "
-                      "or switch it off there: use = false");
+    return base::fail(
+        "governor.missing", "The program of the governor is missing", program.string(),
+        "install it in the folder of wheelyard-builder, set `program` in [governor] of site.toml, or "
+        "disable the governor there: use = false");
 }
 
 }  // namespace
@@ -68,12 +69,12 @@ base::Result<std::unique_ptr<Workplace>> Workplace::open(const fs::path& site_fi
 
     place->source_http_.emplace(place->pip_.http_settings());
     place->registry_http_.emplace();
-    place->sources_.emplace(*place->source_http_, site.work_directory, place->pip_,
-                            [python]() -> base::Result<std::string> {
-                                if (python == nullptr)
-                                    return base::fail("pip.no_index", "No Python of this site is usable");
-                                return ask_default_index(*python);
-                            });
+    place->sources_.emplace(
+        *place->source_http_, site.work_directory, place->pip_, [python]() -> base::Result<std::string> {
+            if (python == nullptr)
+                return base::fail_for_now("pip.no_index", "No Python of this site is usable");
+            return ask_default_index(*python);
+        });
     place->sources_->use_git(GitSource(site.work_directory / "sources", job_environment(environment),
                                        place->clock_, site.login_minutes));
     place->scheduler_ = make_scheduler(site, environment, place->clock_);

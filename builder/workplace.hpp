@@ -1,4 +1,4 @@
-// Everything one start of the program works with, wired from the site file: what `main` of an agent is.
+// Everything that one run of the program works with, wired from the site file.
 #pragma once
 
 #include <memory>
@@ -21,8 +21,9 @@ class Workplace {
   public:
     using Note = std::function<void(const Attempt&, const std::string&)>;
 
-    // Reads site, recipes and pip's configuration, and asks each Python about itself. A Python that is
-    // missing is no error here: its cells are impossible, with the reason.
+    // Reads the site file, the recipes and pip's configuration, and probes each Python. A missing Python is
+    // not an error: the plan marks its cells as impossible, with the reason. Errors: those of the readers,
+    // "governor.missing".
     [[nodiscard]] static base::Result<std::unique_ptr<Workplace>> open(const std::filesystem::path& site_file,
                                                                        Note note, const std::string& stop_at);
 
@@ -32,9 +33,9 @@ class Workplace {
     [[nodiscard]] const simple::PipConfig& pip() const { return pip_; }
     [[nodiscard]] base::Clock& clock() { return clock_; }
     [[nodiscard]] AttemptFolder folder_of(const Attempt& attempt) const;
-    // Of tasks of the registry, as they lie on the disk.
+    // The claimed tasks of the registry, as recorded on disk.
     [[nodiscard]] std::vector<ClaimRecord> claims() const;
-    // With the progress that their logs show.
+    // The attempts with the progress from their logs.
     [[nodiscard]] std::vector<AttemptView> views(const std::vector<Attempt>& attempts) const;
 
   private:
@@ -46,7 +47,7 @@ class Workplace {
     Pythons pythons_;
     simple::PipConfig pip_;
     std::optional<Journal> journal_;
-    std::optional<io::HttpClient> source_http_;  // with pip's certificates, proxy and time-out
+    std::optional<io::HttpClient> source_http_;  // with pip's certificates, proxy and timeout
     std::optional<io::HttpClient> registry_http_;
     std::optional<Sources> sources_;
     std::unique_ptr<Scheduler> scheduler_;

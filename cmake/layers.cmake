@@ -3,7 +3,7 @@
 #   wheelyard_layer(ROOM FOLDER [rooms it may include …])
 #
 # A room is a folder of sources. CMake makes one static library `wheelyard_ROOM` of each row and links only what the row
-# names; `ctest -R layers` reads this same file and fails on an #include that no row allows; docs/architecture.md's picture
+# names; `ctest -R layers` reads this same file and fails on an #include that no row allows; docs/explanation/architecture.md's picture
 # is drawn from it. Only direct edges count: a room that uses `base` through another names `base` too. The rooms of one
 # program share its namespace (decision 12).
 

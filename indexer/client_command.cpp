@@ -22,7 +22,7 @@ namespace {
 
 constexpr int exit_failed = 1;
 constexpr int exit_usage = 2;
-constexpr std::string_view pages = "simple";  // an index's folder of pages (docs/formats/published-tree.md)
+constexpr std::string_view pages = "simple";  // an index's folder of pages (docs/reference/published-tree.md)
 
 base::Result<std::pair<std::string, std::string>> named_value(const std::string& option) {
     const auto equals = option.find('=');

@@ -1,4 +1,5 @@
 // `wheelyard-registry init` and `dump`.
+#include <cerrno>
 #include <cstdio>
 #include <utility>
 
@@ -72,7 +73,7 @@ base::Status run_init(const std::filesystem::path& directory) {
     WHEELYARD_TRY(base::make_directories(std::filesystem::absolute(directory)));
     auto fd = base::create_new(file);
     if (!fd) {
-        if (fd.error().code != "os.EEXIST") return base::fail(std::move(fd.error()));
+        if (fd.error().os_error != EEXIST) return base::fail(std::move(fd.error()));
         return base::fail("init.exists", "There is a configuration already", file.string(),
                           "edit that, or name another folder");
     }

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <utility>
 
@@ -92,7 +93,7 @@ base::Status write_token(const std::filesystem::path& file, const TokenText& tok
     constexpr mode_t owner_alone = 0600;
     auto fd = base::create_new(file, owner_alone);
     if (!fd) {
-        if (fd.error().code != "os.EEXIST") return base::fail(std::move(fd.error()));
+        if (fd.error().os_error != EEXIST) return base::fail(std::move(fd.error()));
         return base::fail("token.exists", "There is a file of this name already", file.string(),
                           "name another one, or remove that");
     }

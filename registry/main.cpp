@@ -40,7 +40,7 @@ base::Result<indexer::PublishReport> publish_in_turn(const catalog::Catalog& cat
     for (int polls = 0;; ++polls) {
         auto report =
             indexer::publish(catalog, blobs, config.published(), config.index_names(), clock, {}, roots);
-        if (report || report.error().code != "lock.held" || polls == max_polls) return report;
+        if (report || report.error().kind != base::ErrorKind::busy || polls == max_polls) return report;
         clock.sleep_ms(poll_ms);
     }
 }
@@ -109,7 +109,7 @@ void add_check(CLI::App& app, registry::CheckArguments& arguments) {
                         "judge by this preset (linux, manylinux-strict, mirror), or by a file's policy");
     command->add_option("--explain", arguments.explain,
                         "explain the rule CODE, or all of them, and check nothing");
-    command->add_flag("--markdown", arguments.markdown, "with --explain all: as docs/rules.md");
+    command->add_flag("--markdown", arguments.markdown, "with --explain all: as docs/reference/rules.md");
     command->footer(
         "\nExample:\n  wheelyard-registry check --facts dist/*.whl\n  wheelyard-registry check --policy "
         "manylinux-strict dist\n\n"

@@ -7,15 +7,16 @@
 
 #include "builder/agent/limits.hpp"
 #include "builder/agent/provenance.hpp"
+#include "builder/attempt/backoff.hpp"
 #include "builder/attempt/leftovers.hpp"
 #include "builder/attempt/limits.hpp"
-#include "builder/attempt/patience.hpp"
 #include "builder/plan/request.hpp"
 #include "builder/script/script.hpp"
 #include "builder/script/script_frame.hpp"
 #include "builder/site/script_setup.hpp"
 #include "builder/sources/login_step.hpp"
 #include "lib/base/file.hpp"
+#include "lib/base/text.hpp"
 
 namespace wheelyard::builder {
 namespace fs = std::filesystem;
@@ -58,14 +59,19 @@ base::Result<bool> Advance::run(Attempt& attempt, const JobViews& views) {
         if (row == nullptr) break;
         const auto step = (this->*row->step)(attempt, view);
         WHEELYARD_TRY(still_ours());
-        if (!step && step.error().code == "source.cache") attempt.state = State::planned;  // fetched anew
-        if (!step && (may_pass(step.error()) || is_waited_for(attempt, step.error()))) {
-            WHEELYARD_TRY(wait(attempt, step.error()));
-            break;
+        if (!step && attempt.state == State::fetched && step.error().kind == base::ErrorKind::missing)
+            attempt.state = State::planned;  // its download is gone: fetched again
+        if (!step && is_waited_for(attempt, step.error())) {
+            if (!has_waited_too_long(attempt, step.error())) {
+                WHEELYARD_TRY(wait(attempt, step.error()));
+                break;
+            }
+            WHEELYARD_TRY(fail_after_wait(attempt, std::string(row->name), step.error()));
+            return true;
         }
         if (!step) {
             if (attempt.state == State::submitting && !forbid_late_start(attempt)) break;
-            const bool try_again = is_login_failure(step.error());
+            const bool try_again = step.error().kind == base::ErrorKind::program;
             WHEELYARD_TRY(fail(attempt, std::string(row->name), step.error(), try_again));
             return true;
         }
@@ -78,7 +84,29 @@ base::Result<bool> Advance::run(Attempt& attempt, const JobViews& views) {
 // A network that a step on the login node met is waited for, but not for ever: its log may blame what was not
 // the cause.
 bool Advance::is_waited_for(const Attempt& attempt, const base::Error& error) {
-    return attempt.waiting.tries < max_login_waits && is_passing_login_failure(error);
+    const bool is_of_login_step = error.kind == base::ErrorKind::program;
+    return error.may_pass() && (!is_of_login_step || attempt.waiting.tries < max_login_waits);
+}
+
+// A job that may exist is waited for: its walltime and the scheduler end it. So is a person.
+bool Advance::has_waited_too_long(const Attempt& attempt, const base::Error& error) const {
+    const bool may_have_job = attempt.state == State::submitting || attempt.state == State::running;
+    if (may_have_job || error.recovery == base::Recovery::person) return false;
+    if (error.kind == base::ErrorKind::in_progress || attempt.waiting.since == 0) return false;
+    return parts_.clock.now() - attempt.waiting.since >= max_error_wait_ms * 1000;
+}
+
+// Another attempt may begin, up to max_attempts. A wheel that is built is kept for `retry`.
+base::Status Advance::fail_after_wait(Attempt& attempt, std::string phase, const base::Error& error) {
+    const std::int64_t waited_ms = (parts_.clock.now() - attempt.waiting.since) / 1000;
+    const bool has_wheel = attempt.state >= State::built;
+    return fail(attempt, std::move(phase),
+                {"wait.too_long",
+                 "It waited " + base::render_duration_ms(waited_ms) +
+                     " for an error to pass; the last one: " + error.sentence,
+                 error.value,
+                 has_wheel ? "then: wheelyard-builder retry, which offers the wheel again" : error.advice},
+                !has_wheel);
 }
 
 // An earlier submission may have got lost on its way: the claim, taken by us, lets no job of it run. False:
@@ -94,11 +122,13 @@ bool Advance::forbid_late_start(const Attempt& attempt) {
 
 base::Status Advance::give_up(Attempt& attempt) {
     const EndRow& end = end_row(EndCause::cancelled);
-    return give_up(attempt, {std::string(end.code), "A person cancelled the attempt", attempt.id,
-                             std::string(end.advice)});
+    return give_up(
+        attempt,
+        {std::string(end.code), "A person cancelled the attempt", attempt.id, std::string(end.advice)},
+        end.cause);
 }
 
-base::Status Advance::give_up(Attempt& attempt, base::Error why) {
+base::Status Advance::give_up(Attempt& attempt, base::Error why, std::optional<EndCause> end) {
     const StepRow* row = find_step(attempt);
     call_off_login_step(folder_of(attempt).root, wheelhouse_step);
     if (attempt.state == State::submitting || attempt.state == State::running) {
@@ -107,7 +137,7 @@ base::Status Advance::give_up(Attempt& attempt, base::Error why) {
         fs::create_directory(folder_of(attempt).claim(), ignored);
         WHEELYARD_TRY(parts_.scheduler.cancel(attempt.id, folder_of(attempt)));
     }
-    return fail(attempt, row == nullptr ? "" : std::string(row->name), std::move(why), false);
+    return fail(attempt, row == nullptr ? "" : std::string(row->name), std::move(why), false, end);
 }
 
 Recipe Advance::recipe_of(const Attempt& attempt) const {
@@ -140,16 +170,19 @@ base::Status Advance::write(const Attempt& attempt) const {
 base::Status Advance::cannot_tell(Attempt& attempt, const std::string& why) {
     if (attempt.waiting.reason.ends_with(": " + why)) return {};
     attempt.waiting = {
-        0, 0,
+        WaitFor::scheduler, 0, 0, 0,
         "since " + base::render_rfc3339(parts_.clock.now()) + " it cannot be told how its job is: " + why};
     return write(attempt);
 }
 
 // As cannot_tell: written when the reason changes.
 base::Status Advance::stands_in_queue(Attempt& attempt, const std::string& detail) {
-    const std::string reason = std::string(queued_reason) + detail;
-    if (attempt.waiting.reason == reason) return {};
-    attempt.waiting = {0, 0, reason};
+    return wait_for(attempt, WaitFor::queue, "in the queue: " + detail);
+}
+
+base::Status Advance::wait_for(Attempt& attempt, WaitFor what, const std::string& reason) {
+    if (attempt.waiting.what == what && attempt.waiting.reason == reason) return {};
+    attempt.waiting = {what, 0, 0, 0, reason};
     return write(attempt);
 }
 
@@ -162,23 +195,39 @@ base::Status Advance::enter(Attempt& attempt, State state) {
     return {};
 }
 
-base::Status Advance::wait(Attempt& attempt, const base::Error& reason) {
-    // How far a step on the login node is costs a look, and nobody's time but ours.
-    const bool is_at_work = reason.code == "source.fetching";
-    const bool is_told = attempt.waiting.tries > 0 && (is_at_work || is_login_failure(reason));
+base::Status Advance::wait(Attempt& attempt, const base::Error& reason, Notes notes) {
+    // To look how far a step on the login node is costs nobody else's time.
+    const bool is_at_work = reason.kind == base::ErrorKind::in_progress && attempt.state < State::submitting;
+    const bool is_noted =
+        attempt.waiting.tries > 0 && (is_at_work || reason.kind == base::ErrorKind::program);
     const int tries = is_at_work ? 0 : attempt.waiting.tries++;
-    attempt.waiting.not_before = parts_.clock.now() + delay_ms(tries, wait_first_ms, max_wait_ms) * 1000;
-    // Said once: cron sends each line to a person.
+    const base::UnixMicros now = parts_.clock.now();
+    Waiting& waiting = attempt.waiting;
+    if (reason.recovery == base::Recovery::person) {
+        waiting.what = WaitFor::person;
+        waiting.since = 0;
+    } else {
+        waiting.what = is_at_work ? WaitFor::login_step : WaitFor::retry;
+        // A time ahead was written by a clock that has stepped back since.
+        if (!is_at_work && (waiting.since == 0 || waiting.since > now)) waiting.since = now;
+    }
+    waiting.not_before = now + backoff_delay_ms(tries, wait_first_ms, max_wait_ms) * 1000;
+    // Noted only when the reason changes: cron mails every line.
     const bool is_new = std::exchange(attempt.waiting.reason, reason.text()) != reason.text();
-    if (is_new && !is_told && reason.code != "upload.paused")
-        note(attempt, "waits: " + attempt.waiting.reason);
+    if (is_new && !is_noted && notes == Notes::yes) note(attempt, "waits: " + attempt.waiting.reason);
     return write(attempt);
 }
 
-base::Status Advance::fail(Attempt& attempt, std::string phase, base::Error error, bool try_again) {
+base::Status Advance::fail_job(Attempt& attempt, std::string phase, const JobEnd& end) {
+    return fail(attempt, std::move(phase), error_of(end), end_row(end.cause).try_again, end.cause);
+}
+
+base::Status Advance::fail(Attempt& attempt, std::string phase, base::Error error, bool try_again,
+                           std::optional<EndCause> end) {
     Failure failure{std::move(phase), std::move(error), "", try_again};
-    if (failure.error.code.starts_with("job.")) diagnose(attempt, failure);
-    if (is_login_failure(failure.error)) diagnose_login_step(failure);
+    failure.end = end;
+    if (failure.end) diagnose(attempt, failure);
+    if (failure.error.kind == base::ErrorKind::program) diagnose_login_step(failure);
     forget_secrets(attempt);
     const std::string first = failure.first_error.empty() ? "" : "\n    first error: " + failure.first_error;
     note(attempt, "failed: " + failure.error.text() + first);

@@ -5,11 +5,11 @@
 //     state        step           what it does                                                       next
 //     planned      fetch          source into the cache, hash checked                                fetched
 //     fetched      prepare        tree unpacked, script written                                      prepared
-//     prepared     submit         journal first (the intent), then the scheduler submitting submitting
-//     watch_start    looks for the script's claim; starts again if there is none        running running watch
-//     looks for the exit record; no record and no process: failed        built built        inspect the
-//     registry's own rules                                           uploading uploading    upload what the
-//     index already has is not sent again; seen on the page     done
+//     prepared     submit         waits for a job slot; journal first (the intent), then the scheduler submitting
+//     submitting   watch_start    looks for the script's claim; starts again if there is none        running
+//     running      watch          looks for the exit record; no record and no process: failed        built
+//     built        inspect        the registry's own rules                                           uploading
+//     uploading    upload         what the index already has is not sent again; seen on the page     done
 //
 // What follows a published wheel (attempt.hpp, Purpose) has fewer steps: a test is prepared, submitted and
 // watched in the same way, a promotion asks the registry and is done.
@@ -56,6 +56,8 @@ struct AgentParts {
     [[nodiscard]] base::Status still_ours() const { return base::take_breath(breathe); }
     StopAt stop = {};
     TaskService* tasks = nullptr;  // nullptr: the site claims no tasks of the registry
+    // Whether one of the site's job slots is free. The agent sets it.
+    std::function<bool()> has_job_slot = {};
     // Who takes the wheel of a claimed task; nullptr: `registry`. The agent sets it.
     std::function<Registry*(const Attempt&)> registry_for = {};
 };
@@ -72,7 +74,8 @@ class Advance {
     // At a person's wish: its job is stopped, no late start of it can run, and it is over.
     [[nodiscard]] base::Status give_up(Attempt& attempt);
     // The same for another reason.
-    [[nodiscard]] base::Status give_up(Attempt& attempt, base::Error why);
+    [[nodiscard]] base::Status give_up(Attempt& attempt, base::Error why,
+                                       std::optional<EndCause> end = std::nullopt);
 
     // Why no wheel is sent any more: something about the registry's token, which a person must mend. Holds
     // until a wheel's wait is over.
@@ -90,6 +93,8 @@ class Advance {
     struct StepRow;
     static const StepRow* find_step(const Attempt& attempt);
     [[nodiscard]] static bool is_waited_for(const Attempt& attempt, const base::Error& error);
+    [[nodiscard]] bool has_waited_too_long(const Attempt& attempt, const base::Error& error) const;
+    base::Status fail_after_wait(Attempt& attempt, std::string phase, const base::Error& error);
 
     // Gives up the cut attempt's tree: this one builds in its own.
     base::Status leave_old_tree(Attempt& attempt) const;
@@ -121,6 +126,7 @@ class Advance {
                                                            const std::filesystem::path& file);
     [[nodiscard]] base::Status check_abi(const Attempt& attempt, const inspect::Inspection& inspection) const;
     [[nodiscard]] Registry* registry_of(const Attempt& attempt) const;
+    [[nodiscard]] bool is_granted(const Attempt& attempt) const;
     base::Result<bool> is_published(const Attempt& attempt);
     base::Status send(Attempt& attempt);
     base::Status keep(Attempt& attempt);
@@ -128,10 +134,15 @@ class Advance {
     base::Status still_ours() const;
     base::Status write(const Attempt& attempt) const;
     base::Status cannot_tell(Attempt& attempt, const std::string& why);
+    base::Status wait_for(Attempt& attempt, WaitFor what, const std::string& reason);
     base::Status stands_in_queue(Attempt& attempt, const std::string& detail);
     base::Status enter(Attempt& attempt, State state);
-    base::Status wait(Attempt& attempt, const base::Error& reason);
-    base::Status fail(Attempt& attempt, std::string phase, base::Error error, bool try_again);
+    enum class Notes { yes, no };  // for a person, when the reason is new
+    base::Status wait(Attempt& attempt, const base::Error& reason, Notes notes = Notes::yes);
+    // `end`: how its job ended; none: it failed outside a job.
+    base::Status fail(Attempt& attempt, std::string phase, base::Error error, bool try_again,
+                      std::optional<EndCause> end = std::nullopt);
+    base::Status fail_job(Attempt& attempt, std::string phase, const JobEnd& end);
     void diagnose(const Attempt& attempt, Failure& failure) const;
     // A step on the login node, for a site whose jobs reach no index.
     [[nodiscard]] base::Status fill_wheelhouse(const Attempt& attempt, std::string script) const;

@@ -36,8 +36,8 @@ base::Result<Advance::Step> Advance::promote(Attempt& attempt, const JobView&) {
     WHEELYARD_TRY(parts_.registry->promote(filename));
     WHEELYARD_ASSIGN(const auto page, parts_.registry->promoted_page(attempt.package));
     if (!page || simple::find_file(*page, filename) == nullptr)
-        return base::fail("upload.not_visible", "The wheel is promoted, and its page does not show it yet",
-                          filename);
+        return base::fail_for_now("upload.not_visible",
+                                  "The wheel is promoted, and its page does not show it yet", filename);
     note(attempt, "promoted to index `" + parts_.site.registry->promote_to + "`");
     WHEELYARD_TRY(finish(attempt));
     return Step::moved;

@@ -5,8 +5,8 @@
 
 #include "builder/agent/advance.hpp"
 #include "builder/agent/limits.hpp"
+#include "builder/attempt/backoff.hpp"
 #include "builder/attempt/limits.hpp"
-#include "builder/attempt/patience.hpp"
 #include "builder/doctor/doctor.hpp"
 #include "lib/base/file.hpp"
 
@@ -76,8 +76,9 @@ void Advance::diagnose(const Attempt& attempt, Failure& failure) const {
     const Finding* finding = note_finding(*seen, failure);
     if (finding == nullptr) return;
     const DoctorRule& rule = *finding->rule;
-    if (failure.error.code != end_row(EndCause::failed).code) return;
+    if (failure.end != EndCause::failed) return;
     const auto ended = [&](EndCause cause) {
+        failure.end = cause;
         failure.error = error_of({cause, {}, std::string(rule.code) + ": " + finding->text, {}});
         failure.try_again = true;
     };
@@ -145,14 +146,14 @@ base::Result<Advance::Step> Advance::job_gone(Attempt& attempt, const JobView& v
     WHEELYARD_TRY(parts_.scheduler.cancel(attempt.id, folder_of(attempt)));
     read_governor_summary(attempt);
     attempt.end = end;
-    WHEELYARD_TRY(fail(attempt, "job", error_of(end), end_row(end.cause).try_again));
+    WHEELYARD_TRY(fail_job(attempt, "job", end));
     return Step::moved;
 }
 
 base::Result<Advance::Step> Advance::cannot_run(Attempt& attempt, const JobView& view) {
     WHEELYARD_TRY(parts_.scheduler.cancel(attempt.id, folder_of(attempt)));
     attempt.end = view.end;
-    WHEELYARD_TRY(fail(attempt, "queue", error_of(*view.end), end_row(view.end->cause).try_again));
+    WHEELYARD_TRY(fail_job(attempt, "queue", *view.end));
     return Step::moved;
 }
 

@@ -8,6 +8,7 @@
 #include "builder/agent/limits.hpp"
 #include "builder/attempt/leftovers.hpp"
 #include "builder/attempt/limits.hpp"
+#include "builder/attempt/slots.hpp"
 #include "builder/plan/request.hpp"
 #include "builder/script/build_key.hpp"
 #include "builder/script/hardware_test.hpp"
@@ -96,6 +97,11 @@ bool Advance::has_work_folder() const {
 }
 
 base::Result<Advance::Step> Advance::submit(Attempt& attempt, const JobView&) {
+    if (!holds_job_slot(attempt) && parts_.has_job_slot && !parts_.has_job_slot()) {
+        WHEELYARD_TRY(wait_for(attempt, WaitFor::job_slot,
+                               "for one of " + std::to_string(parts_.site.max_jobs) + " job slots"));
+        return Step::not_yet;
+    }
     WHEELYARD_TRY(start_job(attempt));
     return Step::not_yet;  // the next tick looks for its claim
 }
@@ -124,7 +130,7 @@ base::Status Advance::start_job(Attempt& attempt) {
         job.queue = &test.queue;
     }
     const auto submitted = parts_.scheduler.submit(job);
-    if (!submitted && submitted.error().code == "scheduler.not_now") {
+    if (!submitted && submitted.error().kind == base::ErrorKind::unavailable) {
         --attempt.submits;
         // Of no earlier one that got lost on its way either: then there is no job to look for.
         if (attempt.submits == 0) WHEELYARD_TRY(enter(attempt, State::prepared));
@@ -171,12 +177,13 @@ base::Result<Advance::Step> Advance::watch_start(Attempt& attempt, const JobView
         if (why != ENOENT || !has_work_folder())
             return base::fail_errno("claiming", folder_of(attempt).claim().native(), why);
     }
+    const EndRow& end = end_row(EndCause::never_started);
     WHEELYARD_TRY(fail(
         attempt, "start",
-        {"job.never_started",
+        {std::string(end.code),
          "The job was started " + std::to_string(attempt.submits) + " times and never showed a sign of life",
-         attempt.id, "look at its log; is /bin/bash there, and the work folder writable?"},
-        true));
+         attempt.id, std::string(end.advice)},
+        end.try_again, end.cause));
     return Step::moved;
 }
 
@@ -190,10 +197,7 @@ base::Result<Advance::Step> Advance::watch(Attempt& attempt, const JobView& view
     // Its claim was seen once, by this host or another one whose view of the folder may be fresher.
     const bool settled = parts_.clock.now() - attempt.changed > claim_grace_ms * 1000;
     if (view.state == JobState::unclaimed && settled && has_work_folder()) {
-        WHEELYARD_TRY(fail(attempt, "job",
-                           {"job.lost", "The job's folder or its claim is gone from the work folder",
-                            folder_of(attempt).root.string(), "it is tried again by itself"},
-                           true));
+        WHEELYARD_TRY(fail_job(attempt, "job", {EndCause::lost, {}, folder_of(attempt).root.string(), {}}));
         return Step::moved;
     }
     if (view.state == JobState::unknown || view.state == JobState::unclaimed) {
@@ -246,34 +250,30 @@ base::Result<Advance::Step> Advance::job_ended(Attempt& attempt, const ExitRecor
         return Step::moved;
     }
     if (record.phase == fence_phase && record.exit_code == fence_exit_code) {
-        WHEELYARD_TRY(fail(attempt, record.phase,
-                           {"job.tree_busy",
-                            "The build tree in which it was to go on is held by another job that still runs",
-                            attempt.builds_in, "the next attempt builds in a tree of its own"},
-                           true));
+        WHEELYARD_TRY(fail_job(attempt, record.phase, {EndCause::tree_busy, {}, attempt.builds_in, {}}));
         return Step::moved;
     }
     if (const auto end = explain(attempt, record, view)) {
-        WHEELYARD_TRY(fail(attempt, record.phase, error_of(*end), end_row(end->cause).try_again));
+        WHEELYARD_TRY(fail_job(attempt, record.phase, *end));
         return Step::moved;
     }
     if (attempt.governed && attempt.governed->could_not_fit > 0) {
         const auto& messages = attempt.governed->messages;
         WHEELYARD_TRY(fail(attempt, record.phase,
-                           {"job.out_of_memory",
+                           {std::string(end_row(EndCause::out_of_memory).code),
                             "A compile did not fit into memory, even alone" +
                                 (messages.empty() ? std::string() : ": " + messages.back()),
                             wire::describe(*attempt.governed),
                             "it is tried again with more, up to max_memory_mib of site.toml"},
-                           true));
+                           true, EndCause::out_of_memory));
         return Step::moved;
     }
     WHEELYARD_TRY(
         fail(attempt, record.phase,
-             {"job.failed",
+             {std::string(end_row(EndCause::failed).code),
               "Phase `" + record.phase + "` ended with exit code " + std::to_string(record.exit_code),
               attempt.package + " " + attempt.version, "read its log: wheelyard-builder logs " + attempt.id},
-             true));
+             true, EndCause::failed));
     return Step::moved;
 }
 

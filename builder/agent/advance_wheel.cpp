@@ -1,7 +1,7 @@
 // The steps after the job: the wheel found, inspected, uploaded (or kept), and seen on its page.
 #include "builder/agent/advance.hpp"
 #include "builder/agent/limits.hpp"
-#include "builder/attempt/patience.hpp"
+#include "builder/attempt/backoff.hpp"
 #include "lib/base/digest.hpp"
 #include "lib/base/file.hpp"
 #include "lib/base/text.hpp"
@@ -16,6 +16,12 @@ namespace {
 // A want without a local label is met by any ("2.4.0" by "2.4.0+cu126"); one with a label by that one only.
 bool meets(const wheel::Version& made, const wheel::Version& wanted) {
     return wanted.has_local() ? made == wanted : made.compare_public(wanted) == std::strong_ordering::equal;
+}
+
+// No connection, credentials that are not taken, a lease that ended, or an upload that goes on where it stopped.
+bool is_no_fault_of_the_wheel(base::ErrorKind kind) {
+    using enum base::ErrorKind;
+    return kind == unreachable || kind == unauthorized || kind == lost || kind == in_progress;
 }
 
 std::string offer_again(const Attempt& attempt) {
@@ -138,13 +144,18 @@ base::Result<bool> Advance::is_published(const Attempt& attempt) {
 
 base::Result<Advance::Step> Advance::upload(Attempt& attempt, const JobView&) {
     if (registry_of(attempt) == nullptr && attempt.for_task)
-        return base::fail("upload.no_grant", "The lease of the task that it was built for is not there now",
-                          attempt.task);
+        return base::fail_as(base::ErrorKind::lost, base::Recovery::retry,
+                             {"upload.no_grant",
+                              "The lease of the task that it was built for is not there now", attempt.task});
     if (registry_of(attempt) == nullptr) {
         WHEELYARD_TRY(keep(attempt));
     } else {
         WHEELYARD_ASSIGN(bool there, is_published(attempt));
         if (!there && attempt.wheel.sent == 0) {
+            if (uploads_paused_ && !is_granted(attempt)) {  // noted by the wheel that met it
+                WHEELYARD_TRY(wait(attempt, *uploads_paused_, Notes::no));
+                return Step::not_yet;
+            }
             WHEELYARD_TRY(send(attempt));
             WHEELYARD_ASSIGN(there, is_published(attempt));
         }
@@ -155,9 +166,9 @@ base::Result<Advance::Step> Advance::upload(Attempt& attempt, const JobView&) {
                               attempt.wheel.filename, offer_again(attempt));
         }
         if (!there) {  // once taken it is not sent again, only looked for
-            return base::fail("upload.not_visible",
-                              "The registry took the wheel, and its page does not show it yet",
-                              attempt.wheel.filename);
+            return base::fail_for_now("upload.not_visible",
+                                      "The registry took the wheel, and its page does not show it yet",
+                                      attempt.wheel.filename);
         }
         attempt.wheel.index = registry_of(attempt)->index();
         note(attempt, "published in " + attempt.wheel.index);
@@ -165,6 +176,11 @@ base::Result<Advance::Step> Advance::upload(Attempt& attempt, const JobView&) {
     parts_.stop.here("upload.seen");
     WHEELYARD_TRY(finish(attempt));
     return Step::moved;
+}
+
+// By its task, with credentials of its own.
+bool Advance::is_granted(const Attempt& attempt) const {
+    return registry_of(attempt) != parts_.registry;
 }
 
 // One try; then the attempt waits for another tick and keeps its wheel. Counted before the bytes go out, so
@@ -179,22 +195,13 @@ base::Status Advance::send(Attempt& attempt) {
                           attempt.wheel.filename, offer_again(attempt));
     }
     Registry* const registry = registry_of(attempt);
-    const bool is_granted = registry != parts_.registry;  // by its task, with credentials of its own
-    if (uploads_paused_ && !is_granted) {
-        base::Error paused = *uploads_paused_;
-        paused.code = "upload.paused";  // said once, by the wheel that met it
-        return tl::unexpected(std::move(paused));
-    }
     ++attempt.wheel.sends;
     WHEELYARD_TRY(write(attempt));
     auto sent = registry->upload({file, attempt.wheel.sha256, *inspection}, progress());
     if (!sent) {
-        const auto& code = sent.error().code;
-        const bool is_token = code == "upload.token_file" || code == "upload.not_allowed";
-        if (is_token && !is_granted) uploads_paused_ = sent.error();
-        // They say nothing about this wheel.
-        if (code == "http.connect" || code == "upload.cut" || code == "upload.no_grant" || is_token)
-            --attempt.wheel.sends;
+        const base::ErrorKind kind = sent.error().kind;
+        if (kind == base::ErrorKind::unauthorized && !is_granted(attempt)) uploads_paused_ = sent.error();
+        if (is_no_fault_of_the_wheel(kind)) --attempt.wheel.sends;
         return sent;
     }
     parts_.stop.here("upload.sent");

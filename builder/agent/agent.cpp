@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 
 #include "builder/agent/kept_trees.hpp"
 #include "builder/agent/limits.hpp"
+#include "builder/attempt/backoff.hpp"
 #include "builder/attempt/leftovers.hpp"
 #include "builder/attempt/limits.hpp"
-#include "builder/attempt/patience.hpp"
+#include "builder/attempt/slots.hpp"
 #include "builder/plan/request.hpp"
 #include "builder/script/hardware_test.hpp"
 #include "lib/base/file.hpp"
@@ -19,12 +21,6 @@ namespace wheelyard::builder {
 namespace {
 
 namespace fs = std::filesystem;
-
-int slots_taken(const std::vector<Attempt>& attempts) {
-    return static_cast<int>(std::count_if(attempts.begin(), attempts.end(), [](const Attempt& a) {
-        return needs_slot(a.state) && a.purpose != Purpose::promotion;
-    }));
-}
 
 // What an attempt does otherwise than its site says, for a person.
 std::string remedy_of(const Attempt& attempt, const MemoryRequest& memory, const CoresRequest& cores) {
@@ -131,11 +127,11 @@ void Agent::ask_registry() {
         if (world_.published.contains(want.package)) continue;
         auto page = away ? base::Result<std::optional<simple::ProjectPage>>(tl::unexpected(*away))
                          : parts_.registry->page(want.package);
-        if (!page && may_pass(page.error())) away = page.error();
+        if (!page && page.error().may_pass()) away = page.error();
         if (!parts_.site.registry->promote_to.empty() && page && *page) {
             auto promoted = away ? base::Result<std::optional<simple::ProjectPage>>(tl::unexpected(*away))
                                  : parts_.registry->promoted_page(want.package);
-            if (!promoted && may_pass(promoted.error())) away = promoted.error();
+            if (!promoted && promoted.error().may_pass()) away = promoted.error();
             world_.promoted.emplace(want.package, std::move(promoted));
         }
         world_.published.emplace(want.package, std::move(page));
@@ -149,7 +145,7 @@ void Agent::ask_sources() {
         const Recipe recipe = parts_.recipes.of(want.package);
         if (known || !needs_offers(want, recipe, world_)) continue;
         auto offers = away ? base::Result<SdistOffers>(tl::unexpected(*away)) : parts_.sources.offers(recipe);
-        if (!offers && may_pass(offers.error())) away = offers.error();
+        if (!offers && offers.error().may_pass()) away = offers.error();
         world_.offers.insert_or_assign(want.package, std::move(offers));
     }
 }
@@ -181,9 +177,43 @@ base::Result<bool> Agent::give_up_lost(JournalContent& journal) {
 }
 
 std::size_t Agent::room_for_tasks(const std::vector<Attempt>& attempts) const {
-    const auto taken = static_cast<std::size_t>(slots_taken(attempts)) + tasks_.waiting(attempts);
+    const SlotUse use = count_slots(attempts);
+    if (use.waiting >= max_waiting_attempts) return 0;
+    const auto taken = static_cast<std::size_t>(use.jobs + use.preparing) + tasks_.waiting(attempts);
     const auto slots = static_cast<std::size_t>(parts_.site.max_jobs);
     return slots > taken ? slots - taken : 0;
+}
+
+// Those that gave their place of preparation back come last and before anything new, and take one that is free.
+base::Result<bool> Agent::advance_all(JournalContent& journal, const JobViews& views) {
+    bool moved = false;
+    for (const bool without_place : {false, true}) {
+        for (auto& attempt : journal.attempts) {
+            if (is_over(attempt.state) || waits_without_place(attempt) != without_place) continue;
+            if (without_place && count_slots(journal.attempts).preparing >= max_preparing) continue;
+            WHEELYARD_TRY(parts_.breathe());
+            WHEELYARD_TRY(size_again(attempt, journal.attempts));
+            WHEELYARD_ASSIGN(const bool advanced, advance_.run(attempt, views));
+            moved = moved || advanced;
+        }
+    }
+    return moved;
+}
+
+// What ended while it waited for a slot may have shown that its job needs more; its script is written again then.
+base::Status Agent::size_again(Attempt& attempt, const std::vector<Attempt>& attempts) const {
+    const bool may_submit = attempt.state == State::prepared && attempt.waiting.what == WaitFor::job_slot &&
+                            parts_.has_job_slot();
+    if (!may_submit) return {};
+    Attempt sized = attempt;
+    ask_for(sized, attempts);
+    const auto size = [](const Attempt& one) {
+        return std::tie(one.memory_mib, one.max_walltime_minutes, one.cores);
+    };
+    if (size(sized) == size(attempt)) return {};
+    attempt = std::move(sized);
+    attempt.state = State::fetched;
+    return parts_.journal.write(attempt);
 }
 
 base::Result<TickReport> Agent::tick() {
@@ -195,7 +225,7 @@ base::Result<TickReport> Agent::tick() {
         const auto renewed = held_->refresh(parts_.clock);
         if (renewed) refreshed_ = parts_.clock.now();
         // A lock file that cannot be read just now is still ours until it is stale; tried again next time.
-        return !renewed && renewed.error().code == "lock.lost" ? renewed : base::Status();
+        return !renewed && renewed.error().kind == base::ErrorKind::lost ? renewed : base::Status();
     };
     parts_.stop.here("lock.taken");
     parts_.journal.sweep();
@@ -213,20 +243,18 @@ base::Result<TickReport> Agent::tick() {
     const JobViews views = look_at_jobs(journal.attempts);
     WHEELYARD_TRY(tasks_.renew(journal.attempts));
     WHEELYARD_ASSIGN(report.moved, give_up_lost(journal));
-    for (auto& attempt : journal.attempts) {
-        if (is_over(attempt.state)) continue;
-        WHEELYARD_TRY(parts_.breathe());
-        WHEELYARD_ASSIGN(const bool moved, advance_.run(attempt, views));
-        report.moved = report.moved || moved;
-    }
+    parts_.has_job_slot = [this, &journal] {
+        return count_slots(journal.attempts).jobs < parts_.site.max_jobs;
+    };
+    WHEELYARD_ASSIGN(const bool moved, advance_all(journal, views));
+    report.moved = report.moved || moved;
 
     if (journal.problems.empty())
         WHEELYARD_TRY(tasks_.claim(room_for_tasks(journal.attempts), journal.attempts));
     report.plan = plan_with(journal, false);
     for (const auto& cell : report.plan.cells) {
         if (cell.state != CellState::wanted || !report.plan.start_nothing.empty()) continue;
-        const bool needs_job = cell.purpose != Purpose::promotion;
-        if (needs_job && slots_taken(journal.attempts) >= parts_.site.max_jobs) continue;
+        if (cell.purpose != Purpose::promotion && !why_none_begins(journal.attempts).empty()) continue;
         WHEELYARD_TRY(parts_.breathe());
         WHEELYARD_TRY(start(cell, journal));
         report.moved = true;
@@ -243,6 +271,7 @@ base::Result<TickReport> Agent::tick() {
     }
     report.uploads_paused = advance_.uploads_paused();
     report.journal_problems = std::move(journal.problems);
+    parts_.has_job_slot = {};
     return report;
 }
 

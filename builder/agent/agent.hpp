@@ -62,6 +62,8 @@ class Agent {
     [[nodiscard]] const World& world_with(const JournalContent& journal, bool fresh);
     [[nodiscard]] base::Result<bool> give_up_lost(JournalContent& journal);
     [[nodiscard]] Plan plan_with(const JournalContent& journal, bool fresh);
+    [[nodiscard]] base::Result<bool> advance_all(JournalContent& journal, const JobViews& views);
+    [[nodiscard]] base::Status size_again(Attempt& attempt, const std::vector<Attempt>& attempts) const;
     [[nodiscard]] std::size_t room_for_tasks(const std::vector<Attempt>& attempts) const;
     void ask_registry();
     void ask_sources();

@@ -44,6 +44,9 @@ inline constexpr std::uint64_t log_piece_bytes = 48 * base::kib;  // of one requ
 inline constexpr int max_log_pieces_per_tick = 32;                // of one task: a tick stays short
 inline constexpr std::size_t max_outcome_bytes = 60 * base::kib;  // then it goes without its provenance
 
+// One error after another that may pass, of an attempt without a job: three days; then the attempt fails.
+inline constexpr std::int64_t max_error_wait_ms = std::int64_t{3} * 24 * 60 * 60'000;
+
 // For a network or disk that a step's log blames: eight hours; then the attempt fails.
 inline constexpr int max_login_waits = 100;
 

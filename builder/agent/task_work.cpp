@@ -8,8 +8,8 @@
 
 #include "builder/agent/claimed_task.hpp"
 #include "builder/agent/limits.hpp"
+#include "builder/attempt/backoff.hpp"
 #include "builder/attempt/limits.hpp"
-#include "builder/attempt/patience.hpp"
 #include "builder/plan/plan_history.hpp"
 #include "lib/base/digest.hpp"
 #include "lib/base/encoding.hpp"
@@ -32,14 +32,20 @@ std::string agent_name(const Site& site) {
     return name.substr(0, wire::max_task_word_bytes);
 }
 
-// The answer is about this lease and final: nothing that we do brings it back.
-bool is_lost(const base::Error& error) {
-    static constexpr std::array<std::string_view, 4> final_codes = {
-        "task.cancelled", "task.ended", "task.no_such_task", "task.no_such_claim"};
-    return std::find(final_codes.begin(), final_codes.end(), error.code) != final_codes.end();
+// The task or the claim is gone for good: nothing that we do brings it back.
+bool is_gone(const base::Error& error) {
+    return error.kind == base::ErrorKind::missing;
 }
 
-constexpr std::string_view lease_over = "task.lease_over";
+// Another question to the same server would meet the same silence.
+bool is_unreachable(const base::Error& error) {
+    return error.kind == base::ErrorKind::unreachable || error.kind == base::ErrorKind::cut;
+}
+
+// The task may still be had, by another claim.
+bool is_lease_over(const base::Error& error) {
+    return error.kind == base::ErrorKind::lost;
+}
 
 }  // namespace
 
@@ -111,11 +117,11 @@ base::Result<bool> TaskWork::ask(ClaimRecord& record, std::vector<Attempt>& atte
     auto claimed = parts_.tasks->claim(offer_of(record));
     parts_.stop.here("task.claimed");
     // An earlier answer got lost, and the lease that it told of is over: the task may still be nobody else's.
-    if (!claimed && claimed.error().code == lease_over && record.task) {
+    if (!claimed && is_lease_over(claimed.error()) && record.task) {
         WHEELYARD_TRY(name_anew(record));
         claimed = parts_.tasks->claim(offer_of(record));
     }
-    if (!claimed && (is_lost(claimed.error()) || claimed.error().code == lease_over)) {
+    if (!claimed && (is_gone(claimed.error()) || is_lease_over(claimed.error()))) {
         say(record, "the registry gives no lease: " + claimed.error().text());
         return false;
     }
@@ -212,11 +218,11 @@ base::Result<bool> TaskWork::renew_one(ClaimRecord& record, std::vector<Attempt>
         leases_[record.claim] = *lease;
         return true;
     }
-    if (lease.error().code == lease_over) {
+    if (is_lease_over(lease.error())) {
         WHEELYARD_TRY(name_anew(record));
         return ask(record, attempts);
     }
-    if (is_lost(lease.error())) {
+    if (is_gone(lease.error())) {
         say(record, lease.error().text());
         return false;
     }
@@ -345,7 +351,7 @@ bool TaskWork::end(const ClaimRecord& record, wire::Outcome outcome) {
     }
     note_answer(ended.error());
     // Said again by a later tick; a lease that is over is claimed again by the next renewal.
-    if (may_pass(ended.error()) || ended.error().code == lease_over) return false;
+    if (ended.error().may_pass()) return false;
     say(record, "the registry does not take its outcome: " + ended.error().text());
     return true;
 }

@@ -1,4 +1,4 @@
-// One try of a task, as the journal keeps it: "wheelyard.attempt/1" (docs/formats/journal.md).
+// One try of a task, as the journal keeps it: "wheelyard.attempt/1" (docs/reference/journal.md).
 //
 //     planned ─► fetched ─► prepared ─► submitting ─► running ─► built ─► uploading ─► done
 //        └──────────┴───────────┴───────────┴────────────┴─────────┴──────────┴─────► failed
@@ -35,10 +35,6 @@ enum class State { planned, fetched, prepared, submitting, running, built, uploa
 [[nodiscard]] inline bool is_over(State state) {
     return state == State::done || state == State::failed;
 }
-// Whether an attempt in this state occupies one of the site's job slots.
-[[nodiscard]] inline bool needs_slot(State state) {
-    return state < State::built;
-}
 
 // Where the source came from, once that is known.
 struct SourceRecord {
@@ -61,17 +57,27 @@ struct WheelRecord {
     std::string index = {};     // whose page showed it: the site's, or that of the task it was built for
 };
 
-// How the reason of an attempt begins whose job waits for its turn, and of one for which the login node
-// works.
-inline constexpr std::string_view queued_reason = "in the queue: ";
-inline constexpr std::string_view login_reason = "on the login node: ";
+// What an attempt waits for.
+enum class WaitFor {
+    nothing,
+    retry,       // something failed that may pass: it is tried again
+    person,      // something failed until a person acts: it is tried again, without a limit
+    login_step,  // a step at work on the login node
+    job_slot,    // another attempt's job
+    queue,       // its job's turn
+    scheduler,   // an answer that says how its job is
+};
+[[nodiscard]] std::string_view wait_text(WaitFor what);
 
-// Something outside did not answer: the attempt waits and loses nothing.
 struct Waiting {
+    WaitFor what = WaitFor::nothing;
     int tries = 0;
+    base::UnixMicros since = 0;  // when the first of the errors in a row came, which may pass; 0: none
     base::UnixMicros not_before = 0;
     std::string reason;
 };
+// What a state's name is followed by: ", waiting: no answer", ", waits for one of 2 job slots", or nothing.
+[[nodiscard]] std::string waiting_suffix(const Waiting& waiting);
 
 struct PhaseRecord {
     std::string name;
@@ -85,6 +91,8 @@ struct Failure {
     bool try_again = true;    // false: another attempt would end the same way
     std::string cause = {};   // the doctor's code (doctor_rules.hpp); empty: no rule knows this failure
     std::uint64_t line = 0;   // of the log, where the doctor saw it
+    std::optional<EndCause> end =
+        {};  // of its job; none: it failed outside a job. Its row has the error's code
 };
 
 struct Attempt {

@@ -1,5 +1,5 @@
 // The claims of tasks that an agent has, one JSON file each beside its journal: "wheelyard.claim_record/1"
-// (docs/formats/journal.md). Written before the registry is asked, so that an answer that gets lost, or an
+// (docs/reference/journal.md). Written before the registry is asked, so that an answer that gets lost, or an
 // agent that is killed, finds its task again by the same claim.
 //
 //     STATE/claims/<32 hex digits>.json

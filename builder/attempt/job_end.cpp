@@ -10,7 +10,7 @@
 namespace wheelyard::builder {
 namespace {
 
-constexpr std::array<EndRow, 10> rows = {{
+constexpr std::array<EndRow, 13> rows = {{
     {EndCause::unexplained, "job.vanished",
      "The job ended without a word: it was killed, or its machine went down", "it is tried again by itself",
      true, true},
@@ -35,6 +35,13 @@ constexpr std::array<EndRow, 10> rows = {{
      "mend cores, memory_mib, max_walltime_minutes, queue or options in site.toml, then: wheelyard-builder "
      "retry",
      false, true},
+    {EndCause::tree_busy, "job.tree_busy",
+     "The build tree in which it was to go on is held by another job that still runs",
+     "the next attempt builds in a tree of its own", true, false},
+    {EndCause::never_started, "job.never_started", "The job never showed a sign of life",
+     "look at its log; is /bin/bash there, and the work folder writable?", true, false},
+    {EndCause::lost, "job.lost", "The job's folder or its claim is gone from the work folder",
+     "it is tried again by itself", true, false},
 }};
 
 }  // namespace
@@ -51,15 +58,10 @@ base::Error error_of(const JobEnd& end) {
     return {std::string(row.code), std::string(row.sentence), end.word, std::string(row.advice)};
 }
 
-EndCause cause_of_code(std::string_view code) {
+std::optional<EndCause> cause_of_code(std::string_view code) {
     const auto* row =
         std::find_if(rows.begin(), rows.end(), [&](const EndRow& one) { return one.code == code; });
-    return row == rows.end() ? EndCause::unexplained : row->cause;
-}
-
-bool resumes_after(std::string_view code) {
-    return std::any_of(rows.begin(), rows.end(),
-                       [&](const EndRow& row) { return row.code == code && row.resumes; });
+    return row == rows.end() ? std::nullopt : std::optional(row->cause);
 }
 
 }  // namespace wheelyard::builder

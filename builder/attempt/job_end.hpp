@@ -15,16 +15,19 @@
 namespace wheelyard::builder {
 
 enum class EndCause {
-    unexplained,     // it ended, and nobody says why
-    failed,          // its own exit status
-    killed,          // by a signal that nobody explains
-    time_limit,      // its time was up
-    out_of_memory,   // the kernel or the scheduler killed it, or a child of it, for memory
-    node_failure,    // its machine went down
-    preempted,       // something more urgent needed its place
-    cancelled,       // somebody stopped it
-    not_launched,    // the scheduler could not start the script
-    cannot_ever_run  // it waits for what this cluster does not have
+    unexplained,      // it ended, and nobody says why
+    failed,           // its own exit status
+    killed,           // by a signal that nobody explains
+    time_limit,       // its time was up
+    out_of_memory,    // the kernel or the scheduler killed it, or a child of it, for memory
+    node_failure,     // its machine went down
+    preempted,        // something more urgent needed its place
+    cancelled,        // somebody stopped it
+    not_launched,     // the scheduler could not start the script
+    cannot_ever_run,  // it waits for what this cluster does not have
+    tree_busy,        // another job, which still runs, holds the build tree
+    never_started,    // it was submitted several times and gave no sign of life
+    lost,             // its folder or its claim is gone
 };
 
 // What the job used, as far as its scheduler tells; 0: not told.
@@ -52,9 +55,7 @@ struct EndRow {
 };
 [[nodiscard]] const EndRow& end_row(EndCause cause);
 [[nodiscard]] base::Error error_of(const JobEnd& end);
-// The cause that stands in the table with this code; unexplained when none does.
-[[nodiscard]] EndCause cause_of_code(std::string_view code);
-// Whether an attempt that failed with this code left a build tree in which the next one goes on.
-[[nodiscard]] bool resumes_after(std::string_view code);
+// For readers of the journal: the cause whose row has this code.
+[[nodiscard]] std::optional<EndCause> cause_of_code(std::string_view code);
 
 }  // namespace wheelyard::builder

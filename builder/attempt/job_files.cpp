@@ -2,6 +2,7 @@
 #include "builder/attempt/job_files.hpp"
 
 #include <algorithm>
+#include <cerrno>
 
 #include "builder/attempt/limits.hpp"
 #include "lib/base/file.hpp"
@@ -58,7 +59,7 @@ base::Result<ExitRecord> parse_exit_record(std::string_view text, std::string_vi
 base::Result<std::optional<ExitRecord>> read_exit_record(const AttemptFolder& folder,
                                                          std::string_view attempt) {
     auto text = base::read_file(folder.exit_record(), max_record_bytes);
-    if (!text && text.error().code == "os.ENOENT") {
+    if (!text && text.error().os_error == ENOENT) {
         // NFS remembers for a while that a file was not there; opening its folder makes it look again
         // (close-to-open consistency, nfs(5)).
         std::error_code ignored;
@@ -66,7 +67,7 @@ base::Result<std::optional<ExitRecord>> read_exit_record(const AttemptFolder& fo
         text = base::read_file(folder.exit_record(), max_record_bytes);
     }
     if (!text) {
-        if (text.error().code == "os.ENOENT") return std::optional<ExitRecord>();
+        if (text.error().os_error == ENOENT) return std::optional<ExitRecord>();
         return tl::unexpected(text.error());
     }
     WHEELYARD_ASSIGN(auto record, parse_exit_record(*text, attempt));

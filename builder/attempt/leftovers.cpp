@@ -41,7 +41,7 @@ base::Status sweep_temp_dirs(const fs::path& folder, const std::string& prefix,
 
 base::Status free_space(const fs::path& path, const base::Breathe& breathe) {
     auto removed = base::remove_tree(path, breathe);
-    if (!removed && removed.error().code.starts_with("os.")) return {};
+    if (!removed && removed.error().os_error != 0) return {};
     return removed;
 }
 

@@ -20,6 +20,11 @@ inline constexpr std::int64_t claim_grace_ms = 60'000;  // a claim without owner
 // Between ticks that met a registry or index that is down.
 inline constexpr std::int64_t wait_first_ms = 2'000;
 inline constexpr std::int64_t max_wait_ms = 5 * 60'000;
+
+// Attempts between their beginning and their submission: downloads and unpacked trees of one login node.
+inline constexpr int max_preparing = 2;
+// Attempts that wait for a source which does not answer: each costs a tick up to a connection's timeout.
+inline constexpr int max_waiting_attempts = 50;
 inline constexpr std::uint64_t max_record_bytes = base::mib;     // a journal file, an exit record, a claim
 inline constexpr std::uint64_t log_tail_bytes = 64 * base::kib;  // read for progress
 inline constexpr std::size_t max_error_line_bytes = 400;         // of a log, in a diagnosis

@@ -1,4 +1,4 @@
-// One pass: pieces into lines, lines into words, words into findings.
+// One pass: pieces are split into lines, lines are searched for words, words become findings.
 #include "builder/doctor/doctor.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view marker = "@@wheelyard ";
 
-// "phase=build" of "@@wheelyard phase=build at=…".
+// ("@@wheelyard phase=build at=…", "phase=") → "build".
 std::string_view word_of(std::string_view line, std::string_view name) {
     const auto at = line.find(name);
     if (at == std::string_view::npos) return {};
@@ -24,11 +24,12 @@ std::string_view word_of(std::string_view line, std::string_view name) {
 }
 
 struct Word {
-    std::size_t rule;  // in doctor_rules(); past its end: a sign of an error
+    std::size_t rule;  // index in doctor_rules(); doctor_rules().size(): a sign of an error
     std::string_view pattern;
 };
 
-// Every pattern and sign, and what finds them: made once, as making takes longer than reading a short log.
+// All patterns and signs, and the search for them. Built once, because building takes longer than reading a
+// short log.
 struct Words {
     std::vector<Word> words;
     WordSearch search;
@@ -70,8 +71,8 @@ void Doctor::begin_phase(std::string_view name) {
     traceback_ = {};
 }
 
-// Of the phases only the last one failed. A job that is told to end says so in a line of its own.
-void Doctor::look_at_marker(std::string_view line) {
+// Only the last phase can have failed. Other markers, such as "stop requested", are matched like any line.
+void Doctor::examine_marker(std::string_view line) {
     const std::string_view rest = line.substr(marker.size());
     if (rest.starts_with("phase=")) return begin_phase(word_of(rest, "phase="));
     if (rest.starts_with("exit=")) {
@@ -109,7 +110,7 @@ void Doctor::match(std::string_view line) {
     const std::string lower = base::ascii_lower(line);
     const bool harmless = is_harmless(lower);
     const auto& rules = doctor_rules();
-    std::size_t noted = rules.size();  // the rule of the word before: their patterns stand side by side
+    std::size_t noted = rules.size();  // the rule of the previous word; patterns of a rule are adjacent
     for (const auto index : found_) {
         const Word& word = all_words().words[index];
         if (word.rule == rules.size()) {
@@ -131,13 +132,13 @@ void Doctor::keep(std::string_view line) {
             after.push_back(shorten_line(line));
         return;
     }
-    constexpr std::size_t copied = max_error_line_bytes * 2;  // shortened again when it is shown
+    constexpr std::size_t copied = max_error_line_bytes * 2;  // finish() shortens it further
     last_[kept_++ % context_lines].assign(line.substr(0, copied));
 }
 
-void Doctor::look_at(std::string_view line) {
+void Doctor::examine_line(std::string_view line) {
     ++seen_.lines;
-    if (line.starts_with(marker)) return look_at_marker(line);
+    if (line.starts_with(marker)) return examine_marker(line);
     std::string plain;
     if (line.find_first_of("\x1b\r") != std::string_view::npos) {
         plain = plain_line(line);
@@ -155,13 +156,13 @@ void Doctor::feed(std::string_view piece) {
         const auto end = piece.find('\n');
         const std::string_view part = piece.substr(0, end);
         if (end != std::string_view::npos && rest_.empty() && !cut_ && part.size() <= max_log_line_bytes) {
-            look_at(part);  // whole, and not copied
+            examine_line(part);  // a complete line, not copied
         } else {
             const std::size_t room = max_log_line_bytes - rest_.size();
             rest_ += part.substr(0, room);
             cut_ = cut_ || part.size() > room;
             if (end == std::string_view::npos) return;
-            look_at(rest_);
+            examine_line(rest_);
             rest_.clear();
             cut_ = false;
         }
@@ -170,7 +171,7 @@ void Doctor::feed(std::string_view piece) {
 }
 
 Examination Doctor::finish() {
-    if (!rest_.empty()) look_at(rest_);
+    if (!rest_.empty()) examine_line(rest_);
     rest_.clear();
     std::stable_sort(seen_.findings.begin(), seen_.findings.end(), [](const Finding& a, const Finding& b) {
         return a.rule->weight != b.rule->weight ? a.rule->weight > b.rule->weight : a.line < b.line;
@@ -187,7 +188,7 @@ base::Result<Examination> examine_log(const std::filesystem::path& log) {
     Doctor doctor;
     std::string piece(base::mib, '\0');
     const std::uint64_t size = reader.size();
-    // The end of a log that is larger than anybody waits for: failures stand there.
+    // Of a very large log only the end is read: that is where failures are.
     for (std::uint64_t at = size - std::min(size, log_scan_bytes); at < size;) {
         const auto length = static_cast<std::size_t>(std::min<std::uint64_t>(piece.size(), size - at));
         WHEELYARD_TRY(reader.read_at(at, piece.data(), length));

@@ -1,9 +1,8 @@
-// Reads a build log once, from its beginning, and says why the build failed: the rules that match
-// (doctor_rules.hpp) and the first error, whether a rule knows it or not. Memory stays bounded whatever the
-// log holds.
+// Reads a build log in one pass and reports why the build failed: the rules that match (doctor_rules.hpp) and
+// the first error, whether or not a rule matches it. Memory use is bounded for any log.
 //
-//     @@wheelyard phase=build at=2026-…   what stood before this line does not count: that phase ended well
-//     [2/9] Building CXX object a.o       kept for a moment, as what an error comes after
+//     @@wheelyard phase=build at=2026-…   a new phase: drops all findings so far
+//     [2/9] Building CXX object a.o       kept for a while, as context of an error
 //     a.cpp:3:10: fatal error: mpi.h: No such file or directory
 //     @@wheelyard exit=1 phase=build …
 #pragma once
@@ -25,29 +24,30 @@ namespace wheelyard::builder {
 
 struct Finding {
     const DoctorRule* rule = nullptr;
-    std::uint64_t line = 0;   // of the log, from 1: the first one
-    std::string text;         // as shorten_line
-    std::uint64_t count = 0;  // of lines
+    std::uint64_t line = 0;   // the first line that matches, from 1
+    std::string text;         // that line, shortened by shorten_line
+    std::uint64_t count = 0;  // number of lines that match
 };
 
 struct FirstError {
-    std::uint64_t line = 0;  // of the log, from 1
+    std::uint64_t line = 0;  // in the log, from 1
     std::string text;
     SourceLine source;
-    std::vector<std::string> before;  // lines of the log
+    std::vector<std::string> before;  // up to context_lines lines of the log
     std::vector<std::string> after;
 };
 
 struct Examination {
     std::uint64_t lines = 0;
     std::uint64_t bytes = 0;
-    std::string phase;              // of a log of ours: the last one
-    std::optional<int> exit_code;   // of a log of ours that has its end
-    std::vector<Finding> findings;  // the likeliest cause first
+    std::string phase;              // the last phase; empty for a log without our markers
+    std::optional<int> exit_code;   // from the exit marker; absent if the log has none
+    std::vector<Finding> findings;  // the most likely cause first
     std::optional<FirstError> first_error;
     [[nodiscard]] const Finding* likeliest() const { return findings.empty() ? nullptr : &findings.front(); }
 };
 
+// Usage: feed() the log piece by piece, then finish() once.
 class Doctor {
   public:
     Doctor();
@@ -55,8 +55,8 @@ class Doctor {
     [[nodiscard]] Examination finish();
 
   private:
-    void look_at(std::string_view line);
-    void look_at_marker(std::string_view line);
+    void examine_line(std::string_view line);
+    void examine_marker(std::string_view line);
     void begin_phase(std::string_view name);
     void match(std::string_view line);
     void note_rule(std::size_t rule, std::string_view line);
@@ -66,15 +66,15 @@ class Doctor {
     std::vector<std::uint16_t> found_;
 
     Examination seen_;
-    std::vector<std::size_t> finding_of_;  // of each rule, from 1; 0: none yet
-    SourceLine traceback_;                 // the last `File "…", line N` of Python
+    std::vector<std::size_t> finding_of_;  // rule → index of its finding, from 1; 0: no finding
+    SourceLine traceback_;                 // the last `File "…", line N` of a Python traceback
     std::array<std::string, context_lines> last_;
     std::uint64_t kept_ = 0;
-    std::string rest_;  // of a line whose end is not here yet
-    bool cut_ = false;  // its end is not looked at
+    std::string rest_;  // the beginning of a line whose end has not been fed yet
+    bool cut_ = false;  // the line is too long; its end is skipped
 };
 
-// Error: the file cannot be read.
+// Examines at most the last log_scan_bytes of the file. Error: the file cannot be read.
 [[nodiscard]] base::Result<Examination> examine_log(const std::filesystem::path& log);
 
 }  // namespace wheelyard::builder

@@ -1,4 +1,4 @@
-// Text and JSON of an examination and of rules.
+// Text and JSON of examinations and rules.
 #include "builder/doctor/doctor_report.hpp"
 
 #include "lib/base/printable.hpp"
@@ -9,7 +9,7 @@ namespace {
 
 using io::Json;
 
-constexpr int max_findings_shown = 5;  // further ones are what the first ones led to
+constexpr int max_findings_shown = 5;  // later ones are usually consequences
 
 std::string place(const std::string& log, std::uint64_t line) {
     return log + ":" + std::to_string(line);
@@ -20,13 +20,13 @@ std::string render_finding(const Finding& finding, const std::string& log) {
     return std::string(rule.code) + ": " + std::string(rule.cause) + "\n  " + place(log, finding.line) +
            (finding.count > 1 ? " (and " + std::to_string(finding.count - 1) + " more)" : "") + ": " +
            finding.text + "\n  what to do: " + std::string(rule.remedy) +
-           "\n  by the agent: " + std::string(automatic_sentence(rule.automatic)) + "\n";
+           "\n  agent: " + std::string(automatic_sentence(rule.automatic)) + "\n";
 }
 
 std::string render_first_error(const FirstError& first, const std::string& log) {
-    std::string text = "The first error, " + place(log, first.line);
+    std::string text = "First error, " + place(log, first.line);
     if (!first.source.file.empty())
-        text += ", of " + first.source.file + ":" + std::to_string(first.source.line);
+        text += ", in " + first.source.file + ":" + std::to_string(first.source.line);
     text += "\n";
     for (const auto& line : first.before)
         text += "    " + line + "\n";
@@ -61,18 +61,18 @@ Json json_of(const FirstError& first) {
 std::string render_examination(const Examination& seen, const std::string& log) {
     std::string text;
     if (seen.findings.empty() && !seen.first_error) {
-        text = seen.exit_code == 0 ? "The build succeeded.\n" : "No error is found in this log.\n";
+        text = seen.exit_code == 0 ? "The build succeeded.\n" : "No error found in this log.\n";
     } else if (seen.findings.empty()) {
-        text = "No rule knows this failure.\n";
+        text = "No rule matches this failure.\n";
     }
     int shown = 0;
     for (const auto& finding : seen.findings) {
-        if (++shown == 2) text += "\nAlso seen, most likely in its wake:\n";
+        if (++shown == 2) text += "\nOther findings, probably consequences:\n";
         if (shown <= max_findings_shown) text += render_finding(finding, log);
     }
     if (seen.first_error) text += "\n" + render_first_error(*seen.first_error, log);
-    text += "\n" + std::to_string(seen.lines) + " lines read";
-    if (!seen.phase.empty()) text += ", the last phase is `" + seen.phase + "`";
+    text += "\n" + std::to_string(seen.lines) + " lines";
+    if (!seen.phase.empty()) text += ", last phase `" + seen.phase + "`";
     if (seen.exit_code) text += ", exit code " + std::to_string(*seen.exit_code);
     return base::printable(text + "\n");
 }
@@ -95,8 +95,8 @@ std::string render_examination_json(const Examination& seen, const std::string& 
 std::string render_rule(const DoctorRule& rule) {
     std::string text = std::string(rule.code) + "\n  " + std::string(rule.cause) +
                        "\n  what to do: " + std::string(rule.remedy) +
-                       "\n  by the agent: " + std::string(automatic_sentence(rule.automatic)) +
-                       "\n  seen in lines like:\n";
+                       "\n  agent: " + std::string(automatic_sentence(rule.automatic)) +
+                       "\n  matches lines that contain:\n";
     for (const auto pattern : rule.patterns) {
         if (!pattern.empty()) text += "    " + std::string(pattern) + "\n";
     }

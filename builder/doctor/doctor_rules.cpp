@@ -1,4 +1,4 @@
-// The table put together, its patterns, its documentation.
+// Combines the parts of the table, matches patterns, renders the documentation.
 #include "builder/doctor/doctor_rules.hpp"
 
 #include <algorithm>
@@ -16,15 +16,14 @@ struct AutomaticRow {
     std::string_view sentence;
 };
 constexpr std::array<AutomaticRow, 7> automatics = {{
-    {Automatic::no, "no", "nothing is tried again before somebody mended it and said `retry`"},
-    {Automatic::again, "again", "it is tried again by itself"},
+    {Automatic::no, "no", "does not retry; run `wheelyard-builder retry` after fixing the cause"},
+    {Automatic::again, "again", "retries automatically"},
     {Automatic::more_memory, "more_memory",
-     "the next attempt goes on with more memory, or with fewer jobs where there is no more"},
-    {Automatic::fewer_jobs, "fewer_jobs", "the next attempt goes on with half the jobs at once"},
-    {Automatic::more_time, "more_time", "the next attempt goes on with more time"},
-    {Automatic::go_on, "go_on",
-     "the next attempt goes on in the same tree, and this one counts as a preemption"},
-    {Automatic::clean_tree, "clean_tree", "the next attempt builds in a new tree, if this one was not new"},
+     "resumes in the same tree with more memory, or with fewer parallel jobs if the limit is reached"},
+    {Automatic::fewer_jobs, "fewer_jobs", "resumes in the same tree with half the parallel jobs"},
+    {Automatic::more_time, "more_time", "resumes in the same tree with more time"},
+    {Automatic::go_on, "go_on", "resumes in the same tree; this attempt counts as a preemption"},
+    {Automatic::clean_tree, "clean_tree", "retries in a new tree, unless this one was new"},
 }};
 
 const AutomaticRow& row_of(Automatic automatic) {
@@ -85,14 +84,15 @@ std::string_view longest_piece(std::string_view pattern) {
 std::string render_doctor_rules_markdown() {
     std::string text =
         "# Rules for build logs\n\n"
-        "<!-- Generated from builder/doctor_rules*.cpp by `wheelyard-builder doctor --explain all "
-        "--markdown`; "
-        "do not edit. -->\n\n"
-        "What `wheelyard-builder doctor LOG` looks for, and the agent when an attempt fails. Of several that "
-        "match, "
-        "the weightiest counts, then the first: *machine* before *cause* before *symptom*. The agent does "
-        "what stands "
-        "under *by itself*, within the site's limits and `max_attempts`:\n\n";
+        "*Reference for staff of a site: every cause that the doctor recognises in a build log, its remedy,\n"
+        "and what the agent does.*\n\n"
+        "<!-- Generated from builder/doctor/doctor_rules*.cpp by `wheelyard-builder doctor --explain all "
+        "--markdown`; do not edit. -->\n\n"
+        "`wheelyard-builder doctor LOG` applies these rules to a log, and so does the agent to a failed\n"
+        "attempt. If several rules match, the highest weight wins (*machine*, then *cause*, then "
+        "*symptom*),\n"
+        "then the earliest line. The column *agent* says what the agent does without a person, within the\n"
+        "site's limits and `max_attempts`:\n\n";
     for (const auto& row : automatics)
         text += "- *" + std::string(row.text) + "*: " + std::string(row.sentence) + "\n";
     std::vector<DoctorRule> rules = doctor_rules();
@@ -104,7 +104,7 @@ std::string render_doctor_rules_markdown() {
         if (group_of(rule.code) != group) {
             group = group_of(rule.code);
             text += "\n## " + std::string(group) +
-                    "\n\n| code | weight | what it means | what to do | by itself |\n|---|---|---|---|---|\n";
+                    "\n\n| code | weight | cause | what to do | agent |\n|---|---|---|---|---|\n";
         }
         static constexpr std::array<std::string_view, 3> weights = {"symptom", "cause", "machine"};
         text += "| `" + std::string(rule.code) + "` | " +

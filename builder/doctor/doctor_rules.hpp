@@ -1,5 +1,5 @@
-// What build logs say when a build fails, what that means, and what to do: a table. docs/doctor-rules.md is
-// made from it; tests/builder/doctor/ holds a real log's lines for every row.
+// The table of rules: what build logs contain when a build fails, what it means, and what to do.
+// docs/reference/doctor-rules.md is generated from it; tests/builder/doctor/ has lines of a real log for every rule.
 #pragma once
 
 #include <array>
@@ -9,47 +9,49 @@
 
 namespace wheelyard::builder {
 
-// How near to the cause a line is: of two that match, the heavier one tells more, then the earlier one.
+// How close a line is to the cause. Of several matches, the one with the highest weight wins, then the
+// earliest line.
 enum class Weight {
-    symptom,  // something failed, and lines like this come with many causes
-    cause,    // a thing that is wrong with source, recipe or site
-    machine,  // memory, space, time: whatever else failed may have failed of this
+    symptom,  // something failed; such a line has many possible causes
+    cause,    // something is wrong with the source, the recipe or the site
+    machine,  // memory, disk space, time: other failures may be consequences of it
 };
 
-// What the agent does by itself, within the site's limits and max_attempts.
+// What the agent does without a person, within the site's limits and max_attempts.
 enum class Automatic {
-    no,           // a person must mend something: another attempt would end the same way
-    again,        // it may have passed by the next attempt
-    more_memory,  // goes on in the same tree with more memory, or fewer jobs where there is no more
-    fewer_jobs,   // goes on in the same tree with half the jobs at once
-    more_time,    // goes on in the same tree with more time
-    go_on,        // goes on in the same tree; what ended this attempt counts as a preemption
-    clean_tree,   // once, in a new tree
+    no,           // a person must fix something: another attempt would fail the same way
+    again,        // retry: the problem may be gone
+    more_memory,  // resume in the same tree with more memory, or with fewer jobs where no more is allowed
+    fewer_jobs,   // resume in the same tree with half the parallel jobs
+    more_time,    // resume in the same tree with more time
+    go_on,        // resume in the same tree; this attempt counts as a preemption
+    clean_tree,   // retry once in a new tree
 };
-[[nodiscard]] std::string_view automatic_text(Automatic automatic);      // "more_memory"
-[[nodiscard]] std::string_view automatic_sentence(Automatic automatic);  // for people
+[[nodiscard]] std::string_view automatic_text(Automatic automatic);  // "more_memory"
+[[nodiscard]] std::string_view automatic_sentence(
+    Automatic automatic);  // for people: "retries automatically"
 
 struct DoctorRule {
     std::string_view code;  // "memory.compiler_killed"
-    // Any of them in one line, in any letter case; `*` stands for anything between. In lower case.
+    // Lower case; a line matches if it contains any of them, ignoring case. `*` matches any text.
     std::array<std::string_view, 5> patterns;
     Weight weight;
     Automatic automatic;
     std::string_view cause;
     std::string_view remedy;
-    bool in_warnings = false;  // a warning counts, too
+    bool in_warnings = false;  // match in warnings too
 };
 
-// Of two that match one line the first counts: special ones stand before general ones.
+// Of several rules that match one line, the first in this order wins: specific rules precede general ones.
 [[nodiscard]] const std::vector<DoctorRule>& doctor_rules();
 [[nodiscard]] const DoctorRule* find_doctor_rule(std::string_view code);
 
-// Whether a line (in lower case) holds all pieces of a pattern in their order.
+// Whether a line (in lower case) contains all pieces of a pattern in order.
 [[nodiscard]] bool matches_pattern(std::string_view pattern, std::string_view lower);
-// The longest piece of a pattern: what a line must hold at least.
+// The longest piece of a pattern without `*`: a matching line contains it.
 [[nodiscard]] std::string_view longest_piece(std::string_view pattern);
 
-// docs/doctor-rules.md.
+// The text of docs/reference/doctor-rules.md.
 [[nodiscard]] std::string render_doctor_rules_markdown();
 
 }  // namespace wheelyard::builder

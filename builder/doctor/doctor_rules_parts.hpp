@@ -1,4 +1,4 @@
-// The parts of the doctor's table, one file each.
+// The parts of the table of rules, one file each.
 #pragma once
 
 #include <vector>

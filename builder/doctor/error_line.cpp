@@ -1,4 +1,4 @@
-// The signs of an error in a log, as a table, and the ways in which tools name a line of a file.
+// The signs of an error as a table, and the notations in which tools name a line of a file.
 #include "builder/doctor/error_line.hpp"
 
 #include <algorithm>
@@ -38,10 +38,10 @@ constexpr std::array<std::string_view, 24> signs = {
     "oom_kill",     // Slurm
 };
 
-// Lines that hold a sign and are no cause.
+// Parts of lines that contain a sign of an error but are not a cause.
 constexpr std::array<std::string_view, 5> harmless = {"-werror", "error: subprocess-exited-with-error",
                                                       "warning:", "note:", "0 errors"};
-// A configuration that looks what is there.
+// Output of a configuration that probes for features.
 constexpr std::array<std::string_view, 4> checks = {"-- ", "checking ", "performing test ", "looking for "};
 
 constexpr char escape = '\x1b';
@@ -63,7 +63,7 @@ bool is_path(std::string_view text) {
            (text.find('.') != std::string_view::npos || text.find('/') != std::string_view::npos);
 }
 
-// `open`: what stands between file and number.
+// `open`: the character between file and line number.
 SourceLine named_before(std::string_view text, char open) {
     for (auto at = text.find(open); at != std::string_view::npos; at = text.find(open, at + 1)) {
         const std::uint64_t line = number_at(text.substr(at + 1));
@@ -108,7 +108,7 @@ SourceLine source_line_of(std::string_view line) {
 std::string shorten_line(std::string_view line) {
     std::string text;
     line = base::trim(line);
-    if (line.starts_with("| ")) line = base::trim(line.substr(2));  // a frame drawn around a traceback
+    if (line.starts_with("| ")) line = base::trim(line.substr(2));  // a box drawn around a traceback
     const auto shown = base::cut_utf8(line, max_error_line_bytes);
     for (const char c : shown)
         text += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;

@@ -1,4 +1,4 @@
-// Cut lines of a cut log.
+// Shortens the last lines of an output that may itself be cut off.
 #include "builder/doctor/last_words.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace wheelyard::builder {
 
 std::string last_words(std::string_view said) {
     constexpr std::size_t max_lines = 3;
-    // The tail of a log may begin within a character.
+    // The tail of a log may begin in the middle of a UTF-8 character.
     while (!said.empty() && (static_cast<unsigned char>(said.front()) & 0xC0U) == 0x80U)
         said.remove_prefix(1);
     const auto lines = base::split_lines(said);

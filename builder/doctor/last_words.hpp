@@ -1,5 +1,4 @@
-// The end of what a program said, for the sentence of an error: its log, or what it was heard to say, has the
-// rest.
+// The end of a program's output, for an error message; the log has the rest.
 #pragma once
 
 #include <string>
@@ -7,7 +6,7 @@
 
 namespace wheelyard::builder {
 
-// The last three lines that say anything, each as shorten_line: "19999 / 20000 / it is broken".
+// The last three non-empty lines, each shortened by shorten_line: "19999 / 20000 / it is broken".
 [[nodiscard]] std::string last_words(std::string_view said);
 
 }  // namespace wheelyard::builder

@@ -1,4 +1,4 @@
-// The tree of words, and its failure links folded into the table.
+// Builds the trie and folds its failure links into the table.
 #include "builder/doctor/word_search.hpp"
 
 #include <deque>
@@ -19,7 +19,7 @@ WordSearch::WordSearch(const std::vector<std::string_view>& words) {
     for (unsigned char upper = 'A'; upper <= 'Z'; ++upper)
         letter_of_[upper] = letter_of_[static_cast<unsigned char>(upper - 'A' + 'a')];
 
-    // The tree; 0 is both its root and "no child".
+    // The trie; 0 is both the root and "no child".
     next_.assign(letters_, 0);
     word_at_.assign(1, none);
     shorter_at_.assign(words.size(), none);
@@ -35,11 +35,11 @@ WordSearch::WordSearch(const std::vector<std::string_view>& words) {
             }
             state = next_[at];
         }
-        shorter_at_[i] = word_at_[state];  // the same word twice is found as both
+        shorter_at_[i] = word_at_[state];  // a word that occurs twice in `words` is reported twice
         word_at_[state] = static_cast<std::uint16_t>(i);
     }
 
-    // By length, so that the state to fall back to is complete before it is needed.
+    // In order of length, so that the failure state of each node is complete before it is needed.
     std::vector<std::uint32_t> fall(word_at_.size(), 0);
     std::deque<std::uint32_t> todo;
     for (std::uint32_t letter = 0; letter < letters_; ++letter) {

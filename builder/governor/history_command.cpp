@@ -1,4 +1,5 @@
-// `wheelyard-governor history show|export|import`: look at it, ship it with a recipe, take one in.
+// `wheelyard-governor history show|export|import`: prints the history, copies it to a file, merges a file
+// into it.
 #include <algorithm>
 #include <cstdio>
 
@@ -13,7 +14,7 @@ namespace {
 
 const std::vector<OptionRow> table = {
     {"--history", "FILE", "the history (default: ~/.cache/wheelyard/governor/history)"},
-    {"--help", nullptr, "this text"},
+    {"--help", nullptr, "print this help"},
 };
 
 int complain(const std::string& sentence) {
@@ -53,7 +54,7 @@ int run_history(const std::vector<std::string>& arguments) {
         return options->has("--help") ? 0 : 2;
     }
     const std::filesystem::path file = options->get("--history", default_history_file().native());
-    std::string complaint;
+    std::string warning;
     if (words[0] == "import") {
         const auto text = base::read_file(words[1], max_history_bytes);
         if (!text) return complain(text.error().text());
@@ -62,8 +63,8 @@ int run_history(const std::vector<std::string>& arguments) {
         const auto stored = store_history(file, *added, base::SystemClock{});
         return stored ? 0 : complain(stored.error().text());
     }
-    const auto history = load_history(file, complaint);
-    if (!complaint.empty()) return complain(complaint);
+    const auto history = load_history(file, warning);
+    if (!warning.empty()) return complain(warning);
     if (words[0] == "show") return show(history);
     const auto written = base::replace_file(words[1], render_history(history));
     return written ? 0 : complain(written.error().text());

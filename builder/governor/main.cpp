@@ -1,4 +1,4 @@
-// wheelyard-governor: the command line. Wiring only.
+// wheelyard-governor: the command line.
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -14,11 +14,11 @@
 namespace {
 
 constexpr const char* help =
-    "Runs any unmodified build so that it never dies of memory.\n\n"
-    "  wheelyard-governor [options] -- CMD        runs CMD; --help after the name lists the options\n"
-    "  wheelyard-governor simulate PROFILE …      how long would it take elsewhere?\n"
+    "Runs any unmodified build without running out of memory.\n\n"
+    "  wheelyard-governor [options] -- CMD        run CMD; the options are below\n"
+    "  wheelyard-governor simulate PROFILE …      estimate the time on another machine\n"
     "  wheelyard-governor history show|export|import\n"
-    "  wheelyard-governor launch -- COMPILER …    what CMAKE_*_COMPILER_LAUNCHER calls\n\n"
+    "  wheelyard-governor launch -- COMPILER …    for CMAKE_*_COMPILER_LAUNCHER\n\n"
     "Examples:\n"
     "  wheelyard-governor -- pip wheel --no-deps .\n"
     "  wheelyard-governor --memory 12G --trace build.trace.json -- ninja\n"
@@ -50,13 +50,13 @@ int run(const std::string& name, const std::vector<std::string>& arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    // A parent may have us ignore SIGCHLD; the kernel would then discard the exit status of our children.
+    // If the parent ignored SIGCHLD, the kernel would discard the exit status of our children.
     std::signal(SIGCHLD, SIG_DFL);
     const std::string called = argc > 0 ? argv[0] : "wheelyard-governor";
     try {
         return run(called.substr(called.rfind('/') + 1), {argv + (argc > 0 ? 1 : 0), argv + argc});
     } catch (const std::exception& error) {
-        std::fprintf(stderr, "wheelyard-governor: a bug or a broken environment: %s\n", error.what());
+        std::fprintf(stderr, "wheelyard-governor: internal error or broken environment: %s\n", error.what());
         return 1;
     }
 }

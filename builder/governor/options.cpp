@@ -1,4 +1,4 @@
-// "--name value", "--name=value", "--flag", then "--" and a command.
+// Parses "--name value", "--name=value" and "--flag", up to "--" and a command.
 #include "builder/governor/options.hpp"
 
 #include <algorithm>
@@ -34,7 +34,7 @@ base::Result<Options> parse_options(const std::vector<std::string>& arguments,
             for (const auto& each : table)
                 names.emplace_back(each.name);
             const auto near = base::nearest(name, names);
-            return base::fail("governor.option", "No such option", name,
+            return base::fail("governor.option", "Unknown option", name,
                               near ? "did you mean " + *near + "?" : "see --help");
         }
         if (row->value == nullptr) {
@@ -47,7 +47,7 @@ base::Result<Options> parse_options(const std::vector<std::string>& arguments,
         } else if (i + 1 < arguments.size() && arguments[i + 1] != "--") {
             options.values[name] = arguments[++i];
         } else {
-            return base::fail("governor.option", "This option lacks its value", name, row->value);
+            return base::fail("governor.option", "This option needs a value", name, row->value);
         }
     }
     return options;

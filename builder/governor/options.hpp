@@ -1,5 +1,5 @@
-// The governor's command-line options: a table of names, since a launcher that starts ten thousand times
-// parses none and a parser library would be most of the program.
+// The governor's command-line options, from a table. No parser library: the launcher, the same binary, starts
+// thousands of times per build and must stay small.
 #pragma once
 
 #include <map>
@@ -10,9 +10,10 @@
 
 namespace wheelyard::governor {
 
+// One option of a command.
 struct OptionRow {
     const char* name;   // "--memory"
-    const char* value;  // what it takes, as shown in the help; nullptr: a flag
+    const char* value;  // name of the value in the help; nullptr: a flag
     const char* help;
 };
 
@@ -25,6 +26,7 @@ struct Options {
     [[nodiscard]] std::string get(const std::string& name, const std::string& otherwise = {}) const;
 };
 
+// Fails on unknown options and missing or unexpected values.
 [[nodiscard]] base::Result<Options> parse_options(const std::vector<std::string>& arguments,
                                                   const std::vector<OptionRow>& table);
 [[nodiscard]] std::string render_options(const std::vector<OptionRow>& table);

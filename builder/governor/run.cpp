@@ -1,4 +1,4 @@
-// The build's environment, the broker's birth, and the wait.
+// Sets the build's environment, starts broker and build, and waits for them.
 #include "builder/governor/run.hpp"
 
 #include <fcntl.h>
@@ -32,19 +32,20 @@ namespace {
 
 const std::vector<OptionRow> table = {
     {"--memory", "SIZE",
-     "never use more than this (as 12G); default: what cgroups, Slurm and the machine allow"},
-    {"--cores", "N", "compiles at once at most; default: the cores we may use"},
-    {"--history", "FILE", "what earlier builds took (default: ~/.cache/wheelyard/governor/history)"},
-    {"--no-history", nullptr, "neither read nor write one"},
-    {"--json", "FILE", "write the summary for programs"},
+     "maximum memory, e.g. 12G (default: what cgroups, Slurm, PBS and the machine allow)"},
+    {"--cores", "N", "maximum concurrent compiles (default: the available cores)"},
+    {"--history", "FILE", "measurements of earlier builds (default: ~/.cache/wheelyard/governor/history)"},
+    {"--no-history", nullptr, "do not read or write a history"},
+    {"--json", "FILE", "write the summary as JSON"},
     {"--trace", "FILE", "write a timeline for chrome://tracing or Perfetto"},
     {"--svg", "FILE", "write a timeline as a picture"},
-    {"--progress", "SECONDS", "between two progress lines (default 30; 0: none)"},
-    {"--quiet", nullptr, "no progress, no summary"},
-    {"--no-shims", nullptr, "only CMAKE_*_COMPILER_LAUNCHER, nothing on PATH (nor a -j for ninja and make)"},
-    {"--no-groups", nullptr, "sample processes even where a cgroup for each compile can be made"},
-    {"--window", "N", "waiting compiles at most; default: what descriptors, processes and memory allow"},
-    {"--help", nullptr, "this text"},
+    {"--progress", "SECONDS", "interval of the progress line (default 30; 0: none)"},
+    {"--quiet", nullptr, "print no progress and no summary"},
+    {"--no-shims", nullptr,
+     "use only CMAKE_*_COMPILER_LAUNCHER; change neither PATH nor the -j of ninja and make"},
+    {"--no-groups", nullptr, "sample processes even if each compile could have a cgroup"},
+    {"--window", "N", "maximum waiting compiles (default: by cores, descriptors, processes and memory)"},
+    {"--help", nullptr, "print this help"},
 };
 
 constexpr std::array languages = {"C", "CXX", "CUDA", "HIP", "Fortran"};
@@ -52,7 +53,7 @@ constexpr std::array forwarded = {SIGTERM, SIGHUP, SIGINT};
 volatile sig_atomic_t build_pid = 0;
 
 extern "C" void forward(int number, siginfo_t* info, void*) {
-    // The terminal sends its interrupt to the whole group, CMD included; a person's kill only to us.
+    // The terminal sends its interrupt to the whole process group, which includes CMD; kill(1) only to us.
     if (build_pid > 0 && info->si_code <= 0) ::kill(static_cast<pid_t>(build_pid), number);
 }
 
@@ -84,7 +85,7 @@ void set_environment(const std::string& socket, const std::string& root, unsigne
     const std::string search = path_without(path != nullptr ? path : "/usr/bin:/bin", shim_folder());
     if (!shims) return;
     if (const auto made = make_shims(shim_folder(), search); !made) {
-        std::fprintf(stderr, "governor: no shims, so only CMake's launchers are used: %s\n",
+        std::fprintf(stderr, "governor: cannot create shims; only CMake's launchers are used: %s\n",
                      made.error().text().c_str());
         return;
     }
@@ -114,20 +115,21 @@ base::Result<BrokerPlan> plan_of(const Options& options) {
     if (options.has("--memory")) {
         const auto bytes = parse_bytes(options.get("--memory"));
         if (!bytes)
-            return base::fail("governor.memory", "--memory is no size", options.get("--memory"), "as 12G");
+            return base::fail("governor.memory", "--memory is not a size", options.get("--memory"),
+                              "e.g. 12G");
         plan.setting_bytes = *bytes;
     }
     for (const auto& [name, into] : {std::pair{"--cores", &plan.cores}}) {
         if (!options.has(name)) continue;
         const auto number = base::parse_decimal(options.get(name));
         if (!number || *number == 0 || *number > 100'000) {
-            return base::fail("governor.cores", "--cores is no number of cores", options.get(name), "");
+            return base::fail("governor.cores", "--cores is not a number of cores", options.get(name), "");
         }
         *into = static_cast<unsigned>(*number);
     }
     const auto progress = base::parse_decimal(options.get("--progress", "30"));
     if (!progress || *progress > 86'400) {
-        return base::fail("governor.progress", "--progress is no number of seconds",
+        return base::fail("governor.progress", "--progress is not a number of seconds",
                           options.get("--progress"), "");
     }
     plan.progress_s = static_cast<std::int64_t>(*progress);
@@ -146,19 +148,20 @@ int complain(const base::Error& error) {
     return 2;
 }
 
-// The broker's process; returns its pid. Its end of life is the end of `control`.
+// Starts the broker's process and returns its PID. The broker ends at end of file on `control_read`.
 pid_t start_broker(const BrokerPlan& plan, base::Fd& listening, int control_read, int control_write,
                    CompileGroups& groups) {
     std::fflush(nullptr);
     const pid_t pid = ::fork();
     if (pid != 0) return pid;
     ::close(control_write);
-    ::setpgid(0, 0);  // the terminal's interrupt is the build's, whose launchers we still serve
+    // An interrupt from the terminal ends the build. The broker serves its launchers until then.
+    ::setpgid(0, 0);
     int status = 1;
     try {
         status = run_broker(plan, std::move(listening), base::Fd(control_read), groups);
     } catch (const std::exception& error) {
-        std::fprintf(stderr, "governor: the broker stops: %s\n", error.what());
+        std::fprintf(stderr, "governor: the broker failed: %s\n", error.what());
     }
     std::fflush(nullptr);
     ::_exit(status);
@@ -196,7 +199,7 @@ int run_build(const std::vector<std::string>& arguments) {
     if (!plan) return complain(plan.error());
     plan->pbs_bytes = ask_pbs(base::current_environment());
 
-    // A Unix socket's path holds 108 bytes, so a long TMPDIR is no place for one.
+    // A Unix socket's path has at most 107 characters, so a long TMPDIR is not usable.
     const char* temporary = std::getenv("TMPDIR");
     const bool long_path = temporary != nullptr && std::strlen(temporary) > 60;
     const auto folder = base::TempDir::make("wheelyard-governor", long_path ? "/tmp" : "");
@@ -217,11 +220,11 @@ int run_build(const std::vector<std::string>& arguments) {
     if (!plan->quiet) {
         std::fprintf(stderr, "governor: %u cores, %s, up to %u compiles wait%s\n", cores,
                      limits.read(0).tightest.text().c_str(), window,
-                     groups.usable() ? ", each longer one in a cgroup of its own" : "");
+                     groups.usable() ? ", each long one in its own cgroup" : "");
     }
     const pid_t broker = start_broker(*plan, *listening, control[0], control[1], groups);
     ::close(control[0]);
-    listening->reset();  // when the broker dies, asking is refused at once
+    listening->reset();  // so that connecting fails at once when the broker is dead
     set_environment(socket, std::filesystem::current_path().native(), window, cores,
                     !options->has("--no-shims"));
 
@@ -239,7 +242,7 @@ int run_build(const std::vector<std::string>& arguments) {
         const int ended = wait_for(broker);
         if (WIFSIGNALED(ended)) {
             std::fprintf(stderr,
-                         "governor: the broker was killed (signal %d); the build went on without it\n",
+                         "governor: the broker was killed (signal %d); the build continued without it\n",
                          WTERMSIG(ended));
         }
     }

@@ -1,8 +1,8 @@
-// `wheelyard-governor [options] -- CMD`: starts the broker beside the build, puts launchers before its
-// compilers, runs CMD and ends as it ended.
+// `wheelyard-governor [options] -- CMD`: starts the broker, sets up the launchers, runs CMD and exits as CMD
+// does.
 //
-// Three processes: we watch CMD and stay tiny; the broker is our child and may die without CMD noticing; CMD
-// is the build, unchanged but for its environment.
+// Three processes: this one waits for CMD and stays small; the broker is its child, and CMD continues if the
+// broker dies; CMD is the build, unchanged except for its environment.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Reads a profile, replays it, prints how far from the bound it ends.
+// Reads a profile, simulates its build and prints the result next to the lower bound.
 #include "builder/governor/simulate_command.hpp"
 
 #include <cstdio>
@@ -16,21 +16,21 @@ namespace {
 
 const std::vector<OptionRow> table = {
     {"--cores", "N", "cores of the machine"},
-    {"--memory", "SIZE", "its memory, as 64G"},
-    {"--policy", "P", "governed (default), oracle, fixed-j N, jN-then-j1 (as j16-then-j1)"},
-    {"--history", nullptr, "governed: a build before this one was seen (default)"},
-    {"--no-history", nullptr, "governed: the first build"},
-    {"--history-part", "X", "governed: this part of the compiles is known, as 0.5"},
-    {"--scale", "N", "first draw N compiles from the profile, giants late"},
-    {"--window", "N", "so many wait at once, in the profile's order (default: all)"},
-    {"--seed", "N", "of the drawing (default 1)"},
-    {"--json", nullptr, "machine-readable output"},
-    {"--help", nullptr, "this text"},
+    {"--memory", "SIZE", "memory of the machine, e.g. 64G"},
+    {"--policy", "P", "governed (default), oracle, fixed-j N, jN-then-j1 (e.g. j16-then-j1)"},
+    {"--history", nullptr, "governed: with the history of an earlier build (default)"},
+    {"--no-history", nullptr, "governed: without a history"},
+    {"--history-part", "X", "governed: part of the compiles in the history, e.g. 0.5"},
+    {"--scale", "N", "draw N compiles from the profile, large ones late"},
+    {"--window", "N", "maximum waiting compiles, in the profile's order (default: all)"},
+    {"--seed", "N", "random seed (default 1)"},
+    {"--json", nullptr, "print JSON"},
+    {"--help", nullptr, "print this help"},
 };
 
-std::optional<unsigned> parse_count(std::string_view text, std::uint64_t most) {
+std::optional<unsigned> parse_count(std::string_view text, std::uint64_t max) {
     const auto number = base::parse_decimal(text);
-    if (!number || *number == 0 || *number > most) return std::nullopt;
+    if (!number || *number == 0 || *number > max) return std::nullopt;
     return static_cast<unsigned>(*number);
 }
 
@@ -52,22 +52,22 @@ base::Status parse_policy(const Options& options, SimulationPlan& plan) {
         plan.policy = Policy::fixed_then_j1;
         jobs = parse_count(policy.substr(1, policy.size() - 9), 100'000);
     }
-    if (!jobs) return base::fail("governor.policy", "No such policy", policy, "see simulate --help");
+    if (!jobs) return base::fail("governor.policy", "Unknown policy", policy, "see simulate --help");
     plan.jobs = *jobs;
     return {};
 }
 
 base::Status prepare(const Options& options, SimulationPlan& plan, std::vector<ProfileRow>& rows) {
     if (options.positional.empty()) {
-        return base::fail("governor.profile", "No profile was named", "",
+        return base::fail("governor.profile", "No profile given", "",
                           "wheelyard-governor simulate PROFILE.csv --cores N --memory M");
     }
     const auto cores = parse_count(options.get("--cores"), 100'000);
     const auto memory = parse_bytes(options.get("--memory"));
     if (!cores)
-        return base::fail("governor.cores", "--cores is no number of cores", options.get("--cores"), "");
+        return base::fail("governor.cores", "--cores is not a number of cores", options.get("--cores"), "");
     if (!memory)
-        return base::fail("governor.memory", "--memory is no size", options.get("--memory"), "as 64G");
+        return base::fail("governor.memory", "--memory is not a size", options.get("--memory"), "e.g. 64G");
     plan.cores = *cores;
     plan.limit_bytes = static_cast<double>(*memory);
     plan.history = !options.has("--no-history");
@@ -81,7 +81,7 @@ base::Status prepare(const Options& options, SimulationPlan& plan, std::vector<P
     WHEELYARD_ASSIGN(rows, parse_profile(text));
     if (options.has("--scale")) {
         const auto count = parse_count(options.get("--scale"), 1'000'000);
-        if (!count) return base::fail("governor.scale", "--scale is no count", options.get("--scale"), "");
+        if (!count) return base::fail("governor.scale", "--scale is not a count", options.get("--scale"), "");
         rows = scale_profile(rows, *count, plan.seed);
     }
     return {};
@@ -121,9 +121,9 @@ int run_simulate(const std::vector<std::string>& arguments) {
         std::printf("%zu compiles on %u cores with %s: %s\n", rows.size(), plan.cores,
                     base::render_bytes(static_cast<std::uint64_t>(plan.limit_bytes)).c_str(),
                     result.survived() ? ms(result.makespan_s).c_str()
-                                      : ("dies after " + ms(result.makespan_s)).c_str());
+                                      : ("fails after " + ms(result.makespan_s)).c_str());
         std::printf(
-            "bound %s, ratio %.3f, stopped for a while %llu, killed and run again %llu (%llu by the kernel), "
+            "bound %s, ratio %.3f, stopped %llu, killed and retried %llu (%llu by the kernel), "
             "failed %llu, high water %s\n",
             ms(result.bound_s).c_str(), result.ratio(), count(result.stops), count(result.kills),
             count(result.kernel_kills), count(result.failed),

@@ -1,4 +1,4 @@
-// `wheelyard-governor simulate PROFILE …`.
+// `wheelyard-governor simulate PROFILE …`: prints the estimate; returns the exit status.
 #pragma once
 
 #include <string>

@@ -6,6 +6,7 @@
 #include <array>
 #include <set>
 
+#include "builder/attempt/slots.hpp"
 #include "builder/plan/limits.hpp"
 #include "builder/plan/plan_after.hpp"
 #include "builder/plan/plan_history.hpp"
@@ -367,6 +368,11 @@ std::size_t Plan::count(CellState state) const {
 Plan make_plan(const Site& site, const Recipes& recipes, const World& world) {
     Plan plan = Planner(site, recipes, world).plan();
     plan.cells = with_what_follows(std::move(plan.cells), {site, recipes, world});
+    const std::string why = why_none_begins(world.attempts);
+    for (Cell& cell : plan.cells) {
+        if (cell.state == CellState::wanted && cell.purpose != Purpose::promotion && !why.empty())
+            cell.reason += (cell.reason.empty() ? "" : "; ") + why;
+    }
     return plan;
 }
 

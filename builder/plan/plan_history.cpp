@@ -2,6 +2,7 @@
 #include "builder/plan/plan_history.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <string_view>
 
 #include "lib/base/text.hpp"
@@ -14,18 +15,18 @@ namespace {
 struct BoundRow {
     int Site::*most;
     std::string_view noun;
-    std::array<std::string_view, 2> codes;  // of failures; the first bound takes what stands nowhere
+    std::array<std::optional<EndCause>, 2> ends;  // of jobs; the first bound takes every other failure
 };
 constexpr std::array<BoundRow, failure_bounds> bounds = {{
     {&Site::max_attempts, "attempts failed", {}},
-    {&Site::max_preemptions, "preemptions", {"job.preempted"}},
-    {&Site::max_node_failures, "node failures", {"job.node_failure", "job.tree_busy"}},
+    {&Site::max_preemptions, "preemptions", {EndCause::preempted}},
+    {&Site::max_node_failures, "node failures", {EndCause::node_failure, EndCause::tree_busy}},
 }};
 
 std::size_t bound_of(const Attempt& attempt) {
-    if (!attempt.failure) return 0;
+    if (!attempt.failure || !attempt.failure->end) return 0;
     const auto* row = std::find_if(bounds.begin() + 1, bounds.end(), [&](const BoundRow& one) {
-        return std::find(one.codes.begin(), one.codes.end(), attempt.failure->error.code) != one.codes.end();
+        return std::find(one.ends.begin(), one.ends.end(), attempt.failure->end) != one.ends.end();
     });
     return row == bounds.end() ? 0 : static_cast<std::size_t>(row - bounds.begin());
 }
@@ -48,8 +49,7 @@ bool judge_active(Cell& cell, const TaskHistory& history) {
     cell.attempt = last.id;
     if (is_over(last.state)) return false;
     cell.state = CellState::active;
-    cell.reason = state_text(last.state);
-    if (!last.waiting.reason.empty()) cell.reason += ", waiting: " + last.waiting.reason;
+    cell.reason = std::string(state_text(last.state)) + waiting_suffix(last.waiting);
     return true;
 }
 

@@ -41,8 +41,7 @@ const Attempt* last_failed(const std::vector<Attempt>& earlier, const std::strin
 
 bool asks_for_fewer_jobs(const Failure& failure) {
     const DoctorRule* rule = find_doctor_rule(failure.cause);
-    return rule != nullptr && rule->automatic == Automatic::fewer_jobs &&
-           failure.error.code == end_row(EndCause::failed).code;
+    return rule != nullptr && rule->automatic == Automatic::fewer_jobs && failure.end == EndCause::failed;
 }
 
 // Under which limit it ran out, as far as anybody knows.
@@ -55,7 +54,7 @@ std::int64_t limit_of(const Attempt& attempt) {
 
 bool ran_out_of_memory(const Attempt& attempt) {
     if (attempt.governed && attempt.governed->could_not_fit > 0) return true;
-    return attempt.failure && attempt.failure->error.code == "job.out_of_memory";
+    return attempt.failure && attempt.failure->end == EndCause::out_of_memory;
 }
 
 Site sized_for(const Site& site, const Recipe& recipe) {
@@ -79,7 +78,7 @@ std::int64_t choose_minutes(const Site& site, const std::string& task, const std
     const std::int64_t first = site.minutes > 0 ? site.minutes : site.max_walltime_minutes;
     const Attempt* last = last_failed(earlier, task);
     if (last == nullptr || last->max_walltime_minutes == 0) return first;
-    const bool too_short = last->failure->error.code == end_row(EndCause::time_limit).code;
+    const bool too_short = last->failure->end == EndCause::time_limit;
     const std::int64_t wanted = last->max_walltime_minutes * (too_short ? 2 : 1);
     return site.max_walltime_minutes > 0
                ? std::clamp(wanted, first, std::max(first, site.max_walltime_minutes))
@@ -122,7 +121,7 @@ CoresRequest choose_cores(const Site& site, const std::string& task, std::int64_
 }
 
 bool resumes_after(const Failure& failure) {
-    return resumes_after(failure.error.code) || asks_for_fewer_jobs(failure);
+    return (failure.end && end_row(*failure.end).resumes) || asks_for_fewer_jobs(failure);
 }
 
 }  // namespace wheelyard::builder

@@ -21,11 +21,15 @@ bool is_among(const std::array<std::string_view, Count>& table, std::string_view
 }
 
 // What a line that breaks or a server that starts again looks like from here.
-constexpr std::array<std::string_view, 3> cuts = {"http.cut", "http.timeout", "http.connect"};
+bool is_cut(const base::Error& error) {
+    return error.kind == base::ErrorKind::cut || error.kind == base::ErrorKind::unreachable;
+}
 // Answers to a part that are about where the upload is, not about the form.
 constexpr std::array<std::string_view, 2> not_here = {"upload.wrong_offset", "upload.in_progress"};
 // Answers to "begin" after which the form still may be sent at once.
 constexpr std::array<std::string_view, 2> not_in_parts = {"upload.not_resumable", "upload.too_many"};
+
+constexpr std::string_view of_credentials = "auth.";
 
 std::string code_of(const io::HttpAnswer& answer) {
     const auto problem = wire::parse_problem(answer.body);
@@ -69,7 +73,11 @@ class Sending {
             if (answer) return answer;
         }
         const bool has_moved = offset_ >= started_at_ + min_moved_bytes;
-        if (has_moved) last.code = "upload.cut";
+        if (has_moved) {
+            last.code = "upload.cut";
+            last.kind = base::ErrorKind::in_progress;
+            last.recovery = base::Recovery::retry;
+        }
         return base::fail(std::move(last));
     }
 
@@ -121,8 +129,12 @@ class Sending {
         return refusal;
     }
 
+    static tl::unexpected<base::Error> fail_unavailable(base::Error error) {
+        error.code = "upload.unavailable";
+        return base::fail_as(base::ErrorKind::unavailable, base::Recovery::retry, std::move(error));
+    }
     base::Error unavailable(const std::string& said) const {
-        return {"upload.unavailable", "The registry does not go on with the upload: " + said, id_};
+        return fail_unavailable({"", "The registry does not go on with the upload: " + said, id_}).value();
     }
 
     // Where it goes on, if the registry can be asked now (is_found_).
@@ -130,21 +142,22 @@ class Sending {
         is_found_ = false;
         auto answer = http_.head(url(), headers());
         if (!answer) {
-            if (!is_among(cuts, answer.error().code)) return base::fail(std::move(answer.error()));
+            if (!is_cut(answer.error())) return base::fail(std::move(answer.error()));
             last = std::move(answer.error());
             return base::Status();
         }
         if (answer->status == 404) {
             WHEELYARD_TRY(forget());
-            return base::fail("upload.unavailable",
-                              "The registry does not know this upload any more: it was finished, or given up",
-                              id_, "the wheel's page will tell; else it is sent from its beginning");
+            return fail_unavailable(
+                {"", "The registry does not know this upload any more: it was finished, or given up", id_,
+                 "the wheel's page shows it, else it is sent from its beginning"});
         }
         if (answer->status == 401 || answer->status == 403)  // HEAD brings no problem that would say more
-            return base::fail(
-                "upload.not_allowed", "The registry does not take the token any more",
-                std::to_string(answer->status),
-                "put a token that is valid into `token_file` of site.toml; built wheels are kept");
+            return base::fail_as(
+                base::ErrorKind::unauthorized, base::Recovery::person,
+                {"upload.not_allowed", "The registry does not take the token any more",
+                 std::to_string(answer->status),
+                 "put a token that is valid into `token_file` of site.toml; built wheels are kept"});
         if (answer->status >= 300) {
             last = unavailable(std::to_string(answer->status));
             return base::Status();
@@ -152,8 +165,8 @@ class Sending {
         const auto offset = base::parse_decimal(answer->header("upload-offset"));
         if (!offset || *offset > form_.size()) {
             WHEELYARD_TRY(forget());
-            return base::fail("upload.unavailable", "The registry does not say where the upload goes on",
-                              answer->header("upload-offset"), "it is sent from its beginning");
+            return fail_unavailable({"", "The registry does not say where the upload goes on",
+                                     answer->header("upload-offset"), "it is sent from its beginning"});
         }
         if (!has_looked_) started_at_ = *offset;
         has_looked_ = is_found_ = true;
@@ -174,7 +187,7 @@ class Sending {
         has_looked_ = true;
         auto answer = http_.send("PATCH", url(), all, form_, offset_, progress);
         if (!answer) {
-            if (!is_among(cuts, answer.error().code)) return base::fail(std::move(answer.error()));
+            if (!is_cut(answer.error())) return base::fail(std::move(answer.error()));
             last = std::move(answer.error());
             return Answer();
         }
@@ -185,7 +198,8 @@ class Sending {
             return Answer();
         }
         // What is refused is refused for good; the rest may be asked again, from the note.
-        const bool is_final = status < 500 && status != 401 && status != 429 && !code.starts_with("auth.");
+        const bool is_final =
+            status < 500 && status != 401 && status != 429 && code.rfind(of_credentials, 0) != 0;
         if (is_final) WHEELYARD_TRY(forget());
         return Answer(*std::move(answer));
     }

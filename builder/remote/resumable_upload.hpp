@@ -1,6 +1,6 @@
 // A large wheel over a line that breaks: in parts, each going on where the registry says that it is
-// (docs/formats/upload.md, "In parts"). Which upload it was is noted beside the wheel, so that the next tick
-// of the agent goes on with it, too.
+// (docs/reference/upload.md, "In parts"). Which upload it was is noted beside the wheel, so that the next
+// tick of the agent goes on with it, too.
 #pragma once
 
 #include <filesystem>

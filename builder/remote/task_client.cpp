@@ -14,18 +14,40 @@ base::Result<std::string> body_of(io::HttpAnswer answer) {
     if (answer.status == 200) return std::move(answer.body);
     const auto problem = wire::parse_problem(answer.body);
     std::string said = problem && !problem->detail.empty() ? problem->detail : answer.reason;
-    static constexpr std::array passing = {401, 403, 408, 425, 429};  // a token is mended by a person
+    static constexpr std::array passing = {401, 403, 408, 425, 429};  // a person replaces a token
     const bool may_pass =
         answer.status >= 500 || std::find(passing.begin(), passing.end(), answer.status) != passing.end();
     if (may_pass || !problem || problem->code.empty())
-        return base::fail(
-            "task.unavailable",
-            "The registry's task service answers " + std::to_string(answer.status) + ": " + said, {},
-            problem ? problem->advice : "check `url` in [registry] of site.toml");
-    return base::fail(problem->code, said, problem->value, problem->advice);
+        return base::fail_as(
+            base::ErrorKind::unavailable, base::Recovery::retry,
+            {"task.unavailable",
+             "The registry's task service answers " + std::to_string(answer.status) + ": " + said,
+             {},
+             problem ? problem->advice : "check `url` in [registry] of site.toml"});
+    return base::fail(task_refusal({problem->code, said, problem->value, problem->advice}));
 }
 
+struct RefusalRow {
+    std::string_view code;
+    base::ErrorKind kind;
+    base::Recovery recovery;
+};
+constexpr std::array<RefusalRow, 5> refusals = {{
+    {"task.lease_over", base::ErrorKind::lost, base::Recovery::retry},
+    {"task.cancelled", base::ErrorKind::missing, base::Recovery::never},
+    {"task.ended", base::ErrorKind::missing, base::Recovery::never},
+    {"task.no_such_task", base::ErrorKind::missing, base::Recovery::never},
+    {"task.no_such_claim", base::ErrorKind::missing, base::Recovery::never},
+}};
+
 }  // namespace
+
+base::Error task_refusal(base::Error answer) {
+    const auto* row = std::find_if(refusals.begin(), refusals.end(),
+                                   [&](const RefusalRow& one) { return one.code == answer.code; });
+    if (row == refusals.end()) return answer;
+    return base::fail_as(row->kind, row->recovery, std::move(answer)).value();
+}
 
 base::Result<std::string> HttpTaskService::post(const std::string& address, const std::string& body,
                                                 const std::string& content_type) {
@@ -70,9 +92,10 @@ std::unique_ptr<Registry> HttpTaskService::uploads_of(const wire::ClaimOffer& ag
         upload_http_, clock_, std::move(target), [this, again]() -> base::Result<std::string> {
             auto claimed = claim(again);
             if (claimed && claimed->task) return std::move(claimed->grant);
-            return base::fail("upload.no_grant",
-                              "The task's grant cannot be had now: " +
-                                  (claimed ? std::string("its lease is over") : claimed.error().sentence));
+            return base::fail_as(base::ErrorKind::lost, base::Recovery::retry,
+                                 {"upload.no_grant", "The task's grant cannot be had now: " +
+                                                         (claimed ? std::string("its lease is over")
+                                                                  : claimed.error().sentence)});
         });
 }
 

@@ -1,4 +1,4 @@
-// What the agent asks of a registry's task service (docs/formats/task.md). An interface, so that tests can
+// What the agent asks of a registry's task service (docs/reference/task.md). An interface, so that tests can
 // refuse, lose answers and disappear.
 #pragma once
 
@@ -13,7 +13,11 @@
 
 namespace wheelyard::builder {
 
-// Errors: the registry's own word ("task.lease_over"), "task.unavailable" for what may pass, or "http.*".
+// The registry's answer with the code of a problem, as an error with its kind: lost ("task.lease_over": another claim
+// may have the task), missing (the task or the claim is gone for good), other.
+[[nodiscard]] base::Error task_refusal(base::Error answer);
+
+// Errors: of task_refusal, "task.unavailable" for what may pass, or "http.*".
 class TaskService {
   public:
     virtual ~TaskService() = default;

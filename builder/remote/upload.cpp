@@ -50,17 +50,32 @@ constexpr std::array<FieldRow, 24> metadata_fields = {{
     {"Import-Namespace", "import_namespace"},
 }};
 
+// A person puts another token there; the wheel is kept meanwhile.
+tl::unexpected<base::Error> fail_token(base::Error error) {
+    return base::fail_as(base::ErrorKind::unauthorized, base::Recovery::person, std::move(error));
+}
+
+// Of a task: its lease is renewed, or the task is claimed again, by a tick.
+tl::unexpected<base::Error> fail_grant(std::string sentence, std::string value, std::string advice) {
+    return base::fail_as(base::ErrorKind::lost, base::Recovery::retry,
+                         {"upload.no_grant", std::move(sentence), std::move(value), std::move(advice)});
+}
+
+// Answers that are about the credentials and not about the wheel, by the code of the problem.
+constexpr std::string_view lease_ended = "grant.over";
+constexpr std::string_view token_refused = "auth.token_refused";
+
 }  // namespace
 
 base::Result<std::string> read_token(const std::filesystem::path& file) {
     const auto text = base::read_file(file, max_token_bytes);
     if (!text) {
-        return base::fail("upload.token_file", "The token file cannot be read: " + text.error().sentence,
-                          file.string(), "make one with `wheelyard-registry token create`, mode 0600");
+        return fail_token({"upload.token_file", "The token file cannot be read: " + text.error().sentence,
+                           file.string(), "make one with `wheelyard-registry token create`, mode 0600"});
     }
     std::string token(base::trim(*text));
     if (token.empty() || token.find_first_of(" \t\r\n") != std::string::npos) {
-        return base::fail("upload.token_file", "The token file does not hold one token", file.string());
+        return fail_token({"upload.token_file", "The token file does not hold one token", file.string()});
     }
     return token;
 }
@@ -103,15 +118,17 @@ base::Status judge_upload_answer(const io::HttpAnswer& answer) {
     static constexpr std::array passing = {408, 425, 429};
     const bool may_pass =
         answer.status >= 500 || std::find(passing.begin(), passing.end(), answer.status) != passing.end();
-    if (may_pass) return base::fail("upload.unavailable", sentence, value, advice);
+    if (may_pass)
+        return base::fail_as(base::ErrorKind::unavailable, base::Recovery::retry,
+                             {"upload.unavailable", sentence, value, advice});
     // A task's lease ended while its wheel was on the way: a tick claims the task again.
-    if (problem && problem->code == "grant.over")
-        return base::fail("upload.no_grant", sentence, value, advice);
+    if (problem && problem->code == lease_ended) return fail_grant(sentence, value, advice);
     // Of the token itself, not of this wheel: every other wheel would hear the same.
-    const bool is_token = answer.status == 401 || (problem && problem->code == "auth.token_refused");
+    const bool is_token = answer.status == 401 || (problem && problem->code == token_refused);
     if (is_token)
-        return base::fail("upload.not_allowed", sentence, value,
-                          "put a token that is valid into `token_file` of site.toml; built wheels are kept");
+        return fail_token(
+            {"upload.not_allowed", sentence, value,
+             "put a token that is valid into `token_file` of site.toml; built wheels are kept"});
     return base::fail("upload.refused", sentence, value, advice);
 }
 
@@ -125,7 +142,7 @@ base::Result<std::optional<simple::ProjectPage>> HttpRegistry::promoted_page(con
 
 base::Status HttpRegistry::promote(const std::string& filename) {
     WHEELYARD_ASSIGN(const auto token, read_token(settings_.promote_token_file));
-    const std::string body = io::Json::object({{"format", "wheelyard.change/1"},  // docs/formats/api.md
+    const std::string body = io::Json::object({{"format", "wheelyard.change/1"},  // docs/reference/api.md
                                                {"to", settings_.promote_to},
                                                {"reason", "its tests passed"}})
                                  .render();
@@ -133,7 +150,7 @@ base::Status HttpRegistry::promote(const std::string& filename) {
                                                    {{"Authorization", "Bearer " + token},
                                                     {"Content-Type", "application/json"}}));
     auto judged = judge_upload_answer(answer);
-    if (!judged && judged.error().code == "upload.not_allowed")
+    if (!judged && judged.error().kind == base::ErrorKind::unauthorized)
         judged.error().advice = "put a token that may promote into `promote_token_file` of site.toml";
     return judged;
 }
@@ -141,9 +158,9 @@ base::Status HttpRegistry::promote(const std::string& filename) {
 // That a grant is not taken says nothing of the site's own token.
 base::Status HttpRegistry::upload(const WheelToUpload& wheel, const io::HttpProgress& progress) {
     auto sent = send(wheel, progress);
-    if (sent || !token_ || sent.error().code != "upload.not_allowed") return sent;
-    return base::fail("upload.no_grant", sent.error().sentence, sent.error().value,
-                      "nothing: the next try asks for the task's grant anew");
+    if (sent || !token_ || sent.error().kind != base::ErrorKind::unauthorized) return sent;
+    return fail_grant(sent.error().sentence, sent.error().value,
+                      "no action needed: the next try asks for the task's grant again");
 }
 
 base::Status HttpRegistry::send(const WheelToUpload& wheel, const io::HttpProgress& progress) {

@@ -1,4 +1,4 @@
-// The environment of batch programs.
+// The environments of batch programs.
 #include "builder/schedule/batch_command.hpp"
 
 #include <algorithm>

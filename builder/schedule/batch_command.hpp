@@ -1,5 +1,5 @@
-// Runs one program of a batch system (squeue, qsub …) in plain English and with its standard output format,
-// whatever the person's environment says. Behind an interface, so that tests can put recorded answers there.
+// Runs a program of a batch system (squeue, qsub …) with English messages and its standard output format,
+// regardless of the user's environment. Behind an interface, so that tests can replay recorded answers.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@
 
 namespace wheelyard::builder {
 
-// Where the server is, and how to prove who asks.
+// Variables that locate the server and authenticate the user.
 inline constexpr std::array<std::string_view, 8> batch_server_variables = {
     "SLURM_CONF", "SLURM_CLUSTERS", "MUNGE_SOCKET", "PBS_CONF_FILE",
     "PBS_EXEC",   "PBS_DEFAULT",    "PBS_SERVER",   "KRB5CCNAME"};
@@ -26,13 +26,13 @@ struct BatchCommand {
 using BatchRunner = std::function<base::Result<base::Finished>(const BatchCommand&)>;
 [[nodiscard]] base::Result<base::Finished> run_batch_command(const BatchCommand& command);
 
-// `agent` without what changes the output of Slurm's and PBS's programs or adds to a job.
+// `agent` without the variables that change the output of Slurm's and PBS's programs or add options to a job.
 [[nodiscard]] EnvironmentMap batch_environment(const EnvironmentMap& agent);
-// What sbatch and qsub start with: the job's own environment and where their server is, nothing else of the
-// agent.
+// The environment of sbatch and qsub: the job's own and batch_server_variables; nothing else of the agent's.
 [[nodiscard]] EnvironmentMap submit_environment(const EnvironmentMap& agent, const EnvironmentMap& job);
 
-// The first line that a program said, for a person.
+// The first line of a program's output, for an error message; "no answer in time" or "exit status N" without
+// one.
 [[nodiscard]] std::string first_words(const base::Finished& finished);
 
 }  // namespace wheelyard::builder

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
 
-// a * factor + b, at most the largest value; none of them is negative.
+// a * factor + b, saturated at the largest value. Precondition: none is negative.
 std::int64_t scaled(std::int64_t a, std::int64_t factor, std::int64_t b) {
     std::int64_t result = 0;
     if (__builtin_mul_overflow(a, factor, &result) || __builtin_add_overflow(result, b, &result)) return most;

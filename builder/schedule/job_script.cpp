@@ -12,40 +12,40 @@ namespace wheelyard::builder {
 namespace {
 
 constexpr std::string_view body = R"sh(
-# The job of attempt {{attempt}}: runs script.sh, and tells it when its time is nearly up.
+# The job of attempt {{attempt}}: runs script.sh and warns it when the time limit is near.
 set -u
 folder={{folder}}
 exec < /dev/null >> "$folder/log" 2>&1
 cd "$folder" || exit 73
 . "$folder/environment" || exit 73
-unset SLURM_EXPORT_ENV # it would keep the environment from steps that the build starts
+unset SLURM_EXPORT_ENV # otherwise srun in the build would not pass this environment on
 
-# Why it was cut, for the agent; then script.sh gets the chance to write its exit record.
+# Record why the job is stopped, for the agent; then let script.sh write its exit record.
 build=
-told=
+reason=
 cut() {
-    told=${told:-$1} # the first word counts
-    echo "@@wheelyard told to end: $told"
-    echo "$told" > "$folder/cut.aside" && mv "$folder/cut.aside" "$folder/cut"
+    reason=${reason:-$1} # the first one wins
+    echo "@@wheelyard stop requested: $reason"
+    echo "$reason" > "$folder/cut.tmp" && mv "$folder/cut.tmp" "$folder/cut"
     test -z "$build" || kill -TERM -- "-$build"
 }
 trap 'cut time_limit' USR1
 trap 'cut terminated' TERM INT
 
-set -m # what runs in the background gets a process group of its own
+set -m # a background job gets its own process group
 /bin/bash "$folder/script.sh" &
 build=$!
 {{alarm}}set +m
-test -z "$told" || kill -TERM -- "-$build" # told while it began
+test -z "$reason" || kill -TERM -- "-$build" # the signal came before the build started
 
-# A signal interrupts `wait`; the build may be there still.
+# A signal interrupts `wait`; the build may still be running.
 while true; do
     wait "$build"
     kill -0 "$build" 2> /dev/null || break
 done
 wait "$build"
 code=$?
-{{calm}}kill -KILL -- "-$build" 2> /dev/null # what it left behind
+{{stop_alarm}}kill -KILL -- "-$build" 2> /dev/null # remaining processes
 exit "$code"
 )sh";
 
@@ -57,17 +57,17 @@ std::int64_t warning_before_end_s(std::int64_t max_walltime_minutes) {
 
 std::string render_job_script(const JobScriptInput& input) {
     std::string alarm;
-    std::string calm;
+    std::string stop_alarm;
     const std::int64_t minutes = input.job.max_walltime_minutes;
     if (input.warns_itself && minutes > 0) {
         const std::int64_t after_s = minutes * 60 - warning_before_end_s(minutes);
         alarm = "{ sleep " + std::to_string(after_s) +
-                "; kill -USR1 \"$$\"; } & # the batch system does not warn\nalarm=$!\n";
-        calm = "kill -KILL -- \"-$alarm\" 2> /dev/null\n";
+                "; kill -USR1 \"$$\"; } & # this batch system sends no warning\nalarm=$!\n";
+        stop_alarm = "kill -KILL -- \"-$alarm\" 2> /dev/null\n";
     }
     std::string text = "#!/bin/bash\n" + input.header;
     std::string rest = base::replace_all(body, "{{alarm}}", alarm);
-    rest = base::replace_all(rest, "{{calm}}", calm);
+    rest = base::replace_all(rest, "{{stop_alarm}}", stop_alarm);
     rest = base::replace_all(rest, "{{attempt}}", input.job.attempt);
     text += base::replace_all(rest, "{{folder}}", base::quote_shell(input.job.folder.root.string()));
     return text;

@@ -1,12 +1,13 @@
-// What a batch system runs: job.sh, which starts the build script of one attempt in a process group of its
-// own and passes on to it that its time is nearly up. The build script knows nothing of schedulers. Pure.
+// job.sh, the script that a batch system runs. It starts the build script of one attempt in a process group
+// of its own and forwards the warning that the job's time is nearly over. The build script knows nothing of
+// schedulers. Pure, except for write_job_script.
 //
 //     Slurm, PBS ─► job.sh ─► script.sh ─► the build
-//                     └ a signal: the word into `cut`, then TERM to the whole group, so that script.sh can
-//                       still write its exit record
+//                     └ on a signal: writes the reason to `cut`, then sends TERM to the whole group;
+//                       script.sh still writes its exit record
 //
-// bash answers a signal only between two commands; job.sh waits for the build in the background, so it
-// answers at once (sbatch(1), --signal=B:).
+// bash handles a signal only between two commands. job.sh waits for the build in the background, so it
+// handles signals at once (sbatch(1), --signal=B:).
 #pragma once
 
 #include <cstdint>
@@ -21,18 +22,19 @@ namespace wheelyard::builder {
 struct JobScriptInput {
     const JobRequest& job;
     std::string header;         // the #SBATCH or #PBS lines
-    bool warns_itself = false;  // the batch system cannot warn before the end: job.sh sets an alarm
+    bool warns_itself = false;  // true: the batch system cannot warn before the end, so job.sh sets an alarm
 };
 [[nodiscard]] std::string render_job_script(const JobScriptInput& input);
 
-// The job's environment as bash that job.sh reads; mode 0600, for an index's URL may hold a password. It does
-// not depend on what a batch system passes on, and stands in nothing that other users can ask for.
+// The job's environment as bash that job.sh sources. The file has mode 0600, because an index URL may contain
+// a password. It does not depend on what the batch system passes on, and other users cannot query it.
 [[nodiscard]] std::string render_job_environment(const EnvironmentMap& environment);
 
-// How long before its time is up a job is told: a tenth of its time, at least long enough to end in order.
+// How long before its time limit a job is warned: a tenth of the limit, clamped to min_warning_s and
+// max_warning_s.
 [[nodiscard]] std::int64_t warning_before_end_s(std::int64_t max_walltime_minutes);
 
-// Writes both into the attempt's folder.
+// Writes job.sh and the environment file to the attempt's folder.
 [[nodiscard]] base::Status write_job_script(const JobScriptInput& input);
 
 }  // namespace wheelyard::builder

@@ -1,4 +1,4 @@
-// Detached processes, recognised by host, boot, pid and start time.
+// Detached processes, identified by host, boot, pid and start time.
 #include "builder/schedule/local_scheduler.hpp"
 
 #include <signal.h>
@@ -23,8 +23,8 @@ std::string boot_id() {
     return text ? std::string(base::trim(*text)) : "";
 }
 
-// Session (field 6 of /proc/PID/stat) of a process; 0 when it is gone. The command name in parentheses may
-// hold anything, so fields are counted from the last ')'.
+// The session of a process (field 6 of /proc/PID/stat, proc(5)); 0 if the process does not exist. The command
+// name in parentheses may contain anything, so fields are counted from the last ')'.
 std::int64_t session_of(const fs::path& process) {
     const auto text = base::read_file(process / "stat", 64 * base::kib);
     if (!text) return 0;
@@ -48,16 +48,16 @@ bool is_alive(const Owner& owner) {
     return base::process_start_time(owner.pid) == owner.start;
 }
 
-// `number` to every process of the job's session; nothing where it cannot be told that the session is the
+// Sends signal `number` to every process of the job's session; does nothing if the session may not be the
 // job's.
 base::Status signal_session(const AttemptFolder& folder, int number) {
     const auto text = base::read_file(folder.owner(), max_record_bytes);
     if (!text) return {};
     WHEELYARD_ASSIGN(const auto owner, parse_owner(*text));
     if (owner.host != base::host_name() || owner.boot != boot_id() || owner.pid <= 1) return {};
-    // With its leader alive the session is certainly the job's. Without, its number cannot have been given to
-    // a new session while an old member lives (POSIX: a process id is not reused while a process group of
-    // that id exists).
+    // If the session's leader is alive, the session is the job's. Otherwise its id cannot belong to a new
+    // session while an old member is alive (POSIX: a process id is not reused while a process group with that
+    // id exists).
     const std::uint64_t leader = base::process_start_time(owner.pid);
     if (leader != 0 && leader != owner.start) return {};
     for (const auto pid : processes_of_session(owner.pid))
@@ -80,22 +80,23 @@ JobView LocalScheduler::look(const AttemptFolder& folder) const {
     struct stat claim {};
     if (::stat(folder.claim().c_str(), &claim) != 0) {
         return errno == ENOENT ? JobView{JobState::unclaimed, ""}
-                               : JobView{JobState::unknown, "its folder cannot be read"};
+                               : JobView{JobState::unknown, "the attempt's folder cannot be read"};
     }
     const auto text = base::read_file(folder.owner(), max_record_bytes);
     if (!text) {
-        // Between mkdir and the owner file lies an instant; a claim that stays without owner died in it.
+        // The script writes the owner file right after mkdir; without one after claim_grace_ms, the script
+        // died.
         const std::int64_t age_ms = clock_.now() / 1000 - static_cast<std::int64_t>(claim.st_mtime) * 1000;
-        if (text.error().code == "os.ENOENT" && age_ms > claim_grace_ms) {
-            return {JobState::vanished, "it was killed as it began"};
+        if (text.error().os_error == ENOENT && age_ms > claim_grace_ms) {
+            return {JobState::vanished, "the job was killed while it started"};
         }
-        return {JobState::unknown, "its claim has no owner yet"};
+        return {JobState::unknown, "the job is starting"};
     }
     const auto owner = parse_owner(*text);
-    if (!owner) return {JobState::unknown, "its claim cannot be read: " + owner.error().sentence};
+    if (!owner) return {JobState::unknown, "the job's claim cannot be read: " + owner.error().sentence};
     const std::string detail = "pid " + std::to_string(owner->pid) + " on " + owner->host;
     if (owner->host != base::host_name())
-        return {JobState::unknown, detail + ", which only that host can see"};
+        return {JobState::unknown, detail + "; its state is visible only on that host"};
     if (owner->boot != boot_id())
         return {JobState::vanished, detail + ", before the last restart of the machine",
                 JobEnd{EndCause::node_failure}};

@@ -1,8 +1,8 @@
-// Jobs as detached processes of this machine: each in a session of its own, so that they outlive the agent.
+// Runs jobs as detached processes on this machine, each in its own session, so that they outlive the agent.
 //
-// A job is known by the claim that its script writes (host, boot, pid, start time), not by the pid that the
-// start returned: so an agent killed between start and journal finds its job again, and of two starts the one
-// that runs is meant.
+// A job is identified by the claim that its script writes (host, boot, pid, start time), not by the pid that
+// the start returned. So an agent that was killed between the start and the journal entry finds its job
+// again, and if a job was started twice, the claim names the process that runs.
 #pragma once
 
 #include "builder/schedule/scheduler.hpp"
@@ -17,7 +17,7 @@ class LocalScheduler final : public Scheduler {
     [[nodiscard]] std::map<std::string, JobView> poll(
         const std::map<std::string, AttemptFolder>& attempts) override;
     [[nodiscard]] base::Status ask_to_end(const std::string& attempt, const AttemptFolder& folder) override;
-    // Also sweeps up what a killed script left running in its session.
+    // Kills the whole session, including processes that outlive a killed script.
     [[nodiscard]] base::Status cancel(const std::string& attempt, const AttemptFolder& folder) override;
 
   private:

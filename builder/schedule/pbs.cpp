@@ -35,7 +35,8 @@ constexpr std::array<StateRow, 12> states = {{
     {'X', JobState::vanished, "finished"},
 }};
 
-// A negative Exit_status is PBS's own (pbs_job.h, JOB_EXEC_*). Unknown ones: the job was not run to its end.
+// A negative Exit_status is PBS's own (pbs_job.h, JOB_EXEC_*). With one that is not listed, the job did not
+// finish.
 struct StatusRow {
     std::int64_t status;
     EndCause cause;
@@ -44,7 +45,7 @@ constexpr std::array<StatusRow, 9> statuses = {{
     {-1, EndCause::not_launched},
     {-2, EndCause::not_launched},
     {-3, EndCause::not_launched},
-    {-4, EndCause::node_failure},  // the job was aborted as its machine started again
+    {-4, EndCause::node_failure},  // aborted when its machine restarted
     {-5, EndCause::node_failure},
     {-26, EndCause::out_of_memory},  // vmem
     {-27, EndCause::out_of_memory},  // mem
@@ -52,18 +53,18 @@ constexpr std::array<StatusRow, 9> statuses = {{
     {-29, EndCause::time_limit},     // walltime
 }};
 
-constexpr std::int64_t deleted_substate = 91;  // "terminated": by qdel
+constexpr std::int64_t deleted_substate = 91;  // terminated by qdel
 
 constexpr int qstat_unknown_job = 153;
-constexpr int qstat_history = 35;  // finished, and not asked for with -x
+constexpr int qstat_history = 35;  // the job has finished; qstat needs -x
 
-// Exit statuses of qsub are PBS's error numbers modulo 256; the words are those of pbs_geterrmsg().
+// The exit status of qsub is PBS's error number modulo 256; the messages are those of pbs_geterrmsg().
 constexpr std::array<std::string_view, 5> not_now = {"cannot connect to server", "Connection refused",
                                                      "would exceed", "server is shutting down",
                                                      "Queue is not enabled"};
 constexpr std::array<std::string_view, 3> unsure = {"timeout", "Protocol (ASN.1) error", "End of File"};
 
-// A number, or a text with one: PBS prints both.
+// A number, or a string that contains one: PBS prints both.
 std::optional<std::int64_t> number_of(const io::Json* json) {
     if (json == nullptr) return std::nullopt;
     if (json->as_int() != nullptr) return *json->as_int();
@@ -75,7 +76,7 @@ std::optional<std::int64_t> number_of(const io::Json* json) {
     return number;
 }
 
-// A text; PBS prints a name that looks like a number as one.
+// A string; PBS prints a name that looks like a number as a number.
 std::string text_of(const io::Json& job, std::string_view name) {
     const io::Json* member = job.find(name);
     if (member == nullptr) return "";
@@ -98,10 +99,15 @@ Job read_job(const std::string& id, const io::Json& json) {
     return job;
 }
 
-// "qstat: Unknown Job Id 99999.pbshost" → the id; "" when it is another sentence.
+// "qstat: Unknown Job Id 99999.pbshost" → the id; "" for any other line.
 std::string unknown_id(std::string_view line) {
     constexpr std::string_view opening = "qstat: Unknown Job Id ";
     return line.starts_with(opening) ? std::string(base::trim(line.substr(opening.size()))) : "";
+}
+
+tl::unexpected<base::Error> not_understood(std::string sentence, std::string value) {
+    return base::fail_as(base::ErrorKind::malformed, base::Recovery::never,
+                         {"scheduler.answer", std::move(sentence), std::move(value)});
 }
 
 EndCause cause_of(const Job& job) {
@@ -125,7 +131,7 @@ std::string walltime(std::int64_t minutes) {
 
 base::Result<Answer> read_qstat(const base::Finished& finished) {
     const auto unavailable = [](const std::string& why) {
-        return base::fail("scheduler.unavailable", "PBS cannot be asked", why);
+        return base::fail(builder::unavailable("PBS is not available", why));
     };
     if (finished.timed_out) return unavailable("qstat did not answer in time");
     Answer answer;
@@ -139,14 +145,14 @@ base::Result<Answer> read_qstat(const base::Finished& finished) {
     }
     const int code = finished.exit_code;
     if (code != 0 && code != qstat_unknown_job && code != qstat_history)
-        return unavailable("qstat ended with status " + std::to_string(code));
+        return unavailable("qstat failed with exit status " + std::to_string(code));
     const auto json = io::parse_json(finished.out);
     if (!json) {
-        return base::fail(std::string(not_understood), "qstat's answer is not JSON: " + json.error().sentence,
-                          json.error().value);
+        return not_understood("the output of qstat is not valid JSON: " + json.error().sentence,
+                              json.error().value);
     }
     const io::Json* jobs = json->find("Jobs");
-    if (jobs == nullptr || jobs->as_object() == nullptr) return answer;  // none
+    if (jobs == nullptr || jobs->as_object() == nullptr) return answer;  // no jobs
     for (const auto& [id, job] : *jobs->as_object())
         answer.jobs.push_back(read_job(id, job));
     return answer;
@@ -154,14 +160,14 @@ base::Result<Answer> read_qstat(const base::Finished& finished) {
 
 base::Result<std::vector<std::string>> read_qselect(const base::Finished& finished) {
     if (finished.exit_code != 0 || finished.timed_out)
-        return base::fail("scheduler.unavailable", "PBS cannot be asked", first_words(finished));
+        return base::fail(builder::unavailable("PBS is not available", first_words(finished)));
     std::vector<std::string> ids;
     for (const auto line : base::split_lines(finished.out)) {
         const auto id = base::trim(line);
         if (id.empty()) continue;
         if (!base::is_ascii_digit(id.front()))
-            return base::fail(std::string(not_understood), "qselect's answer is no list of jobs",
-                              std::string(base::cut_utf8(id, max_error_line_bytes)));
+            return not_understood("the output of qselect is not a list of jobs",
+                                  std::string(base::cut_utf8(id, max_error_line_bytes)));
         ids.emplace_back(id);
     }
     return ids;
@@ -171,7 +177,7 @@ JobView view_of(const Job& job) {
     const auto* row = std::find_if(states.begin(), states.end(),
                                    [&](const StateRow& one) { return one.state == job.state; });
     std::string detail = "PBS job " + job.id + ", ";
-    detail += row == states.end() ? "in a state that is not known" : row->word;
+    detail += row == states.end() ? "in an unknown state" : row->word;
     if (!job.comment.empty()) detail += ": " + job.comment;
     if (row == states.end()) return {JobState::unknown, detail, {}};
     JobView view{row->view, detail, {}};
@@ -180,7 +186,7 @@ JobView view_of(const Job& job) {
     if (row->view != JobState::vanished) return view;
     JobEnd end{cause_of(job), {}, "", job.used};
     if (job.exit_status && *job.exit_status >= 0 && *job.exit_status < 512) {
-        // 256 + signal in some versions, 128 + signal where a shell says it.
+        // 256 + signal in some versions, 128 + signal where a shell reports it.
         end.exit_code = static_cast<int>(*job.exit_status >= 256 ? *job.exit_status - 128 : *job.exit_status);
     }
     end.word = "Exit_status " + (job.exit_status ? std::to_string(*job.exit_status) : std::string("none")) +
@@ -193,12 +199,12 @@ base::Error judge_refusal(const base::Finished& finished) {
     const std::string said(base::cut_utf8(base::trim(finished.err), max_error_line_bytes));
     const auto contains = [&](std::string_view part) { return said.find(part) != std::string::npos; };
     if (finished.timed_out || std::any_of(unsure.begin(), unsure.end(), contains))
-        return {"scheduler.unsure", "PBS did not say whether it took the job", said, ""};
+        return builder::unsure("PBS did not confirm that it accepted the job", said);
     if (std::any_of(not_now.begin(), not_now.end(), contains))
-        return {"scheduler.not_now", "PBS takes no job now", said, ""};
-    return {"scheduler.refused", "PBS refuses the job",
-            said.empty() ? "qsub ended with status " + std::to_string(finished.exit_code) : said,
-            "mend [scheduler] in site.toml, then: wheelyard-builder retry"};
+        return builder::not_now("PBS accepts no jobs at the moment", said);
+    return {"scheduler.refused", "PBS rejects the job",
+            said.empty() ? "qsub failed with exit status " + std::to_string(finished.exit_code) : said,
+            "fix [scheduler] in site.toml, then run: wheelyard-builder retry"};
 }
 
 std::string render_header(const JobRequest& job, const QueueSettings& of_builds) {
@@ -208,8 +214,8 @@ std::string render_header(const JobRequest& job, const QueueSettings& of_builds)
     add("-N " + job.attempt);
     add("-j oe");
     add("-o " + job.folder.scheduler_log().string());
-    add("-r n");  // a job that is run again would find its claim taken
-    // A chunk is a node's part: "select=2:ncpus=64:mpiprocs=4:ngpus=4".
+    add("-r n");  // a rerun would find the attempt already claimed
+        // A chunk is the part of the job on one node: "select=2:ncpus=64:mpiprocs=4:ngpus=4".
     std::string select =
         "-l select=" + std::to_string(job.nodes) + ":ncpus=" + std::to_string(job.cores * job.ranks_per_node);
     if (job.nodes * job.ranks_per_node > 1) select += ":mpiprocs=" + std::to_string(job.ranks_per_node);
@@ -219,7 +225,7 @@ std::string render_header(const JobRequest& job, const QueueSettings& of_builds)
     const bool placed = std::any_of(settings.options.begin(), settings.options.end(), [](const auto& option) {
         return option.find("place=") != std::string::npos;
     });
-    if (job.nodes > 1 && !placed) add("-l place=scatter");  // PBS may put two chunks on one node
+    if (job.nodes > 1 && !placed) add("-l place=scatter");  // otherwise PBS may put two chunks on one node
     if (job.max_walltime_minutes > 0) add("-l walltime=" + walltime(job.max_walltime_minutes));
     if (!settings.queue.empty()) add("-q " + settings.queue);
     if (!settings.account.empty()) add("-A " + settings.account);

@@ -1,7 +1,7 @@
-// PBS's words as values: what qstat prints as JSON, what qsub and qstat refuse, and what it means. Pure.
+// PBS's output as values: the JSON of qstat, the refusals of qsub and qstat, and what they mean. Pure.
 //
-// Sources: PBS Professional's reference guide ("Job States", "Job Substates", "Job Exit Status"), and
-// recorded answers of a real OpenPBS 23.06 (tests/builder/pbs/).
+// Sources: the PBS Professional Reference Guide ("Job States", "Job Substates", "Job Exit Status"), and
+// recorded answers of a real OpenPBS 23.06 (tests/builder/schedule/data/pbs/).
 //
 //     {"Jobs":{"2.pbshost":{"Job_Name":"w1ng012h6crvmar","job_state":"F","substate":93,"Exit_status":-29,
 //       "resources_used":{"walltime":"00:00:11","cput":"00:00:00","mem":"0kb"},"comment":"…"}}}
@@ -30,26 +30,26 @@ struct Job {
     JobUsage used;
 };
 
-// One answer of `qstat -x -f -F json [ID …]`: the jobs, and the ids that the server said it does not know.
+// The answer to `qstat -x -f -F json [ID …]`: the jobs, and the ids that the server does not know.
 struct Answer {
     std::vector<Job> jobs;
-    std::set<std::string> unknown;  // as asked for
+    std::set<std::string> unknown;  // as in the request
 };
-// The server answered, and its words make no sense: a job's comment or environment can spoil the whole JSON.
-inline constexpr std::string_view not_understood = "scheduler.answer";
-// Errors: "scheduler.unavailable" (no server: nothing is known then), not_understood.
+// Errors: "scheduler.unavailable" (no answer from the server, so nothing is known); "scheduler.answer", kind
+// malformed (the server answered, but not with valid JSON: a job's comment or environment can break the whole
+// document).
 [[nodiscard]] base::Result<Answer> read_qstat(const base::Finished& finished);
 
-// The ids that `qselect -x -N NAME` prints, one a line, finished jobs among them (qselect(1B)). Errors as
-// above.
+// The ids that `qselect -x -N NAME` prints, one per line, including finished jobs (qselect(1B)). Errors: as
+// read_qstat.
 [[nodiscard]] base::Result<std::vector<std::string>> read_qselect(const base::Finished& finished);
 
 [[nodiscard]] JobView view_of(const Job& job);
 
-// What went wrong with qsub; codes as slurm::judge_refusal.
+// Why qsub failed; codes as slurm::judge_refusal.
 [[nodiscard]] base::Error judge_refusal(const base::Finished& finished);
 
-// "1:30:00", as -l walltime takes it.
+// The argument of -l walltime: "1:30:00".
 [[nodiscard]] std::string walltime(std::int64_t minutes);
 
 // The #PBS lines of a job.

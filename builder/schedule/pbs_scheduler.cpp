@@ -1,4 +1,4 @@
-// Asks PBS's programs. What cannot be asked is unknown, never gone.
+// Runs PBS's programs. A job whose state cannot be queried is unknown, never vanished.
 #include "builder/schedule/pbs_scheduler.hpp"
 
 #include "builder/attempt/limits.hpp"
@@ -11,10 +11,10 @@ namespace {
 
 using Views = std::map<std::string, JobView>;
 
-constexpr int unknown_job = 153;  // of qdel, too
+constexpr int unknown_job = 153;  // exit status of qdel and qstat
 constexpr int finished_job = 35;
 
-// The number that PBS gave the attempt's latest job; "" when nobody noted one.
+// The id of the attempt's latest job; "" if none was recorded.
 std::string known_id(const AttemptFolder& folder) {
     const auto text = base::read_file(folder.job_id(), max_record_bytes);
     return text ? std::string(base::trim(*text)) : "";
@@ -35,17 +35,17 @@ std::optional<JobView> find_view(const pbs::Answer& answer, const std::string& a
 
 base::Status PbsScheduler::submit(const JobRequest& job) {
     WHEELYARD_TRY(write_job_script({job, pbs::render_header(job, settings_), true}));
-    // The number of an earlier job of this attempt is of no use any more.
+    // Forget the id of an earlier job of this attempt.
     std::error_code ignored;
     std::filesystem::remove(job.folder.job_id(), ignored);
     const auto finished =
         run_({{"qsub", job.folder.job_script().string()}, submit_environment(agent_, job.environment)});
-    if (!finished) return base::fail("scheduler.not_now", "qsub cannot be started", finished.error().text());
+    if (!finished) return base::fail(not_now("cannot run qsub", finished.error().text()));
     if (finished->exit_code != 0 || finished->timed_out) return tl::unexpected(pbs::judge_refusal(*finished));
     return base::replace_file(job.folder.job_id(), std::string(base::trim(finished->out)) + "\n");
 }
 
-// Some sites keep no history of jobs, and PBS refuses -x there.
+// Sites without job history make PBS refuse -x.
 base::Result<base::Finished> PbsScheduler::ask(std::vector<std::string> argv) const {
     WHEELYARD_ASSIGN(auto finished, run_({argv, batch_environment(agent_)}));
     if (finished.err.find("job_history_enable") == std::string::npos) return finished;
@@ -65,7 +65,7 @@ base::Result<std::vector<std::string>> PbsScheduler::ids_of(const std::string& a
     return pbs::read_qselect(finished);
 }
 
-// Each alone: another user's job whose words are no JSON hides none of ours.
+// One query per job, so that another user's job with invalid JSON does not hide ours.
 JobView PbsScheduler::look_at(const std::string& attempt, const AttemptFolder& folder) const {
     std::vector<std::string> ids = {known_id(folder)};
     if (ids.front().empty()) {
@@ -75,27 +75,27 @@ JobView PbsScheduler::look_at(const std::string& attempt, const AttemptFolder& f
     }
     std::optional<JobView> found;
     for (const auto& id : ids) {
-        const auto answer = qstat({"-x", id});  // with -x also what has finished
+        const auto answer = qstat({"-x", id});  // -x: finished jobs too
         if (!answer) return {JobState::unknown, answer.error().text(), {}};
         auto view = find_view(*answer, attempt, id);
         if (!view && !answer->unknown.contains(id))
-            return {JobState::unknown, "PBS said nothing of job " + id, {}};
+            return {JobState::unknown, "PBS did not report job " + id, {}};
         if (view && (!found || is_better_view(*view, *found))) found = std::move(view);
     }
     if (found) return std::move(*found);
-    if (folder.is_claimed()) return {JobState::vanished, "PBS knows no job of this name any more", {}};
-    return {JobState::unclaimed, "PBS knows no job of this name", {}};
+    if (folder.is_claimed()) return {JobState::vanished, "PBS has no job of this name any more", {}};
+    return {JobState::unclaimed, "PBS has no job of this name", {}};
 }
 
 Views PbsScheduler::poll(const std::map<std::string, AttemptFolder>& attempts) {
     Views views;
     if (attempts.size() > 1) {
-        // One question for all that wait or run. Asked for several numbers, a real qstat -F json answers the
-        // first one only (tests/builder/schedule/data/pbs/qstat_several_json.txt), so it is asked for all jobs.
+        // One query for all jobs that wait or run. Given several ids, a real `qstat -F json` reports only the
+        // first one (tests/builder/schedule/data/pbs/qstat_several_json.txt), so all jobs are queried.
         const auto answer = qstat({});
         for (const auto& [attempt, folder] : attempts) {
             if (!answer) {
-                if (answer.error().code != pbs::not_understood)
+                if (answer.error().kind != base::ErrorKind::malformed)
                     views[attempt] = {JobState::unknown, answer.error().text(), {}};
             } else if (auto view = find_view(*answer, attempt, known_id(folder))) {
                 views[attempt] = std::move(*view);
@@ -108,7 +108,7 @@ Views PbsScheduler::poll(const std::map<std::string, AttemptFolder>& attempts) {
     return views;
 }
 
-// All of its name, too: of an earlier submission nobody may have noted the number.
+// Also deletes all jobs of this name: the id of an earlier submission may not have been recorded.
 base::Status PbsScheduler::cancel(const std::string& attempt, const AttemptFolder& folder) {
     const std::string known = known_id(folder);
     std::vector<std::string> argv = {"qdel"};
@@ -120,10 +120,10 @@ base::Status PbsScheduler::cancel(const std::string& attempt, const AttemptFolde
     }
     if (argv.size() == 1) return {};
     const auto finished = run_({argv, batch_environment(agent_)});
-    if (!finished) return base::fail("scheduler.unavailable", "qdel cannot be started", attempt);
+    if (!finished) return base::fail(unavailable("cannot run qdel", attempt));
     const int code = finished->exit_code;
     if (!finished->timed_out && (code == 0 || code == unknown_job || code == finished_job)) return {};
-    return base::fail("scheduler.unavailable", "qdel did not succeed: " + first_words(*finished), attempt);
+    return base::fail(unavailable("qdel failed: " + first_words(*finished), attempt));
 }
 
 }  // namespace wheelyard::builder

@@ -1,9 +1,9 @@
-// Jobs through PBS's own programs: qsub, qstat, qdel. Their words are understood in pbs.hpp.
+// Jobs through PBS's own programs: qsub, qstat, qdel. pbs.hpp parses their output.
 //
-//     submit   job.sh into the attempt's folder, qsub; the number that it prints into `job_id`
-//     poll     one qstat for all that waits or runs, then one for each job that is not among them; an attempt
-//              without a number (its agent was killed in qsub) is looked for by name: qselect
-//     cancel   qdel of its number and of all jobs of its name
+//     submit   writes job.sh to the attempt's folder, runs qsub, writes the job id to `job_id`
+//     poll     one qstat for all jobs that wait or run, then one for each of the others; qselect finds the
+//              jobs of an attempt without an id (its agent was killed during qsub) by name
+//     cancel   qdel of its id and of all jobs with its name
 #pragma once
 
 #include "builder/schedule/batch_command.hpp"
@@ -18,7 +18,7 @@ class PbsScheduler final : public Scheduler {
     PbsScheduler(QueueSettings settings, EnvironmentMap agent, BatchRunner run = run_batch_command)
         : settings_(std::move(settings)), agent_(std::move(agent)), run_(std::move(run)) {}
 
-    // Errors: pbs::judge_refusal.
+    // Errors: those of pbs::judge_refusal.
     [[nodiscard]] base::Status submit(const JobRequest& job) override;
     [[nodiscard]] std::map<std::string, JobView> poll(
         const std::map<std::string, AttemptFolder>& attempts) override;

@@ -1,5 +1,7 @@
-// Which of two jobs of one name is meant.
+// Chooses between two jobs of the same name, and makes the errors of a batch system that cannot serve now.
 #include "builder/schedule/scheduler.hpp"
+
+#include <utility>
 
 namespace wheelyard::builder {
 namespace {
@@ -20,7 +22,24 @@ int rank(const JobView& view) {
     return -1;
 }
 
+base::Error passing(base::ErrorKind kind, const char* code, std::string sentence, std::string value) {
+    return base::fail_as(kind, base::Recovery::retry, {code, std::move(sentence), std::move(value)}).value();
+}
+
 }  // namespace
+
+base::Error not_now(std::string sentence, std::string value) {
+    return passing(base::ErrorKind::unavailable, "scheduler.not_now", std::move(sentence), std::move(value));
+}
+
+base::Error unsure(std::string sentence, std::string value) {
+    return passing(base::ErrorKind::unreachable, "scheduler.unsure", std::move(sentence), std::move(value));
+}
+
+base::Error unavailable(std::string sentence, std::string value) {
+    return passing(base::ErrorKind::unreachable, "scheduler.unavailable", std::move(sentence),
+                   std::move(value));
+}
 
 bool is_better_view(const JobView& one, const JobView& other) {
     return rank(one) >= rank(other);

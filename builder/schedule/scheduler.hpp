@@ -1,9 +1,9 @@
-// What the agent asks of a batch system: start, look, stop. A job is named by its attempt's id, and can be
-// found again by it.
+// The interface to a batch system: submit, poll, cancel. A job's name is its attempt's id; jobs are found by
+// it.
 //
-// Rules for every implementation: "cannot tell" is `unknown`, never `vanished`; the job's own exit record
-// wins over the scheduler's word (the agent reads it first and last); starting an attempt twice runs it once
-// (the script's claim).
+// Rules for implementations: a job whose state cannot be determined is `unknown`, never `vanished`. The job's
+// own exit record overrides what the scheduler reports (the agent reads it first and last). Starting an
+// attempt twice runs it once (the script's claim).
 #pragma once
 
 #include <filesystem>
@@ -20,23 +20,23 @@
 namespace wheelyard::builder {
 
 enum class JobState {
-    unclaimed,  // no sign of life yet; a batch system says that it has no such job
-    queued,     // it waits for its turn
+    unclaimed,  // the script has not started; a batch system reports no such job
+    queued,
     running,
-    vanished,  // it is certainly no more
-    unknown,   // cannot be asked now
+    vanished,  // the job certainly does not exist any more
+    unknown,   // the state cannot be determined now
 };
 
 struct JobView {
     JobState state = JobState::unknown;
-    std::string detail;  // for a person: "pid 4711 on n1"
-    // Of a job that is no more, or can never run: why, where the scheduler can say it.
+    std::string detail;  // for people: "pid 4711 on n1"
+    // Why the job ended or can never run, if the scheduler reports it.
     std::optional<JobEnd> end = {};
 };
 
-// Of two jobs of one name (an agent was killed while its submission was on its way) one holds the claim; the
-// other ended at once and well. So the living one is meant, else the one whose end says something. Whether
-// `one` is meant rather than `other`, which came before it.
+// Whether `one` describes the job better than `other`, which was reported before it. Two jobs have one name
+// if an agent was killed during submission: one of them holds the claim, the other exits at once with status
+// 0. So a living job is preferred, else the one whose end has a cause.
 [[nodiscard]] bool is_better_view(const JobView& one, const JobView& other);
 
 struct QueueSettings;  // site.hpp
@@ -46,29 +46,36 @@ struct JobRequest {
     AttemptFolder folder;
     EnvironmentMap environment;
     int cores = 1;
-    std::int64_t memory_mib = 0;            // 0: whatever the scheduler gives
-    std::int64_t max_walltime_minutes = 0;  // what a scheduler that can should enforce itself; 0: no limit
+    std::int64_t memory_mib = 0;            // 0: the scheduler's default
+    std::int64_t max_walltime_minutes = 0;  // enforced by the scheduler if it can; 0: no limit
     int nodes = 1;
-    int ranks_per_node = 1;                // MPI processes, each with `cores`
-    const QueueSettings* queue = nullptr;  // where it goes; nullptr: where builds go
+    int ranks_per_node = 1;                // MPI processes, each with `cores` cores
+    const QueueSettings* queue = nullptr;  // nullptr: the queue of builds
 };
+
+// What a batch system that cannot serve now answers; all of them may pass. There is certainly no job.
+[[nodiscard]] base::Error not_now(std::string sentence, std::string value);
+// There may be a job: ask for its name.
+[[nodiscard]] base::Error unsure(std::string sentence, std::string value);
+// Nothing is known.
+[[nodiscard]] base::Error unavailable(std::string sentence, std::string value);
 
 class Scheduler {
   public:
     virtual ~Scheduler() = default;
+    // An error of kind unavailable: there is certainly no job, and a later try may succeed.
     [[nodiscard]] virtual base::Status submit(const JobRequest& job) = 0;
-    // One look for all: a view for every name in `attempts`.
+    // Returns a view for every name in `attempts`, with as few queries as possible.
     [[nodiscard]] virtual std::map<std::string, JobView> poll(
         const std::map<std::string, AttemptFolder>& attempts) = 0;
-    // Asks the job to end, so that it can still say how far it came. Where the scheduler's own stop does that
-    // and kills what stays, that is enough.
+    // Requests a stop that lets the job write its exit record. Where the scheduler's cancel does that before
+    // it kills the job, it is used.
     [[nodiscard]] virtual base::Status ask_to_end(const std::string& attempt, const AttemptFolder& folder) {
         return cancel(attempt, folder);
     }
-    // Whether a program beside us keeps the jobs: it knows why one ended, and takes its time to do and say
-    // so.
+    // True if another program runs the jobs: it knows why a job ended, and reports changes with a delay.
     [[nodiscard]] virtual bool is_batch_system() const { return false; }
-    // Stops the job with all its processes; a job that is no more is not an error.
+    // Stops the job with all its processes; succeeds if the job has already ended.
     [[nodiscard]] virtual base::Status cancel(const std::string& attempt, const AttemptFolder& folder) = 0;
 };
 

@@ -16,7 +16,7 @@ namespace {
 struct StateRow {
     std::string_view state;
     JobState view;
-    EndCause cause;  // of a job that is no more
+    EndCause cause;  // of a job that has ended
 };
 constexpr EndCause none = EndCause::unexplained;
 constexpr std::array<StateRow, 25> states = {{
@@ -47,8 +47,8 @@ constexpr std::array<StateRow, 25> states = {{
     {"LAUNCH_FAILED", JobState::vanished, EndCause::not_launched},
 }};
 
-// Reasons of a pending job that no waiting mends. All others (Resources, Priority, a limit of how much may
-// run at once, a hold, a partition that is down) pass or are a person's wish.
+// Pending reasons that never clear on their own. All others (Resources, Priority, a limit on running jobs, a
+// hold, a partition that is down) clear, or somebody set them on purpose.
 constexpr std::array<std::string_view, 16> hopeless = {
     "AccountNotAllowed",     "AssocMaxCpuPerJobLimit",
     "AssocMaxMemPerJob",     "AssocMaxWallDurationPerJobLimit",
@@ -60,17 +60,17 @@ constexpr std::array<std::string_view, 16> hopeless = {
     "QOSMinCpuNotSatisfied", "QOSNotAllowed",
 };
 
-// Parts of sbatch's standard error (sentences of slurm_strerror() in 22.05) that say: not now, and certainly
-// no job. What Slurm says of no other try goes into neither table.
+// Parts of sbatch's standard error (texts of slurm_strerror() in 22.05) that mean: no job was created, and a
+// retry may succeed. Permanent errors are in neither table.
 constexpr std::array<std::string_view, 15> not_now = {
     "Unable to contact slurm controller (connect failure)",
     "Connection refused",
     "standby mode",
-    "Munge encode failed",  // munged is down here
+    "Munge encode failed",  // munged is not running on this node
     "Failed to access \"",
     "authentication credential",
     "Unable to process configuration file",
-    "AssocMaxSubmitJobLimit",  // so many jobs at once and no more
+    "AssocMaxSubmitJobLimit",  // limit of submitted jobs
     "AssocGrpSubmitJobsLimit",
     "QOSMaxSubmitJobPerUserLimit",
     "QOSGrpSubmitJobsLimit",
@@ -79,15 +79,15 @@ constexpr std::array<std::string_view, 15> not_now = {
     "Slurm temporarily unable to accept job",
     "Resource temporarily unavailable",
 };
-// The answer got lost; the job may be there.
+// The answer was lost; the job may exist.
 constexpr std::array<std::string_view, 5> unsure = {"Socket timed out", "Zero Bytes", "Transport endpoint",
                                                     "Unexpected message received",
                                                     "Communication connection failure"};
 
-constexpr std::uint64_t max_signal = 31;  // 53, 125 and the like are marks of Slurm's
+constexpr std::uint64_t max_signal = 31;  // 53, 125 and similar are internal codes of Slurm's
 
-// A wait(2) status as squeue prints it: a child's exit code times 256, or the signal. What Slurm puts there
-// for troubles of its own (253, 4021) is neither.
+// A wait(2) status as squeue prints it: 256 times the exit code, or the signal. Slurm's internal codes (253,
+// 4021) are neither.
 std::optional<int> decode_wait_status(std::uint64_t status) {
     if (status % 256 == 0 && status / 256 < 256) return static_cast<int>(status / 256);
     if (status <= max_signal) return 128 + static_cast<int>(status);
@@ -106,7 +106,7 @@ void note_exit_pair(Job& job, std::string_view text) {
 }
 
 tl::unexpected<base::Error> strange(std::string_view program, std::string_view line) {
-    return base::fail("scheduler.answer", std::string(program) + " printed a line that is not understood",
+    return base::fail("scheduler.answer", std::string(program) + " printed a line that cannot be parsed",
                       std::string(base::cut_utf8(line, max_error_line_bytes)));
 }
 
@@ -114,9 +114,10 @@ EndCause cause_of_failure(const Job& job) {
     if (job.reason == "BadConstraints") return EndCause::cannot_ever_run;
     if (job.reason == "TimeLimit") return EndCause::time_limit;
     if (job.reason == "NodeDown") return EndCause::node_failure;
-    // Not by its reason: squeue's JobLaunchFailure is None in accounting, RaisedSignal in later versions.
+    // Decided by the exit code, because the reason varies: JobLaunchFailure in squeue, None in sacct,
+    // RaisedSignal in later versions.
     if (job.by_signal) return EndCause::killed;
-    // Slurm's own trouble (0:53): a folder or an output file that the node cannot open.
+    // Slurm's internal code (0:53): the node cannot open a folder or an output file.
     if (!job.exit_code) return EndCause::not_launched;
     return EndCause::failed;
 }
@@ -154,7 +155,7 @@ base::Result<std::vector<Job>> parse_sacct(std::string_view text) {
         const auto parts = base::split(line, '|');
         if (parts.size() < columns) return strange("sacct", line);
         const std::int64_t memory_kib = parse_size_kib(parts[7]);
-        if (parts[0].find('.') != std::string_view::npos) {  // a step of the job above: "14.batch"
+        if (parts[0].find('.') != std::string_view::npos) {  // a step of the preceding job: "14.batch"
             if (!jobs.empty() && parts[0].starts_with(jobs.back().id + "."))
                 jobs.back().used.memory_kib = std::max(jobs.back().used.memory_kib, memory_kib);
             continue;
@@ -173,14 +174,14 @@ base::Result<std::vector<Job>> parse_sacct(std::string_view text) {
 }
 
 JobView view_of(const Job& job) {
-    const std::string told = job.reason.empty() || job.reason == "None" ? "" : " " + job.reason;
+    const std::string reason = job.reason.empty() || job.reason == "None" ? "" : " " + job.reason;
     const std::string where = job.node.empty() || job.node == "None assigned" ? "" : " on " + job.node;
-    const std::string detail = "Slurm job " + job.id + where + ", " + job.state + told;
+    const std::string detail = "Slurm job " + job.id + where + ", " + job.state + reason;
     const auto* row = std::find_if(states.begin(), states.end(),
                                    [&](const StateRow& one) { return one.state == job.state; });
     if (row == states.end()) return {JobState::unknown, detail, {}};
     JobView view{row->view, detail, {}};
-    JobEnd end{row->cause, job.exit_code, job.state + told, job.used};
+    JobEnd end{row->cause, job.exit_code, job.state + reason, job.used};
     if (row->view == JobState::queued &&
         std::find(hopeless.begin(), hopeless.end(), job.reason) != hopeless.end()) {
         end.cause = EndCause::cannot_ever_run;
@@ -200,11 +201,11 @@ base::Error judge_refusal(std::string_view standard_error) {
         return standard_error.find(part) != std::string_view::npos;
     };
     if (std::any_of(unsure.begin(), unsure.end(), contains))
-        return {"scheduler.unsure", "Slurm did not say whether it took the job", said, ""};
+        return builder::unsure("Slurm did not confirm that it accepted the job", said);
     if (std::any_of(not_now.begin(), not_now.end(), contains))
-        return {"scheduler.not_now", "Slurm takes no job now", said, ""};
-    return {"scheduler.refused", "Slurm refuses the job", said,
-            "mend [scheduler] in site.toml, then: wheelyard-builder retry"};
+        return builder::not_now("Slurm accepts no jobs at the moment", said);
+    return {"scheduler.refused", "Slurm rejects the job", said,
+            "fix [scheduler] in site.toml, then run: wheelyard-builder retry"};
 }
 
 std::string render_header(const JobRequest& job, const QueueSettings& of_builds) {
@@ -212,7 +213,7 @@ std::string render_header(const JobRequest& job, const QueueSettings& of_builds)
     std::string text;
     const auto add = [&text](const std::string& option) { text += "#SBATCH " + option + "\n"; };
     add("--job-name=" + job.attempt);
-    // Its own words (a limit that was passed, a signal); the build's go to `log`, see below.
+    // Slurm's own messages (an exceeded limit, a signal); the build's output goes to `log`, see below.
     add("--output=" + job.folder.scheduler_log().string());
     add("--open-mode=append");
     add("--chdir=" + job.folder.root.string());

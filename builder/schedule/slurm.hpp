@@ -1,7 +1,7 @@
-// Slurm's words as values: what squeue, sacct and sbatch print, and what it means. Pure.
+// Slurm's output as values: what squeue, sacct and sbatch print, and what it means. Pure.
 //
-// Sources: squeue(1), sacct(1), sbatch(1) of Slurm 22.05 ("JOB STATE CODES", "JOB REASON CODES"), and what a
-// real 22.05.8 printed (tests/builder/slurm_test.cpp has the lines).
+// Sources: squeue(1), sacct(1), sbatch(1) of Slurm 22.05 ("JOB STATE CODES", "JOB REASON CODES"), and the
+// output of a real 22.05.8 (the lines are in tests/builder/schedule/slurm_test.cpp).
 //
 //     squeue -O "JobID:|,Name:|,State:|,Reason:|,exit_code:|,TimeUsed:|,NodeList:|"
 //     14|w1ng012h6crvmar|PREEMPTED|None|15|0:01|node7|
@@ -23,10 +23,10 @@ struct Job {
     std::string name;
     std::string state;             // "RUNNING"
     std::string reason;            // "TimeLimit"
-    std::optional<int> exit_code;  // 128 + signal when killed by one; nullopt: Slurm's own trouble, or none
+    std::optional<int> exit_code;  // 128 + signal; nullopt: none, or an internal code of Slurm's
     std::string node;
     JobUsage used;
-    bool by_signal = false;  // exit_code tells of one, not of a script that said 137 itself
+    bool by_signal = false;  // a signal ended the job (a script can also exit with 137)
 };
 
 inline constexpr std::string_view squeue_format =
@@ -34,17 +34,17 @@ inline constexpr std::string_view squeue_format =
 inline constexpr std::string_view sacct_format =
     "JobIDRaw,JobName,State,Reason,ExitCode,ElapsedRaw,TotalCPU,MaxRSS,NodeList";
 
-// Errors: "scheduler.answer" (a line that is none of ours: nothing is known then).
+// Errors: "scheduler.answer" (a line that cannot be parsed, so nothing is known).
 [[nodiscard]] base::Result<std::vector<Job>> parse_squeue(std::string_view text);
-// The steps' MaxRSS ends up in their job, the largest of them.
+// A job's memory is the largest MaxRSS of its steps.
 [[nodiscard]] base::Result<std::vector<Job>> parse_sacct(std::string_view text);
 
 [[nodiscard]] JobView view_of(const Job& job);
 
-// What went wrong with sbatch, from its standard error:
-//     "scheduler.not_now"   there is certainly no job, and a later try may succeed
-//     "scheduler.unsure"    there may be a job: ask for its name
-//     "scheduler.refused"   Slurm will never take this request
+// Why sbatch failed, from its standard error:
+//     "scheduler.not_now"   certainly no job was created, and a retry may succeed
+//     "scheduler.unsure"    a job may have been created: query its name
+//     "scheduler.refused"   Slurm will never accept this request
 [[nodiscard]] base::Error judge_refusal(std::string_view standard_error);
 
 // The #SBATCH lines of a job.

@@ -1,4 +1,4 @@
-// Asks Slurm's programs. What cannot be asked is unknown, never gone.
+// Runs Slurm's programs. A job whose state cannot be queried is unknown, never vanished.
 #include "builder/schedule/slurm_scheduler.hpp"
 
 #include <unistd.h>
@@ -25,7 +25,7 @@ void note_job(Views& views, const slurm::Job& job) {
     if (!added && is_better_view(view, at->second)) at->second = std::move(view);
 }
 
-// Without cgroups Slurm's memory watch looks like any kill; only its words in the job's output tell.
+// Without cgroups, Slurm's memory watch kills like any other; only its message in the job's output shows it.
 bool passed_memory_limit(const AttemptFolder& folder) {
     const auto text = base::read_file(folder.scheduler_log(), max_record_bytes);
     return text &&
@@ -39,13 +39,12 @@ base::Status SlurmScheduler::submit(const JobRequest& job) {
     WHEELYARD_TRY(write_job_script({job, slurm::render_header(job, settings_)}));
     const auto finished = run_({{"sbatch", "--parsable", job.folder.job_script().string()},
                                 submit_environment(agent_, job.environment)});
-    if (!finished)
-        return base::fail("scheduler.not_now", "sbatch cannot be started", finished.error().text());
-    if (finished->timed_out)
-        return base::fail("scheduler.unsure", "sbatch did not answer in time", job.attempt);
+    if (!finished) return base::fail(not_now("cannot run sbatch", finished.error().text()));
+    if (finished->timed_out) return base::fail(unsure("sbatch did not answer in time", job.attempt));
     if (finished->exit_code != 0) return tl::unexpected(slurm::judge_refusal(finished->err));
     const std::string number(base::trim(finished->out.substr(0, finished->out.find(';'))));
-    return base::replace_file(job.folder.job_id(), number + "\n");  // for a person; the name is what counts
+    return base::replace_file(job.folder.job_id(),
+                              number + "\n");  // for people; Slurm's programs use the name
 }
 
 base::Result<Views> SlurmScheduler::ask_accounting(const std::vector<std::string>& names) const {
@@ -57,7 +56,7 @@ base::Result<Views> SlurmScheduler::ask_accounting(const std::vector<std::string
     if (!finished) return tl::unexpected(finished.error());
     if (finished->err.find("accounting storage is disabled") != std::string::npos) return Views();
     if (finished->exit_code != 0 || finished->timed_out)
-        return base::fail("scheduler.unavailable", "sacct cannot be asked", first_words(*finished));
+        return base::fail(unavailable("sacct is not available", first_words(*finished)));
     WHEELYARD_ASSIGN(const auto jobs, slurm::parse_sacct(finished->out));
     Views views;
     for (const auto& job : jobs)
@@ -72,7 +71,7 @@ Views SlurmScheduler::poll(const std::map<std::string, AttemptFolder>& attempts)
     const auto all_unknown = [&attempts](const std::string& why) {
         Views views;
         for (const auto& [attempt, folder] : attempts)
-            views.emplace(attempt, JobView{JobState::unknown, "Slurm cannot be asked: " + why, {}});
+            views.emplace(attempt, JobView{JobState::unknown, "Slurm is not available: " + why, {}});
         return views;
     };
     const auto finished =
@@ -96,13 +95,13 @@ Views SlurmScheduler::poll(const std::map<std::string, AttemptFolder>& attempts)
         const auto accounted = ask_accounting(forgotten);
         for (const auto& name : forgotten) {
             if (!accounted) {
-                views[name] = {JobState::unknown, "Slurm cannot be asked: " + accounted.error().text(), {}};
+                views[name] = {JobState::unknown, "Slurm is not available: " + accounted.error().text(), {}};
             } else if (const auto found = accounted->find(name); found != accounted->end()) {
                 views[name] = found->second;
             } else if (attempts.at(name).is_claimed()) {
-                views[name] = {JobState::vanished, "Slurm knows no job of this name any more", {}};
+                views[name] = {JobState::vanished, "Slurm has no job of this name any more", {}};
             } else {
-                views[name] = {JobState::unclaimed, "Slurm knows no job of this name", {}};
+                views[name] = {JobState::unclaimed, "Slurm has no job of this name", {}};
             }
         }
     }
@@ -116,9 +115,9 @@ Views SlurmScheduler::poll(const std::map<std::string, AttemptFolder>& attempts)
 base::Status SlurmScheduler::cancel(const std::string& attempt, const AttemptFolder&) {
     const auto finished =
         run_({{"scancel", "--user=" + own_user(), "--name=" + attempt}, batch_environment(agent_)});
-    if (!finished) return base::fail("scheduler.unavailable", "scancel cannot be started", attempt);
+    if (!finished) return base::fail(unavailable("cannot run scancel", attempt));
     if (finished->exit_code == 0 && !finished->timed_out) return {};
-    return base::fail("scheduler.unavailable", "scancel did not succeed: " + first_words(*finished), attempt);
+    return base::fail(unavailable("scancel failed: " + first_words(*finished), attempt));
 }
 
 }  // namespace wheelyard::builder

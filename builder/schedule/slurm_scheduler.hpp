@@ -1,8 +1,8 @@
-// Jobs through Slurm's own programs: sbatch, squeue, sacct, scancel. Their words are understood in slurm.hpp.
+// Jobs through Slurm's own programs: sbatch, squeue, sacct, scancel. slurm.hpp parses their output.
 //
-//     submit   job.sh into the attempt's folder, sbatch            the job's name is the attempt's id
-//     poll     one squeue for all names; one sacct for those that squeue has forgotten
-//     cancel   scancel by name, so also a job whose number nobody noted
+//     submit   writes job.sh to the attempt's folder, runs sbatch; the job's name is the attempt's id
+//     poll     one squeue for all names; one sacct for those that squeue does not list any more
+//     cancel   scancel by name, so that it also finds a job whose id was not recorded
 #pragma once
 
 #include "builder/schedule/batch_command.hpp"
@@ -16,7 +16,7 @@ class SlurmScheduler final : public Scheduler {
     SlurmScheduler(QueueSettings settings, EnvironmentMap agent, BatchRunner run = run_batch_command)
         : settings_(std::move(settings)), agent_(std::move(agent)), run_(std::move(run)) {}
 
-    // Errors: slurm::judge_refusal.
+    // Errors: those of slurm::judge_refusal.
     [[nodiscard]] base::Status submit(const JobRequest& job) override;
     [[nodiscard]] std::map<std::string, JobView> poll(
         const std::map<std::string, AttemptFolder>& attempts) override;
@@ -24,7 +24,7 @@ class SlurmScheduler final : public Scheduler {
     [[nodiscard]] bool is_batch_system() const override { return true; }
 
   private:
-    // Adds what accounting knows of `names`; says whether it could be asked.
+    // The views of those `names` that accounting knows. Error: accounting cannot be queried.
     [[nodiscard]] base::Result<std::map<std::string, JobView>> ask_accounting(
         const std::vector<std::string>& names) const;
 

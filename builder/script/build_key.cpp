@@ -1,4 +1,4 @@
-// The hash, over texts that end with a byte that none of them holds.
+// SHA-256 over the settings, each terminated by a null byte, which none of them contains.
 #include "builder/script/build_key.hpp"
 
 #include <string_view>

@@ -1,4 +1,4 @@
-// What a build tree is built by: a build that was cut goes on only with the same settings.
+// Identifies the settings of a build tree: an interrupted build resumes only with the same settings.
 #pragma once
 
 #include <filesystem>
@@ -10,12 +10,12 @@
 
 namespace wheelyard::builder {
 
-// A hash of everything but the source that goes into the objects: environments, build requirements,
-// interpreter. Pure.
+// A hash of everything except the source that affects the objects: environments, build requirements, modules,
+// compilers, interpreter. Pure.
 [[nodiscard]] std::string build_key(const Site& site, const Recipe& recipe,
                                     const std::filesystem::path& python);
 
-// Whether the folder's tree was begun with this key; a tree without one was not.
+// Whether the folder's tree was started with this key; false for a tree without a key.
 [[nodiscard]] bool is_built_by(const AttemptFolder& folder, const std::string& key);
 
 }  // namespace wheelyard::builder

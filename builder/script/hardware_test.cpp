@@ -1,4 +1,4 @@
-// Sizes and scripts of tests.
+// Sizes and scripts of hardware tests.
 #include "builder/script/hardware_test.hpp"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ rm -rf "$folder/venv" "$folder/empty"
 export PATH="$folder/venv/bin:$PATH"
 export PIP_DISABLE_PIP_VERSION_CHECK=1
 
-# The very wheel that the index offers, with what it needs.
+# Install exactly the wheel that the index offers, with its requirements.
 begin install
 pip_install {{wheel}}
 mkdir "$folder/empty"
@@ -33,7 +33,7 @@ const std::optional<QueueSettings>& settings_of(const Site& site, Purpose purpos
     return purpose == Purpose::gpu_test ? site.hardware_tests.gpu : site.hardware_tests.multi_node;
 }
 
-// A direct reference (PEP 508): no index can offer another one instead. Its digest is checked by pip.
+// A direct reference (PEP 508), so that pip cannot pick another wheel; pip checks the digest.
 std::string wheel_reference(const Attempt& attempt) {
     return attempt.package + " @ " + attempt.source.origin + "#sha256=" + attempt.source.sha256;
 }

@@ -1,6 +1,6 @@
-// Tests on machines that the build does not need, a GPU or several nodes, of the wheel that the index offers:
-// one job for each, with its own size and queue. A recipe says what runs (`[test.gpu]`, `[test.multi_node]`),
-// a site whether and where (`[hardware_tests]`). Pure; golden-tested.
+// Tests of a wheel from the index on machines that the build does not need: with a GPU, or on several nodes.
+// Each test is a job with its own size and queue. The recipe says what runs (`[test.gpu]`,
+// `[test.multi_node]`), the site whether and where (`[hardware_tests]`). Pure; golden-tested.
 #pragma once
 
 #include <string>
@@ -12,29 +12,29 @@
 
 namespace wheelyard::builder {
 
-// `purpose`: a test.
+// Precondition: `purpose` is a test.
 [[nodiscard]] const HardwareTest& hardware_test_of(const Recipe& recipe, Purpose purpose);
 
-// Whether the recipe has such a test, and the site runs it for this accelerator of its own (empty: the wheel
-// is the same for all of them): what asks for GPUs is not run for one without.
+// Whether the recipe has this test and the site runs it for the accelerator of this name (empty: the wheel is
+// the same for all accelerators). A test that needs GPUs does not run for a cpu accelerator.
 [[nodiscard]] bool is_run_here(const HardwareTest& test, Purpose purpose, const Site& site,
                                const std::string& accelerator);
 
 struct TestJob {
     int nodes = 1;
     int ranks_per_node = 1;
-    int cores = 1;  // of each rank
+    int cores = 1;  // per rank
     QueueSettings queue;
 };
-// The queue is that of the site's `[hardware_tests]`, else of the node type that has the accelerator, else
-// that of builds.
+// The queue comes from the site's `[hardware_tests]`, else from the node type with this accelerator, else
+// from the builds' `[scheduler]`.
 [[nodiscard]] TestJob size_test_job(const HardwareTest& test, Purpose purpose, const Site& site,
                                     const std::string& accelerator);
 
-//     claim ─► modules ─► conda ─► venv ─► install (that very wheel, by its digest) ─► test ─► exit record
+//     claim ─► modules ─► conda ─► venv ─► install (the wheel, by its digest) ─► test ─► exit record
 [[nodiscard]] std::string render_test_script(const ScriptInput& input);
 
-// For jobs that reach no index: the wheel and all it needs.
+// Runs on the login node for a job without network access: fetches the wheel and its requirements.
 [[nodiscard]] std::string render_test_wheelhouse_script(const ScriptInput& input);
 
 }  // namespace wheelyard::builder

@@ -1,6 +1,7 @@
-// Lines of requirements files, as far as it takes to know which of them are meant, and the steps that take
-// them.
+// Parses requirements files only as far as needed to find hashes and included files.
 #include "builder/script/hashed_requirements.hpp"
+
+#include <cerrno>
 
 #include <array>
 #include <set>
@@ -16,20 +17,20 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A file is read once, whoever includes it.
+// Returns whether the file, or one that it includes, names hashes. Reads each file at most once.
 base::Result<bool> makes_pip_check(const fs::path& file, std::set<fs::path>& seen) {
     if (!seen.insert(file).second) return false;
     if (seen.size() > max_requirements_files)
-        return base::fail("source.requirements", "The project's requirements files include too many others",
-                          file.string());
+        return base::fail("source.requirements",
+                          "The project's requirements files include too many other files", file.string());
     const auto text = base::read_file(file, max_requirements_bytes);
-    if (!text && text.error().code == "os.ENOENT")
+    if (!text && text.error().os_error == ENOENT)
         return base::fail("source.requirements", "The project has no such requirements file", file.string(),
-                          "mend `requirements_files` of the recipe");
+                          "correct `requirements_files` in the recipe");
     if (!text) return tl::unexpected(text.error());
     if (names_hashes(*text)) return true;
     for (const auto& included : included_files(*text)) {
-        if (included.find("://") != std::string::npos) continue;  // pip's to fetch
+        if (included.find("://") != std::string::npos) continue;  // a URL: pip fetches it
         WHEELYARD_ASSIGN(const bool checks,
                          makes_pip_check((file.parent_path() / included).lexically_normal(), seen));
         if (checks) return true;
@@ -93,10 +94,9 @@ std::string render_checked_install() {
 std::string render_hashed_install(const ScriptInput& input) {
     if (input.hashed_files.empty()) return "";
     std::string text =
-        "# With its hashes, by itself: beside it pip would want one of everything else, too.\n";
+        "# A command of its own: with hashes, pip demands a hash for everything in the same command.\n";
     if (!input.site.offline_jobs) return text + "pip_install" + render_files(input) + "\n";
-    return "# What its hashes let pass on the login node; a wheel built there of an sdist has one of its "
-           "own.\n"
+    return "# Install the wheels that the login node checked or built from a checked sdist.\n"
            "sed 's/^checked.\\(.*\\) --hash=/requirement\\t\\1\\t/' \"$folder/checked.txt\" >> "
            "\"$folder/built_by\"\n" +
            render_checked_install();
@@ -104,8 +104,8 @@ std::string render_hashed_install(const ScriptInput& input) {
 
 std::string render_hashed_wheels(const ScriptInput& input) {
     if (input.hashed_files.empty()) return "";
-    return "# Each by its hashes; then the wheels have their own, also those that were built here of an "
-           "sdist.\n"
+    return "# pip checks the hashes of the files; checked.txt lists those of the wheels, some of them built "
+           "here.\n"
            "rm -rf \"$folder/checked\"\n"
            "pip_wheel --wheel-dir \"$folder/checked\"" +
            render_files(input) +

@@ -1,8 +1,8 @@
-// Requirements files that name hashes. pip then wants a hash of everything that it is asked for at once
-// (https://pip.pypa.io/en/stable/topics/secure-installs/), so such a file is installed by itself, before the
-// rest. For a job that reaches no index it is taken on the login node: what its hashes let pass lies as
-// wheels in $folder/checked, and $folder/checked.txt has their own hashes, also of what was built of an
-// sdist.
+// Requirements files with hashes. pip then demands a hash for everything in the same command
+// (https://pip.pypa.io/en/stable/topics/secure-installs/), so such a file is installed by its own command,
+// before the rest. For a job without network access, the login node puts the wheels whose hashes match into
+// $folder/checked and writes the hashes of these wheels, including those built there from an sdist, to
+// $folder/checked.txt.
 #pragma once
 
 #include <filesystem>
@@ -15,21 +15,22 @@
 
 namespace wheelyard::builder {
 
-// Pure: whether a requirements file makes pip check hashes by what stands in itself.
+// Whether the text itself makes pip check hashes (included files do not count). Pure.
 [[nodiscard]] bool names_hashes(std::string_view requirements);
-// Pure: the files that it includes (-r, -c), as written.
+// The files that it includes (-r, -c), as written. Pure.
 [[nodiscard]] std::vector<std::string> included_files(std::string_view requirements);
 
-// Those of a recipe's requirements files that name hashes, or include one that does; `project`: the folder
-// that they are relative to. Errors: "source.requirements" (a file is not there), and those of reading it.
+// The requirements files of the recipe that name hashes or include a file that does. `project` is the folder
+// that they are relative to. Errors: "source.requirements" (a file does not exist, or too many are included),
+// and those of base::read_file.
 [[nodiscard]] base::Result<std::vector<std::string>> find_hashed_files(const Recipe& recipe,
                                                                        const std::filesystem::path& project);
 
-// In the job, in the project's folder: installs input.hashed_files. Empty where there is none.
+// Runs in the job, in the project's folder: installs input.hashed_files. Empty where there are none.
 [[nodiscard]] std::string render_hashed_install(const ScriptInput& input);
-// On the login node: fills $folder/checked, and says what is in it in $folder/checked.txt.
+// Runs on the login node: fills $folder/checked and writes $folder/checked.txt.
 [[nodiscard]] std::string render_hashed_wheels(const ScriptInput& input);
-// Installs what is in it, by its hashes.
+// Installs the wheels of $folder/checked by their hashes.
 [[nodiscard]] std::string render_checked_install();
 
 }  // namespace wheelyard::builder

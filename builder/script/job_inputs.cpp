@@ -1,4 +1,4 @@
-// Patterns are matched by name in one folder, as a shell's wildcard would be.
+// A pattern matches file names in one folder, like a shell wildcard.
 #include "builder/script/job_inputs.hpp"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ base::Result<std::vector<fs::path>> find_patches(const Recipe& recipe, const std
         std::sort(found.begin(), found.end());
         if (found.empty()) {
             return base::fail("recipe.patch", "No patch of this name for version " + version,
-                              rule.pattern.string(), "mend `files` of that [[patch]], or its `versions`");
+                              rule.pattern.string(), "correct `files` or `versions` of that [[patch]]");
         }
         patches.insert(patches.end(), found.begin(), found.end());
     }

@@ -1,4 +1,4 @@
-// What a job finds in its attempt's folder beside the source: the recipe's patches.
+// The input files of a job in addition to the source: the recipe's patches.
 #pragma once
 
 #include <filesystem>
@@ -10,12 +10,12 @@
 
 namespace wheelyard::builder {
 
-// The files that a recipe's patterns name for `version`, pattern by pattern, each in the order of its names.
-// Errors: "recipe.patch" (a pattern for this version names no file).
+// The files that match a recipe's patterns for `version`: pattern by pattern, each sorted by name.
+// Errors: "recipe.patch" (a pattern for this version matches no file).
 [[nodiscard]] base::Result<std::vector<std::filesystem::path>> find_patches(const Recipe& recipe,
                                                                             const std::string& version);
 
-// Copies them into FOLDER/patches/ as 01-NAME, 02-NAME …; returns a digest over all of them, empty for none.
+// Copies them to FOLDER/patches/ as 01-NAME, 02-NAME …; returns a SHA-256 over all of them, empty for none.
 [[nodiscard]] base::Result<std::string> put_patches(const std::vector<std::filesystem::path>& patches,
                                                     const std::filesystem::path& folder);
 

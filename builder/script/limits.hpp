@@ -1,4 +1,4 @@
-// Limits of builder/script/, each with its unit and its reason.
+// Limits of builder/script/, with units and reasons.
 #pragma once
 
 #include <cstddef>
@@ -8,11 +8,11 @@
 
 namespace wheelyard::builder {
 
-inline constexpr int fence_wait_s = 120;  // for a job that a scheduler gave up, to leave the build tree
+inline constexpr int fence_wait_s = 120;  // for a job that its scheduler lost to leave the build tree
 
-// A lock with every platform's hashes.
+// A lock file with the hashes of every platform.
 inline constexpr std::uint64_t max_requirements_bytes = 16 * base::mib;
-inline constexpr std::size_t max_requirements_files = 64;  // that one of a project's includes
+inline constexpr std::size_t max_requirements_files = 64;  // included by one file
 inline constexpr std::size_t max_build_key_bytes = 128;
 
 }  // namespace wheelyard::builder

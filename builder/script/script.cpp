@@ -1,4 +1,4 @@
-// The parts of the build script, and how a recipe fills them in.
+// The parts of the build script and the values that fill them.
 #include "builder/script/script.hpp"
 
 #include <algorithm>
@@ -21,15 +21,15 @@ using base::quote_shell;
 
 constexpr std::string_view venv_part = R"sh(
 begin venv
-# One job at a time in a build tree: a node that its scheduler gave up may still be at work in it. Every process of
-# a build holds the lock; where the file system has none, the tree is not fenced.
+# Lock the build tree: a job that its scheduler lost may still be running in it. Every process of a
+# build holds this lock. On a file system without locks the tree is not protected.
 exec 9> "$build/fence"
 flock -w {{fence_wait_s}} 9 || if test $? -eq 1; then phase={{fence_phase}}; exit {{fence_exit}}; fi
 rm -rf {{stale}}"$folder/wheel" "$folder/smoke" "$folder/empty"
 {{resume}}"$python" -m venv "$build/venv"
 export PATH="$build/venv/bin:$PATH"
 export PIP_DISABLE_PIP_VERSION_CHECK=1
-# By what it is built, for the outcome; a tool that hangs or fails says nothing.
+# Record the machine and the tools. A tool that hangs or fails is left out.
 {
     printf 'host\t%s\nsystem\t%s\nmodules\t%s\n' "$(uname -n)" "$(uname -srm)" "${LOADEDMODULES-}"
     for tool in python "${CC:-cc}" "${CXX:-c++}" "${FC:-gfortran}" nvcc hipcc mpicc cmake ninja; do
@@ -46,10 +46,11 @@ cd "$build"/tree/{{source}}
 
 constexpr std::string_view install_asked = "pip_install --requirement \"$folder/requires.txt\"\n";
 
-// It sets MAX_JOBS and its like by itself, so that ready compiles wait in it and not in the build tool.
+// The governor sets MAX_JOBS and similar itself, so that compiles wait in the governor and not in the build
+// tool.
 std::string render_governor(const ScriptInput& input) {
     if (input.governor.empty()) return "";
-    std::string text = "# Starts each compile when there is memory for it (docs/governor.md).\n";
+    std::string text = "# Starts each compile when there is memory for it (docs/explanation/governor.md).\n";
     text += quote_shell(input.governor.string()) + " --cores " + std::to_string(input.site.cores);
     if (input.attempt.memory_mib > 0) text += " --memory " + std::to_string(input.attempt.memory_mib) + "M";
     text += " --history " + quote_shell((input.site.state_directory / "governor-history").string());
@@ -57,12 +58,12 @@ std::string render_governor(const ScriptInput& input) {
     return text;
 }
 
-// What was being written when the job was cut is made anew: a compiler killed at once leaves half an object,
-// which make takes for a whole one; an assembler that waits for its compiler leaves an empty one, however
-// old.
+// Removes objects that were being written when the job was cut off. A killed compiler leaves half an object,
+// which make takes for a complete one; an assembler that waits for its compiler leaves an empty object of any
+// age.
 std::string render_resume(const ScriptInput& input) {
     if (input.attempt.builds_in.empty()) return "";
-    return "# Goes on in the build tree of attempt " + input.attempt.builds_in + R"sh(.
+    return "# Resume in the build tree of attempt " + input.attempt.builds_in + R"sh(.
 newest=$(find "$build/tree" -type f -printf '%T@\n' | sort -n | tail -n 1)
 if test -n "$newest"; then
     find "$build/tree" -type f \( -name '*.o' -o -name '*.so' -o -name '*.a' \) \
@@ -89,7 +90,7 @@ Fields fields_of(const ScriptInput& input) {
 }  // namespace
 
 bool needs_metadata_step(const ScriptInput& input) {
-    if (input.recipe.source == SourceKind::upstream) return false;  // it is somebody else's wheel
+    if (input.recipe.source == SourceKind::upstream) return false;  // it was built elsewhere
     return !input.attempt.against.empty() || input.attempt.version.find('+') != std::string::npos;
 }
 
@@ -124,13 +125,14 @@ std::string render_script(const ScriptInput& input) {
 EnvironmentMap job_environment(const EnvironmentMap& agent) {
     static constexpr std::array<std::string_view, 19> allowed = {
         "HOME", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "PATH", "SHELL", "TMPDIR", "TZ", "USER",
-        // how everything but pip reaches the network
+        // network settings of programs other than pip
         "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "SSL_CERT_DIR", "SSL_CERT_FILE", "http_proxy", "https_proxy",
         "no_proxy", "HTTP_PROXY", "HTTPS_PROXY"};
     EnvironmentMap job;
     for (const auto& [name, value] : agent) {
         const bool is_proxy = base::ascii_lower(name).ends_with("_proxy") && name != "no_proxy";
-        if (is_proxy && simple::holds_credentials(value)) continue;  // pip has it in its pip.conf
+        if (is_proxy && simple::holds_credentials(value))
+            continue;  // it holds a password; pip gets the proxy from pip.conf
         if (std::find(allowed.begin(), allowed.end(), name) != allowed.end()) job.emplace(name, value);
     }
     return job;

@@ -1,13 +1,13 @@
-// The build script of one attempt: readable bash that a person could have written and can run by hand. Pure;
-// golden-tested (tests/golden/builder).
+// The script of one build job: readable bash that a person can also run by hand. Pure; golden-tested
+// (tests/golden/builder).
 //
 //     claim ─► modules ─► conda ─► venv ─► requirements ─► patch ─► before ─► configure ─► build ─► metadata
 //     ─► smoke ─► exit record
 //
-// The site and the recipe say which of them there are.
+// The site and the recipe determine which of these steps are present.
 //
-// Two starts of one attempt cannot both run (mkdir of claim/ has one winner), and however it ends, the exit
-// record says so.
+// An attempt runs at most once: its script starts with mkdir of claim/, which succeeds for one process only.
+// The script writes an exit record however it ends.
 #pragma once
 
 #include <filesystem>
@@ -26,22 +26,21 @@ namespace wheelyard::builder {
 struct ScriptInput {
     const Site& site;
     const Recipe& recipe;
-    const Attempt& attempt;  // in state fetched
+    const Attempt& attempt;  // precondition: in state fetched
     std::filesystem::path python;
     AttemptFolder folder;
-    std::filesystem::path governor = {};  // the program; empty: the build runs without it
-    std::vector<std::string> hashed_files =
-        {};  // of the recipe's requirements files (hashed_requirements.hpp)
+    std::filesystem::path governor = {};  // path of the program; empty: the build runs without the governor
+    std::vector<std::string> hashed_files = {};  // requirements files with hashes (hashed_requirements.hpp)
 };
 
 [[nodiscard]] std::string render_script(const ScriptInput& input);
 
-// Whether the built wheel's metadata has to be completed: by the site's label, or by what it was built
-// against.
+// Whether the metadata of the built wheel must be edited: to add the site's label, or to pin what it was
+// built against.
 [[nodiscard]] bool needs_metadata_step(const ScriptInput& input);
 
-// What of the agent's environment a job may see: how to find programs and packages, and no more. A build runs
-// other people's code, so nothing that could be a secret passes.
+// The agent's variables that a job may see: those needed to find programs and packages. A build runs other
+// people's code, so nothing that could hold a secret is passed on.
 [[nodiscard]] EnvironmentMap job_environment(const EnvironmentMap& agent);
 
 }  // namespace wheelyard::builder

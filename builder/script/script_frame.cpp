@@ -1,4 +1,4 @@
-// The frame as text.
+// The text of the frame.
 #include "builder/script/script_frame.hpp"
 
 #include <algorithm>
@@ -22,17 +22,17 @@ folder={{folder}}
 build={{build}}
 python={{python}}
 
-# Only the first start of an attempt runs: mkdir has one winner. A second start leaves everything alone.
+# Only the first start of an attempt runs: mkdir succeeds once. A second start changes nothing.
 if ! mkdir "$folder/claim"; then
-    echo "@@wheelyard attempt $attempt is claimed already"
+    echo "@@wheelyard attempt $attempt is already claimed"
     test -d "$folder/claim"
     exit
 fi
 printf '{"host":"%s","boot":"%s","pid":%d,"start":%d}\n' "$(uname -n)" "$(cat /proc/sys/kernel/random/boot_id)" \
-    $$ "$(cut -d ' ' -f 22 /proc/$$/stat)" > "$folder/claim/owner.aside"
-mv "$folder/claim/owner.aside" "$folder/claim/owner"
+    $$ "$(cut -d ' ' -f 22 /proc/$$/stat)" > "$folder/claim/owner.tmp"
+mv "$folder/claim/owner.tmp" "$folder/claim/owner"
 
-# Every phase is marked in the log; the exit record tells the agent how it ended, and is durable before it is seen.
+# Mark every phase in the log. The exit record reports how the job ended; it is synced before it is renamed.
 phase=start
 phases=
 begin() {
@@ -46,9 +46,9 @@ finish() {
     rm -f "$folder/pip.conf"
 {{durable}}    echo "@@wheelyard exit=$code phase=$phase at=$(date -u +%Y-%m-%dT%H:%M:%SZ)"
     printf '{"format":"wheelyard.exit/1","attempt":"%s","exit_code":%d,"phase":"%s","phases":[%s],"ended_ms":%d}\n' \
-        "$attempt" "$code" "$phase" "$phases" "$(date +%s%3N)" > "$folder/exit.json.aside"
-    sync "$folder/exit.json.aside"
-    mv "$folder/exit.json.aside" "$folder/exit.json"
+        "$attempt" "$code" "$phase" "$phases" "$(date +%s%3N)" > "$folder/exit.json.tmp"
+    sync "$folder/exit.json.tmp"
+    mv "$folder/exit.json.tmp" "$folder/exit.json"
     sync "$folder"
 }
 trap finish EXIT
@@ -58,17 +58,17 @@ trap 'exit 129' HUP
 )sh";
 
 constexpr std::string_view online_pip = R"sh(
-# As pip is configured for the agent. That may hold a password: only this pip is told of it, and no build.
+# pip uses the agent's configuration, which may contain a password: only pip_install reads it, no build does.
 pip_install() { PIP_CONFIG_FILE="$folder/pip.conf" python -I -m pip install {{index}}"$@"; }
 )sh";
 
 constexpr std::string_view offline_pip = R"sh(
-# This machine reaches no index: everything was fetched on the login node.
+# This machine has no network access: the login node has fetched all packages.
 pip_install() { python -I -m pip install --no-index --find-links "$folder/wheelhouse" "$@"; }
 )sh";
 
 constexpr std::string_view wheelhouse_part =
-    R"sh(# Of what an index has only as a source, too, a wheel: the job could not build it. Others work here, too.
+    R"sh(# Build wheels of sdists here, because the job cannot. Few jobs and a low priority: others use this login node.
 export MAX_JOBS=2 CMAKE_BUILD_PARALLEL_LEVEL=2 MAKEFLAGS=-j2
 renice -n 19 -p $$ > /dev/null || true
 pip_wheel() { PIP_CONFIG_FILE="$folder/pip.conf" python -I -m pip wheel {{index}}--wheel-dir "$folder/wheelhouse" "$@"; }
@@ -79,7 +79,7 @@ export PATH="$folder/asking/bin:$PATH"
 )sh";
 
 constexpr std::string_view durable_wheel =
-    R"sh(    # Success is said only of a wheel that survives a power cut.
+    R"sh(    # Report success only after the wheel is synced to disk.
     test "$code" -ne 0 || find "$folder/wheel" -exec sync {} + || { code=74 phase=sync; }
 )sh";
 
@@ -155,7 +155,7 @@ std::string render_wheelhouse_frame(const ScriptInput& input, const Fields& fiel
     text += render_setup(input.site, input.site.python(input.attempt.python), accelerator, "");
     const std::string exports = render_exports(exports_of_build(
         input.site, accelerator, own_environment(input.recipe, input.attempt.purpose), values_of(input)));
-    // What is built here is built as in the job.
+    // Packages built here use the same variables as the job.
     if (!exports.empty()) text += "\nset +u # a variable of jobs is empty here\n" + exports + "set -u\n";
     text += fill(online_pip, fields);
     return text + fill(wheelhouse_part, fields);

@@ -1,5 +1,4 @@
-// What every job's script begins with, whatever it is for: its claim, its phases, its exit record, its pip.
-// Pure.
+// The common beginning of every job script: claim, phases, exit record, pip. Pure.
 #pragma once
 
 #include <string>
@@ -11,27 +10,26 @@
 
 namespace wheelyard::builder {
 
-// {{name}} in a part of a script stands for a value.
+// {{name}} in a part of a script is replaced by a value.
 using Fields = std::vector<std::pair<std::string, std::string>>;
-// In one pass, so that a value that looks like a field stays what it is. Every field of the part must be
-// there.
+// Replaces in one pass, so that a value that looks like a field is not replaced again. Precondition: `fields`
+// has every field of the part.
 [[nodiscard]] std::string fill(std::string_view part, const Fields& fields);
 
-// title, attempt, number, task, folder, build, python, index, durable.
+// Returns title, attempt, number, task, folder, build, python, index, durable.
 [[nodiscard]] Fields frame_fields(const ScriptInput& input);
 
-// The recipe's variables, where something of its own is built: neither for an upstream's wheel nor for a
-// test.
+// The recipe's build variables; empty for an upstream wheel and for a test, which build nothing.
 [[nodiscard]] Environment own_environment(const Recipe& recipe, Purpose purpose);
 
-// What the recipe's tests install beside the wheel: each word quoted, after a blank.
+// The recipe's test.requires as arguments of pip: each quoted, preceded by a space.
 [[nodiscard]] std::string render_test_requires(const Recipe& recipe);
 
-// Up to the functions `begin` (a phase) and `pip_install`.
+// The script's text up to and including the functions `begin` (starts a phase) and `pip_install`.
 [[nodiscard]] std::string render_frame(const ScriptInput& input, const Fields& fields);
 
-// Of a script on the login node that fills $folder/wheelhouse: up to the function `pip_wheel`, with a
-// Python that has the packages so far in the environment $folder/asking.
+// The text of a login-node script that fills $folder/wheelhouse, up to and including the function
+// `pip_wheel`. It creates the environment $folder/asking, in which build requirements are queried.
 [[nodiscard]] std::string render_wheelhouse_frame(const ScriptInput& input, const Fields& fields);
 
 }  // namespace wheelyard::builder

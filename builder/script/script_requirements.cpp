@@ -1,5 +1,4 @@
-// The questions are Python's, asked by the interpreter that builds, in an environment with what was installed
-// so far.
+// Queries run in the Python that builds, in an environment with the packages installed so far.
 #include "builder/script/script_requirements.hpp"
 
 #include <algorithm>
@@ -15,10 +14,10 @@ namespace {
 using base::quote_shell;
 
 constexpr std::string_view asking_part =
-    R"sh(# What the back end asks for by itself (PEP 517, get_requires_for_build_wheel).
+    R"sh(# Ask the back end for further build requirements (PEP 517, get_requires_for_build_wheel).
 python - > "$folder/requires.txt" <<'END'
 import sys
-sys.path[:] = filter(None, sys.path)  # without the project itself, as PEP 517 says
+sys.path[:] = filter(None, sys.path)  # PEP 517: the project's folder is not on sys.path
 import contextlib, importlib, os
 sys.path[:0] = [os.path.abspath(p) for p in {{back_end_path}}]
 module, _, path = "{{back_end}}".partition(":")
@@ -32,13 +31,14 @@ END
 )sh";
 
 constexpr std::string_view needs_part =
-    R"sh(# What the wheel will ask for: by pyproject.toml (PEP 621), else by its back end (PEP 517, prepare_metadata_for_build_wheel).
+    R"sh(# Find the wheel's requirements: in pyproject.toml (PEP 621), else from the back end (PEP 517,
+# prepare_metadata_for_build_wheel).
 python - {{against}} > "$folder/needs.txt" <<'END'
 import sys
 sys.path[:] = filter(None, sys.path)
 import email, importlib, os, pathlib, re, tempfile
 needs_file = os.fdopen(os.dup(1), "w")
-os.dup2(2, 1)  # what a back end and its tools print is for the log
+os.dup2(2, 1)  # the output of the back end and its tools goes to the log
 against = sys.argv[1]
 
 def read_project():
@@ -51,10 +51,10 @@ def read_project():
         from pip._vendor import tomli as tomllib  # since pip 21.2
     return tomllib.loads(file.read_text(encoding="utf-8")).get("project")
 
-def say_of_back_end():
+def needs_of_back_end():
     module, _, path = "{{back_end}}".partition(":")
     if not module:
-        raise LookupError("setup.py is not asked")
+        raise LookupError("setup.py cannot report them")
     sys.path[:0] = [os.path.abspath(p) for p in {{back_end_path}}]
     back_end = importlib.import_module(module)
     for name in filter(None, path.split(".")):
@@ -69,10 +69,10 @@ try:
     if project is not None and "dependencies" not in project.get("dynamic", []):
         needs = project.get("dependencies", [])
     else:
-        needs = say_of_back_end()
+        needs = needs_of_back_end()
 except (Exception, SystemExit) as error:
-    print("note: what the wheel asks for is not known before it is built:", repr(error), file=sys.stderr)
-    print("note: test.requires of the recipe adds it", file=sys.stderr)
+    print("note: the requirements of the wheel are unknown before the build:", repr(error), file=sys.stderr)
+    print("note: list them in test.requires of the recipe", file=sys.stderr)
     needs = []
 name_of = lambda text: re.sub(r"[-_.]+", "-", re.match(r"\s*([-\w.]*)", text)[1]).lower()
 print("\n".join(need for need in needs if not against or name_of(need) != against), file=needs_file)

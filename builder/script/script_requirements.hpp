@@ -1,5 +1,5 @@
-// What a build installs before anything of the project runs, what the project is asked about that, and what
-// its wheel will ask for later. Pure.
+// The build requirements of a project and the requirements of its wheel: those known from files, and those
+// that the project's back end reports. Pure.
 #pragma once
 
 #include <string>
@@ -9,18 +9,20 @@
 
 namespace wheelyard::builder {
 
-// Whether the project's back end is asked for more (PEP 517); `setup.py` by itself is not.
+// Whether the project's back end is queried for further build requirements (PEP 517). With `setup.py` it is
+// not.
 [[nodiscard]] bool asks_back_end(const ScriptInput& input);
 
-// `command` with what the recipe and the project ask for by themselves, but for files with hashes. Empty for
-// nothing: pip refuses an install of nothing.
+// `command` with the build requirements of the recipe and of pyproject.toml, except files with hashes. Empty
+// where there are none, because pip rejects an empty install.
 [[nodiscard]] std::string render_install(const ScriptInput& input, std::string_view command);
 
-// Writes what the back end asks for besides to $folder/requires.txt; in the project's folder.
+// Writes the back end's further build requirements to $folder/requires.txt. Runs in the project's folder.
 [[nodiscard]] std::string render_asking(const ScriptInput& input);
 
-// Writes what the finished wheel will ask for to $folder/needs.txt, without what it is built against; in the
-// project's folder. What cannot be known before the build is left out, and the log says so.
+// Writes the requirements of the wheel to $folder/needs.txt, except the package that it is built against.
+// Runs in the project's folder. Requirements that are unknown before the build are left out, with a note in
+// the log.
 [[nodiscard]] std::string render_needs(const ScriptInput& input);
 
 }  // namespace wheelyard::builder

@@ -1,4 +1,4 @@
-// Each step as a person would have typed it.
+// Shell commands of each step.
 #include "builder/script/script_steps.hpp"
 
 #include "lib/base/encoding.hpp"
@@ -9,10 +9,10 @@ namespace {
 
 using base::quote_shell;
 
-// A wheel's version and requirements are set by what everybody uses for it: unpack, edit, pack (which writes
-// RECORD anew). https://wheel.readthedocs.io/en/stable/reference/
+// Edits the metadata with `wheel unpack` and `wheel pack`; the latter rewrites RECORD.
+// https://wheel.readthedocs.io/en/stable/reference/
 constexpr std::string_view metadata_part = R"sh(
-# The wheel says its whole version and what it was built against.
+# Set the wheel's full version and pin the package that it was built against.
 begin metadata
 python -I - "$folder/wheel" {{version}} {{pin}} <<'END'
 import pathlib, re, subprocess, sys, tempfile
@@ -39,7 +39,7 @@ END
 )sh";
 
 constexpr std::string_view smoke_part = R"sh(
-# The wheel as a user gets it: in a clean environment, from an empty folder.
+# Test the wheel as a user installs it: in a clean environment, from an empty folder.
 begin smoke
 "$python" -m venv "$folder/smoke"
 export PATH="$folder/smoke/bin:$PATH"

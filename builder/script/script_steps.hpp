@@ -1,5 +1,5 @@
-// The steps of a build script that a recipe asks for: patches, commands before, configuration, the front end,
-// the wheel's metadata, the tests. Pure.
+// The steps of a build script that the recipe controls: patches, `before`, `configure`, the front end, the
+// wheel's metadata, the tests. Pure.
 #pragma once
 
 #include <string>
@@ -9,17 +9,18 @@
 
 namespace wheelyard::builder {
 
-// Patches and `before` once for a tree, then `configure`.
+// Patches and `before` (both once per build tree), then `configure`.
 [[nodiscard]] std::string render_tree_steps(const ScriptInput& input, const Placeholders& values);
 
-// The command that takes an upstream's wheel as it is, up to where it goes to: from the recipe's index, else
-// from where the agent's pip looks.
+// The pip command that downloads an upstream wheel, without its target folder: from the recipe's index, else
+// from the index that the agent's pip is configured to use.
 [[nodiscard]] std::string render_upstream_download(const Recipe& recipe);
 
-// `governor` stands before the command; empty without one.
+// `governor` is the command prefix that runs the build under the governor; empty: without it.
 [[nodiscard]] std::string render_build_step(const ScriptInput& input, const std::string& governor);
 
-// Makes the wheel say its label and what it was built against; nothing where it need not.
+// Sets the wheel's full version and pins the package that it was built against; empty where neither is
+// needed.
 [[nodiscard]] std::string render_metadata_step(const ScriptInput& input);
 
 [[nodiscard]] std::string render_smoke_step(const ScriptInput& input, const Placeholders& values);

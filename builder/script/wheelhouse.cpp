@@ -1,4 +1,4 @@
-// The same requirements as the job's, resolved by the same interpreter.
+// Resolves the same requirements as the job, with the same interpreter.
 #include "builder/script/wheelhouse.hpp"
 
 #include "builder/script/hashed_requirements.hpp"
@@ -12,15 +12,15 @@ namespace {
 
 using base::quote_shell;
 
-// What is not built: the upstream's wheel, and what it asks for. By its file: by its name pip might take
-// another index's build of that version beside it.
-std::string render_upstream(const ScriptInput& input, const std::string& beside) {
+// Downloads an upstream wheel and its requirements. The wheel is named by its file, because by name pip might
+// also take another index's build of the same version.
+std::string render_upstream(const ScriptInput& input, const std::string& extra) {
     const std::string wheel = quote_shell(input.recipe.package + "==" + input.attempt.version);
     return render_upstream_download(input.recipe) + "--dest \"$folder/wheelhouse\" " + wheel + "\n" +
-           "pip_wheel \"$folder\"/wheelhouse/*.whl" + beside + "\n";
+           "pip_wheel \"$folder\"/wheelhouse/*.whl" + extra + "\n";
 }
 
-std::string render_built(const ScriptInput& input, const std::string& beside) {
+std::string render_built(const ScriptInput& input, const std::string& extra) {
     std::string text = "cd \"$build\"/tree/" + quote_shell(input.attempt.source.folder) + "\n";
     text += render_hashed_wheels(input) + render_install(input, "pip_wheel");
     if (asks_back_end(input)) {
@@ -29,17 +29,17 @@ std::string render_built(const ScriptInput& input, const std::string& beside) {
                 "pip_wheel --requirement \"$folder/requires.txt\"\n"
                 "pip_install --requirement \"$folder/requires.txt\"\n";
     }
-    return text + render_needs(input) + "pip_wheel --requirement \"$folder/needs.txt\"" + beside + "\n";
+    return text + render_needs(input) + "pip_wheel --requirement \"$folder/needs.txt\"" + extra + "\n";
 }
 
 }  // namespace
 
 std::string render_wheelhouse_script(const ScriptInput& input) {
     const std::string against = input.attempt.against.empty() ? "" : " " + quote_shell(input.attempt.against);
-    const std::string beside = against + render_test_requires(input.recipe);
+    const std::string extra = against + render_test_requires(input.recipe);
     const bool builds = input.recipe.source != SourceKind::upstream;
     return render_wheelhouse_frame(input, frame_fields(input)) +
-           (builds ? render_built(input, beside) : render_upstream(input, beside)) +
+           (builds ? render_built(input, extra) : render_upstream(input, extra)) +
            "rm -rf \"$folder/asking\"\n";
 }
 

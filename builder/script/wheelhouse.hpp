@@ -1,5 +1,5 @@
-// A wheelhouse for a job on a machine that reaches no index: everything that it installs, as wheels, gathered
-// on the login node before. Pure.
+// A wheelhouse (a folder of wheels) for a job without network access: the login node fetches everything that
+// the job installs. Pure.
 #pragma once
 
 #include <string>
@@ -8,8 +8,9 @@
 
 namespace wheelyard::builder {
 
-// What the login node runs to fill FOLDER/wheelhouse: whatever the kind of source, what the build installs
-// and what its wheel asks for in the smoke test. What an index has only as an sdist becomes a wheel there.
+// The login-node script that fills FOLDER/wheelhouse with the build requirements and the requirements of the
+// smoke test, for every kind of source. A package that the index has only as an sdist is built into a wheel
+// there.
 [[nodiscard]] std::string render_wheelhouse_script(const ScriptInput& input);
 
 }  // namespace wheelyard::builder

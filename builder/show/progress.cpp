@@ -1,4 +1,4 @@
-// Counters of ninja and CMake in the tail of a log.
+// Finds the counters of ninja and CMake in the tail of a log.
 #include "builder/show/progress.hpp"
 
 #include <algorithm>
@@ -10,14 +10,14 @@ namespace {
 
 constexpr std::string_view marker = "@@wheelyard phase=";
 
-// "[12/345] …" or "[ 12%] …", whatever stands before the bracket (pip indents by two).
+// "[12/345] …" or "[ 12%] …", after any prefix (pip indents by two).
 bool parse_counter(std::string_view line, Progress& progress) {
     line = base::trim(line);
     if (!line.starts_with("[")) return false;
     const auto end = line.find(']');
     if (end == std::string_view::npos) return false;
     const std::string_view inside = base::trim(line.substr(1, end - 1));
-    constexpr std::uint64_t most = 10'000'000;  // of steps; anything larger is no counter
+    constexpr std::uint64_t most = 10'000'000;  // steps; anything larger is not a counter
     if (inside.ends_with('%')) {
         const auto percent = base::parse_decimal(inside.substr(0, inside.size() - 1));
         if (!percent || *percent > 100) return false;

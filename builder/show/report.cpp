@@ -1,4 +1,4 @@
-// Tables for people, JSON for programs.
+// Tables for people and JSON for programs.
 #include "builder/show/report.hpp"
 
 #include <algorithm>
@@ -15,13 +15,14 @@ namespace {
 
 using io::Json;
 
-constexpr int bar_width = 20;  // of cells
+constexpr int bar_width = 20;  // characters
 
 std::string value_without_secrets(const std::string& value) {
     std::string shown;
     for (const auto word : base::split(value, ' ')) {
         const auto url = base::parse_url(word);
-        // The error's value hides what was before an `@`: "user:password@proxy:3128" is no URL and a secret.
+        // "user:password@proxy:3128" is not a URL but contains a secret; the error's value masks the part
+        // before `@`.
         shown += (shown.empty() ? "" : " ") + (url ? url->text_without_secrets() : url.error().value);
     }
     return shown;
@@ -36,7 +37,7 @@ std::string counts(const Plan& plan) {
         if (plan.count(state) > 0)
             parts.push_back(std::to_string(plan.count(state)) + " " + std::string(cell_state_text(state)));
     }
-    return parts.empty() ? "nothing is wanted" : base::join(parts, ", ");
+    return parts.empty() ? "no wheels are wanted" : base::join(parts, ", ");
 }
 
 }  // namespace
@@ -53,7 +54,7 @@ std::string render_plan(const Plan& plan, bool explain) {
     }
     std::string text = plan.cells.empty() ? "" : base::printable(base::render_table(rows));
     text += counts(plan) + "\n";
-    if (!plan.start_nothing.empty()) text += "Nothing new is started: " + plan.start_nothing + "\n";
+    if (!plan.start_nothing.empty()) text += "No new jobs are started: " + plan.start_nothing + "\n";
     return text;
 }
 
@@ -98,13 +99,13 @@ std::string render_activity(const AttemptView& view) {
     if (attempt.state == State::running && !view.progress.phase.empty()) text = view.progress.phase;
     const std::string bar = attempt.state == State::running ? render_bar(view.progress, bar_width) : "";
     if (!bar.empty()) text += " " + bar;
-    if (!attempt.waiting.reason.empty()) text += ", waiting: " + attempt.waiting.reason;
+    text += waiting_suffix(attempt.waiting);
     if (attempt.governed && (attempt.failure || attempt.governed->retries() > 0))
         text += ", governed: " + wire::describe(*attempt.governed);
     if (attempt.failure) {
         text += " in " + attempt.failure->phase + ": " + attempt.failure->error.sentence;
         if (!attempt.failure->first_error.empty()) text += " [" + attempt.failure->first_error + "]";
-        if (attempt.tree_removed != 0) text += " (its build tree is gone: another attempt begins anew)";
+        if (attempt.tree_removed != 0) text += " (build tree removed: a retry starts from scratch)";
     }
     if (attempt.superseded) text += " (superseded by retry)";
     if (!view.claimed_task.empty()) text += " (task " + view.claimed_task + " of the registry)";

@@ -1,4 +1,4 @@
-// What people and programs read of plan and attempts: tables and JSON. Pure.
+// The plan and the attempts as tables for people and as JSON for programs. Pure.
 #pragma once
 
 #include <string>
@@ -13,24 +13,24 @@
 
 namespace wheelyard::builder {
 
-// The table of cells and a line of counts; `explain` adds every cell's reason and recipe.
+// The table of cells and a line of counts; `explain` adds the reason and the recipe of every cell.
 [[nodiscard]] std::string render_plan(const Plan& plan, bool explain);
 [[nodiscard]] std::string render_plan_json(const Plan& plan);  // "wheelyard.plan/1"
 
-// Where sources come from: pip's options that matter, each with its origin, secrets left out.
+// pip's options that determine where sources come from, each with its origin, without secrets.
 [[nodiscard]] std::string render_pip_config(const simple::PipConfig& config);
 
 struct AttemptView {
     Attempt attempt;
-    Progress progress;  // of its log
-    std::string claimed_task =
-        {};  // of the registry that its cell is built for; empty: none that is claimed now
+    Progress progress;  // from its log
+    // The id of the registry's task that the attempt is built for; empty: not built for a claimed task.
+    std::string claimed_task = {};
 };
 [[nodiscard]] std::string render_status(const std::vector<AttemptView>& attempts, base::UnixMicros now);
 [[nodiscard]] std::string render_status_json(
     const std::vector<AttemptView>& attempts);  // "wheelyard.status/1"
 
-// What an attempt is doing now, in a few words: "build [###---] 12/345", "uploading, waiting: …".
+// What an attempt is doing, in a few words: "build [###---] 12/345", "uploading, waiting: …".
 [[nodiscard]] std::string render_activity(const AttemptView& view);
 
 }  // namespace wheelyard::builder

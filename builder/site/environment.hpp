@@ -1,4 +1,4 @@
-// The environment of processes, as the builder passes it around.
+// Environment variables of a process: name → value.
 #pragma once
 
 #include <map>

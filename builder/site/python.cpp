@@ -1,4 +1,4 @@
-// Asks an interpreter about itself, once a start.
+// Runs the interpreter with a probe script and parses what it prints.
 #include "builder/site/python.hpp"
 
 #include "builder/site/limits.hpp"
@@ -14,8 +14,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// One line of JSON. os.confstr is how packaging.tags asks for glibc; Py_GIL_DISABLED marks the free-threaded
-// ABI.
+// Prints one line of JSON. os.confstr is the way packaging.tags finds the version of glibc; Py_GIL_DISABLED
+// marks the free-threaded ABI (PEP 703).
 constexpr std::string_view probe = R"(
 import json, os, platform, sys, sysconfig
 try:
@@ -36,7 +36,7 @@ void read_libc(std::string_view libc, wheel::Environment& environment) {  // "gl
     environment.glibc_minor = static_cast<int>(base::parse_decimal(parts[1]).value_or(0));
 }
 
-// pip's own default index, from its help; empty when there is no pip.
+// pip's built-in default index, from its help text; empty when there is no pip.
 base::Result<std::string> ask_pip_of(const fs::path& python) {
     base::Command command;
     command.argv = {python.string(), "-m", "pip", "download", "--help"};
@@ -54,9 +54,10 @@ std::string Python::tag() const {
 
 base::Result<Python> parse_python(std::string_view answer, const PythonChoice& choice) {
     const auto broken = [&](const base::Error& error) {
-        return base::fail("python.broken",
-                          "Python " + choice.version + " does not describe itself: " + error.sentence,
-                          choice.executable, "run it by hand with -c 'import sysconfig, json'");
+        return base::fail(
+            "python.broken",
+            "Python " + choice.version + ": its answer to the probe is not valid: " + error.sentence,
+            choice.executable, "run it by hand: PYTHON -c 'import json, sysconfig'");
     };
     const auto json = io::parse_json(base::trim(answer));
     if (!json) return broken(json.error());
@@ -85,14 +86,15 @@ base::Result<Python> parse_python(std::string_view answer, const PythonChoice& c
     if (found != choice.version) {
         return base::fail("python.other_version",
                           "The interpreter for Python " + choice.version + " is Python " + found,
-                          choice.executable, "mend `executable` of that [[python]] in site.toml");
+                          choice.executable,
+                          "set `executable` of that [[python]] in site.toml to a Python of this version");
     }
     return python;
 }
 
 namespace {
 
-// Where it is, after the site's modules are loaded: only they may bring it.
+// Finds the interpreter on PATH after `setup`: it may exist only in a module.
 base::Result<std::string> find_after(const PythonChoice& choice, const std::string& setup) {
     base::Command command;
     command.argv = {"/bin/bash", "-c", "set -eu\n{ " + setup + "\n} >&2\ncommand -v -- \"$0\"",
@@ -102,9 +104,10 @@ base::Result<std::string> find_after(const PythonChoice& choice, const std::stri
     const std::string path = answer ? std::string(base::trim(answer->out)) : "";
     if (answer && answer->exit_code == 0 && path.starts_with('/')) return path;
     return base::fail("python.missing",
-                      "No Python " + choice.version + " after the site's modules" +
+                      "No Python " + choice.version + " on PATH after loading the site's modules" +
                           (answer ? ": " + std::string(base::trim(answer->err)) : ""),
-                      choice.executable, "`site check` says which module fails");
+                      choice.executable,
+                      "run `wheelyard-builder site check`, which names the module that fails");
 }
 
 }  // namespace
@@ -117,13 +120,13 @@ base::Result<Python> probe_python(const PythonChoice& choice, const std::string&
         const auto path = base::find_program(choice.executable);
         if (!path) {
             return base::fail("python.missing", "No Python " + choice.version + " on PATH", choice.executable,
-                              "install it, or name it by `executable` in [[python]]");
+                              "install it, or set `executable` in [[python]] to its path");
         }
         found.executable = path->string();
     }
     base::Command command;
     command.argv = {found.executable, "-I", "-c", std::string(probe)};
-    if (!setup.empty()) {  // its libraries may come from a module, too
+    if (!setup.empty()) {  // its libraries may come from a module too
         command.argv = {"/bin/bash", "-c", "set -eu\n{ " + setup + "\n} >&2\nexec \"$0\" -I -c \"$1\"",
                         found.executable, std::string(probe)};
     }
@@ -132,11 +135,11 @@ base::Result<Python> probe_python(const PythonChoice& choice, const std::string&
     if (!answer) {
         return base::fail("python.missing",
                           "Python " + choice.version + " cannot be started: " + answer.error().sentence,
-                          found.executable, "install it, or mend `executable` in [[python]]");
+                          found.executable, "install it, or correct `executable` in [[python]]");
     }
     if (answer->exit_code != 0) {
         return base::fail("python.broken",
-                          "Python " + choice.version + " cannot describe itself (exit " +
+                          "Python " + choice.version + " fails when it is probed (exit " +
                               std::to_string(answer->exit_code) +
                               "): " + std::string(base::trim(answer->err)),
                           found.executable);
@@ -147,7 +150,7 @@ base::Result<Python> probe_python(const PythonChoice& choice, const std::string&
 base::Result<std::string> ask_default_index(const Python& python) {
     WHEELYARD_ASSIGN(std::string index, ask_pip_of(python.executable));
     if (!index.empty()) return index;
-    // Debian's Python has no pip of its own, but venv brings the one that the job will use.
+    // Debian's Python has no pip; venv brings the pip that the job will use.
     WHEELYARD_ASSIGN(const auto folder, base::TempDir::make("wheelyard-pip"));
     base::Command command;
     command.argv = {python.executable.string(), "-I", "-m", "venv", folder.path().string()};
@@ -157,12 +160,13 @@ base::Result<std::string> ask_default_index(const Python& python) {
         WHEELYARD_ASSIGN(index, ask_pip_of(folder.path() / "bin/python"));
         if (!index.empty()) return index;
     }
-    return base::fail(
-        "pip.no_index",
-        "No index is configured, and neither this Python's pip nor that of a new venv says which "
-        "one is its default",
-        python.executable.string(),
-        "set PIP_INDEX_URL, or index-url in pip.conf; a job needs venv (Debian: python3-venv)");
+    return base::fail_as(
+        base::ErrorKind::other, base::Recovery::person,
+        {"pip.no_index",
+         "No index is configured, and neither the pip of this Python nor the pip of a new venv names a "
+         "default index",
+         python.executable.string(),
+         "set PIP_INDEX_URL or index-url in pip.conf; jobs need the venv module (Debian: python3-venv)"});
 }
 
 }  // namespace wheelyard::builder

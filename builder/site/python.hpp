@@ -1,4 +1,4 @@
-// What a Python interpreter of the site says about itself: version, prefix, and the tags it accepts.
+// The Python interpreters of a site: version, prefix, and the wheel tags that each accepts.
 #pragma once
 
 #include <filesystem>
@@ -14,27 +14,27 @@
 namespace wheelyard::builder {
 
 struct Python {
-    std::string version;  // "3.11", as the site names it
+    std::string version;  // as in site.toml: "3.11"
     std::filesystem::path executable;
     std::string full_version;  // "3.11.2"
     std::filesystem::path prefix;
     wheel::Environment environment;
-    std::vector<wheel::Tag> tags;  // what pip would install there, best first
+    std::vector<wheel::Tag> tags;  // the tags that pip accepts, best first
 
-    // "cp311", "cp313t", "pp310": the name in task ids.
+    // "cp311", "cp313t", "pp310": the Python part of a task id.
     [[nodiscard]] std::string tag() const;
 };
 
-// Reads the answer to the probe (one JSON object). Pure.
+// Parses the output of the probe (one JSON object). Pure.
 [[nodiscard]] base::Result<Python> parse_python(std::string_view answer, const PythonChoice& choice);
 
-// Runs the interpreter once, after `setup`: bash that brings a Python that only a module or Conda has; empty
-// where it needs none. Errors: "python.missing", "python.broken", "python.other_version" (it is not the
-// version promised).
+// Runs the interpreter once to read its properties. `setup` is bash that loads the module or Conda
+// environment that provides the interpreter; empty where none is needed. Errors: "python.missing",
+// "python.broken", "python.other_version" (the interpreter's version differs from the one in site.toml).
 [[nodiscard]] base::Result<Python> probe_python(const PythonChoice& choice, const std::string& setup = "");
 
-// The index that this interpreter's pip uses without configuration: asked of pip itself, because distributors
-// change it.
+// The index URL that this interpreter's pip uses when nothing is configured. Runs pip to find out, because
+// distributors change the default.
 [[nodiscard]] base::Result<std::string> ask_default_index(const Python& python);
 
 }  // namespace wheelyard::builder

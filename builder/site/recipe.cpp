@@ -1,4 +1,4 @@
-// Folds the layers of recipes, and keeps those of a site's folders.
+// Merges the layers of a recipe and collects the recipes of a site's folders.
 #include "builder/site/recipe.hpp"
 
 #include <algorithm>
@@ -61,9 +61,9 @@ base::Result<Recipes> Recipes::read(const std::vector<fs::path>& folders) {
             if (entry.path().extension() == ".toml") files.push_back(fs::absolute(entry.path()));
         }
         if (error) {
-            return base::fail("config.recipes",
-                              "The folder of recipes cannot be read (" + error.message() + ")",
-                              folder.string(), "mend `recipes` in site.toml; it is relative to that file");
+            return base::fail(
+                "config.recipes", "The folder of recipes cannot be read (" + error.message() + ")",
+                folder.string(), "correct `recipes` in site.toml; its paths are relative to that file");
         }
         std::sort(files.begin(), files.end());
         for (const auto& file : files) {
@@ -84,10 +84,9 @@ base::Status Recipes::take(RecipeFile file) {
     if (there == by_package_.end()) {
         return base::fail(
             "config.recipes",
-            "A recipe extends another one of its package, and there is none in an earlier folder",
+            "The recipe has `extends = true`, but no earlier folder has a recipe for this package",
             file.file.string(),
-            "put the folder of the common recipes first in `recipes` of site.toml, or leave "
-            "`extends` out");
+            "put the folder of the common recipes first in `recipes` of site.toml, or remove `extends`");
     }
     there->second.file = file.file;
     for (auto& layer : file.layers)

@@ -1,8 +1,8 @@
-// recipes/NAME.toml: how one package is built and tried. Every key is described in docs/formats/recipe.md.
+// recipes/NAME.toml: how to build and test one package. docs/reference/recipe.md describes every key.
 //
-// A file is a stack of layers: what it says of every version, then each [[override]] for the versions and
-// accelerators it names. A site's file with `extends = true` adds its layers to those of the common file; the
-// later layer wins key by key, and environments are merged.
+// A file is a stack of layers: the top-level keys apply to every version, each [[override]] to the versions
+// and accelerators that it names. A later layer overrides single keys; environments are merged. A site's file
+// with `extends = true` adds its layers after those of the common file.
 #pragma once
 
 #include <filesystem>
@@ -18,78 +18,78 @@
 
 namespace wheelyard::builder {
 
-// upstream: somebody's wheel is taken as it is, without a build.
+// upstream: the wheel comes from another index and is not built here.
 enum class SourceKind { sdist, tarball, path, git, upstream };
 [[nodiscard]] std::string_view source_kind_text(SourceKind kind);
 
 struct Patches {
-    std::filesystem::path pattern;  // "patches/2.3/*": applied in the order of their names
+    std::filesystem::path pattern;  // "patches/2.3/*": applied in the order of the file names
     wheel::SpecifierSet versions;
 };
 
-// Another repository that the build needs, in $build/beside/NAME.
+// Another repository that the build needs; it is cloned to $build/beside/NAME.
 struct Beside {
     std::string name;
     std::string url;
-    std::string tag;  // or branch
+    std::string tag;  // a tag or a branch
 };
 
-// A test in a job of its own, on machines that the build does not need.
+// A test that runs in its own job, on machines that the build does not need.
 struct HardwareTest {
     std::string command;  // bash; {launcher} starts the ranks
     int nodes = 1;
     int ranks_per_node = 1;
     int gpus_per_node = 0;
     std::int64_t minutes = 30;
-    std::int64_t memory_mib = 0;  // of each node; 0: what the site gives a job
+    std::int64_t memory_mib = 0;  // per node; 0: the site's default
 };
 
 struct Recipe {
     std::string package;         // normalised
     std::filesystem::path file;  // empty: the default recipe
 
-    bool labelled = false;                  // its wheels carry the site's local label
-    std::vector<std::string> accelerators;  // kinds it can be built for; empty: it knows of none
+    bool labelled = false;                  // its wheels carry the site's local version label
+    std::vector<std::string> accelerators;  // kinds it can be built for; empty: the package uses none
 
     SourceKind source = SourceKind::sdist;
-    std::string url;             // tarball, git: "{version}" stands for the version without label
+    std::string url;             // tarball, git: "{version}" is replaced by the version without its label
     std::string tag;             // git: "v{version}"
-    std::string index;           // upstream: a Simple index; empty: where pip is configured to look
-    std::filesystem::path path;  // path: a folder with the project
-    std::map<std::string, std::string> sha256;  // version → digest of its sdist or tarball
+    std::string index;           // upstream: a Simple index; empty: the index that pip is configured to use
+    std::filesystem::path path;  // path: the project's folder
+    std::map<std::string, std::string> sha256;  // version → SHA-256 of its sdist or tarball
 
-    // Built after, against and pinned to another package of the same site; empty: to none.
+    // The package of the same site that this one is built after, built against and pinned to; empty: none.
     std::string against;
-    std::map<std::string, std::string> against_versions;  // own version → specifier of the other's
+    std::map<std::string, std::string> against_versions;  // own version → specifier of the other package
 
-    std::vector<std::string> build_requires;      // beside those of pyproject.toml
-    std::vector<std::string> requirements_files;  // of the project
+    std::vector<std::string> build_requires;      // in addition to those of pyproject.toml
+    std::vector<std::string> requirements_files;  // paths inside the project
     Environment build_environment;
     std::vector<Patches> patches;
     std::vector<Beside> beside;
-    std::vector<std::string> before;     // bash, in the project's folder, once for a tree
-    std::vector<std::string> configure;  // bash, in the project's folder, before the front end
+    std::vector<std::string> before;     // bash, run in the project's folder once per build tree
+    std::vector<std::string> configure;  // bash, run in the project's folder before the front end
     std::string front_end = "pip-wheel";
-    bool governor = true;  // false: built without it, though the site uses it
+    bool governor = true;  // false: not built under the governor, even where the site uses it
 
-    // What its jobs ask for; 0: as the site says.
+    // Resources of a build job; 0: the site's default.
     int cores = 0;
     std::int64_t memory_mib = 0;
     std::int64_t minutes = 0;
 
     std::vector<std::string> imports;  // modules that must import from the installed wheel
-    std::string
-        test_command;  // bash, run in an empty folder with the wheel's venv first on PATH; may be empty
-    std::vector<std::string> test_requires;  // beside what the wheel asks for
+    // Bash, run in an empty folder with the wheel's venv first on PATH; may be empty.
+    std::string test_command;
+    std::vector<std::string> test_requires;  // in addition to the wheel's own requirements
     HardwareTest gpu_test;
     HardwareTest multi_node_test;
 
     [[nodiscard]] bool is_default() const { return file.empty(); }
-    // The digest that the recipe states for `version`, or empty.
+    // The SHA-256 of the sdist or tarball of `version`; empty where the recipe names none.
     [[nodiscard]] std::string pinned_sha256(const std::string& version) const;
 };
 
-// What one layer changes, and when.
+// A set of changes and the condition under which they apply.
 struct RecipeLayer {
     wheel::SpecifierSet versions;
     std::vector<std::string> accelerators;  // kinds; empty: any
@@ -100,33 +100,34 @@ struct RecipeFile {
     std::string package;
     std::filesystem::path file;
     bool extends = false;
-    std::vector<RecipeLayer> layers;  // the first has no condition
+    std::vector<RecipeLayer> layers;  // the first is unconditional
 
-    // For every version; or for one of them, built for one kind of accelerator.
+    // general: only the unconditional layers. for_build: all layers that apply to this version and kind.
     [[nodiscard]] Recipe general() const;
     [[nodiscard]] Recipe for_build(const wheel::Version& version, const std::string& accelerator) const;
 };
 
 [[nodiscard]] base::Result<RecipeFile> parse_recipe_file(std::string_view text,
                                                          const std::filesystem::path& file);
-// The same, folded for every version.
+// Parses the file and returns general().
 [[nodiscard]] base::Result<Recipe> parse_recipe(std::string_view text, const std::filesystem::path& file);
 
-// For a package that no folder has a recipe for: its sdist, and an import guessed from the name ("a-b" →
+// The recipe of a package that has none: build its sdist and import the module guessed from its name ("a-b" →
 // a_b).
 [[nodiscard]] Recipe default_recipe(const std::string& package);
 
 class Recipes {
   public:
-    // All *.toml in `folders`; of two recipes for one package the later folder's wins (a site overrides the
-    // common ones) or, where it says so, extends the earlier one.
+    // Reads all *.toml in `folders`. A recipe in a later folder replaces an earlier one for the same package
+    // (a site overrides the common recipes), or extends it if it says `extends = true`. Errors:
+    // "config.recipes", and those of io::TomlDocument.
     [[nodiscard]] static base::Result<Recipes> read(const std::vector<std::filesystem::path>& folders);
     void add(const Recipe& recipe);
     [[nodiscard]] Recipe of(const std::string& package) const;  // the default recipe when there is none
-    // As it is for one version, which may carry a label, and one kind of accelerator ("cpu", "cuda", "rocm").
+    // The recipe for one version (its label is ignored) and one kind of accelerator ("cpu", "cuda", "rocm").
     [[nodiscard]] Recipe of(const std::string& package, const std::string& version,
                             const std::string& accelerator) const;
-    // Those that there is a recipe for, by name.
+    // All packages that have a recipe, sorted.
     [[nodiscard]] std::vector<std::string> packages() const;
 
   private:
@@ -134,11 +135,11 @@ class Recipes {
     std::map<std::string, RecipeFile> by_package_;
 };
 
-// The recipe of a package for one of the site's accelerators, by its name; empty: for none of them.
+// The recipe of a package for the site's accelerator of this name; an unknown or empty name counts as "cpu".
 [[nodiscard]] Recipe recipe_for(const Site& site, const Recipes& recipes, const std::string& package,
                                 const std::string& version, const std::string& accelerator);
 
-// "2.4.0" of "2.4.0+cu123.gh200".
+// "2.4.0+cu123.gh200" → "2.4.0".
 [[nodiscard]] std::string without_label(const std::string& version);
 
 }  // namespace wheelyard::builder

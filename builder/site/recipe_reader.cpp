@@ -1,4 +1,4 @@
-// The strict reader of recipes: each key that stands in a file becomes one change of its layer.
+// The strict reader of recipes. Each key in a file becomes one change of its layer.
 #include <algorithm>
 
 #include "builder/attempt/limits.hpp"
@@ -31,7 +31,7 @@ constexpr KindRow kinds[] = {{SourceKind::sdist, "sdist"},
 
 bool is_module_name(std::string_view name) {
     for (const auto part : base::split(name, '.')) {
-        if (!is_environment_name(part)) return false;  // the same ASCII identifiers
+        if (!is_environment_name(part)) return false;  // the same rule: an ASCII identifier
     }
     return true;
 }
@@ -43,7 +43,7 @@ void set(RecipeLayer& layer, Value Recipe::*field, Value value) {
 
 void set_strings(io::TomlTable& table, std::string_view key, RecipeLayer& layer,
                  std::vector<std::string> Recipe::*field) {
-    const auto value = table.strings_or(key, {});  // asked for even when absent: a slip near it is suggested
+    const auto value = table.strings_or(key, {});  // read even when absent, so that a typo gets a suggestion
     if (table.has(key)) set(layer, field, value);
 }
 
@@ -73,7 +73,8 @@ void read_url(io::TomlTable& table, std::string_view key, RecipeLayer& layer, st
     const std::string text = table.string(key);
     const auto url = base::parse_url(base::replace_all(text, "{version}", "1"));
     if (!text.empty() && !url) table.report(key, "expected a URL, found `" + text + "`");
-    if (url && !url->userinfo.empty()) table.report(key, "a URL with a password in it: a job would show it");
+    if (url && !url->userinfo.empty())
+        table.report(key, "the URL contains a password, which job logs would show; remove it");
     set(layer, field, text);
 }
 
@@ -103,7 +104,7 @@ void read_source(io::TomlTable root, RecipeLayer& layer) {
     if (kind != SourceKind::tarball) return;
     read_url(table, "url", layer, &Recipe::url);
     if (!table.has("sha256"))
-        table.report("sha256", "a tarball needs its digest: sha256 = {\"1.2\" = \"…\"}");
+        table.report("sha256", "a tarball needs its SHA-256: sha256 = {\"1.2\" = \"…\"}");
 }
 
 void check_requirements(io::TomlTable& table, std::string_view key) {
@@ -126,7 +127,7 @@ void read_patches(io::TomlTable root, const fs::path& folder, RecipeLayer& layer
         patches.push_back(std::move(one));
     }
     if (patches.empty()) return;
-    // Of a common file and of a site's: both are applied, the common ones first.
+    // Patches add up: those of the common recipe are applied before those of the site.
     layer.changes.emplace_back([patches](Recipe& recipe) {
         recipe.patches.insert(recipe.patches.end(), patches.begin(), patches.end());
     });

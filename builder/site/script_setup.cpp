@@ -1,5 +1,5 @@
-// Modules are loaded in the order of the site file, and what should be there afterwards is checked: neither
-// `module` nor Conda's own scripts can be trusted under `set -eu`.
+// Modules are loaded in the order of the site file. The script then checks that they are loaded, because
+// `module` and Conda's own scripts fail under `set -eu` and have to run without it.
 #include "builder/site/script_setup.hpp"
 
 #include <algorithm>
@@ -34,7 +34,9 @@ std::string render_modules(const Site& site, const std::vector<std::string>& mod
     if (modules.empty()) return "";
     std::string text = "\n";
     if (!begin.empty()) text += std::string(begin) + " modules\n";
-    text += "set +eu # `module` and what modulefiles source fail under them; the outcome is checked below\n";
+    text +=
+        "set +eu # `module` and the scripts that modulefiles source can fail under -eu; the result is "
+        "checked below\n";
     if (!site.modules.init.empty())
         text += "type module > /dev/null 2>&1 || . " + quote_expanding(site.modules.init) + "\n";
     if (site.modules.purge) text += "module purge\n";
@@ -45,7 +47,7 @@ std::string render_modules(const Site& site, const std::vector<std::string>& mod
     case ":${LOADEDMODULES-}:" in
     *":$module"[:/.]*) ;;
     *)
-        echo "error: module $module is not loaded; its reason stands above, 'module spider' says what there is" >&2
+        echo "error: module $module is not loaded; see the message of 'module load' above, and 'module spider' for what is available" >&2
         exit 69
         ;;
     esac
@@ -60,18 +62,18 @@ std::string render_conda(const PythonChoice* python, std::string_view begin) {
     const std::string environment = quote_shell(python->conda_environment.string());
     std::string text = "\n";
     if (!begin.empty()) text += std::string(begin) + " conda\n";
-    text += "set +eu # so do Conda's own scripts in activate.d\n";
+    text += "set +eu # the scripts in Conda's activate.d can fail under -eu\n";
     text += ". " + quote_shell(root + "/etc/profile.d/conda.sh") + "\n";
     text += "conda activate " + environment + "\nset -eu\n";
     text += "test \"${CONDA_PREFIX-}\" = " + environment + R"sh( || {
-    echo "error: conda did not activate its environment; its reason stands above" >&2
+    echo "error: conda did not activate its environment; see its message above" >&2
     exit 69
 }
 )sh";
     return text;
 }
 
-// "9.0" of "sm_90", as TORCH_CUDA_ARCH_LIST has it.
+// "sm_90" → "9.0", the notation of TORCH_CUDA_ARCH_LIST.
 std::string cuda_architecture(const std::string& architecture) {
     std::string digits = architecture.substr(std::min(architecture.size(), std::string_view("sm_").size()));
     std::size_t end = 0;

@@ -1,5 +1,5 @@
-// The part of a build script that makes the site's environment: modules, Conda, compilers, variables. Also
-// what the agent runs on the login node to look at a Python that only a module brings. Pure.
+// The commands that set up the site's environment in a job script: modules, Conda, compilers, variables. The
+// agent also runs them on the login node, to probe a Python that only a module provides. Pure.
 #pragma once
 
 #include <string>
@@ -12,42 +12,43 @@
 
 namespace wheelyard::builder {
 
-// {name} in a recipe's texts stands for a value of the build; ${NAME} is left to the job's shell.
+// Replaces {name} in a recipe's text by a value of the build; ${NAME} is left for the job's shell to expand.
 using Placeholders = std::vector<std::pair<std::string, std::string>>;
 [[nodiscard]] std::string fill_placeholders(std::string_view text, const Placeholders& values);
 
-// Of one build: version, public_version, label, against, against_public, cores, cuda_architectures ("9.0"),
-// rocm_architectures ("gfx90a").
+// The placeholders of one build: version, public_version, label, against, against_public, cores,
+// cuda_architectures ("9.0"), rocm_architectures ("gfx90a"), launch_2 (starts two ranks).
 struct PlaceholderInput {
     const Site& site;
     std::string version;
     std::string against;      // "torch==2.4.0+cu123", or empty
-    std::string accelerator;  // of the site's, or empty
+    std::string accelerator;  // a name of the site's, or empty
 };
 [[nodiscard]] Placeholders placeholders_of(const PlaceholderInput& input);
 
-// The site's way to start `ranks` MPI processes.
+// The command prefix that starts nodes × ranks_per_node MPI processes; "mpiexec -n RANKS" where the site sets
+// none.
 [[nodiscard]] std::string render_launcher(const Site& site, int nodes, int ranks_per_node);
 
-// Loads modules and activates Conda; nothing where the site has neither. `begin` marks phases where it is
-// defined: "begin modules"; an empty one leaves the marks out.
+// Loads modules and activates Conda; empty where the site uses neither. `begin` is the shell function that
+// marks the start of a phase ("begin modules"); with an empty one no phases are marked.
 [[nodiscard]] std::string render_setup(const Site& site, const PythonChoice* python,
                                        const Accelerator* accelerator, std::string_view begin);
 
-// One word of bash: "${NAME}" is expanded by the job, everything else stands for itself.
+// Quotes `text` as one word of bash in which the job expands "${NAME}" and everything else is literal.
 [[nodiscard]] std::string quote_expanding(std::string_view text);
 [[nodiscard]] std::string render_environment(const Environment& environment, std::string_view why);
 
-// What a script exports, in its order, and why.
+// Variables that are exported together, under a comment.
 struct ExportGroup {
     std::string why;
     Environment variables;
 };
-// Of a build, wherever it runs: compilers, then the variables of site, accelerator and recipe.
+// For any build: compilers, then the variables of the site, the accelerator and the recipe.
 [[nodiscard]] std::vector<ExportGroup> exports_of_build(const Site& site, const Accelerator* accelerator,
                                                         const Environment& recipe,
                                                         const Placeholders& values);
-// The same in a job: with the proxies and the scratch of its machine.
+// For a build in a job: the same, and the proxies and the scratch folder of the job's machine.
 [[nodiscard]] std::vector<ExportGroup> exports_of_job(const Site& site, const Accelerator* accelerator,
                                                       const Environment& recipe, const Placeholders& values);
 [[nodiscard]] std::string render_exports(const std::vector<ExportGroup>& groups);

@@ -48,7 +48,7 @@ std::optional<RegistrySettings> read_registry(io::TomlTable root) {
         if (!url || (url->scheme != "http" && url->scheme != "https")) {
             table.report("url", "expected an http or https URL, found `" + registry.url + "`");
         } else if (!url->userinfo.empty()) {
-            table.report("url", "a URL with a password in it: put the token into `token_file`");
+            table.report("url", "the URL contains a password; put the token into `token_file`");
         }
     }
     for (const auto& [key, index] :
@@ -57,16 +57,16 @@ std::optional<RegistrySettings> read_registry(io::TomlTable root) {
             table.report(key, "expected an index name such as `debian12`, found `" + index + "`");
     }
     if (!registry.promote_to.empty() && registry.promote_to == registry.index)
-        table.report("promote_to", "the index that wheels are published to already");
+        table.report("promote_to", "the same as `index`, to which wheels are already published");
     return registry;
 }
 
-// What a batch system's own option lines would choke on.
+// Whether `text` can be part of a directive line ("#SBATCH", "#PBS") without quoting.
 bool fits_into_a_directive(std::string_view text) {
     return text.find_first_of(" \t\r\n%\"'\\") == std::string_view::npos;
 }
 
-// What a batch system is told of a kind of jobs. Of the local scheduler these keys are unknown.
+// The options of one kind of jobs. With the local scheduler these keys are unknown.
 QueueSettings read_queue_names(io::TomlTable& table, const std::string& scheduler_kind) {
     QueueSettings queue;
     if (scheduler_kind == "local") return queue;
@@ -76,7 +76,7 @@ QueueSettings read_queue_names(io::TomlTable& table, const std::string& schedule
     for (const auto& [name, text] :
          {std::pair{key, queue.queue}, std::pair{std::string_view("account"), queue.account}}) {
         if (!fits_into_a_directive(text))
-            table.report(name, "no name of a queue or an account: `" + text + "`");
+            table.report(name, "not a valid name of a queue or an account: `" + text + "`");
     }
     queue.options = table.strings_or("options", {});
     for (const auto& option : queue.options) {
@@ -94,12 +94,12 @@ void read_queue(io::TomlTable table, Site& site) {
     site.queue.gpus = static_cast<int>(table.integer_or("gpus", 0, 0, 64));
     if (!fits_into_a_directive(site.work_directory.native())) {
         table.report("kind",
-                     "a batch system takes no blanks, quotes or `%` in the path of the work folder: `" +
+                     "batch systems accept no spaces, quotes or `%` in the path of the work folder: `" +
                          site.work_directory.string() + "`");
     }
 }
 
-// Jobs fit onto the node type that they are sent to.
+// Checks that jobs fit the node type that they are sent to.
 void read_build_node(io::TomlTable& table, Site& site) {
     if (site.build_node.empty()) return;
     std::vector<std::string> known;
@@ -116,7 +116,7 @@ void read_build_node(io::TomlTable& table, Site& site) {
     if (site.queue.queue.empty()) site.queue.queue = node->queue;
     const auto check = [&](std::string_view key, std::int64_t asked, std::int64_t there) {
         if (there > 0 && asked > there)
-            table.report(key, "a node of the type `" + node->name + "` has only " + std::to_string(there));
+            table.report(key, "a node of the type `" + node->name + "` has at most " + std::to_string(there));
     };
     check("cores", site.cores, node->cores);
     check("max_memory_mib", std::max(site.memory_mib, site.max_memory_mib), node->memory_mib);
@@ -153,8 +153,7 @@ void read_hardware_tests(io::TomlTable root, Site& site) {
         if (!kinds.has(kind)) continue;
         io::TomlTable table = kinds.table(kind);
         *settings = read_queue_names(table, site.scheduler_kind);
-        if (!site.registry)
-            kinds.report(kind, "tests are of wheels in an index: without [registry] there is none");
+        if (!site.registry) kinds.report(kind, "hardware tests install wheels from an index; add [registry]");
     }
 }
 
@@ -164,7 +163,7 @@ void read_governor(io::TomlTable root, Site& site) {
     site.governor.program = table.path_if("program").value_or("");
 }
 
-// Names that a table may use of what the site has, with the nearest one for a slip.
+// Reports names that the site file does not define, with the nearest one as a suggestion.
 void check_names(io::TomlTable& table, std::string_view key, const std::vector<std::string>& used,
                  const std::vector<std::string>& known, std::string_view what) {
     for (const auto& name : used) {

@@ -1,6 +1,6 @@
-// site.toml: one cluster (or partition of one), its Pythons, its scheduler, and the wheels it should have.
-// Every key is described in docs/formats/site.md; a test compares that page with these readers (site.cpp: the
-// agent and the matrix; site_machine.cpp: the machine; site_users.cpp: what users get).
+// site.toml: one cluster (or partition of one), its Pythons, its scheduler, and the wheels it wants.
+// docs/reference/site.md describes every key, and a test compares that page with the readers: site.cpp (the
+// agent and the matrix), site_machine.cpp (the machine), site_users.cpp (the files for users).
 #pragma once
 
 #include <filesystem>
@@ -17,15 +17,16 @@
 
 namespace wheelyard::builder {
 
-using Environment = std::vector<std::pair<std::string, std::string>>;  // in the order of rendering
+using Environment = std::vector<std::pair<std::string, std::string>>;  // in the order of the script
 
 struct RegistrySettings {
-    std::string url;    // "http://127.0.0.1:8080", without a slash at the end
+    std::string url;    // "http://127.0.0.1:8080", without a trailing slash
     std::string index;  // "debian12"
     std::filesystem::path token_file;
-    std::string promote_to = {};  // the index for everybody, once a wheel's tests have passed; empty: none
-    std::filesystem::path promote_token_file = {};  // a registry lets nobody promote what they uploaded
-    std::string claim_tasks = "no";  // or "recipes": of packages that the site has a recipe for; or "any"
+    std::string promote_to = {};  // the index that a wheel is promoted to once its tests pass; empty: none
+    std::filesystem::path promote_token_file = {};  // a second token: nobody may promote their own uploads
+    // Which tasks of the registry's queue the agent claims: "no", "recipes" (packages with a recipe), "any".
+    std::string claim_tasks = "no";
     [[nodiscard]] std::string simple_url() const { return url + "/" + index + "/simple/"; }
     [[nodiscard]] std::string promoted_url() const { return url + "/" + promote_to + "/simple/"; }
     [[nodiscard]] std::string promote_url(const std::string& filename) const;
@@ -33,43 +34,41 @@ struct RegistrySettings {
     [[nodiscard]] std::string parts_url() const { return url + "/" + index + "/uploads/"; }
 };
 
-// What every job tells a batch system beside its name and its size.
+// The batch system's options of every job, apart from its name and its size.
 struct QueueSettings {
-    std::string queue;  // Slurm calls it a partition
+    std::string queue;  // Slurm: partition
     std::string account;
-    int gpus = 0;                      // of the node that a job runs on
-    std::vector<std::string> options;  // each one a line of its own: "--qos=standard", "-l place=excl"
+    int gpus = 0;                      // per node
+    std::vector<std::string> options;  // one directive line each: "--qos=standard", "-l place=excl"
 };
 
-// The tests of recipes that this site runs on its machines, and where it sends them; a kind that is absent is
-// not run.
+// The kinds of hardware tests that this site runs, and the queue for each; an absent kind is not run.
 struct HardwareTestSettings {
     std::optional<QueueSettings> gpu;
     std::optional<QueueSettings> multi_node;
 };
 
-// Whether builds run under wheelyard-governor, and which one.
+// Whether builds run under wheelyard-governor, and which program that is.
 struct GovernorSettings {
     bool use = true;
-    std::filesystem::path program;  // empty: the one beside wheelyard-builder
+    std::filesystem::path program;  // empty: in the same folder as wheelyard-builder
 };
 
-// Where an interpreter comes from: it is simply there, a Conda environment is activated, or a module brings
-// it.
+// Where an interpreter comes from: installed, in a Conda environment, or provided by a module.
 struct PythonChoice {
     std::string version;                           // "3.11"
-    std::string executable;                        // absolute, or looked up on PATH
+    std::string executable;                        // absolute, or searched on PATH
     std::string source = "venv";                   // or "conda", "module"
-    std::filesystem::path conda = {};              // of conda: the installation's folder
-    std::filesystem::path conda_environment = {};  // the environment's folder; the installation itself is one
-    std::vector<std::string> modules = {};         // loaded after the site's
+    std::filesystem::path conda = {};              // conda: the folder of the installation
+    std::filesystem::path conda_environment = {};  // conda: the environment; default: the installation's
+    std::vector<std::string> modules = {};         // loaded after the modules of the site
 };
 
 struct ModuleSettings {
-    std::string init;               // a file that defines `module`
-    bool purge = false;             // what the login shell loaded
-    std::vector<std::string> use;   // folders with modulefiles
-    std::vector<std::string> load;  // in this order
+    std::string init;               // a file to source that defines `module`
+    bool purge = false;             // run `module purge` first
+    std::vector<std::string> use;   // folders of modulefiles, for `module use`
+    std::vector<std::string> load;  // loaded in this order
 };
 
 // Exported as CC, CXX, FC and MPICC; empty: not exported.
@@ -77,9 +76,9 @@ struct Compilers {
     std::string c, cxx, fortran, mpi_c;
 };
 
-// One way to build for the site's machines.
+// One target that the site builds for. (cpu is one too.)
 struct Accelerator {
-    std::string name = "cpu";                // in wants and in the plan
+    std::string name = "cpu";                // as named in [[want]] and in the plan
     std::string kind = "cpu";                // or "cuda", "rocm"
     std::vector<std::string> architectures;  // "sm_90", "gfx90a"
     std::string label;                       // the local version label of its wheels: "cu123.gh200"
@@ -87,26 +86,26 @@ struct Accelerator {
     Environment environment;
 };
 
-// A kind of machine of the cluster.
+// A type of node in the cluster.
 struct NodeType {
     std::string name;
-    std::string queue;  // or partition
+    std::string queue;  // Slurm: partition
     int cores = 0;
     std::int64_t memory_mib = 0;
     int gpus = 0;
-    std::string accelerator;  // of the site's; empty: none
+    std::string accelerator;  // a name of the site's; empty: none
 };
 
-// A version that does not work here, whoever asks for it.
+// A version that is known not to work here; it is never built.
 struct KnownBad {
     std::string package;  // normalised
     wheel::SpecifierSet versions;
-    std::vector<std::string> accelerators;  // of the site's; empty: all
+    std::vector<std::string> accelerators;  // names of the site's; empty: all
     std::string reason;
-    std::string instead;  // a version that works, or empty
+    std::string instead;  // a version that works; empty: none known
 };
 
-// Cells that a want leaves out.
+// Combinations that a want leaves out.
 struct Exclusion {
     wheel::SpecifierSet versions;
     std::vector<std::string> pythons;       // empty: all
@@ -118,30 +117,30 @@ struct Exclusion {
 struct Want {
     std::string package;                         // normalised
     std::vector<std::string> versions;           // "3.0.2", "latest", ">=2,<3"
-    std::vector<std::string> pythons;            // of the site's; empty in the file means all of them
-    std::vector<std::string> accelerators = {};  // of the site's; empty: all that the recipe knows
+    std::vector<std::string> pythons;            // as in [[python]]; absent in the file: all of them
+    std::vector<std::string> accelerators = {};  // names of the site's; empty: all that the recipe supports
     std::vector<Exclusion> exclude = {};
-    std::vector<std::string> follow_ups = {};  // packages built against each version of this one
+    std::vector<std::string> follow_ups = {};  // packages to build against each version of this one
 };
 
-// What users get: an environment with the wheels, and the files that lead into it.
+// The environment that users get: where it is installed, and the settings of the files that load it.
 struct UserSettings {
-    std::filesystem::path directory;             // where that environment stands
+    std::filesystem::path directory;             // the environment's folder
     std::string module;                          // "pytorch/2.4.0"
-    std::vector<std::string> requirements;       // what is installed into it: "torch==2.4.0+cu123.gh200"
-    std::string python;                          // of the site's
-    std::string accelerator;                     // of the site's
-    Environment environment = {};                // for everybody who uses it, as it stands
-    std::vector<std::string> library_path = {};  // before LD_LIBRARY_PATH: plugins of NCCL and RCCL
-    Environment job_environment = {};            // in jobs; "${NAME}" is the job's
-    std::vector<std::string> job_folders = {};   // variables that name a folder of the job's own: caches
-    std::string node_local = {};                 // a disk of each node's own, in jobs; empty: none
-    std::string launcher = {};                   // of MPI programs; the site's by default
-    std::vector<std::string> options = {};       // of jobs, beside the scheduler's
+    std::vector<std::string> requirements;       // to install: "torch==2.4.0+cu123.gh200"
+    std::string python;                          // the version of one [[python]]
+    std::string accelerator;                     // the name of one [[accelerator]]
+    Environment environment = {};                // set by the module; values are literal
+    std::vector<std::string> library_path = {};  // prepended to LD_LIBRARY_PATH: plugins of NCCL and RCCL
+    Environment job_environment = {};            // set in jobs; the job expands "${NAME}"
+    std::vector<std::string> job_folders = {};   // variables set to a private folder per job: caches
+    std::string node_local = {};                 // a local disk of each node, in jobs; empty: none
+    std::string launcher = {};                   // starts MPI programs; default: the site's
+    std::vector<std::string> options = {};       // of jobs, in addition to the scheduler's
     int nodes = 1;
     int ranks_per_node = 1;
     std::int64_t minutes = 30;
-    int master_port = 0;  // 0: worked out of the job's number
+    int master_port = 0;  // 0: derived from the job's number
 };
 
 struct Site {
@@ -150,35 +149,35 @@ struct Site {
     std::optional<RegistrySettings> registry;  // absent: wheels stay in the work folder
     std::filesystem::path state_directory;
     std::filesystem::path work_directory;
-    std::int64_t cache_gib = 0;                  // that the sources in it may hold
-    std::int64_t trees_gib = default_trees_gib;  // that the build trees may hold that no attempt goes on in
+    std::int64_t cache_gib = 0;                  // limit of the source cache
+    std::int64_t trees_gib = default_trees_gib;  // limit of the build trees that no attempt uses
     std::string scheduler_kind = "local";
-    QueueSettings queue;  // of slurm and pbs
+    QueueSettings queue;  // slurm and pbs only
     HardwareTestSettings hardware_tests;
     int max_jobs = 1;
-    int cores = 1;                                      // of one job
-    int max_attempts = default_max_attempts;            // of one task, but for the next two
-    int max_preemptions = default_max_preemptions;      // of its jobs
-    int max_node_failures = default_max_node_failures;  // under its jobs
-    std::int64_t memory_mib = 0;      // of one job, at first; 0: whatever the scheduler or the machine gives
-    std::int64_t max_memory_mib = 0;  // to which a build that ran out of memory may raise it
-    std::int64_t minutes = 0;         // of one job, at first; 0: max_walltime_minutes
-    std::int64_t max_walltime_minutes = 0;  // of one job, then it is ended; 0: no limit
+    int cores = 1;                                      // per job
+    int max_attempts = default_max_attempts;            // per task, not counting the next two kinds
+    int max_preemptions = default_max_preemptions;      // per task
+    int max_node_failures = default_max_node_failures;  // per task
+    std::int64_t memory_mib = 0;            // of a job's first attempt; 0: the scheduler's default
+    std::int64_t max_memory_mib = 0;        // limit for retries of a build that ran out of memory
+    std::int64_t minutes = 0;               // of a job's first attempt; 0: max_walltime_minutes
+    std::int64_t max_walltime_minutes = 0;  // a job is stopped after this time; 0: no limit
     GovernorSettings governor;
     std::vector<PythonChoice> pythons;
     std::vector<std::filesystem::path> recipes;
     ModuleSettings modules;
     Compilers compilers;
     Environment environment;
-    bool offline_jobs = false;                           // the machines that jobs run on reach no index
-    std::int64_t login_minutes = default_login_minutes;  // of one step on the login node
-    Environment proxies;                                 // http_proxy and its like, without passwords
-    std::string temporary;  // node-local scratch for TMPDIR; "${NAME}" is the job's
+    bool offline_jobs = false;                           // the jobs' machines have no network access
+    std::int64_t login_minutes = default_login_minutes;  // limit of one step on the login node
+    Environment proxies;                                 // http_proxy and similar, without passwords
+    std::string temporary;  // TMPDIR of jobs, a node-local folder; the job expands "${NAME}"
     std::string launcher;   // starts MPI programs: "srun --nodes={nodes} --ntasks={ranks}"
     std::vector<Accelerator> accelerators = {Accelerator()};
     std::vector<NodeType> nodes;
-    std::string build_node;                         // the node type that builds run on; empty: not said
-    std::vector<std::string> search_path_prefixes;  // that RPATH may name: the module tree
+    std::string build_node;                         // the node type that builds run on; empty: not specified
+    std::vector<std::string> search_path_prefixes;  // that RPATH may contain: the module tree
     std::vector<KnownBad> known_bad;
     std::vector<Want> wants;
     std::optional<UserSettings> users;
@@ -187,17 +186,17 @@ struct Site {
     [[nodiscard]] const PythonChoice* python(std::string_view version) const;
 };
 
-// Errors: those of io::TomlDocument; every problem of the file is named at once.
+// Errors: those of io::TomlDocument; one error names every problem of the file.
 [[nodiscard]] base::Result<Site> read_site(const std::filesystem::path& file);
 [[nodiscard]] base::Result<Site> parse_site(std::string_view text, const std::filesystem::path& file);
 
-// The node type that users' jobs run on: the first with their accelerator.
+// The node type that users' jobs run on: the first one with their accelerator.
 [[nodiscard]] const NodeType* node_of_users(const Site& site, const UserSettings& users);
 
-// `more` over `into`: a name that is there keeps its place.
+// Overrides and appends the variables of `more` in `into`; an overridden variable keeps its position.
 void merge_environment(Environment& into, const Environment& more);
 
-// Whether `name` may be an environment variable in a rendered script.
+// Whether `name` is valid as an environment variable in a job script.
 [[nodiscard]] bool is_environment_name(std::string_view name);
 
 }  // namespace wheelyard::builder

@@ -1,4 +1,4 @@
-// The strict reader of a site's machine.
+// The strict reader of the machine's part of site.toml.
 #include "builder/site/site_machine.hpp"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ bool is_python_version(std::string_view text) {
     return parts.size() == 2 && parts[0] == "3" && base::parse_decimal(parts[1]).has_value();
 }
 
-// A label becomes part of a version (PEP 440, "Local version identifiers"), written as pip normalises it.
+// A label is a local version identifier (PEP 440) in the form to which pip normalises it.
 bool is_label(std::string_view text) {
     for (const auto part : base::split(text, '.')) {
         const bool plain = !part.empty() && std::all_of(part.begin(), part.end(), [](char c) {
@@ -29,7 +29,7 @@ bool is_label(std::string_view text) {
     return true;
 }
 
-// Modules and options stand in a command of the script as they are.
+// Module names are put into commands of the script unquoted.
 bool is_module(std::string_view text) {
     return !text.empty() && !text.starts_with('-') && std::all_of(text.begin(), text.end(), [](char c) {
         return base::is_ascii_alnum(c) || std::string_view("._+-/").find(c) != std::string_view::npos;
@@ -73,7 +73,7 @@ void read_pythons(io::TomlTable root, Site& site) {
         python.modules = read_module_names(table, "modules");
         if (python.source == "module" && python.modules.empty())
             table.report("modules",
-                         "a Python that a module brings needs its module: modules = [\"python/3.11\"]");
+                         "`source = \"module\"` needs the module's name: modules = [\"python/3.11\"]");
         if (!python.version.empty() && !is_python_version(python.version)) {
             table.report("version",
                          "expected a Python version such as `3.11`, found `" + python.version + "`");
@@ -116,7 +116,8 @@ void read_network(io::TomlTable root, Site& site) {
                 "expected http_proxy, https_proxy, ftp_proxy, all_proxy or no_proxy, found `" + name + "`");
         const auto url = base::parse_url(value);
         if (url && !url->userinfo.empty())
-            table.report("proxies", "a proxy with a password in it would stand in every script");
+            table.report("proxies",
+                         "the proxy's URL contains a password, which every job script would show; remove it");
     }
 }
 
@@ -137,7 +138,8 @@ void read_accelerators(io::TomlTable root, Site& site) {
                     "expected one such as `sm_90` (cuda) or `gfx90a` (rocm), found `" + architecture + "`");
         }
         if (one.kind != "cpu" && one.architectures.empty())
-            table.report("architectures", "which GPUs? For example architectures = [\"sm_90\"]");
+            table.report("architectures",
+                         "name at least one GPU architecture, for example architectures = [\"sm_90\"]");
         one.label = table.string_or("label", site.label);
         if (!one.label.empty() && !is_label(one.label))
             table.report("label",
@@ -145,8 +147,9 @@ void read_accelerators(io::TomlTable root, Site& site) {
         if (site.accelerator(one.name) != nullptr)
             table.report("name", "accelerator `" + one.name + "` is described twice");
         if (!labels.insert(one.label).second)
-            table.report("label", "two accelerators with one label would make wheels of one name: `" +
-                                      one.label + "`");
+            table.report("label",
+                         "two accelerators have the same label, so their wheels would have the same name: `" +
+                             one.label + "`");
         one.modules = read_module_names(table, "modules");
         one.environment = read_environment(table);
         site.accelerators.push_back(std::move(one));

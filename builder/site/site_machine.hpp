@@ -1,5 +1,5 @@
-// The part of site.toml that describes the machine: Pythons, modules, compilers, network, MPI, accelerators,
-// node types.
+// The part of site.toml that describes the machine: Pythons, modules, compilers, network, MPI, accelerators
+// and node types.
 #pragma once
 
 #include "builder/site/site.hpp"
@@ -7,7 +7,7 @@
 
 namespace wheelyard::builder {
 
-// Problems are noted in the document of `root`.
+// Problems are added to the document of `root`.
 void read_machine(io::TomlTable root, Site& site);
 
 }  // namespace wheelyard::builder

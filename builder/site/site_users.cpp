@@ -14,7 +14,7 @@ constexpr int max_ranks_per_node = 4096;
 constexpr int lowest_port = 1024;
 constexpr int highest_port = 65'535;
 
-// "pytorch/2.4.0": two names, which become a folder and a file.
+// "pytorch/2.4.0": a folder and a file in it.
 bool is_module_name(std::string_view text) {
     const auto parts = base::split(text, '/');
     return parts.size() == 2 && std::all_of(parts.begin(), parts.end(), [](std::string_view part) {
@@ -26,7 +26,7 @@ bool is_module_name(std::string_view text) {
            });
 }
 
-// One argument of pip install, which takes options too.
+// One argument of `pip install`; options are not allowed.
 bool is_requirement(std::string_view text) {
     return !text.empty() && base::is_ascii_alnum(text.front()) && text.find_first_of("\r\n\t") == text.npos;
 }
@@ -36,14 +36,15 @@ void check_variable(io::TomlTable& table, std::string_view key, const std::strin
         table.report(key, "not the name of an environment variable: `" + name + "`");
 }
 
-// Modulefiles and Conda's hooks set these as they stand; what only a job knows belongs to job_environment.
+// Modulefiles and Conda hooks set these values literally. Values that depend on the job belong in
+// job_environment.
 void read_environments(io::TomlTable& table, UserSettings& users) {
     users.environment = table.string_map("environment");
     for (const auto& [name, value] : users.environment) {
         check_variable(table, "environment", name);
         if (value.find_first_of("$\r\n") != std::string::npos)
             table.report("environment", "`" + name + "` has a value that a modulefile cannot set: `" + value +
-                                            "`; what a job works out goes into job_environment");
+                                            "`; put a value that a job computes into job_environment");
     }
     users.library_path = table.strings_or("library_path", {});
     for (const auto& folder : users.library_path) {
@@ -58,7 +59,7 @@ void read_environments(io::TomlTable& table, UserSettings& users) {
         check_variable(table, "job_folders", name);
 }
 
-// Of the nodes that have the accelerator: as many ranks as GPUs, else one.
+// On the nodes with the users' accelerator, one rank per GPU; otherwise one.
 int usual_ranks(const Site& site, const UserSettings& users) {
     const NodeType* node = node_of_users(site, users);
     return node == nullptr ? 1 : std::max(1, node->gpus);
@@ -78,7 +79,7 @@ void read_job(io::TomlTable& table, const Site& site, UserSettings& users) {
     users.minutes = table.integer_or("minutes", users.minutes, 1, max_walltime_minutes_limit);
     users.master_port = static_cast<int>(table.integer_or("master_port", 0, 0, highest_port));
     if (users.master_port != 0 && users.master_port < lowest_port)
-        table.report("master_port", "a port below 1024 is root's: " + std::to_string(users.master_port));
+        table.report("master_port", "ports below 1024 need root: " + std::to_string(users.master_port));
 }
 
 }  // namespace
@@ -101,7 +102,8 @@ void read_users(io::TomlTable root, Site& site) {
                      "expected a name and a version such as `pytorch/2.4.0`, found `" + users.module + "`");
     users.requirements = table.strings_or("requirements", {});
     if (users.requirements.empty())
-        table.report("requirements", "which wheels? For example requirements = [\"torch==2.4.0\"]");
+        table.report("requirements",
+                     "name at least one wheel, for example requirements = [\"torch==2.4.0\"]");
     for (const auto& requirement : users.requirements) {
         if (!is_requirement(requirement))
             table.report("requirements",

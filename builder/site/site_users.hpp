@@ -1,4 +1,4 @@
-// [users] of site.toml: what the site's users get of its wheels. builder/user_files.hpp makes files of it.
+// [users] of site.toml; builder/users/user_files.hpp renders the files for users from it.
 #pragma once
 
 #include "builder/site/site.hpp"
@@ -6,7 +6,8 @@
 
 namespace wheelyard::builder {
 
-// After read_machine and the scheduler: it refers to accelerators, nodes and the launcher.
+// Call after read_machine and after reading the scheduler: the table refers to accelerators, nodes and the
+// launcher.
 void read_users(io::TomlTable root, Site& site);
 
 }  // namespace wheelyard::builder

@@ -2,6 +2,7 @@
 #include "builder/sources/build_system.hpp"
 
 #include <algorithm>
+#include <cerrno>
 
 #include "builder/sources/limits.hpp"
 #include "lib/base/file.hpp"
@@ -42,7 +43,7 @@ base::Result<BuildSystem> parse_build_system(std::string_view pyproject) {
 base::Result<BuildSystem> read_build_system(const std::filesystem::path& project) {
     const auto text = base::read_file(project / "pyproject.toml", max_pyproject_bytes);
     if (text) return parse_build_system(*text);
-    if (text.error().code != "os.ENOENT") return tl::unexpected(text.error());
+    if (text.error().os_error != ENOENT) return tl::unexpected(text.error());
     return BuildSystem();
 }
 

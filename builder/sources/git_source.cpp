@@ -103,7 +103,8 @@ base::Result<std::vector<wheel::Version>> GitSource::versions(const Recipe& reci
     command.timeout_ms = git_look_timeout_ms;
     WHEELYARD_ASSIGN(const auto answer, base::run_command(command));
     if (answer.exit_code != 0) {
-        return base::fail("http.git", "git cannot list the tags: " + last_words(answer.err), recipe.url);
+        return base::fail_as(base::ErrorKind::unavailable, base::Recovery::retry,
+                             {"http.git", "git cannot list the tags: " + last_words(answer.err), recipe.url});
     }
     return versions_of_tags(answer.out, recipe.tag);
 }
@@ -157,14 +158,15 @@ base::Status GitSource::unpack(const SourceRecord& source, const fs::path& tree,
                                const base::Breathe& breathe) const {
     const fs::path folder = directory_ / source.filename;
     const auto whole = bash_in(folder, std::string(describe_script), environment_);
-    const bool is_gone = !whole && whole.error().code == "os.ENOENT";
+    const bool is_gone = !whole && whole.error().os_error == ENOENT;
     if (!whole && !is_gone) return tl::unexpected(whole.error());
     // A file system that is slow says nothing about the clone.
     if (whole && whole->timed_out) return base::fail_errno("checking the clone", folder.native(), ETIMEDOUT);
     if (is_gone || whole->exit_code != 0 || base::sha256_hex(whole->out) != source.sha256) {
         WHEELYARD_TRY(free_space(folder, breathe));
-        return base::fail("source.cache", "A clone is no longer as it came", folder.string(),
-                          "it is cloned again");
+        return base::fail_as(
+            base::ErrorKind::missing, base::Recovery::retry,
+            {"source.cache", "A clone is no longer as it came", folder.string(), "it is cloned again"});
     }
     return copy_source(folder / "tree", tree, breathe);
 }

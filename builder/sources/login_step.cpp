@@ -72,6 +72,19 @@ base::Result<bool> is_alive(const StepFiles& files) {
     return silent < std::chrono::milliseconds(login_step_silent_ms);
 }
 
+// It may pass when its log blames the network or the disk.
+tl::unexpected<base::Error> fail_step(base::Error error) {
+    // Of the doctor's rules those about what is away for a while.
+    static constexpr std::array<std::string_view, 6> passing = {
+        "network.no_name", "network.unreachable", "network.timeout", "disk.full", "disk.quota", "disk.stale"};
+    const auto seen = examine_log(error.value);
+    const bool may_pass =
+        seen && seen->likeliest() != nullptr &&
+        std::find(passing.begin(), passing.end(), seen->likeliest()->rule->code) != passing.end();
+    return base::fail_as(base::ErrorKind::program, may_pass ? base::Recovery::retry : base::Recovery::never,
+                         std::move(error));
+}
+
 base::Status start(const LoginStep& step, const StepFiles& files) {
     WHEELYARD_TRY(base::make_directories(step.folder));
     std::uint64_t starts = 0;
@@ -79,13 +92,12 @@ base::Status start(const LoginStep& step, const StepFiles& files) {
         starts = base::parse_decimal(base::trim(*text)).value_or(0);
     if (starts >= max_login_starts) {
         WHEELYARD_TRY(base::remove_file(files.starts()));
-        return base::fail("source.step",
+        return fail_step({"source.step",
                           "A step on the login node began " + std::to_string(starts) +
                               " times and each time ended without a word: " + step.what,
                           files.log().string(),
                           "does something there end what a session leaves behind, or what takes long? In a "
-                          "batch job of its "
-                          "own `wheelyard-builder tick --stay` waits for it");
+                          "batch job of its own `wheelyard-builder tick --stay` waits for it"});
     }
     WHEELYARD_TRY(base::replace_file(files.starts(), std::to_string(starts + 1) + "\n"));
     std::string text = base::replace_all(frame, "{{what}}", base::replace_all(step.what, "\n", " "));
@@ -122,7 +134,8 @@ base::Status advance_login_step(const LoginStep& step, base::Clock& clock) {
     for (int look = 1; look < looks && !fs::exists(files.end(), error); ++look)
         clock.sleep_ms(login_step_look_ms);
     if (!fs::exists(files.end(), error))
-        return base::fail("source.fetching", std::string(login_reason) + step.what, files.log().string());
+        return base::fail_as(base::ErrorKind::in_progress, base::Recovery::retry,
+                             {"source.fetching", "on the login node: " + step.what, files.log().string()});
     WHEELYARD_ASSIGN(const auto code, base::read_file(files.end(), max_record_bytes));
     // By who takes the end: the step itself might be so late that it removed its successor's.
     WHEELYARD_TRY(base::remove_file(files.alive()));
@@ -130,29 +143,15 @@ base::Status advance_login_step(const LoginStep& step, base::Clock& clock) {
     WHEELYARD_TRY(base::remove_file(files.starts()));
     WHEELYARD_TRY(base::remove_file(files.end()));
     if (base::trim(code) == time_is_over) {
-        return base::fail("source.step_time",
+        return fail_step({"source.step_time",
                           "A step on the login node was ended after " +
                               base::render_duration_ms(step.max_s * 1000) + ": " + step.what,
-                          files.log().string(), "give it more: `network.login_minutes` of site.toml");
+                          files.log().string(), "give it more: `network.login_minutes` of site.toml"});
     }
-    return base::fail(
-        "source.step",
-        "A step on the login node failed: " + step.what + ": " + last_words(read_log_tail(files.log())),
-        files.log().string(), "read its log");
-}
-
-bool is_login_failure(const base::Error& error) {
-    return error.code.starts_with("source.step");
-}
-
-bool is_passing_login_failure(const base::Error& error) {
-    // Of the doctor's rules those about what is away for a while.
-    static constexpr std::array<std::string_view, 6> passing = {
-        "network.no_name", "network.unreachable", "network.timeout", "disk.full", "disk.quota", "disk.stale"};
-    if (!is_login_failure(error)) return false;
-    const auto seen = examine_log(error.value);
-    if (!seen || seen->likeliest() == nullptr) return false;
-    return std::find(passing.begin(), passing.end(), seen->likeliest()->rule->code) != passing.end();
+    return fail_step(
+        {"source.step",
+         "A step on the login node failed: " + step.what + ": " + last_words(read_log_tail(files.log())),
+         files.log().string(), "read its log"});
 }
 
 void call_off_login_step(const fs::path& folder, std::string_view name) {

@@ -33,15 +33,10 @@ struct LoginStep {
     int touch_s = login_step_touch_s;  // how often it says that it lives, and learns that it is called off
 };
 
-// Success when it is over and ended well. Errors: "source.fetching" (it is at work: wait), "source.step" (it
-// failed, or began again and again without an end), "source.step_time" (its time was over): the value is its
-// log, and the next call starts it again.
+// Success when it is over and ended well. Errors: "source.fetching", of kind in_progress: it is at work. Of kind
+// program, and the next call starts it again: "source.step" (it failed, or began again and again without an end),
+// "source.step_time" (its time was over); they may pass when the log says that the network or the disk is to blame.
 [[nodiscard]] base::Status advance_login_step(const LoginStep& step, base::Clock& clock);
-
-// Whether an error is that of a step that ended badly.
-[[nodiscard]] bool is_login_failure(const base::Error& error);
-// Whether it is one, and the step's log says that the network or the disk was to blame: it may pass.
-[[nodiscard]] bool is_passing_login_failure(const base::Error& error);
 
 // A step that runs ends within seconds, wherever it runs.
 void call_off_login_step(const std::filesystem::path& folder, std::string_view name);

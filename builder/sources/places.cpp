@@ -94,8 +94,8 @@ base::Result<Listing> Places::ask_find_links(const std::string& where) {
     WHEELYARD_ASSIGN(const auto url, base::parse_url(where));
     WHEELYARD_ASSIGN(const auto answer, http_.get(where));
     if (answer.status != 200) {
-        return base::fail("simple.http", "A find-links page answers " + std::to_string(answer.status),
-                          without_secrets(where));
+        return base::fail_for_now("simple.http", "A find-links page answers " + std::to_string(answer.status),
+                                  without_secrets(where));
     }
     WHEELYARD_ASSIGN(auto page, simple::parse_project_html(answer.body, url));
     return Listing{std::move(page), without_secrets(where), {}};

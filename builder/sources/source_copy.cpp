@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -18,13 +19,8 @@ namespace {
 namespace fs = std::filesystem;
 
 // What is about the files themselves: their names, kinds and owners.
-constexpr std::array<std::string_view, 11> lasting = {
-    "os.EACCES", "os.EPERM", "os.ENOENT",       "os.ENOTDIR", "os.EEXIST",       "os.EINVAL",
-    "os.EISDIR", "os.ELOOP", "os.ENAMETOOLONG", "os.EFBIG",   "file.not_regular"};
-
-bool is_of_files(const base::Error& error) {
-    return error.code.starts_with("os.") || error.code.starts_with("file.");
-}
+constexpr std::array<int, 10> lasting = {EACCES, EPERM,  ENOENT, ENOTDIR,      EEXIST,
+                                         EINVAL, EISDIR, ELOOP,  ENAMETOOLONG, EFBIG};
 
 base::Status copy_file(const fs::path& from, const fs::path& to, fs::perms mode,
                        const base::Breathe& breathe) {
@@ -39,7 +35,7 @@ base::Status copy_file(const fs::path& from, const fs::path& to, fs::perms mode,
     });
     if (copied) return base::close_file(std::move(file), to.native());
     base::Error& error = copied.error();
-    if (is_of_files(error) && error.value.empty()) error.value = from.native();
+    if (error.value.empty()) error.value = from.native();
     return copied;
 }
 
@@ -76,14 +72,18 @@ base::Status copy_folder(const fs::path& from, const fs::path& to, const base::B
 base::Status copy_source(const fs::path& from, const fs::path& to, const base::Breathe& breathe) {
     auto copied = copy_folder(from, to, breathe);
     if (copied) return {};
-    if (!is_of_files(copied.error())) return copied;
+    if (copied.error().kind == base::ErrorKind::lost)
+        return copied;  // the lock: it says nothing of the source
     return base::fail(copy_error(std::move(copied.error())));
 }
 
 base::Error copy_error(base::Error refusal) {
-    const bool is_lasting = std::find(lasting.begin(), lasting.end(), refusal.code) != lasting.end();
     refusal.sentence = "A source cannot be copied: " + refusal.sentence;
-    if (is_lasting) refusal.code = "source.unreadable";
+    const bool is_lasting =
+        !refusal.may_pass() || std::find(lasting.begin(), lasting.end(), refusal.os_error) != lasting.end();
+    if (!is_lasting) return refusal;
+    refusal.code = "source.unreadable";
+    refusal.recovery = base::Recovery::never;
     return refusal;
 }
 

@@ -1,6 +1,8 @@
 // Asks the places that pip would ask, in its order; keeps what it downloads by digest.
 #include "builder/sources/sources.hpp"
 
+#include <cerrno>
+
 #include "builder/attempt/leftovers.hpp"
 #include "builder/sources/build_system.hpp"
 #include "builder/sources/limits.hpp"
@@ -26,7 +28,7 @@ namespace fs = std::filesystem;
 template <typename Work>
 base::Status whole_or_nothing(const fs::path& tree, const base::Breathe& breathe, Work work) {
     auto done = work();
-    if (!done && done.error().code.starts_with("os.")) WHEELYARD_TRY(free_space(tree, breathe));
+    if (!done && done.error().os_error != 0) WHEELYARD_TRY(free_space(tree, breathe));
     return done;
 }
 
@@ -146,8 +148,10 @@ base::Status Sources::fetch_file(const SdistOffer& offer, SourceRecord& source,
         if (answer.status != 200) {
             const std::string status = std::to_string(answer.status);
             const bool may_pass = answer.status >= 500 || answer.status == 429 || answer.status == 408;
-            return base::fail(may_pass ? "http.status" : "source.status",
-                              "A source answers " + status + " " + answer.reason, without_secrets(offer.url));
+            base::Error error{may_pass ? "http.status" : "source.status",
+                              "A source answers " + status + " " + answer.reason, without_secrets(offer.url)};
+            if (!may_pass) return base::fail(std::move(error));
+            return base::fail_as(base::ErrorKind::unavailable, base::Recovery::retry, std::move(error));
         }
     }
     return adopt(file, offer.sha256, source, offer.place);
@@ -259,14 +263,15 @@ base::Status Sources::fill(const Recipe& recipe, SourceRecord& source, const fs:
     } else {
         // Scratch file systems purge and cut files; the digest was checked when it came.
         const auto digest = base::sha256_hex_of_file(cached(source));
-        const bool gone = !digest && digest.error().code == "os.ENOENT";
+        const bool gone = !digest && digest.error().os_error == ENOENT;
         if (!digest && !gone) return tl::unexpected(digest.error());
         if (gone || *digest != source.sha256) {
             WHEELYARD_TRY(base::remove_file(cached(source)));
-            return base::fail("source.cache",
-                              gone ? "A downloaded source is gone from the work folder"
-                                   : "A downloaded source has other bytes than when it came",
-                              cached(source).string(), "it is downloaded again");
+            return base::fail_as(base::ErrorKind::missing, base::Recovery::retry,
+                                 {"source.cache",
+                                  gone ? "A downloaded source is gone from the work folder"
+                                       : "A downloaded source has other bytes than when it came",
+                                  cached(source).string(), "it is downloaded again"});
         }
         WHEELYARD_ASSIGN(const auto names, io::unpack(cached(source), tree, {}, breathe));
         std::error_code error;

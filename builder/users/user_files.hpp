@@ -1,6 +1,6 @@
-// What a site's users get of its wheels, made from [users] of site.toml: modulefiles, hooks for virtual and
-// Conda environments, a job's environment, job scripts, an environment packed for a node's own disk, a
-// LibTorch example. Pure but for the writing.
+// Files for the users of a site's wheels, rendered from [users] of site.toml: modulefiles, hooks for virtual
+// and Conda environments, job variables, job scripts, an environment packed for a node's local disk, a
+// LibTorch example. Pure except for write_user_files.
 #pragma once
 
 #include <filesystem>
@@ -14,18 +14,19 @@
 namespace wheelyard::builder {
 
 struct UserFile {
-    std::string path;  // relative: "modulefiles/pytorch/2.4.0.lua"
-    std::string about;
+    std::string path;   // relative: "modulefiles/pytorch/2.4.0.lua"
+    std::string about;  // one line for README.md
     std::string text;
     bool executable = false;
 };
 
-// `place`: the absolute folder that the files will lie in; they name each other by it. Errors:
-// "site.no_users", "site.no_registry".
+// `place` is the absolute folder in which the files will be installed: they refer to each other by it.
+// Errors: "site.no_users", "site.no_registry".
 [[nodiscard]] base::Result<std::vector<UserFile>> render_user_files(const Site& site,
                                                                     const std::filesystem::path& place);
 
-// Each replaced at once and whole.
+// Writes each file atomically and sets its mode. Errors: those of base::make_directories and
+// base::replace_file.
 [[nodiscard]] base::Status write_user_files(const std::vector<UserFile>& files,
                                             const std::filesystem::path& place);
 

@@ -1,4 +1,4 @@
-// The kinds of user_files.cpp, each rendered from the same words.
+// The renderers of the single files; all of them take the same input.
 #pragma once
 
 #include <filesystem>
@@ -9,44 +9,44 @@
 
 namespace wheelyard::builder::user_files {
 
-struct Words {
+struct Input {
     const Site& site;
     const UserSettings& users;
     const PythonChoice& python;
     const Accelerator& accelerator;
-    std::filesystem::path place;  // of the files
+    std::filesystem::path place;  // the folder of the files
     std::string name;             // "pytorch"
     std::string version;          // "2.4.0"
 };
 
 // user_files_modules.cpp
-[[nodiscard]] std::string render_lua(const Words& words);
-[[nodiscard]] std::string render_tcl(const Words& words);
+[[nodiscard]] std::string render_lua(const Input& input);
+[[nodiscard]] std::string render_tcl(const Input& input);
 // user_files_environments.cpp
-[[nodiscard]] std::string render_install(const Words& words);
-[[nodiscard]] std::string render_extend_venv(const Words& words);
-[[nodiscard]] std::string render_activate(const Words& words);
-[[nodiscard]] std::string render_deactivate(const Words& words);
-[[nodiscard]] std::string render_pack(const Words& words);
-[[nodiscard]] std::string render_unpack(const Words& words);
+[[nodiscard]] std::string render_install(const Input& input);
+[[nodiscard]] std::string render_extend_venv(const Input& input);
+[[nodiscard]] std::string render_activate(const Input& input);
+[[nodiscard]] std::string render_deactivate(const Input& input);
+[[nodiscard]] std::string render_pack(const Input& input);
+[[nodiscard]] std::string render_unpack(const Input& input);
 // user_files_jobs.cpp
-[[nodiscard]] std::string render_job_variables(const Words& words);
-[[nodiscard]] std::string render_run_rank(const Words& words);
-[[nodiscard]] std::string render_job(const Words& words);
-[[nodiscard]] std::string render_all_reduce(const Words& words);
+[[nodiscard]] std::string render_job_variables(const Input& input);
+[[nodiscard]] std::string render_run_rank(const Input& input);
+[[nodiscard]] std::string render_job(const Input& input);
+[[nodiscard]] std::string render_all_reduce(const Input& input);
 // user_files_libtorch.cpp
-[[nodiscard]] std::string render_cmake_lists(const Words& words);
-[[nodiscard]] std::string render_example(const Words& words);
-[[nodiscard]] std::string render_build(const Words& words);
+[[nodiscard]] std::string render_cmake_lists(const Input& input);
+[[nodiscard]] std::string render_example(const Input& input);
+[[nodiscard]] std::string render_build(const Input& input);
 
-// `text` with {{module}}, {{name}}, {{version}}, {{site}}, {{python}}, {{wheels}} and, as words of bash,
+// Replaces {{module}}, {{name}}, {{version}}, {{site}}, {{python}}, {{wheels}}, and, quoted for bash,
 // {{root}} and {{place}}.
-[[nodiscard]] std::string fill(std::string_view text, const Words& words);
-// Every variable of [users] environment, and what an index is found by.
-[[nodiscard]] Environment lasting_environment(const Words& words);
-// All modules that the wheels need, in the order of loading.
-[[nodiscard]] std::vector<std::string> modules_of(const Words& words);
-// Lines of bash that bring the environment: by its module where the site has modules, else by PATH.
-[[nodiscard]] std::string render_enter(const Words& words);
+[[nodiscard]] std::string fill(std::string_view text, const Input& input);
+// The variables of [users] environment, and those that tell pip the index.
+[[nodiscard]] Environment lasting_environment(const Input& input);
+// All modules that the wheels need, in load order.
+[[nodiscard]] std::vector<std::string> modules_of(const Input& input);
+// Bash that enters the environment: loads its module where the site has modules, else changes PATH.
+[[nodiscard]] std::string render_enter(const Input& input);
 
 }  // namespace wheelyard::builder::user_files

@@ -334,7 +334,8 @@ base::Status update_catalogues_waiting(const catalog::Catalog& catalog, const fs
     LocalDisk disk;
     for (int polls = 0;; ++polls) {
         auto updated = update_catalogues(disk, catalog, tree, clock, rebuild, read);
-        if (updated || updated.error().code != "lock.held" || polls == max_lock_polls) return updated;
+        if (updated || updated.error().kind != base::ErrorKind::busy || polls == max_lock_polls)
+            return updated;
         clock.sleep_ms(lock_poll_ms);
     }
 }

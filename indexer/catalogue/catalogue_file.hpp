@@ -1,4 +1,4 @@
-// Keeps an index's catalogue (docs/formats/catalogue.md) up to date. A run rewrites only the delta, which holds
+// Keeps an index's catalogue (docs/reference/catalogue.md) up to date. A run rewrites only the delta, which holds
 // what changed since the base; it rewrites the base when the delta has grown. So the cost follows the number
 // of changes.
 #pragma once

@@ -13,6 +13,7 @@
 #include "indexer/check/check.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <map>
 #include <optional>
 #include <set>
@@ -256,7 +257,7 @@ class TreeCheck {
     void check_compressed(const std::string& page, const std::string& text) {
         const std::string compressed = page + std::string(gzip_suffix);
         const auto bytes = base::read_file(tree_ / compressed, max_page_bytes);
-        if (!bytes && bytes.error().code == "os.ENOENT") return;
+        if (!bytes && bytes.error().os_error == ENOENT) return;
         const auto unpacked = bytes ? io::gunzip(*bytes, max_page_bytes)
                                     : base::Result<std::string>(tl::unexpected(bytes.error()));
         if (!unpacked || *unpacked != text)

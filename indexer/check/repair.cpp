@@ -2,6 +2,7 @@
 #include "indexer/check/repair.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <iterator>
 #include <set>
 #include <system_error>
@@ -48,7 +49,7 @@ class Comparison {
   private:
     base::Result<catalog::Serial> serial_of_tree() const {
         const auto text = base::read_file(published_file(tree_), max_state_bytes);
-        if (!text && text.error().code == "os.ENOENT") return catalog::Serial{0};
+        if (!text && text.error().os_error == ENOENT) return catalog::Serial{0};
         if (!text) return base::fail(text.error());
         WHEELYARD_ASSIGN(const auto state, parse_published_state(*text));
         return state.serial;
@@ -100,7 +101,7 @@ class Comparison {
 // the next run of any kind checks all files.
 base::Status forget_record(const catalog::Catalog& catalog, const fs::path& tree) {
     const auto text = base::read_file(published_file(tree), max_state_bytes);
-    if (!text && text.error().code == "os.ENOENT") return {};
+    if (!text && text.error().os_error == ENOENT) return {};
     if (!text) return base::fail(text.error());
     WHEELYARD_ASSIGN(auto state, parse_published_state(*text));
     WHEELYARD_TRY(check_same_history(catalog, state, tree));  // impossible once the serial is reset

@@ -81,8 +81,8 @@ class Follow {
   private:
     // Errors that every other project would meet too end the round.
     static bool is_of_one_project(const base::Error& error) {
-        return error.code.starts_with("follow.") || error.code.starts_with("simple.") ||
-               error.code.starts_with("json.") || error.code.starts_with("html.");
+        return error.kind == base::ErrorKind::malformed || error.kind == base::ErrorKind::missing ||
+               error.kind == base::ErrorKind::refused;
     }
 
     // A catalogue that fails does not block the pages; the source's catalogue is updated after its pages too.
@@ -97,8 +97,8 @@ class Follow {
         auto followed = follow_catalogue(disk_, source_, round, state_.catalogue, renew);
         if (!followed) {
             const base::Error& error = followed.error();
-            const bool is_of_it = error.code.starts_with("catalogue.") || error.code.starts_with("http.");
-            if (!is_of_it && !is_of_one_project(error)) return base::fail(error);
+            const bool is_away = error.kind == base::ErrorKind::unavailable;
+            if (!is_away && !is_of_one_project(error)) return base::fail(error);
             report_.lagging.push_back(
                 {options_.index, std::string(every_project), std::string(simple::catalogue_name), error});
             FollowedCatalogue left = state_.catalogue;
@@ -119,8 +119,9 @@ class Follow {
         while (!previous.empty() && (report_.from_nothing || first > state_.serial + 1)) {
             WHEELYARD_ASSIGN(EventSegment older, source_.segment(previous));
             if (older.first >= first)
-                return base::fail("follow.log", "The event log's segments are not in descending order",
-                                  previous, "repair the followed tree");
+                return base::fail_malformed("follow.log",
+                                            "The event log's segments are not in descending order", previous,
+                                            "repair the followed tree");
             log.events.insert(log.events.begin(), older.events.begin(), older.events.end());
             first = older.first;
             previous = older.previous;
@@ -152,8 +153,8 @@ class Follow {
 
     base::Status follow_project(const std::string& project) {
         if (wheel::normalize_name(project) != project || project.empty())
-            return base::fail("follow.name", "The followed index lists an invalid project name", project,
-                              "repair the followed tree");
+            return base::fail_malformed("follow.name", "The followed index lists an invalid project name",
+                                        project, "repair the followed tree");
         for (int tries = 0;; ++tries) {
             WHEELYARD_ASSIGN(auto page, source_.pages(project));
             if (!page) {
@@ -162,7 +163,7 @@ class Follow {
             }
             auto files = fetch_files(*page);
             if (files) return show_project(project, *page);
-            if (files.error().code != "follow.file_gone" || tries == max_page_reads) return files;
+            if (files.error().kind != base::ErrorKind::missing || tries == max_page_reads) return files;
         }
     }
 

@@ -25,9 +25,10 @@ base::Result<std::vector<Promised>> read_page(const std::string& text, const std
                                 wheel::parse_wheel_filename(link.filename).has_value() &&
                                 link.url == from + followed_path(file);
         if (!is_a_trees || (link.has_metadata && !base::is_sha256_hex(link.metadata_sha256))) {
-            return base::fail("follow.link",
-                              "A page links a file outside the layout of a published tree, or without a hash",
-                              link.url, "follow an index that wheelyard publishes");
+            return base::fail_malformed(
+                "follow.link",
+                "A page links a file outside the layout of a published tree, or without a hash", link.url,
+                "follow an index that wheelyard publishes");
         }
         files.push_back(
             {file, link.size.value_or(0), link.has_metadata ? link.metadata_sha256 : std::string()});
@@ -56,9 +57,9 @@ base::Result<std::vector<Promised>> read_followed_pages(const std::string& json,
             return a.file == b.file && a.metadata_sha256 == b.metadata_sha256;  // HTML has no sizes
         });
     if (!same) {
-        return base::fail("follow.pages_differ",
-                          "The HTML and JSON pages of this project list different files", project,
-                          "the source may have published between the two requests; the next round retries");
+        return base::fail_malformed(
+            "follow.pages_differ", "The HTML and JSON pages of this project list different files", project,
+            "the source may have published between the two requests; the next round retries");
     }
     return files;
 }

@@ -32,9 +32,11 @@ constexpr int min_server_error = 500;
 
 tl::unexpected<base::Error> FollowedSource::unexpected_status(const std::string& path, int status) const {
     const bool is_server_wide = status >= min_server_error || status == status_too_many;
-    return base::fail(is_server_wide ? "http.status" : "follow.status",
-                      "The followed tree answered with status " + std::to_string(status), url(path),
-                      "see the log of its server; the next round retries");
+    return base::fail_as(is_server_wide ? base::ErrorKind::unavailable : base::ErrorKind::refused,
+                         base::Recovery::retry,
+                         {is_server_wide ? "http.status" : "follow.status",
+                          "The followed tree answered with status " + std::to_string(status), url(path),
+                          "see the log of its server; the next round retries"});
 }
 
 template <typename Request>
@@ -45,6 +47,8 @@ base::Result<io::HttpAnswer> FollowedSource::ask(Request request) const {
         return goes_on.has_value();
     });
     WHEELYARD_TRY(std::move(goes_on));
+    // No answer, whatever the reason: all projects would meet it.
+    if (!answer && answer.error().os_error == 0) answer.error().kind = base::ErrorKind::unavailable;
     return answer;
 }
 
@@ -59,14 +63,14 @@ base::Result<std::optional<std::string>> FollowedSource::get(const std::string& 
 
 base::Result<EventSegment> FollowedSource::segment(const std::string& name) {
     if (name.find('/') != std::string::npos)
-        return base::fail("follow.log", "The event log refers to an invalid file name", name,
-                          "repair the followed tree");
+        return base::fail_malformed("follow.log", "The event log refers to an invalid file name", name,
+                                    "repair the followed tree");
     const std::string path = std::string(event_folder) + "/" + name;
     WHEELYARD_ASSIGN(const auto text, get(path, max_event_segment_bytes));
     if (text) return parse_event_segment(*text);
     if (name == event_tail) return EventSegment{};
-    return base::fail("follow.log", "The event log refers to a missing file", url(path),
-                      "repair the followed tree");
+    return base::fail_malformed("follow.log", "The event log refers to a missing file", url(path),
+                                "repair the followed tree");
 }
 
 base::Result<std::vector<std::string>> FollowedSource::projects() {
@@ -113,14 +117,15 @@ base::Result<std::uint64_t> FollowedSource::fetch(const std::string& path, const
                          return http_.download(url(path), to, max_followed_file_bytes, progress);
                      }));
     if (answer.status == status_not_found)
-        return base::fail("follow.file_gone", "A file was removed after its page was fetched", url(path),
-                          "the next round retries");
+        return base::fail_as(base::ErrorKind::missing, base::Recovery::retry,
+                             {"follow.file_gone", "A file was removed after its page was fetched", url(path),
+                              "the next round retries"});
     if (answer.status != status_ok) return unexpected_status(path, answer.status);
     WHEELYARD_ASSIGN(const auto found, base::sha256_hex_of_file(to, keep_alive_));
     if (found != sha256)
-        return base::fail("follow.wrong_hash", "A fetched file does not match the hash on its page",
-                          url(path),
-                          "its hash is " + found + "; run `wheelyard-indexer check` on the followed tree");
+        return base::fail_malformed(
+            "follow.wrong_hash", "A fetched file does not match the hash on its page", url(path),
+            "its hash is " + found + "; run `wheelyard-indexer check` on the followed tree");
     WHEELYARD_ASSIGN(const auto fd, base::open_read(to));
     WHEELYARD_TRY(base::fsync_file(fd.get(), to.native()));
     if (::fchmod(fd.get(), file_mode) != 0) return base::fail_errno("fchmod", to.native(), errno);

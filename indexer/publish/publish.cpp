@@ -9,7 +9,7 @@
 #include "indexer/publish/publish.hpp"
 
 #include <algorithm>
-#include <array>
+#include <cerrno>
 #include <map>
 #include <optional>
 #include <set>
@@ -39,11 +39,15 @@ namespace fs = std::filesystem;
 
 namespace {
 
+// A blob is missing or damaged, and a person has to restore it: its file is left off its page.
+bool is_blob_error(const base::Error& error) {
+    return error.recovery == base::Recovery::person;
+}
+
 // A full or read-only disk affects every project: the whole run fails and keeps its position in the log.
 bool is_machine_wide(const base::Error& error) {
-    constexpr std::array<std::string_view, 4> codes{"os.ENOSPC", "os.EDQUOT", "os.EROFS", "lock.lost"};
-    return std::find(codes.begin(), codes.end(), error.code) != codes.end() ||
-           !(error.code.starts_with("os.") || error.code.starts_with("publish."));
+    if (error.os_error == 0) return !is_blob_error(error);
+    return error.os_error == ENOSPC || error.os_error == EDQUOT || error.os_error == EROFS;
 }
 
 struct Gone {
@@ -311,7 +315,7 @@ class PublishRun {
     base::Result<bool> try_file(const catalog::FileRow& row, bool is_touched) {
         auto published = files_.place(row, is_touched);
         if (published) return true;
-        if (!published.error().code.starts_with("publish.")) return base::fail(std::move(published.error()));
+        if (!is_blob_error(published.error())) return base::fail(std::move(published.error()));
         report_.lagging.push_back({row.index, row.project, row.filename, std::move(published.error())});
         return false;
     }

@@ -41,7 +41,7 @@ struct TreeViews {
 };
 
 // Which stale root pages a run writes: `all`, or with `prompt` only those that are small or lose a name. The
-// tree records the rest, and a run with `all` writes them (docs/decisions/0010).
+// tree records the rest, and a run with `all` writes them (docs/explanation/decisions/0010).
 enum class RootPages { all, prompt };
 
 struct PublishReport {

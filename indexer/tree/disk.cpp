@@ -135,9 +135,10 @@ base::Status LocalDisk::link_or_copy(const std::string& blob, const std::string&
     const Place from = place_of_blob(blob);
     if (::linkat(from.folder, from.path, at.folder, at.path, 0) == 0) return {};
     if (errno == ENOENT) {
-        return base::fail("publish.blob_missing",
-                          "The catalog names a file that is missing from the blob store", blob,
-                          "restore it from a backup; no page that links to it was published");
+        return base::fail_as(
+            base::ErrorKind::other, base::Recovery::person,
+            {"publish.blob_missing", "The catalog names a file that is missing from the blob store", blob,
+             "restore it from a backup; no page that links to it was published"});
     }
     if (errno == EEXIST) {
         const auto linked = link_replacing(blob, hidden_.actual(to));
@@ -357,9 +358,10 @@ base::Status copy_verified(const fs::path& from, const fs::path& to, std::string
     };
     WHEELYARD_TRY(base::for_each_piece(reader, copy_chunk_bytes, take));
     if (base::encode_hex(digest.finish()) != sha256) {
-        return base::fail("publish.blob_damaged", "The content of a stored file no longer matches its hash",
-                          from.native(),
-                          "restore this file from a backup; no page that links to it was published");
+        return base::fail_as(
+            base::ErrorKind::other, base::Recovery::person,
+            {"publish.blob_damaged", "The content of a stored file no longer matches its hash", from.native(),
+             "restore this file from a backup; no page that links to it was published"});
     }
     return copy.commit();
 }

@@ -1,5 +1,5 @@
 // The published event log of an index: which project changed at which serial, so that a follower of the tree
-// fetches only those pages. It holds only events that the pages already show. docs/formats/event-log.md.
+// fetches only those pages. It holds only events that the pages already show. docs/reference/event-log.md.
 //
 //     {"format":"wheelyard.events/1","index":"main","first":1,"serial":12,"time":"2026-11-20T12:00:00.000000Z","previous":""}
 //     11<TAB>2026-11-20T11:59:00.000000Z<TAB>file_added<TAB>six<TAB>six-1.16.0-py2.py3-none-any.whl

@@ -66,7 +66,11 @@ base::Status HiddenFolders::show(const std::string& folder) {
     const auto hidden = std::find_if(hidden_.begin(), hidden_.end(), [&](const Hidden& one) {
         return one.prefix.size() == folder.size() + 1 && one.rest_of(folder) != nullptr;
     });
-    if (hidden == hidden_.end()) return base::fail("os.ENOENT", "This folder was not staged", folder);
+    if (hidden == hidden_.end())
+        return base::fail({.code = "os.ENOENT",
+                           .sentence = "This folder was not staged",
+                           .value = folder,
+                           .os_error = ENOENT});
     if (std::rename(hidden->actual.c_str(), folder.c_str()) != 0)
         return base::fail_errno("rename", folder, errno);
     hidden_.erase(hidden);

@@ -1,4 +1,4 @@
-// The layout of a published tree, and the links that pages use. See docs/formats/published-tree.md.
+// The layout of a published tree, and the links that pages use. See docs/reference/published-tree.md.
 #pragma once
 
 #include <filesystem>

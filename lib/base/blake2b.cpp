@@ -49,7 +49,7 @@ Blake2b::Blake2b(std::size_t digest_bytes) : state_(initial_value), digest_bytes
 
 void Blake2b::update(std::string_view bytes) {
     while (!bytes.empty()) {
-        // A full block waits for the next byte: the last block is compressed differently.
+        // Keep a full block until more bytes arrive: the last block is compressed with the final flag.
         if (filled_ == block_bytes) compress(false);
         const auto take = std::min(bytes.size(), block_bytes - filled_);
         std::memcpy(block_.data() + filled_, bytes.data(), take);

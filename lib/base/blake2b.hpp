@@ -1,5 +1,5 @@
-// BLAKE2b (RFC 7693), unkeyed, for digests shorter than 64 bytes: OpenSSL before 3.2 offers only the 64-byte
-// one, and a digest's length is part of its definition, so cutting that one short gives other bytes.
+// BLAKE2b (RFC 7693), unkeyed, for digests shorter than 64 bytes. OpenSSL before 3.2 offers only the 64-byte
+// digest, and a truncated digest is not the shorter one: the digest length is part of the hash's input.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@ class Blake2b {
     std::array<std::uint64_t, 8> state_;
     std::array<char, block_bytes> block_{};
     std::size_t filled_ = 0;
-    std::uint64_t total_ = 0;  // bytes compressed; 2^64 suffice, so the counter's high word stays 0
+    std::uint64_t total_ = 0;  // bytes compressed; the counter's high word (for more than 2^64 bytes) stays 0
     std::size_t digest_bytes_;
 };
 

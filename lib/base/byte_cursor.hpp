@@ -1,4 +1,4 @@
-// Little- and big-endian integers in untrusted bytes, bounds always checked.
+// Little- and big-endian integers in untrusted bytes; every read is bounds-checked.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace wheelyard::base {
 
-// Reads fields one after the other; reading past the end gives zeros and makes ok() false, for good.
+// Reads consecutive fields. A read past the end returns zeros and makes ok() false permanently.
 class ByteCursor {
   public:
     explicit ByteCursor(std::string_view bytes, bool big_endian = false)

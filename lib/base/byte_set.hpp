@@ -1,4 +1,4 @@
-// A set of bytes that answers by one look: for what is asked of each byte of every page.
+// A set of bytes with constant-time membership, for checks that run on every byte of every page.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@ class ByteSet {
         for (const char c : members)
             has_[static_cast<unsigned char>(c)] = true;
     }
-    // All from `first` to `last`, both among them, but those of `without`.
+    // The bytes from `first` to `last` inclusive, except those in `without`.
     constexpr ByteSet(char first, char last, std::string_view without) {
         for (char c = first; c <= last; ++c)
             has_[static_cast<unsigned char>(c)] = without.find(c) == std::string_view::npos;

@@ -1,4 +1,3 @@
-// Reports a broken invariant as std::logic_error.
 #include "lib/base/check.hpp"
 
 #include <stdexcept>

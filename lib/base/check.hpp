@@ -1,5 +1,5 @@
-// Invariants of our own code: a broken one is a bug and throws std::logic_error (caught at main, request and
-// job).
+// Internal invariants. A broken invariant is a bug and throws std::logic_error, which main, the request
+// handler and the job loop catch.
 #pragma once
 
 #include <string_view>

@@ -1,4 +1,4 @@
-// The machine's clock, and times as text.
+// The system clock, and rendering and parsing of times.
 #include "lib/base/clock.hpp"
 
 #include <time.h>
@@ -69,7 +69,7 @@ std::string render_rfc3339(UnixMicros time) {
 
 void append_rfc3339(std::string& out, UnixMicros time) {
     const auto c = civil_of(time);
-    // By hand: every file of every page has one.
+    // Formatted by hand: every file entry of every page contains a time.
     constexpr std::string_view shape = "0000-00-00T00:00:00.000000Z";
     const std::size_t start = out.size();
     out.append(shape);
@@ -88,7 +88,7 @@ void append_rfc3339(std::string& out, UnixMicros time) {
 
 Result<UnixMicros> parse_rfc3339(std::string_view text) {
     const auto refuse = [&] {
-        return fail("clock.syntax", "this is not a time", std::string(text.substr(0, 100)),
+        return fail("clock.syntax", "this is not an RFC 3339 time", std::string(text.substr(0, 100)),
                     "write it like 2026-11-20T07:47:35.000000Z, in UTC");
     };
     constexpr std::string_view shape = "0000-00-00T00:00:00";
@@ -98,7 +98,7 @@ Result<UnixMicros> parse_rfc3339(std::string_view text) {
     }
     const int year = digits(text, 0, 4), month = digits(text, 5, 2), day = digits(text, 8, 2);
     const int hour = digits(text, 11, 2), minute = digits(text, 14, 2), second = digits(text, 17, 2);
-    // A -1 becomes a huge unsigned value, which no calendar has.
+    // A -1 becomes a huge unsigned value, which no calendar contains.
     const std::chrono::year_month_day date{std::chrono::year(year),
                                            std::chrono::month(static_cast<unsigned>(month)),
                                            std::chrono::day(static_cast<unsigned>(day))};

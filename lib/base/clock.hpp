@@ -1,4 +1,4 @@
-// Time through an interface, so that tests turn the clock by hand.
+// Time behind an interface: tests control the clock.
 #pragma once
 
 #include <cstdint>
@@ -19,14 +19,13 @@ class Clock {
     virtual void sleep_ms(std::int64_t duration_ms) = 0;
 };
 
-// The machine's clock.
 class SystemClock final : public Clock {
   public:
     [[nodiscard]] UnixMicros now() const override;
     void sleep_ms(std::int64_t duration_ms) override;
 };
 
-// A clock that only moves when told (or when slept on), for tests.
+// A clock for tests: it moves only by set() and sleep_ms().
 class ManualClock final : public Clock {
   public:
     explicit ManualClock(UnixMicros start) : now_(start) {}
@@ -40,7 +39,7 @@ class ManualClock final : public Clock {
 
 // "2026-11-20T07:47:35.000000Z": the form of PEP 700's upload-time; `parse` accepts 0 to 6 fraction digits.
 [[nodiscard]] std::string render_rfc3339(UnixMicros time);
-void append_rfc3339(std::string& out, UnixMicros time);  // the same, behind what is there
+void append_rfc3339(std::string& out, UnixMicros time);  // appends
 [[nodiscard]] Result<UnixMicros> parse_rfc3339(std::string_view text);
 // "Fri, 20 Nov 2026 07:47:35 GMT" (RFC 9110 §5.6.7).
 [[nodiscard]] std::string render_http_date(UnixMicros time);

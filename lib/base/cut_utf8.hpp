@@ -1,4 +1,4 @@
-// Text that is cut, and stays text.
+// Truncation of UTF-8 text.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +6,7 @@
 
 namespace wheelyard::base {
 
-// At most `max_bytes` of the beginning of `text`, with no character of UTF-8 in half.
+// The longest prefix of `text` that has at most `max_bytes` bytes and does not split a UTF-8 character.
 [[nodiscard]] inline std::string_view cut_utf8(std::string_view text, std::size_t max_bytes) {
     if (text.size() <= max_bytes) return text;
     std::size_t end = max_bytes;

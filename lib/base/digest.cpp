@@ -1,7 +1,7 @@
-// Digests through OpenSSL (1.1.1 and 3.x) and our own BLAKE2b. SHA-256, which every program computes, goes to
-// its own functions: the first use of EVP reads OpenSSL's configuration and lists all algorithms there are,
-// which takes longer than all else in the check of a small wheel.
-#define OPENSSL_SUPPRESS_DEPRECATED  // those functions; the code behind them is the same
+// Digests from OpenSSL (1.1.1 and 3.x) and from our BLAKE2b. SHA-256 uses OpenSSL's low-level functions
+// because the first use of EVP reads OpenSSL's configuration and loads every algorithm, which costs more than
+// the rest of the check of a small wheel.
+#define OPENSSL_SUPPRESS_DEPRECATED  // the low-level SHA-256 functions; the implementation is the same
 #include "lib/base/digest.hpp"
 
 #include <openssl/crypto.h>
@@ -31,7 +31,7 @@ const EVP_MD* algorithm_of(DigestKind kind) {
             return EVP_sha512();
         case DigestKind::sha256:
         case DigestKind::blake2b_256:
-            return nullptr;  // not EVP's
+            return nullptr;  // not EVP algorithms
     }
     return nullptr;
 }
@@ -59,8 +59,7 @@ Digest::Digest(DigestKind kind) : state_(std::make_unique<State>()) {
     }
     state_->evp.reset(EVP_MD_CTX_new());
     WHEELYARD_CHECK(state_->evp != nullptr);
-    // MD5 is only ever compared, as a checksum that old clients send; a FIPS build would refuse it without
-    // this.
+    // MD5 only serves as a checksum that old clients send. A FIPS build refuses it without this flag.
     EVP_MD_CTX_set_flags(state_->evp.get(), EVP_MD_CTX_FLAG_NON_FIPS_ALLOW);
     WHEELYARD_CHECK(EVP_DigestInit_ex(state_->evp.get(), algorithm_of(kind), nullptr) == 1);
 }
@@ -97,18 +96,18 @@ std::string sha256_hex(std::string_view bytes) {
 }
 
 Result<std::string> hex_of_file(DigestKind kind, const fs::path& path,
-                                const std::function<Status()>& meanwhile) {
+                                const std::function<Status()>& keep_alive) {
     WHEELYARD_ASSIGN(const auto file, FileReader::open(path));
     Digest digest(kind);
     WHEELYARD_TRY(for_each_piece(file, mib, [&](std::string_view piece) -> Status {
         digest.update(piece);
-        return meanwhile ? meanwhile() : Status();
+        return keep_alive ? keep_alive() : Status();
     }));
     return encode_hex(digest.finish());
 }
 
-Result<std::string> sha256_hex_of_file(const fs::path& path, const std::function<Status()>& meanwhile) {
-    return hex_of_file(DigestKind::sha256, path, meanwhile);
+Result<std::string> sha256_hex_of_file(const fs::path& path, const std::function<Status()>& keep_alive) {
+    return hex_of_file(DigestKind::sha256, path, keep_alive);
 }
 
 bool equals_in_constant_time(std::string_view a, std::string_view b) {

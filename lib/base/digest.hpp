@@ -1,4 +1,4 @@
-// Message digests by OpenSSL, fed piece by piece.
+// Incremental message digests.
 #pragma once
 
 #include <functional>
@@ -27,12 +27,13 @@ class Digest {
     std::unique_ptr<State> state_;
 };
 
-// Lower-case hex digests. Of a large file `meanwhile` is called after each piece; its error ends the reading.
+// Lower-case hex digests. While reading a file, `keep_alive` is called after each piece; its error ends the
+// read.
 [[nodiscard]] std::string sha256_hex(std::string_view bytes);
 [[nodiscard]] Result<std::string> hex_of_file(DigestKind kind, const fs::path& path,
-                                              const std::function<Status()>& meanwhile = {});
+                                              const std::function<Status()>& keep_alive = {});
 [[nodiscard]] Result<std::string> sha256_hex_of_file(const fs::path& path,
-                                                     const std::function<Status()>& meanwhile = {});
+                                                     const std::function<Status()>& keep_alive = {});
 [[nodiscard]] bool is_sha256_hex(std::string_view text);  // exactly 64 characters of [0-9a-f]
 // Compares in a time that does not depend on where the texts differ.
 [[nodiscard]] bool equals_in_constant_time(std::string_view a, std::string_view b);

@@ -1,4 +1,4 @@
-// What of digest.hpp needs no OpenSSL, so that who only reads digests links none.
+// The part of digest.hpp that needs no OpenSSL; callers that only validate digests do not link it.
 #include <algorithm>
 
 #include "lib/base/digest.hpp"

@@ -1,5 +1,5 @@
-// Encoders and strict decoders: a decoder accepts exactly the canonical form of each value, so that text
-// which is compared after decoding cannot be written in two ways.
+// Encoders and strict decoders. A decoder accepts only the canonical form of a value; texts that decode to
+// equal values are therefore equal.
 #include "lib/base/encoding.hpp"
 
 #include <algorithm>
@@ -62,14 +62,14 @@ Result<std::string> decode_64(std::string_view text, const SixBits& values) {
         return fail("encoding.base64", std::string("this is not base64: ") + why,
                     std::string(text.substr(0, 100)));
     };
-    if (text.size() % 4 == 1) return refuse("its length is impossible");
+    if (text.size() % 4 == 1) return refuse("its length is invalid");
     std::string out;
     out.reserve(text.size() * 3 / 4);
     std::uint32_t bits = 0;
     unsigned count = 0;
     for (const char c : text) {
         const int value = values[static_cast<unsigned char>(c)];
-        if (value < 0) return refuse("it has a character outside the alphabet");
+        if (value < 0) return refuse("it contains a character outside the alphabet");
         bits = (bits << 6 | static_cast<std::uint32_t>(value)) & 0xFFFFFF;
         count += 6;
         if (count >= 8) {
@@ -77,11 +77,11 @@ Result<std::string> decode_64(std::string_view text, const SixBits& values) {
             out += static_cast<char>(bits >> count & 0xFF);
         }
     }
-    if ((bits & ((1u << count) - 1)) != 0) return refuse("its last character has stray bits");
+    if ((bits & ((1u << count) - 1)) != 0) return refuse("its last character has non-zero padding bits");
     return out;
 }
 
-// RFC 3986 §2.3, by byte: every file of every page is asked about.
+// RFC 3986 §2.3, as a byte table: encoding runs for every file of every page.
 constexpr ByteSet unreserved("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~");
 
 std::size_t padding_of(std::string_view text) {
@@ -130,7 +130,7 @@ std::string encode_base64url(std::string_view bytes) {
 
 Result<std::string> decode_base64(std::string_view text) {
     if (text.size() % 4 != 0) {
-        return fail("encoding.base64", "base64 comes in groups of four characters",
+        return fail("encoding.base64", "base64 text must have a multiple of four characters",
                     std::string(text.substr(0, 100)));
     }
     return decode_64(text.substr(0, text.size() - padding_of(text)), base64_values);
@@ -139,7 +139,7 @@ Result<std::string> decode_base64(std::string_view text) {
 Result<std::string> decode_base64url(std::string_view text) {
     const auto padding = padding_of(text);
     if (padding > 0 && text.size() % 4 != 0) {
-        return fail("encoding.base64", "padded base64 comes in groups of four characters",
+        return fail("encoding.base64", "padded base64 text must have a multiple of four characters",
                     std::string(text.substr(0, 100)));
     }
     return decode_64(text.substr(0, text.size() - padding), base64url_values);
@@ -152,7 +152,7 @@ std::string encode_percent(std::string_view text) {
 }
 
 void append_percent(std::string& out, std::string_view text) {
-    // Nearly every name of a wheel, of which every page has many.
+    // Fast path: almost all wheel names contain unreserved characters only.
     if (std::all_of(text.begin(), text.end(), [](char c) { return unreserved.has(c); })) {
         out.append(text);
         return;
@@ -179,8 +179,8 @@ Result<std::string> decode_percent(std::string_view text) {
         const int high = text.size() - i > 2 ? hex_value(text[i + 1]) : -1;
         const int low = text.size() - i > 2 ? hex_value(text[i + 2]) : -1;
         if (high < 0 || low < 0) {
-            return fail("encoding.percent", "a percent sign must be followed by two hexadecimal digits",
-                        std::string(text.substr(0, 100)), "write a percent sign itself as %25");
+            return fail("encoding.percent", "a percent sign is not followed by two hexadecimal digits",
+                        std::string(text.substr(0, 100)), "encode a literal percent sign as %25");
         }
         out += static_cast<char>(high << 4 | low);
         i += 2;

@@ -12,14 +12,14 @@ namespace wheelyard::base {
 [[nodiscard]] Result<std::string> decode_hex(std::string_view text);
 [[nodiscard]] std::string encode_base64(std::string_view bytes);  // RFC 4648 §4, padded
 [[nodiscard]] Result<std::string> decode_base64(std::string_view text);
-[[nodiscard]] std::string encode_base64url(std::string_view bytes);  // RFC 4648 §5, unpadded: RECORD's form
+[[nodiscard]] std::string encode_base64url(std::string_view bytes);  // RFC 4648 §5, unpadded, as in RECORD
 [[nodiscard]] Result<std::string> decode_base64url(std::string_view text);  // padding optional
-// Everything but RFC 3986's unreserved characters becomes %XX ("+" → "%2B"); `/` too.
+// Encodes every byte except RFC 3986's unreserved characters, `/` included, as %XX ("+" → "%2B").
 [[nodiscard]] std::string encode_percent(std::string_view text);
-void append_percent(std::string& out, std::string_view text);             // the same, behind what is there
+void append_percent(std::string& out, std::string_view text);             // appends
 [[nodiscard]] Result<std::string> decode_percent(std::string_view text);  // `+` stays `+`
 [[nodiscard]] std::string escape_html(std::string_view text);             // & < > " '
-// One word of a POSIX shell: as it is when harmless, else in single quotes.
+// One word for a POSIX shell: unchanged if it is safe, otherwise in single quotes.
 [[nodiscard]] std::string quote_shell(std::string_view text);
 
 }  // namespace wheelyard::base

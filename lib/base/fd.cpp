@@ -1,4 +1,4 @@
-// Closing a descriptor.
+// Closes an owned file descriptor.
 #include "lib/base/fd.hpp"
 
 #include <unistd.h>
@@ -6,7 +6,7 @@
 namespace wheelyard::base {
 
 void Fd::reset() {
-    // On Linux the descriptor is gone even when close says EINTR (close(2)), so there is no second try.
+    // On Linux close(2) releases the descriptor even when it fails with EINTR; never retry it.
     if (number_ >= 0) ::close(std::exchange(number_, -1));
 }
 

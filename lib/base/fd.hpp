@@ -24,7 +24,7 @@ class Fd {
     [[nodiscard]] int get() const { return number_; }
     explicit operator bool() const { return number_ >= 0; }
     void reset();
-    // The number, which the caller closes.
+    // Gives up ownership: the caller closes the returned descriptor.
     [[nodiscard]] int release() { return std::exchange(number_, -1); }
 
   private:

@@ -1,4 +1,4 @@
-// File operations over the system calls, with the fsyncs that make a rename survive a power cut.
+// File operations on system calls, with the fsyncs that make a rename survive a power failure.
 #include "lib/base/file.hpp"
 
 #include <fcntl.h>
@@ -36,9 +36,9 @@ fs::path folder_of(const fs::path& path) {
     return parent.empty() ? fs::path(".") : parent;
 }
 
-// A name in the same folder that nobody else picks. Cut short of NAME_MAX (255 bytes), which a wheel's own
-// name may come near to.
-fs::path aside_name(const fs::path& path) {
+// A unique temporary name in the same folder. The original name is cut because a wheel's name can come close
+// to NAME_MAX (255 bytes).
+fs::path temporary_name(const fs::path& path) {
     constexpr std::size_t max_name_bytes = 200;
     const auto name = path.filename().native().substr(0, max_name_bytes);
     return folder_of(path) / ("." + name + ".aside." + encode_hex(random_bytes(8)));
@@ -75,8 +75,7 @@ Status close_file(Fd file, std::string_view name) {
 
 Status fsync_directory(const fs::path& directory) {
     WHEELYARD_ASSIGN(const auto fd, open_with(directory, O_RDONLY | O_DIRECTORY, 0));
-    // Some file systems do not know fsync of a folder and say EINVAL (fsync(2)); they order renames by
-    // themselves.
+    // Some file systems reject fsync of a folder with EINVAL (fsync(2)); they order renames themselves.
     if (again_when_interrupted([&] { return ::fsync(fd.get()); }) != 0 && errno != EINVAL) {
         return fail_errno("fsync", directory.native(), errno);
     }
@@ -91,7 +90,7 @@ Result<std::string> read_file(const fs::path& path, std::uint64_t limit_bytes) {
 Result<std::string> read_file(const Fd& file, const fs::path& path, std::uint64_t limit_bytes) {
     struct stat status {};
     if (::fstat(file.get(), &status) != 0) return fail_errno("stat", path.native(), errno);
-    // The size is only a hint: files under /proc say 0, and a growing file says too little.
+    // The size is only a hint: files under /proc report 0, and a growing file reports too little.
     constexpr std::uint64_t chunk = 64 << 10, of_proc = 4 << 10;
     const auto hint = status.st_size > 0 ? static_cast<std::uint64_t>(status.st_size) : of_proc;
     std::string out;
@@ -127,22 +126,22 @@ Status replace_file(const fs::path& path, std::string_view bytes, mode_t mode) {
     return replacement.commit();
 }
 
-FileReplacement::FileReplacement(fs::path path, fs::path aside, Fd fd)
-    : path_(std::move(path)), aside_(std::move(aside)), fd_(std::move(fd)) {}
+FileReplacement::FileReplacement(fs::path path, fs::path temporary, Fd fd)
+    : path_(std::move(path)), temporary_(std::move(temporary)), fd_(std::move(fd)) {}
 
 FileReplacement::FileReplacement(FileReplacement&& other) noexcept
-    : path_(std::move(other.path_)), aside_(std::move(other.aside_)), fd_(std::move(other.fd_)) {
-    other.aside_.clear();
+    : path_(std::move(other.path_)), temporary_(std::move(other.temporary_)), fd_(std::move(other.fd_)) {
+    other.temporary_.clear();
 }
 
 FileReplacement::~FileReplacement() {
-    if (!aside_.empty()) ::unlink(aside_.c_str());
+    if (!temporary_.empty()) ::unlink(temporary_.c_str());
 }
 
 Result<FileReplacement> FileReplacement::begin(const fs::path& path, mode_t mode) {
-    auto aside = aside_name(path);
-    WHEELYARD_ASSIGN(auto fd, create_new(aside, mode));
-    return FileReplacement(path, std::move(aside), std::move(fd));
+    auto temporary = temporary_name(path);
+    WHEELYARD_ASSIGN(auto fd, create_new(temporary, mode));
+    return FileReplacement(path, std::move(temporary), std::move(fd));
 }
 
 Status FileReplacement::write(std::string_view bytes) {
@@ -152,12 +151,12 @@ Status FileReplacement::write(std::string_view bytes) {
 }
 
 Status FileReplacement::commit() {
-    if (aside_.empty())
-        return fail("file.committed", "this replacement is already committed", path_.native());
+    if (temporary_.empty())
+        return fail_for_now("file.committed", "this replacement is already committed", path_.native());
     WHEELYARD_TRY(fsync_file(fd_.get(), path_.native()));
     fd_.reset();
-    if (::rename(aside_.c_str(), path_.c_str()) != 0) return fail_errno("rename", path_.native(), errno);
-    aside_.clear();
+    if (::rename(temporary_.c_str(), path_.c_str()) != 0) return fail_errno("rename", path_.native(), errno);
+    temporary_.clear();
     return fsync_directory(folder_of(path_));
 }
 
@@ -168,7 +167,7 @@ Status make_directories(const fs::path& path) {
     if (parent != path) WHEELYARD_TRY(make_directories(parent));
     if (::mkdir(path.c_str(), 0777) == 0) return fsync_directory(folder_of(path));
     const int why = errno;
-    // Somebody else may have made it meanwhile; "a/b/" asks for a/b twice.
+    // Another process may create the folder concurrently, and "a/b/" leads to a second mkdir of a/b.
     if (why == EEXIST && fs::is_directory(path, ignored)) return {};
     return fail_errno("mkdir", path.native(), why);
 }
@@ -186,8 +185,9 @@ Status remove_file(const fs::path& path) {
 namespace {
 
 tl::unexpected<Error> fail_truncated(std::uint64_t offset, std::size_t length, std::uint64_t size) {
-    return fail("file.truncated", "the file ends at byte " + std::to_string(size) + ", before " +
-                                      std::to_string(length) + " bytes at offset " + std::to_string(offset));
+    return fail_for_now("file.truncated", "the file ends at byte " + std::to_string(size) + ", before " +
+                                              std::to_string(length) + " bytes at offset " +
+                                              std::to_string(offset));
 }
 
 }  // namespace
@@ -207,7 +207,7 @@ Status FileReader::read_at(std::uint64_t offset, char* into, std::size_t length)
         const auto got = again_when_interrupted(
             [&] { return ::pread(fd_.get(), into, length, static_cast<off_t>(offset)); });
         if (got < 0) return fail_errno("read", "", errno);
-        if (got == 0) return fail_truncated(offset, length, offset);  // it shrank since it was opened
+        if (got == 0) return fail_truncated(offset, length, offset);  // the file shrank after it was opened
         into += got;
         offset += static_cast<std::uint64_t>(got);
         length -= static_cast<std::size_t>(got);

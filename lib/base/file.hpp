@@ -1,4 +1,4 @@
-// Files: bounded reads, whole writes, and replacement that is atomic and durable.
+// Files: bounded reads, complete writes, and atomic, durable replacement.
 #pragma once
 
 #include <sys/types.h>
@@ -17,27 +17,28 @@ namespace wheelyard::base {
 namespace fs = std::filesystem;
 
 [[nodiscard]] Result<Fd> open_read(const fs::path& path);
-// O_CREAT|O_EXCL: fails with os.EEXIST when the file is there. The process's umask applies to every mode
-// here.
+// O_CREAT|O_EXCL: fails with os.EEXIST if the file exists. The process's umask applies to every mode in this
+// file.
 [[nodiscard]] Result<Fd> create_new(const fs::path& path, mode_t mode = 0644);
 [[nodiscard]] Status write_all(int fd, std::string_view bytes);
 [[nodiscard]] Status fsync_file(int fd, std::string_view name);
 [[nodiscard]] Status fsync_directory(const fs::path& directory);
-// A network file system says no sooner than now that bytes found no room (close(2)).
+// Network file systems report a full disk as late as close(2); check this result.
 [[nodiscard]] Status close_file(Fd file, std::string_view name);
 
-// The whole file; more than `limit_bytes` is an error ("file.too_large").
+// Reads the whole file; a file of more than `limit_bytes` is an error ("file.too_large").
 [[nodiscard]] Result<std::string> read_file(const fs::path& path, std::uint64_t limit_bytes);
-// The same of one that is open; errors name `path`.
+// Reads from an open file; `path` appears in errors.
 [[nodiscard]] Result<std::string> read_file(const Fd& file, const fs::path& path, std::uint64_t limit_bytes);
 [[nodiscard]] Result<std::uint64_t> file_size(const fs::path& path);
 
-// Atomic, durable replacement: write aside in the same folder, fsync, rename, fsync the folder. After a crash
-// at any instruction a reader finds the old bytes or the new ones. Leftovers are named ".NAME.aside.*".
+// Atomic, durable replacement: write a temporary file in the same folder, fsync it, rename it, fsync the
+// folder. After a crash at any point a reader finds the old bytes or the new ones. Temporary files that a
+// crash leaves behind are named ".NAME.aside.*".
 [[nodiscard]] Status replace_file(const fs::path& path, std::string_view bytes, mode_t mode = 0644);
 
-// Like replace_file, for bytes produced piece by piece: nothing is visible until commit(); the destructor
-// only undoes.
+// replace_file for bytes that are produced in pieces. Nothing is visible before commit(); the destructor
+// removes the temporary file.
 class FileReplacement {
   public:
     [[nodiscard]] static Result<FileReplacement> begin(const fs::path& path, mode_t mode = 0644);
@@ -52,9 +53,9 @@ class FileReplacement {
     [[nodiscard]] int fd() const { return fd_.get(); }
 
   private:
-    FileReplacement(fs::path path, fs::path aside, Fd fd);
+    FileReplacement(fs::path path, fs::path temporary, Fd fd);
     fs::path path_;
-    fs::path aside_;  // empty once committed or moved from
+    fs::path temporary_;  // empty after commit or move
     Fd fd_;
 };
 
@@ -62,21 +63,21 @@ class FileReplacement {
 [[nodiscard]] Status make_directories(const fs::path& path);
 // rename(2) + fsync of the target's folder.
 [[nodiscard]] Status rename_durably(const fs::path& from, const fs::path& to);
-// unlink; an absent file is not an error.
+// unlink(2); a missing file is not an error.
 [[nodiscard]] Status remove_file(const fs::path& path);
 
-// A source of bytes at offsets, for parsers of untrusted files: pread, never mmap (a truncated file is then
-// an error, not SIGBUS). Thread-safe: read_at may be called from several threads at once.
+// Random access to bytes, for parsers of untrusted files. Uses pread(2), never mmap(2): a truncated file is
+// an error, not SIGBUS. Thread-safe: several threads may call read_at at once.
 class Reader {
   public:
     virtual ~Reader() = default;
     [[nodiscard]] virtual std::uint64_t size() const = 0;
-    // Exactly `length` bytes at `offset` into `into`; fewer available → "file.truncated".
+    // Reads exactly `length` bytes at `offset` into `into`; error "file.truncated" if fewer are available.
     [[nodiscard]] virtual Status read_at(std::uint64_t offset, char* into, std::size_t length) const = 0;
 };
 
-// Every byte of `from`, in order, as pieces of at most `piece_bytes` that live until `take` returns. Ends at
-// the first error, the source's or `take`'s.
+// Passes every byte of `from` to `take`, in order, in pieces of at most `piece_bytes`. A piece is valid until
+// `take` returns. Stops at the first error of the reader or of `take`.
 [[nodiscard]] Status for_each_piece(const Reader& from, std::size_t piece_bytes,
                                     const std::function<Status(std::string_view)>& take);
 
@@ -94,7 +95,7 @@ class FileReader final : public Reader {
 
 class MemoryReader final : public Reader {
   public:
-    explicit MemoryReader(std::string_view bytes) : bytes_(bytes) {}  // borrows
+    explicit MemoryReader(std::string_view bytes) : bytes_(bytes) {}  // borrows `bytes`
     [[nodiscard]] std::uint64_t size() const override { return bytes_.size(); }
     [[nodiscard]] Status read_at(std::uint64_t offset, char* into, std::size_t length) const override;
 

@@ -1,4 +1,4 @@
-// File URLs (RFC 8089) of this machine: from a path, and back to it.
+// Conversion between local paths and file URLs (RFC 8089).
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace wheelyard::base {
 
-// Of an absolute path: "/my wheels" → "file:///my%20wheels".
+// `path` must be absolute: "/my wheels" → "file:///my%20wheels".
 [[nodiscard]] inline std::string file_url(std::string_view path) {
     return "file://" + replace_all(encode_percent(path), "%2F", "/");
 }
@@ -18,7 +18,7 @@ namespace wheelyard::base {
 [[nodiscard]] inline Result<std::string> file_path(const Url& url) {
     WHEELYARD_ASSIGN(auto path, decode_percent(url.path));
     if (url.scheme != "file" || path.find('\0') != std::string::npos)
-        return fail("url.no_file", "this URL names no file", url.text_without_secrets());
+        return fail("url.no_file", "this URL does not name a file", url.text_without_secrets());
     return path;
 }
 

@@ -1,4 +1,4 @@
-// Limits that more than one program shares; each program's own stand in its folder's limits.hpp.
+// Units for limits. Each limit is defined in the room that it limits.
 #pragma once
 
 #include <cstdint>

@@ -1,19 +1,20 @@
-// Taking a lock: our claim is written whole into a file of its own and then linked to the lock's name, which
-// link(2) does at most once, on network file systems too.
+// Acquiring a lock: the claimant writes its claim to a file of its own and hard-links it to the lock's name.
+// link(2) succeeds for at most one claimant, on network file systems too.
 //
-// Taking over from a dead holder must let exactly one claimant through, and must never remove a lock that
-// another claimant has just taken. So each holder's token names an heir file, ".NAME.heir.TOKEN", which again
-// is made with link(2): whoever makes it, and no other, may rename its claim over that holder's lock. An heir
-// that dies in between is inherited from in the same way, by its own token. The heir file goes only after the
-// lock has changed, so a slow claimant who makes it anew finds another token in the lock and steps back.
+// Taking over the lock of a dead holder must let exactly one claimant through and must never remove a lock
+// that another claimant has just acquired. Each holder's token therefore names a takeover claim,
+// ".NAME.takeover.TOKEN", also created with link(2). Only the claimant that creates it may rename its claim
+// over that holder's lock. If that claimant dies in between, its own token names the next takeover claim in
+// the chain. Takeover claims are removed only after the lock has changed, so a slow claimant that creates one
+// again finds a different token in the lock and retries.
 //
-// Claims and heir files of claimants that were killed are swept away by the next holder, and only while it
-// holds the lock: a claimant that was slow and not dead then misses its claim, but it could not have had the
-// lock either. An heir file is of use only as long as its token's lock is there, or an heir of that lock's.
+// The next holder sweeps the claims and takeover claims of killed claimants, and only while it holds the
+// lock. A claimant that was slow but alive may then miss its claim; it could not have acquired the lock
+// anyway. A takeover claim matters only while the lock, or a takeover claim, with its token exists.
 //
-// How long ago another host wrote a file is told by the file system's own clock, that is against the time of
-// our claim, which we have just written in the same folder. Where a file system stamps a file by the clock of
-// the host that writes it, hosts' clocks still have to agree.
+// The age of a file that another host wrote is measured on the file system's clock, against the timestamp of
+// our claim, which we have just written to the same folder. Where a file system uses the writing host's clock
+// for timestamps, the hosts' clocks must agree.
 #include "lib/base/lock_file.hpp"
 
 #include <fcntl.h>
@@ -38,14 +39,14 @@ namespace wheelyard::base {
 namespace {
 
 constexpr std::uint64_t max_lock_bytes = 4 * 1024;
-constexpr int max_tries = 50;            // rounds that others' comings and goings may cost us
-constexpr int max_takeover_claims = 16;  // heirs that died one after another
+constexpr int max_tries = 50;            // rounds lost to concurrent claimants
+constexpr int max_takeover_claims = 16;  // takeover claims whose owners died, in a row
 constexpr std::string_view first_line = "wheelyard-lock 1";
 
 struct Claim {
     LockHolder holder;
     std::string token;
-    UnixMicros written = 0;  // by the file system's clock
+    UnixMicros written = 0;  // on the file system's clock
 };
 
 std::string render(const Claim& claim) {
@@ -86,15 +87,14 @@ Result<Claim> parse(const Written& file, const fs::path& path) {
         ++known;
     }
     if (known != 5) {
-        return fail("lock.broken", "this lock file cannot be read", path.native(),
-                    "remove it when nothing that uses it is running");
+        return fail("lock.broken", "this lock file is malformed", path.native(),
+                    "stop every program that uses it, then remove it");
     }
     return claim;
 }
 
-// Opened, and only then asked for its time: with every opening NFS asks the server anew (close-to-open
-// consistency, nfs(5)), but stat(2) may answer what it heard a minute ago, and make a holder older than it
-// is.
+// Opens the file before it reads the timestamp. NFS revalidates attributes at every open (close-to-open
+// consistency, nfs(5)); stat(2) may return an outdated cached time and make a live holder look stale.
 Result<Written> open_and_read(const fs::path& path) {
     WHEELYARD_ASSIGN(const auto fd, open_read(path));
     struct stat status {};
@@ -103,15 +103,15 @@ Result<Written> open_and_read(const fs::path& path) {
     return Written{std::move(text), status.st_mtim.tv_sec * 1'000'000 + status.st_mtim.tv_nsec / 1000};
 }
 
-// nullopt: no such file.
+// nullopt: the file does not exist.
 Result<std::optional<Written>> read_written(const fs::path& path) {
     auto file = open_and_read(path);
-    if (!file && (file.error().code == "os.ENOENT" || file.error().code == "os.ESTALE")) return std::nullopt;
+    if (!file && (file.error().os_error == ENOENT || file.error().os_error == ESTALE)) return std::nullopt;
     if (!file) return fail(std::move(file.error()));
     return std::optional(std::move(*file));
 }
 
-// nullopt: no such file.
+// nullopt: the file does not exist.
 Result<std::optional<Claim>> read_claim(const fs::path& path) {
     WHEELYARD_ASSIGN(const auto file, read_written(path));
     if (!file) return std::nullopt;
@@ -119,8 +119,9 @@ Result<std::optional<Claim>> read_claim(const fs::path& path) {
     return std::optional(std::move(claim));
 }
 
-// The tokens of the locks that this process holds: one that names this process and is not among them was left
-// behind by a release that failed (EIO of its unlink), and would otherwise be held until the process ends.
+// The tokens of the locks that this process holds. A lock file that names this process with another token was
+// left by a release that failed (unlink returned EIO); without this set it would count as held until the
+// process ends.
 class HeldTokens {
   public:
     void add(const std::string& token) {
@@ -146,7 +147,7 @@ HeldTokens& held_tokens() {
     return tokens;
 }
 
-// Of a token that is about to be the lock's.
+// Registers a token that is about to appear in the lock; removes it again unless keep() is called.
 class Registration {
   public:
     explicit Registration(const std::string& token) : token_(token) { held_tokens().add(token_); }
@@ -165,7 +166,8 @@ class Registration {
     bool is_kept_ = false;
 };
 
-// Both by the file system's clock. What was written in the future was so before that clock stepped back.
+// Both times are on the file system's clock. A time in the future means that the clock was set back: not
+// stale.
 bool is_stale(UnixMicros written, UnixMicros now, std::int64_t stale_after_ms) {
     return now - written > stale_after_ms * 1000;
 }
@@ -181,14 +183,18 @@ bool is_alive(const Claim& claim, UnixMicros now, std::int64_t stale_after_ms) {
     return !is_stale(claim.written, now, stale_after_ms);
 }
 
-tl::unexpected<Error> fail_held(const fs::path& path, const LockHolder& holder) {
-    return fail("lock.held",
-                "process " + std::to_string(holder.pid) + " on " + holder.host + " holds this lock since " +
-                    render_rfc3339(holder.refreshed),
-                path.native(), "wait for it, or end it");
+tl::unexpected<Error> fail_busy(std::string sentence, const fs::path& path, std::string advice) {
+    return fail_as(ErrorKind::busy, Recovery::retry,
+                   {"lock.held", std::move(sentence), path.native(), std::move(advice)});
 }
 
-fs::path beside(const fs::path& path, std::string_view what, std::string_view token) {
+tl::unexpected<Error> fail_held(const fs::path& path, const LockHolder& holder) {
+    return fail_busy("process " + std::to_string(holder.pid) + " on " + holder.host +
+                         " has held this lock since " + render_rfc3339(holder.refreshed),
+                     path, "wait until it finishes, or end it");
+}
+
+fs::path sibling(const fs::path& path, std::string_view what, std::string_view token) {
     return path.parent_path() /
            ("." + path.filename().native() + "." + std::string(what) + "." + std::string(token));
 }
@@ -202,14 +208,14 @@ struct Removed {
     ~Removed() { ::unlink(path.c_str()); }
 };
 
-// A claim that is gone was swept away by the next holder, on another host: we were slow, and not dead.
+// A missing claim was swept by the next holder on another host, which took us for dead.
 tl::unexpected<Error> fail_claim(std::string_view call, const fs::path& claim, int why) {
     if (why != ENOENT && why != ESTALE) return fail_errno(call, claim.native(), why);
-    return fail("lock.held", "another process took this lock meanwhile", claim.native(), "try again later");
+    return fail_busy("another process has taken this lock", claim, "try again later");
 }
 
-// True if `claim` now also has the name `to`; false if that name is taken. NFS may lose the answer to a link
-// that was made, so the claim's count of names decides, not the answer (open(2) on O_EXCL describes this).
+// True if `claim` now also has the name `to`; false if that name is taken. NFS can lose the reply to a
+// successful link, so the link count of the claim decides, not the result (open(2) describes this at O_EXCL).
 Result<bool> link_claim(const fs::path& claim, const fs::path& to) {
     struct stat before {};
     if (::stat(claim.c_str(), &before) != 0) return fail_claim("stat", claim, errno);
@@ -222,8 +228,8 @@ Result<bool> link_claim(const fs::path& claim, const fs::path& to) {
     return fail_errno("link", to.native(), why);
 }
 
-// Whether a claim is that of a claimant that is no more. One that is not whole was killed while it wrote it
-// or writes it now: its age tells.
+// Whether the claimant that wrote this claim is dead. A partial claim is either being written or was left by
+// a crash; its age decides.
 bool is_left_behind(const fs::path& path, UnixMicros now, std::int64_t stale_after_ms) {
     const auto file = read_written(path);
     if (!file || !*file) return false;
@@ -231,8 +237,8 @@ bool is_left_behind(const fs::path& path, UnixMicros now, std::int64_t stale_aft
     return claim ? !is_alive(*claim, now, stale_after_ms) : is_stale((*file)->at, now, stale_after_ms);
 }
 
-std::vector<fs::path> files_beside(const fs::path& lock, std::string_view what) {
-    const std::string start = beside(lock, what, {}).filename().native();
+std::vector<fs::path> sibling_files(const fs::path& lock, std::string_view what) {
+    const std::string start = sibling(lock, what, {}).filename().native();
     const fs::path folder = lock.has_parent_path() ? lock.parent_path() : fs::path(".");
     std::vector<fs::path> files;
     std::error_code error;
@@ -242,16 +248,16 @@ std::vector<fs::path> files_beside(const fs::path& lock, std::string_view what) 
     return files;
 }
 
-// By the holder of the lock, and as far as it can: nobody waits for it.
+// Called by the lock's holder. Best effort: errors are ignored.
 void sweep(const fs::path& lock, const std::string& token, UnixMicros now, std::int64_t stale_after_ms) {
-    auto files = files_beside(lock, "claim");
-    const auto heirs = files_beside(lock, "heir");
-    // Seen while the lock is ours and nobody inherits it, so no heir that was listed is of use any more.
+    auto files = sibling_files(lock, "claim");
+    const auto takeover_claims = sibling_files(lock, "takeover");
+    // The lock is ours and has no takeover claim, so none of the listed takeover claims matters any more.
     const auto current = read_claim(lock);
     const bool is_ours = current && *current && (*current)->token == token;
     std::error_code error;
-    if (is_ours && !fs::exists(beside(lock, "heir", token), error) && !error)
-        files.insert(files.end(), heirs.begin(), heirs.end());
+    if (is_ours && !fs::exists(sibling(lock, "takeover", token), error) && !error)
+        files.insert(files.end(), takeover_claims.begin(), takeover_claims.end());
     for (const auto& file : files) {
         if (is_left_behind(file, now, stale_after_ms)) ::unlink(file.c_str());
     }
@@ -259,31 +265,31 @@ void sweep(const fs::path& lock, const std::string& token, UnixMicros now, std::
 
 enum class Step { taken, again };
 
-// The lock is `dead`'s: becomes its heir, or that of the last of its heirs that died, and replaces it.
+// `dead` holds the lock: creates the first free takeover claim in its chain and replaces the lock.
 Result<Step> take_over(const fs::path& path, const fs::path& claim_file, const Claim& dead, UnixMicros now,
                        std::int64_t stale_after_ms) {
-    std::vector<fs::path> heirs;
+    std::vector<fs::path> takeover_claims;
     std::string token = dead.token;
     for (bool chosen = false; !chosen;) {
-        if (heirs.size() == max_takeover_claims) {
-            return fail(
-                "lock.broken", "too many processes died while taking this lock over", path.native(),
-                "remove it and the files .NAME.heir.* beside it when nothing that uses it is running");
+        if (takeover_claims.size() == max_takeover_claims) {
+            return fail("lock.broken", "too many processes died while taking this lock over", path.native(),
+                        "stop every program that uses it, then remove it and the files .NAME.takeover.* in "
+                        "its folder");
         }
-        heirs.push_back(beside(path, "heir", token));
-        WHEELYARD_ASSIGN(chosen, link_claim(claim_file, heirs.back()));
+        takeover_claims.push_back(sibling(path, "takeover", token));
+        WHEELYARD_ASSIGN(chosen, link_claim(claim_file, takeover_claims.back()));
         if (chosen) break;
-        WHEELYARD_ASSIGN(const auto heir, read_claim(heirs.back()));
-        if (!heir) return Step::again;
-        if (is_alive(*heir, now, stale_after_ms)) return fail_held(path, heir->holder);
-        token = heir->token;
+        WHEELYARD_ASSIGN(const auto claim, read_claim(takeover_claims.back()));
+        if (!claim) return Step::again;
+        if (is_alive(*claim, now, stale_after_ms)) return fail_held(path, claim->holder);
+        token = claim->token;
     }
-    const Removed own_heir(heirs.back());
+    const Removed own_takeover_claim(takeover_claims.back());
     WHEELYARD_ASSIGN(const auto current, read_claim(path));
     if (!current || current->token != dead.token) return Step::again;
     if (::rename(claim_file.c_str(), path.c_str()) != 0) return fail_claim("rename", claim_file, errno);
-    for (const auto& heir : heirs)
-        ::unlink(heir.c_str());
+    for (const auto& file : takeover_claims)
+        ::unlink(file.c_str());
     return Step::taken;
 }
 
@@ -293,8 +299,8 @@ Result<LockFile> LockFile::acquire(const fs::path& path, const Clock& clock, std
     const auto self = static_cast<std::int64_t>(::getpid());
     const Claim own{
         {host_name(), self, process_start_time(self), clock.now()}, encode_hex(random_bytes(8)), {}};
-    Registration registration(own.token);  // before anybody can find it
-    const Removed claim_file(beside(path, "claim", own.token));
+    Registration registration(own.token);  // before another thread can find the token in the lock
+    const Removed claim_file(sibling(path, "claim", own.token));
     {
         WHEELYARD_ASSIGN(const auto fd, create_new(claim_file.path));
         WHEELYARD_TRY(write_all(fd.get(), render(own)));
@@ -311,12 +317,12 @@ Result<LockFile> LockFile::acquire(const fs::path& path, const Clock& clock, std
         WHEELYARD_ASSIGN(const bool linked, link_claim(claim_file.path, path));
         if (linked) return hold();
         WHEELYARD_ASSIGN(const auto current, read_claim(path));
-        if (!current) continue;  // released meanwhile
+        if (!current) continue;  // released in the meantime
         if (is_alive(*current, now, stale_after_ms)) return fail_held(path, current->holder);
         WHEELYARD_ASSIGN(const auto step, take_over(path, claim_file.path, *current, now, stale_after_ms));
         if (step == Step::taken) return hold();
     }
-    return fail("lock.held", "others keep taking this lock", path.native(), "try again later");
+    return fail_busy("other processes keep taking this lock", path, "try again later");
 }
 
 LockFile::LockFile(LockFile&& other) noexcept
@@ -332,8 +338,9 @@ LockFile::~LockFile() {
 Status LockFile::refresh(const Clock& clock) {
     WHEELYARD_ASSIGN(auto current, read_claim(path_));
     if (!current || current->token != token_) {
-        return fail("lock.lost", "another process has taken this lock over", path_.native(),
-                    "refresh it more often than it goes stale");
+        return fail_as(ErrorKind::lost, Recovery::never,
+                       {"lock.lost", "another process has taken this lock over", path_.native(),
+                        "refresh it within its stale timeout"});
     }
     current->holder.refreshed = clock.now();
     return replace_file(path_, render(*current));
@@ -342,8 +349,8 @@ Status LockFile::refresh(const Clock& clock) {
 std::uint64_t process_start_time(std::int64_t pid) {
     const auto text = read_file("/proc/" + std::to_string(pid) + "/stat", max_lock_bytes);
     if (!text) return 0;
-    // Field 2, the command, may itself hold spaces and parentheses, so fields are counted from its last one:
-    // 3 is the state, 22 the start (proc(5)).
+    // Field 2, the command, may contain spaces and parentheses, so fields are counted from the last
+    // parenthesis: 3 is the state, 22 the start time (proc(5)).
     const auto fields = split(trim(std::string_view(*text).substr(text->rfind(')') + 1)), ' ');
     constexpr std::size_t state = 0, start = 22 - 3;
     if (fields.size() <= start || fields[state] == "Z" || fields[state] == "X") return 0;

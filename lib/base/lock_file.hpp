@@ -1,7 +1,7 @@
-// A lock that works on NFS and Lustre: a file made with link(2), naming host, pid, start time and when it was
-// taken. POSIX locks are not trusted there. The holder on this host is checked for life (pid and its start
-// time); one on another host is believed until `stale_after` has passed since it last refreshed the file.
-// Both times are the file system's (on NFS the server's): clocks of hosts differ.
+// A lock file that works on NFS and Lustre, where POSIX locks are unreliable. It is created with link(2) and
+// records host, pid, process start time and the last refresh. A holder on this host is checked directly (pid
+// and start time). A holder on another host counts as alive until `stale_after_ms` after its last refresh;
+// both times come from the file system's clock (on NFS the server's), because hosts' clocks differ.
 #pragma once
 
 #include <cstdint>
@@ -17,12 +17,12 @@ struct LockHolder {
     std::string host;
     std::int64_t pid = 0;
     std::uint64_t process_start = 0;  // field 22 of /proc/PID/stat
-    UnixMicros refreshed = 0;         // by its own clock: for a person
+    UnixMicros refreshed = 0;         // on the holder's clock, for messages only
 };
 
 class LockFile {
   public:
-    // Held by a living process: error "lock.held" whose sentence names host, pid and since when.
+    // Error "lock.held" if a live process holds the lock; the sentence names host, pid and time.
     [[nodiscard]] static Result<LockFile> acquire(const std::filesystem::path& path, const Clock& clock,
                                                   std::int64_t stale_after_ms);
     LockFile(LockFile&& other) noexcept;
@@ -31,7 +31,7 @@ class LockFile {
     LockFile& operator=(const LockFile&) = delete;
     ~LockFile();  // releases
 
-    // Renews the time stamp; "lock.lost" if the file is no longer ours.
+    // Renews the timestamp. Error "lock.lost" if another process has taken the lock over.
     [[nodiscard]] Status refresh(const Clock& clock);
 
   private:
@@ -41,8 +41,8 @@ class LockFile {
     std::string token_;
 };
 
-// Field 22 of /proc/PID/stat (start time in clock ticks since boot), 0 when the process is gone. With the pid
-// it identifies a process for as long as the machine is up.
+// Field 22 of /proc/PID/stat (start time in clock ticks since boot); 0 if the process does not exist. The
+// pair of pid and start time identifies a process until the machine reboots.
 [[nodiscard]] std::uint64_t process_start_time(std::int64_t pid);
 [[nodiscard]] std::string host_name();
 

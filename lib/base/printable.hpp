@@ -1,4 +1,4 @@
-// Text from outside (a registry, a compiler, an archive) as a terminal may show it.
+// Makes untrusted text (from a registry, a compiler, an archive) safe to print on a terminal.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace wheelyard::base {
 
-// Control characters (C0, DEL, C1) become "?"; line feeds and tabs stay.
+// Replaces control characters (C0, DEL, C1) with "?"; keeps line feeds and tabs.
 [[nodiscard]] std::string printable(std::string_view text);
 
 }  // namespace wheelyard::base

@@ -1,5 +1,5 @@
-// Child processes by fork and exec. Between the two only async-signal-safe calls are made (signal-safety(7)),
-// since other threads may have held any lock at the moment of the fork.
+// Child processes with fork and exec. Between the two only async-signal-safe calls are allowed
+// (signal-safety(7)): another thread may hold any lock at the moment of the fork.
 #include "lib/base/process.hpp"
 
 #include <fcntl.h>
@@ -23,9 +23,9 @@ extern char** environ;
 namespace wheelyard::base {
 namespace {
 
-// How long output is still read after the program itself has ended, for helpers of it that hold its pipes.
+// How long to read output after the program has ended: its children may hold the pipes open.
 constexpr std::int64_t straggler_ms = 1000;
-// How often a program that closed its output is asked whether it has ended.
+// Maximum interval between checks whether a program that closed its output has ended.
 constexpr std::int64_t max_wait_step_ms = 20;
 constexpr int status_is_lost = 127;
 
@@ -69,10 +69,9 @@ std::string own_search_path() {
     return path ? path : "/usr/local/bin:/usr/bin:/bin";
 }
 
-// In a child that outlives us: a pipe that some ancestor forgot to mark would never see its end.
+// For a child that outlives us: an inherited pipe without FD_CLOEXEC would otherwise never reach its end.
 void close_others_at_exec() {
-    // close_range(2) with CLOSE_RANGE_CLOEXEC, by number: the headers of older systems lack it, their kernels
-    // refuse it.
+    // close_range(2) with CLOSE_RANGE_CLOEXEC, by number: older headers lack it, and older kernels reject it.
     constexpr long close_range_number = 436;
     constexpr unsigned first = 3, last = ~0u, cloexec = 4;
     if (::syscall(close_range_number, first, last, cloexec) == 0) return;
@@ -81,14 +80,14 @@ void close_others_at_exec() {
         ::fcntl(number, F_SETFD, FD_CLOEXEC);
 }
 
-// Everything that exec needs, laid out before the fork.
+// Everything that exec needs, allocated before the fork.
 class Launch {
   public:
     [[nodiscard]] static Result<Launch> prepare(const Command& command) {
         Launch launch;
-        if (command.argv.empty()) return fail("process.not_found", "no program is named");
+        if (command.argv.empty()) return fail("process.not_found", "the command is empty");
         launch.program_ = command.argv[0];
-        // A name with a slash counts from the program's own folder, as the shell after `cd` would take it.
+        // A name with a slash is resolved relative to `directory`, as in a shell after `cd`.
         if (launch.program_.find('/') == std::string::npos) {
             auto search_path = own_search_path();
             if (command.environment && command.environment->contains("PATH")) {
@@ -96,7 +95,7 @@ class Launch {
             }
             const auto found = find_in(launch.program_, search_path);
             if (!found) {
-                return fail("process.not_found", "there is no such program on PATH", launch.program_,
+                return fail("process.not_found", "this program is not on PATH", launch.program_,
                             "install it, or add its folder to PATH");
             }
             launch.program_ = found->native();
@@ -111,10 +110,10 @@ class Launch {
         return launch;
     }
 
-    // In the child: never returns. What fails goes to `report` as {stage, errno}.
+    // Runs in the child and never returns. A failure is written to `report` as {stage, errno}.
     [[noreturn]] void exec(int in, int out, int err, int report) const {
-        // Away from 0, 1 and 2 first, which may be among them when the caller itself was started without
-        // those.
+        // Move the descriptors above 2 first: if the caller was started without standard streams, they may be
+        // 0 to 2.
         for (int* number : {&in, &out, &err, &report}) {
             if (*number < 3) *number = ::fcntl(*number, F_DUPFD_CLOEXEC, 3);
         }
@@ -139,7 +138,8 @@ class Launch {
         ::_exit(127);
     }
 
-    // Called once in place: the pointers refer to this object's own strings.
+    // Fills argv_ and envp_ with pointers to this object's strings: call once, and do not move the object
+    // afterwards.
     void lay_out() {
         for (auto& word : words_)
             argv_.push_back(word.data());
@@ -149,7 +149,7 @@ class Launch {
         envp_.push_back(nullptr);
     }
 
-    // Waits until the exec has happened (end of file) or has failed.
+    // Waits until exec has succeeded (end of file) or failed.
     [[nodiscard]] Status outcome(int report) const {
         int failure[2] = {0, 0};
         ssize_t got = 0;
@@ -157,7 +157,8 @@ class Launch {
             got = ::read(report, failure, sizeof failure);
         while (got < 0 && errno == EINTR);
         if (got != static_cast<ssize_t>(sizeof failure)) return {};
-        if (failure[0] == stage_directory) return fail_errno("entering the folder", directory_, failure[1]);
+        if (failure[0] == stage_directory)
+            return fail_errno("changing to the folder", directory_, failure[1]);
         return fail_errno("starting the program", program_, failure[1]);
     }
 
@@ -170,7 +171,7 @@ class Launch {
     bool inherits_ = true;
 };
 
-// Standard input as a file in memory: no pipe to feed, so nothing can block on it. Empty: /dev/null.
+// Standard input as an in-memory file, so that feeding it can never block. Empty input: /dev/null.
 Result<Fd> input_file(const std::string& input) {
     if (input.empty()) return open_read("/dev/null");
     Fd fd(::memfd_create("input", MFD_CLOEXEC));
@@ -185,7 +186,7 @@ struct Stream {
     std::string* into;
 };
 
-// Takes what is there; closes the stream at its end.
+// Reads what is available; closes the stream at its end.
 void take(Stream& stream, std::uint64_t limit) {
     char chunk[64 << 10];
     const auto got = ::read(stream.fd.get(), chunk, sizeof chunk);
@@ -196,25 +197,25 @@ void take(Stream& stream, std::uint64_t limit) {
         chunk, static_cast<std::size_t>(std::min<std::uint64_t>(room, static_cast<std::uint64_t>(got))));
 }
 
-// One run of a child that is the leader of its own process group.
+// One run of a child that leads its own process group.
 class Run {
   public:
     Run(pid_t pid, std::int64_t timeout_ms, std::uint64_t limit) : pid_(pid), limit_(limit) {
         if (timeout_ms > 0) deadline_ = monotonic_ms() + timeout_ms;
     }
 
-    Finished to_the_end(Fd out, Fd err) {
+    Finished finish(Fd out, Fd err) {
         streams_[0] = {std::move(out), &finished_.out};
         streams_[1] = {std::move(err), &finished_.err};
         while (streams_[0].fd || streams_[1].fd) {
             poll_streams();
             enforce_deadline();
-            note_end();
+            check_ended();
             if (ended_ && monotonic_ms() >= *ended_ + straggler_ms) break;
         }
         for (std::int64_t step_ms = 1; !ended_;) {
             enforce_deadline();
-            note_end();
+            check_ended();
             if (ended_) break;
             const timespec pause{0, step_ms * 1'000'000};
             ::nanosleep(&pause, nullptr);
@@ -228,7 +229,7 @@ class Run {
         pollfd polled[2];
         for (std::size_t i = 0; i < 2; ++i)
             polled[i] = {streams_[i].fd ? streams_[i].fd.get() : -1, POLLIN, 0};
-        constexpr int step_ms = 50;  // so that the end of the program and the deadline are noticed in time
+        constexpr int step_ms = 50;  // bounds the delay in noticing the program's end and the deadline
         if (::poll(polled, 2, step_ms) <= 0) return;
         for (std::size_t i = 0; i < 2; ++i) {
             if (polled[i].revents != 0) take(streams_[i], limit_);
@@ -238,19 +239,19 @@ class Run {
     void enforce_deadline() {
         if (ended_ || finished_.timed_out || !deadline_ || monotonic_ms() < *deadline_) return;
         finished_.timed_out = true;
-        // Not yet waited for, so the number is still this group's.
+        // The child is not reaped yet, so the pid still identifies this group.
         ::kill(-pid_, SIGKILL);
     }
 
-    void note_end() {
+    void check_ended() {
         if (ended_) return;
         int status = 0;
         const auto who = ::waitpid(pid_, &status, WNOHANG);
         if (who == 0 || (who < 0 && errno == EINTR)) return;
         ended_ = monotonic_ms();
         if (who < 0) {
-            // Its status is lost: we were started with SIGCHLD ignored, which exec(2) hands down. What may
-            // have failed must never pass for success.
+            // The status is lost: this process was started with SIGCHLD ignored, which exec(2) inherits.
+            // Report a failure rather than an unproven success.
             finished_.exit_code = status_is_lost;
             return;
         }
@@ -279,7 +280,7 @@ Result<Finished> run_command(const Command& command) {
         ::setpgid(0, 0);
         launch.exec(in.get(), out.write.get(), err.write.get(), report.write.get());
     }
-    ::setpgid(pid, pid);  // in both, whichever comes first; an error means that the other one did it
+    ::setpgid(pid, pid);  // parent and child both call it; an error means that the other was first
     out.write.reset();
     err.write.reset();
     report.write.reset();
@@ -288,7 +289,7 @@ Result<Finished> run_command(const Command& command) {
         return fail(std::move(started.error()));
     }
     return Run(pid, command.timeout_ms, command.output_limit_bytes)
-        .to_the_end(std::move(out.read), std::move(err.read));
+        .finish(std::move(out.read), std::move(err.read));
 }
 
 Result<std::int64_t> start_detached(const Command& command, const fs::path& log) {
@@ -302,7 +303,7 @@ Result<std::int64_t> start_detached(const Command& command, const fs::path& log)
     const pid_t middle = ::fork();
     if (middle < 0) return fail_errno("fork", command.argv[0], errno);
     if (middle == 0) {
-        // The middle process ends at once, so the inner one is handed to init and nobody here waits for it.
+        // The middle process exits at once; init adopts the inner one and reaps it.
         const pid_t inner = ::fork();
         if (inner != 0) ::_exit(inner < 0 ? 1 : 0);
         ::setsid();

@@ -1,5 +1,5 @@
-// Random bytes from the kernel, apart from OpenSSL's digests: whoever replaces a file needs a name that
-// nobody guesses, and no cryptography library with it.
+// Random bytes from the kernel. Separate from OpenSSL's digests: replacing a file needs an unpredictable name
+// but no cryptography library.
 #include <sys/random.h>
 
 #include <cerrno>

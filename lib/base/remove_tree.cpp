@@ -1,5 +1,5 @@
-// A folder's names are read before the first of them goes: what is removed while a folder is read may hide
-// others on a network file system.
+// Reads all names of a folder before it removes the first one: on a network file system a removal during the
+// listing can hide other entries.
 #include "lib/base/remove_tree.hpp"
 
 #include <system_error>
@@ -39,7 +39,7 @@ class Removal {
     [[nodiscard]] const Status& first_failure() const { return first_failure_; }
 
   private:
-    // A folder that refuses is opened up, once.
+    // If permission is denied, adds the owner's permissions to `folder` and tries once more.
     template <typename Action>
     void within(const fs::path& folder, const fs::path& subject, Action action) {
         std::error_code error;

@@ -1,4 +1,4 @@
-// Removes a folder with all in it. A large one takes long on a slow file system.
+// Recursive removal of a folder; this can take long on a slow file system.
 #pragma once
 
 #include <filesystem>
@@ -8,9 +8,9 @@
 
 namespace wheelyard::base {
 
-// Removes `path`, whatever it is, also through folders that their owner may not write or read. Breathes
-// before each entry and ends with its failure; what the file system refuses stays, and the first such failure
-// is returned at the end. What is not there is no failure.
+// Removes `path` of any kind, including folders without read or write permission for their owner. Calls
+// `breathe` before each entry and stops if it fails. Entries that cannot be removed stay; the first such
+// failure is returned at the end. A missing path is not an error.
 [[nodiscard]] Status remove_tree(const std::filesystem::path& path, const Breathe& breathe = {});
 
 }  // namespace wheelyard::base

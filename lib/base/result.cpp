@@ -1,4 +1,4 @@
-// Renders errors and names the system's error numbers.
+// Renders errors and maps errno values to codes and advice.
 #include "lib/base/result.hpp"
 
 #include <cerrno>
@@ -13,18 +13,18 @@ struct ErrnoRow {
     const char* advice;
 };
 
-// strerrorname_np would do, but it needs glibc 2.32 and clusters run older ones.
+// strerrorname_np(3) needs glibc 2.32; clusters run older versions.
 constexpr ErrnoRow errno_rows[] = {
-    {EACCES, "EACCES", "check the owner and the mode of it and of the folders above"},
+    {EACCES, "EACCES", "check the owner and mode of the file and of its parent folders"},
     {EAGAIN, "EAGAIN", ""},
     {EBADF, "EBADF", ""},
     {EBUSY, "EBUSY", ""},
     {ECONNREFUSED, "ECONNREFUSED", ""},
     {EDQUOT, "EDQUOT", "free space or ask for a larger quota"},
     {EEXIST, "EEXIST", ""},
-    {EFBIG, "EFBIG", "the file system or a ulimit forbids files of this size"},
+    {EFBIG, "EFBIG", "raise the file size limit (ulimit -f), or use another file system"},
     {EINVAL, "EINVAL", ""},
-    {EIO, "EIO", "the storage reports a fault; see the kernel's log"},
+    {EIO, "EIO", "the storage reports a fault; see the kernel log"},
     {EISDIR, "EISDIR", ""},
     {ELOOP, "ELOOP", ""},
     {EMFILE, "EMFILE", "raise the limit on open files (ulimit -n)"},
@@ -33,19 +33,20 @@ constexpr ErrnoRow errno_rows[] = {
     {ENFILE, "ENFILE", ""},
     {ENODEV, "ENODEV", ""},
     {ENOENT, "ENOENT", ""},
-    {ENOEXEC, "ENOEXEC", "a script needs a first line like #!/bin/sh, a program the machine's own format"},
+    {ENOEXEC, "ENOEXEC",
+     "a script needs a first line such as #!/bin/sh; a binary must match this machine's architecture"},
     {ENOMEM, "ENOMEM", ""},
     {ENOSPC, "ENOSPC", "free space on that file system"},
     {ENOTDIR, "ENOTDIR", ""},
     {ENOTEMPTY, "ENOTEMPTY", ""},
     {ENXIO, "ENXIO", ""},
-    {EPERM, "EPERM", "check the owner and the mode of it and of the folders above"},
+    {EPERM, "EPERM", "check the owner and mode of the file and of its parent folders"},
     {EPIPE, "EPIPE", ""},
     {EROFS, "EROFS", "choose a folder on a writable file system"},
     {ESTALE, "ESTALE", "the network file system lost the file; try again"},
     {ETIMEDOUT, "ETIMEDOUT", ""},
     {ETXTBSY, "ETXTBSY", ""},
-    {EXDEV, "EXDEV", "keep both folders on one file system"},
+    {EXDEV, "EXDEV", "put both folders on the same file system"},
 };
 
 }  // namespace
@@ -59,7 +60,7 @@ std::string Error::text() const {
 
 tl::unexpected<Error> fail_errno(std::string_view what, std::string_view subject, int error_number) {
     char buffer[256];
-    // The GNU form returns the text, which may or may not lie in the buffer (strerror(3)).
+    // The GNU version returns the text, which may not be in `buffer` (strerror(3)).
     const char* meaning = strerror_r(error_number, buffer, sizeof buffer);
     Error error{"os.errno_" + std::to_string(error_number), std::string(what) + " failed: " + meaning,
                 std::string(subject)};

@@ -1,4 +1,4 @@
-// Expected failures as data: what went wrong, with which value, and what to do about it.
+// Expected failures as data: what failed, the offending value, and what to do about it.
 #pragma once
 
 #include <string>
@@ -8,29 +8,37 @@
 
 namespace wheelyard::base {
 
-// Who can help. Set where the error is made; it decides whether a caller tries again.
+// Who can resolve a failure. Set where the error is created; decides whether a caller retries.
 enum class Recovery {
-    never,   // the same call fails again
-    retry,   // it may succeed by itself: the network, a busy server, a full disk
+    never,   // the same call will fail again
+    retry,   // a later call may succeed: the network, a busy server, a full disk
     person,  // a person must act first; the work is kept until then
 };
 
-// What a caller may act on. Codes are for people and tests; control flow uses this.
+// The class of failure that control flow acts on. Codes are for people and tests.
 enum class ErrorKind {
     other,
-    busy,          // somebody else holds it now
-    lost,          // it was ours and is no longer: a lock, a lease
-    in_progress,   // work for it has begun and is not finished
-    unavailable,   // the other side answers that it cannot serve now
-    unreachable,   // nobody answered, or the connection was cut
-    unauthorized,  // the credentials are missing or refused
-    malformed,     // the bytes are not what they should be
-    missing,       // it was there and is gone, or never was
+    busy,          // another process holds it
+    lost,          // this process no longer holds it: a lock, a lease
+    in_progress,   // the operation has started and is not finished
+    unavailable,   // the server answers that it cannot serve now
+    unreachable,   // no connection was made
+    cut,           // the connection broke or stalled during the exchange
+    unauthorized,  // credentials are missing or rejected
+    malformed,     // the data is not in the expected format
+    missing,       // it does not exist, or no longer
+    invalid,       // the request can never be accepted in this form
+    unsupported,   // the form of the request is not known here
+    conflict,      // the request contradicts the present state of its target
+    refused,       // the request is understood and denied
+    too_large,     // the request is larger than a limit
+    program,       // a program that ran for the operation failed; `value` is its log
+    exhausted,     // a limit on the number of requests or items is reached
 };
 
-// One expected failure. `code` is stable and machine-readable ("upload.digest_mismatch"); `sentence` is for a
-// person and is complete without the rest; `value` is the offending value as found (may be empty, never a
-// secret); `advice` says what to do.
+// One expected failure. `code` is stable and machine-readable ("upload.digest_mismatch"). `sentence` is for
+// people and complete without the other fields. `value` is the offending value as found (may be empty, never
+// a secret). `advice` says what to do.
 struct Error {
     std::string code;
     std::string sentence;
@@ -38,9 +46,9 @@ struct Error {
     std::string advice = {};
     Recovery recovery = Recovery::never;
     ErrorKind kind = ErrorKind::other;
-    int os_error = 0;  // errno of the system call that failed; 0: no system call
+    int os_error = 0;  // errno of the failed system call; 0: none
 
-    // "sentence: `value` (advice)", the form that programs print.
+    // "sentence: `value` (advice)", as programs print it.
     [[nodiscard]] std::string text() const;
     [[nodiscard]] bool may_pass() const { return recovery != Recovery::never; }
 };
@@ -58,7 +66,7 @@ using Status = Result<void>;
     return tl::unexpected<Error>(std::move(error));
 }
 
-// The same, of a kind that callers act on.
+// fail() with a kind and a recovery for control flow.
 [[nodiscard]] inline tl::unexpected<Error> fail_as(ErrorKind kind, Recovery recovery, Error error) {
     error.kind = kind;
     error.recovery = recovery;
@@ -70,8 +78,14 @@ using Status = Result<void>;
                    {std::move(code), std::move(sentence), std::move(value), std::move(advice)});
 }
 
-// A failure of the system call `what` on `subject`, from errno: code "os.ENOSPC", "os.ENOENT" …, recovery retry but for what
-// no waiting changes (EISDIR, ELOOP, ENAMETOOLONG).
+[[nodiscard]] inline tl::unexpected<Error> fail_malformed(std::string code, std::string sentence,
+                                                          std::string value = {}, std::string advice = {}) {
+    return fail_as(ErrorKind::malformed, Recovery::never,
+                   {std::move(code), std::move(sentence), std::move(value), std::move(advice)});
+}
+
+// The system call `what` on `subject` failed with errno `error_number`: code "os.ENOSPC", "os.ENOENT" …;
+// recovery retry, except for errors that waiting cannot clear (EISDIR, ELOOP, ENAMETOOLONG).
 [[nodiscard]] tl::unexpected<Error> fail_errno(std::string_view what, std::string_view subject,
                                                int error_number);
 

@@ -1,4 +1,4 @@
-// A folder that is removed, with all in it, when its owner goes.
+// A temporary folder that its owner's destructor removes recursively.
 #pragma once
 
 #include <filesystem>

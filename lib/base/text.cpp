@@ -1,4 +1,4 @@
-// ASCII text operations; the tables and loops behind text.hpp.
+// ASCII text operations.
 #include "lib/base/text.hpp"
 
 #include <fnmatch.h>
@@ -100,8 +100,8 @@ std::optional<std::uint64_t> parse_decimal(std::string_view text) {
 }
 
 bool is_utf8(std::string_view text) {
-    // RFC 3629 §4: a lead byte fixes how many bytes follow and the range of the first of them; that range
-    // shuts out overlong forms (E0, F0), surrogates (ED) and what lies past U+10FFFF (F4).
+    // RFC 3629 §4: the lead byte fixes the number of continuation bytes and the range of the first one. That
+    // range excludes overlong forms (E0, F0), surrogates (ED) and code points past U+10FFFF (F4).
     for (std::size_t i = 0; i < text.size();) {
         const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(text[at]); };
         const unsigned lead = byte(i++);
@@ -111,9 +111,9 @@ bool is_utf8(std::string_view text) {
                                    : lead >= 0xF0 && lead <= 0xF4 ? 3
                                                                   : 0;
         if (follow == 0 || text.size() - i < follow) return false;
-        const unsigned least = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
-        const unsigned most = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
-        if (byte(i) < least || byte(i) > most) return false;
+        const unsigned min = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
+        const unsigned max = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
+        if (byte(i) < min || byte(i) > max) return false;
         for (std::size_t k = 1; k < follow; ++k) {
             if ((byte(i + k) & 0xC0) != 0x80) return false;
         }
@@ -128,7 +128,7 @@ bool matches_glob(std::string_view pattern, std::string_view text) {
 
 namespace {
 
-// Optimal string alignment: insertions, deletions, substitutions and swaps of neighbours, ignoring case.
+// Optimal string alignment distance: insertions, deletions, substitutions, transpositions; case-insensitive.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
     std::vector<std::size_t> before_last(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
     for (std::size_t j = 0; j <= b.size(); ++j)
@@ -151,12 +151,12 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::optional<std::string> nearest(std::string_view word, const std::vector<std::string>& candidates) {
-    constexpr std::size_t longest = 128;  // nobody misspells more than that; bounds the work on hostile input
-    if (word.size() > longest) return std::nullopt;
+    constexpr std::size_t max_bytes = 128;  // bounds the work on hostile input
+    if (word.size() > max_bytes) return std::nullopt;
     std::optional<std::string> best;
     std::size_t best_distance = std::max<std::size_t>(1, word.size() / 3) + 1;
     for (const auto& candidate : candidates) {
-        if (candidate.size() > longest) continue;
+        if (candidate.size() > max_bytes) continue;
         const auto distance = edit_distance(word, candidate);
         if (distance < best_distance && distance < std::max(word.size(), candidate.size())) {
             best = candidate;
@@ -170,7 +170,7 @@ std::string render_bytes(std::uint64_t bytes) {
     static constexpr std::array units{"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
     std::size_t unit = 0;
     auto scaled = static_cast<long double>(bytes);
-    // 1023.5 and more would read "1024" after rounding, so it moves up.
+    // 1023.5 and more would round to "1024", so use the next unit.
     while (scaled >= (unit == 0 ? 1024.0L : 1023.5L) && unit + 1 < units.size()) {
         scaled /= 1024;
         ++unit;

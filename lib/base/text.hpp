@@ -1,4 +1,4 @@
-// Small operations on ASCII text. Nothing here depends on the locale.
+// Operations on ASCII text, independent of the locale.
 #pragma once
 
 #include <cstdint>
@@ -16,18 +16,19 @@ namespace wheelyard::base {
 [[nodiscard]] bool equals_ignoring_case(std::string_view a, std::string_view b);
 [[nodiscard]] std::string_view trim(std::string_view text);  // spaces, tabs, CR, LF
 [[nodiscard]] std::vector<std::string_view> split(std::string_view text,
-                                                  char separator);               // keeps empty parts
-[[nodiscard]] std::vector<std::string_view> split_lines(std::string_view text);  // LF or CRLF, no last empty
+                                                  char separator);  // keeps empty parts
+[[nodiscard]] std::vector<std::string_view> split_lines(
+    std::string_view text);  // splits at LF or CRLF; no empty last line
 [[nodiscard]] std::string join(const std::vector<std::string>& parts, std::string_view separator);
 [[nodiscard]] std::string replace_all(std::string_view text, std::string_view from, std::string_view to);
-// A decimal number without sign, or nullopt (empty, other characters, overflow).
+// An unsigned decimal number; nullopt if empty, on any other character, and on overflow.
 [[nodiscard]] std::optional<std::uint64_t> parse_decimal(std::string_view text);
 // True if `text` is well-formed UTF-8 (RFC 3629: no surrogates, no overlong forms).
 [[nodiscard]] bool is_utf8(std::string_view text);
 // fnmatch(3) of the whole text: `*` any run, `?` any one byte, `[…]` one of a set; `/`, a leading dot and a
 // backslash are ordinary.
 [[nodiscard]] bool matches_glob(std::string_view pattern, std::string_view text);
-// The candidate nearest to `word` by edit distance, if near enough to be a likely misspelling.
+// The candidate with the smallest edit distance to `word`, if close enough to be a likely misspelling.
 [[nodiscard]] std::optional<std::string> nearest(std::string_view word,
                                                  const std::vector<std::string>& candidates);
 // "1.5 GiB", "12 KiB", "87 B".

@@ -1,4 +1,4 @@
-// URLs after RFC 3986, strictly: what two parsers might read differently is refused rather than guessed.
+// URLs after RFC 3986, strictly: text that parsers could interpret differently is rejected.
 #include "lib/base/url.hpp"
 
 #include <arpa/inet.h>
@@ -12,7 +12,7 @@
 namespace wheelyard::base {
 namespace {
 
-// The parts of a URL reference, any of which may be absent (RFC 3986, appendix B).
+// The components of a URL reference; each may be absent (RFC 3986, appendix B).
 struct Parts {
     std::string_view scheme, authority, path, query, fragment;
     bool has_authority = false, has_query = false;
@@ -33,7 +33,7 @@ bool is_scheme(std::string_view text) {
     });
 }
 
-Parts take_apart(std::string_view text) {
+Parts split_reference(std::string_view text) {
     Parts parts;
     bool has_fragment = false;
     parts.fragment = cut_from(text, '#', has_fragment);
@@ -53,7 +53,7 @@ Parts take_apart(std::string_view text) {
     return parts;
 }
 
-// Never shows what stands before an `@`: it may be a password.
+// Hides everything before an `@`: it may contain a password.
 tl::unexpected<Error> refuse(std::string_view text, const std::string& why, std::string advice = {}) {
     const auto at = text.rfind('@');
     std::string shown(text.substr(at == std::string_view::npos ? 0 : at));
@@ -151,7 +151,7 @@ std::string Url::text_without_secrets() const {
 
 Result<Url> parse_url(std::string_view text) {
     WHEELYARD_TRY(check_characters(text));
-    const auto parts = take_apart(text);
+    const auto parts = split_reference(text);
     Url url;
     url.scheme = ascii_lower(parts.scheme);
     if (url.scheme != "http" && url.scheme != "https" && url.scheme != "file") {
@@ -166,9 +166,9 @@ Result<Url> parse_url(std::string_view text) {
 }
 
 Result<Url> resolve_url(const Url& base, std::string_view reference) {
-    reference = trim(reference);  // as HTML does with the value of href
+    reference = trim(reference);  // HTML strips whitespace from href values
     WHEELYARD_TRY(check_characters(reference));
-    const auto parts = take_apart(reference);
+    const auto parts = split_reference(reference);
     if (!parts.scheme.empty() || parts.has_authority) {
         WHEELYARD_ASSIGN(auto url, parse_url(parts.scheme.empty() ? base.scheme + ":" + std::string(reference)
                                                                   : std::string(reference)));

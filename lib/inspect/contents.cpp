@@ -12,7 +12,7 @@
 namespace wheelyard::inspect {
 namespace {
 
-// What the lists of `elf` hold, the strings' own size included.
+// The memory that the lists in `elf` and `gpu` use, including the strings.
 std::uint64_t bytes_of_names(const ElfFacts& elf, const GpuFacts& gpu) {
     std::uint64_t bytes = sizeof(ElfFacts) + sizeof(GpuFacts) + elf.flaw.size();
     for (const auto& name : elf.needed)
@@ -38,7 +38,8 @@ class Pass {
         Kept kept;
         base::Digest digest(record_ != nullptr ? record_->digest_kind(member) : base::DigestKind::sha256);
         if (auto unpacked = unpack(member, digest, kept); !unpacked) {
-            if (find_rule(unpacked.error().code) == nullptr) return unpacked;  // could not be read at all
+            // An I/O error is not a finding.
+            if (unpacked.error().kind != base::ErrorKind::malformed) return unpacked;
             const std::string declared = std::to_string(member.unpacked_bytes) + " bytes";
             findings_.add_final(unpacked.error().code, member.name, declared, unpacked.error().value);
             return {};
@@ -47,7 +48,7 @@ class Pass {
         return kept.is_elf ? analyse(member, std::move(kept)) : base::Status();
     }
 
-    // After all members were taken.
+    // Call after all members were taken.
     [[nodiscard]] Contents finish() {
         std::sort(contents_.elves.begin(), contents_.elves.end(),
                   [](const ElfMember& a, const ElfMember& b) { return a.name < b.name; });
@@ -55,7 +56,7 @@ class Pass {
     }
 
   private:
-    // What is held of a member for random access.
+    // The data of a member that random access needs.
     struct Kept {
         bool is_elf = false;
         std::string bytes;
@@ -74,7 +75,7 @@ class Pass {
             if (first) kept.is_elf = piece.starts_with(elf_magic);
             first = false;
             digest.update(piece);
-            report(piece.size());
+            report_progress(piece.size());
             if (!kept.is_elf || member.method == Method::stored) continue;
             if (member.unpacked_bytes <= kept_member_bytes) {
                 kept.bytes.reserve(member.unpacked_bytes);
@@ -94,24 +95,24 @@ class Pass {
                                   std::move(kept.landmarks));
         auto elf = parse_one(reader);
         if (!elf) {
-            if (find_rule(elf.error().code) == nullptr) return base::fail(std::move(elf.error()));
+            if (elf.error().kind != base::ErrorKind::malformed) return base::fail(std::move(elf.error()));
             findings_.add(elf.error().code, member.name, {}, elf.error().text());
             return {};
         }
         if (!elf->flaw.empty()) findings_.add("elf.malformed", member.name, {}, elf->flaw);
         GpuFacts gpu;
         if (auto read = read_gpu_code(reader, *elf, gpu); !read) {
-            if (find_rule(read.error().code) == nullptr) return read;
+            if (read.error().kind != base::ErrorKind::malformed) return read;
             findings_.add(read.error().code, member.name, {}, read.error().text());
         }
         if (!gpu.hip_unread.empty()) findings_.add("gpu.compressed", member.name, {}, gpu.hip_unread);
         const std::uint64_t named_bytes = bytes_of_names(*elf, gpu);
-        elf->sections.clear();  // read; only names and needs are compared
+        elf->sections.clear();  // no longer needed; only names and version needs are compared later
         const std::scoped_lock lock(mutex_);
         named_bytes_ += named_bytes;
         if (named_bytes_ > max_wheel_name_bytes) {
-            findings_.add_final("elf.malformed", member.name, "fewer libraries and versions needed",
-                                "more than any real wheel");
+            findings_.add_final("elf.malformed", member.name, "fewer required libraries and versions",
+                                "more than any real wheel has");
             return {};
         }
         contents_.gpu.cuda_sm.insert(gpu.cuda_sm.begin(), gpu.cuda_sm.end());
@@ -121,14 +122,14 @@ class Pass {
         return {};
     }
 
-    // One at a time: of a liar's many symbol tables only one is in memory. Of real files it takes a
-    // thousandth of the time.
+    // Parses one file at a time, so that at most one (possibly hostile) symbol table is in memory. For real
+    // files this takes a negligible part of the time.
     base::Result<ElfFacts> parse_one(const MemberReader& reader) {
         const std::scoped_lock lock(parsing_);
         return parse_elf(reader);
     }
 
-    void report(std::uint64_t more_bytes) {
+    void report_progress(std::uint64_t more_bytes) {
         if (!options_.progress) return;
         const std::scoped_lock lock(mutex_);
         done_bytes_ += more_bytes;
@@ -159,7 +160,7 @@ base::Result<Contents> check_contents(const base::Reader& bytes, const Frame& fr
     std::stable_sort(largest_first.begin(), largest_first.end(),
                      [](const Member* a, const Member* b) { return a->unpacked_bytes > b->unpacked_bytes; });
     Pass pass(bytes, frame, record, options, findings);
-    constexpr std::uint64_t bytes_worth_a_thread = base::mib;  // less is done before a thread has begun
+    constexpr std::uint64_t bytes_worth_a_thread = base::mib;  // less work does not pay for starting a thread
     const auto worthwhile = static_cast<unsigned>(
         std::min<std::uint64_t>(max_threads, 1 + frame.unpacked_bytes / bytes_worth_a_thread));
     WHEELYARD_TRY(for_each_parallel(largest_first.size(), std::min(options.threads, worthwhile),

@@ -1,11 +1,10 @@
-// The one pass over all members: unpacked, proven (size, CRC-32), hashed against RECORD, and analysed where
-// they are ELF files.
+// One pass over all members: unpacks each, verifies size and CRC-32, compares its hash with RECORD, and
+// analyses ELF files.
 //
-// Members are taken by several threads (max_threads), largest first. Memory is bounded whatever the wheel's
-// size: each thread holds two pieces (piece_bytes each), the inflater's window, and for an ELF member either
-// its bytes (up to kept_member_bytes) or up to max_snapshots snapshots of at most 119 KiB and its landmarks:
-// at most 17 MiB a thread. To that come one symbol table (torch: 1 MiB, at most 24 MiB), the central
-// directory and RECORD (torch: 10 MiB).
+// Several threads (max_threads) take the members, largest first. Memory is bounded for wheels of any size.
+// Each thread holds two pieces (piece_bytes each), the inflater's window and, for an ELF member, either its
+// bytes (up to kept_member_bytes) or up to max_snapshots snapshots of at most 119 KiB and its landmarks: at
+// most 17 MiB per thread. In addition: one symbol table (at most 24 MiB), the central directory and RECORD.
 #pragma once
 
 #include <vector>
@@ -22,11 +21,11 @@
 namespace wheelyard::inspect {
 
 struct Contents {
-    std::vector<ElfMember> elves;  // sorted by name; device code too, but nothing that could not be parsed
+    std::vector<ElfMember> elves;  // sorted by name, device code included; only files that could be parsed
     GpuFacts gpu;
 };
 
-// `record` may be null (there is none that can be read; its findings are told already).
+// `record` may be null: RECORD cannot be read, and the findings already say so.
 [[nodiscard]] base::Result<Contents> check_contents(const base::Reader& bytes, const Frame& frame,
                                                     const RecordCheck* record, const InspectOptions& options,
                                                     Findings& findings);

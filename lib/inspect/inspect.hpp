@@ -1,5 +1,6 @@
-// The whole check of one wheel: bytes in, facts and verdicts out. Nothing is imported, run or unpacked to
-// disk. The registry runs this on every upload and the agent on every build, before it uploads.
+// The complete check of one wheel: bytes in, facts and verdicts out. It imports and executes nothing and
+// unpacks nothing to disk. The registry runs it on every upload, and the agent on every build before it
+// uploads.
 #pragma once
 
 #include <cstdint>
@@ -22,26 +23,26 @@ namespace wheelyard::inspect {
 struct InspectOptions {
     Policy policy;
     unsigned threads = 1;  // members are inflated and hashed in parallel
-    std::function<void(std::uint64_t done_bytes, std::uint64_t total_bytes)>
-        progress;  // unpacked bytes; may be empty
+    // Receives unpacked bytes, from any of the threads but never concurrently; may be empty.
+    std::function<void(std::uint64_t done_bytes, std::uint64_t total_bytes)> progress;
 };
 
 struct Inspection {
     wheel::WheelFilename filename;
-    wheel::Metadata metadata;    // empty where METADATA could not be read (then there is a reject verdict)
-    std::string metadata_bytes;  // METADATA unmodified: what PEP 658 serves
+    wheel::Metadata metadata;    // empty if METADATA could not be read (there is a reject verdict then)
+    std::string metadata_bytes;  // METADATA unmodified, as served for PEP 658
     Facts facts;
-    std::vector<ElfMember> elves;   // what each ELF file says, sorted by name; their sections are not kept
-    std::vector<Verdict> verdicts;  // worst first
-    [[nodiscard]] Severity worst() const;  // note when there is no verdict
+    std::vector<ElfMember> elves;          // sorted by name, without their sections
+    std::vector<Verdict> verdicts;         // worst first
+    [[nodiscard]] Severity worst() const;  // note if there are no verdicts
     [[nodiscard]] bool accepted() const { return worst() < Severity::quarantine; }
     [[nodiscard]] bool refused() const { return worst() == Severity::reject; }
     // "accepted", "quarantined" or "refused".
     [[nodiscard]] std::string_view outcome() const;
 };
 
-// `filename` is the name claimed for these bytes. An Error means that the bytes could not be read at all
-// (I/O); whatever is wrong with the wheel itself is a verdict.
+// `filename` is the claimed name of the wheel. An Error means that the bytes could not be read (I/O); every
+// problem of the wheel itself is a verdict.
 [[nodiscard]] base::Result<Inspection> inspect_wheel(const base::Reader& bytes, std::string_view filename,
                                                      const InspectOptions& options = {});
 

@@ -1,4 +1,4 @@
-// Limits of lib/inspect/, each with its unit and its reason.
+// Limits of the check as a whole, with unit and reason.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +7,6 @@
 
 namespace wheelyard::inspect {
 
-inline constexpr std::uint64_t max_wheel_name_bytes = 32 * base::mib;  // those of all its files
+inline constexpr std::uint64_t max_wheel_name_bytes = 32 * base::mib;  // of all ELF files together
 
 }  // namespace wheelyard::inspect

@@ -1,5 +1,5 @@
-// Unpacking by libarchive. Every name is checked here, lexically, and again by libarchive against what is on
-// the disk (no writing through links).
+// Unpacks archives with libarchive. Every name is checked lexically here and again by libarchive against the
+// disk (no writes through links).
 #include "lib/io/archive.hpp"
 
 #include <archive.h>
@@ -27,8 +27,9 @@ using Archive = std::unique_ptr<archive, FreeArchive>;
 
 tl::unexpected<base::Error> fail_broken(archive* reader, const fs::path& path) {
     const char* why = archive_error_string(reader);
-    return fail("archive.broken",
-                std::string("this archive cannot be read: ") + (why ? why : "unknown reason"), path.native());
+    return base::fail_malformed("archive.broken",
+                                std::string("this archive is malformed: ") + (why ? why : "unknown reason"),
+                                path.native());
 }
 
 tl::unexpected<base::Error> fail_unsafe(std::string_view name, const char* why) {
@@ -47,8 +48,8 @@ std::optional<std::vector<std::string_view>> safe_parts(std::string_view name) {
     return parts;
 }
 
-// A link may climb with leading ".." as far as the folder's top, and then go down. A ".." further back is
-// refused: after a part that is itself a link it could lead anywhere.
+// A link target may start with ".." parts up to the folder's top and then descend. A ".." after another part
+// is rejected: that part may be a link to anywhere.
 bool stays_inside(std::string_view target, std::size_t depth) {
     if (target.empty() || target.starts_with('/')) return false;
     std::size_t climbed = 0;
@@ -63,8 +64,7 @@ bool stays_inside(std::string_view target, std::size_t depth) {
     return true;
 }
 
-// libarchive drops names that are marked as UTF-8 when this thread's locale is not, and daemons run in the C
-// locale.
+// libarchive drops names marked as UTF-8 unless the thread's locale is UTF-8; daemons run in the C locale.
 class Utf8Locale {
   public:
     Utf8Locale() : own_(::newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr)) {
@@ -83,7 +83,7 @@ class Utf8Locale {
     locale_t before_ = nullptr;
 };
 
-// Names as bytes, whichever of its two forms libarchive has.
+// The name as bytes, from whichever form libarchive provides.
 std::string_view bytes_of(const char* plain, const char* utf8) {
     return plain ? plain : utf8 ? utf8 : "";
 }
@@ -114,7 +114,7 @@ class Unpacking {
             WHEELYARD_TRY(base::take_breath(breathe_));
             WHEELYARD_TRY(take(entry, path));
         }
-        // Folders get their times and modes now.
+        // Closing applies the folders' times and modes.
         if (archive_write_close(writer_.get()) != ARCHIVE_OK) return fail_write(path.native());
         return std::vector<std::string>(tops_.begin(), tops_.end());
     }
@@ -124,7 +124,8 @@ class Unpacking {
         const std::string name(bytes_of(archive_entry_pathname(entry), archive_entry_pathname_utf8(entry)));
         const auto parts = safe_parts(name);
         if (name.empty())
-            return fail("archive.broken", "an entry of this archive has no readable name", path.native());
+            return base::fail_malformed("archive.broken", "an entry of this archive has no readable name",
+                                        path.native());
         if (!parts) return fail_unsafe(name, "has an absolute name or a `..` in it");
         if (parts->empty()) return {};  // the folder itself
         fs::path target = into_;
@@ -158,10 +159,10 @@ class Unpacking {
         } else if (kind != AE_IFREG && kind != AE_IFDIR) {
             return fail_unsafe(name, "is neither file, folder nor link");
         }
-        // No setuid, setgid or sticky bits; and its owner can read and remove what comes out.
-        const auto least = kind == AE_IFDIR ? 0700 : 0600;
+        // Drop setuid, setgid and sticky bits, and make sure that the owner can read and remove the entry.
+        const auto required = kind == AE_IFDIR ? 0700 : 0600;
         if (!is_hardlink)
-            archive_entry_set_perm(entry, (archive_entry_perm(entry) & 0777) | static_cast<mode_t>(least));
+            archive_entry_set_perm(entry, (archive_entry_perm(entry) & 0777) | static_cast<mode_t>(required));
         return {};
     }
 
@@ -174,7 +175,7 @@ class Unpacking {
             if (state == ARCHIVE_EOF) return {};
             if (state != ARCHIVE_OK && state != ARCHIVE_WARN) return fail_broken(reader_, path);
             bytes_ += length;
-            // A sparse file may name an offset far past the bytes that it brings.
+            // A sparse file may name an offset far beyond the data in the archive.
             if (bytes_ > limits_.total_bytes || static_cast<std::uint64_t>(offset) > limits_.total_bytes) {
                 return fail("archive.too_large",
                             "this archive unpacks to more than " + base::render_bytes(limits_.total_bytes),
@@ -186,7 +187,7 @@ class Unpacking {
         }
     }
 
-    // A refusal by libarchive's own checks carries no errno of a system call.
+    // libarchive's own checks fail without an errno.
     tl::unexpected<base::Error> fail_write(const std::string& name) {
         const int number = archive_errno(writer_.get());
         const char* why = archive_error_string(writer_.get());
@@ -208,7 +209,8 @@ class Unpacking {
 
 Result<std::vector<std::string>> unpack(const fs::path& archive, const fs::path& into,
                                         const UnpackLimits& limits, const base::Breathe& breathe) {
-    // The folder's own path may lead through links, which the check against links in entries would refuse.
+    // Resolve links in the target folder's own path; libarchive's check against links in entries would reject
+    // them.
     std::error_code error;
     const auto real = fs::canonical(into, error);
     if (error) return base::fail_errno("resolving the folder", into.native(), error.value());

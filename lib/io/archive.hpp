@@ -1,5 +1,5 @@
-// Source archives (tar.gz, tar.xz, tar.bz2, tar.zst, zip) by libarchive, unpacked without trust: no absolute
-// or `..` names, no links that leave the folder, no devices, bounded size and count.
+// Unpacks untrusted source archives (tar.gz, tar.xz, tar.bz2, tar.zst, zip) with libarchive: no absolute or
+// `..` names, no links that leave the folder, no devices; bounded size and entry count.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +17,9 @@ struct UnpackLimits {
     std::uint64_t entries = 1'000'000;
 };
 
-// Unpacks `archive` into the existing folder `into`; returns the names at the top level (an sdist has exactly
-// one). Breathes before each entry and after each piece of a file. Errors: "archive.unsafe" (names the
-// entry), "archive.too_large", "archive.broken", and as `breathe`.
+// Unpacks `archive` into the existing folder `into` and returns the top-level names (an sdist has exactly
+// one). Calls `breathe` before each entry and after each piece of a file. Errors: "archive.unsafe" (names the
+// entry), "archive.too_large", "archive.broken", and those of `breathe`.
 [[nodiscard]] base::Result<std::vector<std::string>> unpack(const std::filesystem::path& archive,
                                                             const std::filesystem::path& into,
                                                             const UnpackLimits& limits = {},

@@ -5,41 +5,53 @@
 namespace wheelyard::io {
 namespace {
 
+constexpr base::ErrorKind other = base::ErrorKind::other;
+constexpr base::ErrorKind cut = base::ErrorKind::cut;
+constexpr base::ErrorKind unavailable = base::ErrorKind::unavailable;
+constexpr base::ErrorKind unreachable = base::ErrorKind::unreachable;
+constexpr base::Recovery never = base::Recovery::never;
+constexpr base::Recovery retry = base::Recovery::retry;
+
 struct CodeRow {
     CURLcode number;
     const char* code;
+    base::ErrorKind kind;
+    base::Recovery recovery;
     const char* sentence;
     const char* advice;
 };
 
 constexpr CodeRow code_rows[] = {
-    {CURLE_UNSUPPORTED_PROTOCOL, "http.url",
-     "only http and https addresses are fetched, and https may lead only to https", ""},
-    {CURLE_URL_MALFORMAT, "http.url", "this is not an http address", ""},
-    {CURLE_COULDNT_RESOLVE_PROXY, "http.resolve", "the proxy's name is unknown",
-     "check http_proxy and https_proxy"},
-    {CURLE_COULDNT_RESOLVE_HOST, "http.resolve", "the host's name is unknown",
-     "check the address, the network and the proxy settings"},
-    {CURLE_COULDNT_CONNECT, "http.connect", "nothing accepts connections there",
-     "check that the server runs and that no firewall stands between"},
-    {CURLE_OPERATION_TIMEDOUT, "http.timeout", "the server did not answer in time", "try again later"},
-    {CURLE_SSL_CONNECT_ERROR, "http.tls", "no secure connection came about", ""},
-    {CURLE_PEER_FAILED_VERIFICATION, "http.tls", "the server's certificate is not trusted",
-     "set SSL_CERT_FILE to the bundle of the authority that signed it"},
-    {CURLE_SSL_CACERT_BADFILE, "http.tls", "the bundle of certificates cannot be read",
-     "check SSL_CERT_FILE and the setting ca_bundle"},
-    {CURLE_SSL_CERTPROBLEM, "http.tls", "the client's certificate does not work", ""},
-    {CURLE_SSL_CIPHER, "http.tls", "client and server share no cipher", ""},
-    {CURLE_GOT_NOTHING, "http.cut", "the server closed the connection without an answer", "try again"},
-    {CURLE_PARTIAL_FILE, "http.cut", "the answer ended too early", "try again"},
-    {CURLE_RECV_ERROR, "http.cut", "the connection broke while receiving", "try again"},
-    {CURLE_SEND_ERROR, "http.cut", "the connection broke while sending", "try again"},
-    {CURLE_HTTP2, "http.cut", "the connection broke", "try again"},
-    {CURLE_HTTP2_STREAM, "http.cut", "the connection broke", "try again"},
-    {CURLE_TOO_MANY_REDIRECTS, "http.redirects", "the server redirects without end", ""},
-    {CURLE_ABORTED_BY_CALLBACK, "http.stopped", "the transfer was stopped", ""},
-    {CURLE_READ_ERROR, "http.file", "the file to send cannot be read", ""},
-    {CURLE_BAD_CONTENT_ENCODING, "http.cut", "the answer's compression is broken", "try again"},
+    {CURLE_UNSUPPORTED_PROTOCOL, "http.url", other, never,
+     "only http and https URLs are supported, and https may redirect only to https", ""},
+    {CURLE_URL_MALFORMAT, "http.url", other, never, "this is not an HTTP URL", ""},
+    {CURLE_COULDNT_RESOLVE_PROXY, "http.resolve", unreachable, retry,
+     "the proxy's host name does not resolve", "check http_proxy and https_proxy"},
+    {CURLE_COULDNT_RESOLVE_HOST, "http.resolve", unreachable, retry, "the host name does not resolve",
+     "check the URL, the network and the proxy settings"},
+    {CURLE_COULDNT_CONNECT, "http.connect", unreachable, retry, "the server refuses connections",
+     "check that the server is running and that no firewall blocks it"},
+    {CURLE_OPERATION_TIMEDOUT, "http.timeout", cut, retry, "the server did not answer in time",
+     "try again later"},
+    {CURLE_SSL_CONNECT_ERROR, "http.tls", unreachable, retry, "the TLS handshake failed", ""},
+    {CURLE_PEER_FAILED_VERIFICATION, "http.tls", unreachable, retry,
+     "the server's certificate is not trusted",
+     "set SSL_CERT_FILE to the CA bundle of the authority that signed it"},
+    {CURLE_SSL_CACERT_BADFILE, "http.tls", unreachable, retry, "the CA bundle cannot be read",
+     "check SSL_CERT_FILE and ca_bundle"},
+    {CURLE_SSL_CERTPROBLEM, "http.tls", unreachable, retry, "the client certificate cannot be used", ""},
+    {CURLE_SSL_CIPHER, "http.tls", unreachable, retry, "client and server have no common cipher", ""},
+    {CURLE_GOT_NOTHING, "http.cut", cut, retry, "the server closed the connection without an answer",
+     "try again"},
+    {CURLE_PARTIAL_FILE, "http.cut", cut, retry, "the answer ended too early", "try again"},
+    {CURLE_RECV_ERROR, "http.cut", cut, retry, "the connection broke while receiving", "try again"},
+    {CURLE_SEND_ERROR, "http.cut", cut, retry, "the connection broke while sending", "try again"},
+    {CURLE_HTTP2, "http.cut", cut, retry, "the connection broke", "try again"},
+    {CURLE_HTTP2_STREAM, "http.cut", cut, retry, "the connection broke", "try again"},
+    {CURLE_TOO_MANY_REDIRECTS, "http.redirects", unavailable, retry, "too many redirects", ""},
+    {CURLE_ABORTED_BY_CALLBACK, "http.stopped", cut, retry, "the transfer was stopped", ""},
+    {CURLE_READ_ERROR, "http.file", cut, retry, "the file to send cannot be read", ""},
+    {CURLE_BAD_CONTENT_ENCODING, "http.cut", cut, retry, "the answer's compression is broken", "try again"},
 };
 
 }  // namespace
@@ -50,9 +62,10 @@ std::string shown_url(const std::string& url) {
 }
 
 tl::unexpected<base::Error> fail_curl(CURLcode number, const char* detail, const std::string& url) {
-    base::Error error{"http.failed", "the request failed", shown_url(url)};
+    base::Error error{"http.failed", "the request failed", shown_url(url), {}, retry, unreachable};
     for (const auto& row : code_rows) {
-        if (row.number == number) error = {row.code, row.sentence, shown_url(url), row.advice};
+        if (row.number == number)
+            error = {row.code, row.sentence, shown_url(url), row.advice, row.recovery, row.kind};
     }
     if (number != CURLE_ABORTED_BY_CALLBACK) {
         error.sentence +=

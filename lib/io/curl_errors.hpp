@@ -1,4 +1,4 @@
-// libcurl's numbers as this program's errors: code, sentence, address without its secrets, advice.
+// Maps libcurl's error numbers to our errors: code, sentence, URL without its secrets, advice.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace wheelyard::io {
 
 [[nodiscard]] std::string shown_url(const std::string& url);
 
-// `detail` is what libcurl wrote about it, or empty.
+// `detail` is libcurl's own message, or empty.
 [[nodiscard]] tl::unexpected<base::Error> fail_curl(CURLcode number, const char* detail,
                                                     const std::string& url);
 

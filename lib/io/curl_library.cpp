@@ -13,7 +13,7 @@ namespace {
 
 #ifdef WHEELYARD_CURL_FOLDER
 
-// The soname has been the same since libcurl 7.16; Debian names the build with GnuTLS apart.
+// The soname has been the same since libcurl 7.16; Debian's GnuTLS build has its own name.
 constexpr const char* files[] = {WHEELYARD_CURL_FOLDER "/libcurl.so.4", "libcurl.so.4",
                                  "libcurl-gnutls.so.4"};
 
@@ -24,7 +24,7 @@ std::optional<CurlLibrary> find_curl() {
     return std::nullopt;
 }
 
-#else  // libcurl is an archive: it is linked
+#else  // libcurl is linked statically
 
 std::optional<CurlLibrary> find_curl() {
     return CurlLibrary{.global_init = curl_global_init,
@@ -49,7 +49,7 @@ std::optional<CurlLibrary> find_curl() {
 
 #endif
 
-// Takes functions by name; remembers the first that is not there.
+// Looks functions up by name; remembers the first missing one.
 class Symbols {
   public:
     explicit Symbols(void* library) : library_(library) {}
@@ -68,7 +68,7 @@ class Symbols {
 }  // namespace
 
 base::Result<CurlLibrary> load_curl(const char* file) {
-    // Never closed: libcurl's own libraries keep handlers for the end of the process.
+    // Never closed: libcurl's dependencies register exit handlers.
     void* opened = ::dlopen(file, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (opened == nullptr) {
         const char* reason = ::dlerror();
@@ -95,7 +95,7 @@ base::Result<CurlLibrary> load_curl(const char* file) {
     symbols.take("curl_mime_filename", library.mime_filename);
     symbols.take("curl_mime_type", library.mime_type);
     if (!symbols.missing().empty())
-        return base::fail("http.library", "This libcurl lacks a function", symbols.missing(),
+        return base::fail("http.library", "this libcurl lacks a function", symbols.missing(),
                           std::string("install libcurl 7.60 or newer in place of ") + file);
     return library;
 }

@@ -1,5 +1,5 @@
-// libcurl's functions, loaded when the first request is made: libcurl brings some 26 libraries along, and
-// most starts of most programs (`check`, `--help`, a cron tick with nothing to do) send nothing. Decision 9.
+// Loads libcurl at the first request. libcurl depends on some 26 libraries, and most program starts (`check`,
+// `--help`, an idle cron tick) send no request. Decision 9.
 #pragma once
 
 #include <curl/curl.h>
@@ -8,7 +8,7 @@
 
 namespace wheelyard::io {
 
-// One pointer for each function that http_client.cpp calls, named like it.
+// One pointer per function that http_client.cpp calls, with the same name.
 struct CurlLibrary {
     decltype(&curl_global_init) global_init = nullptr;
     decltype(&curl_easy_init) easy_init = nullptr;
@@ -30,11 +30,11 @@ struct CurlLibrary {
     decltype(&curl_mime_type) mime_type = nullptr;
 };
 
-// The functions of the library `file` ("libcurl.so.4"), which stays loaded for good. Error "http.library".
+// Loads the functions from the library `file` ("libcurl.so.4"), which stays loaded. Error "http.library".
 [[nodiscard]] base::Result<CurlLibrary> load_curl(const char* file);
 
-// The one that the program uses: of the place where the build found it, else where the system looks.
-// Initialised, by the first call that finds it; from any thread. Null as long as there is none.
+// The process-wide library, from the folder where the build found it or else the system's search path. The
+// first call that finds it initialises it. Thread-safe. Null while no libcurl is found.
 [[nodiscard]] const CurlLibrary* curl_library();
 
 }  // namespace wheelyard::io

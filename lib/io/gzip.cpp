@@ -1,4 +1,4 @@
-// zlib's deflate in one call.
+// zlib's deflate and inflate, one call each.
 #include "lib/io/gzip.hpp"
 
 #include <zlib.h>
@@ -8,8 +8,8 @@ namespace wheelyard::io {
 namespace {
 
 constexpr int window_of_gzip =
-    15 + 16;               // the largest window; 16 asks for gzip's frame (zlib's manual, deflateInit2)
-constexpr int level = 5;   // pages: within 3 % of level 9, at a third of its time
+    15 + 16;               // the maximum window; 16 selects the gzip format (zlib manual, deflateInit2)
+constexpr int level = 5;   // a third of level 9's time; pages grow by at most 3 %
 constexpr int memory = 8;  // zlib's default
 
 }  // namespace
@@ -17,7 +17,7 @@ constexpr int memory = 8;  // zlib's default
 base::Result<std::string> gzip(std::string_view text) {
     z_stream stream{};
     if (deflateInit2(&stream, level, Z_DEFLATED, window_of_gzip, memory, Z_DEFAULT_STRATEGY) != Z_OK)
-        return base::fail("gzip.failed", "zlib cannot be set up", {}, "look at the memory that is left");
+        return base::fail("gzip.failed", "zlib initialisation failed", {}, "check the available memory");
     std::string out(deflateBound(&stream, static_cast<uLong>(text.size())), '\0');
     stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
     stream.avail_in = static_cast<uInt>(text.size());
@@ -26,7 +26,7 @@ base::Result<std::string> gzip(std::string_view text) {
     const int ended = deflate(&stream, Z_FINISH);
     out.resize(stream.total_out);
     deflateEnd(&stream);
-    if (ended != Z_STREAM_END) return base::fail("gzip.failed", "zlib did not come to an end");
+    if (ended != Z_STREAM_END) return base::fail("gzip.failed", "compression failed");
     return out;
 }
 
@@ -34,7 +34,7 @@ base::Result<std::string> gunzip(std::string_view bytes, std::size_t limit_bytes
     constexpr std::size_t chunk_bytes = 256 * 1024;
     z_stream stream{};
     if (inflateInit2(&stream, window_of_gzip) != Z_OK)
-        return base::fail("gzip.failed", "zlib cannot be set up", {}, "look at the memory that is left");
+        return base::fail("gzip.failed", "zlib initialisation failed", {}, "check the available memory");
     stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
     stream.avail_in = static_cast<uInt>(bytes.size());
     std::string text;
@@ -49,8 +49,9 @@ base::Result<std::string> gunzip(std::string_view bytes, std::size_t limit_bytes
     }
     const bool whole = ended == Z_STREAM_END && stream.avail_in == 0;
     inflateEnd(&stream);
-    if (text.size() > limit_bytes) return base::fail("gzip.too_large", "This text is longer than it may be");
-    if (!whole) return base::fail("gzip.damaged", "These bytes are no whole gzip file");
+    if (text.size() > limit_bytes)
+        return base::fail("gzip.too_large", "the uncompressed text exceeds the limit");
+    if (!whole) return base::fail_malformed("gzip.damaged", "not a complete gzip file");
     return text;
 }
 

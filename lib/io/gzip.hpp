@@ -1,4 +1,4 @@
-// gzip (RFC 1952) of text that is sent many times: zlib behind one function.
+// gzip (RFC 1952) for text that is served many times.
 #pragma once
 
 #include <cstddef>
@@ -9,11 +9,10 @@
 
 namespace wheelyard::io {
 
-// The same bytes for the same text, always: no time and no file name in the header. "gzip.failed": no memory.
+// Deterministic: the header contains no time and no file name. Error "gzip.failed": out of memory.
 [[nodiscard]] base::Result<std::string> gzip(std::string_view text);
 
-// The text of one gzip member and nothing behind it; "gzip.damaged" otherwise, "gzip.too_large" past the
-// limit.
+// Decompresses exactly one gzip member. Errors: "gzip.damaged" (also for trailing bytes), "gzip.too_large".
 [[nodiscard]] base::Result<std::string> gunzip(std::string_view bytes, std::size_t limit_bytes);
 
 }  // namespace wheelyard::io

@@ -1,4 +1,4 @@
-// What of http_client.hpp needs no libcurl, so that who only reads answers links none.
+// The part of http_client.hpp that needs no libcurl; callers that only read answers do not link it.
 #include "lib/base/text.hpp"
 #include "lib/io/http_client.hpp"
 

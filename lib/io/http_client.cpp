@@ -1,5 +1,5 @@
-// HTTP by libcurl, with nothing newer than its 7.60. One easy handle per client keeps connections alive
-// between requests; libcurl itself is loaded by the first of them.
+// HTTP with libcurl 7.60 or newer. One easy handle per client keeps connections alive between requests; the
+// first request loads libcurl.
 #include "lib/io/http_client.hpp"
 
 #include <algorithm>
@@ -30,7 +30,8 @@ struct FreeCurl {
 using Mime = std::unique_ptr<curl_mime, FreeCurl>;
 using HeaderList = std::unique_ptr<curl_slist, FreeCurl>;
 
-// Where the requests and other tools of the farm look, in that order (pip reads REQUESTS_CA_BUNDLE).
+// The CA bundle from the settings or, in the order that other clients use, from the environment (pip reads
+// REQUESTS_CA_BUNDLE).
 std::string ca_bundle_of(const HttpSettings& settings) {
     if (!settings.ca_bundle.empty()) return settings.ca_bundle;
     for (const char* name : {"SSL_CERT_FILE", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE"}) {
@@ -46,7 +47,7 @@ Result<HeaderList> header_list(const HttpHeaders& headers) {
     for (const auto& [name, value] : headers) {
         const auto line = name + ": " + value;
         if (line.find_first_of(std::string_view("\r\n\0", 3)) != std::string::npos) {
-            return fail("http.header", "a header's value must not hold a line break", name);
+            return fail("http.header", "a header value contains a line break", name);
         }
         auto* longer = curl_library()->slist_append(list.get(), line.c_str());
         WHEELYARD_CHECK(longer != nullptr);
@@ -65,16 +66,17 @@ std::string redirect_protocols(std::string_view url) {
 struct HttpClient::State {
     HttpSettings settings;
     std::string ca_bundle;
-    const CurlLibrary* curl = nullptr;       // both are there
-    std::unique_ptr<CURL, FreeCurl> handle;  // from the first request on
+    const CurlLibrary* curl = nullptr;  // `curl` and `handle` are set by the first request
+    std::unique_ptr<CURL, FreeCurl> handle;
     char detail[CURL_ERROR_SIZE] = {};
 
     Status open() {
         if (handle) return {};
         curl = curl_library();
         if (curl == nullptr) {
-            return fail("http.library", "libcurl is not there, and without it nothing is fetched or sent",
-                        "libcurl.so.4", "install the package libcurl4, or add its folder to LD_LIBRARY_PATH");
+            return base::fail_as(base::ErrorKind::other, base::Recovery::person,
+                                 {"http.library", "libcurl is not installed", "libcurl.so.4",
+                                  "install the package libcurl4, or add its folder to LD_LIBRARY_PATH"});
         }
         handle.reset(curl->easy_init());
         WHEELYARD_CHECK(handle != nullptr);
@@ -86,7 +88,7 @@ struct HttpClient::State {
         WHEELYARD_CHECK(curl->easy_setopt(handle.get(), option, value) == CURLE_OK);
     }
 
-    // What every request has; curl_easy_reset keeps the connections.
+    // The options common to all requests. curl_easy_reset keeps the connections.
     void prepare(const std::string& url, Transfer& transfer) {
         curl->easy_reset(handle.get());
         detail[0] = '\0';
@@ -122,20 +124,20 @@ struct HttpClient::State {
         set(CURLOPT_NOPROGRESS, transfer.progress ? 0L : 1L);
     }
 
-    // A large body on its way out, and then the wait for its answer.
+    // Sets the timeouts for a large upload and for the answer to it.
     void watch_upload(Transfer& transfer) const {
         transfer.stall.stall_timeout_ms = settings.stall_timeout_ms;
         transfer.stall.answer_timeout_ms = settings.answer_timeout_ms;
         set(CURLOPT_LOW_SPEED_TIME, 0L);
         set(CURLOPT_NOPROGRESS, 0L);
-        // A redirected POST would turn into a GET, and credentials would travel: the caller sees the 3xx.
+        // Following a redirect would turn a POST into a GET and forward credentials: return the 3xx instead.
         set(CURLOPT_FOLLOWLOCATION, 0L);
     }
 
     Result<HttpAnswer> perform(const std::string& url, Transfer& transfer) {
         const CURLcode number = curl->easy_perform(handle.get());
-        // A server that refuses an upload early closes the connection on us; its answer says more than the
-        // broken pipe.
+        // A server that rejects an upload early closes the connection. Its answer is more useful than the
+        // send error.
         const bool refused =
             transfer.is_upload && number == CURLE_SEND_ERROR && transfer.answer.status >= 400;
         if (number != CURLE_OK && !refused) {
@@ -169,7 +171,8 @@ Result<HttpAnswer> HttpClient::get(const std::string& url, const HttpHeaders& he
     WHEELYARD_ASSIGN(const auto list, header_list(headers));
     state_->prepare(url, transfer);
     state_->set(CURLOPT_HTTPHEADER, list.get());
-    state_->set(CURLOPT_ACCEPT_ENCODING, "");  // whatever libcurl can unpack; the limit counts unpacked bytes
+    state_->set(CURLOPT_ACCEPT_ENCODING,
+                "");  // all encodings that libcurl supports; the limit counts decoded bytes
     return state_->perform(url, transfer);
 }
 
@@ -192,7 +195,7 @@ Result<HttpAnswer> HttpClient::post(const std::string& url, const std::string& b
     state_->prepare(url, transfer);
     state_->set(CURLOPT_HTTPHEADER, list.get());
     state_->set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(body.size()));
-    state_->set(CURLOPT_POSTFIELDS, body.c_str());  // borrowed until the end of the transfer
+    state_->set(CURLOPT_POSTFIELDS, body.c_str());  // borrowed until the transfer ends
     state_->set(CURLOPT_FOLLOWLOCATION, 0L);
     state_->set(CURLOPT_LOW_SPEED_TIME,
                 static_cast<long>(std::max<std::int64_t>(1, state_->settings.answer_timeout_ms / 1000)));
@@ -222,7 +225,8 @@ Result<HttpAnswer> HttpClient::send(const std::string& method, const std::string
     state_->set(CURLOPT_HTTPHEADER, list.get());
     state_->watch_upload(transfer);
     auto answer = state_->perform(url, transfer);
-    state_->curl->easy_reset(state_->handle.get());  // the headers go before their owner does
+    state_->curl->easy_reset(
+        state_->handle.get());  // drops the references to the headers before they are freed
     return answer;
 }
 
@@ -278,7 +282,8 @@ Result<HttpAnswer> HttpClient::upload_form(const std::string& url, const std::ve
         state_->set(CURLOPT_PASSWORD, password.c_str());
     }
     auto answer = state_->perform(url, transfer);
-    curl->easy_reset(state_->handle.get());  // the form and the password go before their owners do
+    curl->easy_reset(
+        state_->handle.get());  // drops the references to the form and the password before they are freed
     return answer;
 }
 

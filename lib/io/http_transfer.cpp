@@ -1,4 +1,4 @@
-// libcurl's callbacks, each a few lines over the transfer's state.
+// libcurl's callbacks.
 #include "lib/io/http_transfer.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace wheelyard::io {
 using base::fail;
 using base::Status;
 
-Status StallWatch::look(curl_off_t down, curl_off_t up, curl_off_t up_total) {
+Status StallWatch::check(curl_off_t down, curl_off_t up, curl_off_t up_total) {
     const auto now = std::chrono::steady_clock::now();
     if (down + up != moved) {
         moved = down + up;
@@ -21,9 +21,10 @@ Status StallWatch::look(curl_off_t down, curl_off_t up, curl_off_t up_total) {
     const bool sent = !has_body || (up_total > 0 && up >= up_total);
     const auto silent_ms = std::chrono::duration_cast<std::chrono::milliseconds>(now - changed).count();
     if (silent_ms <= (sent ? answer_timeout_ms : stall_timeout_ms)) return {};
-    return fail("http.timeout",
-                sent ? "the server did not answer the upload in time" : "the upload stands still", "",
-                "try again");
+    return base::fail_as(
+        base::ErrorKind::cut, base::Recovery::retry,
+        {"http.timeout", sent ? "the server did not answer the upload in time" : "the upload stalled", "",
+         "try again"});
 }
 
 Status Transfer::take_body(std::string_view bytes) {
@@ -49,7 +50,7 @@ Status Transfer::open_file() {
     return {};
 }
 
-// A status line opens a new header section: of an interim answer, of a redirect, of the last answer.
+// Each status line starts a new header section: of an interim answer, a redirect or the final answer.
 Status Transfer::take_header(std::string_view line) {
     header_bytes += line.size();
     if (header_bytes > max_header_bytes) return fail("http.too_large", "the answer's headers are too large");
@@ -84,7 +85,7 @@ std::size_t on_header(char* bytes, std::size_t size, std::size_t count, void* tr
 int on_progress(void* transfer, curl_off_t down_total, curl_off_t down, curl_off_t up_total, curl_off_t up) {
     auto& self = *static_cast<Transfer*>(transfer);
     if (self.is_upload) {
-        self.problem = self.stall.look(down, up, up_total);
+        self.problem = self.stall.check(down, up, up_total);
         if (!self.problem) return 1;
     }
     if (!self.progress) return 0;
@@ -105,7 +106,7 @@ std::size_t on_read(char* into, std::size_t size, std::size_t count, void* trans
     return length;
 }
 
-// A kept connection may turn out to be dead once the first bytes are out: libcurl begins again on another.
+// libcurl rewinds when a reused connection turns out to be dead after the first bytes.
 int on_seek(void* transfer, curl_off_t offset, int origin) {
     auto& body = static_cast<Transfer*>(transfer)->body;
     if (origin != SEEK_SET || offset < 0) return CURL_SEEKFUNC_FAIL;

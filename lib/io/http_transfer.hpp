@@ -1,5 +1,5 @@
-// One transfer as libcurl calls back into it: what came is collected within its limits, what goes out is
-// read, and a silent other side is noticed. Belongs to http_client.cpp.
+// The state of one transfer and libcurl's callbacks on it: collects the answer within its limits, reads the
+// outgoing body, detects stalls. Used by http_client.cpp only.
 #pragma once
 
 #include <chrono>
@@ -19,19 +19,19 @@ namespace wheelyard::io {
 inline constexpr std::uint64_t max_header_bytes = 256u << 10;  // of one answer
 inline constexpr std::uint64_t max_error_body_bytes = 1u << 20;
 
-// Silence on an upload: while the body is under way it has stalled, after its last byte the server is at
-// work. libcurl knows only one limit for both.
+// Detects a stalled upload. While the body is sent, stall_timeout_ms applies; after its last byte,
+// answer_timeout_ms. libcurl has only one limit for both.
 struct StallWatch {
     std::int64_t stall_timeout_ms = 0;
     std::int64_t answer_timeout_ms = 0;
-    bool has_body = true;   // without one the server is at work from the start
-    curl_off_t moved = -1;  // bytes in both directions when they last changed
+    bool has_body = true;   // without a body the server works from the start
+    curl_off_t moved = -1;  // bytes in both directions at the last change
     std::chrono::steady_clock::time_point changed = {};
 
-    [[nodiscard]] base::Status look(curl_off_t down, curl_off_t up, curl_off_t up_total);
+    [[nodiscard]] base::Status check(curl_off_t down, curl_off_t up, curl_off_t up_total);
 };
 
-// What goes out: the bytes of `from` behind `offset`, to its end.
+// The outgoing body: the bytes of `from` from `begin` to its end.
 struct OutgoingBody {
     const base::Reader* from = nullptr;
     std::uint64_t begin = 0;
@@ -42,20 +42,20 @@ struct Transfer {
     HttpAnswer answer;
     std::uint64_t limit_bytes = 0;
     std::uint64_t received = 0, header_bytes = 0;
-    std::filesystem::path file;  // a 200 answer's body goes here; empty: into the answer
+    std::filesystem::path file;  // destination of a 200 answer's body; empty: the answer
     std::optional<base::Fd> fd;
     base::Status problem = {};  // why a callback stopped the transfer
     HttpProgress progress;
     bool is_upload = false;
-    StallWatch stall;   // of uploads; other transfers have libcurl's
-    OutgoingBody body;  // of send()
+    StallWatch stall;   // for uploads; libcurl's own limit applies to other transfers
+    OutgoingBody body;  // for send()
 
     [[nodiscard]] base::Status take_body(std::string_view bytes);
     [[nodiscard]] base::Status take_header(std::string_view line);
     [[nodiscard]] base::Status open_file();
 };
 
-// libcurl's callbacks; the last argument is the Transfer.
+// libcurl's callbacks; `transfer` points to the Transfer.
 std::size_t on_body(char* bytes, std::size_t size, std::size_t count, void* transfer);
 std::size_t on_header(char* bytes, std::size_t size, std::size_t count, void* transfer);
 int on_progress(void* transfer, curl_off_t down_total, curl_off_t down, curl_off_t up_total, curl_off_t up);

@@ -1,5 +1,5 @@
-// JSON: nlohmann's SAX parser feeds our value; rendering is our own, so that it is linear in the document's
-// size and cannot throw on bytes that are not UTF-8.
+// JSON. nlohmann's SAX parser builds our values. Rendering is our own: linear in the document's size, and it
+// never throws on invalid UTF-8.
 #include "lib/io/json.hpp"
 
 #include <charconv>
@@ -13,11 +13,11 @@
 namespace wheelyard::io {
 namespace {
 
-using base::fail;
+using base::fail_malformed;
 using base::Result;
 
-// Drops all but the last of members with one name. Small objects are compared pairwise; large ones, which may
-// be hostile, through a set.
+// Removes all but the last of members with the same name. Small objects are compared pairwise; large ones,
+// which may be hostile, with a set.
 void keep_last_duplicates(Json::Object& object) {
     constexpr std::size_t small = 16;
     const auto differs = [&] {
@@ -44,8 +44,7 @@ void keep_last_duplicates(Json::Object& object) {
     object.assign(std::make_move_iterator(kept.rbegin()), std::make_move_iterator(kept.rend()));
 }
 
-// Builds the value as the parser goes. Open containers lie on a stack and move into their parent when they
-// close.
+// Builds the value during parsing. Open containers are on a stack and move into their parent when they close.
 class Builder final : public nlohmann::json_sax<nlohmann::json> {
   public:
     explicit Builder(std::size_t depth) : max_depth_(depth) {}
@@ -116,7 +115,7 @@ class Builder final : public nlohmann::json_sax<nlohmann::json> {
     std::size_t position_ = 0;
 };
 
-// The bytes of the character at `at` when it is well-formed UTF-8, else 0.
+// The length of the UTF-8 character at `at`; 0 if it is malformed.
 std::size_t character_bytes(std::string_view text, std::size_t at) {
     for (std::size_t length = 1; length <= 4; ++length) {
         if (at + length <= text.size() && base::is_utf8(text.substr(at, length))) return length;
@@ -146,7 +145,7 @@ void render_string(std::string_view text, std::string& out) {
             out += text.substr(i, length);
             i += length - 1;
         } else {
-            out += "\xEF\xBF\xBD";  // U+FFFD stands for what is not UTF-8
+            out += "\xEF\xBF\xBD";  // U+FFFD replaces invalid UTF-8
         }
     }
     out += '"';
@@ -161,7 +160,7 @@ void render_double(double value, std::string& out) {
     const auto end = std::to_chars(digits, digits + sizeof digits, value).ptr;
     const std::string_view text(digits, static_cast<std::size_t>(end - digits));
     out += text;
-    // Read back, it shall be a double again.
+    // Keep it a double when it is parsed again.
     if (text.find_first_of(".e") == std::string_view::npos) out += ".0";
 }
 
@@ -211,11 +210,11 @@ void render_value(const Json& value, const Layout& layout, std::size_t depth, st
 tl::unexpected<base::Error> fail_member(const Json* found, std::string_view name, const char* expected) {
     const std::string member(name);
     if (!found)
-        return fail("json.missing", "the member `" + member + "` is missing", {},
-                    std::string("it should be ") + expected);
+        return fail_malformed("json.missing", "the member `" + member + "` is missing", {},
+                              std::string("it should be ") + expected);
     constexpr std::size_t shown_bytes = 100;
-    return fail("json.type", "the member `" + member + "` is not " + expected,
-                found->render().substr(0, shown_bytes));
+    return fail_malformed("json.type", "the member `" + member + "` is not " + expected,
+                          found->render().substr(0, shown_bytes));
 }
 
 }  // namespace
@@ -313,17 +312,18 @@ std::string Json::render_pretty() const {
 
 Result<Json> parse_json(std::string_view text, const JsonLimits& limits) {
     if (text.size() > limits.bytes) {
-        return fail("json.too_large", "this JSON has more than " + std::to_string(limits.bytes) + " bytes",
-                    std::to_string(text.size()));
+        return fail_malformed("json.too_large",
+                              "this JSON has more than " + std::to_string(limits.bytes) + " bytes",
+                              std::to_string(text.size()));
     }
     Builder builder(limits.depth);
     if (nlohmann::json::sax_parse(text.begin(), text.end(), &builder)) return std::move(builder.root);
     if (builder.too_deep()) {
-        return fail("json.too_deep",
-                    "this JSON is nested more than " + std::to_string(limits.depth) + " deep");
+        return base::fail_malformed(
+            "json.too_deep", "this JSON is nested more than " + std::to_string(limits.depth) + " deep");
     }
     const auto offset = builder.position() > 0 ? builder.position() - 1 : 0;
-    return fail("json.syntax", "this is not JSON, from byte " + std::to_string(offset) + " on");
+    return fail_malformed("json.syntax", "this is not JSON, from byte " + std::to_string(offset) + " on");
 }
 
 }  // namespace wheelyard::io

@@ -1,6 +1,6 @@
-// JSON values that keep the order of their members. Parsing is nlohmann-json's, behind json.cpp.
+// JSON values that keep the order of their members; json.cpp wraps nlohmann-json.
 //
-// Readers ignore unknown members (the wire's rule); `find` and the typed getters say what is missing and
+// Readers ignore unknown members, as the wire formats require. The typed getters report what is missing and
 // where.
 #pragma once
 
@@ -55,7 +55,7 @@ class Json {
     [[nodiscard]] const Array* as_array() const { return std::get_if<Array>(&value_); }
     [[nodiscard]] const Object* as_object() const { return std::get_if<Object>(&value_); }
 
-    // The member, or nullptr when this is no object or has none of that name.
+    // The member, or nullptr if this is not an object or has no such member.
     [[nodiscard]] const Json* find(std::string_view name) const;
     // The items of this array or of a member that is one, and the texts among them; none where it is no
     // array.
@@ -66,7 +66,7 @@ class Json {
     // Typed members: error "json.missing" or "json.type" naming the member.
     [[nodiscard]] base::Result<std::string> string_at(std::string_view name) const;
     [[nodiscard]] base::Result<std::int64_t> int_at(std::string_view name) const;
-    // Typed members with a default when absent or null; a wrong type is the default too.
+    // Optional members: `fallback` if absent, null or of another type.
     [[nodiscard]] std::string string_or(std::string_view name, std::string fallback) const;
     [[nodiscard]] std::int64_t int_or(std::string_view name, std::int64_t fallback) const;
     [[nodiscard]] bool bool_or(std::string_view name, bool fallback) const;
@@ -88,8 +88,8 @@ struct JsonLimits {
     std::size_t depth = 64;
 };
 
-// Strict RFC 8259; a duplicate member keeps the last; invalid UTF-8 is an error ("json.syntax", with the byte
-// offset).
+// Strict RFC 8259. The last of duplicate members wins. Error "json.syntax" (with the byte offset), also for
+// invalid UTF-8.
 [[nodiscard]] base::Result<Json> parse_json(std::string_view text, const JsonLimits& limits = {});
 
 }  // namespace wheelyard::io

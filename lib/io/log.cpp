@@ -1,4 +1,4 @@
-// One line, one write(2): lines of several threads and processes never mix.
+// One write(2) per line: lines of several threads and processes do not interleave.
 #include "lib/io/log.hpp"
 
 #include <unistd.h>
@@ -21,7 +21,7 @@ bool is_plain(std::string_view text) {
     return !text.empty() && base::is_utf8(text);
 }
 
-// A value can neither end its line nor look like another field.
+// Escapes a value so that it cannot end its line or look like another field.
 void append_value(std::string& line, std::string_view value) {
     static constexpr char hex[] = "0123456789abcdef";
     const bool cut = value.size() > max_value_bytes;
@@ -67,7 +67,7 @@ void log(std::string_view level, std::string_view event, std::initializer_list<L
     while (!left.empty()) {
         const auto written = ::write(STDERR_FILENO, left.data(), left.size());
         if (written < 0 && errno == EINTR) continue;
-        if (written <= 0) return;  // nobody to tell
+        if (written <= 0) return;  // standard error is closed
         left.remove_prefix(static_cast<std::size_t>(written));
     }
 }

@@ -1,8 +1,7 @@
-// Structured log lines to standard error: time, level, event, fields. No secrets: a field's value is what the
-// caller passes, so callers pass ids, never tokens.
+// Structured log lines on standard error: time, level, event, fields. Values are logged as passed: callers
+// pass ids, never tokens.
 //
-//     2026-11-20T07:47:35.120Z info  upload.accepted request=7f3a filename=six-1.16.0-py2.py3-none-any.whl
-//     serial=12
+//     2026-11-20T07:47:35.120Z info  upload.accepted request=7f3a filename=six-1.16.0-py3-none-any.whl
 #pragma once
 
 #include <initializer_list>

@@ -1,7 +1,8 @@
-// The getters: each notes what it was asked for and what is wrong with it; finish() tells all of it at once.
+// The getters record which keys were read and every problem; finish() reports all problems at once.
 #include "lib/io/toml.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <deque>
 #include <tuple>
 #include <variant>
@@ -18,8 +19,8 @@ using base::Result;
 
 namespace {
 
-constexpr std::uint64_t max_file_bytes = base::mib;  // a configuration is written by hand
-constexpr std::size_t max_shown_bytes = 60;          // of a value, in a message
+constexpr std::uint64_t max_file_bytes = base::mib;  // configurations are written by hand
+constexpr std::size_t max_shown_bytes = 60;          // of a value in a message
 
 }  // namespace
 
@@ -30,7 +31,7 @@ struct TomlProblems {
     };
     fs::path file;
     std::shared_ptr<TomlNode> tree;
-    std::deque<TomlNode> absent;  // stand for optional tables that are not there
+    std::deque<TomlNode> absent;  // placeholders for optional tables that do not exist
     std::vector<Problem> found;
 
     void note(TomlPlace place, std::string sentence) { found.push_back({place, std::move(sentence)}); }
@@ -38,7 +39,7 @@ struct TomlProblems {
 
 namespace {
 
-// What stands in the file, for "found …".
+// Describes the value in the file, for "found …".
 std::string describe(const TomlNode& node) {
     struct Words {
         std::string operator()(const TomlOther& other) const { return other.what; }
@@ -60,7 +61,7 @@ std::string suggestion(std::string_view word, const std::vector<std::string>& kn
     return near ? "; did you mean `" + *near + "`?" : "";
 }
 
-// Every key that nobody asked for, in tables that somebody read.
+// Reports every key that was never read, in tables that were.
 void note_unknown_keys(const TomlNode& node, TomlProblems& problems) {
     if (const auto* items = std::get_if<TomlNode::Array>(&node.value)) {
         for (const auto& item : *items)
@@ -82,8 +83,7 @@ void note_unknown_keys(const TomlNode& node, TomlProblems& problems) {
     }
 }
 
-// Without a slash at its end: other programs (Conda, a venv) repeat it so, and it is compared with what they
-// say.
+// Without a trailing slash: paths are compared with those that other programs (Conda, venv) print.
 fs::path resolve(const fs::path& file, const std::string& value) {
     fs::path path = (file.parent_path() / value).lexically_normal();
     return path.has_filename() ? path : path.parent_path();
@@ -115,7 +115,7 @@ std::string dotted(const std::string& table, std::string_view key) {
     return table.empty() ? std::string(key) : table + "." + std::string(key);
 }
 
-// The value as T, or a problem that says what was expected.
+// The value as T; on another type, notes a problem and returns nullptr.
 template <typename T>
 const T* typed(TomlProblems& problems, const TomlNode& node, const std::string& name, const char* expected) {
     const auto* value = std::get_if<T>(&node.value);
@@ -150,23 +150,22 @@ std::string TomlTable::string(std::string_view key) {
     return string_or(key, {});
 }
 
-std::int64_t TomlTable::integer_or(std::string_view key, std::int64_t fallback, std::int64_t least,
-                                   std::int64_t most) {
+std::int64_t TomlTable::integer_or(std::string_view key, std::int64_t fallback, std::int64_t min,
+                                   std::int64_t max) {
     const auto* node = read(key);
     if (!node) return fallback;
     const auto name = dotted(name_, key);
     const auto* value = typed<std::int64_t>(*problems_, *node, name, "an integer");
     if (!value) return fallback;
-    if (*value >= least && *value <= most) return *value;
-    problems_->note(node->place, "`" + name + "` is out of range (expected " + std::to_string(least) +
-                                     " to " + std::to_string(most) + ", found " + std::to_string(*value) +
-                                     ")");
+    if (*value >= min && *value <= max) return *value;
+    problems_->note(node->place, "`" + name + "` is out of range (expected " + std::to_string(min) + " to " +
+                                     std::to_string(max) + ", found " + std::to_string(*value) + ")");
     return fallback;
 }
 
-std::int64_t TomlTable::integer(std::string_view key, std::int64_t least, std::int64_t most) {
+std::int64_t TomlTable::integer(std::string_view key, std::int64_t min, std::int64_t max) {
     if (node_ && !has(key)) note_missing(*problems_, *node_, dotted(name_, key), "an integer");
-    return integer_or(key, least, least, most);
+    return integer_or(key, min, min, max);
 }
 
 bool TomlTable::boolean_or(std::string_view key, bool fallback) {
@@ -218,7 +217,7 @@ std::string TomlTable::choice_or(std::string_view key, std::string fallback,
     const auto* text = typed<std::string>(*problems_, *node, name, expected.c_str());
     if (!text) return fallback;
     if (std::find(choices.begin(), choices.end(), *text) != choices.end()) return *text;
-    problems_->note(node->place, "`" + name + "` is none of its choices (expected " + expected + ", found " +
+    problems_->note(node->place, "`" + name + "` is not a valid choice (expected " + expected + ", found " +
                                      describe(*node) + ")" + suggestion(*text, choices));
     return fallback;
 }
@@ -230,7 +229,7 @@ TomlTable TomlTable::table_or_empty(std::string_view key) {
         return {problems_, node, name};
     }
     if (!node_) return {problems_, nullptr, name};
-    // An empty table at this one's place, so that a required key of it is still reported.
+    // An empty table at this table's place: missing required keys in it are still reported.
     auto& absent = problems_->absent.emplace_back();
     absent.place = node_->place;
     absent.value = TomlNode::Table{};
@@ -294,9 +293,9 @@ void TomlTable::report(std::string_view key, std::string sentence) {
 
 Result<TomlDocument> TomlDocument::read(const fs::path& file) {
     auto text = base::read_file(file, max_file_bytes);
-    if (!text && text.error().code == "os.ENOENT") {
+    if (!text && text.error().os_error == ENOENT) {
         return fail("config.missing", "this configuration file does not exist", file.native(),
-                    "create it, or name another one");
+                    "create it, or name another file");
     }
     if (!text) return fail(std::move(text.error()));
     return parse(*text, file);
@@ -318,7 +317,7 @@ TomlTable TomlDocument::root() {
 
 base::Status TomlDocument::finish() {
     auto all = *problems_;
-    tree_->opened = true;  // a document that nobody looked into knows no key
+    tree_->opened = true;  // a document that was never read accepts no key
     note_unknown_keys(*tree_, all);
     if (all.found.empty()) return {};
     const auto order = [](const TomlProblems::Problem& problem) {

@@ -1,16 +1,15 @@
-// TOML configuration, read strictly: every error names file, line and column, what was expected and what was
-// found, and an unknown key gets the nearest known one as a suggestion. toml++ does the parsing, behind
-// toml.cpp.
+// Strict TOML configuration. Every error names file, line and column, what was expected and what was found;
+// an unknown key gets the nearest known one as a suggestion. toml.cpp wraps toml++.
 //
 //     WHEELYARD_ASSIGN(auto document, TomlDocument::read(path));
 //     TomlTable root = document.root();
-//     const auto name = root.string("name");                    // required
-//     const auto port = root.integer_or("port", 8080, 1, 65535); // optional, bounded
+//     const auto name = root.string("name");                      // required
+//     const auto port = root.integer_or("port", 8080, 1, 65535);  // optional, bounded
 //     for (TomlTable index : root.tables("index")) …
-//     WHEELYARD_TRY(document.finish());                          // first error, or unknown keys
+//     WHEELYARD_TRY(document.finish());                           // all problems and unknown keys
 //
-// Getters never fail by themselves: they note the first problem in the document and return a default;
-// finish() reports all problems at once (a person mends a file in one go).
+// Getters never fail: they record a problem and return a default. finish() reports all problems together, so
+// that a person fixes the file in one pass.
 #pragma once
 
 #include <cstdint>
@@ -34,34 +33,33 @@ class TomlTable {
     TomlTable() = default;
     [[nodiscard]] bool has(std::string_view key) const;  // does not count as reading the key
 
-    // Required values: absent → a problem at the table's place, and an empty value.
+    // Required values. Absent: a problem at the table's place, and an empty value.
     std::string string(std::string_view key);
-    std::int64_t integer(std::string_view key, std::int64_t least, std::int64_t most);
-    std::filesystem::path path(std::string_view key);  // relative to the file
+    std::int64_t integer(std::string_view key, std::int64_t min, std::int64_t max);
+    std::filesystem::path path(std::string_view key);  // relative to the configuration file
     TomlTable table(std::string_view key);
 
     // Optional values.
     std::string string_or(std::string_view key, std::string fallback);
     std::optional<std::string> string_if(std::string_view key);
-    std::int64_t integer_or(std::string_view key, std::int64_t fallback, std::int64_t least,
-                            std::int64_t most);
+    std::int64_t integer_or(std::string_view key, std::int64_t fallback, std::int64_t min, std::int64_t max);
     bool boolean_or(std::string_view key, bool fallback);
     std::optional<std::filesystem::path> path_if(std::string_view key);
     std::vector<std::string> strings_or(std::string_view key,
                                         std::vector<std::string> fallback);  // array of strings
-    // One of `choices`, else a problem that lists them.
+    // One of `choices`; otherwise a problem that lists them.
     std::string choice_or(std::string_view key, std::string fallback,
                           const std::vector<std::string>& choices);
     TomlTable table_or_empty(std::string_view key);
     std::vector<TomlTable> tables(std::string_view key);  // array of tables; absent → empty
-    // A table of strings with free keys (environment variables).
+    // A table of strings with arbitrary keys (environment variables).
     std::vector<std::pair<std::string, std::string>> string_map(std::string_view key);
-    // Names of all sub-tables, for tables with free keys ([packages.NAME]).
+    // The names of all keys, for tables with arbitrary keys ([packages.NAME]).
     [[nodiscard]] std::vector<std::string> keys() const;
 
-    // "file:line:column" of a key (or of the table itself), for problems found by the caller.
+    // "file:line:column" of a key (or of the table), for problems that the caller finds.
     [[nodiscard]] std::string place(std::string_view key = {}) const;
-    // Notes a problem found by the caller (say, a value that is no version) at `key`.
+    // Records a problem that the caller found (for example an invalid version) at `key`.
     void report(std::string_view key, std::string sentence);
 
   private:
@@ -80,7 +78,8 @@ class TomlDocument {
     [[nodiscard]] static base::Result<TomlDocument> parse(std::string_view text,
                                                           const std::filesystem::path& file);
     [[nodiscard]] TomlTable root();
-    // Every problem noted so far and every key that nobody read, one a line, as one Error "config.invalid".
+    // Reports every recorded problem and every key that was never read, one per line, as one Error
+    // "config.invalid".
     [[nodiscard]] base::Status finish();
 
   private:

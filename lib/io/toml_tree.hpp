@@ -1,5 +1,5 @@
-// A TOML document as a tree that remembers where each key stands and which keys were asked for. Of use to
-// toml.cpp alone.
+// A TOML document as a tree that records the position of each key and which keys were read. Used by toml.cpp
+// only.
 #pragma once
 
 #include <cstdint>
@@ -19,10 +19,10 @@ struct TomlPlace {
 };
 
 struct TomlOther {
-    const char* what;  // "a date": kinds of value that no key of ours takes
+    const char* what;  // kinds of value that none of our keys accepts: "a date"
 };
 
-// The mutable members change while a const tree is read; a document belongs to one thread.
+// The mutable members change while a const tree is read; use a document from one thread only.
 struct TomlNode {
     using Array = std::vector<TomlNode>;
     struct Table {
@@ -34,14 +34,14 @@ struct TomlNode {
     TomlPlace place;  // of the value
     std::variant<TomlOther, std::string, std::int64_t, double, bool, Array, Table> value =
         TomlOther{"nothing"};
-    mutable std::set<std::string, std::less<>> asked;  // keys, of a table
-    mutable bool read = false;                         // somebody asked for this key
-    mutable bool opened = false;                       // handed out as a TomlTable
+    mutable std::set<std::string, std::less<>> asked;  // the keys that the program asked for
+    mutable bool read = false;                         // this key was read
+    mutable bool opened = false;                       // returned as a TomlTable
 
     [[nodiscard]] const TomlNode* find(std::string_view name) const;
 };
 
-// "file:line:column", as every message begins.
+// "file:line:column", the start of every message.
 [[nodiscard]] std::string render_place(const std::filesystem::path& file, TomlPlace place);
 // Error "config.syntax".
 [[nodiscard]] base::Result<TomlNode> parse_toml_tree(std::string_view text,

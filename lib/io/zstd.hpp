@@ -1,5 +1,5 @@
-// Zstandard (RFC 8878) of text that is sent many times: libzstd behind two functions. A build for a cluster
-// may be without it.
+// Zstandard (RFC 8878) for text that is served many times. libzstd is optional: builds for clusters may lack
+// it.
 #pragma once
 
 #include <cstddef>
@@ -12,11 +12,12 @@ namespace wheelyard::io {
 
 [[nodiscard]] bool has_zstd();
 
-// One frame that says its size. "zstd.failed": no memory; "zstd.missing": this build has no libzstd.
+// One frame with its content size. Errors: "zstd.failed" (out of memory), "zstd.missing" (built without
+// libzstd).
 [[nodiscard]] base::Result<std::string> zstd(std::string_view text);
 
-// The text of one frame as zstd() writes it and nothing behind it; "zstd.damaged" otherwise, "zstd.too_large"
-// past the limit.
+// Decompresses exactly one frame written by zstd(). Errors: "zstd.damaged" (also for trailing bytes),
+// "zstd.too_large".
 [[nodiscard]] base::Result<std::string> unzstd(std::string_view bytes, std::size_t limit_bytes);
 
 }  // namespace wheelyard::io

@@ -1,4 +1,4 @@
-// Rendering and searching catalogues. Offsets of a file are believed only as far as its own sections reach.
+// Rendering and searching catalogues. Every offset in a file is checked against the file's own sections.
 #include "lib/simple/catalogue.hpp"
 
 #include <unistd.h>
@@ -30,7 +30,7 @@ void add_field(std::string& line, std::string_view text) {
         line.begin() + start, line.end(), [](char c) { return separators.has(c); }, ' ');
 }
 
-// The text up to the next tab, which is taken off too.
+// Removes the next field and the tab after it from `line`; returns the field.
 std::string_view take_field(std::string_view& line) {
     const auto tab = line.find('\t');
     const auto field = line.substr(0, tab);
@@ -40,8 +40,8 @@ std::string_view take_field(std::string_view& line) {
 
 tl::unexpected<base::Error> fail_damaged(const std::string& sentence, std::string_view value = {}) {
     constexpr std::size_t max_shown = 100;
-    return base::fail("catalogue.damaged", "A catalogue is damaged: " + sentence,
-                      std::string(value.substr(0, max_shown)), "fetch or publish it again");
+    return base::fail_malformed("catalogue.damaged", "The catalogue is damaged: " + sentence,
+                                std::string(value.substr(0, max_shown)), "fetch or publish it again");
 }
 
 template <typename Number>
@@ -54,9 +54,11 @@ bool take_number(std::string_view& line, Number& number) {
 base::Result<CatalogueHead> parse_head(std::string_view line) {
     const auto format = take_field(line);
     if (format != format_name) {
-        if (!format.starts_with(format_family)) return fail_damaged("it does not begin as one", format);
-        return base::fail("catalogue.version", "This catalogue is of another version than this program reads",
-                          std::string(format.substr(0, format_name.size() + 2)), "update avail_wheels");
+        if (!format.starts_with(format_family))
+            return fail_damaged("its first line has no catalogue format", format);
+        return base::fail_malformed("catalogue.version", "Unsupported catalogue version",
+                                    std::string(format.substr(0, format_name.size() + 2)),
+                                    "update avail_wheels");
     }
     CatalogueHead head;
     bool is_whole = take_number(line, head.serial) && take_number(line, head.base_serial);
@@ -65,7 +67,7 @@ base::Result<CatalogueHead> parse_head(std::string_view line) {
     is_whole = is_whole && take_number(line, head.projects) && take_number(line, head.wheels) &&
                take_number(line, head.directory_bytes) && take_number(line, head.lines_bytes) &&
                take_number(line, head.facts_bytes);
-    if (!is_whole) return fail_damaged("its head lacks a number");
+    if (!is_whole) return fail_damaged("a number is missing in its head");
     return head;
 }
 
@@ -144,7 +146,7 @@ namespace {
 struct OpenedHead {
     base::Fd fd;
     CatalogueHead head;
-    std::uint64_t bytes = 0;  // of the head, with its line feed
+    std::uint64_t bytes = 0;  // of the head, including its line feed
 };
 
 base::Result<OpenedHead> open_head(const fs::path& file) {
@@ -155,13 +157,13 @@ base::Result<OpenedHead> open_head(const fs::path& file) {
     if (got < 0) return base::fail_errno("read", file.native(), errno);
     start.resize(static_cast<std::size_t>(got));
     const auto end = start.find('\n');
-    if (end == std::string::npos) return fail_damaged("its first line has no end", file.native());
+    if (end == std::string::npos) return fail_damaged("its first line is incomplete", file.native());
     WHEELYARD_ASSIGN(opened.head, parse_head(std::string_view(start).substr(0, end)));
     opened.bytes = end + 1;
     WHEELYARD_ASSIGN(const auto size, base::file_size(file));
     const CatalogueHead& head = opened.head;
     if (size != opened.bytes + head.directory_bytes + head.lines_bytes + head.facts_bytes)
-        return fail_damaged("its size is not what its head says", file.native());
+        return fail_damaged("its size does not match its head", file.native());
     return opened;
 }
 
@@ -178,7 +180,7 @@ base::Result<CataloguePart> CataloguePart::open(const fs::path& file) {
     part.head_ = std::move(opened.head);
     WHEELYARD_TRY(part.read(opened.bytes, part.head_.directory_bytes, part.directory_));
     if (!part.directory_.empty() && part.directory_.back() != '\n')
-        return fail_damaged("its directory is cut", file.native());
+        return fail_damaged("its directory is truncated", file.native());
     part.lines_start_ = opened.bytes + part.head_.directory_bytes;
     part.facts_start_ = part.lines_start_ + part.head_.lines_bytes;
     return part;
@@ -191,7 +193,7 @@ base::Status CataloguePart::read(std::uint64_t at, std::uint64_t bytes, std::str
         const auto got = ::pread(fd_.get(), into.data() + done, bytes - done, static_cast<off_t>(at + done));
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) return base::fail_errno("read", "the catalogue", errno);
-        if (got == 0) return fail_damaged("it is shorter than its head says");
+        if (got == 0) return fail_damaged("its size does not match its head");
         done += static_cast<std::uint64_t>(got);
     }
     return {};
@@ -204,17 +206,17 @@ base::Result<CataloguePart::Entry> CataloguePart::parse_entry(std::string_view l
     const bool is_whole = take_number(rest, entry.wheels) && take_number(rest, entry.lines_at) &&
                           take_number(rest, entry.lines_bytes) && take_number(rest, entry.facts_at) &&
                           take_number(rest, entry.facts_bytes);
-    if (!is_whole || entry.key.empty()) return fail_damaged("a line of its directory is none", line);
+    if (!is_whole || entry.key.empty()) return fail_damaged("a line of its directory is malformed", line);
     if (entry.lines_at + entry.lines_bytes > head_.lines_bytes ||
         entry.facts_at + entry.facts_bytes > head_.facts_bytes) {
-        return fail_damaged("its directory points outside", line);
+        return fail_damaged("its directory contains an offset outside the file", line);
     }
     return entry;
 }
 
 base::Result<std::optional<CataloguePart::Entry>> CataloguePart::find(std::string_view key) const {
     const std::string_view text = directory_;
-    std::size_t low = 0;  // both at starts of lines
+    std::size_t low = 0;  // `low` and `high` are always at the start of a line
     std::size_t high = text.size();
     while (low < high) {
         const auto middle = low + (high - low) / 2;
@@ -261,20 +263,20 @@ base::Result<std::string> CataloguePart::facts(const Entry& entry) const {
 }
 base::Status CataloguePart::read_lines(std::uint64_t at, std::uint64_t bytes, std::string& into) const {
     if (at > head_.lines_bytes || bytes > head_.lines_bytes - at)
-        return fail_damaged("its directory points outside");
+        return fail_damaged("its directory contains an offset outside the file");
     return read(lines_start_ + at, bytes, into);
 }
 
 namespace {
 
-// Lines of one project after the other, in the order of the file, through one buffer: what lies between
-// chosen projects is not read, and memory is touched once, however large the file is.
+// Reads the lines of projects in file order through one buffer. It skips the gaps between selected projects
+// and needs the same memory for a file of any size.
 class LinesWindow {
   public:
     explicit LinesWindow(const CataloguePart& part) : part_(part) {}
 
     [[nodiscard]] const CataloguePart& part() const { return part_; }
-    // Until the next call.
+    // The result is valid until the next call.
     base::Result<std::string_view> lines_of(const CataloguePart::Entry& entry) {
         const bool is_there =
             entry.lines_at >= at_ && entry.lines_at + entry.lines_bytes <= at_ + window_.size();
@@ -299,7 +301,7 @@ base::Result<Catalogue> Catalogue::open(const fs::path& folder) {
     Catalogue catalogue;
     WHEELYARD_ASSIGN(catalogue.base_, CataloguePart::open(folder / catalogue_name));
     auto delta = CataloguePart::open(folder / catalogue_delta_name);
-    if (!delta && delta.error().code != "os.ENOENT") return base::fail(std::move(delta.error()));
+    if (!delta && delta.error().os_error != ENOENT) return base::fail(std::move(delta.error()));
     if (delta && delta->head().base_serial == catalogue.base_.head().serial &&
         delta->head().serial > catalogue.base_.head().serial) {
         catalogue.delta_ = std::move(*delta);

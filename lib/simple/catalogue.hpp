@@ -1,6 +1,6 @@
 // The catalogue of an index: all its wheels and the facts that decide where they run, in one text file that
-// is searched without being read whole. Format: docs/formats/catalogue.md. Written by the indexer, read by
-// avail_wheels; untrusted there: bounded and fuzzed.
+// can be searched without reading all of it. Format: docs/reference/catalogue.md. The indexer writes it;
+// avail_wheels reads it as untrusted input: bounded and fuzzed.
 //
 //     wheelyard.catalogue/1⇥12⇥0⇥2026-11-20T12:00:00.000000Z⇥main⇥2⇥3⇥63⇥402⇥88
 //     numpy⇥2⇥0⇥268⇥0⇥2
@@ -19,24 +19,24 @@
 
 namespace wheelyard::simple {
 
-inline constexpr std::string_view catalogue_name = "catalogue.txt";  // beside the root page
+inline constexpr std::string_view catalogue_name = "catalogue.txt";  // in the folder of the root page
 inline constexpr std::string_view catalogue_delta_name = "catalogue-delta.txt";
 
-// One line. Views: into the text that it was parsed from.
+// One line. The views refer to the parsed text.
 struct CatalogueWheel {
     std::string_view filename;
     bool yanked = false;
     std::string_view yanked_reason;
     std::string_view requires_python;
     std::string_view upload_time;
-    std::string_view size;  // decimal, empty when not known
+    std::string_view size;  // decimal; empty if unknown
     std::string_view sha256;
 };
-[[nodiscard]] std::string render_catalogue_line(const CatalogueWheel& wheel);  // with its line feed
-void append_catalogue_line(std::string& lines, const CatalogueWheel& wheel);   // the same, behind others
-[[nodiscard]] CatalogueWheel parse_catalogue_line(std::string_view line);      // without
+[[nodiscard]] std::string render_catalogue_line(const CatalogueWheel& wheel);  // with a line feed
+void append_catalogue_line(std::string& lines, const CatalogueWheel& wheel);   // appends
+[[nodiscard]] CatalogueWheel parse_catalogue_line(std::string_view line);      // without a line feed
 
-// One project's part: as many lines of facts as of wheels, each ended by a line feed.
+// One project: as many lines of facts as of wheels, each ending with a line feed.
 struct CatalogueProject {
     std::string key;  // wheel::escape_name
     std::size_t wheels = 0;
@@ -46,23 +46,23 @@ struct CatalogueProject {
 
 struct CatalogueHead {
     std::int64_t serial = 0;
-    std::int64_t base_serial = 0;  // of a delta; 0: this is a base
+    std::int64_t base_serial = 0;  // of the base of a delta; 0: this is a base
     std::string written = {};      // RFC 3339
     std::string index = {};
-    // Set by the renderer.
+    // render_catalogue sets the following members.
     std::size_t projects = 0;
     std::size_t wheels = 0;
     std::uint64_t directory_bytes = 0;
     std::uint64_t lines_bytes = 0;
     std::uint64_t facts_bytes = 0;
 };
-// `projects` sorted by key, each key once.
+// `projects` must be sorted by key, without duplicates.
 [[nodiscard]] std::string render_catalogue(CatalogueHead head, const std::vector<CatalogueProject>& projects);
 
-// The first line alone, and that the file is as long as it says: enough to know how new a catalogue is.
+// Reads only the first line and checks the file's size: enough to find out how new a catalogue is.
 [[nodiscard]] base::Result<CatalogueHead> read_catalogue_head(const std::filesystem::path& file);
 
-// One file. Errors "catalogue.version" (another format or version) and "catalogue.damaged".
+// One catalogue file. Errors "catalogue.version" (another format or version) and "catalogue.damaged".
 class CataloguePart {
   public:
     struct Entry {
@@ -76,12 +76,13 @@ class CataloguePart {
     [[nodiscard]] static base::Result<CataloguePart> open(const std::filesystem::path& file);
 
     [[nodiscard]] const CatalogueHead& head() const { return head_; }
-    // nullopt: no such project here.
+    // nullopt: this file does not contain the project.
     [[nodiscard]] base::Result<std::optional<Entry>> find(std::string_view key) const;
-    [[nodiscard]] base::Result<std::vector<Entry>> entries() const;  // in order; views into this object
+    [[nodiscard]] base::Result<std::vector<Entry>> entries() const;  // in file order; views into this object
     [[nodiscard]] base::Result<std::string> lines(const Entry& entry) const;
     [[nodiscard]] base::Result<std::string> facts(const Entry& entry) const;
-    // So many bytes of all lines, of which an entry's are at its lines_at. `into` is overwritten.
+    // Reads `bytes` bytes at offset `at` of the section of lines (an entry's begin at its lines_at).
+    // Overwrites `into`.
     [[nodiscard]] base::Status read_lines(std::uint64_t at, std::uint64_t bytes, std::string& into) const;
 
   private:
@@ -95,7 +96,7 @@ class CataloguePart {
     std::uint64_t facts_start_ = 0;
 };
 
-// The wheels of one project as a reader of base and delta sees them, as long as it is visited.
+// The wheels of one project after merging base and delta. Valid during the visit only.
 struct CatalogueView {
     std::string_view key;
     std::string_view lines;
@@ -103,19 +104,19 @@ struct CatalogueView {
     CataloguePart::Entry entry;  // for part->facts(entry)
 };
 
-// Base and delta together.
+// Base and delta, merged.
 class Catalogue {
   public:
-    // Both lie in `folder`; a delta of another base is passed over. Error "os.ENOENT": there is no catalogue.
+    // Opens the files in `folder`; ignores a delta of another base. Error "os.ENOENT": there is no catalogue.
     [[nodiscard]] static base::Result<Catalogue> open(const std::filesystem::path& folder);
 
     [[nodiscard]] std::int64_t serial() const;
     [[nodiscard]] const std::string& written() const;
     [[nodiscard]] const CatalogueHead& base_head() const { return base_.head(); }
-    // Calls `visit` with the project, if it is there and has wheels.
+    // Calls `visit` if the project exists and has wheels.
     [[nodiscard]] base::Status visit_one(std::string_view key,
                                          const std::function<void(const CatalogueView&)>& visit) const;
-    // … with every project that `chosen` accepts, in order of keys.
+    // Calls `visit` for every project that `chosen` accepts, in order of keys.
     [[nodiscard]] base::Status visit_all(const std::function<bool(std::string_view key)>& chosen,
                                          const std::function<void(const CatalogueView&)>& visit) const;
 

@@ -1,4 +1,3 @@
-// See client.hpp.
 #include "lib/simple/client.hpp"
 
 #include "lib/base/url.hpp"
@@ -12,7 +11,7 @@ constexpr int status_ok = 200;
 constexpr int status_forbidden = 403;
 constexpr int status_not_found = 404;
 
-// Without user and password; a text that is no URL is not shown at all.
+// The URL without user and password; text that is not a URL is not shown at all.
 std::string shown(const std::string& url) {
     const auto parsed = base::parse_url(url);
     return parsed ? parsed->text_without_secrets() : std::string("(not a URL)");
@@ -27,8 +26,11 @@ base::Result<io::HttpAnswer> get_page(const GetPage& get, const std::string& url
 }
 
 tl::unexpected<base::Error> fail_status(const io::HttpAnswer& answer, const std::string& url) {
-    return base::fail("simple.http", "The index answered with status " + std::to_string(answer.status),
-                      shown(url), "try again later, or check the URL and the access rights");
+    const bool may_pass = answer.status >= 500 || answer.status == 429 || answer.status == 408;
+    return base::fail_as(may_pass ? base::ErrorKind::unavailable : base::ErrorKind::unauthorized,
+                         may_pass ? base::Recovery::retry : base::Recovery::person,
+                         {"simple.http", "The index responded with status " + std::to_string(answer.status),
+                          shown(url), "check the URL and the credentials, or try again later"});
 }
 
 }  // namespace
@@ -41,7 +43,7 @@ base::Result<std::optional<ProjectPage>> fetch_project(const GetPage& get, const
         (answer.status == status_forbidden && forbidden == Forbidden::is_absent))
         return std::optional<ProjectPage>();
     if (answer.status != status_ok) return fail_status(answer, url);
-    // After redirects, relative links count from where the page really came from.
+    // Relative links resolve against the URL after redirects.
     WHEELYARD_ASSIGN(const auto page_url, base::parse_url(answer.final_url.empty() ? url : answer.final_url));
     WHEELYARD_ASSIGN(auto page, parse_project_page(answer.body, answer.header("content-type"), page_url));
     return std::optional(std::move(page));

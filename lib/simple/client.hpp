@@ -1,4 +1,4 @@
-// A client of Simple repositories: pages by HTTP. For a plain folder of wheels see folder.hpp.
+// A client of Simple repositories over HTTP. For a plain folder of wheels see folder.hpp.
 #pragma once
 
 #include <functional>
@@ -12,20 +12,21 @@
 
 namespace wheelyard::simple {
 
-// The page of `project` under the index `index_url` (…/simple/); nullopt when the index has no such project
-// (404, and 403 for indexes that answer so). Other statuses are errors "simple.http" naming the URL without
-// secrets.
-enum class Forbidden { is_absent, is_error };  // what 403 means: some foreign indexes answer so for absence
-// How a page is got: for a program that has no HttpClient of its own, or wants to see what is asked.
+// What 403 means: some indexes answer 403 for projects that they do not have.
+enum class Forbidden { is_absent, is_error };
+// Fetches a page. Lets programs bring their own HTTP client or observe the requests.
 using GetPage = std::function<base::Result<io::HttpAnswer>(
     const std::string& url, const io::HttpHeaders& headers, std::uint64_t limit_bytes)>;
+// The page of `project` in the index `index_url` (…/simple/); nullopt if the index has no such project
+// (404, and 403 with Forbidden::is_absent). Other statuses: error "simple.http" with the URL without
+// secrets.
 [[nodiscard]] base::Result<std::optional<ProjectPage>> fetch_project(
     const GetPage& get, const std::string& index_url, const std::string& project,
     Forbidden forbidden = Forbidden::is_absent);
 [[nodiscard]] base::Result<std::vector<std::string>> fetch_root(const GetPage& get,
                                                                 const std::string& index_url);
 
-// In the header, so that whoever brings a GetPage links no HttpClient.
+// Inline, so that callers with their own GetPage do not link HttpClient.
 [[nodiscard]] inline GetPage page_getter(io::HttpClient& http) {
     return [&http](const std::string& url, const io::HttpHeaders& headers, std::uint64_t limit_bytes) {
         return http.get(url, headers, limit_bytes);

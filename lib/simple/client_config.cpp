@@ -1,8 +1,10 @@
-// One renderer a client. The formats: https://pip.pypa.io/en/stable/topics/configuration/,
-// https://docs.astral.sh/uv/reference/settings/, https://python-poetry.org/docs/repositories/,
-// https://pdm-project.org/latest/usage/config/,
-// https://lmod.readthedocs.io/en/latest/015_writing_modules.html,
-// https://modules.readthedocs.io/en/latest/modulefile.html
+// One renderer per client. The formats:
+//   https://pip.pypa.io/en/stable/topics/configuration/
+//   https://docs.astral.sh/uv/reference/settings/
+//   https://python-poetry.org/docs/repositories/
+//   https://pdm-project.org/latest/usage/config/
+//   https://lmod.readthedocs.io/en/latest/015_writing_modules.html
+//   https://modules.readthedocs.io/en/latest/modulefile.html
 #include "lib/simple/client_config.hpp"
 
 #include <algorithm>
@@ -21,7 +23,7 @@ std::string toml(std::string_view text) {
     return in_quotes(text, "\\\"");
 }
 
-// Plain HTTP to another machine is taken by pip only from a host that is named.
+// The host that needs an explicit trust setting: pip accepts plain HTTP only from loopback and trusted hosts.
 std::string plain_host(const std::string& place) {
     const auto url = base::parse_url(place);
     if (!url || url->scheme != "http" || base::is_loopback_host(url->host)) return "";
@@ -48,13 +50,13 @@ std::string render_uv(const ClientSource& source) {
 
 std::string render_poetry(const ClientSource& source) {
     if (!source.is_served())
-        return "# poetry reads no folder, be it of wheels or of pages; name a wheel's path as the "
-               "dependency, or serve it\n";
+        return "# poetry cannot read a folder of wheels or of pages: use a wheel's path as the dependency, "
+               "or serve the folder over HTTP\n";
     return "[[tool.poetry.source]]\nname = " + toml(source.name) + "\nurl = " + toml(source.place) +
            "\npriority = \"primary\"\n";
 }
 
-// A source of the name "pypi" takes the place of pdm's default.
+// A source with the name "pypi" replaces pdm's default.
 std::string render_pdm(const ClientSource& source) {
     std::string text = "[[tool.pdm.source]]\nname = \"pypi\"\n";
     if (source.is_folder())
@@ -73,7 +75,7 @@ bool is_default(const NodeType& node) {
     return node.machine.empty() && node.host.empty();
 }
 
-// Lua's patterns are no globs: everything but `*` is matched as it is.
+// Converts a glob to a Lua pattern: `*` becomes `.*`, everything else is escaped.
 std::string lua_pattern(std::string_view glob) {
     std::string pattern = "^";
     for (const char c : glob) {
@@ -130,7 +132,7 @@ std::string render_lmod(std::string_view site, std::string_view folder, const st
         text += "kind = " + quote_lua(nodes.back().source.name) + "\n";
     }
     if (!has_default)
-        text += "if not kind then\n    LmodError(\"no wheels are built for this kind of node\")\nend\n";
+        text += "if not kind then\n    LmodError(\"there are no wheels for this type of node\")\nend\n";
     for (const auto& [variable, file] :
          {std::pair("PIP_CONFIG_FILE", "pip.conf"), std::pair("UV_CONFIG_FILE", "uv.toml")})
         text += "setenv(\"" + std::string(variable) + "\", pathJoin(" + quote_lua(folder) + ", kind, \"" +
@@ -158,7 +160,7 @@ std::string render_tcl(std::string_view site, std::string_view folder, const std
         text += "set kind " + quote_tcl(nodes.back().source.name) + "\n";
     } else {
         text +=
-            "\nif {$kind eq \"\"} {\n    puts stderr \"no wheels are built for this kind of node\"\n    "
+            "\nif {$kind eq \"\"} {\n    puts stderr \"there are no wheels for this type of node\"\n    "
             "break\n}\n";
     }
     text += "setenv PIP_CONFIG_FILE [file join " + quote_tcl(folder) + " $kind pip.conf]\n";
@@ -170,8 +172,8 @@ std::string render_tcl(std::string_view site, std::string_view folder, const std
 const std::vector<ClientFile>& client_files() {
     static const std::vector<ClientFile> files = {
         {ClientKind::pip, "pip", "pip.conf",
-         "as ~/.config/pip/pip.conf, in a venv's folder, or named by PIP_CONFIG_FILE"},
-        {ClientKind::uv, "uv", "uv.toml", "as ~/.config/uv/uv.toml, or named by UV_CONFIG_FILE"},
+         "as ~/.config/pip/pip.conf, in a venv's folder, or set PIP_CONFIG_FILE"},
+        {ClientKind::uv, "uv", "uv.toml", "as ~/.config/uv/uv.toml, or set UV_CONFIG_FILE"},
         {ClientKind::poetry, "poetry", "pyproject.toml", "in the project's file"},
         {ClientKind::pdm, "pdm", "pyproject.toml", "in the project's file"},
     };
@@ -180,23 +182,23 @@ const std::vector<ClientFile>& client_files() {
 
 base::Status check_client_source(const ClientSource& source) {
     if (!is_plain_name(source.name)) {
-        return base::fail("client.name", "A name here is of letters, digits, `-`, `_` and `.`", source.name,
-                          "name the index, or the kind of node");
+        return base::fail("client.name", "A name may contain only letters, digits, `-`, `_` and `.`",
+                          source.name, "use the name of the index or of the node type");
     }
     const bool odd = std::any_of(source.place.begin(), source.place.end(), [](char c) {
         return static_cast<unsigned char>(c) <= ' ' || c == 0x7f;
-    });  // pip splits at spaces
+    });  // pip splits values at spaces
     const auto url = base::parse_url(source.place);
     const bool is_url = url && (url->scheme == "http" || url->scheme == "https");
     const bool is_page_folder = url && url->scheme == "file";
     const bool has_secret = source.place.find('@') != std::string::npos && is_url;
     if (odd || has_secret || !(is_url || is_page_folder || source.is_folder())) {
-        return base::fail("client.place",
-                          "Wheels come from an http(s) URL without a password, from a file URL or from an "
-                          "absolute path",
-                          has_secret ? std::string("a URL with `@`") : source.place,
-                          "such as https://wheels.example.org/main/simple/, "
-                          "file:///shared/wheels/main/simple/ or /shared/wheels/main/find-links");
+        return base::fail(
+            "client.place",
+            "The source of wheels must be an http(s) URL without a password, a file URL or an absolute path",
+            has_secret ? std::string("a URL with `@`") : source.place,
+            "use for example https://wheels.example.org/main/simple/, "
+            "file:///shared/wheels/main/simple/ or /shared/wheels/main/find-links");
     }
     return {};
 }
@@ -204,18 +206,17 @@ base::Status check_client_source(const ClientSource& source) {
 base::Status check_node_types(const std::vector<NodeType>& nodes) {
     std::set<std::string_view> names;
     const auto wrong = [](std::string sentence, const std::string& value) {
-        return base::fail(
-            "client.nodes", std::move(sentence), value,
-            "each kind of node needs a name of its own and a machine or a host, but for the last");
+        return base::fail("client.nodes", std::move(sentence), value,
+                          "give each node type a unique name, and each except the last a machine or a host");
     };
-    if (nodes.empty()) return wrong("No kind of node is named", "");
+    if (nodes.empty()) return wrong("There are no node types", "");
     for (std::size_t at = 0; at < nodes.size(); ++at) {
         const auto& node = nodes[at];
         WHEELYARD_TRY(check_client_source(node.source));
         if (!names.insert(node.source.name).second)
-            return wrong("Two kinds of nodes have one name", node.source.name);
+            return wrong("Two node types have the same name", node.source.name);
         if (is_default(node) && at + 1 < nodes.size())
-            return wrong("Only the last kind of node may be without a condition", node.source.name);
+            return wrong("Only the last node type may omit both machine and host", node.source.name);
     }
     return {};
 }

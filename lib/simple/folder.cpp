@@ -1,4 +1,3 @@
-// See folder.hpp.
 #include "lib/simple/folder.hpp"
 
 #include <algorithm>
@@ -23,8 +22,8 @@ bool is_package(std::string_view filename) {
 
 base::Result<ProjectPage> read_folder(const fs::path& folder) {
     const auto unreadable = [&](const std::error_code& error) {
-        return base::fail("simple.folder", "This folder of wheels cannot be read: " + error.message(),
-                          folder.string(), "check that it exists and may be listed");
+        return base::fail("simple.folder", "The folder of wheels cannot be read: " + error.message(),
+                          folder.string(), "check that it exists and that you may list it");
     };
     std::error_code error;
     const auto absolute = fs::absolute(folder, error);
@@ -35,12 +34,12 @@ base::Result<ProjectPage> read_folder(const fs::path& folder) {
     while (entries != fs::directory_iterator()) {
         FileLink link;
         link.filename = entries->path().filename().string();
-        std::error_code gone;  // a file may vanish while the folder is read
+        std::error_code gone;  // a file may disappear while the folder is read
         const auto size =
             is_package(link.filename) && entries->is_regular_file(gone) ? entries->file_size(gone) : 0;
         if (!gone && size > 0) {
             if (page.files.size() == max_folder_files) {
-                return base::fail("simple.too_many", "This folder holds too many files", folder.string());
+                return base::fail("simple.too_many", "The folder contains too many files", folder.string());
             }
             link.size = size;
             link.url = base::file_url(entries->path().native());

@@ -8,8 +8,8 @@
 
 namespace wheelyard::simple {
 
-// Every *.whl, *.tar.gz and *.zip that lies directly in `folder`, sorted by name, with a file URL and its
-// size and without a hash. Errors "simple.folder" (it cannot be read) and "simple.too_many".
+// Every *.whl, *.tar.gz and *.zip directly in `folder`, sorted by name, with file URL and size but no hash.
+// Errors "simple.folder" (unreadable) and "simple.too_many".
 [[nodiscard]] base::Result<ProjectPage> read_folder(const std::filesystem::path& folder);
 
 }  // namespace wheelyard::simple

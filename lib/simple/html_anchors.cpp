@@ -1,6 +1,5 @@
-// See html_anchors.hpp. The tokens are those of the HTML standard's tokenizer, less what no index page needs.
-// Each search runs forward from where the last one ended, and a search that finds nothing ends the scan, so
-// the whole is linear.
+// Follows the HTML standard's tokenizer, without what index pages do not use. Each search starts where the
+// previous one ended, and an unsuccessful search ends the scan: the whole is linear.
 #include "lib/simple/html_anchors.hpp"
 
 #include <algorithm>
@@ -56,7 +55,7 @@ int digit_value(char c, int radix) {
     return value < radix ? value : -1;
 }
 
-// Appends the reference that follows '&' and returns its length, 0 if there is none.
+// Decodes the reference after '&', appends it and returns its length; 0 if there is none.
 std::size_t decode_reference(std::string_view rest, std::string& text) {
     for (const auto& entity : named_entities) {
         if (!rest.starts_with(entity.name)) continue;
@@ -82,7 +81,7 @@ std::size_t decode_reference(std::string_view rest, std::string& text) {
     return at + 1;
 }
 
-// Where the end tag of `element` (lower case) begins, so "</script" but not "</scripty".
+// The position of the end tag of `element` (lower case): matches "</script" but not "</scripty".
 std::size_t find_end_tag(std::string_view html, std::string_view element, std::size_t from) {
     for (auto at = html.find("</", from); at != npos; at = html.find("</", at + 2)) {
         const auto rest = html.substr(at + 2);
@@ -105,7 +104,7 @@ class Scanner {
   private:
     using Attributes = std::vector<std::pair<std::string, std::string>>;
 
-    // At '<'. Leaves at_ after the markup, or npos when it does not end.
+    // Call with at_ at '<'. Leaves at_ after the markup, or at npos if it does not end.
     void scan_markup() {
         const auto rest = html_.substr(at_);
         if (rest.starts_with("<!--")) {
@@ -165,7 +164,7 @@ class Scanner {
         at_ = end;
     }
 
-    // Up to and with the closing '>'. nullopt (and at_ = npos) when the tag does not end.
+    // Scans including the closing '>'. nullopt (and at_ = npos) if the tag does not end.
     std::optional<Attributes> scan_attributes() {
         Attributes attributes;
         while (true) {
@@ -186,8 +185,7 @@ class Scanner {
     }
 
     std::string scan_attribute_name() {
-        const auto begin =
-            at_++;  // the first character belongs to the name whatever it is, so the scan moves on
+        const auto begin = at_++;  // always consume one character, so that the scan advances
         while (at_ < html_.size() && !is_space(html_[at_]) && html_[at_] != '=' && html_[at_] != '>' &&
                html_[at_] != '/') {
             ++at_;
@@ -195,7 +193,7 @@ class Scanner {
         return base::ascii_lower(html_.substr(begin, at_ - begin));
     }
 
-    // Empty without '='. nullopt when a quoted value does not end.
+    // Empty without '='. nullopt if a quoted value does not end.
     std::optional<std::string> scan_attribute_value() {
         auto next = at_;
         while (next < html_.size() && is_space(html_[next]))

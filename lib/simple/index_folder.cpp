@@ -1,4 +1,3 @@
-// See index_folder.hpp.
 #include "lib/simple/index_folder.hpp"
 
 #include "lib/base/file.hpp"

@@ -1,4 +1,4 @@
-// An index whose pages lie in a folder, file:///shared/wheels/main/simple/, read as one over HTTP.
+// Reads an index whose pages are in a folder, file:///shared/wheels/main/simple/, like one over HTTP.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ namespace wheelyard::simple {
     return place.starts_with("file://");
 }
 
-// The page of a project's file URL as a server would answer it, for fetch_project: 404 where the index has no
-// such project. That there is no such index is an error, "os.ENOENT".
+// A GetPage for fetch_project: returns the page at a project's file URL as a server would, with status 404 if
+// the index has no such project. Error "os.ENOENT": there is no such index.
 [[nodiscard]] base::Result<io::HttpAnswer> read_page(const std::string& url, const io::HttpHeaders& headers,
                                                      std::uint64_t limit_bytes);
 

@@ -1,4 +1,4 @@
-// A line-by-line reader with the rules of configparser: what continues, what begins anew.
+// A line-by-line parser with configparser's rules for continuation lines.
 #include "lib/simple/ini.hpp"
 
 #include <set>
@@ -16,7 +16,7 @@ std::size_t indentation(std::string_view line) {
     return first == std::string_view::npos ? line.size() : first;
 }
 
-// The state of reading: which section and option the next continuation line belongs to.
+// The parser's state: the section and option that the next continuation line belongs to.
 class IniReader {
   public:
     explicit IniReader(std::string_view place) : place_(place) {}
@@ -25,7 +25,7 @@ class IniReader {
         ++number_;
         const std::string_view text = trim(raw);
         if (text.empty()) {
-            if (option_ != nullptr) option_->push_back("");  // an empty line may stand inside a value
+            if (option_ != nullptr) option_->push_back("");  // an empty line may be part of a value
             return {};
         }
         if (text.front() == '#' || text.front() == ';') return {};
@@ -71,8 +71,7 @@ class IniReader {
         const auto end = text.rfind(']');
         if (end == std::string_view::npos || end == 1) return wrong("expected [section]", text);
         const std::string name(text.substr(1, end - 1));
-        if (name != "DEFAULT" && !seen_.insert(name).second)
-            return wrong("a section stands here a second time", text);
+        if (name != "DEFAULT" && !seen_.insert(name).second) return wrong("duplicate section", text);
         section_ = &sections_[name];
         return {};
     }
@@ -83,7 +82,7 @@ class IniReader {
         if (separator == std::string_view::npos || separator == 0)
             return wrong("expected `option = value`", text);
         const std::string key = base::ascii_lower(trim(text.substr(0, separator)));
-        if (section_->contains(key)) return wrong("an option stands here a second time", text);
+        if (section_->contains(key)) return wrong("duplicate option", text);
         option_ = &(*section_)[key];
         option_->emplace_back(trim(text.substr(separator + 1)));
         option_indent_ = indent;

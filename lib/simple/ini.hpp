@@ -1,5 +1,5 @@
-// INI files as Python's configparser.RawConfigParser reads them (strict: no section or option twice), because
-// pip's configuration files are read by it:
+// INI files with the rules of Python's strict configparser.RawConfigParser (no duplicate sections or
+// options), which pip uses for its configuration:
 // https://docs.python.org/3/library/configparser.html#supported-ini-file-structure
 #pragma once
 
@@ -11,11 +11,11 @@
 
 namespace wheelyard::simple {
 
-// section → option (lower case) → value; lines of a continued value are joined by '\n'. [DEFAULT]'s options
-// are in every section.
+// section → option (lower case) → value. Continuation lines are joined by '\n'. Every section includes the
+// options of [DEFAULT].
 using Ini = std::map<std::string, std::map<std::string, std::string>>;
 
-// Error "ini.syntax" names `place` and the line.
+// Error "ini.syntax" includes `place` and the line number.
 [[nodiscard]] base::Result<Ini> parse_ini(std::string_view text, std::string_view place);
 
 }  // namespace wheelyard::simple

@@ -1,4 +1,4 @@
-// How much of an index's page and of a configuration file is read.
+// Limits for index pages, catalogues and configuration files.
 #pragma once
 
 #include <cstddef>
@@ -10,11 +10,11 @@ namespace wheelyard::simple {
 
 inline constexpr std::uint64_t max_page_bytes =
     64 * base::mib;                                  // the root page of the largest public index: 30 MiB
-inline constexpr std::size_t max_links = 2'000'000;  // on one page; the largest root page has 700,000
+inline constexpr std::size_t max_links = 2'000'000;  // per page; the largest root page has 700,000
 inline constexpr std::size_t max_filename_bytes = 255;
-// A catalogue, and each number in one: 1,000,000 wheels with facts take about 600 MB.
+// Of a catalogue and of each number in it: 1,000,000 wheels with facts need about 600 MB.
 inline constexpr std::uint64_t max_catalogue_bytes = 4096 * base::mib;
-// Of a catalogue whose projects are read one after the other: stays in a processor's cache.
+// Buffer size for reading a catalogue's projects in sequence: fits a processor's cache.
 inline constexpr std::uint64_t lines_read_at_once_bytes = 256 * base::kib;
 inline constexpr std::size_t max_folder_files = 200'000;
 inline constexpr std::uint64_t max_pip_config_bytes = base::mib;

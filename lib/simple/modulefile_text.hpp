@@ -1,4 +1,4 @@
-// Texts as modulefiles quote them: Lmod's are Lua, Environment Modules' are Tcl.
+// Quoting for modulefiles: Lua for Lmod, Tcl for Environment Modules.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace wheelyard::simple {
 
-// `text` between double quotes, a backslash before each character of `escaped`.
+// `text` in double quotes, with a backslash before each character in `escaped`.
 [[nodiscard]] std::string in_quotes(std::string_view text, std::string_view escaped);
 [[nodiscard]] std::string quote_lua(std::string_view text);
 [[nodiscard]] std::string quote_tcl(std::string_view text);

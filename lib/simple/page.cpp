@@ -1,5 +1,5 @@
-// See page.hpp. A link that no client could use (no file name, another scheme, a name that is a path) is left
-// out; a page that is not of this protocol is an error.
+// Skips links that no client can use (no file name, another scheme, a path as name); a page of another
+// protocol is an error.
 #include "lib/simple/page.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 
 using wheel::excerpt;
 
-// Clients write files under this name.
+// Clients create files with this name.
 bool is_safe_filename(std::string_view name) {
     return !name.empty() && name.size() <= max_filename_bytes && name != "." && name != ".." &&
            std::none_of(name.begin(), name.end(), [](char c) {
@@ -30,7 +30,7 @@ std::string sha256_or_empty(std::string_view text) {
     return base::is_sha256_hex(lower) ? lower : std::string();
 }
 
-// "sha256=abc&egg=name" → the value of `key`, else empty.
+// "sha256=abc&egg=name" → the value of `key`; empty if absent.
 std::string_view fragment_value(std::string_view fragment, std::string_view key) {
     for (const auto part : base::split(fragment, '&')) {
         if (part.size() > key.size() && part.starts_with(key) && part[key.size()] == '=')
@@ -39,7 +39,7 @@ std::string_view fragment_value(std::string_view fragment, std::string_view key)
     return {};
 }
 
-// Sets filename, url and (from the fragment) sha256. False when the link is of no use.
+// Sets filename, url and (from the fragment) sha256. Returns false for an unusable link.
 bool set_address(FileLink& link, const base::Url& page_url, std::string_view reference) {
     auto url = base::resolve_url(page_url, base::replace_all(base::trim(reference), " ", "%20"));
     if (!url) return false;
@@ -57,13 +57,14 @@ bool set_address(FileLink& link, const base::Url& page_url, std::string_view ref
 base::Status check_repository_version(std::string_view version) {
     const auto major = base::parse_decimal(version.substr(0, version.find('.')));
     if (major && *major == 1) return {};
-    return base::fail("simple.version", "This index speaks a version of the protocol that is not known here",
-                      excerpt(version), "version 1 is known (PEP 629)");
+    return base::fail_malformed("simple.version", "The index uses an unsupported protocol version",
+                                excerpt(version), "version 1 is supported (PEP 629)");
 }
 
 base::Status check_size(std::string_view text) {
     if (text.size() <= max_page_bytes) return {};
-    return base::fail("simple.too_large", "This page of an index is too large", std::to_string(text.size()));
+    return base::fail_malformed("simple.too_large", "The index page is too large",
+                                std::to_string(text.size()));
 }
 
 void set_metadata(FileLink& link, std::string_view value) {
@@ -78,7 +79,7 @@ FileLink link_of_anchor(const HtmlAnchor& anchor) {
         link.yanked = true;
         link.yanked_reason = *yanked;
     }
-    // PEP 714: the newer name wins.
+    // PEP 714: the newer name takes precedence.
     const auto* metadata = anchor.attribute("data-core-metadata");
     if (metadata == nullptr) metadata = anchor.attribute("data-dist-info-metadata");
     if (metadata != nullptr) set_metadata(link, *metadata);
@@ -90,32 +91,33 @@ base::Result<HtmlAnchors> scan_page(std::string_view html) {
     auto scanned = scan_anchors(html, max_links);
     if (!scanned.repository_version.empty())
         WHEELYARD_TRY(check_repository_version(scanned.repository_version));
-    if (scanned.is_cut) return base::fail("simple.too_many", "This page of an index has too many links");
+    if (scanned.is_cut) return base::fail_malformed("simple.too_many", "The index page has too many links");
     return scanned;
 }
 
-// A page whose meta.api-version is known and which has the array `name`.
+// Parses a page with a supported meta.api-version and the array `name`.
 base::Result<io::Json> parse_page_with(std::string_view text, std::string_view name) {
     WHEELYARD_TRY(check_size(text));
     WHEELYARD_ASSIGN(auto page, io::parse_json(text));
     const auto* meta = page.find("meta");
     const auto* version = meta == nullptr ? nullptr : meta->find("api-version");
     if (version == nullptr || version->as_string() == nullptr) {
-        return base::fail("simple.json", "This page of an index lacks meta.api-version (PEP 691)");
+        return base::fail_malformed("simple.json", "The index page lacks meta.api-version (PEP 691)");
     }
     WHEELYARD_TRY(check_repository_version(*version->as_string()));
     const auto* member = page.find(name);
     if (member == nullptr || member->as_array() == nullptr) {
-        return base::fail("simple.json",
-                          "This page of an index lacks the array `" + std::string(name) + "` (PEP 691)");
+        return base::fail_malformed("simple.json",
+                                    "The index page lacks the array `" + std::string(name) + "` (PEP 691)");
     }
     if (member->as_array()->size() > max_links) {
-        return base::fail("simple.too_many", "This page of an index has too many links");
+        return base::fail_malformed("simple.too_many", "The index page has too many links");
     }
     return page;
 }
 
-// Absent, null, false, true, or {"sha256": "…"} (PEP 714; `dist-info-metadata` is PEP 658's name).
+// The value may be absent, null, false, true, or {"sha256": "…"} (PEP 714; PEP 658 names it
+// `dist-info-metadata`).
 void read_core_metadata(const io::Json& file, FileLink& link) {
     const auto* value = file.find("core-metadata");
     if (value == nullptr) value = file.find("dist-info-metadata");
@@ -136,7 +138,7 @@ void read_yanked(const io::Json& file, FileLink& link) {
     }
 }
 
-// nullopt: a link that no client could use.
+// nullopt: a link that no client can use.
 base::Result<std::optional<FileLink>> link_of_json(const io::Json& file, const base::Url& page_url) {
     WHEELYARD_ASSIGN(const auto url, file.string_at("url"));
     FileLink link;
@@ -176,8 +178,9 @@ base::Result<PageForm> form_of(std::string_view content_type) {
         content_types.begin(), content_types.end(),
         [&](const ContentType& candidate) { return base::equals_ignoring_case(candidate.name, name); });
     if (found != content_types.end()) return found->form;
-    return base::fail("simple.content_type", "This is no page of a Simple repository", excerpt(content_type),
-                      "check that the URL is an index's (it often ends in /simple/)");
+    return base::fail_malformed("simple.content_type", "This is not a page of a Simple repository",
+                                excerpt(content_type),
+                                "check that the URL is that of an index (it often ends in /simple/)");
 }
 
 }  // namespace

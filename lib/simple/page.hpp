@@ -1,5 +1,4 @@
-// Pages of a Simple repository (PEP 503 HTML, PEP 691 JSON) read into values. Untrusted bytes: bounded and
-// fuzzed.
+// Parses pages of Simple repositories (PEP 503 HTML, PEP 691 JSON). Untrusted input: bounded and fuzzed.
 #pragma once
 
 #include <cstdint>
@@ -16,38 +15,38 @@ namespace wheelyard::simple {
 struct FileLink {
     std::string filename;
     std::string url;     // absolute, without fragment
-    std::string sha256;  // lower-case hex, empty when the page gives none
+    std::string sha256;  // lower-case hex; empty if the page has none
     std::optional<std::uint64_t> size;
     std::string requires_python;  // empty: any
     bool yanked = false;
     std::string yanked_reason;
     bool has_metadata = false;    // PEP 658/714: `{url}.metadata` is served
-    std::string metadata_sha256;  // empty when not given
-    std::string upload_time;      // PEP 700, empty when not given
+    std::string metadata_sha256;  // empty if the page has none
+    std::string upload_time;      // PEP 700; empty if the page has none
 };
 
 struct ProjectPage {
     std::vector<FileLink> files;
 };
 
-// nullptr: no such file; the names of an index are unique.
+// nullptr: no such file. File names in an index are unique.
 [[nodiscard]] const FileLink* find_file(const ProjectPage& page, std::string_view filename);
 
-// `page_url` is where the page was found: relative links resolve against it (and <base href>).
+// `page_url` is the page's own URL; relative links resolve against it or <base href>.
 [[nodiscard]] base::Result<ProjectPage> parse_project_html(std::string_view html, const base::Url& page_url);
 [[nodiscard]] base::Result<ProjectPage> parse_project_json(std::string_view json, const base::Url& page_url);
-// The names on a root page, as written.
+// The project names on a root page, as written.
 [[nodiscard]] base::Result<std::vector<std::string>> parse_root_html(std::string_view html);
 [[nodiscard]] base::Result<std::vector<std::string>> parse_root_json(std::string_view json);
 
-// Picks the parser by Content-Type (PEP 691 and 629 names; text/html; charset parameters ignored).
+// Selects the parser by Content-Type (PEP 691 and PEP 629 names, text/html; ignores parameters).
 [[nodiscard]] base::Result<ProjectPage> parse_project_page(std::string_view body,
                                                            std::string_view content_type,
                                                            const base::Url& page_url);
 [[nodiscard]] base::Result<std::vector<std::string>> parse_root_page(std::string_view body,
                                                                      std::string_view content_type);
 
-// The Accept header that asks for JSON first and HTML second.
+// An Accept header that prefers JSON to HTML.
 inline constexpr std::string_view accept_pages =
     "application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html;q=0.2, text/html;q=0.1";
 

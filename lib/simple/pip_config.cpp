@@ -1,4 +1,4 @@
-// pip's precedence: which of its files are read, and which value wins.
+// pip's precedence: which files it reads and which value wins.
 #include "lib/simple/pip_config.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Other spellings of an option in pip's command line, which its configuration accepts too.
+// Other spellings of options on pip's command line, also valid in its configuration.
 struct Alias {
     std::string_view spelling;
     std::string_view option;
@@ -82,8 +82,8 @@ std::vector<PipFile> pip_files(const Environment& environment, const fs::path& p
 PipConfig resolve_pip_config(const Environment& environment,
                              const std::vector<std::pair<PipFile, Ini>>& files) {
     PipConfig config;
-    // [global] of every file first, then [download] of every file, then the environment: later ones win,
-    // empty ones count as absent (pip: "Ignoring configuration key … as its value is empty").
+    // [global] of all files, then [download] of all files, then the environment; later values win. Empty
+    // values count as absent (pip: "Ignoring configuration key … as its value is empty").
     for (const std::string section : {"global", "download"}) {
         std::map<std::string, PipValue> merged;
         for (const auto& [file, ini] : files) {
@@ -106,7 +106,7 @@ PipConfig resolve_pip_config(const Environment& environment,
 }
 
 std::string render_pip_conf(const PipConfig& config, const Environment& environment) {
-    // How pip finds packages; not what it does with them (target, user … would break a venv).
+    // The options that decide where pip finds packages. Others (target, user …) could break a venv.
     static constexpr std::array options = {"cache-dir",       "cert",       "client-cert", "constraint",
                                            "extra-index-url", "find-links", "index-url",   "keyring-provider",
                                            "no-binary",       "no-index",   "only-binary", "pre",
@@ -187,8 +187,8 @@ io::HttpSettings PipConfig::http_settings() const {
 }
 
 std::string parse_default_index(std::string_view help) {
-    // "-i, --index-url <url>  Base URL of the Python Package Index (default https://…/simple)."; words may be
-    // wrapped anywhere.
+    // "-i, --index-url <url>  Base URL of the Python Package Index (default https://…/simple)."; the text may
+    // be wrapped anywhere.
     const auto option = help.find("--index-url <url>");
     if (option == std::string_view::npos) return "";
     std::string_view rest = help.substr(option);

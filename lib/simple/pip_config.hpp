@@ -1,8 +1,8 @@
-// Where pip would look for packages: pip's own configuration, read as pip reads it, so that the agent takes
-// sources from wherever the person's pip takes them (a mirror, a proxy, a folder).
+// Reads pip's own configuration as pip does, so that the agent fetches sources from the same places as the
+// user's pip (a mirror, a proxy, a folder).
 //
 // Precedence (https://pip.pypa.io/en/stable/topics/configuration/): environment PIP_* over files; among files
-// PIP_CONFIG_FILE over site over user over global; within them [download] over [global].
+// PIP_CONFIG_FILE over site over user over global; within a file [download] over [global].
 #pragma once
 
 #include <filesystem>
@@ -26,18 +26,18 @@ struct PipFile {
     std::filesystem::path path;
 };
 
-// The files that pip would read, later ones winning; none when PIP_CONFIG_FILE is /dev/null.
+// The files that pip reads, in increasing precedence; none if PIP_CONFIG_FILE is /dev/null.
 [[nodiscard]] std::vector<PipFile> pip_files(const Environment& environment,
                                              const std::filesystem::path& prefix, bool config_file_exists);
 
-// One value and the place it came from ("PIP_INDEX_URL", "/etc/pip.conf [global]").
+// A value and its origin ("PIP_INDEX_URL", "/etc/pip.conf [global]").
 struct PipValue {
     std::string value;
     std::string origin;
 };
 
 struct PipConfig {
-    std::map<std::string, PipValue> values;  // option name → winner
+    std::map<std::string, PipValue> values;  // option name → winning value
 
     [[nodiscard]] std::string value(std::string_view option) const;
     [[nodiscard]] std::string origin(std::string_view option) const;
@@ -46,28 +46,27 @@ struct PipConfig {
     [[nodiscard]] std::vector<std::string> find_links() const;
     [[nodiscard]] std::vector<std::string> trusted_hosts() const;
     [[nodiscard]] bool no_index() const;
-    // cert, proxy, timeout for our own requests.
+    // cert, proxy and timeout, for our own requests.
     [[nodiscard]] io::HttpSettings http_settings() const;
 };
 
-// Pure: what wins, of environment and files (parsed, in the order of pip_files).
+// Merges environment and files (parsed, in the order of pip_files). Pure.
 [[nodiscard]] PipConfig resolve_pip_config(const Environment& environment,
                                            const std::vector<std::pair<PipFile, Ini>>& files);
 
-// A pip.conf that makes another pip find packages as this configuration does, whatever environment and files
-// it sees otherwise: PIP_CONFIG_FILE names it. A proxy with a password in `environment` stands in it too.
-// Holds what the configuration holds, passwords included.
+// Renders a pip.conf for PIP_CONFIG_FILE that makes another pip find packages as this configuration does,
+// regardless of its environment and files. Includes a proxy with credentials from `environment`. The result
+// contains the configuration's passwords.
 [[nodiscard]] std::string render_pip_conf(const PipConfig& config, const Environment& environment);
 
-// Whether `url` carries a user or a password, in any form that a proxy may be written in.
+// Whether `url` contains a user or a password, in any notation that proxy settings allow.
 [[nodiscard]] bool holds_credentials(std::string_view url);
 
 // Reads the files that exist. `prefix` is the interpreter's sys.prefix.
 [[nodiscard]] base::Result<PipConfig> read_pip_config(const Environment& environment,
                                                       const std::filesystem::path& prefix);
 
-// The index that a pip without any configuration uses, from the text of `pip download --help`; empty if it
-// does not say.
+// The default index of an unconfigured pip, from the output of `pip download --help`; empty if not found.
 [[nodiscard]] std::string parse_default_index(std::string_view help);
 
 }  // namespace wheelyard::simple

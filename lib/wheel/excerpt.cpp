@@ -1,4 +1,3 @@
-// See excerpt.hpp.
 #include "lib/wheel/excerpt.hpp"
 
 #include "lib/base/cut_utf8.hpp"

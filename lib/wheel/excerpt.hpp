@@ -1,5 +1,5 @@
-// The part of an untrusted text that an Error shows: short, and without control characters that could forge
-// log lines.
+// The excerpt of an untrusted text that an Error shows: short, and without control characters that could
+// forge log lines.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace wheelyard::wheel {
 
-// At most max_excerpt_bytes, cut between UTF-8 characters and then marked with "…"; control characters
+// At most max_excerpt_bytes of `text`, cut between UTF-8 characters and marked with "…"; control characters
 // become '?'.
 [[nodiscard]] std::string excerpt(std::string_view text);
 

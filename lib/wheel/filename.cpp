@@ -1,6 +1,5 @@
-// See filename.hpp. The parts are split at '-' and told apart by count and first character: a build tag
-// begins with a digit, a Python tag never does, and what stands after the platform is a variant label (PEP
-// 825).
+// The parts are split at '-' and identified by count and first character: a build tag begins with a digit, a
+// Python tag never does, and a part after the platform is a variant label (PEP 825).
 #include "lib/wheel/filename.hpp"
 
 #include <algorithm>
@@ -16,8 +15,7 @@ namespace {
 constexpr std::string_view wheel_extension = ".whl";
 constexpr std::array<std::string_view, 2> sdist_extensions{".tar.gz", ".zip"};
 
-// What may stand in a file name here: printable ASCII without the characters that separate paths or need
-// quoting in them.
+// The characters allowed in a file name: printable ASCII except those that separate paths or need quoting.
 bool has_only_name_characters(std::string_view text) {
     return std::all_of(text.begin(), text.end(), [](char c) {
         return base::is_ascii_alnum(c) || c == '-' || c == '_' || c == '.' || c == '+' || c == '!';
@@ -43,7 +41,7 @@ base::Result<BuildTag> parse_build_tag(std::string_view text) {
     const auto rest = text.substr(digits);
     if (digits == 0 || rest.find_first_of("+!") != std::string_view::npos) {
         return base::fail("filename.build",
-                          "The build tag of a wheel is digits, then letters, digits, dots or underscores",
+                          "The build tag must be digits followed by letters, digits, dots or underscores",
                           excerpt(text));
     }
     return BuildTag{Number(text.substr(0, digits)), std::string(rest)};
@@ -55,7 +53,7 @@ bool is_variant_label(std::string_view text) {
     });
 }
 
-// The middle and end of a name by position in its parts.
+// Which optional parts a file name has.
 struct Layout {
     bool has_build = false;
     bool has_variant = false;
@@ -79,13 +77,13 @@ std::optional<Layout> layout_of(const std::vector<std::string_view>& parts) {
 
 base::Status check_characters(std::string_view filename) {
     if (filename.size() > max_filename_bytes) {
-        return base::fail("filename.length", "This file name is longer than file systems allow",
+        return base::fail("filename.length", "The file name is longer than file systems allow",
                           excerpt(filename));
     }
     if (!has_only_name_characters(filename)) {
         return base::fail("filename.characters",
-                          "This file name holds characters that no package file name may hold",
-                          excerpt(filename), "letters, digits and . _ - + ! are allowed");
+                          "The file name contains characters that are not allowed in package file names",
+                          excerpt(filename), "use only letters, digits and . _ - + !");
     }
     return {};
 }
@@ -103,23 +101,24 @@ std::string WheelFilename::text() const {
 base::Result<WheelFilename> parse_wheel_filename(std::string_view filename) {
     WHEELYARD_TRY(check_characters(filename));
     if (!filename.ends_with(wheel_extension)) {
-        return base::fail("filename.extension", "The file name of a wheel ends in .whl", excerpt(filename));
+        return base::fail("filename.extension", "The file name of a wheel must end in .whl",
+                          excerpt(filename));
     }
     const auto stem = filename.substr(0, filename.size() - wheel_extension.size());
     const auto parts = base::split(stem, '-');
     const auto layout = layout_of(parts);
     if (!layout) {
         return base::fail("filename.parts",
-                          "The file name of a wheel has five parts, or six with a build tag",
-                          excerpt(filename), "name-version[-build]-python-abi-platform.whl");
+                          "The file name of a wheel must have five parts, or six with a build tag",
+                          excerpt(filename), "use name-version[-build]-python-abi-platform.whl");
     }
     if (!is_valid_name(parts[0])) {
-        return base::fail("filename.name", "This wheel's file name begins with no valid project name",
+        return base::fail("filename.name", "The file name does not begin with a valid project name",
                           excerpt(filename));
     }
     auto version = parse_escaped_version(parts[1]);
     if (!version) {
-        return base::fail("filename.version", "The version in this wheel's file name is not valid",
+        return base::fail("filename.version", "The version in the wheel's file name is not valid",
                           excerpt(parts[1]), version.error().advice);
     }
     WheelFilename wheel{.name = std::string(parts[0]),
@@ -144,9 +143,10 @@ base::Result<WheelFilename> parse_wheel_filename(std::string_view filename) {
     wheel.platforms = split_set(parts[next + 2]);
     if (layout->has_variant) {
         if (!is_variant_label(parts.back())) {
-            return base::fail("filename.variant",
-                              "The variant label of a wheel is lower-case letters, digits, . and _",
-                              excerpt(parts.back()));
+            return base::fail(
+                "filename.variant",
+                "The variant label of a wheel may contain only lower-case letters, digits, . and _",
+                excerpt(parts.back()));
         }
         wheel.variant = std::string(parts.back());
     }
@@ -168,24 +168,23 @@ base::Result<SdistFilename> parse_sdist_filename(std::string_view filename, std:
     const auto* extension = std::find_if(sdist_extensions.begin(), sdist_extensions.end(),
                                          [&](auto text) { return filename.ends_with(text); });
     if (extension == sdist_extensions.end()) {
-        return base::fail("filename.extension", "The file name of an sdist ends in .tar.gz or .zip",
+        return base::fail("filename.extension", "The file name of an sdist must end in .tar.gz or .zip",
                           excerpt(filename));
     }
     const auto stem = filename.substr(0, filename.size() - extension->size());
     const auto normal = normalize_name(project);
-    // Both name and version may hold '-' in old sdists: the right split is the one whose left side is the
-    // project.
+    // In old sdists both name and version may contain '-': split where the left side is the project's name.
     for (auto dash = stem.find('-'); dash != std::string_view::npos; dash = stem.find('-', dash + 1)) {
         const auto name = stem.substr(0, dash);
         if (!is_valid_name(name) || normalize_name(name) != normal) continue;
         auto version = Version::parse(stem.substr(dash + 1));
         if (!version) {
-            return base::fail("filename.version", "The version in this sdist's file name is not valid",
+            return base::fail("filename.version", "The version in the sdist's file name is not valid",
                               excerpt(stem.substr(dash + 1)), version.error().advice);
         }
         return SdistFilename{normal, std::move(*version), std::string(*extension)};
     }
-    return base::fail("filename.name", "This sdist's file name does not begin with its project's name",
+    return base::fail("filename.name", "The sdist's file name does not begin with the project's name",
                       excerpt(filename), "expected " + normal + "-VERSION" + std::string(*extension));
 }
 

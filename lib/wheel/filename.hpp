@@ -32,21 +32,21 @@ struct WheelFilename {
     Version version;
     std::string version_text;  // as written
     std::optional<BuildTag> build;
-    std::string build_text;            // as written ("01"), empty without
+    std::string build_text;            // as written ("01"); empty if there is none
     std::vector<std::string> pythons;  // the compressed sets as written, split at '.'
     std::vector<std::string> abis;
     std::vector<std::string> platforms;
     std::vector<Tag> tags;  // expanded, sorted, unique
-    // PEP 825 (draft): a trailing label. It never looks like a build tag, which stands before the tags and
+    // PEP 825 (draft): a trailing label. It cannot be confused with a build tag, which precedes the tags and
     // begins with a digit.
     std::optional<std::string> variant;
 
     [[nodiscard]] std::string text() const;
 };
 
-// Errors "filename.*" say which part is wrong. Accepts what real wheels carry (names not normalised, versions
-// not normalised); `is_normalized` tells whether a name could be uploaded here: the escaped normal name and
-// the normal version.
+// Errors "filename.*" name the invalid part. Accepts the file names of published wheels, whose project names
+// and versions may not be normalised. Uploads require is_normalized(): the escaped normal name and the normal
+// version.
 [[nodiscard]] base::Result<WheelFilename> parse_wheel_filename(std::string_view filename);
 [[nodiscard]] bool is_normalized(const WheelFilename& filename);
 
@@ -55,7 +55,7 @@ struct SdistFilename {
     Version version;
     std::string extension;  // ".tar.gz", ".zip"
 };
-// `project` (any spelling) is needed because names may hold `-` in old sdists.
+// `project` (in any spelling) is needed because names in old sdists may contain `-`.
 [[nodiscard]] base::Result<SdistFilename> parse_sdist_filename(std::string_view filename,
                                                                std::string_view project);
 

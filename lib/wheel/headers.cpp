@@ -1,6 +1,6 @@
-// The e-mail headers of METADATA and WHEEL (see metadata.hpp). Read strictly: where the e-mail readers of
-// installers would guess (a line without a colon, a lone carriage return), two readers could disagree on what
-// a wheel says, so it is refused.
+// Parses the e-mail headers of METADATA and WHEEL, strictly. Where installers' e-mail parsers would guess (a
+// line without a colon, a lone carriage return), readers could disagree about the content, so the input is
+// rejected.
 #include <algorithm>
 
 #include "lib/base/text.hpp"
@@ -17,13 +17,13 @@ tl::unexpected<base::Error> fail_at(std::size_t line, std::string code, const st
                       excerpt(value));
 }
 
-bool is_header_name(std::string_view name) {  // RFC 5322: printable ASCII but the colon
+bool is_header_name(std::string_view name) {  // RFC 5322: printable ASCII except the colon
     return !name.empty() &&
            std::all_of(name.begin(), name.end(), [](char c) { return c > ' ' && c < '\x7F'; });
 }
 
-// The text of a continuation line. The core metadata specification (Description) folds with seven spaces and
-// a '|' or with eight spaces, and keeps further indentation; other fields fold with any white space.
+// Unfolds a continuation line. The core metadata specification folds Description with seven spaces and a '|'
+// or with eight spaces and keeps further indentation; other fields fold with any white space.
 std::string_view unfold(std::string_view line) {
     constexpr std::string_view bar = "       |";
     constexpr std::string_view spaces = "        ";
@@ -32,7 +32,7 @@ std::string_view unfold(std::string_view line) {
     return first == std::string_view::npos ? std::string_view() : line.substr(first);
 }
 
-// Takes the next line off `text`, without its line feed or CR LF.
+// Removes the next line from `text` and returns it without its LF or CR LF.
 std::string_view take_line(std::string_view& text) {
     const auto end = std::min(text.find('\n'), text.size());
     auto line = text.substr(0, end);
@@ -69,21 +69,21 @@ base::Result<HeaderFile> parse_headers(std::string_view text) {
             break;
         }
         if (line.find('\r') != std::string_view::npos || line.find('\0') != std::string_view::npos) {
-            return fail_at(number, "metadata.control", "a header holds a lone carriage return or a zero byte",
-                           line);
+            return fail_at(number, "metadata.control",
+                           "a header contains a lone carriage return or a zero byte", line);
         }
         if (line.front() == ' ' || line.front() == '\t') {
             if (file.fields.empty())
-                return fail_at(number, "metadata.header", "nothing precedes this folded line", line);
+                return fail_at(number, "metadata.header", "a continuation line without a header", line);
             file.fields.back().second.append("\n").append(unfold(line));
             continue;
         }
         const auto colon = line.find(':');
         if (colon == std::string_view::npos || !is_header_name(line.substr(0, colon))) {
-            return fail_at(number, "metadata.header", "a header has the form Name: value", line);
+            return fail_at(number, "metadata.header", "a header must have the form Name: value", line);
         }
         if (file.fields.size() == max_metadata_fields) {
-            return fail_at(number, "metadata.too_many", "there are too many headers", line);
+            return fail_at(number, "metadata.too_many", "too many headers", line);
         }
         file.fields.emplace_back(line.substr(0, colon), base::trim(line.substr(colon + 1)));
     }

@@ -1,4 +1,4 @@
-// How much of an untrusted text the parsers of this room read. Each is far above what real packages carry.
+// Limits of the parsers of untrusted text. Each is far above what published packages contain.
 #pragma once
 
 #include <cstddef>
@@ -7,23 +7,23 @@
 
 namespace wheelyard::wheel {
 
-inline constexpr std::size_t max_name_bytes = 255;      // a project name is part of a file name
-inline constexpr std::size_t max_version_bytes = 1024;  // dates, hashes and locals stay under 100
+inline constexpr std::size_t max_name_bytes = 255;      // project names are part of file names
+inline constexpr std::size_t max_version_bytes = 1024;  // published versions stay under 100
 inline constexpr std::size_t max_filename_bytes = 255;  // NAME_MAX of Linux file systems
 inline constexpr std::size_t max_specifier_set_bytes = 16 * 1024;
 inline constexpr std::size_t max_specifiers = 256;
-inline constexpr std::size_t max_tags = 1000;  // one expanded tag set; real ones have up to 30
+inline constexpr std::size_t max_tags = 1000;  // per tag set after expansion; published wheels have up to 30
 inline constexpr std::size_t max_marker_bytes = 16 * 1024;
-inline constexpr std::size_t deepest_marker_nesting = 64;  // parentheses inside parentheses
+inline constexpr std::size_t max_marker_nesting = 64;  // parentheses
 inline constexpr std::size_t max_requirement_bytes = 32 * 1024;
-inline constexpr std::size_t max_extras = 256;  // of one requirement
+inline constexpr std::size_t max_extras = 256;  // per requirement
 inline constexpr std::size_t max_metadata_bytes =
-    16 * base::mib;  // descriptions with inlined images reach 1 MiB
+    16 * base::mib;  // descriptions with inline images reach 1 MiB
 inline constexpr std::size_t max_metadata_fields = 20'000;
 inline constexpr std::size_t max_wheel_info_bytes = base::mib;
 inline constexpr std::size_t max_record_bytes = 256 * base::mib;
-// As many as an archive may have members (lib/inspect/limits.hpp), RECORD and its signatures; torch: 15,000.
+// The maximum number of archive members (lib/inspect/limits.hpp) plus RECORD and its signatures.
 inline constexpr std::size_t max_record_rows = 200'003;
-inline constexpr std::size_t max_excerpt_bytes = 160;  // of an offending value, in an Error
+inline constexpr std::size_t max_excerpt_bytes = 160;  // of an offending value in an Error
 
 }  // namespace wheelyard::wheel

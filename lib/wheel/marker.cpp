@@ -1,11 +1,12 @@
-// See marker.hpp. A recursive descent over the specification's grammar:
+// A recursive descent parser for this grammar:
 //
 //     or   = and ("or" and)*        atom       = "(" or ")" | operand operator operand
 //     and  = atom ("and" atom)*     operand    = variable | 'text' | "text"
 //
-// Which comparisons are between versions follows the specification's table of variables, as `packaging` does
-// since 26: python_version and its like compare as versions when the other side allows it; everything else
-// compares as text, where only equality is defined, so `<` and `>` are false and `<=` and `>=` mean `==`.
+// As in `packaging` since 26, the specification's table of variables decides which comparisons are between
+// versions: python_version and similar variables compare as versions if the other side is a valid specifier.
+// Everything else compares as text, where only equality is defined: `<` and `>` are false, `<=` and `>=` mean
+// `==`.
 #include "lib/wheel/marker.hpp"
 
 #include <algorithm>
@@ -40,7 +41,7 @@ struct OperatorSpelling {
     std::string_view text;
     MarkerOperator operation;
 };
-// Longer spellings before their prefixes; `in` and `not in` are words and read apart.
+// Longer operators before their prefixes; `in` and `not in` are words and parsed separately.
 constexpr std::array<OperatorSpelling, 8> symbols{{{"===", MarkerOperator::arbitrary},
                                                    {"==", MarkerOperator::equal},
                                                    {"~=", MarkerOperator::compatible},
@@ -71,7 +72,7 @@ struct Alias {
     std::string_view spelling;
     std::string_view name;
 };
-// PEP 345's spellings, still found in published metadata.
+// The spellings of PEP 345, which published metadata still contains.
 constexpr std::array<Alias, 6> aliases{{{"os.name", "os_name"},
                                         {"sys.platform", "sys_platform"},
                                         {"platform.version", "platform_version"},
@@ -97,7 +98,7 @@ std::string_view operator_text(MarkerOperator operation) {
 }
 
 struct Operand {
-    const Variable* variable = nullptr;  // else a literal
+    const Variable* variable = nullptr;  // nullptr: a literal
     std::string literal;
 
     [[nodiscard]] std::string text() const {
@@ -109,7 +110,7 @@ struct Operand {
         if (variable == nullptr) return literal;
         const auto found = environment.find(variable->name);
         if (found == environment.end()) return {};
-        // A Python built from an untagged checkout says "3.13.0+", which is no version.
+        // A Python built from an untagged checkout reports "3.13.0+", which is not a version.
         if (variable->name == "python_full_version" && found->second.ends_with('+'))
             return found->second + "local";
         return found->second;
@@ -137,7 +138,7 @@ bool compare_as_text(const std::string& left, MarkerOperator operation, const st
     return false;
 }
 
-// nullopt: the right side makes no specifier, so this is no comparison of versions.
+// nullopt: the right side is not a valid specifier, so compare as text.
 std::optional<bool> compare_as_versions(const std::string& left, MarkerOperator operation,
                                         const std::string& right) {
     if (operation == MarkerOperator::in || operation == MarkerOperator::not_in) return std::nullopt;
@@ -177,7 +178,7 @@ bool evaluate_comparison(const MarkerNode& node, const MarkerEnvironment& enviro
     return compare_as_text(left, node.operation, right);
 }
 
-// Recursion is as deep as the parser allowed parentheses to nest.
+// The recursion depth is bounded by max_marker_nesting in the parser.
 bool evaluate_node(const MarkerNode& node, const MarkerEnvironment& environment) {
     const auto holds = [&](const NodePointer& child) { return evaluate_node(*child, environment); };
     switch (node.kind) {
@@ -213,7 +214,7 @@ class Parser {
 
     base::Result<NodePointer> parse() {
         WHEELYARD_ASSIGN(auto node, parse_any());
-        if (at_ != text_.size()) return fail("`and`, `or` or the end is expected");
+        if (at_ != text_.size()) return fail("expected `and`, `or` or the end");
         return node;
     }
 
@@ -221,7 +222,8 @@ class Parser {
     using ParseChild = base::Result<NodePointer> (Parser::*)();
 
     [[nodiscard]] tl::unexpected<base::Error> fail(const std::string& sentence) const {
-        return base::fail("marker.invalid", "Marker, at byte " + std::to_string(at_ + 1) + ": " + sentence,
+        return base::fail("marker.invalid",
+                          "Invalid marker at byte " + std::to_string(at_ + 1) + ": " + sentence,
                           excerpt(text_), "e.g. python_version < \"3.11\" and extra == \"test\"");
     }
     [[nodiscard]] std::string_view rest() const { return text_.substr(at_); }
@@ -229,7 +231,7 @@ class Parser {
         while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t'))
             ++at_;
     }
-    // The run of letters, digits, '_' and (in variables) '.' that begins here.
+    // The run of letters, digits, '_' and (in variables) '.' at the current position.
     [[nodiscard]] std::string_view peek_word(bool with_dots) const {
         std::size_t end = at_;
         while (end < text_.size() &&
@@ -268,11 +270,11 @@ class Parser {
     base::Result<NodePointer> parse_atom() {
         skip_space();
         if (!rest().starts_with('(')) return parse_comparison();
-        if (depth_ == deepest_marker_nesting) return fail("parentheses nest too deeply");
+        if (depth_ == max_marker_nesting) return fail("parentheses are nested too deeply");
         ++depth_;
         ++at_;
         WHEELYARD_ASSIGN(auto node, parse_any());
-        if (!rest().starts_with(')')) return fail("a closing parenthesis is expected");
+        if (!rest().starts_with(')')) return fail("expected a closing parenthesis");
         ++at_;
         --depth_;
         skip_space();
@@ -301,21 +303,21 @@ class Parser {
         if (rest().starts_with('"') || rest().starts_with('\'')) return parse_literal();
         const auto word = peek_word(true);
         const auto* variable = find_variable(word);
-        if (variable == nullptr) return fail("a marker variable or a quoted text is expected");
+        if (variable == nullptr) return fail("expected a marker variable or a quoted string");
         at_ += word.size();
         return Operand{variable, {}};
     }
 
     base::Result<Operand> parse_literal() {
         const auto end = text_.find(text_[at_], at_ + 1);
-        if (end == std::string_view::npos) return fail("this quoted text does not end");
+        if (end == std::string_view::npos) return fail("the quoted string has no closing quote");
         const auto literal = text_.substr(at_ + 1, end - at_ - 1);
-        // PEP 508 has no escapes, and reading one as text would differ from the installers that know
-        // Python's.
+        // PEP 508 has no escape sequences, but some installers apply Python's: reject text that they would
+        // read differently.
         const bool is_plain = std::none_of(literal.begin(), literal.end(), [](char c) {
             return c == '\\' || c == '\x7F' || (static_cast<unsigned char>(c) < 0x20 && c != '\t');
         });
-        if (!is_plain) return fail("a quoted text holds no backslash and no control character");
+        if (!is_plain) return fail("a quoted string contains a backslash or a control character");
         at_ = end + 1;
         return Operand{nullptr, std::string(literal)};
     }
@@ -330,9 +332,9 @@ class Parser {
         if (take_word("not")) {
             skip_space();
             if (take_word("in")) return MarkerOperator::not_in;
-            return fail("`in` is expected after `not`");
+            return fail("expected `in` after `not`");
         }
-        return fail("one of == != <= >= < > ~= === in, not in is expected");
+        return fail("expected one of == != <= >= < > ~= === in, not in");
     }
 
     std::string_view text_;
@@ -344,7 +346,7 @@ class Parser {
 
 base::Result<Marker> Marker::parse(std::string_view text) {
     if (text.size() > max_marker_bytes) {
-        return base::fail("marker.too_long", "This environment marker is too long", excerpt(text));
+        return base::fail("marker.too_long", "The environment marker is too long", excerpt(text));
     }
     Marker marker;
     WHEELYARD_ASSIGN(marker.root_, Parser(base::trim(text)).parse());

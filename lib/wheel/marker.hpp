@@ -19,9 +19,9 @@ struct MarkerNode;  // immutable, shared
 
 class Marker {
   public:
-    // Depth and length are bounded. Error "marker.invalid" with the position.
+    // Bounds nesting and length. Error "marker.invalid" with the position.
     [[nodiscard]] static base::Result<Marker> parse(std::string_view text);
-    // A variable missing from the environment is the empty string.
+    // A variable that is missing from the environment is the empty string.
     [[nodiscard]] bool evaluate(const MarkerEnvironment& environment) const;
     [[nodiscard]] std::string text() const;  // normalised spelling
 

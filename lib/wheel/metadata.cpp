@@ -1,5 +1,4 @@
-// See metadata.hpp. The rules are the core metadata specification's; the table below is the whole of its
-// fields.
+// The rules of the core metadata specification; known_fields lists all of its fields.
 #include "lib/wheel/metadata.hpp"
 
 #include <algorithm>
@@ -13,7 +12,7 @@
 namespace wheelyard::wheel {
 namespace {
 
-// "2.0" was never accepted as a standard, but wheel wrote it for years, with the fields of 2.1.
+// "2.0" was never accepted as a standard, but `wheel` wrote it for years, with the fields of 2.1.
 constexpr std::array<std::string_view, 10> metadata_versions{"1.0", "1.1", "1.2", "2.0", "2.1",
                                                              "2.2", "2.3", "2.4", "2.5", "2.6"};
 
@@ -77,14 +76,13 @@ base::Status check_known_fields(const HeaderFile& headers) {
         const auto* field = find_field(base::ascii_lower(name));
         if (field == nullptr || field->use == Use::many) continue;
         if (++uses[static_cast<std::size_t>(field - known_fields.data())] > 1) {
-            return base::fail("metadata.repeated", "This metadata field may be given only once",
-                              excerpt(name));
+            return base::fail("metadata.repeated", "This metadata field may occur only once", excerpt(name));
         }
     }
     return {};
 }
 
-// The value of a field that must be there and not empty.
+// The value of a mandatory, non-empty field.
 base::Result<std::string> required(const HeaderFile& headers, std::string_view name) {
     const auto* value = headers.first(name);
     if (value == nullptr || value->empty()) {
@@ -111,7 +109,7 @@ base::Status check_license(const HeaderFile& headers, std::string_view metadata_
     if (age_of(metadata_version) < age_of(first_with_license_expression)) return {};
     if (headers.first("License") != nullptr && headers.first("License-Expression") != nullptr) {
         return base::fail("metadata.license", "METADATA has both License and License-Expression",
-                          excerpt(*headers.first("License-Expression")), "keep License-Expression alone");
+                          excerpt(*headers.first("License-Expression")), "remove License");
     }
     return {};
 }
@@ -136,7 +134,7 @@ bool Metadata::is_at_least(std::string_view format) const {
 }
 
 base::Result<Metadata> parse_metadata(std::string_view text) {
-    if (text.size() > max_metadata_bytes) return base::fail("metadata.too_long", "This METADATA is too long");
+    if (text.size() > max_metadata_bytes) return base::fail("metadata.too_long", "METADATA is too long");
     if (!base::is_utf8(text)) return base::fail("metadata.encoding", "METADATA is not UTF-8");
     Metadata metadata;
     WHEELYARD_ASSIGN(metadata.headers, parse_headers(text));
@@ -145,13 +143,13 @@ base::Result<Metadata> parse_metadata(std::string_view text) {
 
     WHEELYARD_ASSIGN(metadata.metadata_version, required(headers, "Metadata-Version"));
     if (age_of(metadata.metadata_version) == metadata_versions.size()) {
-        return base::fail("metadata.metadata_version", "This version of the metadata format is unknown",
-                          excerpt(metadata.metadata_version), "1.0 to 2.6 are known");
+        return base::fail("metadata.metadata_version", "Unknown Metadata-Version",
+                          excerpt(metadata.metadata_version), "1.0 to 2.6 are supported");
     }
     WHEELYARD_ASSIGN(metadata.name, required(headers, "Name"));
     if (metadata.name.size() > max_name_bytes || !is_valid_name(metadata.name)) {
         return base::fail("metadata.name", "The Name in METADATA is not a valid project name",
-                          excerpt(metadata.name), "letters and digits with - _ . between them");
+                          excerpt(metadata.name), "use letters and digits with - _ . between them");
     }
     WHEELYARD_ASSIGN(const auto version_text, required(headers, "Version"));
     auto version = Version::parse(version_text);
@@ -180,8 +178,7 @@ base::Result<Metadata> parse_metadata(std::string_view text) {
 }
 
 base::Result<WheelInfo> parse_wheel_info(std::string_view text) {
-    if (text.size() > max_wheel_info_bytes)
-        return base::fail("wheel_info.too_long", "This WHEEL file is too long");
+    if (text.size() > max_wheel_info_bytes) return base::fail("wheel_info.too_long", "WHEEL is too long");
     if (!base::is_utf8(text)) return base::fail("wheel_info.encoding", "WHEEL is not UTF-8");
     WHEELYARD_ASSIGN(const auto headers, parse_headers(text));
     WheelInfo info;
@@ -190,10 +187,10 @@ base::Result<WheelInfo> parse_wheel_info(std::string_view text) {
     const auto dot = version->find('.');
     const auto major = base::parse_decimal(version->substr(0, dot));
     const auto minor = base::parse_decimal(dot == std::string::npos ? "" : version->substr(dot + 1));
-    // PEP 427: a reader refuses a greater major version and may warn about a greater minor one.
+    // PEP 427: readers reject a greater major version and may warn about a greater minor one.
     if (!major || !minor || *major != 1) {
-        return base::fail("wheel_info.wheel_version", "This Wheel-Version is not readable here",
-                          excerpt(*version), "1.0 is the version of the wheel format");
+        return base::fail("wheel_info.wheel_version", "Unsupported Wheel-Version", excerpt(*version),
+                          "1.x is supported");
     }
     info.wheel_version = *version;
     if (const auto* generator = headers.first("Generator")) info.generator = *generator;
@@ -203,7 +200,7 @@ base::Result<WheelInfo> parse_wheel_info(std::string_view text) {
     if (purelib == nullptr) return base::fail("wheel_info.missing", "WHEEL lacks the field Root-Is-Purelib");
     info.root_is_purelib = base::equals_ignoring_case(*purelib, "true");
     if (!info.root_is_purelib && !base::equals_ignoring_case(*purelib, "false")) {
-        return base::fail("wheel_info.purelib", "Root-Is-Purelib is true or false", excerpt(*purelib));
+        return base::fail("wheel_info.purelib", "Root-Is-Purelib must be true or false", excerpt(*purelib));
     }
     for (const auto& value : headers.all("Tag")) {
         WHEELYARD_ASSIGN(auto tags, parse_tag_set(value));

@@ -1,4 +1,4 @@
-// Core metadata (METADATA) and the WHEEL file: e-mail headers read strictly, with every field kept in order.
+// Core metadata (METADATA) and the WHEEL file: strictly parsed e-mail headers; all fields are kept in order.
 #pragma once
 
 #include <optional>
@@ -14,19 +14,19 @@
 
 namespace wheelyard::wheel {
 
-// RFC 822-like headers: name → value with folded lines joined by '\n', in file order; the body follows a
-// blank line.
+// RFC 822-like headers: name → value in file order, folded lines joined by '\n'. The body follows a blank
+// line.
 struct HeaderFile {
     std::vector<std::pair<std::string, std::string>> fields;
     std::string body;
-    [[nodiscard]] const std::string* first(std::string_view name) const;  // ignoring case
+    [[nodiscard]] const std::string* first(std::string_view name) const;  // ignores case
     [[nodiscard]] std::vector<std::string> all(std::string_view name) const;
 };
 [[nodiscard]] base::Result<HeaderFile> parse_headers(std::string_view text);
 
-// Metadata 1.0 to 2.6. Checked: version known, Name and Version valid and single, single-use fields not
-// repeated, Requires-Python a specifier set, UTF-8. License-Expression beside License, or a bad Dynamic name,
-// is an error "metadata.*".
+// Metadata 1.0 to 2.6. Errors "metadata.*": unknown version, invalid or missing Name or Version, a repeated
+// single-use field, a Requires-Python that is no specifier set, invalid UTF-8, both License and
+// License-Expression, an invalid Dynamic name.
 struct Metadata {
     std::string metadata_version;
     std::string name;
@@ -35,12 +35,11 @@ struct Metadata {
     std::string requires_python;             // as written, may be empty
     std::vector<std::string> requires_dist;  // as written
     std::vector<std::string> provides_extra;
-    // Fields that appeared only after metadata_version. Not an error: setuptools wrote License-File into 2.1
-    // for years.
+    // Fields newer than metadata_version. Not an error: setuptools wrote License-File into 2.1 for years.
     std::vector<std::string> newer_fields;
     HeaderFile headers;
 
-    [[nodiscard]] bool is_at_least(std::string_view format) const;  // "2.4": a version of the metadata format
+    [[nodiscard]] bool is_at_least(std::string_view format) const;  // `format` such as "2.4"
 };
 [[nodiscard]] base::Result<Metadata> parse_metadata(std::string_view text);
 

@@ -1,4 +1,3 @@
-// See name.hpp.
 #include "lib/wheel/name.hpp"
 
 #include "lib/base/text.hpp"
@@ -10,7 +9,7 @@ bool is_separator(char c) {
     return c == '-' || c == '_' || c == '.';
 }
 
-// The name in lower case with every run of separators as one `separator`.
+// Lower-cases the name and replaces every run of separators with one `separator`.
 std::string with_separator(std::string_view name, char separator) {
     std::string normal;
     normal.reserve(name.size());

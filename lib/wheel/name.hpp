@@ -1,4 +1,5 @@
-// Project names (PEP 503, PEP 508) and the escaped form in file names (PEP 427, binary distribution format).
+// Project names (PEP 503, PEP 508) and their escaped form in file names (PEP 427, binary distribution
+// format).
 #pragma once
 
 #include <string>
@@ -12,7 +13,7 @@ namespace wheelyard::wheel {
 [[nodiscard]] bool is_valid_name(std::string_view name);
 // PEP 503: runs of `-_.` become one `-`, lower case: "Foo__Bar.baz" → "foo-bar-baz".
 [[nodiscard]] std::string normalize_name(std::string_view name);
-// The normalised name with `_` for `-`, as wheel file names carry it: "foo_bar_baz".
+// The normalised name with `_` in place of `-`, as in wheel file names: "foo_bar_baz".
 [[nodiscard]] std::string escape_name(std::string_view name);
 
 }  // namespace wheelyard::wheel

@@ -1,6 +1,5 @@
-// See record.hpp. The CSV is Python's csv module's default dialect: fields joined by ',', quoted by '"' with
-// '""' for a quote inside. A quoted path with a line break in it is refused; no installer could have written
-// such a file.
+// The CSV is the default dialect of Python's csv module: fields separated by ',', quoted with '"', '""'
+// inside quotes. A quoted path with a line break is rejected; installers cannot create such a file.
 #include "lib/wheel/record.hpp"
 
 #include <algorithm>
@@ -18,7 +17,7 @@ struct Algorithm {
     std::string_view name;
     std::size_t digest_bytes;
 };
-// hashlib's names. Weak ones are read, so that whoever judges the wheel can say which file uses them.
+// hashlib's names. Weak algorithms are accepted here; the verdict reports the files that use them.
 constexpr std::array<Algorithm, 12> algorithms{{{"sha256", 32},
                                                 {"sha384", 48},
                                                 {"sha512", 64},
@@ -40,7 +39,7 @@ tl::unexpected<base::Error> fail_at(std::size_t line, std::string code, const st
                       excerpt(value));
 }
 
-// Splits one line into fields. Empty when quotes are unbalanced or text follows a closing quote.
+// Splits one line into fields. Empty if quotes are unbalanced or text follows a closing quote.
 std::vector<std::string> split_csv(std::string_view line) {
     std::vector<std::string> fields;
     std::size_t at = 0;
@@ -72,20 +71,20 @@ std::vector<std::string> split_csv(std::string_view line) {
 base::Status read_hash(std::string_view text, std::size_t line, RecordRow& row) {
     const auto equals = text.find('=');
     if (equals == std::string_view::npos) {
-        return fail_at(line, "record.hash", "a hash has the form algorithm=digest", text);
+        return fail_at(line, "record.hash", "a hash must have the form algorithm=digest", text);
     }
     row.algorithm = text.substr(0, equals);
     const auto* known = std::find_if(algorithms.begin(), algorithms.end(), [&](const Algorithm& candidate) {
         return candidate.name == row.algorithm;
     });
     if (known == algorithms.end()) {
-        return fail_at(line, "record.algorithm", "this hash algorithm is unknown", row.algorithm);
+        return fail_at(line, "record.algorithm", "unknown hash algorithm", row.algorithm);
     }
     auto digest = base::decode_base64url(text.substr(equals + 1));
     if (!digest)
-        return fail_at(line, "record.hash", "this digest is not base64url (RFC 4648 section 5)", text);
+        return fail_at(line, "record.hash", "the digest is not base64url (RFC 4648 section 5)", text);
     if (digest->size() != known->digest_bytes) {
-        return fail_at(line, "record.hash", "this digest has not the length of its algorithm", text);
+        return fail_at(line, "record.hash", "the digest's length does not match its algorithm", text);
     }
     row.digest = std::move(*digest);
     return {};
@@ -94,7 +93,7 @@ base::Status read_hash(std::string_view text, std::size_t line, RecordRow& row) 
 base::Result<RecordRow> read_row(std::string_view line, std::size_t number) {
     auto fields = split_csv(line);
     if (fields.size() != columns) {
-        return fail_at(number, "record.columns", "a row is a path, a hash and a size", line);
+        return fail_at(number, "record.columns", "a row must have a path, a hash and a size", line);
     }
     RecordRow row;
     row.path = std::move(fields[0]);
@@ -102,14 +101,14 @@ base::Result<RecordRow> read_row(std::string_view line, std::size_t number) {
         return static_cast<unsigned char>(c) < 0x20 || c == 0x7F;
     });
     if (row.path.empty() || has_control || !base::is_utf8(row.path)) {
-        return fail_at(number, "record.path", "this path is empty, not UTF-8 or holds control characters",
+        return fail_at(number, "record.path", "the path is empty, not UTF-8 or contains control characters",
                        row.path);
     }
     if (!fields[1].empty()) WHEELYARD_TRY(read_hash(fields[1], number, row));
     if (!fields[2].empty()) {
         row.size = base::parse_decimal(fields[2]);
         if (!row.size)
-            return fail_at(number, "record.size", "a size is a decimal number of bytes", fields[2]);
+            return fail_at(number, "record.size", "the size must be a decimal number of bytes", fields[2]);
     }
     return row;
 }
@@ -125,7 +124,7 @@ void append_field(std::string& text, std::string_view field) {
 }  // namespace
 
 base::Result<std::vector<RecordRow>> parse_record(std::string_view text) {
-    if (text.size() > max_record_bytes) return base::fail("record.too_long", "This RECORD is too long");
+    if (text.size() > max_record_bytes) return base::fail("record.too_long", "RECORD is too long");
     std::vector<RecordRow> rows;
     std::size_t number = 0;
     while (!text.empty()) {
@@ -135,8 +134,7 @@ base::Result<std::vector<RecordRow>> parse_record(std::string_view text) {
         text.remove_prefix(std::min(end + 1, text.size()));
         if (line.ends_with('\r')) line.remove_suffix(1);
         if (line.empty()) continue;  // csv readers skip blank lines
-        if (rows.size() == max_record_rows)
-            return fail_at(number, "record.too_many", "there are too many rows", {});
+        if (rows.size() == max_record_rows) return fail_at(number, "record.too_many", "too many rows", {});
         WHEELYARD_ASSIGN(auto row, read_row(line, number));
         rows.push_back(std::move(row));
     }

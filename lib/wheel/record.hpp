@@ -16,12 +16,12 @@ namespace wheelyard::wheel {
 
 struct RecordRow {
     std::string path;
-    std::string algorithm;  // "sha256", "sha384", "sha512"; as written; empty when there is no hash
+    std::string algorithm;  // as written: "sha256", "sha384", "sha512"; empty if there is no hash
     std::string digest;     // raw bytes
     std::optional<std::uint64_t> size;
 };
 
-// Quoted fields are understood. Errors "record.*" with the line number. Duplicate paths are not judged here.
+// Supports quoted fields; does not reject duplicate paths. Errors "record.*" with the line number.
 [[nodiscard]] base::Result<std::vector<RecordRow>> parse_record(std::string_view text);
 [[nodiscard]] std::string render_record(const std::vector<RecordRow>& rows);
 

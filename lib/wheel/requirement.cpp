@@ -1,4 +1,4 @@
-// See requirement.hpp. The specification's grammar, read from left to right:
+// The grammar, parsed from left to right:
 //
 //     name [ "[" extra ("," extra)* "]" ] ( "@" url | "(" specifiers ")" | specifiers ) [ ";" marker ]
 #include "lib/wheel/requirement.hpp"
@@ -23,7 +23,7 @@ class Parser {
 
     base::Result<Requirement> parse() {
         Requirement requirement;
-        WHEELYARD_ASSIGN(requirement.name, take_name("a requirement begins with a project name"));
+        WHEELYARD_ASSIGN(requirement.name, take_name("expected a project name"));
         requirement.project = normalize_name(requirement.name);
         skip_space();
         if (take('[')) WHEELYARD_TRY(parse_extras(requirement));
@@ -37,7 +37,7 @@ class Parser {
         if (take(';')) {
             WHEELYARD_ASSIGN(requirement.marker, Marker::parse(rest_));
         } else if (!rest_.empty()) {
-            return fail("`;` or the end is expected");
+            return fail("expected `;` or the end");
         }
         return requirement;
     }
@@ -46,8 +46,8 @@ class Parser {
     [[nodiscard]] tl::unexpected<base::Error> fail(const std::string& sentence) const {
         const auto at = text_.size() - rest_.size() + 1;
         return base::fail("requirement.invalid",
-                          "Requirement, at byte " + std::to_string(at) + ": " + sentence, excerpt(text_),
-                          "e.g. numpy[extra]>=1.21,<3; python_version >= \"3.9\"");
+                          "Invalid requirement at byte " + std::to_string(at) + ": " + sentence,
+                          excerpt(text_), "e.g. numpy[extra]>=1.21,<3; python_version >= \"3.9\"");
     }
     void skip_space() {
         while (!rest_.empty() && is_space(rest_.front()))
@@ -75,12 +75,12 @@ class Parser {
         skip_space();
         if (take(']')) return {};
         while (true) {
-            if (requirement.extras.size() == max_extras) return fail("there are too many extras");
-            WHEELYARD_ASSIGN(auto extra, take_name("the name of an extra is expected"));
+            if (requirement.extras.size() == max_extras) return fail("too many extras");
+            WHEELYARD_ASSIGN(auto extra, take_name("expected the name of an extra"));
             requirement.extras.push_back(std::move(extra));
             skip_space();
             if (take(']')) return {};
-            if (!take(',')) return fail("`,` or `]` is expected after an extra");
+            if (!take(',')) return fail("expected `,` or `]` after an extra");
             skip_space();
         }
     }
@@ -89,12 +89,12 @@ class Parser {
         skip_space();
         const auto length =
             static_cast<std::size_t>(std::find_if(rest_.begin(), rest_.end(), is_space) - rest_.begin());
-        if (length == 0) return fail("a URL is expected after @");
+        if (length == 0) return fail("expected a URL after @");
         requirement.url = rest_.substr(0, length);
         const bool has_control = std::any_of(requirement.url.begin(), requirement.url.end(), [](char c) {
             return static_cast<unsigned char>(c) < 0x20 || c == '\x7F';
         });
-        if (has_control) return fail("a URL holds no control characters");
+        if (has_control) return fail("the URL contains control characters");
         rest_.remove_prefix(length);
         return {};
     }
@@ -103,13 +103,13 @@ class Parser {
         const bool in_parentheses = take('(');
         const auto end = std::min(rest_.find(in_parentheses ? ')' : ';'), rest_.size());
         if (in_parentheses && end == rest_.size())
-            return fail("the parenthesis around the versions does not close");
+            return fail("the parenthesis around the specifiers is not closed");
         const auto list = base::trim(rest_.substr(0, end));
-        // Installers let one comma stand at the end, but none at the beginning or side by side.
+        // Like installers: allow one trailing comma, but no leading or repeated comma.
         const auto parts = base::split(list, ',');
         for (std::size_t i = 0; i < parts.size(); ++i) {
             const bool may_be_empty = i + 1 == parts.size() && (i > 0 || list.empty());
-            if (base::trim(parts[i]).empty() && !may_be_empty) return fail("a version specifier is expected");
+            if (base::trim(parts[i]).empty() && !may_be_empty) return fail("expected a version specifier");
         }
         auto specifiers = SpecifierSet::parse(list);
         if (!specifiers) return fail(specifiers.error().sentence + " (" + specifiers.error().value + ")");
@@ -126,7 +126,7 @@ class Parser {
 
 base::Result<Requirement> Requirement::parse(std::string_view text) {
     if (text.size() > max_requirement_bytes) {
-        return base::fail("requirement.too_long", "This requirement is too long", excerpt(text));
+        return base::fail("requirement.too_long", "The requirement is too long", excerpt(text));
     }
     return Parser(base::trim(text)).parse();
 }

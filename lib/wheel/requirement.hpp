@@ -17,7 +17,7 @@ struct Requirement {
     std::string project;  // normalised
     std::vector<std::string> extras;
     SpecifierSet specifiers;
-    std::string url;  // of a direct reference, else empty
+    std::string url;  // for a direct reference; empty otherwise
     std::optional<Marker> marker;
 
     [[nodiscard]] static base::Result<Requirement> parse(std::string_view text);

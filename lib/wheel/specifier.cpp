@@ -1,6 +1,6 @@
-// See specifier.hpp. Ranges are the specification's "Version specifiers"; where its prose leaves room, the
-// reading is that of the `packaging` library, which pip uses: a range operator looks at the public version,
-// `<V` also leaves out V's own pre-releases and `>V` V's own post-releases and locals.
+// Ranges as in the specification "Version specifiers". Where its text is ambiguous, this follows the
+// `packaging` library, which pip uses: range operators compare public versions, `<V` also excludes
+// pre-releases of V, and `>V` excludes post-releases and local versions of V.
 #include "lib/wheel/specifier.hpp"
 
 #include <algorithm>
@@ -42,7 +42,7 @@ bool is_plain_release(const Version& version) {
     return !version.is_prerelease() && !version.is_postrelease() && !version.has_local();
 }
 
-// `===` takes any text but white space, and `;` and `)`, which end it inside a requirement.
+// `===` accepts any text except white space, `;` and `)`, which end it inside a requirement.
 bool is_arbitrary_version(std::string_view text) {
     return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
         const auto byte = static_cast<unsigned char>(c);
@@ -61,34 +61,36 @@ base::Result<Specifier> Specifier::parse(std::string_view text) {
     const auto* found = std::find_if(operators.begin(), operators.end(), [&](const Operator& candidate) {
         return trimmed.starts_with(candidate.text);
     });
-    if (found == operators.end()) return invalid("A version specifier begins with ~= == != <= >= < > or ===");
+    if (found == operators.end())
+        return invalid("A version specifier must begin with ~= == != <= >= < > or ===");
     auto rest = base::trim(trimmed.substr(found->text.size()));
 
     Specifier specifier;
     specifier.comparison_ = found->comparison;
     specifier.written_ = rest;
     if (found->comparison == Comparison::arbitrary) {
-        if (!is_arbitrary_version(rest)) return invalid("A text without spaces follows ===");
+        if (!is_arbitrary_version(rest)) return invalid("=== must be followed by a text without spaces");
         if (auto version = Version::parse(rest)) specifier.version_ = std::move(*version);
         return specifier;
     }
     if (rest.ends_with(".*")) {
-        if (!is_equality(found->comparison)) return invalid("Only == and != take a version that ends in .*");
+        if (!is_equality(found->comparison))
+            return invalid("Only == and != accept a version that ends in .*");
         rest.remove_suffix(2);
         if (rest.empty() || base::trim(rest).size() != rest.size())
-            return invalid("A release number precedes .*");
+            return invalid(".* must follow a release number");
         specifier.prefix_match_ = true;
     }
     auto version = Version::parse(rest);
-    if (!version) return invalid("This version specifier names no valid version");
+    if (!version) return invalid("The version in this specifier is not valid");
     if (specifier.prefix_match_ && !is_plain_release(*version)) {
-        return invalid("Only a release number may precede .*");
+        return invalid(".* may follow only a release number");
     }
     if (version->has_local() && !is_equality(found->comparison)) {
-        return invalid("Only == and != take a version with a local part");
+        return invalid("Only == and != accept a version with a local part");
     }
     if (found->comparison == Comparison::compatible && version->release().size() < 2) {
-        return invalid("~= needs a version of at least two numbers, e.g. ~=2.4");
+        return invalid("~= requires a version with at least two numbers, e.g. ~=2.4");
     }
     specifier.version_ = std::move(*version);
     return specifier;
@@ -151,15 +153,14 @@ bool Specifier::is_exact() const {
 
 base::Result<SpecifierSet> SpecifierSet::parse(std::string_view text) {
     if (text.size() > max_specifier_set_bytes) {
-        return base::fail("specifier.too_long", "This set of version specifiers is too long", excerpt(text));
+        return base::fail("specifier.too_long", "The set of version specifiers is too long", excerpt(text));
     }
     SpecifierSet set;
-    // Empty parts are let through, as every installer does: published metadata has ">=3.6,".
+    // Empty parts are accepted, as in every installer: published metadata contains ">=3.6,".
     for (const auto part : base::split(text, ',')) {
         if (base::trim(part).empty()) continue;
         if (set.specifiers_.size() == max_specifiers) {
-            return base::fail("specifier.too_many", "This set has too many version specifiers",
-                              excerpt(text));
+            return base::fail("specifier.too_many", "Too many version specifiers", excerpt(text));
         }
         WHEELYARD_ASSIGN(auto specifier, Specifier::parse(part));
         set.specifiers_.push_back(std::move(specifier));

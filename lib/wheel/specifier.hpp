@@ -1,4 +1,4 @@
-// Version specifiers (PEP 440): `~= == != <= >= < > ===`, prefix matches, and sets of them joined by commas.
+// Version specifiers (PEP 440): `~= == != <= >= < > ===`, prefix matches, and comma-separated sets of them.
 #pragma once
 
 #include <string>
@@ -15,12 +15,13 @@ enum class Comparison { compatible, equal, not_equal, less_equal, greater_equal,
 class Specifier {
   public:
     [[nodiscard]] static base::Result<Specifier> parse(std::string_view text);
-    // Whether `version` satisfies it, pre-releases not treated apart (see SpecifierSet).
+    // Whether `version` matches; pre-releases get no special treatment (see SpecifierSet).
     [[nodiscard]] bool contains(const Version& version) const;
     [[nodiscard]] Comparison comparison() const { return comparison_; }
-    [[nodiscard]] std::string text() const;          // ">=1.2", "==1.4.*"
-    [[nodiscard]] bool mentions_prerelease() const;  // its own version is a pre-release (and it is not `!=`)
-    [[nodiscard]] bool is_exact() const;             // `==` without prefix match, or `===`
+    [[nodiscard]] std::string text() const;  // ">=1.2", "==1.4.*"
+    [[nodiscard]] bool mentions_prerelease()
+        const;                            // its version is a pre-release and the operator is not `!=`
+    [[nodiscard]] bool is_exact() const;  // `==` without prefix match, or `===`
     bool operator==(const Specifier&) const = default;
 
   private:
@@ -41,7 +42,7 @@ class SpecifierSet {
     SpecifierSet() = default;  // matches everything
     [[nodiscard]] static base::Result<SpecifierSet> parse(std::string_view text);
     // as_specified: a pre-release matches only if a specifier of the set mentions one (PEP 440 "Handling of
-    // pre-releases"; the fall-back "only pre-releases exist" is the caller's).
+    // pre-releases"). The fallback for projects with only pre-releases is up to the caller.
     [[nodiscard]] bool contains(const Version& version,
                                 Prereleases prereleases = Prereleases::as_specified) const;
     [[nodiscard]] const std::vector<Specifier>& specifiers() const { return specifiers_; }

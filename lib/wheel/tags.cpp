@@ -1,6 +1,6 @@
-// See tags.hpp. The order of supported_tags() is that of packaging.tags.sys_tags(), proven against it by
-// golden lists: exact ABI first, then the stable ABI, then no ABI, then older stable ABIs, then the py tags;
-// within each, the platforms from the nearest to the oldest.
+// supported_tags() has the order of packaging.tags.sys_tags(), verified with golden lists: exact ABI, stable
+// ABI, no ABI, older stable ABIs, then the py tags; within each, platforms from the most specific to the
+// oldest.
 #include "lib/wheel/tags.hpp"
 
 #include <algorithm>
@@ -21,15 +21,16 @@ struct LegacyManylinux {
 constexpr std::array<LegacyManylinux, 3> legacy_manylinux{
     {{"manylinux2014", 17}, {"manylinux2010", 12}, {"manylinux1", 5}}};
 
-// Machines that manylinux exists for; i686 and armv7l have their own rows in packaging, of the same effect.
+// The machines that manylinux supports. packaging has separate rows for i686 and armv7l with the same effect.
 constexpr std::array<std::string_view, 9> manylinux_machines{
     "x86_64", "i686", "aarch64", "armv7l", "ppc64", "ppc64le", "s390x", "loongarch64", "riscv64"};
 
-constexpr int oldest_x86_glibc_minor = 5;      // manylinux1
-constexpr int oldest_other_glibc_minor = 17;   // manylinux2014
-constexpr int last_minor_of_older_glibc = 50;  // if glibc 3 ever comes, packaging's guess of where 2 ended
-constexpr int oldest_stable_abi_minor = 2;     // PEP 384: Python 3.2
-constexpr int newest_minor = 200;              // bounds the lists for absurd environments
+constexpr int oldest_x86_glibc_minor = 5;     // manylinux1
+constexpr int oldest_other_glibc_minor = 17;  // manylinux2014
+constexpr int last_minor_of_older_glibc =
+    50;  // packaging's assumption for the last glibc 2.x, should glibc 3 exist
+constexpr int oldest_stable_abi_minor = 2;  // PEP 384: Python 3.2
+constexpr int newest_minor = 200;           // bounds the lists for invalid environments
 
 std::string join_tag(std::string_view a, std::string_view b) {
     std::string text(a);
@@ -51,8 +52,8 @@ std::optional<Platform> parse_libc_platform(PlatformKind kind, std::string_view 
     if (second == std::string_view::npos || second + 1 == text.size()) return std::nullopt;
     const auto major = base::parse_decimal(text.substr(0, first));
     const auto minor = base::parse_decimal(text.substr(first + 1, second - first - 1));
-    constexpr std::uint64_t largest = 9999;
-    if (!major || !minor || *major > largest || *minor > largest) return std::nullopt;
+    constexpr std::uint64_t max = 9999;
+    if (!major || !minor || *major > max || *minor > max) return std::nullopt;
     return Platform{kind, static_cast<int>(*major), static_cast<int>(*minor),
                     std::string(text.substr(second + 1))};
 }
@@ -115,8 +116,8 @@ void add_for_platforms(std::vector<Tag>& tags, const std::string& python, const 
         tags.push_back({python, abi, platform});
 }
 
-// CPython before 3.8 marked pymalloc builds ("m"), and before 3.3 wide-unicode ones ("u"); 3.13 and later,
-// free-threaded ("t").
+// ABI flags: "m" for pymalloc builds before 3.8, "u" for wide Unicode before 3.3, "t" for free-threaded
+// builds (3.13 and later).
 std::string cpython_abi(const Environment& environment) {
     std::string abi = "cp" + version_digits(environment.python_major, environment.python_minor);
     const auto before = [&](int minor) {
@@ -132,7 +133,7 @@ std::string cpython_abi(const Environment& environment) {
 void add_cpython(std::vector<Tag>& tags, const Environment& environment,
                  const std::vector<std::string>& platforms) {
     const std::string python = "cp" + version_digits(environment.python_major, environment.python_minor);
-    // PEP 803's stable ABI of free-threaded builds; they cannot load abi3.
+    // PEP 803: free-threaded builds have the stable ABI abi3t and cannot load abi3.
     const std::string stable_abi = environment.free_threaded ? "abi3t" : "abi3";
     const bool has_stable_abi =
         environment.python_major > 3 ||
@@ -168,21 +169,22 @@ base::Result<std::vector<Tag>> parse_tag_set(std::string_view text) {
     };
     const auto lower = base::ascii_lower(text);
     const auto parts = base::split(lower, '-');
-    if (parts.size() != 3) return invalid("A compatibility tag has three parts: Python, ABI, platform");
+    if (parts.size() != 3) return invalid("A compatibility tag must have three parts: Python, ABI, platform");
     std::array<std::vector<std::string_view>, 3> choices;
     std::size_t combinations = 1;
     for (std::size_t i = 0; i < parts.size(); ++i) {
         choices[i] = base::split(parts[i], '.');
         combinations *= choices[i].size();
         if (choices[i].size() > max_tags || combinations > max_tags) {
-            return invalid("This compressed tag set stands for too many tags");
+            return invalid("This compressed tag set expands to too many tags");
         }
         if (!std::all_of(choices[i].begin(), choices[i].end(), is_tag_text)) {
-            return invalid("A part of a compatibility tag is letters, digits and underscores, and not empty");
+            return invalid(
+                "Each part of a compatibility tag must be letters, digits and underscores, and not empty");
         }
     }
     for (const auto python : choices[0]) {
-        if (base::is_ascii_digit(python.front())) return invalid("A Python tag does not begin with a digit");
+        if (base::is_ascii_digit(python.front())) return invalid("A Python tag must not begin with a digit");
     }
     std::vector<Tag> tags;
     tags.reserve(combinations);

@@ -1,5 +1,5 @@
-// Compatibility tags (PEP 425) and what an environment accepts, in pip's order of preference: manylinux (PEP
-// 600 and its legacy names), musllinux (PEP 656), generic linux_*.
+// Compatibility tags (PEP 425) and the tags that an environment accepts, in pip's order of preference:
+// manylinux (PEP 600 and its legacy names), musllinux (PEP 656), generic linux_*.
 #pragma once
 
 #include <compare>
@@ -20,11 +20,11 @@ struct Tag {
     auto operator<=>(const Tag&) const = default;
 };
 
-// "py2.py3-none-any" → the set it stands for, sorted. Error "tag.invalid" (empty part, wrong characters, not
-// three parts, more than 1,000 combinations).
+// Expands "py2.py3-none-any" to a sorted set. Error "tag.invalid": an empty part, invalid characters, not
+// three parts, more than 1,000 combinations.
 [[nodiscard]] base::Result<std::vector<Tag>> parse_tag_set(std::string_view text);
 
-// A platform tag taken apart: "manylinux2014_x86_64" → {manylinux, 2, 17, "x86_64"}.
+// A parsed platform tag: "manylinux2014_x86_64" → {manylinux, 2, 17, "x86_64"}.
 enum class PlatformKind { any, manylinux, musllinux, linux, other };
 struct Platform {
     PlatformKind kind = PlatformKind::other;
@@ -34,23 +34,23 @@ struct Platform {
 };
 [[nodiscard]] Platform parse_platform(std::string_view platform);
 
-// A Python and a machine that wheels may be meant for.
+// A target environment: a Python interpreter and a machine.
 struct Environment {
     int python_major = 3;
     int python_minor = 11;
-    bool cpython = true;         // else PyPy: only py tags and `pp` tags of the version
+    bool cpython = true;         // otherwise PyPy: only py tags and the version's pp tags
     bool free_threaded = false;  // cp313t
     std::string machine = "x86_64";
-    int glibc_major = 0;  // 0.0: no glibc
+    int glibc_major = 0;  // 0.0: not glibc
     int glibc_minor = 0;
     int musl_major = 0;
     int musl_minor = 0;
 };
 
-// Every tag that pip would accept there, best first, in the order of packaging.tags.sys_tags().
+// All tags that pip accepts in the environment, best first, in the order of packaging.tags.sys_tags().
 [[nodiscard]] std::vector<Tag> supported_tags(const Environment& environment);
 
-// Position of the best of `tags` in `supported` (0 is best), or nullopt: not installable.
+// The lowest position of any of `tags` in `supported` (0 is best); nullopt: not installable.
 [[nodiscard]] std::optional<std::size_t> best_position(const std::vector<Tag>& tags,
                                                        const std::vector<Tag>& supported);
 

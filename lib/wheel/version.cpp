@@ -1,6 +1,6 @@
-// See version.hpp. The grammar is PEP 440's appendix B, read by hand in one pass: every separator and
-// spelling that the appendix allows, and nothing after it. No backtracking is needed: a separator that the
-// appendix lets a segment swallow never changes which segment can follow.
+// A hand-written, single-pass parser for the grammar in PEP 440's appendix B: every separator and spelling
+// that it allows and nothing after the version. No backtracking is needed: an optional separator that a
+// segment consumes never changes which segment may follow.
 #include "lib/wheel/version.hpp"
 
 #include <algorithm>
@@ -38,7 +38,7 @@ constexpr std::array<PreSpelling, 8> pre_spellings{{{"alpha", PrePhase::alpha},
 constexpr std::array<std::string_view, 3> post_spellings{"post", "rev", "r"};
 constexpr std::array<std::string_view, 3> phase_texts{"a", "b", "rc"};
 
-// Reads the lower-cased text from left to right.
+// Reads lower-cased text from left to right.
 class Scanner {
   public:
     explicit Scanner(std::string_view text) : rest_(text) {}
@@ -83,7 +83,7 @@ class Scanner {
     std::string_view rest_;
 };
 
-// The number after a segment's word: `[-_.]?[0-9]*`, 0 when absent.
+// The number after a segment's word: `[-_.]?[0-9]*`; 0 if absent.
 Number take_number_after_word(Scanner& scanner) {
     scanner.take_separator();
     return Number(scanner.take_digits());
@@ -123,7 +123,7 @@ std::optional<Number> take_dev(Scanner& scanner) {
 
 using LocalSegment = std::variant<Number, std::string>;
 
-// After '+'. False when a segment is empty.
+// The part after '+'. Returns false if a segment is empty.
 bool take_local(Scanner& scanner, std::vector<LocalSegment>& local) {
     while (true) {
         const auto segment = scanner.take_alnum();
@@ -141,18 +141,18 @@ bool take_local(Scanner& scanner, std::vector<LocalSegment>& local) {
 
 std::strong_ordering compare_releases(const std::vector<Number>& a, const std::vector<Number>& b) {
     const Number zero;
-    const auto longest = std::max(a.size(), b.size());
-    for (std::size_t i = 0; i < longest; ++i) {
+    const auto count = std::max(a.size(), b.size());
+    for (std::size_t i = 0; i < count; ++i) {
         const auto order = (i < a.size() ? a[i] : zero) <=> (i < b.size() ? b[i] : zero);
         if (order != 0) return order;
     }
     return std::strong_ordering::equal;
 }
 
-// Segment by segment; a number is greater than a word, and more segments are greater than their prefix.
+// Compares segment by segment. Numbers sort after words; a longer local version sorts after its prefix.
 std::strong_ordering compare_locals(const std::vector<LocalSegment>& a, const std::vector<LocalSegment>& b) {
-    const auto shortest = std::min(a.size(), b.size());
-    for (std::size_t i = 0; i < shortest; ++i) {
+    const auto common = std::min(a.size(), b.size());
+    for (std::size_t i = 0; i < common; ++i) {
         const auto* number_a = std::get_if<Number>(&a[i]);
         const auto* number_b = std::get_if<Number>(&b[i]);
         if ((number_a != nullptr) != (number_b != nullptr)) {
@@ -165,7 +165,7 @@ std::strong_ordering compare_locals(const std::vector<LocalSegment>& a, const st
     return a.size() <=> b.size();
 }
 
-// Absent values sort as `absent_rank` says against the rank 0 of present ones.
+// Absent values have the rank `absent_rank`; present ones have rank 0.
 std::strong_ordering compare_optional(const std::optional<Number>& a, const std::optional<Number>& b,
                                       int absent_rank) {
     if (a && b) return *a <=> *b;
@@ -188,9 +188,9 @@ std::strong_ordering Number::operator<=>(const Number& other) const {
 base::Result<Version> Version::parse(std::string_view text) {
     const auto invalid = [&](std::string sentence) {
         return base::fail("version.invalid", std::move(sentence), excerpt(text),
-                          "PEP 440 gives the form, e.g. 2.4.0, 1.0rc1, 2.4.0.post1+cu126");
+                          "use the form of PEP 440, e.g. 2.4.0, 1.0rc1, 2.4.0.post1+cu126");
     };
-    if (text.size() > max_version_bytes) return invalid("This version is too long");
+    if (text.size() > max_version_bytes) return invalid("The version is too long");
     const auto trimmed = base::trim(text);
     const auto lower = base::ascii_lower(trimmed);
     Scanner scanner(lower);
@@ -198,11 +198,11 @@ base::Result<Version> Version::parse(std::string_view text) {
     version.written_ = trimmed;
     scanner.take('v');
     auto digits = scanner.take_digits();
-    if (digits.empty()) return invalid("A version begins with a number");
+    if (digits.empty()) return invalid("A version must begin with a number");
     if (scanner.take('!')) {
         version.epoch_ = Number(digits);
         digits = scanner.take_digits();
-        if (digits.empty()) return invalid("A release number follows the epoch");
+        if (digits.empty()) return invalid("A release number must follow the epoch");
     }
     version.release_.emplace_back(digits);
     while (scanner.peek() == '.' && is_ascii_digit(scanner.peek(1))) {
@@ -213,9 +213,9 @@ base::Result<Version> Version::parse(std::string_view text) {
     version.post_ = take_post(scanner);
     version.dev_ = take_dev(scanner);
     if (scanner.take('+') && !take_local(scanner, version.local_)) {
-        return invalid("The local part of a version is letters and digits with single separators");
+        return invalid("The local part of a version must be letters and digits with single separators");
     }
-    if (!scanner.at_end()) return invalid("This is not a version of Python packaging");
+    if (!scanner.at_end()) return invalid("Not a valid version (PEP 440)");
     return version;
 }
 
@@ -260,7 +260,8 @@ Version Version::without_local() const {
 std::strong_ordering Version::compare_public(const Version& other) const {
     if (const auto order = epoch_ <=> other.epoch_; order != 0) return order;
     if (const auto order = compare_releases(release_, other.release_); order != 0) return order;
-    // 1.0.dev1 < 1.0a1 < 1.0: without a phase, a bare development release comes first and all else last.
+    // 1.0.dev1 < 1.0a1 < 1.0: without a pre-release phase, a plain development release sorts first, all else
+    // last.
     const auto pre_rank = [](const Version& v) {
         if (v.pre_) return static_cast<int>(v.pre_->first);
         return v.dev_ && !v.post_ ? -1 : static_cast<int>(phase_texts.size());

@@ -1,4 +1,4 @@
-// Versions: all of PEP 440 (epochs, pre, post, dev, locals), parsed liberally as the PEP's appendix B allows.
+// Versions: all of PEP 440 (epochs, pre, post, dev, local), parsed leniently as its appendix B allows.
 #pragma once
 
 #include <compare>
@@ -13,13 +13,13 @@
 
 namespace wheelyard::wheel {
 
-// Release numbers may be longer than any machine integer (dates with times are seen): decimal text without
+// A non-negative integer of any length (release numbers made of date and time exist): decimal text without
 // leading zeros, compared by length, then by digits.
 class Number {
   public:
     Number() = default;
     explicit Number(std::uint64_t value);
-    explicit Number(std::string_view digits);  // digits only; leading zeros dropped
+    explicit Number(std::string_view digits);  // digits only; leading zeros are dropped
     [[nodiscard]] const std::string& text() const { return digits_; }
     [[nodiscard]] bool is_zero() const { return digits_ == "0"; }
     std::strong_ordering operator<=>(const Number& other) const;
@@ -45,16 +45,17 @@ class Version {
     [[nodiscard]] bool is_prerelease() const { return pre_.has_value() || dev_.has_value(); }
     [[nodiscard]] bool is_postrelease() const { return post_.has_value(); }
     [[nodiscard]] bool has_local() const { return !local_.empty(); }
-    [[nodiscard]] std::string local_text() const;  // "cu126.1", empty without
+    [[nodiscard]] std::string local_text() const;  // "cu126.1"; empty if there is none
     [[nodiscard]] Version without_local() const;
 
-    // PEP 440 order; equality ignores trailing zeros of the release ("1.0" == "1.0.0"), not the local part.
+    // PEP 440 order. Equality ignores trailing zeros of the release ("1.0" == "1.0.0") but not the local
+    // part.
     std::strong_ordering operator<=>(const Version& other) const;
     bool operator==(const Version& other) const { return (*this <=> other) == 0; }
-    // The same order with local parts left out.
+    // PEP 440 order without the local parts.
     [[nodiscard]] std::strong_ordering compare_public(const Version& other) const;
-    // Same epoch, and the first `count` release numbers of `other` are this one's too, zeros filled in
-    // (`==1.4.*`).
+    // Whether the epochs and the first `count` release numbers of `other` are equal to this version's, padded
+    // with zeros (`==1.4.*`).
     [[nodiscard]] bool has_release_prefix(const Version& other, std::size_t count) const;
 
   private:

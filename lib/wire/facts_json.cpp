@@ -11,7 +11,7 @@ namespace {
 using inspect::Facts;
 using io::Json;
 
-// The lists of texts and the counts, by their names in the document.
+// The members that are lists of strings, and the counts.
 constexpr std::pair<std::string_view, std::vector<std::string> Facts::*> text_lists[] = {
     {"machines", &Facts::machines},
     {"needed_external", &Facts::needed_external},
@@ -29,7 +29,7 @@ constexpr std::pair<std::string_view, std::uint64_t Facts::*> counts[] = {
     {"members", &Facts::members},       {"elf_files", &Facts::elf_files},
     {"elf_bytes", &Facts::elf_bytes},   {"debug_bytes", &Facts::debug_bytes},
 };
-// Empty texts are left out: nothing is known, or it does not apply.
+// Empty strings are omitted: unknown or not applicable.
 constexpr std::pair<std::string_view, std::string Facts::*> texts[] = {
     {"manylinux_fit", &Facts::manylinux_fit},
     {"stable_abi_floor", &Facts::stable_abi_floor},

@@ -1,8 +1,10 @@
 // Facts and verdicts as JSON, "wheelyard.facts/1": what the registry stores and `check --json` prints.
 //
-//     {"format":"wheelyard.facts/1","filename":"six-1.17.0-py2.py3-none-any.whl","accepted":true,"outcome":"accepted",
+//     {"format":"wheelyard.facts/1","filename":"six-1.17.0-py2.py3-none-any.whl","accepted":true,
+//      "outcome":"accepted",
 //      "facts":{"size_bytes":11050,…,"machines":["aarch64"],"symbol_floors":{"GLIBC":"2.28"},…},
-//      "verdicts":[{"code":"record.unlisted","severity":"reject","sentence":…,"member":…,"expected":…,"found":…,"advice":…}]}
+//      "verdicts":[{"code":"record.unlisted","severity":"reject","sentence":…,"member":…,"expected":…,
+//                   "found":…,"advice":…}]}
 #pragma once
 
 #include <string_view>
@@ -17,13 +19,13 @@ inline constexpr std::string_view facts_format = "wheelyard.facts/1";
 
 [[nodiscard]] io::Json facts_to_json(const inspect::Facts& facts);
 [[nodiscard]] io::Json verdicts_to_json(const std::vector<inspect::Verdict>& verdicts);
-// What each ELF file inside says, for a reader who asks for it (`check --json --facts`); not stored with the
-// facts.
+// The content of each ELF file (`check --json --facts`); not stored with the facts.
 //
 //     [{"name":"torch/lib/libc10.so","machine":"x86_64","soname":"libc10.so","needed":["libc.so.6"],
-//       "version_needs":{"libc.so.6":["GLIBC_2.17"]},"search_paths":["$ORIGIN"],"cxx11_abi":"true","cuda_sm":[],"cuda_ptx":[],"hip_gfx":[]}]
+//       "version_needs":{"libc.so.6":["GLIBC_2.17"]},"search_paths":["$ORIGIN"],"cxx11_abi":"true",
+//       "cuda_sm":[],"cuda_ptx":[],"hip_gfx":[]}]
 [[nodiscard]] io::Json elves_to_json(const std::vector<inspect::ElfMember>& elves);
-// The whole document about one wheel.
+// The complete document about one wheel.
 [[nodiscard]] io::Json inspection_to_json(std::string_view filename, const inspect::Inspection& inspection);
 
 }  // namespace wheelyard::wire

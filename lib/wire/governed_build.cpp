@@ -1,4 +1,4 @@
-// Governed builds as JSON and in words.
+// Governed builds as JSON and as text.
 #include "lib/wire/governed_build.hpp"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ std::uint64_t count_in(const Json& json, std::string_view name) {
     return static_cast<std::uint64_t>(number_in(json, name));
 }
 
-// At most `max_governor_text` bytes, and no character in half.
+// At most `max_governor_text` bytes, cut between UTF-8 characters.
 std::string shorten(std::string text) {
     text.resize(base::cut_utf8(text, max_governor_text).size());
     return text;
@@ -84,7 +84,7 @@ base::Result<GovernedBuild> parse_governor_summary(std::string_view text) {
     const std::string found = json.string_or("format", "");
     if (found != summary_format) {
         return base::fail("governor.format",
-                          "A governor's summary has another format than " + std::string(summary_format),
+                          "The governor's summary does not have the format " + std::string(summary_format),
                           found);
     }
     return parse_governed_build(json);

@@ -1,8 +1,9 @@
-// What the governor tells of one build: the members of its own summary (`wheelyard-governor --json`,
-// "wheelyard.governor-summary/1") that are worth keeping, under the same names, in a journal and an outcome.
+// The governor's results for one build: the members of its summary (`wheelyard-governor --json`,
+// "wheelyard.governor-summary/1") that journals and outcomes keep, with the same names.
 //
 //     {"compiles":140,"killed":1,"oom_kills":0,"could_not_fit":0,"high_water_bytes":6100000000,
-//      "limit_bytes":8000000000,"limit":"cgroup","worst":[{"source":"a.cu","peak_bytes":3000000000,"seconds":61.5}],
+//      "limit_bytes":8000000000,"limit":"cgroup",
+//      "worst":[{"source":"a.cu","peak_bytes":3000000000,"seconds":61.5}],
 //      "messages":[], …}
 #pragma once
 
@@ -18,7 +19,7 @@ namespace wheelyard::wire {
 inline constexpr std::uint64_t max_governor_summary_bytes = 1u << 20;
 inline constexpr std::size_t max_worst_compiles = 10;
 inline constexpr std::size_t max_governor_messages = 20;
-inline constexpr std::size_t max_governor_text = 400;  // of one source or message, in bytes
+inline constexpr std::size_t max_governor_text = 400;  // bytes of one source or message
 
 struct WorstCompile {
     std::string source;
@@ -28,13 +29,13 @@ struct WorstCompile {
 
 struct GovernedBuild {
     std::uint64_t compiles = 0;
-    std::uint64_t killed = 0;         // by the governor, for memory, and run again
-    std::uint64_t oom_kills = 0;      // by the kernel, and run again
-    std::uint64_t could_not_fit = 0;  // died of memory alone: these failed the build
+    std::uint64_t killed = 0;         // by the governor for memory, then run again
+    std::uint64_t oom_kills = 0;      // by the kernel, then run again
+    std::uint64_t could_not_fit = 0;  // these failed the build for lack of memory alone
     double wall_seconds = 0;
-    std::uint64_t high_water_bytes = 0;  // of the compiles together, as sampled
+    std::uint64_t high_water_bytes = 0;  // of all compiles together, as sampled
     std::uint64_t limit_bytes = 0;
-    std::string limit;                // what sets it: "cgroup …", "--memory"
+    std::string limit;                // the source of the limit: "cgroup …", "--memory"
     std::vector<WorstCompile> worst;  // largest first
     std::vector<std::string> messages;
 
@@ -42,9 +43,9 @@ struct GovernedBuild {
 };
 
 [[nodiscard]] io::Json render_governed_build(const GovernedBuild& build);
-// Lenient, as all of the wire: absent members are zero, texts and lists are cut at the limits above.
+// Lenient like all wire formats: absent members are zero; texts and lists are cut at the limits above.
 [[nodiscard]] GovernedBuild parse_governed_build(const io::Json& json);
-// The file that the governor leaves. Errors: "governor.format", and those of parse_json.
+// Parses the summary file that the governor writes. Errors: "governor.format", and those of parse_json.
 [[nodiscard]] base::Result<GovernedBuild> parse_governor_summary(std::string_view text);
 
 // "140 compiles, at most 5.7 GiB of 7.5 GiB (cgroup), 1 run again".

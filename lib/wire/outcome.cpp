@@ -1,4 +1,3 @@
-// Outcomes as JSON.
 #include "lib/wire/outcome.hpp"
 
 #include "lib/io/json.hpp"
@@ -126,7 +125,7 @@ base::Result<Outcome> parse_outcome(std::string_view text) {
     WHEELYARD_ASSIGN(const auto json, io::parse_json(text));
     const std::string found = json.string_or("format", "");
     if (found != format) {
-        return base::fail("outcome.format", "An outcome has another format than " + std::string(format),
+        return base::fail("outcome.format", "The outcome does not have the format " + std::string(format),
                           found);
     }
     Outcome outcome;
@@ -134,7 +133,7 @@ base::Result<Outcome> parse_outcome(std::string_view text) {
     WHEELYARD_ASSIGN(outcome.task, json.string_at("task"));
     WHEELYARD_ASSIGN(const auto result, json.string_at("result"));
     if (result != "done" && result != "failed") {
-        return base::fail("outcome.result", "An outcome is neither done nor failed", result);
+        return base::fail("outcome.result", "The result of an outcome must be done or failed", result);
     }
     outcome.done = result == "done";
     outcome.purpose = json.string_or("purpose", "build");

@@ -1,8 +1,10 @@
-// How an attempt ended: "wheelyard.outcome/1", written by the agent beside its journal and, later, sent to
-// the registry.
+// The result of an attempt, "wheelyard.outcome/1": the agent writes it next to its journal and later sends it
+// to the registry.
 //
-//     {"format":"wheelyard.outcome/1","attempt":"w1kq7x9aab3cde","task":"markupsafe-3.0.2-cp311","site":"debian12",
-//      "result":"done","source":{"kind":"sdist","sha256":"…"},"wheel":{"filename":"…","sha256":"…","size":23000},
+//     {"format":"wheelyard.outcome/1","attempt":"w1kq7x9aab3cde","task":"markupsafe-3.0.2-cp311",
+//      "site":"debian12",
+//      "result":"done","source":{"kind":"sdist","sha256":"…"},
+//      "wheel":{"filename":"…","sha256":"…","size":23000},
 //      "phases":[{"name":"build","seconds":4.2}], …}
 #pragma once
 
@@ -24,34 +26,34 @@ struct OutcomePhase {
     double seconds = 0;
 };
 
-// Why it failed: the error of the step, the phase it stood in, and the first line of the log that looks like
-// the cause.
+// Why an attempt failed: the error of the step, its phase, and the first line of the log that looks like the
+// cause.
 struct Diagnosis {
     std::string phase;
     base::Error error;
     std::string first_error;
-    std::string cause = {};  // the doctor's code: "memory.compiler_killed"; empty: no rule knows it
-    std::uint64_t line = 0;  // of the log
+    std::string cause = {};  // the doctor's code: "memory.compiler_killed"; empty: unknown cause
+    std::uint64_t line = 0;  // line number in the log
 };
 
 using NamedTexts = std::vector<std::pair<std::string, std::string>>;
 
-// By what it was built, as the job and its agent say.
+// The tools and inputs of the build, as the job and its agent report them.
 struct Provenance {
     std::string script_sha256;
     std::string host;
     std::string system;  // "Linux 5.14.21 x86_64"
     std::vector<std::string> modules;
-    NamedTexts tools;              // and the line of `--version` that names a version
+    NamedTexts tools;              // name → the line of `--version` output with the version
     NamedTexts environment;        // without secrets
-    NamedTexts requirements = {};  // wheels that a file with hashes let pass, and the digest of each
+    NamedTexts requirements = {};  // wheels admitted by a file with hashes, and their digests
 };
 
 struct Outcome {
     std::string attempt;
     std::string task;
-    std::string purpose =
-        "build";  // or "gpu-test", "multi-node-test", "promotion": of the wheel that is the source
+    // "build"; for the source wheel's tests and promotion "gpu-test", "multi-node-test", "promotion".
+    std::string purpose = "build";
     std::string site;
     std::string package;
     std::string version;
@@ -61,14 +63,14 @@ struct Outcome {
     base::UnixMicros began = 0;
     base::UnixMicros ended = 0;
     std::vector<OutcomePhase> phases;
-    std::optional<int> exit_code;           // of the job, when one ran to its end
-    std::int64_t memory_mib = 0;            // what the job asked for; 0: nothing
+    std::optional<int> exit_code;           // of the job, if one ran to its end
+    std::int64_t memory_mib = 0;            // requested by the job; 0: none
     std::int64_t max_walltime_minutes = 0;  // 0: no limit
-    int cores = 0;                          // jobs at once; 0: as many as the site gives
-    std::string remedy;                     // what was tried after an earlier failure, and why
+    int cores = 0;                          // parallel build jobs; 0: the site's default
+    std::string remedy;                     // the remedy applied after an earlier failure, and why
     Provenance provenance;
-    std::optional<GovernedBuild> governed;  // how its compiles went, when the governor ran them
-    std::string scheduler_word;  // how a batch system says it ended; what the job used, 0: not told
+    std::optional<GovernedBuild> governed;  // if the governor ran the compiles
+    std::string scheduler_word;             // the batch system's final state; for job_*: 0 means not reported
     std::int64_t job_seconds = 0;
     std::int64_t job_cpu_seconds = 0;
     std::int64_t job_memory_kib = 0;
@@ -80,7 +82,7 @@ struct Outcome {
     std::string wheel_filename;
     std::string wheel_sha256;
     std::uint64_t wheel_size = 0;
-    std::vector<std::string> verdicts;  // one line each
+    std::vector<std::string> verdicts;  // one line per verdict
 };
 
 [[nodiscard]] std::string render_outcome(const Outcome& outcome);

@@ -1,4 +1,4 @@
-// RFC 9457 problem documents: rendering for every refusal, parsing for the agent that reads them.
+// RFC 9457 problem documents.
 #include "lib/wire/problem.hpp"
 
 #include <utility>

@@ -1,4 +1,4 @@
-// Problem details (RFC 9457) with a stable code: the body of every refusal.
+// Problem details (RFC 9457) with a stable code: the body of every error response.
 #pragma once
 
 #include <string>
@@ -15,20 +15,20 @@ namespace wheelyard::wire {
 struct Problem {
     int status = 500;
     std::string code;    // stable, dotted
-    std::string title;   // short, ASCII, one line: also the reason phrase (twine prints it)
-    std::string detail;  // the whole sentence
+    std::string title;   // short, ASCII, one line; also the reason phrase, which twine prints
+    std::string detail;  // the complete sentence
     std::string value;   // the offending value
     std::string advice;  // what to do
 };
 
-// What a request comes to: its answer, or the refusal to send.
+// The result of handling a request: its answer or the error response.
 template <typename T>
 using Answered = tl::expected<T, Problem>;
 
 inline constexpr std::string_view problem_content_type = "application/problem+json";
 
-// `text` fit for Problem::title: other than printable ASCII becomes '?', it ends in "..." at 120 characters,
-// and the full stop of a sentence goes.
+// Converts `text` to a Problem::title: replaces everything except printable ASCII with '?', truncates at 120
+// characters with "...", removes a final full stop.
 [[nodiscard]] std::string one_line_title(std::string_view text);
 
 // With `title` made fit.
@@ -39,7 +39,7 @@ inline constexpr std::string_view problem_content_type = "application/problem+js
                                              std::string advice = {});
 
 [[nodiscard]] std::string render_problem(const Problem& problem);
-// Unknown members are ignored, absent ones are empty (status 0: the HTTP status stands).
+// Ignores unknown members; absent ones are empty (status 0: use the HTTP status).
 [[nodiscard]] base::Result<Problem> parse_problem(std::string_view body);
 
 }  // namespace wheelyard::wire

@@ -12,7 +12,6 @@
 namespace wheelyard::wire {
 namespace {
 
-using base::fail;
 using base::Result;
 using io::Json;
 
@@ -22,7 +21,7 @@ constexpr std::string_view claim_format = "wheelyard.claim/1";
 constexpr std::string_view claimed_format = "wheelyard.claimed/1";
 constexpr std::string_view lease_format = "wheelyard.lease/1";
 constexpr std::string_view end_format = "wheelyard.task_end/1";
-constexpr std::size_t deepest_document = 32;
+constexpr std::size_t max_document_depth = 32;
 
 constexpr std::array<std::pair<TaskState, std::string_view>, 5> states{{{TaskState::queued, "queued"},
                                                                         {TaskState::claimed, "claimed"},
@@ -30,14 +29,21 @@ constexpr std::array<std::pair<TaskState, std::string_view>, 5> states{{{TaskSta
                                                                         {TaskState::failed, "failed"},
                                                                         {TaskState::cancelled, "cancelled"}}};
 
+// A document, or a wish in it, that the queue does not take.
+tl::unexpected<base::Error> fail(std::string code, std::string sentence, std::string value = {},
+                                 std::string advice = {}) {
+    return base::fail_as(base::ErrorKind::invalid, base::Recovery::never,
+                         {std::move(code), std::move(sentence), std::move(value), std::move(advice)});
+}
+
 Result<Json> read_document(std::string_view body, std::string_view format) {
-    auto document = io::parse_json(body, {.bytes = max_task_document, .depth = deepest_document});
+    auto document = io::parse_json(body, {.bytes = max_task_document, .depth = max_document_depth});
     if (!document || document->as_object() == nullptr)
         return fail("task.body", "The body must be a JSON object", std::string(body.substr(0, 80)),
-                    "docs/formats/task.md shows each document");
+                    "see docs/reference/task.md");
     if (document->string_or("format", "") != format)
-        return fail("task.body", "The document has another format than " + std::string(format),
-                    document->string_or("format", ""), "docs/formats/task.md shows each document");
+        return fail("task.body", "The document does not have the format " + std::string(format),
+                    document->string_or("format", ""), "see docs/reference/task.md");
     return *std::move(document);
 }
 
@@ -69,12 +75,12 @@ Json wish_json(const TaskWish& wish) {
 Result<Task> task_of(const Json& document) {
     Task task;
     task.id = document.string_or("id", "");
-    if (!is_task_word(task.id)) return fail("task.body", "A task has an id", task.id);
+    if (!is_task_word(task.id)) return fail("task.body", "A task must have a valid id", task.id);
     WHEELYARD_ASSIGN(task.wish, check_wish(wish_in(document)));
     const auto state = parse_task_state(document.string_or("state", ""));
     if (!state)
-        return fail("task.body", "A task is in a state that this program does not know",
-                    document.string_or("state", ""), "upgrade it");
+        return fail("task.body", "The state of the task is unknown", document.string_or("state", ""),
+                    "upgrade this program");
     task.state = *state;
     task.reason = document.string_or("reason", "");
     task.asked_by = document.string_or("asked_by", "");
@@ -88,18 +94,18 @@ Result<Task> task_of(const Json& document) {
     return task;
 }
 
-// The texts of a list, each a word that `fits`.
+// The strings of a list; each must satisfy `fits`.
 template <typename Fits>
 Result<std::vector<std::string>> words_in(const Json& document, std::string_view name, Fits fits) {
     std::vector<std::string> words;
     const Json* member = document.find(name);
     if (member == nullptr) return words;
     if (member->as_array() == nullptr || member->as_array()->size() > max_claim_names)
-        return fail("task.body", "`" + std::string(name) + "` is a list of at most " +
+        return fail("task.body", "`" + std::string(name) + "` must be a list of at most " +
                                      std::to_string(max_claim_names) + " names");
     for (const Json& item : *member->as_array()) {
         if (item.as_string() == nullptr || !fits(*item.as_string()))
-            return fail("task.body", "`" + std::string(name) + "` holds what is no such name",
+            return fail("task.body", "`" + std::string(name) + "` contains an invalid name",
                         item.as_string() == nullptr ? std::string() : item.as_string()->substr(0, 80));
         words.push_back(*item.as_string());
     }
@@ -109,8 +115,8 @@ Result<std::vector<std::string>> words_in(const Json& document, std::string_view
 Result<std::string> claim_in(const Json& document) {
     std::string claim = document.string_or("claim", "");
     if (is_claim_id(claim)) return claim;
-    return fail("task.body", "A claim is named by 32 lower-case hex digits", claim.substr(0, 80),
-                "128 random bits, chosen by the agent");
+    return fail("task.body", "A claim id must be 32 lower-case hex digits", claim.substr(0, 80),
+                "use 128 random bits");
 }
 
 }  // namespace
@@ -145,20 +151,21 @@ bool is_task_word(std::string_view text) {
 }
 
 Result<TaskWish> check_wish(TaskWish wish) {
-    if (!is_task_word(wish.index)) return fail("task.wish", "A task is for one index", wish.index);
+    if (!is_task_word(wish.index)) return fail("task.wish", "A task must name an index", wish.index);
     if (!is_task_word(wish.package) || !wheel::is_valid_name(wish.package))
-        return fail("task.wish", "A task names one project (PEP 508)", wish.package.substr(0, 80));
+        return fail("task.wish", "A task must name one project (PEP 508)", wish.package.substr(0, 80));
     wish.package = wheel::normalize_name(wish.package);
     const auto version = wheel::Version::parse(wish.version);
     if (!version || !is_task_word(wish.version))
-        return fail("task.wish", "A task names one exact version (PEP 440)", wish.version.substr(0, 80),
+        return fail("task.wish", "A task must name one exact version (PEP 440)", wish.version.substr(0, 80),
                     "for example 2.4.0");
     wish.version = version->text();
     if (!is_python_version(wish.python))
-        return fail("task.wish", "A task names one Python", wish.python.substr(0, 80), "for example 3.11");
+        return fail("task.wish", "A task must name one Python version", wish.python.substr(0, 80),
+                    "for example 3.11");
     if (!wish.accelerator.empty() && !is_task_word(wish.accelerator))
-        return fail("task.wish", "This cannot be an accelerator's name", wish.accelerator.substr(0, 80),
-                    "as the site's [[accelerator]] is named");
+        return fail("task.wish", "Not a valid accelerator name", wish.accelerator.substr(0, 80),
+                    "use the name of one of the site's [[accelerator]] tables");
     return wish;
 }
 
@@ -170,7 +177,8 @@ bool meets_version(std::string_view made, std::string_view wanted) {
 }
 
 bool meets_python(const std::vector<wheel::Tag>& tags, std::string_view python) {
-    constexpr std::uint64_t newest = 99;  // of both numbers: tags are counted down from it
+    constexpr std::uint64_t newest =
+        99;  // of major and minor number: supported tags are enumerated down from it
     const auto parts = base::split(python, '.');
     const auto major = base::parse_decimal(parts.front());
     const auto minor = base::parse_decimal(parts.back());
@@ -238,7 +246,7 @@ Result<std::vector<Task>> parse_tasks(std::string_view body) {
     std::vector<Task> tasks;
     const Json* rows = document.find("tasks");
     if (rows == nullptr || rows->as_array() == nullptr)
-        return fail("task.body", "A list of tasks has the member `tasks`");
+        return fail("task.body", "A list of tasks must have the member `tasks`");
     for (const Json& row : *rows->as_array()) {
         WHEELYARD_ASSIGN(Task task, task_of(row));
         tasks.push_back(std::move(task));
@@ -267,10 +275,10 @@ Result<ClaimOffer> parse_claim(std::string_view body) {
     offer.task = document.string_or("task", "");
     for (const std::string* word : {&offer.index, &offer.agent}) {
         if (!is_task_word(*word))
-            return fail("task.body", "A claim names its index and its agent", word->substr(0, 80));
+            return fail("task.body", "A claim must name its index and its agent", word->substr(0, 80));
     }
     if (!offer.task.empty() && !is_task_word(offer.task))
-        return fail("task.body", "This cannot be a task's id", offer.task.substr(0, 80));
+        return fail("task.body", "Not a valid task id", offer.task.substr(0, 80));
     WHEELYARD_ASSIGN(offer.pythons, words_in(document, "pythons", is_python_version));
     WHEELYARD_ASSIGN(offer.accelerators, words_in(document, "accelerators", is_task_word));
     const Json* packages = document.find("packages");
@@ -303,7 +311,7 @@ Result<Claimed> parse_claimed(std::string_view body) {
     claimed.lease_s = document.int_or("lease_s", 0);
     claimed.grant = document.string_or("grant", "");
     if (!is_task_word(claimed.index) || !is_task_word(claimed.grant) || claimed.lease_s <= 0)
-        return fail("task.body", "A claimed task comes with index, lease_s and grant");
+        return fail("task.body", "A claimed task must have index, lease_s and grant");
     return claimed;
 }
 
@@ -326,13 +334,13 @@ Result<Lease> parse_lease(std::string_view body) {
     WHEELYARD_ASSIGN(const Json document, read_document(body, lease_format));
     const Lease lease{document.int_or("lease_s", 0), document.int_or("log_bytes", -1)};
     if (lease.lease_s <= 0 || lease.log_bytes < 0)
-        return fail("task.body", "A lease has lease_s and log_bytes");
+        return fail("task.body", "A lease must have lease_s and log_bytes");
     return lease;
 }
 
 std::string render_task_end(const TaskEnd& end) {
     std::string document = Json::object({{"format", end_format}, {"claim", end.claim}}).render();
-    document.back() = ',';  // one more member, rendered already
+    document.back() = ',';  // append one more member, already rendered
     return document + "\"outcome\":" + render_outcome(end.outcome) + "}";
 }
 
@@ -342,7 +350,7 @@ Result<TaskEnd> parse_task_end(std::string_view body) {
     WHEELYARD_ASSIGN(end.claim, claim_in(document));
     const Json* outcome = document.find("outcome");
     if (outcome == nullptr || outcome->as_object() == nullptr)
-        return fail("task.body", "The end of a task has an outcome");
+        return fail("task.body", "The end of a task must have an outcome");
     auto parsed = parse_outcome(outcome->render());
     if (!parsed) return fail("task.body", parsed.error().sentence, parsed.error().value);
     end.outcome = *std::move(parsed);

@@ -1,14 +1,17 @@
-// Tasks, as registry and agents tell each other of them (docs/formats/task.md). A task is a want that
-// somebody asked the registry for; an agent claims it, renews its lease at each tick, sends its log and its
+// Registry tasks as registry and agents exchange them (docs/reference/task.md). A task is a build that a user
+// requests from the registry. An agent claims it, renews its lease at each tick, and sends its log and its
 // outcome.
 //
-//     wish {"format":"wheelyard.task/1","index":"bede","package":"torch","version":"2.4.0","python":"3.11"}
-//     claim    {"format":"wheelyard.claim/1","claim":"<32 hex digits>","index":"bede","agent":"login1",
-//               "pythons":["3.11"],"accelerators":["cpu"],"packages":["torch"]}
-//     claimed
-//     {"format":"wheelyard.claimed/1","task":{…},"index":"bede-staging","lease_s":3600,"grant":"wy_…"} lease
-//     {"format":"wheelyard.lease/1","claim":"…"}  →  {"format":"wheelyard.lease/1","lease_s":3600,…} end
-//     {"format":"wheelyard.task_end/1","claim":"…","outcome":{"format":"wheelyard.outcome/1",…}}
+//     wish           {"format":"wheelyard.task/1","index":"bede","package":"torch","version":"2.4.0",
+//                     "python":"3.11"}
+//     claim          {"format":"wheelyard.claim/1","claim":"<32 hex digits>","index":"bede",
+//                     "agent":"login1","pythons":["3.11"],"accelerators":["cpu"],"packages":["torch"]}
+//     claimed        {"format":"wheelyard.claimed/1","task":{…},"index":"bede-staging","lease_s":3600,
+//                     "grant":"wy_…"}
+//     lease request  {"format":"wheelyard.lease/1","claim":"…"}
+//     lease          {"format":"wheelyard.lease/1","lease_s":3600,…}
+//     end            {"format":"wheelyard.task_end/1","claim":"…",
+//                     "outcome":{"format":"wheelyard.outcome/1",…}}
 #pragma once
 
 #include <cstddef>
@@ -26,10 +29,10 @@
 
 namespace wheelyard::wire {
 
-inline constexpr std::size_t claim_id_length = 32;       // lower-case hex: 128 random bits
-inline constexpr std::size_t max_claim_names = 4'096;    // of each list of a claim: recipes of a large tree
-inline constexpr std::size_t max_task_word_bytes = 200;  // a version, an agent's name, a project's name
-inline constexpr std::size_t max_task_document = 1u << 20;  // bytes, of any of these that is read
+inline constexpr std::size_t claim_id_length = 32;          // lower-case hex: 128 random bits
+inline constexpr std::size_t max_claim_names = 4'096;       // per list of a claim: recipes of a large tree
+inline constexpr std::size_t max_task_word_bytes = 200;     // of a version, an agent's name, a project's name
+inline constexpr std::size_t max_task_document = 1u << 20;  // bytes of each of these documents
 
 enum class TaskState { queued, claimed, done, failed, cancelled };
 [[nodiscard]] std::string_view task_state_text(TaskState state);
@@ -38,13 +41,13 @@ enum class TaskState { queued, claimed, done, failed, cancelled };
     return state >= TaskState::done;
 }
 
-// What is asked for. The recipe is the agent's own: a task names it by the package and carries no command.
+// What a user requests. A task names a package but carries no command: the recipe is the agent's own.
 struct TaskWish {
     std::string index;
     std::string package;      // normalised
     std::string version;      // one exact version, normalised
     std::string python;       // "3.11"
-    std::string accelerator;  // of the site's; empty: whatever the recipe builds without one
+    std::string accelerator;  // one of the site's; empty: the recipe's build without an accelerator
     bool operator==(const TaskWish&) const = default;
 };
 
@@ -52,32 +55,32 @@ struct Task {
     std::string id;  // "t5f0c9a31d2be"
     TaskWish wish;
     TaskState state = TaskState::queued;
-    std::string reason;  // of the state, for a person; may be empty
+    std::string reason;  // explains the state to people; may be empty
     std::string asked_by;
     base::UnixMicros asked = 0;
     base::UnixMicros changed = 0;
-    std::int64_t attempts = 0;         // how often it was claimed
-    std::string agent;                 // who has it, or had it last
-    base::UnixMicros lease_until = 0;  // of who has it now; 0: nobody
+    std::int64_t attempts = 0;         // number of claims
+    std::string agent;                 // the current or last claimant
+    base::UnixMicros lease_until = 0;  // of the current claimant; 0: not claimed
     std::int64_t log_bytes = 0;        // of the latest attempt
-    io::Json outcome;                  // wheelyard.outcome/1, or null; in a list always null
+    io::Json outcome;                  // wheelyard.outcome/1 or null; always null in lists
 };
 
 struct ClaimOffer {
-    std::string claim;  // chosen by the agent: the same claim again is the same lease
+    std::string claim;  // chosen by the agent; repeating it returns the same task and lease
     std::string index;
     std::string agent;
     std::vector<std::string> pythons;
     std::vector<std::string> accelerators;
     std::optional<std::vector<std::string>> packages;  // normalised; absent: any
-    std::string task;                                  // this one only; empty: any that fits
+    std::string task;                                  // this task only; empty: any matching task
 };
 
 struct Claimed {
-    std::optional<Task> task;  // none: nothing fits
-    std::string index;         // where its wheel goes
+    std::optional<Task> task;  // nullopt: no task matches
+    std::string index;         // the index that the wheel is uploaded to
     std::int64_t lease_s = 0;
-    std::string grant;  // a token: uploads this package and version there, once, while the lease lasts
+    std::string grant;  // a token that allows one upload of this package and version while the lease is valid
 };
 
 struct Lease {
@@ -90,23 +93,24 @@ struct TaskEnd {
     Outcome outcome;
 };
 
-// The words that these documents are made of.
+// The words in these documents.
 [[nodiscard]] bool is_claim_id(std::string_view text);
 [[nodiscard]] bool is_python_version(std::string_view text);  // "3.11"
 [[nodiscard]] bool is_task_word(std::string_view text);       // of letters, digits, `.`, `_`, `-`, `+`, `!`
 
-// Normalises the package and the version. "task.wish": a word that cannot be one.
+// Normalises package and version. Error "task.wish": an invalid word.
 [[nodiscard]] base::Result<TaskWish> check_wish(TaskWish wish);
-// Whether a wheel of `made` is what a task for `wanted` asks for: one without a local label is met by any.
+// Whether a wheel of version `made` satisfies a task for `wanted`. Without a local label in `wanted`, any
+// label does.
 [[nodiscard]] bool meets_version(std::string_view made, std::string_view wanted);
-// Whether some Python of this version ("3.11", as check_wish() takes it) installs a wheel of these tags on a
-// platform that it is for.
+// Whether some Python of this version ("3.11", as for check_wish()) can install a wheel with these tags, on a
+// platform that the tags name.
 [[nodiscard]] bool meets_python(const std::vector<wheel::Tag>& tags, std::string_view python);
 
 [[nodiscard]] std::string render_wish(const TaskWish& wish);
 [[nodiscard]] base::Result<TaskWish> parse_wish(std::string_view body);
 [[nodiscard]] io::Json task_json(const Task& task);
-[[nodiscard]] io::Json task_row_json(const Task& task);  // one of a list: without its outcome
+[[nodiscard]] io::Json task_row_json(const Task& task);  // for lists: without its outcome
 [[nodiscard]] std::string render_tasks(const std::vector<Task>& tasks);
 [[nodiscard]] base::Result<Task> parse_task(std::string_view body);
 [[nodiscard]] base::Result<std::vector<Task>> parse_tasks(std::string_view body);

@@ -8,8 +8,9 @@
 namespace wheelyard::registry {
 
 // Tokens.
-inline constexpr std::size_t token_secret_bytes = 32;  // 256 bit: a plain hash of it is enough at rest
-inline constexpr std::size_t token_id_bytes = 6;       // public; unique among a site's few hundred
+inline constexpr std::size_t token_secret_bytes =
+    32;                                           // 256 bits of entropy: an unsalted hash is safe to store
+inline constexpr std::size_t token_id_bytes = 6;  // public; unique among a few hundred tokens
 inline constexpr std::size_t max_authorization_bytes = 4 * base::kib;
 
 }  // namespace wheelyard::registry

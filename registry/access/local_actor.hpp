@@ -1,4 +1,5 @@
-// Who works on the data folder without a token: "local:USER", for the log of who did what.
+// The actor that the audit log records for commands that run on the data folder without a token:
+// "local:USER", or "local:UID" if the user has no name.
 #pragma once
 
 #include <string>

@@ -33,7 +33,7 @@ tl::unexpected<wire::Problem> refuse_token(std::string detail, std::string advic
 }
 
 wire::Problem unavailable() {
-    return wire::make_problem(503, "auth.unavailable", "Tokens cannot be checked at the moment",
+    return wire::make_problem(503, "auth.unavailable", "Tokens cannot be checked right now",
                               "The registry could not read its databases.", {}, "try again in a minute");
 }
 
@@ -72,7 +72,7 @@ std::optional<std::string> token_of_authorization(std::string_view header) {
     if (!base::equals_ignoring_case(scheme, "basic")) return std::nullopt;
     const auto decoded = base::decode_base64(credentials);
     if (!decoded) return std::nullopt;
-    const std::size_t colon = decoded->find(':');  // a user name holds none (RFC 7617 §2)
+    const std::size_t colon = decoded->find(':');  // a user name contains no colon (RFC 7617 §2)
     if (colon == std::string::npos) return std::nullopt;
     return decoded->substr(colon + 1);
 }
@@ -123,7 +123,7 @@ base::Result<std::unique_ptr<TokenVerifier>> TokenVerifier::open(const std::file
 
 base::Result<TokenVerifier::Snapshot> TokenVerifier::current() {
     const std::lock_guard lock(mutex_);
-    // The version before the rows: a commit between the two is loaded twice, never missed.
+    // Read the version before the rows: a commit between the two reads is loaded twice, never missed.
     WHEELYARD_ASSIGN(const std::int64_t version, catalog_.data_version());
     if (snapshot_ == nullptr || version != version_) {
         WHEELYARD_ASSIGN(std::vector<catalog::TokenRow> rows, catalog_.tokens());
@@ -160,7 +160,7 @@ wire::Answered<Identity> TokenVerifier::verify_grant(const TokenText& sent, std:
     if (owner == tokens.end()) return unknown();
     if (auto alive = check_row(*owner); !alive) return tl::unexpected(std::move(alive.error()));
     if ((*grant)->is_over)
-        return refuse_token("This grant is over: its task's lease has ended.", "claim the task anew");
+        return refuse_token("This grant has ended with its task's lease.", "claim the task again");
     Identity identity;
     identity.id = sent.id;
     identity.name = owner->name;
@@ -176,9 +176,10 @@ wire::Answered<Identity> TokenVerifier::verify_grant(const TokenText& sent, std:
 wire::Answered<Identity> TokenVerifier::verify(std::string_view authorization) {
     const auto sent = token_of_authorization(authorization);
     if (!sent || sent->empty()) {
-        return wire::refuse(401, "auth.missing", "Authentication required",
-                            "This request needs a token, and none was sent.", {},
-                            "send the token as password of user __token__, or as `Authorization: Bearer`");
+        return wire::refuse(
+            401, "auth.missing", "Authentication required",
+            "This request requires a token, but none was sent.", {},
+            "send the token as the password of user __token__, or as `Authorization: Bearer`");
     }
     auto snapshot = current();
     if (!snapshot) {
@@ -187,8 +188,8 @@ wire::Answered<Identity> TokenVerifier::verify(std::string_view authorization) {
     }
     const auto parsed = parse_token_text(*sent);
     if (!parsed) {
-        return refuse_token("The credentials sent are no token of this registry.",
-                            "use the whole text that `wheelyard-registry token create` printed");
+        return refuse_token("The credentials are not a token of this registry.",
+                            "send the complete text that `wheelyard-registry token create` printed");
     }
     const std::string hash = hash_token_secret(parsed->secret);
     for (const catalog::TokenRow& token : **snapshot) {

@@ -1,7 +1,6 @@
 #include "registry/api/api.hpp"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "lib/base/text.hpp"
@@ -21,17 +20,8 @@ using lifecycle::Action;
 using lifecycle::Subject;
 using lifecycle::Verb;
 
-constexpr std::array statuses{
-    StatusRow{"lifecycle.no_such_file", 404},   StatusRow{"lifecycle.no_such_project", 404},
-    StatusRow{"lifecycle.pinned", 409},         StatusRow{"lifecycle.quarantined", 409},
-    StatusRow{"lifecycle.name_taken", 409},     StatusRow{"lifecycle.name_was_deleted", 409},
-    StatusRow{"lifecycle.project_closed", 409}, StatusRow{"lifecycle.blob_damaged", 409},
-    StatusRow{"lifecycle.body", 400},           StatusRow{"lifecycle.reason", 400},
-    StatusRow{"lifecycle.reason_missing", 400}, StatusRow{"lifecycle.to", 400},
-    StatusRow{"lifecycle.keep", 400},           StatusRow{"lifecycle.grace", 400},
-};
-
-// The project that a token's scope is asked for. A file that is not there is told so later, to those who may.
+// The project to check the token's scope against. A missing file is reported later, to permitted callers
+// only.
 std::string project_of_filename(const std::string& filename) {
     const std::string stem = filename.substr(0, filename.find('-'));
     return wheel::is_valid_name(stem) ? wheel::normalize_name(stem) : std::string();
@@ -41,8 +31,8 @@ bool is_for_all(const std::vector<std::string>& scope) {
     return std::find(scope.begin(), scope.end(), "*") != scope.end();
 }
 
-// A deletion by rule may touch many projects: all pages of the index then, those of an earlier, repeated
-// request included.
+// The pages to wait for. A retention run may touch many projects, so it waits for all pages of the index,
+// including those of an earlier, repeated request.
 PageOf pages_of(const Action& action) {
     PageOf page{action.verb == Verb::promote ? action.to_index : action.index, action.project,
                 action.filename};
@@ -53,12 +43,13 @@ PageOf pages_of(const Action& action) {
 }  // namespace
 
 wire::Problem problem_of_change(const base::Error& error) {
-    if (auto told = problem_by(statuses, error)) return *std::move(told);
+    if (auto known = problem_of_request(error)) return *std::move(known);
     wire::Problem problem = problem_of_failure(error);
     problem.code = base::replace_all(problem.code, "upload.", "lifecycle.");
     problem.title = problem.status == 500 ? "The registry could not make this change" : problem.title;
-    problem.detail = "Something failed on the server; its log says what, under this request's id.";
-    problem.advice = problem.status == 503 ? "send it again in a moment" : "tell the administrator";
+    problem.detail = "Internal error; see the server log for this request ID.";
+    problem.advice = problem.status == 503 ? "send the request again in a moment"
+                                           : "report the request ID to the administrator";
     return problem;
 }
 
@@ -75,7 +66,7 @@ wire::Answered<http::ApiReply> Api::answer(const http::ApiRequest& request) {
     const lifecycle::VerbRow* row = lifecycle::find_operation(request.operation);
     if (row == nullptr)
         return refuse(501, "request.operation", "The server does not know this operation",
-                      std::string(request.operation), "upgrade it");
+                      std::string(request.operation), "upgrade the server");
     return change(request, *row);
 }
 
@@ -94,11 +85,12 @@ wire::Answered<void> Api::check_scope(const Action& action, const catalog::Token
     }
     if (allowed) return {};
     return refuse(
-        403, "auth.scope_refused", "This token may not do that (" + std::string(row.word) + ")", token.id,
+        403, "auth.scope_refused", "This token does not permit this action (" + std::string(row.word) + ")",
+        token.id,
         "ask an administrator for a token with the action `" + scope + "` for this index and project");
 }
 
-// Whoever uploaded a file says nothing by promoting it: another identity has to.
+// The token that uploaded a file cannot promote it: promotion is a second opinion.
 wire::Answered<void> Api::check_promotion(const Action& action, const catalog::TokenRow& token) {
     if (parts_.config.find_index(action.to_index) == nullptr)
         return refuse(404, "index.unknown", "There is no index of this name", action.to_index,
@@ -106,19 +98,20 @@ wire::Answered<void> Api::check_promotion(const Action& action, const catalog::T
     const auto row = parts_.writer.find_file(action.index, action.filename);
     if (!row) return tl::unexpected(problem_of_change(row.error()));
     if (!*row || (*row)->uploaded_by != token.name) return {};
-    return refuse(403, "lifecycle.own_file", "A file is not promoted by whoever uploaded it", token.name,
-                  "let another token promote it");
+    return refuse(403, "lifecycle.own_file", "The uploader of a file cannot promote it", token.name,
+                  "promote it with another token");
 }
 
 void Api::wait_for_pages(http::ApiReply& reply, const Action& action, const lifecycle::Done& done) const {
-    if (done.serial == 0) return;  // nothing was to do
+    if (done.serial == 0) return;  // nothing changed
     PageOf page = pages_of(action);
-    reply.if_not_visible = {.status = 503,
-                            .code = "lifecycle.page_lags",
-                            .title = "It is done, but its page is not out yet",
-                            .detail = "It is done, but its page is not out yet.",
-                            .value = page.filename,
-                            .advice = "send the same request again: it is answered 200 once the page is out"};
+    reply.if_not_visible = {
+        .status = 503,
+        .code = "lifecycle.page_lags",
+        .title = "The change is committed, but its page is not published yet",
+        .detail = "The change is committed, but its page is not published yet.",
+        .value = page.filename,
+        .advice = "send the same request again: it returns 200 once the page is published"};
     reply.when_visible = [&pages = parts_.pages, serial = done.serial,
                           page = std::move(page)](std::function<void(bool)> then) {
         pages.call_when_visible(
@@ -178,12 +171,12 @@ wire::Answered<http::ApiReply> Api::read_audit(const http::ApiRequest& request) 
     auto token = parts_.tokens.verify(request.authorization);
     if (!token) return tl::unexpected(std::move(token.error()));
     if (!allows(*token, "*", {}, audit_action) || !is_for_all(token->indexes))
-        return refuse(403, "auth.scope_refused", "This token may not read the audit log", token->id,
-                      "ask an administrator for a token with the action `audit` for all indexes");
+        return refuse(403, "auth.scope_refused", "This token does not permit reading the audit log",
+                      token->id, "ask an administrator for a token with the action `audit` for all indexes");
     const auto after = base::parse_decimal(query_value(request.query, "after").value_or("0"));
     if (!after || *after > static_cast<std::uint64_t>(INT64_MAX))
-        return refuse(400, "lifecycle.after", "A serial is a decimal number",
-                      query_value(request.query, "after").value_or(""), "after=0 begins at the beginning");
+        return refuse(400, "lifecycle.after", "`after` must be a decimal serial number",
+                      query_value(request.query, "after").value_or(""), "after=0 starts at the first event");
     std::vector<catalog::Event> events;
     const auto read = parts_.writer.run([&](catalog::Catalog& catalog) -> base::Status {
         WHEELYARD_ASSIGN(events,

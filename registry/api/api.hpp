@@ -1,5 +1,5 @@
-// The API of this registry: credentials, scope, the change itself, and the wait until pages and tree show it.
-// What each change does is lifecycle/'s; docs/formats/api.md is the document for people.
+// The lifecycle API: authentication, scope checks, the change itself, and the wait until the pages and the
+// published tree show it. lifecycle/ implements the changes; docs/reference/api.md documents the requests.
 #pragma once
 
 #include <string_view>
@@ -15,7 +15,7 @@
 
 namespace wheelyard::registry {
 
-// Everything outlives the Api, and the Api its requests.
+// Every referenced object outlives the Api, and the Api outlives its requests.
 struct ApiParts {
     const RegistryConfig& config;
     const blobs::BlobStore& blobs;
@@ -23,7 +23,7 @@ struct ApiParts {
     Writer& writer;
     PublishQueue& pages;
     const base::Clock& clock;
-    tasks::TaskStore* tasks = nullptr;  // none: the task service is off
+    tasks::TaskStore* tasks = nullptr;  // null: the task service is disabled
 };
 
 class Api final : public http::ApiService {
@@ -46,8 +46,8 @@ class Api final : public http::ApiService {
     ApiParts parts_;
 };
 
-// A refusal of lifecycle/ as a problem; what is not one of its own becomes 500, 503 or 507, and the error
-// itself goes to the log only.
+// Maps an error of lifecycle/ to a problem. Unknown errors become 500, 503 or 507; their details go to the
+// log only.
 [[nodiscard]] wire::Problem problem_of_change(const base::Error& error);
 
 }  // namespace wheelyard::registry

@@ -5,7 +5,7 @@
 
 namespace wheelyard::registry {
 
-// Events in one answer of the audit log.
+// Events in one reply of the audit log.
 inline constexpr std::size_t max_events_returned = 1'000;
 
 }  // namespace wheelyard::registry

@@ -1,4 +1,4 @@
-// The query of an API's address: "after=14&index=main".
+// The query string of an API request: "after=14&index=main".
 #pragma once
 
 #include <optional>
@@ -7,7 +7,7 @@
 
 namespace wheelyard::registry {
 
-// The first value of this name, decoded; nullopt: there is none that can be decoded.
+// The first value of `name`, percent-decoded; nullopt if the name is missing or its value cannot be decoded.
 [[nodiscard]] std::optional<std::string> query_value(std::string_view query, std::string_view name);
 
 }  // namespace wheelyard::registry

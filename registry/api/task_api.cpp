@@ -18,16 +18,6 @@
 namespace wheelyard::registry {
 namespace {
 
-constexpr std::array statuses{
-    StatusRow{"task.no_such_task", 404}, StatusRow{"task.no_such_claim", 404},
-    StatusRow{"task.body", 400},         StatusRow{"task.wish", 400},
-    StatusRow{"task.lease_over", 409},   StatusRow{"task.ended", 409},
-    StatusRow{"task.cancelled", 409},    StatusRow{"task.not_queued", 409},
-    StatusRow{"task.not_claimed", 409},  StatusRow{"task.log_gap", 409},
-    StatusRow{"task.log_full", 413},     StatusRow{"task.too_many", 429},
-    StatusRow{"lifecycle.body", 400},    StatusRow{"lifecycle.reason", 400},
-};
-
 tl::unexpected<wire::Problem> fail(const http::ApiRequest& request, const Identity& token,
                                    const base::Error& error) {
     wire::Problem problem = problem_of_task(error);
@@ -54,13 +44,13 @@ http::ApiReply reply(std::string json) {
     return {.status = 200, .json = std::move(json)};
 }
 
-// Reading is for whoever may ask for such tasks or build them.
+// Tokens that may add such tasks or build them may read them.
 bool may_see(const Identity& token, const wire::TaskWish& wish) {
     return allows(token, wish.index, wish.package, task_action) ||
            allows(token, wish.index, wish.package, build_action);
 }
 
-// The same as a filter of the queue.
+// may_see() as a filter of the queue.
 tasks::TaskFilter visible_to(const Identity& token) {
     const auto named = [](const std::vector<std::string>& scope) -> std::optional<std::vector<std::string>> {
         if (std::find(scope.begin(), scope.end(), "*") != scope.end()) return std::nullopt;
@@ -77,7 +67,7 @@ tasks::TaskFilter visible_to(const Identity& token) {
     return filter;
 }
 
-// A number of the query; absent: 0. nullopt: it is none.
+// A number in the query; 0 if absent, nullopt if it is not a number.
 std::optional<std::int64_t> number_of(const http::ApiRequest& request, std::string_view name) {
     const auto text = query_value(request.query, name);
     if (!text) return 0;
@@ -87,8 +77,8 @@ std::optional<std::int64_t> number_of(const http::ApiRequest& request, std::stri
 }
 
 tl::unexpected<wire::Problem> refuse_query(std::string_view name) {
-    return refuse(400, "task.query", "A parameter of the address is not what it should be", std::string(name),
-                  "docs/formats/task.md names them");
+    return refuse(400, "task.query", "Invalid query parameter", std::string(name),
+                  "see docs/reference/task.md for the parameters");
 }
 
 }  // namespace
@@ -114,11 +104,11 @@ const TaskApi::Row* TaskApi::find_row(std::string_view operation) {
 }
 
 wire::Problem problem_of_task(const base::Error& error) {
-    if (auto told = problem_by(statuses, error)) return *std::move(told);
+    if (auto known = problem_of_request(error)) return *std::move(known);
     wire::Problem problem = problem_of_failure(error);
     problem.code = base::replace_all(problem.code, "upload.", "task.");
-    problem.title = problem.status == 500 ? "The registry could not do this" : problem.title;
-    problem.detail = "Something failed on the server; its log says what, under this request's id.";
+    problem.title = problem.status == 500 ? "The registry could not complete the request" : problem.title;
+    problem.detail = "Internal error; see the server log for this request ID.";
     return problem;
 }
 
@@ -136,7 +126,7 @@ wire::Answered<http::ApiReply> TaskApi::answer(const http::ApiRequest& request) 
     const Row* row = find_row(request.operation);
     if (row == nullptr)
         return refuse(501, "request.operation", "The server does not know this operation",
-                      std::string(request.operation), "upgrade it");
+                      std::string(request.operation), "upgrade the server");
     return (this->*row->handler)(request, *token);
 }
 
@@ -146,14 +136,15 @@ wire::Answered<wire::Task> TaskApi::visible_task(const http::ApiRequest& request
     if (!task) return fail(request, token, task.error());
     if (may_see(token, task->wish)) return *std::move(task);
     return fail(request, token,
-                {"task.no_such_task", "There is no task of this id", task->id, "ask whoever made it"});
+                {"task.no_such_task", "There is no task with this id", task->id,
+                 "check the id with the person who added the task"});
 }
 
 wire::Answered<wire::Task> TaskApi::task_for(const http::ApiRequest& request, const Identity& token,
                                              std::string_view action) {
     auto task = visible_task(request, token, parameter(request, "task"));
     if (!task || action.empty() || allows(token, task->wish.index, task->wish.package, action)) return task;
-    return refuse(403, "auth.scope_refused", "This token may not do that with tasks", token.id,
+    return refuse(403, "auth.scope_refused", "This token does not permit this action on tasks", token.id,
                   "ask an administrator for a token with the action `" + std::string(action) + "`");
 }
 
@@ -161,7 +152,7 @@ TaskApi::Reply TaskApi::add(const http::ApiRequest& request, const Identity& tok
     const auto wish = wire::parse_wish(request.body);
     if (!wish) return fail(request, token, wish.error());
     if (!allows(token, wish->index, wish->package, task_action))
-        return refuse(403, "auth.scope_refused", "This token may not ask for such tasks", token.id,
+        return refuse(403, "auth.scope_refused", "This token does not permit adding this task", token.id,
                       "ask an administrator for a token with the action `task` for this index and project");
     if (parts_.config.find_index(wish->index) == nullptr)
         return refuse(404, "index.unknown", "There is no index of this name", wish->index,
@@ -181,14 +172,14 @@ TaskApi::Reply TaskApi::list(const http::ApiRequest& request, const Identity& to
     }
     const auto limit = number_of(request, "limit");
     if (!limit) return refuse_query("limit");
-    const auto most = static_cast<std::int64_t>(tasks::max_tasks_returned);
-    const auto told = static_cast<std::size_t>(*limit == 0 ? most : std::min(*limit, most));
+    const auto max_count = static_cast<std::int64_t>(tasks::max_tasks_returned);
+    const auto count = static_cast<std::size_t>(*limit == 0 ? max_count : std::min(*limit, max_count));
     const std::string after = query_value(request.query, "after").value_or("");
     if (!after.empty()) {
         if (auto known = visible_task(request, token, after); !known)
             return tl::unexpected(std::move(known.error()));
     }
-    const auto tasks = parts_.tasks.list(filter, after, told);
+    const auto tasks = parts_.tasks.list(filter, after, count);
     if (!tasks) return fail(request, token, tasks.error());
     return reply(wire::render_tasks(*tasks));
 }
@@ -215,8 +206,8 @@ TaskApi::Reply TaskApi::claim(const http::ApiRequest& request, const Identity& t
     const auto offer = wire::parse_claim(request.body);
     if (!offer) return fail(request, token, offer.error());
     if (!allows(token, offer->index, {}, build_action))
-        return refuse(403, "auth.scope_refused", "This token may not claim tasks of this index", token.id,
-                      "ask an administrator for a token with the action `build` for this index");
+        return refuse(403, "auth.scope_refused", "This token does not permit claiming tasks of this index",
+                      token.id, "ask an administrator for a token with the action `build` for this index");
     const IndexConfig* index = parts_.config.find_index(offer->index);
     if (index == nullptr)
         return refuse(404, "index.unknown", "There is no index of this name", offer->index,
@@ -227,15 +218,15 @@ TaskApi::Reply TaskApi::claim(const http::ApiRequest& request, const Identity& t
         return allows(token, task.wish.index, task.wish.package, build_action);
     });
     if (!claimed) return fail(request, token, claimed.error());
-    wire::Claimed told;
+    wire::Claimed answer;
     if (*claimed) {
         log_done(request, token, (*claimed)->task);
-        told = {.task = (*claimed)->task,
-                .index = (*claimed)->target_index,
-                .lease_s = parts_.config.tasks.lease_s,
-                .grant = TokenText{(*claimed)->grant_id, text.secret}.text()};
+        answer = {.task = (*claimed)->task,
+                  .index = (*claimed)->target_index,
+                  .lease_s = parts_.config.tasks.lease_s,
+                  .grant = TokenText{(*claimed)->grant_id, text.secret}.text()};
     }
-    return reply(wire::render_claimed(told));
+    return reply(wire::render_claimed(answer));
 }
 
 TaskApi::Reply TaskApi::renew(const http::ApiRequest& request, const Identity& token) {
@@ -289,22 +280,23 @@ TaskApi::Reply TaskApi::end(const http::ApiRequest& request, const Identity& tok
     return reply(wire::task_json(*ended).render());
 }
 
-// By the claim, not by the state of the task: a claim that comes between this and the end would not be held
-// to it.
+// Looks up the claim, not the task's state: otherwise a claim made between this check and end() would skip
+// the check.
 wire::Answered<void> TaskApi::check_done(const http::ApiRequest& request, const Identity& token,
                                          const wire::Task& task, const wire::TaskEnd& end) {
     const wire::Outcome& outcome = end.outcome;
     const auto target = parts_.tasks.target_index(task.id, end.claim);
-    if (!target && target.error().code == "task.ended") return {};  // the queue knows whether it is the same
     if (!target) return fail(request, token, target.error());
+    if (!*target) return {};  // end() checks whether the outcome is the same
     const auto name = wheel::parse_wheel_filename(outcome.wheel_filename);
     const bool is_asked_for = name && name->project == task.wish.package &&
                               wire::meets_version(name->version.text(), task.wish.version);
     if (is_asked_for && !wire::meets_python(name->tags, task.wish.python))
-        return refuse(409, "task.no_such_wheel", "The wheel of this outcome is not for the task's Python",
+        return refuse(409, "task.no_such_wheel",
+                      "The wheel of this outcome does not match the task's Python version",
                       outcome.wheel_filename, "build it with Python " + task.wish.python);
     const auto there =
-        is_asked_for ? has_wheel({*target, task.wish.index}, outcome) : base::Result<bool>(false);
+        is_asked_for ? has_wheel({**target, task.wish.index}, outcome) : base::Result<bool>(false);
     if (!there) return fail(request, token, there.error());
     if (*there) return {};
     return refuse(409, "task.no_such_wheel", "The index does not have the wheel of this outcome",
@@ -312,7 +304,7 @@ wire::Answered<void> TaskApi::check_done(const http::ApiRequest& request, const 
 }
 
 base::Result<bool> TaskApi::has_wheel(std::vector<std::string> places, const wire::Outcome& outcome) {
-    for (std::size_t at = 0; at < places.size(); ++at) {  // grows by what they inherit from, each once
+    for (std::size_t at = 0; at < places.size(); ++at) {  // the loop appends each inherited index once
         WHEELYARD_ASSIGN(const auto row, parts_.writer.find_file(places[at], outcome.wheel_filename));
         if (row && row->sha256 == outcome.wheel_sha256) return true;
         const IndexConfig* index = parts_.config.find_index(places[at]);

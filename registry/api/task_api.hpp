@@ -1,5 +1,5 @@
-// The task service (docs/formats/task.md): credentials, scope, and what an outcome has to prove. What each
-// request does to the queue is tasks/'s.
+// The task service (docs/reference/task.md): authentication, scope checks, and the proof that an outcome needs.
+// tasks/ implements what each request does to the queue.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@
 
 namespace wheelyard::registry {
 
-// Everything outlives the TaskApi.
+// Every referenced object outlives the TaskApi.
 struct TaskApiParts {
     const RegistryConfig& config;
     TokenVerifier& tokens;
@@ -44,14 +44,14 @@ class TaskApi {
     Reply read_log(const http::ApiRequest& request, const Identity& token);
     Reply end(const http::ApiRequest& request, const Identity& token);
 
-    // The task of this id, for those who may read it; to others it is not there.
+    // The task with this id if the token may read it; otherwise the same problem as for a missing task.
     [[nodiscard]] wire::Answered<wire::Task> visible_task(const http::ApiRequest& request,
                                                           const Identity& token, std::string_view id);
-    // The one that the path names, for those who may do `action` with it, or read it.
+    // The task that the path names if the token permits `action` on it; an empty action means reading.
     [[nodiscard]] wire::Answered<wire::Task> task_for(const http::ApiRequest& request, const Identity& token,
                                                       std::string_view action);
-    // "Done" means that the wheel is there, in the claim's index, the task's, or one that it inherits from,
-    // and that it is what was asked for.
+    // An outcome "done" requires that the wheel exists in the claim's index, the task's index or one that
+    // these inherit from, and that it matches the request.
     [[nodiscard]] wire::Answered<void> check_done(const http::ApiRequest& request, const Identity& token,
                                                   const wire::Task& task, const wire::TaskEnd& end);
     [[nodiscard]] base::Result<bool> has_wheel(std::vector<std::string> places, const wire::Outcome& outcome);
@@ -59,10 +59,10 @@ class TaskApi {
     TaskApiParts parts_;
 };
 
-// A refusal of the queue as a problem; what is not one of its own becomes 500, 503 or 507.
+// Maps an error of the queue to a problem. Unknown errors become 500, 503 or 507.
 [[nodiscard]] wire::Problem problem_of_task(const base::Error& error);
 
-// Where the wheels of tasks for `index` go.
+// The index that receives the wheels of tasks for `index`: its staging index, or itself.
 [[nodiscard]] std::string target_of(const IndexConfig& index);
 
 }  // namespace wheelyard::registry

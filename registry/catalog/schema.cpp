@@ -1,5 +1,5 @@
 // Every version of the schema as the step from the one before. A step that has been released is never edited:
-// add another. The document for people is docs/formats/catalog.md.
+// add another. The document for people is docs/reference/catalog.md.
 #include "registry/catalog/schema.hpp"
 
 #include <array>

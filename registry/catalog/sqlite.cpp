@@ -20,11 +20,16 @@ struct Outcome {
     std::string_view code;
     std::string_view sentence;
     std::string_view advice;
+    base::Recovery recovery = base::Recovery::never;
+    base::ErrorKind kind = base::ErrorKind::other;
+    int os_error = 0;
 };
 constexpr std::array outcomes{
     Outcome{SQLITE_BUSY, "catalog.busy", "Another process holds the catalog",
-            "try again; a backup or a CLI command may be at work"},
-    Outcome{SQLITE_FULL, "catalog.disk_full", "The disk that holds the catalog is full", "free space on it"},
+            "try again; a backup or a CLI command may be at work", base::Recovery::retry,
+            base::ErrorKind::unavailable},
+    Outcome{SQLITE_FULL, "catalog.disk_full", "The disk that holds the catalog is full", "free space on it",
+            base::Recovery::retry, base::ErrorKind::other, ENOSPC},
     Outcome{SQLITE_IOERR, "catalog.io", "The catalog could not be read or written",
             "look at the disk and at the kernel's log"},
     Outcome{SQLITE_CORRUPT, "catalog.corrupt", "The catalog is damaged", "restore it from a backup"},
@@ -81,8 +86,9 @@ tl::unexpected<base::Error> fail_sqlite(sqlite3* connection, int result) {
     }
     for (const Outcome& outcome : outcomes) {
         if (outcome.result == (result & 0xff)) {
-            return base::fail(std::string(outcome.code), std::string(outcome.sentence), message,
-                              std::string(outcome.advice));
+            return base::fail({std::string(outcome.code), std::string(outcome.sentence), message,
+                               std::string(outcome.advice), outcome.recovery, outcome.kind,
+                               outcome.os_error});
         }
     }
     return base::fail("catalog.failed", "SQLite refused an operation", message);

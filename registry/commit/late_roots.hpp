@@ -1,6 +1,6 @@
-// When the large root pages are written that publish runs have left for later: a moment after the first name
-// that they lack, so that a burst of uploads shares one, and seldom enough that writing them takes a small
-// part of the publisher's time, because an upload that comes meanwhile waits. docs/decisions/0010.
+// Schedules the large root pages that publish runs defer. They are written a short delay after the first
+// missing name, so that a burst of uploads shares one write, and rarely enough that they take a small part of
+// the publisher's time, because uploads wait for the same thread. See docs/explanation/decisions/0010.
 #pragma once
 
 #include <chrono>
@@ -15,15 +15,15 @@ class LateRoots {
 
     explicit LateRoots(std::int64_t delay_ms) : delay_(delay_ms) {}
 
-    // A run that may leave root pages has left so many.
+    // A run with RootPages::prompt ended and left `count` root pages unwritten.
     void note_left(std::size_t count, TimePoint now);
-    // A run that leaves none took from `began` until `now`.
+    // A run with RootPages::all succeeded; it took from `began` until `now`.
     void note_written(TimePoint began, TimePoint now);
-    // … or came to nothing: again later, then twice as late each time.
+    // A run with RootPages::all failed: retry after a delay that doubles each time.
     void note_failed(TimePoint now);
 
     [[nodiscard]] std::size_t count() const { return count_; }
-    [[nodiscard]] TimePoint due_at() const { return due_at_; }  // while count() > 0
+    [[nodiscard]] TimePoint due_at() const { return due_at_; }  // valid while count() > 0
     [[nodiscard]] bool are_due(TimePoint now) const { return count_ > 0 && now >= due_at_; }
     [[nodiscard]] std::int64_t behind_ms(TimePoint now) const;
 

@@ -40,7 +40,7 @@ PublishQueue::~PublishQueue() {
     wake_publisher_.notify_all();
     thread_.join();
     for (const Waiter& waiter : waiters_)
-        waiter.then(*verdict(waiter));  // stopping: every waiter has one
+        waiter.then(*verdict(waiter));  // when stopping, verdict() always has a value
 }
 
 void PublishQueue::want_locked(catalog::Serial serial) {
@@ -55,9 +55,8 @@ void PublishQueue::want(catalog::Serial serial) {
     want_locked(serial);
 }
 
-// The answer to a waiter, as far as it is known now. What lags is shown only by another run, and a failure
-// counts only if that run covered the waiter's serial: one that began before the commit says nothing about
-// it.
+// The reply to a waiter if it is known by now. Only another run can show a lagging page, and a failure counts
+// only if that run covered the waiter's serial: a run that began before the commit does not matter to it.
 std::optional<base::Status> PublishQueue::verdict(const Waiter& waiter) const {
     if (visible_ >= waiter.serial) {
         const LaggingPage* lagging = find_lagging(waiter.page);
@@ -67,7 +66,7 @@ std::optional<base::Status> PublishQueue::verdict(const Waiter& waiter) const {
     if (failures_ != waiter.failures_before && failed_up_to_ >= waiter.serial)
         return base::fail(last_failure_);
     if (stopping_)
-        return base::fail("publish.stopping", "The registry is stopping", {}, "try again when it is back");
+        return base::fail("publish.stopping", "The registry is stopping", {}, "try again after the restart");
     return std::nullopt;
 }
 
@@ -85,18 +84,18 @@ void PublishQueue::call_when_visible(catalog::Serial serial, PageOf page, WhenVi
 }
 
 base::Status PublishQueue::wait_until_visible(catalog::Serial serial, std::int64_t timeout_ms, PageOf page) {
-    // Shared: the answer may come after the timeout.
+    // Shared: the callback may run after the timeout.
     const auto answer = std::make_shared<std::promise<base::Status>>();
     auto result = answer->get_future();
     call_when_visible(serial, std::move(page),
                       [answer](const base::Status& status) { answer->set_value(status); });
     if (result.wait_for(std::chrono::milliseconds(timeout_ms)) == std::future_status::ready)
         return result.get();
-    return base::fail("publish.slow", "The pages are not out yet", "serial " + std::to_string(serial),
+    return base::fail("publish.slow", "The pages are not published yet", "serial " + std::to_string(serial),
                       "try again in a moment");
 }
 
-// Calls without the lock: whoever is called may ask for something in turn.
+// Calls back without the lock: a callback may call this queue.
 void PublishQueue::answer_waiters(std::unique_lock<std::mutex>& lock) {
     std::vector<std::pair<Waiter, base::Status>> answered;
     std::erase_if(waiters_, [&](Waiter& waiter) {
@@ -130,8 +129,8 @@ std::size_t PublishQueue::waiting() const {
     return waiters_.size();
 }
 
-// Something is to do, and somebody has just asked or its time has come: that of another try after a failure,
-// or that of late root pages.
+// Returns when there is work that was requested, or whose time has come: a retry after a failure, or deferred
+// root pages.
 void PublishQueue::wait_for_work(std::unique_lock<std::mutex>& lock) {
     while (!stopping_) {
         const bool is_behind = wanted_ > visible_ || !lagging_.empty();
@@ -187,7 +186,7 @@ void PublishQueue::run_once(std::unique_lock<std::mutex>& lock, RootPages roots)
     const TimePoint ended = std::chrono::steady_clock::now();
     lock.lock();
     if (!published && roots == RootPages::all) {
-        // Maybe a root page's trouble alone: a run without it says so to those who wait.
+        // The failure may be limited to a root page: run again without root pages, which answers the waiters.
         io::log_error("publish.root_failed", {{"error", published.error().text()}});
         late_roots_.note_failed(ended);
         asked_ = true;
@@ -216,7 +215,7 @@ void PublishQueue::run_once(std::unique_lock<std::mutex>& lock, RootPages roots)
     answer_waiters(lock);
 }
 
-// A tree that no server works on is whole; if it cannot be, the next start makes it so.
+// Leaves a complete tree behind for other readers; if this fails, the next start completes it.
 void PublishQueue::write_late_roots_at_last(std::unique_lock<std::mutex>& lock) {
     if (late_roots_.count() == 0) return;
     lock.unlock();

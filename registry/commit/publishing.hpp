@@ -1,6 +1,6 @@
-// "Uploaded" means "installable": uploads wait here until the pages that show them are out. One thread
-// publishes; waiting uploads are served together (one publish run may cover many commits). Large root pages,
-// which no install asks for, it writes behind the answers.
+// "Uploaded" means "installable": an upload waits here until the pages that show it are published. One thread
+// publishes; one run may cover many commits and answers all their waiters. The same thread writes large root
+// pages, which no install reads, after the waiters are answered.
 #pragma once
 
 #include <chrono>
@@ -20,8 +20,8 @@
 
 namespace wheelyard::registry {
 
-// What a publish run could not bring up to date though it did the rest; without a filename, a project's
-// pages.
+// A page that a publish run could not update although the rest of the run succeeded. An empty filename means
+// the project's pages.
 struct LaggingPage {
     std::string index;
     std::string project;
@@ -31,55 +31,55 @@ struct LaggingPage {
 struct Published {
     catalog::Serial serial = 0;
     std::vector<LaggingPage> lagging = {};
-    std::size_t late_roots = 0;  // root pages that a run with RootPages::prompt left for later
-    Published(catalog::Serial shown = 0) : serial(shown) {}  // all of it
+    std::size_t late_roots = 0;  // root pages that a run with RootPages::prompt deferred
+    Published(catalog::Serial shown = 0) : serial(shown) {}  // nothing lags
 };
-// What somebody waits for: his own file. Others' trouble is not his. An empty member stands for all: without
-// a filename, all files and pages of the project; without a project, of the index.
+// The page a caller waits for; failures of other pages do not fail it. Empty fields are wildcards: without a
+// filename, all files and pages of the project; without a project, all of the index.
 struct PageOf {
     std::string index;
     std::string project;
     std::string filename;
 };
 
-// Which root pages a run writes: all that lack a name, or those alone that cannot come later.
+// Which root pages a run writes: all that lack a name, or only those that cannot be deferred.
 enum class RootPages { all, prompt };
 
-// Publishes everything committed so far and returns the serial that is now visible. main.cpp wires the
-// indexer in here.
+// Publishes everything committed so far and returns the serial that is now visible. The indexer provides
+// it; the serve command connects the two.
 using PublishFunction = std::function<base::Result<Published>(RootPages)>;
 
 class PublishQueue {
   public:
-    // A run that fails is tried again by itself, first after `first_retry_ms`, then twice as late each time
-    // up to a minute; a new wait tries at once. Late root pages come `late_roots_ms` after their first name
-    // at the earliest; one that cannot be written fails nobody who waits for another page.
+    // A failed run is retried on its own, first after `first_retry_ms`, then with doubled delays of up to a
+    // minute; a new wait retries at once. Deferred root pages are written `late_roots_ms` after their first
+    // missing name at the earliest; if one cannot be written, waiters for other pages do not fail.
     explicit PublishQueue(PublishFunction publish, std::int64_t first_retry_ms = 1'000,
                           std::int64_t late_roots_ms = root_delay_ms);
     ~PublishQueue();  // finishes the run under way, and writes late root pages
     // Calls `then` once: with success when `serial` is visible and no page that `page` names lags; with the
-    // error when a run that covered `serial` failed, when that run left such a page behind (each wait lets a
-    // run try it again), or when the queue ends. On the publisher's thread, or at once; `then` must not wait.
-    // The bound on the time is the caller's. The commit stays valid: the caller answers 503, and the
-    // identical retry waits again.
+    // error when a run that covered `serial` failed, when that run left such a page behind (each wait
+    // requests another run), or when the queue is destroyed. `then` runs on the publisher's thread or on the
+    // caller's before this returns, and must not block. There is no timeout here: the caller sets one. The
+    // commit remains valid, so the caller answers 503 and an identical retry waits again.
     using WhenVisible = std::function<void(const base::Status&)>;
     void call_when_visible(catalog::Serial serial, PageOf page, WhenVisible then);
-    // The same for a thread that waits; "publish.slow" after `timeout_ms`.
+    // The same, blocking the calling thread; "publish.slow" after `timeout_ms`.
     [[nodiscard]] base::Status wait_until_visible(catalog::Serial serial, std::int64_t timeout_ms,
                                                   PageOf page = {});
-    // Asks for `serial` without waiting: what was committed before a crash comes out after the restart.
+    // Requests `serial` without waiting, so that commits from before a crash are published after the restart.
     void want(catalog::Serial serial);
-    // How many callers wait for an answer now.
+    // Callers waiting for a reply now.
     [[nodiscard]] std::size_t waiting() const;
-    // How far the pages are behind what somebody waits for.
+    // How far the published pages are behind the requested serial.
     struct Lag {
         catalog::Serial visible = 0;
         catalog::Serial wanted = 0;
-        std::int64_t since_ms = 0;        // how long `wanted` has been ahead of `visible`; 0: it is not
-        std::size_t lagging_pages = 0;    // left behind by the last run
-        std::string last_failure = {};    // while runs fail
+        std::int64_t since_ms = 0;        // how long `wanted` has been ahead of `visible`; 0 if it is not
+        std::size_t lagging_pages = 0;    // not updated by the last run
+        std::string last_failure = {};    // empty unless runs fail
         std::size_t late_roots = 0;       // large root pages that lack names
-        std::int64_t roots_since_ms = 0;  // how long they have
+        std::int64_t roots_since_ms = 0;  // for how long they have lacked them
     };
     [[nodiscard]] Lag lag() const;
 
@@ -110,14 +110,14 @@ class PublishQueue {
     const std::chrono::milliseconds first_retry_;
     mutable std::mutex mutex_;
     std::condition_variable wake_publisher_;
-    catalog::Serial wanted_ = -1;  // serial 0, the empty catalog, has pages too
+    catalog::Serial wanted_ = -1;  // -1: serial 0, the empty catalog, has pages too
     catalog::Serial visible_ = -1;
-    bool asked_ = false;                 // somebody asked since the last run began
-    catalog::Serial failed_up_to_ = -1;  // what the last failed run had taken on
-    std::uint64_t failures_ = 0;         // runs that failed, ever
-    std::uint64_t runs_ = 0;             // that ended well
-    std::vector<LaggingPage> lagging_;   // after the last of them
-    std::chrono::milliseconds retry_;    // before the next run by itself, while runs fail
+    bool asked_ = false;                 // a request came since the last run began
+    catalog::Serial failed_up_to_ = -1;  // highest serial that the last failed run covered
+    std::uint64_t failures_ = 0;         // failed runs since the start
+    std::uint64_t runs_ = 0;             // successful runs since the start
+    std::vector<LaggingPage> lagging_;   // after the last successful run
+    std::chrono::milliseconds retry_;    // delay before the next automatic retry
     TimePoint retry_at_{};
     LateRoots late_roots_;
     base::Error last_failure_;

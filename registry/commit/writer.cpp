@@ -11,7 +11,7 @@ namespace wheelyard::registry {
 
 namespace {
 
-// What `ask` returns or throws, once and for all.
+// Sets the promise to what `ask` returns or throws.
 template <typename T, typename Ask>
 void answer_with(std::promise<base::Result<T>>& promise, const Ask& ask) {
     std::optional<base::Result<T>> answer;
@@ -41,7 +41,7 @@ Writer::~Writer() {
 
 template <typename T>
 base::Result<T> Writer::wait_for(std::function<base::Result<T>(catalog::Catalog&)> work) {
-    // Shared with the job: the waiting thread may return while set_value() is still on its way out.
+    // Shared with the job: the waiting thread may return before set_value() has returned.
     const auto answer = std::make_shared<std::promise<base::Result<T>>>();
     WHEELYARD_TRY(enqueue({[answer, work = std::move(work)](catalog::Catalog& catalog) {
         answer_with(*answer, [&] { return work(catalog); });
@@ -74,8 +74,9 @@ base::Status Writer::enqueue(Job job) {
     {
         const std::lock_guard lock(mutex_);
         if (stopping_ || jobs_.size() >= max_queued_writes)
-            return base::fail("writer.busy", "Too many commits wait for the catalog", {},
-                              "try again in a moment");
+            return base::fail_as(
+                base::ErrorKind::unavailable, base::Recovery::retry,
+                {"writer.busy", "Too many commits wait for the catalog", {}, "try again in a moment"});
         jobs_.push_back(std::move(job));
     }
     wake_.notify_one();
@@ -99,8 +100,8 @@ void Writer::serve() {
     }
 }
 
-// A group that fails is no single row's fault: each is tried alone, and fails with its own error, or by its
-// own exception, a bug, for its request to report.
+// If a group fails, each row is tried alone and fails with its own error or exception (a bug, which its
+// request reports).
 void Writer::commit(std::vector<Job>& jobs) {
     if (jobs.front().work) return jobs.front().work(catalog_);
     std::vector<catalog::FileRow> rows;
@@ -115,7 +116,7 @@ void Writer::commit(std::vector<Job>& jobs) {
     }
 }
 
-// Empty: nothing was added, by whatever fault.
+// Empty if nothing was added, for whatever reason.
 std::vector<catalog::Added> Writer::add_together(std::vector<catalog::FileRow>& rows) {
     if (rows.size() < 2) return {};
     try {

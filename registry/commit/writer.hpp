@@ -1,7 +1,7 @@
-// The one thread that writes the catalog: uploads hand it their row and wait. So no two upload threads share
-// a connection, and a commit never waits for SQLite's lock against our own.
+// The only thread that writes the catalog: uploads hand it their row and wait. No two upload threads share a
+// connection, and a commit never waits for SQLite's lock against another thread of this process.
 //
-// Group commit: rows that came while a commit was on its way to the disk are committed together by the next.
+// Group commit: rows that arrive during a commit are committed together by the next one.
 #pragma once
 
 #include <condition_variable>
@@ -24,28 +24,29 @@ namespace wheelyard::registry {
 class Writer {
   public:
     Writer(catalog::Catalog catalog, const base::Clock& clock);
-    ~Writer();  // finishes what is queued
+    ~Writer();  // completes the queued work
     Writer(const Writer&) = delete;
     Writer& operator=(const Writer&) = delete;
 
-    // Commits the row with the time of the commit; durable when it returns. "writer.busy": the queue is full.
+    // Commits the row, setting its upload time to that of the commit; durable on return. Blocks.
+    // Error "writer.busy": the queue is full.
     [[nodiscard]] base::Result<catalog::Added> add_file(catalog::FileRow row);
     [[nodiscard]] base::Result<std::optional<catalog::FileRow>> find_file(const std::string& index,
                                                                           const std::string& filename);
 
-    // Any work on the catalog, on its thread, in its turn: long work holds up every upload.
+    // Runs `work` on the catalog's thread, in queue order, and waits for it. Long work delays every upload.
     [[nodiscard]] base::Status run(std::function<base::Status(catalog::Catalog&)> work);
 
-    // Commits that wait now.
+    // Commits in the queue now.
     [[nodiscard]] std::size_t queued() const;
 
   private:
     using Work = std::function<void(catalog::Catalog&)>;
     using AddAnswer = std::promise<base::Result<catalog::Added>>;
     struct Job {
-        Work work;                            // or, when empty:
-        catalog::FileRow row = {};            // one to add,
-        std::shared_ptr<AddAnswer> answer{};  // and who waits for it
+        Work work;                            // empty: add `row` instead
+        catalog::FileRow row = {};            // the row to add
+        std::shared_ptr<AddAnswer> answer{};  // receives the result of adding `row`
     };
     template <typename T>
     [[nodiscard]] base::Result<T> wait_for(std::function<base::Result<T>(catalog::Catalog&)> work);
@@ -55,7 +56,7 @@ class Writer {
     [[nodiscard]] std::vector<catalog::Added> add_together(std::vector<catalog::FileRow>& rows);
     [[nodiscard]] base::Result<catalog::Added> add_alone(catalog::FileRow& row);
 
-    catalog::Catalog catalog_;  // used by thread_ only
+    catalog::Catalog catalog_;  // used only on thread_
     const base::Clock& clock_;
     mutable std::mutex mutex_;
     std::condition_variable wake_;

@@ -14,7 +14,7 @@
 namespace wheelyard::registry {
 namespace {
 
-// First path segments that the server itself answers.
+// First path segments that are the server's own routes.
 constexpr std::array<std::string_view, 5> reserved_names{"api", "healthz", "readyz", "metrics", "legacy"};
 
 constexpr std::int64_t max_timeout_s = 24 * 3600;
@@ -40,10 +40,10 @@ void read_listen(io::TomlTable& table, http::ServerSettings& server, const std::
                                      [](const http::ListenPoint& point) { return point.tls; });
     if (has_tls && (server.certificate_file.empty() || server.key_file.empty()))
         table.report("certificate_file",
-                     "an https:// address needs certificate_file and certificate_key_file");
+                     "an https:// address requires certificate_file and certificate_key_file");
 }
 
-// "0660": four octal digits, of which the first is 0.
+// Four octal digits, of which the first is 0: "0660".
 std::optional<unsigned> parse_mode(std::string_view text) {
     if (text.size() != 4 || text[0] != '0') return std::nullopt;
     unsigned mode = 0;
@@ -54,22 +54,22 @@ std::optional<unsigned> parse_mode(std::string_view text) {
     return mode;
 }
 
-// Where and how this server is seen from outside.
+// How clients and proxies see this server.
 void read_proxy(io::TomlTable& table, http::ServerSettings& server) {
     server.public_url = table.string_or("public_url", "");
     const bool is_url = server.public_url.starts_with("http://") || server.public_url.starts_with("https://");
     if (!server.public_url.empty() && (!is_url || server.public_url.ends_with('/')))
-        table.report("public_url", "a URL like https://wheels.example.org, without a slash at its end");
+        table.report("public_url", "must be a URL like https://wheels.example.org, without a trailing slash");
     const std::string mode = table.string_or("unix_socket_mode", "0660");
     if (const auto parsed = parse_mode(mode))
         server.unix_socket_mode = *parsed;
     else
-        table.report("unix_socket_mode", "an octal mode like 0660 or 0666");
+        table.report("unix_socket_mode", "must be an octal mode like 0660 or 0666");
     server.trusted_proxies = table.strings_or("trusted_proxies", {});
     server.accel_prefix = table.string_or("x_accel_redirect", "");
     if (!server.accel_prefix.empty() &&
         (!server.accel_prefix.starts_with('/') || server.accel_prefix.ends_with('/')))
-        table.report("x_accel_redirect", "a path like /wheelyard-files, without a slash at its end");
+        table.report("x_accel_redirect", "must be a path like /wheelyard-files, without a trailing slash");
     server.log_requests = table.boolean_or("log_requests", false);
 }
 
@@ -119,14 +119,14 @@ base::Result<RegistryConfig> read_document(io::TomlDocument document, const std:
     root.integer("config_version", 1, 1);
     read_server(root.table_or_empty("server"), config.server, file.parent_path());
     io::TomlTable store = root.table_or_empty("store");
-    // "data" beside the file when the key or its table is left out.
+    // Default if the key or its table is missing: "data" in the file's folder.
     config.store = store.path_if("directory").value_or(file.parent_path() / "data");
     read_tasks(root.table_or_empty("tasks"), config.tasks);
     std::vector<io::TomlTable> indexes = root.tables("index");
     for (io::TomlTable& table : indexes)
         config.indexes.push_back(read_index(table, config));
     check_index_rules(indexes, config.indexes);
-    if (config.indexes.empty()) root.report("index", "at least one [[index]] is needed");
+    if (config.indexes.empty()) root.report("index", "at least one [[index]] is required");
     WHEELYARD_TRY(document.finish());
     return config;
 }
@@ -150,12 +150,13 @@ std::string index_name_fault(std::string_view name) {
     const auto fits = [](char c) { return (c >= 'a' && c <= 'z') || base::is_ascii_digit(c) || c == '-'; };
     if (name.empty() || name.front() == '-' || name.size() > max_index_name ||
         !std::all_of(name.begin(), name.end(), fits)) {
-        return "an index name is lower-case letters, digits and `-`, begins with a letter or digit, and has "
+        return "an index name consists of lower-case letters, digits and `-`, begins with a letter or digit, "
+               "and has "
                "at most " +
                std::to_string(max_index_name) + " characters";
     }
     if (std::find(reserved_names.begin(), reserved_names.end(), name) != reserved_names.end())
-        return "the server uses this name itself";
+        return "this name is reserved for the server's own routes";
     return {};
 }
 
@@ -163,7 +164,8 @@ base::Result<http::ListenPoint> parse_listen(std::string_view text, const std::f
     const std::string_view whole = text;
     const auto refuse = [whole] {
         return base::fail(
-            "config.listen", "An address to listen on is HOST:PORT", std::string(whole),
+            "config.listen", "An address to listen on must have the form HOST:PORT or unix:PATH",
+            std::string(whole),
             "for example 127.0.0.1:8080, [::]:8080, https://0.0.0.0:8443 or unix:run/http.sock");
     };
     http::ListenPoint point;

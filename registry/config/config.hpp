@@ -1,4 +1,4 @@
-// The registry's configuration file; every key is described in docs/formats/registry-config.md.
+// The registry's configuration file. docs/reference/registry-config.md describes every key.
 #pragma once
 
 #include <cstdint>
@@ -18,18 +18,18 @@
 namespace wheelyard::registry {
 
 struct IndexConfig {
-    std::string name;   // the first part of its URLs: /<name>/simple/
+    std::string name;   // first segment of its URLs: /<name>/simple/
     std::string title;  // for people; may be empty
     std::uint64_t max_file_bytes = static_cast<std::uint64_t>(default_max_file_mib) * base::mib;
     inspect::Policy policy;
-    std::vector<std::string> inherits = {};  // names of indexes whose projects this one shows too, in order
-    std::set<std::string> owns = {};         // normalised names that are never taken from those
-    std::string staging = {};                // the index that wheels of its tasks go to; empty: itself
+    std::vector<std::string> inherits = {};  // indexes whose projects this one also shows, in order
+    std::set<std::string> owns = {};         // normalized names of projects that are never inherited
+    std::string staging = {};                // the index that receives the wheels of its tasks; empty: itself
 };
 
 struct RegistryConfig {
-    http::ServerSettings server;  // as far as the file says them: [server]; listen[0] is its `listen`
-    std::filesystem::path store;  // absolute, or relative to where the program runs if the file was named so
+    http::ServerSettings server;  // [server]; listen[0] is the key `listen`
+    std::filesystem::path store;  // absolute, or relative to the working directory if the file's path was
     tasks::TaskRules tasks;
     std::vector<IndexConfig> indexes;
 
@@ -40,19 +40,20 @@ struct RegistryConfig {
     [[nodiscard]] std::vector<std::string> index_names() const;
 };
 
-// All problems of the file at once, each with line and column ("config.invalid").
+// Reports all problems of the file together, each with line and column ("config.invalid").
 [[nodiscard]] base::Result<RegistryConfig> read_config(const std::filesystem::path& file);
 [[nodiscard]] base::Result<RegistryConfig> parse_config(std::string_view text,
                                                         const std::filesystem::path& file);
 
-// Empty when `name` may name an index; else what is wrong with it.
+// Empty if `name` is a valid index name, otherwise a sentence that says what is wrong.
 [[nodiscard]] std::string index_name_fault(std::string_view name);
 
-// "127.0.0.1:8080" or "[::1]:8080", with "https://" before it for TLS, or "unix:PATH", relative to `folder`.
+// Parses "127.0.0.1:8080", "[::1]:8080", either after "https://" for TLS, or "unix:PATH", relative to
+// `folder`.
 [[nodiscard]] base::Result<http::ListenPoint> parse_listen(std::string_view text,
                                                            const std::filesystem::path& folder = {});
 
-// The commented file that `init` writes.
+// The commented configuration file that `init` writes.
 [[nodiscard]] std::string_view config_template();
 
 }  // namespace wheelyard::registry

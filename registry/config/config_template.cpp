@@ -1,63 +1,63 @@
-// What `wheelyard-registry init` writes: a file that works as it is, with every key in it.
+// The configuration that `wheelyard-registry init` writes: valid as it is, with every key in it.
 #include "registry/config/config.hpp"
 
 namespace wheelyard::registry {
 
 std::string_view config_template() {
-    return R"toml(# wheelyard-registry: which indexes there are, where the wheels lie, who is listened to.
-# Every key is described in docs/formats/registry-config.md; values shown behind `#` are the defaults.
+    return R"toml(# Configuration of wheelyard-registry: listening addresses, storage, indexes and their policies.
+# docs/reference/registry-config.md describes every key. Commented-out values are the defaults.
 config_version = 1
 
 [server]
-# Loopback only: TLS, here or in a proxy in front, comes before anybody else may reach it.
+# Loopback only by default. Set up TLS, here or in a proxy, before you listen on other addresses.
 listen = "127.0.0.1:8080"
 # also_listen = ["https://[::]:8443", "unix:run/http.sock"]
-# unix_socket_mode = "0660"             # who may connect to unix: addresses
-# certificate_file = "tls/chain.pem"     # for https://; SIGHUP reads both again
+# unix_socket_mode = "0660"             # permissions of unix: sockets
+# certificate_file = "tls/chain.pem"     # for https://; SIGHUP reloads both files
 # certificate_key_file = "tls/key.pem"
-# public_url = "https://wheels.example.org"   # how pages name this server; else as it was asked
-# trusted_proxies = ["127.0.0.1"]        # whose X-Forwarded-Proto and -Host are believed; "unix" for a Unix socket
-# x_accel_redirect = "/wheelyard-files"  # nginx sends the files: its internal location of data/public
-# log_requests = false      # a line for each request
-# io_threads = 2            # answer requests for pages and files
-# upload_threads = 4        # write, hash and check uploads
-# max_uploads = 16         # in progress at once, 2 MiB of memory each; more are answered 503
+# public_url = "https://wheels.example.org"   # base of absolute URLs; default: the request's host
+# trusted_proxies = ["127.0.0.1"]        # their X-Forwarded-Proto and -Host are used; "unix": any Unix-socket peer
+# x_accel_redirect = "/wheelyard-files"  # nginx sends the files: its internal location for data/public
+# log_requests = false      # one log line per request
+# io_threads = 2            # threads that serve pages and files
+# upload_threads = 4        # threads that write, hash and check uploads
+# max_uploads = 16         # concurrent uploads, 2 MiB of memory each; beyond this the server answers 503
 # max_connections = 10000
-# header_timeout_s = 30     # a request's header must be complete by then
-# idle_timeout_s = 75       # between two requests of one connection
-# stall_timeout_s = 60      # a body that makes no progress for this long is cut
-# drain_timeout_s = 30      # how long a stop waits for requests under way
-# page_wait_s = 60          # how long an upload waits for its page before it answers 503
+# header_timeout_s = 30     # time for a complete request header
+# idle_timeout_s = 75       # time between two requests of one connection
+# stall_timeout_s = 60      # a body without progress for this long is aborted
+# drain_timeout_s = 30      # time that a shutdown waits for requests in progress
+# page_wait_s = 60          # time that an upload waits for its page before it answers 503
 
 [store]
-# Catalog, wheels and published pages; relative to this file. Keep it on one file system.
+# Catalog, wheels and published pages; relative to this file. Must be on one file system.
 directory = "data"
 
-# What agents build because somebody asked for it: docs/formats/task.md.
+# Tasks: wheels that users request and agents build. See docs/reference/task.md.
 [tasks]
-# lease_s = 3600            # an agent that says nothing for this long has lost its task: several ticks
-# max_attempts = 3         # leases that end without an outcome, then the task failed
-# kept_days = 90            # a task that ended is removed after so long, with its logs
+# lease_s = 3600            # an agent that does not renew its lease in this time loses the task
+# max_attempts = 3         # leases without an outcome before the task fails
+# kept_days = 90            # ended tasks and their logs are removed after this time
 
 # One [[index]] per cluster: pip installs from http://HOST:PORT/NAME/simple/
 [[index]]
 name = "main"
 title = "Wheels for everybody"
 # max_file_mib = 8192
-# inherits = []             # other indexes whose projects this one shows too, in order: ["base"]
-# owns = []                 # projects that are this index's alone, never taken from those: ["torch"]
-# staging = ""              # another index: wheels of tasks for this one go there, and are promoted from it
+# inherits = []             # other indexes whose projects this one also shows, in order: ["base"]
+# owns = []                 # projects that are never inherited: ["torch"]
+# staging = ""              # another index that receives the wheels of tasks; promote them from there
 
-# What to do about findings on wheels: a preset ("linux", "manylinux-strict", "mirror"), the site's module tree
-# and GPUs, and any rule's severity ("reject", "quarantine", "warn", "note" or "ignore"). `wheelyard-registry check
-# --explain all` lists the rules.
+# What to do about findings in wheels: a preset ("linux", "manylinux-strict", "mirror"), the site's module tree
+# and GPUs, and the severity of single rules ("reject", "quarantine", "warn", "note" or "ignore").
+# `wheelyard-registry check --explain all` lists the rules.
 # [index.policy]
 # preset = "linux"
 # rpath_prefixes = ["/cvmfs/soft.example.org"]
-# gpu_architectures = ["sm_90"]   # or "gfx90a": what the cluster has
-# unpacked_gib = 64               # what all members of a wheel together may unpack to,
-# unpacked_ratio = 100            # and how many times its packed size,
-# unpacked_ratio_from_mib = 64    # if it is more than this
+# gpu_architectures = ["sm_90"]   # GPU architectures of the cluster; also "gfx90a"
+# unpacked_gib = 64               # maximum unpacked size of a wheel
+# unpacked_ratio = 100            # maximum ratio of unpacked to packed size ...
+# unpacked_ratio_from_mib = 64    # ... for wheels that unpack to more than this
 # "tag.platform_without_elf" = "reject"
 )toml";
 }

@@ -15,7 +15,7 @@ const IndexConfig* find(const std::vector<IndexConfig>& indexes, const std::stri
     return found == indexes.end() ? nullptr : &*found;
 }
 
-// The names from `path`'s last one back to its first, if there is a way; `seen` bounds the walk.
+// Extends `path` from its last name back to its first, if such a path exists; `seen` bounds the search.
 bool leads_back(const std::vector<IndexConfig>& indexes, std::vector<std::string>& path,
                 std::vector<std::string>& seen) {
     const IndexConfig* index = find(indexes, path.back());
@@ -38,12 +38,13 @@ void read_index_rule(io::TomlTable& table, IndexConfig& index) {
     index.inherits = table.strings_or("inherits", {});
     for (auto name = index.inherits.begin(); name != index.inherits.end(); ++name) {
         if (std::find(index.inherits.begin(), name, *name) != name)
-            table.report("inherits", "`" + *name + "` stands there twice");
+            table.report("inherits", "`" + *name + "` is listed twice");
     }
     index.staging = table.string_or("staging", "");
     for (const std::string& name : table.strings_or("owns", {})) {
         if (!wheel::is_valid_name(name))
-            table.report("owns", "`" + name + "` is no project's name (letters, digits, `-`, `_`, `.`)");
+            table.report("owns",
+                         "`" + name + "` is not a valid project name (letters, digits, `-`, `_`, `.`)");
         index.owns.insert(wheel::normalize_name(name));
     }
 }

@@ -1,5 +1,4 @@
-// `inherits`, `owns` and `staging` of the configuration's indexes: read, checked against each other, and as
-// the catalog keeps them.
+// Reads and cross-checks `inherits`, `owns` and `staging` of the indexes, and converts them for the catalog.
 #pragma once
 
 #include <vector>
@@ -10,9 +9,9 @@
 
 namespace wheelyard::registry {
 
-// Of one [[index]]: what can be said without the others.
+// Reads the rules of one [[index]] and checks what does not depend on the others.
 void read_index_rule(io::TomlTable& table, IndexConfig& index);
-// Of all together: unknown parents, and circles. `tables` and `indexes` are the same ones in the same order.
+// Reports unknown parents and cycles. `tables` and `indexes` have the same order.
 void check_index_rules(std::vector<io::TomlTable>& tables, const std::vector<IndexConfig>& indexes);
 [[nodiscard]] std::vector<catalog::IndexRule> index_rules(const RegistryConfig& config);
 

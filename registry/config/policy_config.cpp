@@ -10,18 +10,18 @@
 namespace wheelyard::registry {
 namespace {
 
-// Empty, or what is wrong: a prefix lets libraries in, so it names one tree below the root, and no other way
-// there.
+// Empty, or what is wrong. A prefix permits libraries, so it must name one tree below the root and must not
+// leave it with `..`.
 std::string prefix_fault(const std::string& prefix) {
     if (!prefix.starts_with('/') || prefix.find_first_not_of('/') == std::string::npos)
-        return "`" + prefix + "` is no absolute path of a folder below the root";
-    if (prefix.find("/..") != std::string::npos) return "`" + prefix + "` must not hold `..`";
+        return "`" + prefix + "` is not an absolute path of a folder below the root";
+    if (prefix.find("/..") != std::string::npos) return "`" + prefix + "` must not contain `..`";
     return {};
 }
 
-// Whoever lets more in knows the disk and the time that it takes.
+// Generous upper bounds: an operator who raises the limits provides the disk space and the time.
 constexpr std::int64_t max_unpacked_gib = 4096;
-constexpr std::int64_t highest_ratio = 1032;  // DEFLATE's own
+constexpr std::int64_t highest_ratio = 1032;  // the maximum ratio of DEFLATE
 constexpr std::int64_t max_ratio_from_mib = 1 << 20;
 
 std::int64_t units(std::uint64_t bytes, std::uint64_t unit) {
@@ -40,7 +40,7 @@ void read_sizes(io::TomlTable& table, inspect::SizeLimits& sizes) {
             "unpacked_ratio_from_mib", units(sizes.ratio_from_bytes, base::mib), 0, max_ratio_from_mib));
 }
 
-// The keys that are no rule's code.
+// The keys that are not rule codes.
 constexpr std::string_view other_keys[] = {"preset",       "rpath_prefixes", "gpu_architectures",
                                            "unpacked_gib", "unpacked_ratio", "unpacked_ratio_from_mib"};
 
@@ -50,7 +50,7 @@ void read_severity(io::TomlTable& table, const std::string& code, inspect::Polic
         return;
     }
     const auto word = table.string_if(code);
-    if (!word) return;  // of a wrong type: noted
+    if (!word) return;  // wrong type: already reported
     if (const auto severity = inspect::parse_severity(*word))
         policy.severities.insert_or_assign(code, *severity);
     else
@@ -76,8 +76,9 @@ inspect::Policy read_policy(io::TomlTable table) {
         if (inspect::is_gpu_architecture(architecture))
             policy.gpu_architectures.push_back(std::move(architecture));
         else
-            table.report("gpu_architectures",
-                         "`" + architecture + "` is no GPU of a machine: \"sm_90\", \"gfx90a\" are");
+            table.report(
+                "gpu_architectures",
+                "`" + architecture + "` is not a GPU architecture; examples are \"sm_90\" and \"gfx90a\"");
     }
     read_sizes(table, policy.sizes);
     for (const std::string& key : table.keys()) {
@@ -91,7 +92,7 @@ base::Result<inspect::Policy> load_policy(const std::string& preset_or_file) {
     if (auto preset = inspect::make_preset(preset_or_file)) return *std::move(preset);
     std::error_code failed;
     if (!std::filesystem::exists(preset_or_file, failed)) {
-        return base::fail("config.missing", "This is neither a policy's file nor a preset.", preset_or_file,
+        return base::fail("config.missing", "Neither a policy file nor a preset.", preset_or_file,
                           inspect::unknown_preset_sentence(preset_or_file));
     }
     WHEELYARD_ASSIGN(io::TomlDocument document, io::TomlDocument::read(preset_or_file));

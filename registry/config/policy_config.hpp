@@ -1,13 +1,13 @@
-// An index's policy as TOML says it: [index.policy] of the configuration, or a file of its own for
+// An index's policy in TOML: [index.policy] of the configuration, or a separate file for
 // `wheelyard-registry check --policy`.
 //
 //     preset = "linux"                              # the default; or "manylinux-strict", "mirror"
 //     rpath_prefixes = ["/cvmfs/soft.example.org"]  # the site's module tree
-//     gpu_architectures = ["sm_90"]                 # what its machines have
-//     unpacked_gib = 64                             # what all members together may unpack to
-//     unpacked_ratio = 100                          # and how many times the packed size
-//     unpacked_ratio_from_mib = 64                  # of what is larger than this
-//     "elf.needed_unknown" = "reject"               # and any rule's severity
+//     gpu_architectures = ["sm_90"]                 # GPUs of the cluster
+//     unpacked_gib = 64                             # maximum unpacked size of a wheel
+//     unpacked_ratio = 100                          # maximum ratio of unpacked to packed size,
+//     unpacked_ratio_from_mib = 64                  # for wheels that unpack to more than this
+//     "elf.needed_unknown" = "reject"               # severity of any rule
 #pragma once
 
 #include <string>
@@ -18,10 +18,10 @@
 
 namespace wheelyard::registry {
 
-// Problems are noted in the table's document.
+// Reports problems to the table's document.
 [[nodiscard]] inspect::Policy read_policy(io::TomlTable table);
 
-// A preset's name, or the path of a file with the keys above at its top. Errors "config.*".
+// Takes a preset's name, or the path of a file with the keys above at top level. Errors "config.*".
 [[nodiscard]] base::Result<inspect::Policy> load_policy(const std::string& preset_or_file);
 
 }  // namespace wheelyard::registry

@@ -1,4 +1,4 @@
-// The one file that compiles Asio's and Beast's own sources (separate compilation: the others only see
-// declarations).
+// The only file that compiles Asio's and Beast's implementation (separate compilation); all others see
+// declarations.
 #include <boost/asio/impl/src.hpp>
 #include <boost/beast/src.hpp>

@@ -1,4 +1,4 @@
-// A state machine over single characters of framing; data is copied in runs.
+// A state machine that reads the framing character by character and copies data in runs.
 #include "registry/http/chunked.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace wheelyard::http {
 
 namespace {
 
-// Sixteen hex digits fill 64 bits; fifteen cannot overflow and are more than any body.
+// Sixteen hex digits fill 64 bits; fifteen cannot overflow and exceed any real body.
 constexpr int max_size_digits = 15;
 
 bool is_text(char c) {
@@ -22,7 +22,7 @@ bool is_text(char c) {
 
 }  // namespace
 
-// False: not the grammar.
+// Returns false if `c` violates the grammar.
 bool ChunkDecoder::take_framing(char c) {
     switch (state_) {
         case State::size:
@@ -50,7 +50,7 @@ bool ChunkDecoder::take_framing(char c) {
             return c == '\n';
         case State::trailer_start:
             state_ = c == '\r' ? State::final_lf : State::trailer;
-            // A trailer line begins with its name: a blank would fold it into the line before.
+            // A trailer line begins with its name; a leading blank would continue the previous line.
             return c == '\r' ||
                    (is_text(c) && c != ' ' && c != '\t' && ++trailer_bytes_ <= max_trailer_bytes);
         case State::trailer:
@@ -75,8 +75,8 @@ Answered<ChunkDecoder::Step> ChunkDecoder::decode(std::string_view in, char* out
         if (state_ != State::data) {
             if (take_framing(in[step.consumed++])) continue;
             return wire::refuse(400, "request.chunk", "Bad request",
-                                "The chunked body is not properly framed (RFC 9112 section 7.1).", {},
-                                "check the client or the proxy in between");
+                                "The framing of the chunked body is invalid (RFC 9112 section 7.1).", {},
+                                "check the client, or a proxy in between");
         }
         const std::size_t room = std::min(in.size() - step.consumed, out_size - step.produced);
         if (room == 0) break;

@@ -1,6 +1,6 @@
-// The chunked transfer coding (RFC 9112 §7.1), decoded piece by piece, strictly and with bounds. Ours rather
-// than Beast's: it puts the data where the caller wants it, lets the caller read a chunk's data straight from
-// the socket, and bounds extensions and trailers.
+// Incremental, strict and bounded decoder of the chunked transfer coding (RFC 9112 §7.1). Used instead of
+// Beast's because it writes into the caller's buffer, lets the caller read a chunk's data directly from the
+// socket, and bounds extensions and trailers.
 #pragma once
 
 #include <cstdint>
@@ -13,17 +13,16 @@ namespace wheelyard::http {
 class ChunkDecoder {
   public:
     struct Step {
-        std::size_t consumed = 0;  // of `in`
-        std::size_t produced = 0;  // into `out`
+        std::size_t consumed = 0;  // bytes of `in`
+        std::size_t produced = 0;  // bytes written to `out`
     };
-    // Decodes until `in` is used up, `out` is full or the body has ended. Extensions and trailers are
-    // dropped. 400 "request.chunk" on anything that is not the grammar; nothing can be read from the
-    // connection after that.
+    // Decodes until `in` is consumed, `out` is full or the body has ended. Drops extensions and trailers.
+    // Returns 400 "request.chunk" for invalid framing; the connection cannot be used after that.
     [[nodiscard]] Answered<Step> decode(std::string_view in, char* out, std::size_t out_size);
     [[nodiscard]] bool ended() const { return state_ == State::ended; }
 
-    // Bytes of data that come next without framing between them; the caller may read them itself and then
-    // says how many.
+    // Number of data bytes that come next without framing. The caller may read up to that many itself and
+    // then calls skip_data().
     [[nodiscard]] std::uint64_t data_ahead() const { return state_ == State::data ? left_ : 0; }
     void skip_data(std::uint64_t read);
 
@@ -43,7 +42,7 @@ class ChunkDecoder {
     };
     [[nodiscard]] bool take_framing(char c);
     State state_ = State::size;
-    std::uint64_t left_ = 0;  // of the chunk
+    std::uint64_t left_ = 0;  // data bytes left in the current chunk
     int digits_ = 0;
     std::size_t line_bytes_ = 0;
     std::size_t trailer_bytes_ = 0;

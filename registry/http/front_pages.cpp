@@ -1,4 +1,4 @@
-// HTML of a few lines; everything that varies is escaped.
+// Small HTML pages; every variable part is escaped.
 #include "registry/http/front_pages.hpp"
 
 #include <utility>
@@ -11,7 +11,7 @@ namespace wheelyard::http {
 
 namespace {
 
-// "<!DOCTYPE html>…" around `body`, which is HTML already.
+// A complete page around `body`, which must be HTML.
 std::string html_page(std::string_view title, std::string_view body) {
     std::string page = "<!DOCTYPE html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\"><title>";
     page.append(base::escape_html(title))
@@ -42,7 +42,9 @@ std::string render_index_page(std::string_view index, std::string_view base_url)
                                       std::string(base_url) + "/" + base::encode_percent(index) + "/simple/"};
     std::string body = "<pre>pip install --index-url ";
     body.append(base::escape_html(source.place))
-        .append(" PACKAGE</pre>\n<p><a href=\"simple/\">All packages</a></p>\n<h2>For good</h2>\n");
+        .append(
+            " PACKAGE</pre>\n<p><a href=\"simple/\">All packages</a></p>\n<h2>Permanent "
+            "configuration</h2>\n");
     for (const auto& file : simple::client_files()) {
         append_details(
             body, std::string(file.word) + ": " + std::string(file.where) + ", " + std::string(file.hint),
@@ -55,8 +57,8 @@ std::string render_index_page(std::string_view index, std::string_view base_url)
         append_details(
             body,
             std::string(words) +
-                "over the folder that `wheelyard-indexer client-config --to` writes; it can also tell kinds "
-                "of nodes apart",
+                "for the folder that `wheelyard-indexer client-config --to` writes; it can also distinguish "
+                "node types",
             simple::render_modulefile(kind, index, "/path/to/that/folder", nodes));
     }
     return html_page(index, body);

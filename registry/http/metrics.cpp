@@ -1,4 +1,4 @@
-// Prometheus' text format 0.0.4: HELP, TYPE, then one line a number.
+// Prometheus text format 0.0.4: HELP, TYPE, then one line per value.
 #include "registry/http/metrics.hpp"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ void RequestMetrics::count(const Answered& answered) {
     add(route.sent_bytes, answered.bytes);
 }
 
-// Collects the text; a friend of the counters.
+// Builds the text; a friend of RequestMetrics.
 class MetricsText {
   public:
     explicit MetricsText(const std::vector<const RequestMetrics*>& threads) : threads_(threads) {}
@@ -33,7 +33,7 @@ class MetricsText {
                     line("requests_total", label + ",status=\"" + std::to_string(status + 100) + "\"", count);
             }
         });
-        begin("sent_bytes_total", "Bytes of bodies that answers promised", "counter");
+        begin("sent_bytes_total", "Response body bytes (Content-Length)", "counter");
         each_route([&](std::size_t route, const std::string& label) {
             line("sent_bytes_total", label,
                  sum([&](const RequestMetrics& m) -> auto& { return m.routes_[route].sent_bytes; }));
@@ -42,7 +42,7 @@ class MetricsText {
         begin("received_bytes_total", "Bytes of uploads and API bodies received", "counter");
         line("received_bytes_total", "",
              sum([](const RequestMetrics& m) -> auto& { return m.received_bytes_; }));
-        begin("uploads_cut_total", "Uploads whose client went away before their end", "counter");
+        begin("uploads_cut_total", "Uploads whose client disconnected before the end", "counter");
         line("uploads_cut_total", "", sum([](const RequestMetrics& m) -> auto& { return m.cut_uploads_; }));
         for (const Gauge& gauge : gauges) {
             begin(gauge.name, gauge.help, "gauge");
@@ -91,7 +91,8 @@ class MetricsText {
     }
 
     void durations() {
-        begin("request_duration_seconds", "From a request's head to the end of its answer", "histogram");
+        begin("request_duration_seconds", "Time from the end of the request head to the end of the response",
+              "histogram");
         each_route([&](std::size_t route, const std::string& label) {
             std::uint64_t up_to = 0;
             for (std::size_t bucket = 0; bucket <= duration_bounds_ms.size(); ++bucket) {

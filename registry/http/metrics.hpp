@@ -1,5 +1,5 @@
-// What was answered, counted, and the text that Prometheus reads. Each I/O thread counts for itself, so that
-// no two threads write one number; a scrape adds them up.
+// Request counters, and their text for Prometheus. Each I/O thread has its own counters, so that no two
+// threads write the same one; a scrape sums them.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@
 
 namespace wheelyard::http {
 
-// From the head's last byte to the answer's last byte, in milliseconds; the last bucket is all the rest.
+// Time from the head's last byte to the reply's last byte, in milliseconds; the last bucket is unbounded.
 inline constexpr std::array<std::int64_t, 9> duration_bounds_ms{1,     5,      25,     100,    500,
                                                                 2'500, 10'000, 60'000, 600'000};
 
@@ -23,7 +23,7 @@ class RequestMetrics {
     struct Answered {
         RouteKind kind = RouteKind::front;
         int status = 200;
-        std::uint64_t bytes = 0;  // of the body, as framed
+        std::uint64_t bytes = 0;  // body size (Content-Length)
         std::int64_t duration_us = 0;
     };
     void count(const Answered& answered);
@@ -48,16 +48,16 @@ class RequestMetrics {
     Counter cut_uploads_ = 0;
 };
 
-// One number as it is now.
+// A current value.
 struct Gauge {
     std::string_view name;  // without the prefix "wheelyard_"
     std::string_view help;
     double value = 0;
 };
 
-// What the service behind the server says of itself. Asked for on an I/O thread: it must not wait.
+// State of the service behind the server. Read on an I/O thread, so the function must not block.
 struct ServiceState {
-    std::string not_ready = {};  // why uploads would not become installable now; empty: they would
+    std::string not_ready = {};  // why uploads do not become installable now; empty if they do
     std::vector<Gauge> gauges = {};
 };
 using ServiceStateFunction = std::function<ServiceState()>;
@@ -65,7 +65,6 @@ using ServiceStateFunction = std::function<ServiceState()>;
 [[nodiscard]] std::string render_metrics(const std::vector<const RequestMetrics*>& threads,
                                          const std::vector<Gauge>& gauges);
 
-// The content type of that text.
 inline constexpr std::string_view metrics_content_type = "text/plain; version=0.0.4; charset=utf-8";
 
 }  // namespace wheelyard::http

@@ -1,4 +1,4 @@
-// Accept headers against the few media types of a Simple page.
+// Matches Accept headers against the media types of a Simple page.
 #include "registry/http/negotiation.hpp"
 
 #include <algorithm>
@@ -15,8 +15,8 @@ namespace {
 struct Offer {
     std::string_view media_type;
     PageForm form;
-    int order_when_named;     // lower is served first among equals that the client named exactly
-    int order_when_wildcard;  // … and among those that only a wildcard allows
+    int order_when_named;     // tie-break among types that the client named exactly; lower wins
+    int order_when_wildcard;  // tie-break among types that matched a wildcard
 };
 
 constexpr std::array offers{
@@ -27,7 +27,7 @@ constexpr std::array offers{
     Offer{"text/html", PageForm::html, 4, 0},
 };
 
-// q = 0…1 with up to three decimals, as thousandths; nullopt when malformed.
+// A q-value (0 to 1, up to three decimals) in thousandths; nullopt if malformed.
 std::optional<int> parse_q(std::string_view text) {
     if (text.empty() || text.size() > 5 || (text[0] != '0' && text[0] != '1')) return std::nullopt;
     int value = (text[0] - '0') * 1000;
@@ -48,7 +48,7 @@ struct MediaRange {
     int q = 1000;
 };
 
-// nullopt: malformed, or with a parameter that none of our types has ("text/html;level=1").
+// nullopt: malformed, or it has a parameter that no offered type has ("text/html;level=1").
 std::optional<MediaRange> parse_media_range(std::string_view text) {
     MediaRange range;
     bool first = true;
@@ -69,12 +69,12 @@ std::optional<MediaRange> parse_media_range(std::string_view text) {
         const auto q = parse_q(base::trim(part.substr(equals + 1)));
         if (!q) return std::nullopt;
         range.q = *q;
-        break;  // what follows q are extensions of Accept, not parameters of the type
+        break;  // parameters after q belong to Accept, not to the type
     }
     return range;
 }
 
-// How exactly `range` names `media_type`: 0 not at all, 1 "*/*", 2 "text/*", 3 itself.
+// How specifically `range` matches `media_type`: 0 not at all, 1 "*/*", 2 "text/*", 3 exactly.
 int precision(std::string_view range, std::string_view media_type) {
     if (range == media_type) return 3;
     if (range == "*/*") return 1;

@@ -1,5 +1,5 @@
-// Operations to OpenAPI: paths with their methods, parameters from the {names} in them, one schema for
-// problems.
+// Converts the operations to OpenAPI: paths and methods, parameters from the {names} in paths, and one schema
+// for problems.
 #include "registry/http/openapi.hpp"
 
 #include <algorithm>
@@ -17,12 +17,12 @@ namespace {
 
 using io::Json;
 
-// What operations take beside their address. A name is a text that is needed, unless it says another type
-// behind `:` or ends in `?`; of a query none is needed.
+// Inputs of operations besides their path. An item is "name", "name:type" or with a final `?` for optional;
+// the default type is string. Query parameters are always optional.
 struct Input {
     std::string_view operation;
     std::string_view query = {};
-    std::string_view format = {};  // of the body's document
+    std::string_view format = {};  // the `format` member of the body's JSON
     std::string_view members = {};
 };
 
@@ -140,7 +140,7 @@ Json render_operation(const Operation& operation) {
     Json responses = Json::object(
         {{"200", Json::object({{"description", operation.summary},
                                {"content", content(operation.produces, std::move(schema))}})},
-         {"default", Json::object({{"description", "A refusal, and why"},
+         {"default", Json::object({{"description", "A problem document"},
                                    {"content", content("application/problem+json", problem)}})}});
     Json rendered = Json::object({{"operationId", operation.id}, {"summary", operation.summary}});
     rendered.set("parameters", parameters_of(operation));
@@ -179,7 +179,7 @@ std::string render_openapi() {
         {{"bearer", Json::object({{"type", "http"}, {"scheme", "bearer"}})},
          {"basic", Json::object({{"type", "http"},
                                  {"scheme", "basic"},
-                                 {"description", "any user name, the token as the password"}})}});
+                                 {"description", "any user name; the token as the password"}})}});
     return Json::object(
                {{"openapi", "3.1.0"},
                 {"info", Json::object({{"title", "wheelyard-registry"}, {"version", WHEELYARD_VERSION}})},

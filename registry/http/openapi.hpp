@@ -1,4 +1,4 @@
-// The OpenAPI 3.1 document of this server, drawn from the table of operations. Text only, no I/O.
+// Generates the OpenAPI 3.1 document of this server from the table of operations. No I/O.
 #pragma once
 
 #include <string>

@@ -1,4 +1,3 @@
-// Byte ranges and conditional requests.
 #include "registry/http/ranges.hpp"
 
 #include <algorithm>
@@ -30,7 +29,7 @@ RangeChoice choose_range(std::string_view range, std::uint64_t size) {
     }
     const auto first = base::parse_decimal(first_text);
     if (!first) return whole;
-    std::uint64_t last = size - 1;  // meaningless when size is 0: `first` is past the end then
+    std::uint64_t last = size - 1;  // wraps if size is 0, but then `first` is past the end
     if (!last_text.empty()) {
         const auto given = base::parse_decimal(last_text);
         if (!given || *given < *first) return whole;
@@ -48,7 +47,7 @@ bool range_still_valid(std::string_view if_range, std::string_view etag, std::st
 bool names_etag(std::string_view if_none_match, std::string_view etag) {
     std::string_view rest = base::trim(if_none_match);
     if (rest == "*") return true;
-    // Entity tags may hold commas, so this walks from quote to quote instead of splitting.
+    // Entity tags may contain commas, so this scans from quote to quote instead of splitting.
     while (!rest.empty()) {
         if (rest.starts_with("W/")) rest.remove_prefix(2);
         if (!rest.starts_with('"')) return false;

@@ -1,4 +1,4 @@
-// Which bytes a client gets, and whether it has them already (RFC 9110 §13 and §14). No I/O.
+// Byte ranges and conditional requests (RFC 9110 §13 and §14). No I/O.
 #pragma once
 
 #include <cstdint>
@@ -13,28 +13,28 @@ enum class RangeKind { whole, part, unsatisfiable };
 
 struct RangeChoice {
     RangeKind kind = RangeKind::whole;
-    std::uint64_t offset = 0;  // of a part
+    std::uint64_t offset = 0;  // first byte of a part
     std::uint64_t length = 0;
     bool operator==(const RangeChoice&) const = default;
 };
 
-// One range is served as such; several, another unit or a malformed value get the whole (RFC 9110 §14.2
-// allows both).
+// Serves a single range; several ranges, another unit or a malformed value get the whole file (RFC 9110 §14.2
+// permits both).
 [[nodiscard]] RangeChoice choose_range(std::string_view range, std::uint64_t size);
 
-// If-Range: may the Range be honoured? `etag` is ours, quoted and strong; a date must be the very one we
-// sent.
+// If-Range: whether the Range applies. `etag` is the file's, quoted and strong; a date must equal
+// `last_modified` exactly.
 [[nodiscard]] bool range_still_valid(std::string_view if_range, std::string_view etag,
                                      std::string_view last_modified);
 
-// If-None-Match: a list of entity tags or "*", compared weakly.
+// If-None-Match: whether the list of entity tags contains `etag` (weak comparison) or is "*".
 [[nodiscard]] bool names_etag(std::string_view if_none_match, std::string_view etag);
 
-// 304? If-None-Match decides when present; If-Modified-Since (whole seconds) only without it. Empty: absent.
+// Whether to answer 304. If-Modified-Since (whole seconds) counts only without If-None-Match. Empty: absent.
 [[nodiscard]] bool not_modified(std::string_view if_none_match, std::string_view if_modified_since,
                                 std::string_view etag, base::UnixMicros last_modified);
 
-// "Sun, 06 Nov 1994 08:49:37 GMT" (RFC 9110 §5.6.7, the one form that clients send); others are nullopt.
+// Parses "Sun, 06 Nov 1994 08:49:37 GMT" (RFC 9110 §5.6.7, IMF-fixdate); nullopt for other forms.
 [[nodiscard]] std::optional<base::UnixMicros> parse_http_date(std::string_view text);
 
 }  // namespace wheelyard::http

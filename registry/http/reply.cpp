@@ -1,4 +1,4 @@
-// Replies rendered as HTTP/1.1 heads.
+// Renders replies as HTTP/1.1.
 #include "registry/http/reply.hpp"
 
 #include <algorithm>
@@ -54,7 +54,7 @@ std::string_view usual_phrase(int status) {
     return found == phrases.end() ? "Unknown" : found->text;
 }
 
-// A reason phrase is one line of ASCII: whatever else a title holds (a file name that a client chose) becomes
+// A reason phrase is one line of ASCII: other characters of a title, such as a client's file name, become
 // '?'.
 std::string sanitize_phrase(std::string_view title) {
     constexpr std::size_t max_phrase_bytes = 200;
@@ -64,7 +64,7 @@ std::string sanitize_phrase(std::string_view title) {
     return phrase;
 }
 
-// 304 describes a body that it does not carry (RFC 9112 §6.3).
+// A 304 describes a body that it does not contain (RFC 9112 §6.3).
 bool has_no_body(int status) {
     return status == 304 || status == 204;
 }
@@ -115,9 +115,9 @@ Reply reply_problem(const wire::Problem& problem) {
 }
 
 Reply reply_method_not_allowed(std::string_view method, std::string_view allowed) {
-    Reply reply = reply_problem({405, "request.method", "Method not allowed",
-                                 "This address does not answer that method.",
-                                 std::string(method.substr(0, 32)), "use " + std::string(allowed)});
+    Reply reply =
+        reply_problem({405, "request.method", "Method not allowed", "This URL does not support the method.",
+                       std::string(method.substr(0, 32)), "use " + std::string(allowed)});
     reply.add("Allow", allowed);
     return reply;
 }
@@ -134,7 +134,7 @@ namespace {
 Reply reply_with(int status, std::string_view content_type, std::string body) {
     Reply reply{status};
     reply.add("Content-Type", content_type);
-    reply.add("Cache-Control", "no-store");  // front pages show the Host that was asked for
+    reply.add("Cache-Control", "no-store");  // front pages contain the request's Host
     reply.add("X-Content-Type-Options", "nosniff");
     reply.body = std::move(body);
     return reply;
@@ -169,10 +169,10 @@ Reply reply_uploaded(const UploadDone& done) {
         {{"filename", done.filename}, {"serial", done.serial}, {"already_there", done.already_there}});
     if (done.quarantined_because.empty()) return reply_json(200, document.render());
     document.set("code", "upload.quarantined");
-    document.set("title", "Kept, but not offered until a person decides");
+    document.set("title", "The file is quarantined until an operator decides");
     document.set("detail", done.quarantined_because);
     document.set("advice",
-                 "the registry's operator can release it; or mend what is told and upload a new build");
+                 "ask the registry's operator to release it, or fix the findings and upload a new build");
     return reply_json(202, document.render());
 }
 

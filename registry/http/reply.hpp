@@ -1,5 +1,4 @@
-// One answer, as values until it is written: status, fields, body (text, a cached page, or a slice of an open
-// file).
+// A reply as a value: status, header fields, and a body (text, a cached page, or a slice of an open file).
 #pragma once
 
 #include <cstdint>
@@ -24,40 +23,38 @@ using SharedText = std::shared_ptr<const std::string>;
 
 struct Reply {
     int status = 200;
-    std::string reason = {};  // empty: the status's usual phrase
-    std::string fields =
-        {};  // "Name: value\r\n" each; framing, Date and the request id are added when it is written
+    std::string reason = {};  // empty: the standard phrase of the status
+    std::string fields = {};  // "Name: value\r\n" each; without framing, Date and the request id
     std::variant<std::string, SharedText, FileSlice> body = std::string();
-    bool close = false;  // the connection ends after this answer
+    bool close = false;  // close the connection after this reply
 
     void add(std::string_view name, std::string_view value);
     void replace(std::string_view name, std::string_view value);
     [[nodiscard]] std::uint64_t body_size() const;
 };
 
-// Where and how a reply is written.
+// What the connection adds to a reply.
 struct ReplyFrame {
-    std::string_view date;  // as Date carries it
+    std::string_view date;  // the value of Date
     std::string_view request_id;
     bool http_1_1 = true;
     bool keep_alive = true;
 };
 
-// The status line and all fields, with the empty line.
+// Renders the status line and all fields, including the final empty line.
 [[nodiscard]] std::string render_reply_head(const Reply& reply, const ReplyFrame& frame);
 
-// RFC 9457 body; the title is also the reason phrase. 401 asks for credentials, 503 says when to come back.
+// RFC 9457 body; the title is also the reason phrase. Adds WWW-Authenticate to 401 and Retry-After to 503.
 [[nodiscard]] Reply reply_problem(const wire::Problem& problem);
 [[nodiscard]] Reply reply_method_not_allowed(std::string_view method, std::string_view allowed);
 [[nodiscard]] Reply reply_redirect(std::string_view location);
 [[nodiscard]] Reply reply_text(int status, std::string text);
 [[nodiscard]] Reply reply_html(std::string html);
 [[nodiscard]] Reply reply_json(int status, std::string json);
-// {"filename":…,"serial":…,"already_there":…}; of a resumable upload that is not whole yet, 204 with its
-// offset
+// {"filename":…,"serial":…,"already_there":…}; for an incomplete resumable upload 204 with its offset.
 [[nodiscard]] Reply reply_uploaded(const UploadDone& done);
 
-// What every HTML answer says about itself: no script, no frame, nothing from elsewhere.
+// The policy of every HTML reply: no scripts, no frames, no external resources.
 inline constexpr std::string_view content_security_policy =
     "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 

@@ -1,4 +1,4 @@
-// Beast's basic_parser, collecting only the fields that this server reads, and the checks it does not make.
+// Uses Beast's basic_parser, collects the fields that this server reads, and adds stricter checks.
 #include "registry/http/request_head.hpp"
 
 #include <algorithm>
@@ -17,15 +17,14 @@ using boost::system::error_code;
 
 tl::unexpected<wire::Problem> malformed(std::string detail, std::string value = {}) {
     return wire::refuse(400, "request.malformed", "Bad request", std::move(detail), std::move(value),
-                        "check the client or the proxy in between");
+                        "check the client, or a proxy in between");
 }
 
 std::string_view view(beast::string_view text) {
     return {text.data(), text.size()};
 }
 
-// Fields that may come once only, whatever they hold: two of one kind are how requests are smuggled past a
-// proxy.
+// Counts of fields that may occur only once: duplicates are a means of request smuggling.
 struct Seen {
     int host = 0;
     int content_length = 0;
@@ -103,7 +102,7 @@ class HeadParser final : public http::basic_parser<true> {
         }
     }
 
-    // Fields that Beast has no number for.
+    // Fields without a Beast constant.
     void read_other(std::string_view name, beast::string_view value) {
         if (base::equals_ignoring_case(name, "X-Forwarded-Proto")) head.forwarded_proto = view(value);
         if (base::equals_ignoring_case(name, "X-Forwarded-Host")) head.forwarded_host = view(value);
@@ -127,8 +126,8 @@ class HeadParser final : public http::basic_parser<true> {
     void on_finish_impl(error_code&) override {}
 };
 
-// Every line ends in CRLF, holds no other control character but tabs, and begins with no blank (obs-fold, RFC
-// 9112 §5.2).
+// Whether every line ends in CRLF, contains no control character except tabs, and does not begin with a blank
+// (obs-fold, RFC 9112 §5.2).
 bool lines_are_plain(std::string_view head) {
     for (std::size_t i = 0; i < head.size(); ++i) {
         const auto c = static_cast<unsigned char>(head[i]);
@@ -146,7 +145,7 @@ Answered<void> check_fields(const HeadParser& parser) {
     if (seen.host > 1) return malformed("The request has more than one Host.");
     if (seen.host == 0 && parser.head.http_1_1) return malformed("The request has no Host (RFC 9112 §3.2).");
     if (!is_plausible_host(parser.head.host))
-        return malformed("The Host is none.", parser.head.host.substr(0, 200));
+        return malformed("The Host is invalid.", parser.head.host.substr(0, 200));
     if (seen.content_length > 1 || parser.content_length.find(',') != std::string::npos)
         return malformed("The request has more than one Content-Length.");
     if (seen.transfer_encoding > 0 && seen.content_length > 0)
@@ -155,17 +154,17 @@ Answered<void> check_fields(const HeadParser& parser) {
     if (seen.authorization > 1) return malformed("The request has more than one Authorization.");
     if (seen.content_type > 1) return malformed("The request has more than one Content-Type.");
     if (seen.transfer_encoding == 1) {
-        if (!parser.head.http_1_1) return malformed("HTTP/1.0 has no Transfer-Encoding.");
+        if (!parser.head.http_1_1) return malformed("HTTP/1.0 does not support Transfer-Encoding.");
         if (!base::equals_ignoring_case(parser.transfer_encoding, "chunked"))
             return wire::refuse(501, "request.transfer_encoding", "Not implemented",
-                                "Only the transfer coding \"chunked\" is understood.",
+                                "Only the transfer coding \"chunked\" is supported.",
                                 parser.transfer_encoding.substr(0, 200),
                                 "send the body with a Content-Length");
     }
     if (seen.expect > 0 && parser.head.http_1_1 && !base::equals_ignoring_case(parser.expect, "100-continue"))
         return wire::refuse(417, "request.expectation", "Expectation failed",
-                            "The only expectation known is 100-continue.", parser.expect.substr(0, 200),
-                            "send no Expect");
+                            "The only supported expectation is 100-continue.", parser.expect.substr(0, 200),
+                            "remove the Expect header");
     return {};
 }
 
@@ -186,13 +185,13 @@ std::size_t find_head_end(std::string_view bytes, std::size_t from) {
 
 Answered<RequestHead> parse_request_head(std::string_view head) {
     if (!lines_are_plain(head))
-        return malformed("The request head holds a control character, a bare line feed or a folded line.");
+        return malformed("The request head contains a control character, a bare line feed or a folded line.");
     HeadParser parser;
     error_code ec;
     const std::size_t read = parser.put(boost::asio::const_buffer(head.data(), head.size()), ec);
     if (ec == http::error::bad_version)
         return wire::refuse(505, "request.version", "HTTP version not supported",
-                            "This server speaks HTTP/1.1 and HTTP/1.0.", {}, "use HTTP/1.1");
+                            "This server supports HTTP/1.1 and HTTP/1.0.", {}, "use HTTP/1.1");
     if (ec) return malformed("The request head is not HTTP: " + ec.message() + ".");
     if (read != head.size() || !parser.is_header_done()) return malformed("The request head is incomplete.");
     if (auto checked = check_fields(parser); !checked) return tl::unexpected(std::move(checked.error()));
@@ -201,7 +200,7 @@ Answered<RequestHead> parse_request_head(std::string_view head) {
     if (parser.seen.content_length == 1) {
         result.content_length = base::parse_decimal(parser.content_length);
         if (!result.content_length)
-            return malformed("The Content-Length is no number.", parser.content_length.substr(0, 64));
+            return malformed("The Content-Length is not a number.", parser.content_length.substr(0, 64));
     }
     result.keep_alive = parser.keep_alive();
     result.expects_continue = parser.seen.expect > 0 && result.http_1_1;

@@ -1,4 +1,4 @@
-// Targets to routes: split, decode each segment, then match by count and fixed words.
+// Parses targets: splits the path, decodes each segment, then matches by count and fixed words.
 #include "registry/http/routes.hpp"
 
 #include <algorithm>
@@ -22,12 +22,12 @@ tl::unexpected<wire::Problem> bad_target(std::string detail, std::string_view ta
 }
 
 tl::unexpected<wire::Problem> not_found(std::string_view path) {
-    return wire::refuse(404, "request.not_found", "Not found", "Nothing is served at this address.",
+    return wire::refuse(404, "request.not_found", "Not found", "This URL does not exist.",
                         std::string(path.substr(0, 200)),
-                        "an index lives at /<index>/simple/, uploads go to /<index>/legacy/");
+                        "indexes are at /<index>/simple/, uploads go to /<index>/legacy/");
 }
 
-// The path and query of "/path?query" or of the absolute form that proxies send (RFC 9112 §3.2.2).
+// The path and query of "/path?query", or of the absolute form that proxies send (RFC 9112 §3.2.2).
 struct Split {
     std::string_view path;
     std::string_view query;  // without '?'
@@ -46,8 +46,8 @@ std::optional<Split> split_target(std::string_view target) {
     return Split{target.substr(0, mark), target.substr(mark + 1)};
 }
 
-// One decoded path segment may hold what names hold: printable ASCII without separators; no dot first, so
-// neither `..` nor the tree's own hidden files can be named.
+// Whether a decoded segment is a possible name: printable ASCII without separators, not starting with a dot,
+// so that neither `..` nor hidden files of the tree can be requested.
 bool is_plain_segment(std::string_view segment) {
     if (segment.empty() || segment.size() > max_segment_bytes || segment[0] == '.') return false;
     return std::all_of(segment.begin(), segment.end(),
@@ -75,24 +75,25 @@ Answered<Path> parse_path(std::string_view path, std::string_view target) {
     for (const std::string_view raw : base::split(path, '/')) {
         if (parsed.segments.size() == max_segments) return not_found(target);
         auto segment = base::decode_percent(raw);
-        if (!segment) return bad_target("The path is not properly percent-encoded.", target);
+        if (!segment) return bad_target("The percent-encoding of the path is invalid.", target);
         if (!is_plain_segment(*segment))
             return bad_target(
-                "A part of the path is empty, hidden, too long or holds characters that no name here has.",
+                "A path segment is empty, begins with a dot, is too long or contains invalid characters.",
                 target);
         parsed.segments.push_back(std::move(*segment));
     }
     return parsed;
 }
 
-// ?format= (PEP 691) and nothing else has a meaning; other parameters are ignored.
+// Reads ?format= (PEP 691); other parameters are ignored.
 Answered<std::optional<PageForm>> parse_format(std::string_view query) {
     for (const std::string_view parameter : base::split(query, '&')) {
         if (!parameter.starts_with("format=")) continue;
         const auto value = base::decode_percent(parameter.substr(7));
         const auto form = value ? page_form_named(*value) : std::nullopt;
         if (!form)
-            return wire::refuse(406, "page.format", "Not acceptable", "Pages have no such format.",
+            return wire::refuse(406, "page.format", "Not acceptable",
+                                "Pages are not available in this format.",
                                 std::string(parameter.substr(7, 200)),
                                 "use application/vnd.pypi.simple.v1+json or text/html");
         return std::optional<PageForm>(*form);
@@ -113,7 +114,7 @@ std::optional<PageForm> form_of_page_file(std::string_view name) {
     return std::nullopt;
 }
 
-// docs/formats/event-log.md: the last events, and full files by their first serial.
+// docs/reference/event-log.md: the last events (tail), and complete files named by their first serial.
 bool is_event_file(std::string_view name) {
     constexpr std::string_view ending = ".tsv";
     if (!name.ends_with(ending)) return false;
@@ -121,7 +122,7 @@ bool is_event_file(std::string_view name) {
     return name == "tail" || base::parse_decimal(name).has_value();
 }
 
-// Text files of the published tree for programs of ours.
+// Text files of the published tree for Wheelyard's own programs.
 std::optional<Route> parse_listing(const Path& path) {
     const std::vector<std::string>& parts = path.segments;
     if (parts.size() != 3 || path.ends_in_slash) return std::nullopt;
@@ -134,7 +135,7 @@ std::optional<Route> parse_listing(const Path& path) {
     return route;
 }
 
-// /<index>/simple/…, `rest` being what follows "simple".
+// /<index>/simple/…
 Answered<Route> parse_page(const Path& path, const Split& split) {
     const std::vector<std::string>& parts = path.segments;
     Route route{RouteKind::root_page, parts[0]};
@@ -179,7 +180,7 @@ Answered<Route> parse_file(const Path& path, const Split& split) {
     return route;
 }
 
-// "{name}" in a template stands for any one segment. The templates are few: a walk over them is quick enough.
+// "{name}" in a template matches any one segment. The table is short, so a linear search is fast enough.
 std::optional<std::map<std::string, std::string, std::less<>>> match_path(std::string_view path_template,
                                                                           const Path& path) {
     std::map<std::string, std::string, std::less<>> parameters;
@@ -214,8 +215,8 @@ Answered<Route> parse_api(const Path& path, const Split& split) {
         route.query = split.query;
         return route;
     }
-    return wire::refuse(404, "request.not_found", "Not found", "The API has no such address.",
-                        std::string(split.path.substr(0, 200)), "/api/v1/openapi.json lists what there is");
+    return wire::refuse(404, "request.not_found", "Not found", "The API has no such route.",
+                        std::string(split.path.substr(0, 200)), "see /api/v1/openapi.json for all routes");
 }
 
 }  // namespace
@@ -223,10 +224,11 @@ Answered<Route> parse_api(const Path& path, const Split& split) {
 Answered<Route> parse_target(std::string_view target) {
     if (target.size() > max_target_bytes)
         return wire::refuse(414, "request.target_too_long", "URI too long",
-                            "The request target is longer than any address here.",
+                            "The request target is longer than any URL of this server.",
                             std::to_string(target.size()) + " bytes", "check the URL");
     if (std::any_of(target.begin(), target.end(), [](char c) { return c <= ' ' || c >= '\x7f' || c == '#'; }))
-        return bad_target("The request target holds characters that a URL cannot hold.", target.substr(0, 0));
+        return bad_target("The request target contains characters that are invalid in a URL.",
+                          target.substr(0, 0));
     const auto split = split_target(target);
     if (!split) return bad_target("The request target is not a path.", target);
     auto path = parse_path(split->path, target);

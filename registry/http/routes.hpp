@@ -1,17 +1,17 @@
-// What a request target means: knowledge only, no I/O.
+// The meaning of request targets. Pure, no I/O.
 //
 //     /                                          the list of indexes
 //     /healthz  /readyz  /metrics                for monitoring
-//     /api/v1/…                                  the rows of operations.cpp that begin so
-//     /<index>/                                  what to type to use this index
+//     /api/v1/…                                  the operations with this prefix (operations.cpp)
+//     /<index>/                                  how to use this index
 //     /<index>/simple/                           root page         (PEP 503, PEP 691)
-//     /<index>/simple/<project>/                 project page; other spellings of the name redirect
-//     /<index>/simple/[<project>/]index.html     the same in one form, as a static server shows it
+//     /<index>/simple/<project>/                 project page; non-normalized names redirect
+//     /<index>/simple/[<project>/]index.html     the same in a fixed form, as a static server has it
 //     (index.json too)
 //     /<index>/files/ab/<sha256>/<filename>[.metadata]
-//     /<index>/events/<file>                      the published event log: what followers read
-//     /<index>/simple/catalogue[-delta].txt      what avail_wheels reads
-//     /<index>/legacy/                           uploads, with or without the last slash (twine follows no
+//     /<index>/events/<file>                      the published event log
+//     /<index>/simple/catalogue[-delta].txt      the list for avail_wheels
+//     /<index>/legacy/                           uploads, with or without the final slash (twine follows no
 //     redirect)
 //     /<index>/uploads/[<id>]                    resumable uploads (resumable.hpp)
 #pragma once
@@ -38,35 +38,35 @@ enum class RouteKind {
     root_page,
     project_page,
     file,
-    listing,  // a text file of the published tree that is no page
+    listing,  // a text file of the published tree that is not a page
     upload,
-    resumable,       // where resumable uploads are made
-    resumable_part,  // one of them
+    resumable,       // creates resumable uploads
+    resumable_part,  // an existing resumable upload
     redirect,
 };
 
 struct Route {
     RouteKind kind = RouteKind::front;
     std::string index = {};
-    std::string project = {};   // normalised
-    std::string sha256 = {};    // of the file that the URL names
-    std::string filename = {};  // with ".metadata" where asked for; of a listing: its path below the index
-    std::optional<PageForm> form = {};  // named by the path or by ?format=; else the Accept header chooses
+    std::string project = {};           // normalized
+    std::string sha256 = {};            // of the requested file
+    std::string filename = {};          // including ".metadata"; for a listing its path below the index
+    std::optional<PageForm> form = {};  // from the path or ?format=; else the Accept header decides
     std::string upload_id = {};         // of a resumable upload
-    std::string location = {};          // where a redirect leads: an absolute path, percent-encoded
-    std::string_view api_path = {};     // of an API's address: the path of its rows in operations.cpp
-    std::map<std::string, std::string, std::less<>> parameters = {};  // what stands for {name} in it
-    std::string query = {};                                           // of an API's address, as sent
+    std::string location = {};          // target of a redirect: absolute path, percent-encoded
+    std::string_view api_path = {};     // api: Operation::path of the matching rows
+    std::map<std::string, std::string, std::less<>> parameters = {};  // values of the {name}s
+    std::string query = {};                                           // api: query as sent
 };
 
-// Malformed targets are 400 ("request.target"), too long ones 414, unknown places 404 ("request.not_found"),
-// a ?format= that we do not speak 406. Whether an index exists is not known here.
+// Malformed targets return 400 ("request.target"), too long ones 414, unknown paths 404
+// ("request.not_found"), an unsupported ?format= 406. Does not check whether an index exists.
 [[nodiscard]] Answered<Route> parse_target(std::string_view target);
 
-// "GET, HEAD" or "POST": the value of Allow (RFC 9110 §10.2.1).
+// The value of Allow (RFC 9110 §10.2.1), such as "GET, HEAD" or "POST".
 [[nodiscard]] std::string allowed_methods(const Route& route);
 
-// The operation that `method` asks for at an API's address; nullptr: not allowed there. HEAD is GET.
+// The operation for `method` at an API path; nullptr if the method is not allowed there. HEAD counts as GET.
 [[nodiscard]] const Operation* find_operation(std::string_view method, std::string_view api_path);
 
 // The route's name in metrics and logs: "page", "file", "upload", …

@@ -1,12 +1,12 @@
-// One upload by the legacy form (what twine, uv, poetry, pdm and flit send), from the first body byte to
-// "installable".
+// One upload with the legacy form (as twine, uv, poetry, pdm and flit send it), from the first body byte
+// until the file is installable.
 //
-//     body ─► multipart ─► staging file + digests ─► fields checked ─► inspect ─► blob stored
-//          ─► row + event committed ─► published ─► 200
+//     body ─► multipart ─► staging file + digests ─► check fields ─► inspect ─► store blob
+//          ─► commit row + event ─► publish ─► 200
 //
-// The server creates an UploadRequest once the request's header is read and feeds it body bytes in order,
-// always off the I/O threads; feed() and finish() may block on the disk. Whatever goes wrong is a
-// wire::Problem with its status.
+// The server creates an UploadRequest after the request's header and feeds it body bytes in order, always off
+// the I/O threads; feed() and finish() may block on the disk. Every failure is a wire::Problem with its
+// status.
 #pragma once
 
 #include <cstdint>
@@ -25,40 +25,40 @@ using wire::Answered;
 struct UploadHead {
     std::string request_id;                       // for the log
     std::string index;                            // from the path
-    std::string authorization;                    // the header as sent, empty when absent
+    std::string authorization;                    // header as sent; empty if absent
     std::string content_type;                     // with its boundary
     std::optional<std::uint64_t> content_length;  // absent for chunked bodies
 };
 
 struct UploadDone {
-    bool already_there = false;  // the same bytes were there before: still a 200
-    std::int64_t serial = 0;     // of the event that published it
+    bool already_there = false;  // the index had the same bytes already: also 200
+    std::int64_t serial = 0;     // serial of the event that published the file
     std::string filename;
-    // Why the file is kept but not offered; empty: it is offered.
+    // Why the file is quarantined; empty if it is not.
     std::string quarantined_because = {};
-    // Of a resumable upload that is not whole yet: what is durable so far.
+    // Set for an incomplete resumable upload: the number of durable bytes.
     std::optional<std::uint64_t> offset_bytes = {};
-    // Once the page is out: removes on the pool what would have served a retry. May be empty.
+    // Called on the pool once the page is visible: removes what a retry would have needed. May be empty.
     std::function<void()> clean_up = {};
 };
 
 class UploadRequest {
   public:
-    virtual ~UploadRequest() = default;  // undoes what was not committed
+    virtual ~UploadRequest() = default;  // discards what was not committed
     [[nodiscard]] virtual Answered<void> feed(std::string_view body_bytes) = 0;
-    // Ends the body, validates, stores, commits. May take seconds for a multi-GB wheel.
+    // Call after the last byte: validates, stores and commits. May take seconds for a multi-GB wheel.
     [[nodiscard]] virtual Answered<UploadDone> finish() = 0;
-    // After finish(): calls `then` once, true when the page that shows the file is out, false when it could
-    // not be written. On any thread, or at once, and also after this object is gone. Never blocks: uploads
-    // that wait for a slow page keep no thread of the pool.
+    // Call after finish(). Calls `then` once: true when the page that shows the file is visible, false if it
+    // could not be written. `then` runs on any thread or before this returns, and possibly after this object
+    // is destroyed. Never blocks: uploads that wait for a page occupy no pool thread.
     virtual void when_visible(std::function<void(bool visible)> then) = 0;
 };
 
 class UploadService {
   public:
     virtual ~UploadService() = default;
-    // Checks credentials, index, declared length and content type before a body byte is read: 401, 403, 404,
-    // 413, 415/400.
+    // Checks credentials, index, declared length and content type before the body is read. Status 401, 403,
+    // 404, 413, 415 or 400.
     [[nodiscard]] virtual Answered<std::unique_ptr<UploadRequest>> begin(const UploadHead& head) = 0;
 };
 

@@ -1,5 +1,5 @@
-// As with staged blobs (blobs/store.cpp), flock(2) says that a living process works here: the kernel drops it
-// with the process. A file system that locks no folders keeps what is left over: nobody can tell.
+// As for staged blobs (blobs/store.cpp), a flock(2) marks a folder as in use; the kernel releases it when the
+// process ends. On a file system without folder locks, leftovers stay, because their state is unknown.
 #include "registry/imports/import_folder.hpp"
 
 #include <fcntl.h>
@@ -44,7 +44,7 @@ base::Result<ImportFolder> ImportFolder::make(const fs::path& store) {
     for (int tries = 0; tries < max_tries; ++tries) {
         WHEELYARD_ASSIGN(base::TempDir folder, base::TempDir::make(prefix, store));
         base::Fd lock = open_folder(folder.path());
-        // Somebody may have taken it for a dead one's before it had its lock.
+        // Another process may have removed the folder as a leftover before it was locked.
         if (lock && (::flock(lock.get(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) &&
             is_linked(lock.get()))
             return ImportFolder(std::move(folder), std::move(lock));

@@ -1,5 +1,5 @@
-// Where `import` puts what it fetches: a folder `import-XXXXXX` in the store, gone with its owner. One that a
-// killed import left behind goes with the next import or start of the server.
+// The folder `import-XXXXXX` in the store that receives what `import` downloads; its destructor removes it.
+// The next import or server start removes folders that killed imports left behind.
 #pragma once
 
 #include <filesystem>
@@ -22,7 +22,7 @@ class ImportFolder {
     base::Fd lock_;
 };
 
-// Those of dead imports; a living one's stays. One that cannot be removed is logged and stays, too.
+// Removes the folders of dead imports, never those in use. Failures are logged and skipped.
 void remove_left_import_folders(const std::filesystem::path& store);
 
 }  // namespace wheelyard::registry

@@ -27,10 +27,10 @@ base::Result<WheelPlace> choose_file(const WheelChoice& choice, const std::files
     std::error_code error;
     if (!std::filesystem::is_regular_file(path, error))
         return base::fail("import.not_there", "The folder has no such wheel", path.string(),
-                          "`--from` names the folder that it lies in");
+                          "`--from` must name the folder that contains it");
     if (choice.sha256.empty())
-        return base::fail("import.no_hash", "A folder does not say what its wheels hash to", choice.filename,
-                          "write it behind the name: " + choice.filename + "#sha256=…");
+        return base::fail("import.no_hash", "A folder has no hashes of its wheels", choice.filename,
+                          "append the hash to the name: " + choice.filename + "#sha256=…");
     return WheelPlace{{}, path, choice.sha256};
 }
 
@@ -38,12 +38,13 @@ base::Result<WheelPlace> choose_on_page(const simple::GetPage& get, const std::s
                                         const WheelChoice& choice) {
     WHEELYARD_ASSIGN(const auto page, simple::fetch_project(get, index_url, choice.name.project));
     if (page) return choose_link(choice, *page, index_url);
-    return base::fail("import.not_there", "The index has no such project", choice.name.project,
-                      "`--from` names its simple pages, as https://wheels.example.org/main/simple/ or "
-                      "file:///shared/wheels/main/simple/");
+    return base::fail(
+        "import.not_there", "The index has no such project", choice.name.project,
+        "`--from` must name its simple pages, such as https://wheels.example.org/main/simple/ or "
+        "file:///shared/wheels/main/simple/");
 }
 
-// A folder of wheels, or one of an index's pages.
+// Looks in a folder of wheels, or in one with the pages of an index.
 base::Result<WheelPlace> choose_below(const std::string& file_url, const WheelChoice& choice) {
     WHEELYARD_ASSIGN(const auto url, base::parse_url(file_url));
     WHEELYARD_ASSIGN(const std::filesystem::path folder, base::file_path(url));
@@ -58,7 +59,7 @@ base::Result<WheelPlace> choose_below(const std::string& file_url, const WheelCh
     return place;
 }
 
-// pip's own default, from its help: no host is written into this program.
+// Uses pip's default from its help text, so that this program contains no host name.
 base::Result<std::string> default_index_of_pip() {
     base::Command command;
     command.argv = {"python3", "-m", "pip", "download", "--help"};
@@ -66,8 +67,8 @@ base::Result<std::string> default_index_of_pip() {
     std::string url = answer ? simple::parse_default_index(answer->out) : std::string();
     if (url.empty())
         return base::fail("import.no_source",
-                          "pip's configuration names no index, and there is no pip to ask", {},
-                          "name one with --from");
+                          "pip is not configured with an index, and its default is unknown", {},
+                          "name an index with --from");
     return url;
 }
 
@@ -84,8 +85,8 @@ base::Result<WheelChoice> parse_wheel_choice(std::string_view text) {
             return base::is_ascii_digit(c) || (c >= 'a' && c <= 'f');
         });
         if (choice.sha256.size() != sha256_hex_length || !is_hex)
-            return base::fail("import.hash", "Behind the name stands no SHA-256", std::string(hash),
-                              "as #sha256= and 64 hexadecimal digits");
+            return base::fail("import.hash", "The text after the file name is not a SHA-256",
+                              std::string(hash), "write #sha256= and 64 hexadecimal digits");
     }
     auto name = check_filename(choice.filename);
     if (!name) {
@@ -114,19 +115,19 @@ base::Result<WheelPlace> choose_link(const WheelChoice& choice, const simple::Pr
             names.push_back(file.filename);
         const auto near = base::nearest(choice.filename, names);
         return base::fail("import.not_there", "The index has no such wheel", choice.filename,
-                          near ? "did you mean " + *near + "?" : "its page lists what there is");
+                          near ? "did you mean " + *near + "?" : "the project's page lists its wheels");
     }
     if (link->yanked)
-        return base::fail("import.yanked", "The index has yanked this wheel", choice.filename,
+        return base::fail("import.yanked", "This wheel is yanked in the index", choice.filename,
                           link->yanked_reason);
-    const std::string said = may_say_hashes(index_url) ? base::ascii_lower(link->sha256) : std::string();
-    if (choice.sha256.empty() && said.empty())
-        return base::fail("import.no_hash", "This index cannot say what the wheel hashes to", index_url,
-                          "write it behind the name: " + choice.filename + "#sha256=…");
+    const std::string page_hash = may_say_hashes(index_url) ? base::ascii_lower(link->sha256) : std::string();
+    if (choice.sha256.empty() && page_hash.empty())
+        return base::fail("import.no_hash", "This index provides no trusted hash of the wheel", index_url,
+                          "append the hash to the name: " + choice.filename + "#sha256=…");
     if (!choice.sha256.empty() && !link->sha256.empty() && choice.sha256 != base::ascii_lower(link->sha256))
-        return base::fail("import.hash_differs", "The index's page says another SHA-256", link->sha256,
-                          "find out which is right before anything else");
-    return WheelPlace{link->url, {}, choice.sha256.empty() ? said : choice.sha256};
+        return base::fail("import.hash_differs", "The index's page has a different SHA-256", link->sha256,
+                          "find out which hash is correct before you import the wheel");
+    return WheelPlace{link->url, {}, choice.sha256.empty() ? page_hash : choice.sha256};
 }
 
 base::Result<WheelPlace> find_wheel(io::HttpClient& http, const std::string& from,

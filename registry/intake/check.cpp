@@ -20,13 +20,13 @@ namespace {
 
 namespace fs = std::filesystem;
 constexpr std::uint64_t progress_from_bytes = 256u
-                                              << 20;  // a smaller wheel is done before a line could be read
+                                              << 20;  // smaller wheels finish too fast for a progress line
 
 void print(std::FILE* to, const std::string& text) {
     std::fwrite(text.data(), 1, text.size(), to);
 }
 
-// The wheels meant by the arguments: files as they are, of a folder its *.whl, sorted.
+// The wheels that the arguments mean: files as given, and the sorted *.whl of each folder.
 base::Result<std::vector<fs::path>> find_wheels(const std::vector<fs::path>& paths) {
     std::vector<fs::path> wheels;
     for (const auto& path : paths) {
@@ -43,14 +43,14 @@ base::Result<std::vector<fs::path>> find_wheels(const std::vector<fs::path>& pat
             return base::fail("check.unreadable", "The folder cannot be read.", path.string(),
                               failed.message());
         if (inside.empty())
-            return base::fail("check.no_wheels", "The folder holds no wheels.", path.string());
+            return base::fail("check.no_wheels", "The folder contains no wheels.", path.string());
         std::sort(inside.begin(), inside.end());
         wheels.insert(wheels.end(), inside.begin(), inside.end());
     }
     return wheels;
 }
 
-// "  12 MiB of 1.1 GiB" on a terminal, rewritten in place, at most ten times a second.
+// Shows "  12 MiB of 1.1 GiB" on a terminal, rewritten in place at most ten times a second.
 class ProgressLine {
   public:
     explicit ProgressLine(std::string name) : name_(std::move(name)), shown_(isatty(STDERR_FILENO) == 1) {}
@@ -136,7 +136,8 @@ int run_check(const CheckArguments& arguments) {
     }
     const auto wheels = find_wheels(arguments.paths);
     if (!wheels || wheels->empty()) {
-        print(stderr, (wheels ? std::string("No wheel was named.") : wheels.error().text()) + "\n");
+        print(stderr,
+              (wheels ? std::string("Name at least one wheel or folder.") : wheels.error().text()) + "\n");
         return 2;
     }
     const unsigned threads =

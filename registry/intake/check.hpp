@@ -1,4 +1,4 @@
-// `wheelyard-registry check FILE|DIR…`: the offline check of wheels by the very rules that an upload meets.
+// `wheelyard-registry check FILE|DIR…`: checks wheels offline with the same rules as an upload.
 #pragma once
 
 #include <filesystem>
@@ -8,18 +8,18 @@
 namespace wheelyard::registry {
 
 struct CheckArguments {
-    std::vector<std::filesystem::path> paths = {};  // wheels, or folders: their *.whl, not deeper
+    std::vector<std::filesystem::path> paths = {};  // wheels, or folders of *.whl (not recursive)
     bool json = false;                              // --json: one document "wheelyard.check/1" on stdout
-    bool facts = false;  // --facts: the report shows what each wheel proves, --json each ELF file's part too
-    std::string policy = {};   // --policy: a preset's name, or a file; empty: the rules as they stand
+    bool facts = false;  // --facts: also print each wheel's facts, with --json also those of each ELF file
+    std::string policy = {};   // --policy: a preset's name, or a file; empty: the default rules
     std::string explain = {};  // --explain CODE: one rule, or "all"; no paths needed
-    bool markdown = false;     // --markdown, with --explain all: docs/rules.md as it must be committed
+    bool markdown = false;     // --markdown: with --explain all, print docs/reference/rules.md
     unsigned threads = 0;      // --threads N: 0 means one per core
-    bool quiet = false;        // --quiet: only wheels that are not accepted
+    bool quiet = false;        // --quiet: report only wheels that are not accepted
 };
 
-// The exit status: 0 every wheel accepted, 1 one or more refused or quarantined, 2 something could not be
-// read, or bad usage.
+// Returns the exit status: 0 if every wheel is accepted, 1 if one is refused or quarantined, 2 if something
+// cannot be read or the usage is wrong.
 [[nodiscard]] int run_check(const CheckArguments& arguments);
 
 }  // namespace wheelyard::registry

@@ -25,21 +25,21 @@ class Lines {
     std::string text_;
 };
 
-// The kinds of libraries, in the words of a report.
+// The labels of the kinds of libraries in a report.
 struct KindLine {
     inspect::LibraryKind kind;
     std::string_view name;
 };
 constexpr KindLine kind_lines[] = {
-    {inspect::LibraryKind::inside, "needs from inside"},
-    {inspect::LibraryKind::system, "needs of the system"},
-    {inspect::LibraryKind::cuda, "needs of CUDA"},
-    {inspect::LibraryKind::rocm, "needs of ROCm"},
-    {inspect::LibraryKind::mpi, "needs of MPI"},
-    {inspect::LibraryKind::network, "needs of the network"},
-    {inspect::LibraryKind::torch, "needs of torch"},
-    {inspect::LibraryKind::python, "needs of Python"},
-    {inspect::LibraryKind::unknown, "needs of unknown origin"},
+    {inspect::LibraryKind::inside, "bundled libraries"},
+    {inspect::LibraryKind::system, "system libraries"},
+    {inspect::LibraryKind::cuda, "CUDA libraries"},
+    {inspect::LibraryKind::rocm, "ROCm libraries"},
+    {inspect::LibraryKind::mpi, "MPI libraries"},
+    {inspect::LibraryKind::network, "network libraries"},
+    {inspect::LibraryKind::torch, "torch libraries"},
+    {inspect::LibraryKind::python, "Python libraries"},
+    {inspect::LibraryKind::unknown, "unknown libraries"},
 };
 
 std::string share(std::uint64_t part, std::uint64_t whole) {
@@ -81,9 +81,9 @@ std::string render_facts_text(const inspect::Facts& facts) {
         const auto found = facts.needed.find(std::string(inspect::library_kind_text(line.kind)));
         if (found != facts.needed.end()) lines.add(line.name, found->second);
     }
-    lines.add("looks for libraries in", facts.search_paths);
+    lines.add("library search paths", facts.search_paths);
     lines.add("needs modules", facts.modules);
-    lines.add("Stable ABI of Python", facts.stable_abi_floor);
+    lines.add("Python stable ABI", facts.stable_abi_floor);
     lines.add("C++11 std::string", facts.cxx11_abi);
     lines.add("needs processor", facts.isa_needed);
     lines.add("uses processor", facts.isa_used);
@@ -91,7 +91,7 @@ std::string render_facts_text(const inspect::Facts& facts) {
     lines.add("debug sections", share(facts.debug_bytes, facts.elf_bytes));
     lines.add("torch by its symbols", torch_range(facts));
     lines.add("torch's std::string", facts.torch_cxx11_abi);
-    lines.add("torch by METADATA", base::join(facts.torch_requires, ", "));
+    lines.add("torch from METADATA", base::join(facts.torch_requires, ", "));
     lines.add("CUDA code", facts.cuda_sm);
     lines.add("CUDA PTX", facts.cuda_ptx);
     lines.add("HIP code", facts.hip_gfx);

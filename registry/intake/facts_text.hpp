@@ -1,4 +1,4 @@
-// What a wheel proves, for people: the lines of `check --facts`.
+// Renders a wheel's facts as the lines of `check --facts`.
 #pragma once
 
 #include <string>

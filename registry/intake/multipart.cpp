@@ -13,7 +13,7 @@ namespace wheelyard::registry {
 namespace {
 
 tl::unexpected<wire::Problem> bad_form(std::string detail, std::string_view value = {}) {
-    return wire::refuse(400, "upload.bad_form", "The upload form cannot be read", std::move(detail),
+    return wire::refuse(400, "upload.bad_form", "The upload form is malformed", std::move(detail),
                         wire::one_line_title(value), "send multipart/form-data as twine does");
 }
 
@@ -22,7 +22,7 @@ tl::unexpected<wire::Problem> form_too_large(std::string detail) {
                         "send the file as `content` and only the fields of the upload form");
 }
 
-// `type; name=value; name="quoted \" value"` as sent with Content-Type and Content-Disposition.
+// `type; name=value; name="quoted \" value"`: the form of Content-Type and Content-Disposition.
 struct HeaderValue {
     std::string type;                                             // lower case
     std::vector<std::pair<std::string, std::string>> parameters;  // names in lower case
@@ -34,7 +34,8 @@ struct HeaderValue {
     }
 };
 
-// The value at the front of `rest`: a quoted string or everything up to the next `;`. Nullopt: an open quote.
+// The value at the start of `rest`: a quoted string, or everything up to the next `;`. nullopt: unclosed
+// quote.
 std::optional<std::string> take_parameter_value(std::string_view& rest) {
     if (rest.empty() || rest.front() != '"') {
         const std::size_t end = std::min(rest.find(';'), rest.size());
@@ -44,7 +45,7 @@ std::optional<std::string> take_parameter_value(std::string_view& rest) {
     }
     std::string value;
     for (std::size_t i = 1; i < rest.size(); ++i) {
-        // Only `\"` and `\\` are escapes: some clients send a backslash as it is.
+        // Only `\"` and `\\` are escapes: some clients send unescaped backslashes.
         if (rest[i] == '\\' && i + 1 < rest.size() && (rest[i + 1] == '"' || rest[i + 1] == '\\')) {
             value += rest[++i];
         } else if (rest[i] == '"') {
@@ -78,7 +79,7 @@ std::optional<HeaderValue> parse_header_value(std::string_view text) {
     }
 }
 
-// The headers that say what a part is.
+// The name and the optional file name from a part's headers.
 struct PartHeader {
     std::string name;
     std::optional<std::string> filename;
@@ -98,13 +99,13 @@ wire::Answered<PartHeader> parse_part_header(std::string_view lines) {
         if (base::equals_ignoring_case(name, "content-disposition")) {
             if (disposition) return bad_form("A part has two Content-Disposition headers", value);
             disposition = parse_header_value(value);
-            if (!disposition) return bad_form("A part's Content-Disposition cannot be read", value);
+            if (!disposition) return bad_form("A part's Content-Disposition is malformed", value);
         } else if (base::equals_ignoring_case(name, "content-transfer-encoding")) {
-            // RFC 7578 §4.7 deprecates it; an encoding that changes bytes would make the digests mean
-            // something else.
+            // RFC 7578 §4.7 deprecates it. An encoding that changes bytes would change what the digests
+            // cover.
             if (!base::equals_ignoring_case(value, "binary") && !base::equals_ignoring_case(value, "8bit") &&
                 !base::equals_ignoring_case(value, "7bit"))
-                return bad_form("A part has a Content-Transfer-Encoding that this server does not decode",
+                return bad_form("A part has a Content-Transfer-Encoding that this server does not support",
                                 value);
         }
     }
@@ -123,19 +124,21 @@ wire::Answered<PartHeader> parse_part_header(std::string_view lines) {
 base::Result<std::string> parse_boundary(std::string_view content_type) {
     const auto header = parse_header_value(content_type);
     if (!header || header->type != "multipart/form-data") {
-        return base::fail("multipart.not_a_form", "An upload must be multipart/form-data",
-                          wire::one_line_title(content_type), "use twine, uv publish or `curl --form`");
+        return base::fail_as(base::ErrorKind::unsupported, base::Recovery::never,
+                             {"multipart.not_a_form", "An upload must be multipart/form-data",
+                              wire::one_line_title(content_type), "use twine, uv publish or `curl --form`"});
     }
     const std::string boundary = header->parameter("boundary").value_or("");
-    // RFC 2046 §5.1.1: 1 to 70 of these characters, the last no space.
+    // RFC 2046 §5.1.1: 1 to 70 of these characters, and the last one is not a space.
     const auto fits = [](char c) {
         return base::is_ascii_alnum(c) || std::string_view("'()+_,-./:=? ").find(c) != std::string_view::npos;
     };
     if (boundary.empty() || boundary.size() > max_boundary || boundary.back() == ' ' ||
         !std::all_of(boundary.begin(), boundary.end(), fits)) {
-        return base::fail("multipart.boundary",
-                          "The Content-Type of an upload must name a boundary of 1 to 70 characters",
-                          wire::one_line_title(content_type));
+        return base::fail_as(
+            base::ErrorKind::invalid, base::Recovery::never,
+            {"multipart.boundary", "The Content-Type of an upload must have a boundary of 1 to 70 characters",
+             wire::one_line_title(content_type)});
     }
     return boundary;
 }
@@ -168,16 +171,16 @@ wire::Answered<void> MultipartParser::feed(std::string_view bytes) {
 }
 
 wire::Answered<void> MultipartParser::finish() const {
-    // `--BOUNDARY--` may be the body's very last bytes, its line end left out.
+    // `--BOUNDARY--` may end the body without a line end.
     if (where_ == Where::epilogue || (where_ == Where::after_boundary && line_ == "--")) return {};
     auto problem = bad_form("The upload's body ended before its closing boundary");
     problem.value().code = "upload.body_cut";
-    problem.value().title = "The upload was cut short";
-    problem.value().advice = "send it again";
+    problem.value().title = "The upload is incomplete";
+    problem.value().advice = "send the upload again";
     return problem;
 }
 
-// Looks for the delimiter; everything before it goes out. Between calls `matched_` bytes of a possible
+// Searches for the delimiter and emits everything before it. Between calls, `matched_` bytes of a possible
 // delimiter are held back.
 wire::Answered<void> MultipartParser::feed_data(std::string_view& bytes) {
     if (matched_ > 0) {
@@ -220,7 +223,7 @@ wire::Answered<void> MultipartParser::feed_data(std::string_view& bytes) {
 }
 
 // After `--BOUNDARY`: `--` closes the form; otherwise blanks and CRLF lead to the next part's headers. RFC
-// 2046 §5.1.1 takes any line that begins with the boundary for a delimiter, so anything else here is an error
+// 2046 §5.1.1 treats any line that begins with the boundary as a delimiter, so anything else here is an error
 // and not data.
 wire::Answered<void> MultipartParser::feed_after_boundary(std::string_view& bytes) {
     const char c = bytes.front();
@@ -246,11 +249,11 @@ wire::Answered<void> MultipartParser::feed_after_boundary(std::string_view& byte
         return {};
     }
     if ((c == ' ' || c == '\t') && line_.empty()) return {};
-    return bad_form("A boundary line goes on after the boundary");
+    return bad_form("A boundary is followed by other characters");
 }
 
 wire::Answered<void> MultipartParser::feed_headers(std::string_view& bytes) {
-    // Up to the end of one line at a time: an empty line ends the headers.
+    // Consumes up to the end of one line; an empty line ends the headers.
     const std::size_t newline = bytes.find('\n');
     const std::size_t length = newline == std::string_view::npos ? bytes.size() : newline + 1;
     if (line_.size() + length > max_part_header_bytes)

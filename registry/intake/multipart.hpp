@@ -1,5 +1,5 @@
-// An incremental parser of multipart/form-data (RFC 7578 on RFC 2046 §5.1): bytes in as they arrive, fields
-// whole, files piece by piece, never more than the limits of limits.hpp in memory and each byte looked at a
+// An incremental parser of multipart/form-data (RFC 7578 and RFC 2046 §5.1). It takes bytes as they arrive
+// and emits fields whole and files in pieces. Memory is bounded by limits.hpp, and each byte is examined a
 // bounded number of times.
 //
 //     --BOUNDARY\r\n
@@ -18,7 +18,7 @@
 
 namespace wheelyard::registry {
 
-// What the form consists of, in order. A refusal by any of these ends the parse with it.
+// Receives the parts of the form in order. A problem that any of these returns ends the parse.
 class MultipartHandler {
   public:
     virtual ~MultipartHandler() = default;
@@ -29,17 +29,18 @@ class MultipartHandler {
     [[nodiscard]] virtual wire::Answered<void> file_end() = 0;
 };
 
-// The boundary of `multipart/form-data; boundary=…`. Errors "multipart.not_a_form" and "multipart.boundary".
+// Returns the boundary of `multipart/form-data; boundary=…`. Errors "multipart.not_a_form" and
+// "multipart.boundary".
 [[nodiscard]] base::Result<std::string> parse_boundary(std::string_view content_type);
 
 class MultipartParser {
   public:
-    // `boundary` as parse_boundary returns it; `handler` outlives the parser.
+    // `boundary` comes from parse_boundary(); `handler` must outlive the parser.
     MultipartParser(std::string_view boundary, MultipartHandler& handler);
-    // Problems of the parser itself are 400 "upload.bad_form", or 413 "upload.form_too_large". After one,
-    // feed no more.
+    // The parser's own problems are 400 "upload.bad_form" and 413 "upload.form_too_large". Do not call feed()
+    // after a problem.
     [[nodiscard]] wire::Answered<void> feed(std::string_view bytes);
-    // The body has ended: a problem unless the closing boundary has been seen.
+    // Call at the end of the body. Returns a problem if the closing boundary is missing.
     [[nodiscard]] wire::Answered<void> finish() const;
 
   private:
@@ -59,9 +60,9 @@ class MultipartParser {
     MultipartHandler& handler_;
     Where where_ = Where::preamble;
     Part part_ = Part::none;
-    // How much of the delimiter the bytes before the current ones have matched. CR stands only at its start,
-    // so a mismatch never has to be looked at again: what was held back is data.
-    std::size_t matched_ = 2;  // the body counts as preceded by CRLF: its first line may be the boundary
+    // How much of the delimiter the bytes before the current ones match. CR occurs only at its start, so a
+    // mismatch needs no second look: the bytes held back are data.
+    std::size_t matched_ = 2;  // as if CRLF preceded the body: its first line may be the boundary
     std::string line_;  // after_boundary: the rest of the boundary line; headers: all header lines so far
     std::string name_;
     std::string value_;

@@ -1,8 +1,7 @@
-// How the API refuses: a problem of its own words, or an error by a table of statuses.
+// Builds the API's refusals: a problem with its own text, or an error mapped by its kind.
 #pragma once
 
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -12,20 +11,14 @@
 
 namespace wheelyard::registry {
 
-// `detail`: a sentence without its full stop; its beginning is the title.
+// `detail` is a sentence without its full stop; it is also the title.
 [[nodiscard]] tl::unexpected<wire::Problem> refuse(int status, std::string code, const std::string& detail,
                                                    std::string value, std::string advice);
 
-// An error that is the client's to hear, by its code.
-struct StatusRow {
-    std::string_view code;
-    int status;
-};
-// nullopt: the error stands in no row.
-[[nodiscard]] std::optional<wire::Problem> problem_by(std::span<const StatusRow> statuses,
-                                                      const base::Error& error);
+// The problem for an error that the request caused; nullopt for other errors.
+[[nodiscard]] std::optional<wire::Problem> problem_of_request(const base::Error& error);
 
-// Of the address; empty where it has none of this name.
+// A path parameter of the request; empty if it has none of this name.
 [[nodiscard]] std::string parameter(const http::ApiRequest& request, std::string_view name);
 
 }  // namespace wheelyard::registry

@@ -34,8 +34,8 @@ tl::unexpected<wire::Problem> fail(const http::UploadHead& head, const base::Err
 }
 
 tl::unexpected<wire::Problem> unknown(const std::string& id) {
-    return refuse(404, "upload.unknown", "There is no such upload", id.substr(0, 2 * id_bytes),
-                  "it was finished or given up, or is another token's: begin a new one");
+    return refuse(404, "upload.unknown", "Unknown resumable upload", id.substr(0, 2 * id_bytes),
+                  "it may be complete, deleted, expired or owned by another token: start a new upload");
 }
 
 std::uint64_t size_of(int file) {
@@ -43,8 +43,8 @@ std::uint64_t size_of(int file) {
     return ::fstat(file, &info) == 0 ? static_cast<std::uint64_t>(info.st_size) : 0;
 }
 
-// Notes that a server was killed over before they had their names (base::replace_file).
-void drop_asides(const fs::path& folder) {
+// Removes temporary files of notes that a killed server left behind (base::replace_file).
+void drop_temporary_notes(const fs::path& folder) {
     std::error_code ignored;
     for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
         if (entry.path().filename().native().find(".note.aside.") == std::string::npos) continue;
@@ -53,7 +53,7 @@ void drop_asides(const fs::path& folder) {
     }
 }
 
-// The note first: a body without one is nobody's, and goes when its time is over (drop_expired).
+// Removes the note first: a body without one has no owner, and drop_expired() removes it later.
 void remove_both(const fs::path& stem) {
     for (const char* suffix : {".note", ".body"}) {
         fs::path file = stem;
@@ -63,8 +63,8 @@ void remove_both(const fs::path& stem) {
     }
 }
 
-// One part on its way to the end of the body. Whatever way it ends, what came stays, and is durable before
-// anybody is told of it.
+// One part, appended to the body. However it ends, the received bytes stay and are durable before a reply
+// reports them.
 class Part final : public http::UploadRequest {
   public:
     Part(http::UploadService& uploads, http::UploadHead head, fs::path stem, base::Fd body,
@@ -81,7 +81,7 @@ class Part final : public http::UploadRequest {
 
     Answered<void> feed(std::string_view bytes) override {
         if (size_of(body_.get()) + bytes.size() > length_)
-            return refuse(413, "upload.past_length", "The part goes past the upload's length",
+            return refuse(413, "upload.past_length", "The part exceeds the upload's length",
                           std::to_string(length_) + " bytes", "check Upload-Length and Upload-Offset");
         if (auto written = base::write_all(body_.get(), bytes); !written) return fail(head_, written.error());
         return {};
@@ -97,9 +97,9 @@ class Part final : public http::UploadRequest {
             return so_far;
         }
         auto done = publish();
-        // A form that is refused is refused for good; a server that failed may be asked again.
+        // A refusal is final; after a server error the client may retry.
         if (!done && done.error().status < 500) remove_both(stem_);
-        // Until its page is out the last part may be sent again, empty.
+        // Kept until the page is published, so that the client may send the last part again, empty.
         if (done) done->clean_up = [stem = stem_] { remove_both(stem); };
         return done;
     }
@@ -136,7 +136,7 @@ class Part final : public http::UploadRequest {
     const fs::path stem_;
     base::Fd body_;
     const std::uint64_t length_;
-    std::unique_ptr<http::UploadRequest> whole_;  // once it is committed
+    std::unique_ptr<http::UploadRequest> whole_;  // set once the upload is committed
 };
 
 }  // namespace
@@ -149,7 +149,7 @@ struct Resumable::Note {
 base::Result<std::unique_ptr<Resumable>> Resumable::open(const fs::path& folder, http::UploadService& uploads,
                                                          TokenVerifier& tokens, const base::Clock& clock) {
     WHEELYARD_TRY(base::make_directories(folder));
-    drop_asides(folder);
+    drop_temporary_notes(folder);
     std::unique_ptr<Resumable> resumable(new Resumable(folder, uploads, tokens, clock));
     (void)resumable->drop_expired();
     return resumable;
@@ -165,13 +165,14 @@ Resumable::Owned Resumable::drop_expired() const {
             there && info.st_mtim.tv_sec + resumable_lifetime_s < clock_.now() / microseconds_per_second;
         fs::path body_file = entry.path();
         body_file.replace_extension(".body");
-        if (entry.path() != body_file) {  // a note, or what a killed run wrote aside to become one
+        if (entry.path() != body_file) {  // a note, or a temporary file of one
             std::error_code none;
             if (is_old && !fs::exists(body_file, none)) (void)base::remove_file(entry.path());
             continue;
         }
         const base::Fd body(::open(body_file.c_str(), O_RDONLY | O_CLOEXEC));
-        const bool is_idle = body && ::flock(body.get(), LOCK_EX | LOCK_NB) == 0;  // no part is on its way
+        const bool is_idle =
+            body && ::flock(body.get(), LOCK_EX | LOCK_NB) == 0;  // no part is being received
         fs::path stem = body_file;
         stem.replace_extension();
         if (is_old && is_idle)
@@ -183,8 +184,7 @@ Resumable::Owned Resumable::drop_expired() const {
 }
 
 Answered<http::ResumableState> Resumable::create(const http::UploadHead& head) {
-    // All that an upload at once is refused for before its body, is refused here; what began is not needed
-    // yet.
+    // Applies all checks that a normal upload passes before its body. The begun upload itself is discarded.
     if (auto begun = uploads_.begin(head); !begun) return tl::unexpected(std::move(begun.error()));
     auto token = tokens_.verify(head.authorization);
     if (!token) return tl::unexpected(std::move(token.error()));
@@ -192,15 +192,15 @@ Answered<http::ResumableState> Resumable::create(const http::UploadHead& head) {
     const Owned owned = drop_expired();
     const auto of_token = owned.find(token->id);
     if (of_token != owned.end() && of_token->second >= max_resumable_uploads_of_a_token)
-        return refuse(429, "upload.too_many", "This token has too many resumable uploads on their way",
+        return refuse(429, "upload.too_many", "This token has too many unfinished resumable uploads",
                       std::to_string(max_resumable_uploads_of_a_token),
-                      "finish them, or give some up with DELETE");
+                      "finish some, or delete some with DELETE");
     std::size_t all = 0;
     for (const auto& [_, uploads] : owned)
         all += uploads;
     if (all >= max_resumable_uploads)
-        return refuse(503, "upload.busy", "Too many resumable uploads are on their way",
-                      std::to_string(max_resumable_uploads), "finish or give up some, or try again later");
+        return refuse(503, "upload.busy", "The registry has too many unfinished resumable uploads",
+                      std::to_string(max_resumable_uploads), "finish or delete some, or try again later");
     const std::string id = base::encode_hex(base::random_bytes(id_bytes));
     const auto note =
         io::Json::object({{"format", note_format},
@@ -208,7 +208,7 @@ Answered<http::ResumableState> Resumable::create(const http::UploadHead& head) {
                           {"token", token->id},
                           {"content_type", head.content_type},
                           {"length", static_cast<std::int64_t>(head.content_length.value_or(0))}});
-    // The note last: it makes the upload known, and syncs the folder for both.
+    // Write the note last: it registers the upload and syncs the folder for both files.
     const auto body = base::create_new(folder_ / (id + ".body"), 0600);
     if (!body) return fail(head, body.error());
     if (auto written = base::replace_file(folder_ / (id + ".note"), note.render(), 0600); !written) {
@@ -218,7 +218,7 @@ Answered<http::ResumableState> Resumable::create(const http::UploadHead& head) {
     return http::ResumableState{id, 0, head.content_length.value_or(0)};
 }
 
-// Empty for a body without a note that can be read: nobody's.
+// Empty for a body without a readable note: it has no owner.
 std::string Resumable::token_of_note(const fs::path& stem) {
     fs::path file = stem;
     file += ".note";
@@ -228,7 +228,7 @@ std::string Resumable::token_of_note(const fs::path& stem) {
     return note ? note->string_or("token", "") : std::string();
 }
 
-// Only the token that began an upload goes on with it.
+// Only the token that created an upload may continue it.
 Answered<Resumable::Note> Resumable::read_note(const http::UploadHead& head, const std::string& id) const {
     auto token = tokens_.verify(head.authorization);
     if (!token) return tl::unexpected(std::move(token.error()));
@@ -248,7 +248,7 @@ Answered<http::ResumableState> Resumable::find(const http::UploadHead& head, con
     if (!note) return tl::unexpected(note.error());
     const auto body = base::open_read(folder_ / (id + ".body"));
     if (!body) return unknown(id);
-    const std::uint64_t size = size_of(body->get());  // before: a part may be on its way
+    const std::uint64_t size = size_of(body->get());  // before the fsync: a part may still be appending
     if (auto durable = base::fsync_file(body->get(), id); !durable) return fail(head, durable.error());
     return http::ResumableState{id, size, note->length};
 }
@@ -258,8 +258,8 @@ Answered<void> Resumable::drop(const http::UploadHead& head, const std::string& 
     if (!note) return tl::unexpected(note.error());
     const base::Fd body(::open((folder_ / (id + ".body")).c_str(), O_RDONLY | O_CLOEXEC));
     if (body && ::flock(body.get(), LOCK_EX | LOCK_NB) != 0)
-        return refuse(409, "upload.in_progress", "A part of this upload is on its way", id,
-                      "end its connection, then give the upload up");
+        return refuse(409, "upload.in_progress", "A part of this upload is being received", id,
+                      "close its connection, then delete the upload");
     remove_both(folder_ / id);
     return {};
 }
@@ -272,14 +272,14 @@ Answered<std::unique_ptr<http::UploadRequest>> Resumable::append(const http::Upl
     base::Fd body(::open((folder_ / (id + ".body")).c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
     if (!body) return unknown(id);
     if (::flock(body.get(), LOCK_EX | LOCK_NB) != 0)
-        return refuse(409, "upload.in_progress", "Another part of this upload is on its way", id,
-                      "wait for its end, then ask for the offset with HEAD");
+        return refuse(409, "upload.in_progress", "Another part of this upload is being received", id,
+                      "wait until it ends, then get the offset with HEAD");
     struct stat info {};
-    if (::fstat(body.get(), &info) != 0 || info.st_nlink == 0) return unknown(id);  // given up meanwhile
+    if (::fstat(body.get(), &info) != 0 || info.st_nlink == 0) return unknown(id);  // deleted in the meantime
     const std::uint64_t size = size_of(body.get());
     if (size != offset_bytes)
-        return refuse(409, "upload.wrong_offset", "The upload does not continue there",
-                      "it has " + std::to_string(size) + " bytes", "continue where HEAD says");
+        return refuse(409, "upload.wrong_offset", "The offset is not the end of the upload",
+                      "the upload has " + std::to_string(size) + " bytes", "continue where HEAD says");
     http::UploadHead whole = head;
     whole.content_type = note->content_type;
     whole.content_length = note->length;

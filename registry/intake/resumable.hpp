@@ -1,10 +1,10 @@
-// Resumable uploads on disk: the form as far as it has come, beside a note about whose it is.
+// Resumable uploads on disk: the received part of the form, and a note about its owner.
 //
 //     resumable/<id>.note {"format":"wheelyard.resumable/1","index":…,"token":…,"content_type":…,"length":…}
-//     resumable/<id>.body     appended to; its size, after fsync, is the offset that is acknowledged
+//     resumable/<id>.body     append-only; its size after fsync is the acknowledged offset
 //
-// A whole form is fed to the service for uploads from its first byte: so every byte that was sent before a
-// cut or a restart is hashed and checked as any other is, and nothing about it is trusted because it lay
+// A complete form is passed to the upload service from its first byte, so that bytes received before a
+// disconnect or restart are hashed and checked like any others. Nothing is trusted because it was stored
 // here.
 #pragma once
 
@@ -22,7 +22,8 @@ namespace wheelyard::registry {
 
 class Resumable final : public http::ResumableService {
   public:
-    // Makes the folder; drops what nobody has continued for resumable_lifetime_s. Everything outlives it.
+    // Creates the folder and drops uploads without progress for resumable_lifetime_s. The arguments must
+    // outlive the object.
     [[nodiscard]] static base::Result<std::unique_ptr<Resumable>> open(const std::filesystem::path& folder,
                                                                        http::UploadService& uploads,
                                                                        TokenVerifier& tokens,
@@ -40,14 +41,14 @@ class Resumable final : public http::ResumableService {
               const base::Clock& clock)
         : folder_(std::move(folder)), uploads_(uploads), tokens_(tokens), clock_(clock) {}
     [[nodiscard]] wire::Answered<Note> read_note(const http::UploadHead& head, const std::string& id) const;
-    using Owned = std::map<std::string, std::size_t>;  // a token's id → how many are on their way
-    [[nodiscard]] Owned drop_expired() const;          // what is left
+    using Owned = std::map<std::string, std::size_t>;  // token id → number of unfinished uploads
+    [[nodiscard]] Owned drop_expired() const;          // returns what remains
     [[nodiscard]] static std::string token_of_note(const std::filesystem::path& stem);
     const std::filesystem::path folder_;
     http::UploadService& uploads_;
     TokenVerifier& tokens_;
     const base::Clock& clock_;
-    std::mutex creating_;  // so that the bound on their number holds
+    std::mutex creating_;  // serializes create(), so that the limits hold
 };
 
 }  // namespace wheelyard::registry

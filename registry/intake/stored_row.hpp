@@ -1,4 +1,4 @@
-// The catalog's row of a wheel that was inspected and whose bytes are stored: the same whichever way it came.
+// Builds the catalog row of an inspected and stored wheel, for uploads and imports alike.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace wheelyard::registry {
 
-// What the inspection does not know of it.
+// What the inspection does not know about the wheel.
 struct StoredWheel {
     std::string index;
     std::string filename;
@@ -18,7 +18,7 @@ struct StoredWheel {
     std::string uploaded_by;
 };
 
-// Without a time: that of the commit is its writer's.
+// The upload time is 0; the writer sets it at commit.
 [[nodiscard]] catalog::FileRow stored_row(const StoredWheel& wheel, const inspect::Inspection& inspection);
 
 }  // namespace wheelyard::registry

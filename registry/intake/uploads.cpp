@@ -1,7 +1,6 @@
 #include "registry/intake/uploads.hpp"
 
-#include <algorithm>
-#include <array>
+#include <cerrno>
 #include <optional>
 #include <string>
 #include <utility>
@@ -26,7 +25,7 @@ tl::unexpected<wire::Problem> refuse(wire::Problem problem) {
     return tl::unexpected(std::move(problem));
 }
 
-// The digests beside SHA-256 that the form names, read from the staged file (it is in the page cache).
+// Computes the form's digests other than SHA-256 from the staged file, which is still in the page cache.
 base::Status count_other_digests(const std::filesystem::path& file, const UploadForm& form,
                                  ContentDigests& content) {
     std::optional<base::Digest> md5;
@@ -79,7 +78,7 @@ class FormUpload final : public http::UploadRequest, private MultipartHandler {
     }
 
   private:
-    // The form, as the parser finds it.
+    // MultipartHandler.
     wire::Answered<void> field(std::string_view name, std::string_view value) override;
     wire::Answered<void> file_begin(std::string_view name, std::string_view filename) override;
     wire::Answered<void> file_bytes(std::string_view bytes) override;
@@ -126,7 +125,7 @@ class FormUpload final : public http::UploadRequest, private MultipartHandler {
 wire::Answered<void> FormUpload::field(std::string_view name, std::string_view value) {
     if (name == "content")
         return refuse(400, "upload.content_without_name", "The field content must be a file with a name",
-                      "`content` came without a file name.");
+                      "`content` has no file name.");
     std::optional<std::string>* known = form_.field(name);
     if (known == nullptr) return {};
     if (*known && **known != value) {
@@ -143,21 +142,23 @@ wire::Answered<void> FormUpload::file_begin(std::string_view name, std::string_v
     if (staged_)
         return refuse(400, "upload.content_twice", "The form has two files",
                       "The field `content` was sent twice.");
-    filename_text_ = wire::one_line_title(filename);  // cut and cleaned, for the log
+    filename_text_ = wire::one_line_title(filename);  // shortened and sanitized for the log
     auto parsed = check_filename(filename);
     if (!parsed) return refuse(std::move(parsed.error()));
     filename_text_ = std::string(filename);
     filename_ = std::move(*parsed);
-    // Before the bytes: nobody sends gigabytes to learn this.
+    // Checked before the bytes, so that a refused client does not send gigabytes first.
     if (!allows(token_, index_.name, filename_->project, upload_action)) {
-        return refuse(403, "auth.project_refused", "This token may not upload " + filename_->project,
-                      "The token's scope does not hold the project `" + filename_->project + "`.",
+        return refuse(403, "auth.project_refused",
+                      "This token does not permit uploads of " + filename_->project,
+                      "The token's scope does not include the project `" + filename_->project + "`.",
                       filename_->project, "ask an administrator for a token with this project");
     }
     if (!token_.version.empty() && !wire::meets_version(filename_->version.text(), token_.version)) {
-        return refuse(403, "auth.version_refused", "This grant is for version " + token_.version,
-                      "The grant's task asks for version " + token_.version + ", the wheel is of another.",
-                      filename_->version.text(), "build the version that the task names");
+        return refuse(
+            403, "auth.version_refused", "This grant is for version " + token_.version,
+            "The grant's task requests version " + token_.version + ", but the wheel has another version.",
+            filename_->version.text(), "build the version that the task requests");
     }
     auto staged = parts_.blobs.stage();
     if (!staged) return fail(staged.error());
@@ -170,14 +171,14 @@ wire::Answered<void> FormUpload::file_bytes(std::string_view bytes) {
         other_file_bytes_ += bytes.size();
         if (other_file_bytes_ <= max_other_file_bytes) return {};
         return refuse(413, "upload.form_too_large", "The upload form is too large",
-                      "A file beside `content` is too long.");
+                      "A file other than `content` is too large.");
     }
     if (auto fits = check_size(staged_->size() + bytes.size(), index_.max_file_bytes); !fits) {
         staged_.reset();
         return fits;
     }
     if (auto written = staged_->write(bytes); !written) {
-        staged_.reset();  // gives a full disk its room back at once
+        staged_.reset();  // frees the disk space at once
         return fail(written.error());
     }
     return {};
@@ -196,7 +197,7 @@ wire::Answered<http::UploadDone> FormUpload::accept() {
     return commit(*row);
 }
 
-// Form and digests: all that can be said without opening the wheel.
+// Checks everything that does not require opening the wheel: the form and the digests.
 wire::Answered<void> FormUpload::check_content() {
     if (auto good = check_form(form_); !good) return good;
     if (!staged_)
@@ -211,13 +212,14 @@ wire::Answered<void> FormUpload::check_content() {
     return check_digests(form_, content);
 }
 
-// A retry of what is there needs no second inspection; other bytes under a taken name are told so before one.
+// An identical retry needs no second inspection, and different bytes under a taken name are refused before
+// one.
 wire::Answered<std::optional<http::UploadDone>> FormUpload::find_earlier() {
     const auto there = parts_.writer.find_file(index_.name, filename_text_);
     if (!there) return fail(there.error());
     if (!*there) return std::nullopt;
     if ((*there)->sha256 != sha256_) return refuse(name_taken(filename_text_, (*there)->sha256));
-    staged_.reset();  // not when the request ends, which waits for its page yet
+    staged_.reset();  // free it now: the request still waits for its page
     auto done = commit(**there);
     if (!done) return refuse(std::move(done.error()));
     return *std::move(done);
@@ -234,7 +236,7 @@ wire::Answered<inspect::Inspection> FormUpload::inspect_content() {
     return *std::move(inspection);
 }
 
-// Both blobs are durable before the row that names them is committed.
+// Both blobs are durable before the row that refers to them is committed.
 wire::Answered<catalog::FileRow> FormUpload::store(const inspect::Inspection& inspection) {
     const auto metadata = parts_.blobs.store_bytes(inspection.metadata_bytes);
     if (!metadata) return fail(metadata.error());
@@ -250,19 +252,20 @@ wire::Answered<catalog::FileRow> FormUpload::store(const inspect::Inspection& in
                       inspection);
 }
 
-// An operator may have given no reason.
-std::string told_quarantine(const catalog::FileRow& row) {
+// The operator's reason may be empty.
+std::string quarantine_text(const catalog::FileRow& row) {
     if (row.state != catalog::FileState::quarantined) return {};
     return row.state_reason.empty() ? "The file is quarantined." : row.state_reason;
 }
 
-// Before the row is there, and for this file alone: killed in between, the same upload again goes through.
+// Binds the grant to this file before the row is committed: after a crash in between, the same upload
+// succeeds.
 wire::Answered<void> FormUpload::use_grant() {
     if (!token_.is_grant || parts_.tasks == nullptr) return {};
     const auto used = parts_.tasks->use_grant(token_.id, filename_text_, sha256_);
     if (used) return {};
     const base::Error& error = used.error();
-    if (!error.code.starts_with("grant.")) return fail(error);
+    if (error.kind != base::ErrorKind::refused) return fail(error);
     return refuse(403, error.code, error.sentence, error.sentence + ".", error.value, error.advice);
 }
 
@@ -276,7 +279,7 @@ wire::Answered<http::UploadDone> FormUpload::commit(const catalog::FileRow& row)
     return http::UploadDone{.already_there = added->outcome == catalog::AddOutcome::already_there,
                             .serial = added->serial,
                             .filename = filename_text_,
-                            .quarantined_because = told_quarantine(row)};
+                            .quarantined_because = quarantine_text(row)};
 }
 
 void FormUpload::log_accepted(const http::UploadDone& done) const {
@@ -308,15 +311,14 @@ wire::Answered<const IndexConfig*> check_head(const UploadParts& parts, const ht
     if (index == nullptr) {
         return refuse(404, "index.unknown", "There is no index of this name",
                       "The registry has no index `" + wire::one_line_title(head.index) + "`.",
-                      wire::one_line_title(head.index), "look at the [[index]] tables of its configuration");
+                      wire::one_line_title(head.index), "check the index name; GET / lists the indexes");
     }
     if (!allows(token, index->name, {}, upload_action)) {
-        return refuse(403, "auth.index_refused", "This token may not upload to " + index->name,
-                      "The token's scope does not hold uploads to the index `" + index->name + "`.",
+        return refuse(403, "auth.index_refused", "This token does not permit uploads to " + index->name,
+                      "The token's scope does not include uploads to the index `" + index->name + "`.",
                       index->name, "ask an administrator for a token with this index");
     }
-    // The form around the file is small; only a body that cannot hold an acceptable file is refused by its
-    // length.
+    // The form around the file is small: refuse by length only if the body cannot contain an acceptable file.
     if (head.content_length && *head.content_length > max_form_overhead_bytes) {
         if (auto fits = check_size(*head.content_length - max_form_overhead_bytes, index->max_file_bytes);
             !fits)
@@ -328,22 +330,19 @@ wire::Answered<const IndexConfig*> check_head(const UploadParts& parts, const ht
 }  // namespace
 
 wire::Problem problem_of_failure(const base::Error& error) {
-    constexpr std::array<std::string_view, 3> disk_full{"os.ENOSPC", "os.EDQUOT", "catalog.disk_full"};
-    constexpr std::array<std::string_view, 4> passing{"catalog.busy", "writer.busy", "os.EMFILE",
-                                                      "os.ENFILE"};
-    if (std::find(disk_full.begin(), disk_full.end(), error.code) != disk_full.end()) {
+    if (error.os_error == ENOSPC || error.os_error == EDQUOT) {
         return wire::make_problem(507, "upload.disk_full",
                                   "Insufficient Storage: the registry's disk is full",
-                                  "Nothing of this upload was kept.", {},
-                                  "tell the administrator, and send it again when there is room");
+                                  "No part of this upload was stored.", {},
+                                  "ask the administrator to free disk space, then send it again");
     }
-    if (std::find(passing.begin(), passing.end(), error.code) != passing.end()) {
+    if (error.kind == base::ErrorKind::unavailable || error.os_error == EMFILE || error.os_error == ENFILE) {
         return wire::make_problem(503, "upload.busy", "The registry is busy: try again",
-                                  "Nothing of this upload was published.", {}, "send it again in a moment");
+                                  "No part of this upload was published.", {}, "send it again in a moment");
     }
     return wire::make_problem(500, "upload.failed", "The registry could not store the upload",
-                              "Something failed on the server; its log says what, under this request's id.",
-                              {}, "tell the administrator");
+                              "Internal error; see the server log for this request ID.", {},
+                              "report the request ID to the administrator");
 }
 
 wire::Answered<std::unique_ptr<http::UploadRequest>> Uploads::begin(const http::UploadHead& head) {
@@ -353,7 +352,7 @@ wire::Answered<std::unique_ptr<http::UploadRequest>> Uploads::begin(const http::
     auto boundary = parse_boundary(head.content_type);
     if (index && !boundary) {
         const base::Error& error = boundary.error();
-        const int status = error.code == "multipart.not_a_form" ? 415 : 400;
+        const int status = error.kind == base::ErrorKind::unsupported ? 415 : 400;
         index = refuse(status, "upload.bad_form", error.sentence, error.sentence + ".", error.value,
                        error.advice);
     }

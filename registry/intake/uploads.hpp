@@ -1,5 +1,5 @@
-// The UploadService of this registry: credentials, form, staging, inspection, blob, row, page. What each step
-// refuses, and with which words, stands in validation.cpp.
+// The upload service of this registry: credentials, form, staging, inspection, blob, row, page.
+// validation.cpp defines what each step refuses and its messages.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,7 @@
 
 namespace wheelyard::registry {
 
-// Everything outlives the service, and the service outlives its requests.
+// Every referenced object outlives the service, and the service outlives its requests.
 struct UploadParts {
     const RegistryConfig& config;
     const blobs::BlobStore& blobs;
@@ -22,8 +22,8 @@ struct UploadParts {
     Writer& writer;
     PublishQueue& pages;
     const base::Clock& clock;
-    unsigned inspect_threads = 1;       // of one upload
-    tasks::TaskStore* tasks = nullptr;  // where grants are used up
+    unsigned inspect_threads = 1;       // per upload
+    tasks::TaskStore* tasks = nullptr;  // null: no grants
 };
 
 class Uploads final : public http::UploadService {
@@ -36,8 +36,8 @@ class Uploads final : public http::UploadService {
     UploadParts parts_;
 };
 
-// What an unexpected failure becomes: 507 for a full disk, 503 where a retry helps, else 500. The error
-// itself goes to the log only.
+// Maps an unexpected failure to a problem: 507 for a full disk, 503 if a retry helps, otherwise 500. The
+// error itself goes to the log only.
 [[nodiscard]] wire::Problem problem_of_failure(const base::Error& error);
 
 }  // namespace wheelyard::registry

@@ -56,9 +56,9 @@ wire::Answered<void> check_action(const UploadForm& form) {
     constexpr std::array<std::string_view, 3> retired{"submit", "submit_pkg_info", "doc_upload"};
     if (std::find(retired.begin(), retired.end(), *form.action) != retired.end()) {
         return refuse(410, "upload.action_retired",
-                      "This action is no longer supported, upload files instead",
-                      "Projects are not registered, and documentation is not kept: a project exists from its "
-                      "first file on.",
+                      "This action is no longer supported; upload files instead",
+                      "Projects are not registered and documentation is not hosted: the first file creates a "
+                      "project.",
                       *form.action, "send :action=file_upload");
     }
     return refuse(400, "upload.unknown_action", "Unknown :action",
@@ -72,9 +72,8 @@ wire::Answered<void> check_filetype(const UploadForm& form) {
                       "The field `filetype` is missing.", "filetype", "send filetype=bdist_wheel");
     if (*form.filetype == "bdist_wheel") return {};
     if (*form.filetype == "sdist") {
-        return refuse(400, "upload.sdist",
-                      "This registry serves wheels: source distributions are not accepted",
-                      "The form says filetype=sdist.", "sdist", "upload the wheels only");
+        return refuse(400, "upload.sdist", "This registry accepts wheels only, not source distributions",
+                      "The form has filetype=sdist.", "sdist", "upload the wheels only");
     }
     return refuse(400, "upload.unknown_filetype", "Unknown filetype",
                   "Only wheels (filetype=bdist_wheel) are accepted.", wire::one_line_title(*form.filetype));
@@ -90,7 +89,7 @@ wire::Answered<void> check_digest_fields(const UploadForm& form) {
             return base::is_ascii_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
         };
         if (sent->size() != row.hex_length || !std::all_of(sent->begin(), sent->end(), is_hex)) {
-            return refuse(400, "upload.bad_digest", "A digest is not valid: " + std::string(row.field),
+            return refuse(400, "upload.bad_digest", "Invalid digest: " + std::string(row.field),
                           "The field `" + std::string(row.field) + "` must be " +
                               std::to_string(row.hex_length) + " hexadecimal digits.",
                           wire::one_line_title(*sent));
@@ -98,7 +97,7 @@ wire::Answered<void> check_digest_fields(const UploadForm& form) {
     }
     if (any) return {};
     return refuse(400, "upload.no_digest", "The form has no digest of the file",
-                  "One of sha256_digest, blake2_256_digest and md5_digest is needed.", {},
+                  "One of sha256_digest, blake2_256_digest and md5_digest is required.", {},
                   "send sha256_digest");
 }
 
@@ -131,17 +130,17 @@ wire::Answered<wheel::WheelFilename> check_filename(std::string_view filename) {
         std::any_of(filename.begin(), filename.end(), [](char c) { return c <= ' ' || c > '~'; });
     if (filename.empty() || separator || unprintable) {
         return refuse(400, "upload.bad_filename", "Invalid file name",
-                      "A file name consists of printable ASCII characters without spaces, `/` and `\\`.",
+                      "A file name must consist of printable ASCII characters without spaces, `/` and `\\`.",
                       wire::one_line_title(filename));
     }
     if (!filename.ends_with(".whl")) {
         return refuse(400, "upload.not_a_wheel", "This registry accepts wheels (.whl) only",
-                      "The file's name does not end in .whl.", wire::one_line_title(filename),
-                      "build a wheel and upload that");
+                      "The file name does not end in .whl.", wire::one_line_title(filename),
+                      "build a wheel and upload it");
     }
     if (filename.size() > max_wheel_filename_bytes) {
         return refuse(400, "upload.bad_filename", "File name too long",
-                      "A file name has at most " + std::to_string(max_wheel_filename_bytes) + " bytes.",
+                      "A file name may have at most " + std::to_string(max_wheel_filename_bytes) + " bytes.",
                       wire::one_line_title(filename), "use fewer tags, or a shorter local version");
     }
     auto parsed = wheel::parse_wheel_filename(filename);
@@ -152,7 +151,7 @@ wire::Answered<wheel::WheelFilename> check_filename(std::string_view filename) {
     if (!wheel::is_normalized(*parsed)) {
         const std::string right = normal_filename(*parsed);
         return refuse(
-            400, "upload.name_not_normalized", "File name is not normalized, it should be " + right,
+            400, "upload.name_not_normalized", "File name is not normalized; it should be " + right,
             "The name and version in a wheel's file name must be in normal form (PEP 427, PEP 440): " +
                 right + ".",
             wire::one_line_title(filename), "build it again with a current build backend");
@@ -163,7 +162,7 @@ wire::Answered<wheel::WheelFilename> check_filename(std::string_view filename) {
 wire::Answered<void> check_size(std::uint64_t size_bytes, std::uint64_t limit_bytes) {
     if (size_bytes <= limit_bytes) return {};
     return refuse(413, "upload.too_large",
-                  "File too large, the limit of this index is " + base::render_bytes(limit_bytes),
+                  "File too large; the limit of this index is " + base::render_bytes(limit_bytes),
                   "The index accepts files of up to " + std::to_string(limit_bytes) + " bytes.", {},
                   "ask an administrator to raise max_file_mib of this index");
 }
@@ -184,7 +183,7 @@ wire::Answered<void> check_form(const UploadForm& form) {
         std::find(metadata_versions.begin(), metadata_versions.end(), *form.metadata_version) ==
             metadata_versions.end()) {
         return refuse(400, "upload.unknown_metadata_version", "Unknown metadata_version",
-                      "Metadata versions 1.0 to 2.6 are known.",
+                      "Metadata versions 1.0 to 2.6 are supported.",
                       wire::one_line_title(*form.metadata_version));
     }
     return check_digest_fields(form);
@@ -193,19 +192,19 @@ wire::Answered<void> check_form(const UploadForm& form) {
 wire::Answered<void> check_form_against(const UploadForm& form, const wheel::WheelFilename& filename) {
     if (wheel::normalize_name(form.name.value_or("")) != filename.project) {
         return refuse(400, "upload.name_differs", "The form's name and the file name differ",
-                      "The form is about another project than the file, `" + filename.project + "`.",
+                      "The form's project differs from the file's, `" + filename.project + "`.",
                       wire::one_line_title(form.name.value_or("")));
     }
     const auto version = wheel::Version::parse(form.version.value_or(""));
     if (!version || version->text() != filename.version.text()) {
         return refuse(400, "upload.version_differs", "The form's version and the file name differ",
-                      "The form is about another version than the file, `" + filename.version.text() + "`.",
+                      "The form's version differs from the file's, `" + filename.version.text() + "`.",
                       wire::one_line_title(form.version.value_or("")));
     }
     if (form.pyversion &&
         dotted_set(*form.pyversion) != std::set(filename.pythons.begin(), filename.pythons.end())) {
         return refuse(400, "upload.pyversion_differs", "The form's pyversion and the file name differ",
-                      "The file name says `" + base::join(filename.pythons, ".") + "`.",
+                      "The file name has `" + base::join(filename.pythons, ".") + "`.",
                       wire::one_line_title(*form.pyversion));
     }
     return {};
@@ -215,24 +214,23 @@ wire::Answered<void> check_digests(const UploadForm& form, const ContentDigests&
     for (const DigestRow& row : digests) {
         const auto& sent = form.*row.sent;
         if (!sent || base::ascii_lower(*sent) == content.*row.counted) continue;
-        return refuse(
-            400, "upload.digest_mismatch",
-            "The file's digest is not the one in the form (" + std::string(row.field) + ")",
-            "The bytes that arrived have " + std::string(row.field) + " " + content.*row.counted + ".", *sent,
-            "send it again: the file was changed or damaged on its way");
+        return refuse(400, "upload.digest_mismatch",
+                      "The file's digest differs from the form's (" + std::string(row.field) + ")",
+                      "The received bytes have " + std::string(row.field) + " " + content.*row.counted + ".",
+                      *sent, "send it again: the file was changed or damaged in transit");
     }
     return {};
 }
 
 namespace {
 
-// The findings that keep a wheel from being offered, one a line.
-std::string told_verdicts(const inspect::Inspection& inspection) {
+// The findings that refuse or quarantine a wheel, one per line.
+std::string reported_verdicts(const inspect::Inspection& inspection) {
     std::string detail;
-    std::size_t told = 0;
+    std::size_t count = 0;
     for (const inspect::Verdict& verdict : inspection.verdicts) {
         if (verdict.severity < inspect::Severity::quarantine) continue;
-        if (told++ == max_verdicts_reported) {
+        if (count++ == max_verdicts_reported) {
             detail += "\n(and more)";
             break;
         }
@@ -245,12 +243,12 @@ std::string told_verdicts(const inspect::Inspection& inspection) {
 }  // namespace
 
 std::string quarantine_reason(const inspect::Inspection& inspection) {
-    return inspection.accepted() || inspection.refused() ? std::string() : told_verdicts(inspection);
+    return inspection.accepted() || inspection.refused() ? std::string() : reported_verdicts(inspection);
 }
 
 wire::Answered<void> check_inspection(const inspect::Inspection& inspection) {
     if (inspection.refused()) {
-        std::string detail = told_verdicts(inspection);
+        std::string detail = reported_verdicts(inspection);
         const inspect::Verdict& first = inspection.verdicts.front();
         const inspect::Rule* rule = inspect::find_rule(first.code);
         std::string title = rule != nullptr ? std::string(rule->sentence) : std::string(first.code);
@@ -259,14 +257,14 @@ wire::Answered<void> check_inspection(const inspect::Inspection& inspection) {
     }
     const wheel::Metadata& metadata = inspection.metadata;
     if (metadata.name.empty() || inspection.metadata_bytes.empty()) {
-        // An index's policy may wave rules through, but without METADATA there is nothing to publish.
-        return refuse(400, "upload.no_metadata", "The wheel has no METADATA that can be read",
+        // An index's policy may disable rules, but without METADATA there is nothing to publish.
+        return refuse(400, "upload.no_metadata", "The wheel has no readable METADATA",
                       "METADATA is missing or malformed.");
     }
     if (wheel::normalize_name(metadata.name) != inspection.filename.project ||
         metadata.version != inspection.filename.version) {
         return refuse(400, "upload.metadata_differs", "METADATA and the file name differ",
-                      "METADATA is about " + metadata.name + " " + metadata.version.text() + ".",
+                      "METADATA names " + metadata.name + " " + metadata.version.text() + ".",
                       inspection.filename.text());
     }
     return {};
@@ -275,11 +273,11 @@ wire::Answered<void> check_inspection(const inspect::Inspection& inspection) {
 wire::Problem name_taken(std::string_view filename, std::string_view sha256_there,
                          std::string_view index_there) {
     const bool inherited = !index_there.empty();
-    const std::string where = inherited ? "The index shows a file of this name that it inherits from `" +
-                                              std::string(index_there) + "`, "
-                                        : "The index has a file of this name ";
+    const std::string where =
+        inherited ? "The index inherits a file of this name from `" + std::string(index_there) + "`, "
+                  : "The index has a file of this name ";
     return wire::make_problem(409, "upload.name_taken", "File already exists (" + std::string(filename) + ")",
-                              where + "with other bytes (sha256 " + std::string(sha256_there) +
+                              where + "with different bytes (sha256 " + std::string(sha256_there) +
                                   "). A published name never changes its bytes.",
                               std::string(filename),
                               inherited
@@ -291,7 +289,7 @@ wire::Problem name_was_deleted(std::string_view filename) {
     return wire::make_problem(
         400, "upload.name_was_deleted",
         "This filename was previously used by a file that has since been deleted",
-        "Somebody may have the old file's hash in a lock file: a deleted name is never used again.",
+        "Lock files may contain the old file's hash, so a deleted name is never used again.",
         std::string(filename), "raise the version or the build number");
 }
 
@@ -303,10 +301,11 @@ std::optional<wire::Problem> refusal_of(const catalog::Added& added, const catal
             return name_was_deleted(row.filename);
         case catalog::AddOutcome::project_closed:
             return wire::make_problem(
-                403, "upload.project_closed", "The project " + row.project + " takes no new files",
+                403, "upload.project_closed", "The project " + row.project + " accepts no new files",
                 "The project's status in this index (archived or quarantined, PEP 792) refuses uploads.",
                 row.project,
-                "its page says why; an administrator sets it back with `wheelyard-registry status`");
+                "see its page for the reason; an administrator can change it with `wheelyard-registry "
+                "status`");
         case catalog::AddOutcome::added:
         case catalog::AddOutcome::already_there:
             break;

@@ -32,8 +32,9 @@ constexpr std::array rows{
 };
 
 tl::unexpected<base::Error> bad_body(std::string sentence, std::string value = {}) {
-    return base::fail("lifecycle.body", std::move(sentence), std::move(value),
-                      "docs/formats/api.md shows what each change takes");
+    return base::fail_as(base::ErrorKind::invalid, base::Recovery::never,
+                         {"lifecycle.body", std::move(sentence), std::move(value),
+                          "docs/reference/api.md shows what each change takes"});
 }
 
 // A member that must have this kind when it is there.
@@ -52,16 +53,18 @@ base::Status check_reason(const Action& action) {
                         (action.verb == Verb::set_status && action.status != catalog::ProjectStatus::active);
     if (action.reason.empty()) {
         if (!wanted) return {};
-        return base::fail("lifecycle.reason_missing", "This change needs a reason",
-                          std::string(row_of(action.verb).word),
-                          "say why in a sentence: users see it on the page, and others in the log");
+        return base::fail_as(
+            base::ErrorKind::invalid, base::Recovery::never,
+            {"lifecycle.reason_missing", "This change needs a reason", std::string(row_of(action.verb).word),
+             "say why in a sentence: users see it on the page, and others in the log"});
     }
     const bool one_line = std::none_of(action.reason.begin(), action.reason.end(),
                                        [](char c) { return (c >= 0 && c < ' ') || c == '\x7f'; });
     if (one_line && base::is_utf8(action.reason) && action.reason.size() <= max_reason_bytes) return {};
-    return base::fail("lifecycle.reason", "A reason is one line of text",
-                      std::to_string(action.reason.size()) + " bytes",
-                      "at most " + std::to_string(max_reason_bytes) + " bytes of UTF-8, no line breaks");
+    return base::fail_as(
+        base::ErrorKind::invalid, base::Recovery::never,
+        {"lifecycle.reason", "A reason is one line of text", std::to_string(action.reason.size()) + " bytes",
+         "at most " + std::to_string(max_reason_bytes) + " bytes of UTF-8, no line breaks"});
 }
 
 }  // namespace
@@ -86,15 +89,18 @@ const VerbRow* find_operation(std::string_view operation) {
 base::Status check(const Action& action) {
     WHEELYARD_TRY(check_reason(action));
     if (action.verb == Verb::promote && (action.to_index.empty() || action.to_index == action.index))
-        return base::fail("lifecycle.to", "A promotion goes to another index", action.to_index,
-                          "name the index that the file is to appear in");
+        return base::fail_as(base::ErrorKind::invalid, base::Recovery::never,
+                             {"lifecycle.to", "A promotion goes to another index", action.to_index,
+                              "name the index that the file is to appear in"});
     if (action.verb == Verb::retain && (action.keep < 1 || action.keep > max_kept_versions))
-        return base::fail("lifecycle.keep", "A retention rule keeps at least one version of a series",
-                          std::to_string(action.keep), "1 to " + std::to_string(max_kept_versions));
+        return base::fail_as(base::ErrorKind::invalid, base::Recovery::never,
+                             {"lifecycle.keep", "A retention rule keeps at least one version of a series",
+                              std::to_string(action.keep), "1 to " + std::to_string(max_kept_versions)});
     if (action.verb == Verb::collect && action.grace_ms < min_grace_ms)
-        return base::fail("lifecycle.grace", "This grace is shorter than an upload may take",
-                          base::render_duration_ms(action.grace_ms),
-                          "at least " + base::render_duration_ms(min_grace_ms));
+        return base::fail_as(base::ErrorKind::invalid, base::Recovery::never,
+                             {"lifecycle.grace", "This grace is shorter than an upload may take",
+                              base::render_duration_ms(action.grace_ms),
+                              "at least " + base::render_duration_ms(min_grace_ms)});
     return {};
 }
 

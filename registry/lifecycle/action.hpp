@@ -5,7 +5,7 @@
 //     → {"format":"wheelyard.changed/1","action":"yank","changed":true,"dry_run":false,"serial":14,
 //        "files":[{"index":"main","filename":"six-1.16.0-py2.py3-none-any.whl"}],"blobs":0,"bytes":0}
 //
-// The document for people is docs/formats/api.md.
+// The document for people is docs/reference/api.md.
 #pragma once
 
 #include <cstdint>

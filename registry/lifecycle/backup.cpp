@@ -30,9 +30,9 @@ fs::path blob_of(const fs::path& store, const std::string& sha256) {
 
 // What is missing and what the disk cannot read back is damaged as well. Errors of the target are not:
 // another run may get further.
-base::Error damaged_if_lost(base::Error error) {
-    if (error.code == "os.ENOENT" || error.code == "os.EIO") error.code = "backup.damaged";
-    return error;
+base::Error damaged_if_lost(const base::Error& error) {
+    if (error.os_error != ENOENT && error.os_error != EIO) return error;
+    return base::fail_malformed("backup.damaged", error.sentence, error.value, error.advice).value();
 }
 
 // "backup.damaged" when the bytes are not what their name promises; nothing is left at `to` then.
@@ -49,8 +49,9 @@ base::Status copy_blob(const fs::path& from, const fs::path& to, const std::stri
         });
     if (!copied) return written ? base::fail(damaged_if_lost(copied.error())) : written;
     if (base::encode_hex(digest.finish()) != sha256)
-        return base::fail("backup.damaged", "A stored file no longer has the bytes that its name promises",
-                          from.string(), "run `wheelyard-registry verify`");
+        return base::fail_malformed("backup.damaged",
+                                    "A stored file no longer has the bytes that its name promises",
+                                    from.string(), "run `wheelyard-registry verify`");
     return copy.commit();
 }
 
@@ -86,7 +87,7 @@ class BlobCopy {
         if (transfer_ == BlobTransfer::link && !there && ::link(source.c_str(), target.c_str()) == 0) {
             linked_in_.insert(target.parent_path());
         } else if (const auto copied = copy_blob(source, target, row.sha256); !copied) {
-            if (copied.error().code != "backup.damaged") return copied;
+            if (copied.error().kind != base::ErrorKind::malformed) return copied;
             report_.damaged.push_back(row.sha256);
             return {};
         }

@@ -15,24 +15,26 @@ using catalog::ChangeOutcome;
 
 struct RefusalRow {
     ChangeOutcome outcome;
+    base::ErrorKind kind;
     std::string_view code;
     std::string_view sentence;
     std::string_view advice;
 };
 constexpr std::array refusals{
-    RefusalRow{ChangeOutcome::no_such_file, "lifecycle.no_such_file", "The index has no such file",
-               "the project's page lists what there is"},
-    RefusalRow{ChangeOutcome::no_such_project, "lifecycle.no_such_project", "The index has no such project",
-               "the index's root page lists what there is"},
-    RefusalRow{ChangeOutcome::pinned, "lifecycle.pinned", "The file is pinned", "unpin it first"},
-    RefusalRow{ChangeOutcome::quarantined, "lifecycle.quarantined", "The file is quarantined",
-               "release it first"},
-    RefusalRow{ChangeOutcome::name_taken, "lifecycle.name_taken",
+    RefusalRow{ChangeOutcome::no_such_file, base::ErrorKind::missing, "lifecycle.no_such_file",
+               "The index has no such file", "the project's page lists what there is"},
+    RefusalRow{ChangeOutcome::no_such_project, base::ErrorKind::missing, "lifecycle.no_such_project",
+               "The index has no such project", "the index's root page lists what there is"},
+    RefusalRow{ChangeOutcome::pinned, base::ErrorKind::conflict, "lifecycle.pinned", "The file is pinned",
+               "unpin it first"},
+    RefusalRow{ChangeOutcome::quarantined, base::ErrorKind::conflict, "lifecycle.quarantined",
+               "The file is quarantined", "release it first"},
+    RefusalRow{ChangeOutcome::name_taken, base::ErrorKind::conflict, "lifecycle.name_taken",
                "The other index has other bytes under this name", "a published name never changes its bytes"},
-    RefusalRow{ChangeOutcome::name_was_deleted, "lifecycle.name_was_deleted",
+    RefusalRow{ChangeOutcome::name_was_deleted, base::ErrorKind::conflict, "lifecycle.name_was_deleted",
                "This filename was previously used there by a file that has since been deleted",
                "raise the version or the build number"},
-    RefusalRow{ChangeOutcome::project_closed, "lifecycle.project_closed",
+    RefusalRow{ChangeOutcome::project_closed, base::ErrorKind::conflict, "lifecycle.project_closed",
                "The project's status there refuses new files", "set its status back first"},
 };
 
@@ -40,7 +42,9 @@ base::Result<Done> done_of(const Action& action, const Changed& changed) {
     for (const RefusalRow& row : refusals) {
         if (row.outcome != changed.outcome) continue;
         const std::string& subject = action.filename.empty() ? action.project : action.filename;
-        return base::fail(std::string(row.code), std::string(row.sentence), subject, std::string(row.advice));
+        return base::fail_as(
+            row.kind, base::Recovery::never,
+            {std::string(row.code), std::string(row.sentence), subject, std::string(row.advice)});
     }
     Done done;
     done.changed = changed.outcome == ChangeOutcome::changed;
@@ -93,8 +97,9 @@ base::Status check_bytes(const Place& place, const Action& action) {
     for (const std::string& sha256 : {row->sha256, row->metadata_sha256}) {
         const auto found = base::sha256_hex_of_file(place.blobs.path_of(sha256));
         if (found && *found == sha256) continue;
-        return base::fail("lifecycle.blob_damaged", "The file's stored bytes are missing or damaged", sha256,
-                          "restore this blob from a backup, then release the file");
+        return base::fail_as(base::ErrorKind::conflict, base::Recovery::never,
+                             {"lifecycle.blob_damaged", "The file's stored bytes are missing or damaged",
+                              sha256, "restore this blob from a backup, then release the file"});
     }
     return {};
 }

@@ -92,9 +92,9 @@ class Scrub {
 
     base::Status scrub_blob(const blobs::StoredBlob& blob, std::uint64_t size_in_catalog) {
         auto found = hash_from_disk(place_.blobs.path_of(blob.sha256));
-        if (!found && found.error().code == "os.ENOENT") return {};  // collected meanwhile
+        if (!found && found.error().os_error == ENOENT) return {};  // collected meanwhile
         // What the disk cannot read back is damaged as well.
-        const bool is_readable = found || found.error().code != "os.EIO";
+        const bool is_readable = found || found.error().os_error != EIO;
         if (!found && is_readable) return base::fail(std::move(found.error()));
         ++report_.blobs;
         report_.bytes += blob.size_bytes;
@@ -184,7 +184,7 @@ class Scrub {
     base::Status read_state() {
         if (settings_.restart) return {};
         const auto text = base::read_file(state_file(), max_verify_state_bytes);
-        if (!text) return text.error().code == "os.ENOENT" ? base::Status() : base::fail(text.error());
+        if (!text) return text.error().os_error == ENOENT ? base::Status() : base::fail(text.error());
         const auto document = io::parse_json(*text);
         // A state that cannot be read costs a run from the beginning, and nothing else.
         if (!document || document->string_or("format", "") != format_name) return {};

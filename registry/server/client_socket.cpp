@@ -1,4 +1,4 @@
-// recv(2), sendmsg(2) and sendfile(2), or TLS in their place.
+// recv(2), sendmsg(2) and sendfile(2), or their TLS counterparts.
 #include "registry/server/client_socket.hpp"
 
 #include <arpa/inet.h>
@@ -24,7 +24,8 @@ namespace {
 using Tried = ClientSocket::Tried;
 using Step = ClientSocket::Step;
 
-constexpr std::size_t tls_record_bytes = 16 * 1024;  // the largest: one call makes one of it
+constexpr std::size_t tls_record_bytes =
+    16 * 1024;  // maximum size of a TLS record; one call writes one record
 
 Tried failed_call(Step would_wait) {
     return {errno == EAGAIN || errno == EWOULDBLOCK ? would_wait : Step::ended, 0};
@@ -84,7 +85,7 @@ Tried ClientSocket::try_read(char* into, std::size_t size) {
 
 Tried ClientSocket::try_write(std::string_view head, std::string_view body, bool more_follows) {
     if (tls_) {
-        // One record for both where they fit: a page is one packet less, and one authentication.
+        // Head and body share one record if they fit: one packet and one authentication less per page.
         std::array<char, tls_record_bytes> record;
         std::string_view piece = head.empty() ? body : head;
         if (!head.empty() && !body.empty() && head.size() < record.size()) {
@@ -158,7 +159,7 @@ std::string ClientSocket::peer_address() const {
         ::inet_ntop(AF_INET6, &v6->sin6_addr, text.data(), text.size());
     }
     const std::string_view name = text.data();
-    constexpr std::string_view mapped = "::ffff:";  // an IPv4 client of a socket that listens on ::
+    constexpr std::string_view mapped = "::ffff:";  // an IPv4 client of a socket bound to ::
     const bool is_mapped = name.starts_with(mapped) && name.find('.') != std::string_view::npos;
     return std::string(is_mapped ? name.substr(mapped.size()) : name);
 }

@@ -1,9 +1,9 @@
-// One accepted socket, TCP or Unix, with or without TLS: calls that move bytes at once or say what to wait
+// One accepted socket, TCP or Unix, with or without TLS. Calls either move bytes at once or return what to wait
 // for. Internal to the server.
 //
-// System calls first and waiting only when the socket is full or empty: most requests arrive whole and most
-// answers fit the socket's buffer, and then cost one call each. Asio has no sendfile, and its writes would go
-// through the reactor.
+// The fast path is a direct system call; the coroutine waits only if the socket is full or empty. Most requests
+// arrive whole and most replies fit the socket's buffer, and then cost one call each. Asio has no sendfile, and
+// its writes would go through the reactor.
 #pragma once
 
 #include <sys/types.h>
@@ -24,7 +24,7 @@ class ClientSocket {
     enum class Step { moved, wait_readable, wait_writable, ended };
     struct Tried {
         Step step = Step::ended;
-        std::size_t bytes = 0;  // of Step::moved; never 0 then
+        std::size_t bytes = 0;  // moved bytes; set only with Step::moved
     };
 
     ClientSocket(Socket socket, std::shared_ptr<const TlsContext> tls);
@@ -33,15 +33,15 @@ class ClientSocket {
     ClientSocket& operator=(const ClientSocket&) = delete;
 
     [[nodiscard]] bool is_tls() const { return tls_context_ != nullptr; }
-    // Step::moved: the session stands. At once without TLS.
+    // Step::moved: the TLS session is established; without TLS, always.
     [[nodiscard]] Tried try_handshake();
     [[nodiscard]] Tried try_read(char* into, std::size_t size);
-    // The beginning of `head` and then `body`; `more_follows` keeps a short packet back for what comes next.
+    // Writes a prefix of `head` followed by `body`. `more_follows` delays a short packet (MSG_MORE).
     [[nodiscard]] Tried try_write(std::string_view head, std::string_view body, bool more_follows);
-    // Step::moved with 0 bytes: the file ended before `size`.
+    // Step::moved with 0 bytes: end of file before `size`.
     [[nodiscard]] Tried try_send_file(int file, std::uint64_t offset, std::size_t size);
 
-    // False: an error, or cancelled.
+    // Returns false after an error or cancel().
     [[nodiscard]] boost::asio::awaitable<bool> wait(Step step);
     void cancel();
     void finish_sending();

@@ -1,4 +1,4 @@
-// A connection's life: head, answer, next head.
+// The life of a connection: read a head, reply, repeat.
 #include "registry/server/connection.hpp"
 
 #include <boost/asio/post.hpp>
@@ -21,7 +21,8 @@ namespace {
 wire::Problem head_too_large(std::string_view received) {
     if (received.find('\n') == std::string_view::npos)
         return wire::make_problem(414, "request.target_too_long", "URI too long",
-                                  "The request line is longer than any address here.", {}, "check the URL");
+                                  "The request line is longer than any URL of this server.", {},
+                                  "check the URL");
     return wire::make_problem(431, "request.head_too_large", "Request header fields too large",
                               "The request's header fields are too large.",
                               std::to_string(max_request_head_bytes) + " bytes at most",
@@ -30,7 +31,7 @@ wire::Problem head_too_large(std::string_view received) {
 
 wire::Problem too_many_files() {
     return wire::make_problem(503, "server.files", "Too many downloads",
-                              "The server sends as many files at once as it may open.", {},
+                              "The server has reached its limit of concurrent downloads.", {},
                               "try again shortly");
 }
 
@@ -72,9 +73,9 @@ Connection::Task<void> Connection::run() {
         auto head = parse_request_head(buffered().substr(0, head_size_));
         consume(head_size_);
         if (counted_.is_over_capacity()) {
-            wire::Problem full =
-                wire::make_problem(503, "server.connections", "Too many connections",
-                                   "The server has all the connections it takes.", {}, "try again shortly");
+            wire::Problem full = wire::make_problem(503, "server.connections", "Too many connections",
+                                                    "The server has reached its limit of connections.", {},
+                                                    "try again shortly");
             co_await refuse_head(std::move(full));
             co_return;
         }
@@ -101,23 +102,23 @@ Connection::Task<bool> Connection::shake_hands() {
     }
 }
 
-// True once buffered() begins with a whole head of head_size_ bytes. False: the connection is over, and said
-// so if need be.
+// Returns true once buffered() begins with a complete head of head_size_ bytes; false if the connection must
+// end (the problem, if any, has been sent).
 Connection::Task<bool> Connection::read_head() {
     phase_ = Phase::idle;
     std::size_t searched = 0;
-    // Once a head: whatever comes before its first byte (empty lines do) must not put the end off.
+    // Set once per head: empty lines before it must not extend the deadline.
     const std::int64_t head_ms =
         counted_.is_over_capacity() ? quiet_lingering_ms : shared_.settings.header_timeout_ms;
     set_deadline(request_id_.empty() ? head_ms : shared_.settings.idle_timeout_ms);
     for (;;) {
-        // Empty lines before a request are tolerated (RFC 9112 §2.2).
+        // Skip empty lines before a request (RFC 9112 §2.2).
         while (buffered().starts_with("\r\n"))
             consume(2);
         const std::string_view bytes = buffered();
         if (!bytes.empty()) {
             if (phase_ == Phase::idle) {
-                phase_ = Phase::head;  // from its first byte on, a head has this long, however it trickles in
+                phase_ = Phase::head;  // time limit from the head's first byte to its end
                 set_deadline(head_ms);
             }
             const std::size_t found = find_head_end(bytes, searched);
@@ -126,11 +127,11 @@ Connection::Task<bool> Connection::read_head() {
                 co_return true;
             }
             searched = bytes.size();
-            // A method begins with a letter; a TLS greeting, for one, does not. No need to wait for the rest.
+            // A method begins with a letter, a TLS handshake does not: refuse without waiting for the rest.
             if (!base::is_ascii_alpha(bytes[0]) && bytes[0] != '\r') {
                 wire::Problem no_http =
                     wire::make_problem(400, "request.malformed", "Bad request",
-                                       "This is not an HTTP request.", {}, "speak plain HTTP to this port");
+                                       "This is not an HTTP request.", {}, "use plain HTTP on this port");
                 co_await refuse_head(std::move(no_http));
                 co_return false;
             }
@@ -154,7 +155,7 @@ Connection::Task<bool> Connection::read_head() {
     }
 }
 
-// Answers a head that is no request. What follows it cannot be told apart, so the connection ends.
+// Replies to an invalid head. The start of the next request is unknown, so the connection ends.
 Connection::Task<void> Connection::refuse_head(wire::Problem problem) {
     phase_ = Phase::working;
     timed_out_ = false;
@@ -188,9 +189,9 @@ Connection::Task<bool> Connection::handle(const RequestHead& head) {
         reply = answer(head, *route);
     if (std::holds_alternative<FileSlice>(reply.body)) {
         file_slot.emplace(shared_.files_now, shared_.settings.max_files);
-        if (!file_slot->taken()) reply = reply_problem(too_many_files());  // closes it
+        if (!file_slot->taken()) reply = reply_problem(too_many_files());  // closes the file
     }
-    // No other request here has a use for a body; reading it only to drop it is what lingering does.
+    // No other request here uses a body; lingering reads and discards it.
     bool again = false;
     if (head.has_body())
         again = co_await send_and_linger(head, reply);
@@ -210,7 +211,7 @@ Connection::Task<std::size_t> Connection::read_some(char* into, std::size_t size
 }
 
 Connection::Task<bool> Connection::wait_for(ClientSocket::Step step) {
-    if (timed_out_ || ended_) co_return false;  // what cancels a wait cancels none that begins later
+    if (timed_out_ || ended_) co_return false;  // a cancel() does not affect later waits
     const bool ready = co_await socket_.wait(step);
     co_return ready && !timed_out_ && !ended_;
 }

@@ -1,6 +1,5 @@
-// One client: reads heads, answers from the published tree or hands the body to an upload, keeps the
-// connection for the next request. A coroutine on one I/O thread; nothing here is thread-safe or needs to be.
-// Internal to the server.
+// One client: reads heads, replies from the published tree or passes the body to an upload, and keeps the
+// connection for the next request. A coroutine on one I/O thread; not thread-safe. Internal to the server.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -25,33 +24,33 @@ class Connection {
     template <typename T>
     using Task = boost::asio::awaitable<T>;
 
-    // `tls` is null on a plain socket. `counted` past the cap: the first request is answered with 503.
+    // `tls` is null for a plain socket. If `counted` is over capacity, the first request is answered with 503.
     Connection(IoLoop& loop, ClientSocket::Socket socket, std::shared_ptr<const TlsContext> tls,
                ConnectionCount counted);
     ~Connection();
     Connection(const Connection&) = delete;
     Connection& operator=(const Connection&) = delete;
 
-    // The coroutine; it owns the connection until the client is gone.
+    // The coroutine that serves the client; it owns the connection until the end.
     static Task<void> serve(std::shared_ptr<Connection> self);
 
-    void expire_if_due(Time now);  // cancels what is awaited once the deadline has passed
-    void drain();                  // ends at once if no request is under way
-    void abort();                  // ends at the next wait; a commit under way still gets its answer
+    void expire_if_due(Time now);  // cancels the current wait if the deadline has passed
+    void drain();                  // ends at once if no request is in progress
+    void abort();                  // ends at the next wait; a commit in progress still gets its reply
 
   private:
     enum class Phase { idle, head, working, committing, lingering };
     enum class Filled { more, ended, gone, late, malformed };
-    // How a body moves: each stall_timeout of waiting for the other side has to bring
-    // slowest_body_bytes_per_s of it.
+    // Minimum speed of a body: each stall_timeout of waiting for the client has to bring
+    // min_body_bytes_per_s of it.
     struct Pace {
         std::int64_t waited_ms = 0;
         std::uint64_t moved_bytes = 0;
     };
 
-    struct Body {  // what is still to come of a request's body
+    struct Body {  // the unread rest of a request's body
         bool chunked = false;
-        std::uint64_t left = 0;  // of a body with Content-Length
+        std::uint64_t left = 0;  // unread bytes of a body with Content-Length
         ChunkDecoder decoder;
         Pace pace;
         [[nodiscard]] bool ended() const { return chunked ? decoder.ended() : left == 0; }
@@ -85,7 +84,7 @@ class Connection {
     // connection_resumable.cpp
     Task<Reply> answer_resumable(const RequestHead& head, const Route& route);
 
-    // connection_upload.cpp. True: the connection can take another request.
+    // connection_upload.cpp. Returns true if the connection can take another request.
     Task<bool> receive_upload(const RequestHead& head, const Route& route);
     struct UploadOutcome {
         bool client_is_there = true;
@@ -101,7 +100,7 @@ class Connection {
     Task<Filled> fill(Body& body, char* into, std::size_t capacity, std::size_t& filled);
     Task<Filled> fill_chunked(Body& body, char* into, std::size_t capacity, std::size_t& filled);
 
-    // connection_sending.cpp. False: the client is gone or too slow.
+    // connection_sending.cpp. Return false if the client is gone or too slow.
     Task<bool> send(const RequestHead& head, Reply& reply, bool body_unread);
     Task<bool> send_and_linger(const RequestHead& head, Reply& reply);
     Task<bool> write(std::string_view head, std::string_view body, bool more_follows);
@@ -110,7 +109,7 @@ class Connection {
     Task<bool> wait_at_pace(ClientSocket::Step step, Pace& pace);
     void note_moved(Pace& pace, std::uint64_t bytes) const;
 
-    // Reading. 0: end of stream, error, deadline passed (timed_out_) or aborted.
+    // Reading. Returns 0 at end of stream, after an error or abort, or past the deadline (timed_out_).
     Task<std::size_t> read_some(char* into, std::size_t size);
     Task<std::size_t> read_at_pace(char* into, std::size_t size, Pace& pace);
     Task<std::size_t> read_into_buffer();
@@ -121,12 +120,12 @@ class Connection {
     void set_deadline(std::int64_t from_now_ms);
     void clear_deadline() { deadline_ = Time::max(); }
 
-    const ConnectionCount counted_;  // the first: it ends when the socket is closed
+    const ConnectionCount counted_;  // first member: destroyed after the socket is closed
     IoLoop& loop_;
     ServerShared& shared_;
     ClientSocket socket_;
-    // max_request_head_bytes, of which [begin_, end_) are unread; null while nothing is: idle clients are
-    // many.
+    // max_request_head_bytes, of which [begin_, end_) are unread. Null while empty, because there are many
+    // idle clients.
     std::unique_ptr<char[]> buffer_;
     std::size_t begin_ = 0;
     std::size_t end_ = 0;
@@ -134,8 +133,8 @@ class Connection {
     Time deadline_ = Time::max();
     Phase phase_ = Phase::idle;
     bool timed_out_ = false;
-    bool ended_ = false;                 // drained or aborted: nothing is read or written any more
-    RouteKind kind_ = RouteKind::front;  // of the request under way, for metrics and the log
+    bool ended_ = false;                 // drained or aborted: no more reads or writes
+    RouteKind kind_ = RouteKind::front;  // of the current request, for metrics and the log
     Time request_began_{};
     std::string request_id_;
 };

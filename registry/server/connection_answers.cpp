@@ -1,4 +1,4 @@
-// Answers that need neither a body nor the pool: pages and files, and what the server says of itself.
+// Replies that need neither a body nor the pool: pages, files, health and metrics.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -11,7 +11,7 @@ namespace wheelyard::http {
 
 namespace {
 
-// RFC 9110 §9.1: a method that the server knows but the address does not take is 405, any other 501.
+// RFC 9110 §9.1: a method that the resource does not allow is 405; an unknown method is 501.
 bool is_known_method(std::string_view method) {
     constexpr std::array known{"GET",     "HEAD",  "POST",  "PUT",    "DELETE",
                                "OPTIONS", "TRACE", "PATCH", "CONNECT"};
@@ -22,13 +22,14 @@ bool is_known_method(std::string_view method) {
 
 wire::Problem Connection::unknown_index(const std::string& index) {
     return wire::make_problem(404, "index.unknown", "No such index",
-                              "This registry has no index of that name.", index, "GET / lists the indexes");
+                              "This registry has no index with this name.", index, "GET / lists the indexes");
 }
 
 Reply Connection::answer(const RequestHead& head, const Route& route) {
     if (!is_known_method(head.method))
-        return reply_problem({501, "request.method", "Not implemented", "The method is not known.",
-                              head.method.substr(0, 32), "use GET, HEAD or POST"});
+        return reply_problem({501, "request.method", "Not implemented",
+                              "The server does not know this method.", head.method.substr(0, 32),
+                              "use GET, HEAD or POST"});
     const bool of_index = !route.index.empty();
     if (of_index && shared_.indexes.find(route.index) == shared_.indexes.end())
         return reply_problem(unknown_index(route.index));
@@ -61,7 +62,7 @@ Reply Connection::answer(const RequestHead& head, const Route& route) {
         case RouteKind::upload:
         case RouteKind::resumable:
         case RouteKind::resumable_part:
-            break;  // answered elsewhere
+            break;  // handled elsewhere
     }
     return reply_method_not_allowed(head.method, allowed);
 }
@@ -81,16 +82,15 @@ Reply Connection::metrics() {
     const auto number = [](auto value) { return static_cast<double>(value); };
     std::vector<Gauge> gauges{
         {"connections", "Clients connected", number(shared_.connections())},
-        {"max_connections", "Clients that may be connected at once",
-         number(shared_.settings.max_connections)},
+        {"max_connections", "Limit of connected clients", number(shared_.settings.max_connections)},
         {"files_in_progress", "Files and large pages being sent", number(shared_.files_now.load())},
-        {"max_files", "Files that may be sent at once", number(shared_.settings.max_files)},
-        {"uploads_in_progress", "Uploads under way", number(shared_.uploads_now.load())},
-        {"max_uploads", "Uploads that may be under way at once", number(shared_.settings.max_uploads)},
-        {"uploads_waiting_for_page", "Uploads committed whose page is not out yet",
+        {"max_files", "Limit of files being sent", number(shared_.settings.max_files)},
+        {"uploads_in_progress", "Uploads in progress", number(shared_.uploads_now.load())},
+        {"max_uploads", "Limit of uploads in progress", number(shared_.settings.max_uploads)},
+        {"uploads_waiting_for_page", "Committed uploads whose page is not published yet",
          number(shared_.waiting_for_page.load())},
-        {"api_requests_in_progress", "API requests under way", number(shared_.api_requests_now.load())},
-        {"uptime_seconds", "Since the server started", std::chrono::duration<double>(uptime).count()}};
+        {"api_requests_in_progress", "API requests in progress", number(shared_.api_requests_now.load())},
+        {"uptime_seconds", "Time since the server started", std::chrono::duration<double>(uptime).count()}};
     if (shared_.settings.service_state) {
         ServiceState state = shared_.settings.service_state();
         gauges.push_back(
@@ -103,7 +103,7 @@ Reply Connection::metrics() {
     return reply;
 }
 
-// How the client reached this server, as far as that can be known.
+// The URL with which the client reached this server, as far as it is known.
 std::string Connection::base_url(const RequestHead& head) const {
     if (!shared_.settings.public_url.empty()) return shared_.settings.public_url;
     std::string_view scheme = socket_.is_tls() ? "https" : "http";

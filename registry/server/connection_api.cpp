@@ -1,4 +1,4 @@
-// The API's side of a connection: a small body read whole, answered on the pool.
+// API requests: read the small body whole, reply from the pool.
 #include <cstring>
 
 #include "lib/io/log.hpp"
@@ -14,18 +14,19 @@ namespace {
 
 wire::Problem body_too_large() {
     return wire::make_problem(
-        413, "api.body_too_large", "Content too large", "The API takes small JSON documents only.",
-        std::to_string(max_api_body_bytes) + " bytes at most", "files are uploaded to /<index>/legacy/");
+        413, "api.body_too_large", "Content too large", "The API accepts small JSON documents only.",
+        std::to_string(max_api_body_bytes) + " bytes at most", "upload files to /<index>/legacy/");
 }
 
 wire::Problem api_busy() {
     return wire::make_problem(503, "api.busy", "Too many API requests",
-                              "The server has as many API requests as it takes.", {}, "try again shortly");
+                              "The server has reached its limit of API requests.", {}, "try again shortly");
 }
 
 wire::Problem api_internal_problem() {
     return wire::make_problem(500, "server.internal", "Internal server error",
-                              "The request ended in a fault of the server.", {}, "the log has the details");
+                              "Internal error; see the server log for this request ID.", {},
+                              "report the request ID to the administrator");
 }
 
 }  // namespace
@@ -58,7 +59,7 @@ Connection::Task<bool> Connection::answer_api(const RequestHead& head, const Rou
     co_return again;
 }
 
-// False: the client went away before its request was whole.
+// Returns false if the client disconnected before the request was complete.
 Connection::Task<bool> Connection::run_api(const RequestHead& head, const Route& route, Body& body,
                                            Reply& reply) {
     ApiRequest request{request_id_, find_operation(head.method, route.api_path)->id};
@@ -90,7 +91,7 @@ Connection::Task<bool> Connection::run_api(const RequestHead& head, const Route&
         reply = reply_problem(*problem);
         co_return true;
     }
-    phase_ = Phase::committing;  // what was asked for may be under way: it gets its answer
+    phase_ = Phase::committing;  // the change may be in progress: do not abort before the reply
     Answered<ApiReply> answer;
     job.start([&] { answer = shared_.api->answer(request); });
     const bool ran = co_await job.join();
@@ -112,7 +113,7 @@ Connection::Task<Reply> Connection::await_visible(ApiReply& answer) {
         if (!visible.value_or(false)) {
             io::log_warn("api.page_lags",
                          {{"request", request_id_},
-                          {"why", visible ? "publishing failed" : "it takes longer than page_wait_s"}});
+                          {"why", visible ? "publishing failed" : "page_wait_s has passed"}});
             co_return reply_problem(answer.if_not_visible);
         }
     }
@@ -120,10 +121,10 @@ Connection::Task<Reply> Connection::await_visible(ApiReply& answer) {
     co_return reply_json(answer.status, std::move(answer.json));
 }
 
-// False without a problem: the client is gone.
+// Returns false without a problem if the client is gone.
 Connection::Task<bool> Connection::read_small_body(Body& body, std::string& into,
                                                    std::optional<wire::Problem>& problem) {
-    std::string bytes(max_api_body_bytes + 1, '\0');  // one more shows that there is too much
+    std::string bytes(max_api_body_bytes + 1, '\0');  // one more byte, to detect bodies that are too large
     std::size_t filled = 0;
     const Filled state = co_await fill(body, bytes.data(), bytes.size(), filled);
     if (state == Filled::gone) co_return false;

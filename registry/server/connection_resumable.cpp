@@ -1,4 +1,4 @@
-// Making, looking up and dropping resumable uploads; their parts go the way of any upload
+// Creates, queries and deletes resumable uploads. Their parts take the path of normal uploads
 // (connection_upload.cpp).
 #include "registry/http/resumable.hpp"
 #include "registry/server/connection.hpp"
@@ -22,24 +22,25 @@ Reply reply_state(int status, const ResumableState& state) {
 Connection::Task<Reply> Connection::answer_resumable(const RequestHead& head, const Route& route) {
     if (shared_.indexes.find(route.index) == shared_.indexes.end())
         co_return reply_problem(unknown_index(route.index));
-    const bool makes = route.kind == RouteKind::resumable;
+    const bool creates = route.kind == RouteKind::resumable;
     const std::string allowed = allowed_methods(route);
-    if (makes ? head.method != "POST" : head.method != "HEAD" && head.method != "DELETE")
+    if (creates ? head.method != "POST" : head.method != "HEAD" && head.method != "DELETE")
         co_return reply_method_not_allowed(head.method, allowed);
     if (shared_.resumable == nullptr)
         co_return reply_problem(wire::make_problem(404, "upload.not_resumable", "Not found",
-                                                   "This server has no resumable uploads.", {},
-                                                   "send the whole form to /<index>/legacy/"));
-    if (makes && !head.upload_length)
-        co_return reply_problem(wire::make_problem(400, "upload.no_length", "Upload-Length is needed",
-                                                   "A resumable upload says how long its whole form is.", {},
-                                                   "send Upload-Length, in bytes"));
+                                                   "This server does not support resumable uploads.", {},
+                                                   "send the complete form to /<index>/legacy/"));
+    if (creates && !head.upload_length)
+        co_return reply_problem(
+            wire::make_problem(400, "upload.no_length", "Upload-Length is required",
+                               "A resumable upload must declare the length of its complete form.", {},
+                               "send Upload-Length in bytes"));
     const UploadHead upload{request_id_, route.index, head.authorization, head.content_type,
                             head.upload_length};
     PoolJob job(shared_.pool, socket_.executor());
     Answered<ResumableState> state;
     job.start([&] {
-        if (makes) {
+        if (creates) {
             state = shared_.resumable->create(upload);
         } else if (head.method == "HEAD") {
             state = shared_.resumable->find(upload, route.upload_id);
@@ -51,8 +52,8 @@ Connection::Task<Reply> Connection::answer_resumable(const RequestHead& head, co
     if (!ran) co_return reply_problem(internal_problem());
     if (!state) co_return reply_problem(state.error());
     if (head.method == "DELETE") co_return Reply{204};
-    Reply reply = reply_state(makes ? 201 : 204, *state);
-    if (makes) reply.add("Location", "/" + route.index + "/uploads/" + state->id);
+    Reply reply = reply_state(creates ? 201 : 204, *state);
+    if (creates) reply.add("Location", "/" + route.index + "/uploads/" + state->id);
     co_return reply;
 }
 

@@ -1,4 +1,4 @@
-// The sending side of a connection: heads and pages in one call, files by sendfile(2), a turn at a time.
+// The sending side of a connection: head and page in one call, files with sendfile(2) in bounded turns.
 #include <algorithm>
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -32,15 +32,15 @@ Connection::Task<bool> Connection::send(const RequestHead& head, Reply& reply, b
     co_return sent&& keep;
 }
 
-// For answers given while a body may still be coming: closing at once would reset the connection under the
-// client's nose, and it would never read why. Always false.
+// For replies sent while a body may still arrive: closing at once would reset the connection before the client
+// has read the reply. Always returns false.
 Connection::Task<bool> Connection::send_and_linger(const RequestHead& head, Reply& reply) {
     co_await send(head, reply, true);
     co_await linger();
     co_return false;
 }
 
-// Waiting for the other side, bounded by `pace`.
+// Waits for the client, at most as long as `pace` permits.
 Connection::Task<bool> Connection::wait_at_pace(ClientSocket::Step step, Pace& pace) {
     const Time began = std::chrono::steady_clock::now();
     set_deadline(shared_.settings.stall_timeout_ms - pace.waited_ms);
@@ -54,7 +54,7 @@ Connection::Task<bool> Connection::wait_at_pace(ClientSocket::Step step, Pace& p
 void Connection::note_moved(Pace& pace, std::uint64_t bytes) const {
     pace.moved_bytes += bytes;
     const auto window_ms = static_cast<std::uint64_t>(shared_.settings.stall_timeout_ms);
-    if (pace.moved_bytes * 1000 >= slowest_body_bytes_per_s * window_ms) pace = {};
+    if (pace.moved_bytes * 1000 >= min_body_bytes_per_s * window_ms) pace = {};
 }
 
 Connection::Task<bool> Connection::write(std::string_view head, std::string_view body, bool more_follows) {
@@ -93,7 +93,7 @@ Connection::Task<bool> Connection::write_file(std::string_view head, const FileS
             if (!ready) co_return false;
             continue;
         }
-        if (tried.bytes == 0) {  // shorter than when it was opened: the promised length cannot be kept
+        if (tried.bytes == 0) {  // the file has shrunk: Content-Length cannot be met
             io::log_error("tree.file_shrank", {{"request", request_id_}});
             co_return false;
         }
@@ -114,7 +114,7 @@ void Connection::count_answer(const RequestHead& head, const Reply& reply) {
     const std::uint64_t bytes = head.method == "HEAD" ? 0 : reply.body_size();
     loop_.metrics().count({kind_, reply.status, bytes, us});
     if (!shared_.settings.log_requests) return;
-    // The path alone: what a client puts behind `?` may be no business of a log.
+    // Only the path: the query may contain data that does not belong in a log.
     io::log_info("request", {{"request", request_id_},
                              {"client", socket_.peer_address()},
                              {"method", head.method},

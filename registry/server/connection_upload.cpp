@@ -1,8 +1,8 @@
-// The upload side of a connection: body bytes from the socket to the pool.
+// The upload side of a connection: moves body bytes from the socket to the pool.
 //
-// Two buffers: while the pool hashes and writes one, the I/O thread fills the other. So an upload holds two
-// buffers however large the wheel is, its pieces are fed in order, and neither side waits for the other
-// longer than one buffer takes.
+// Double buffering: the I/O thread fills one buffer while the pool hashes and writes the other. An upload uses
+// two buffers whatever the wheel's size, feeds its pieces in order, and neither side waits longer than one
+// buffer takes.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -20,41 +20,43 @@ namespace {
 
 wire::Problem page_lags(const std::string& filename) {
     return wire::make_problem(
-        503, "upload.page_lags", "Stored, but its page is not out yet: try again",
-        "The file is stored and committed; the page that shows it could not be written yet.", filename,
-        "send the same file again: it is safe, and answered 200 once the page is out");
+        503, "upload.page_lags", "Stored, but its page is not published yet: try again",
+        "The file is stored and committed, but the page that shows it is not published yet.", filename,
+        "send the same file again: this is safe and returns 200 once the page is published");
 }
 
 }  // namespace
 
 wire::Problem Connection::internal_problem() {
     return wire::make_problem(500, "server.internal", "Internal server error",
-                              "The upload ended in a fault of the server.", {},
-                              "try again; the log has the details");
+                              "Internal error; see the server log for this request ID.", {},
+                              "try again; if it persists, report the request ID to the administrator");
 }
 
-// On the pool.
+// Runs on the pool.
 Answered<std::unique_ptr<UploadRequest>> Connection::begin_upload(const RequestHead& head,
                                                                   const Route& route) const {
     const UploadHead upload_head{request_id_, route.index, head.authorization, head.content_type,
                                  head.content_length};
     if (route.kind == RouteKind::upload) return shared_.uploads.begin(upload_head);
     if (shared_.resumable == nullptr)
-        return wire::refuse(404, "upload.not_resumable", "Not found", "This server has no resumable uploads.",
-                            {}, "send the whole form to /<index>/legacy/");
+        return wire::refuse(404, "upload.not_resumable", "Not found",
+                            "This server does not support resumable uploads.", {},
+                            "send the complete form to /<index>/legacy/");
     if (!head.upload_offset)
-        return wire::refuse(400, "upload.no_offset", "Upload-Offset is needed",
-                            "A part of an upload says where it continues.", {},
-                            "HEAD says the offset to continue at");
+        return wire::refuse(400, "upload.no_offset", "Upload-Offset is required",
+                            "A part of an upload must declare the offset at which it continues.", {},
+                            "get the offset with HEAD");
     return shared_.resumable->append(upload_head, route.upload_id, *head.upload_offset);
 }
 
 wire::Problem Connection::problem_of_body(bool late) {
     if (late)
         return wire::make_problem(408, "request.timeout", "Request timeout",
-                                  "The request body stopped arriving.", {}, "try again");
-    return wire::make_problem(400, "request.chunk", "Bad request", "The chunked body is not properly framed.",
-                              {}, "check the client or the proxy in between");
+                                  "The request body arrived too slowly.", {}, "try again");
+    return wire::make_problem(400, "request.chunk", "Bad request",
+                              "The framing of the chunked body is invalid.", {},
+                              "check the client, or a proxy in between");
 }
 
 std::optional<wire::Problem> Connection::problem_before_body(const RequestHead& head, const Route& route,
@@ -62,10 +64,12 @@ std::optional<wire::Problem> Connection::problem_before_body(const RequestHead& 
     if (shared_.indexes.find(route.index) == shared_.indexes.end()) return unknown_index(route.index);
     if (!head.chunked && !head.content_length)
         return wire::make_problem(411, "upload.length_required", "Length required",
-                                  "An upload says how long it is.", {}, "send Content-Length or chunks");
+                                  "An upload needs a Content-Length or chunked encoding.", {},
+                                  "send Content-Length or chunks");
     if (!has_slot)
         return wire::make_problem(503, "upload.busy", "Too many uploads",
-                                  "The server has as many uploads as it takes.", {}, "try again shortly");
+                                  "The server has reached its limit of concurrent uploads.", {},
+                                  "try again shortly");
     return std::nullopt;
 }
 
@@ -74,7 +78,7 @@ Connection::Task<bool> Connection::receive_upload(const RequestHead& head, const
     body.chunked = head.chunked;
     body.left = head.content_length.value_or(0);
     UploadOutcome outcome;
-    // Its place is given back before the answer: a client that is slow to hear a refusal keeps nobody out.
+    // The slot is released before the reply: a client that reads slowly blocks no other uploads.
     co_await run_upload(head, route, body, outcome);
     if (!outcome.client_is_there) {
         loop_.metrics().count_cut_upload();
@@ -125,7 +129,7 @@ Connection::Task<void> Connection::run_upload(const RequestHead& head, const Rou
             outcome.problem = ran ? std::move(finished.error()) : internal_problem();
         }
     }
-    // What was not committed is undone here, on the pool: it touches the disk.
+    // Undo what was not committed on the pool, because it touches the disk.
     job.start([&] { request->reset(); });
     co_await job.join();
     if (!committed) co_return;
@@ -135,28 +139,27 @@ Connection::Task<void> Connection::run_upload(const RequestHead& head, const Rou
     co_await job.join();
 }
 
-// "Uploaded" means "installable". The wait keeps no thread of the pool: others' uploads go on meanwhile.
+// "Uploaded" means "installable". The wait occupies no pool thread, so other uploads continue.
 Connection::Task<void> Connection::await_page(PageWait& page, UploadOutcome& outcome) {
     ++shared_.waiting_for_page;
     const std::optional<bool> visible = co_await page.wait(shared_.settings.page_wait_ms);
     --shared_.waiting_for_page;
     if (visible.value_or(false)) co_return;
-    io::log_warn("upload.page_lags",
-                 {{"request", request_id_},
-                  {"filename", outcome.done.filename},
-                  {"serial", std::to_string(outcome.done.serial)},
-                  {"why", visible ? "publishing failed" : "it takes longer than page_wait_s"}});
+    io::log_warn("upload.page_lags", {{"request", request_id_},
+                                      {"filename", outcome.done.filename},
+                                      {"serial", std::to_string(outcome.done.serial)},
+                                      {"why", visible ? "publishing failed" : "page_wait_s has passed"}});
     outcome.problem = page_lags(outcome.done.filename);
 }
 
-// Feeds the whole body. False: the client is gone. Refused by the request or by the framing: true with
-// `problem`.
+// Feeds the whole body. Returns false if the client is gone; true with `problem` if the request or the framing
+// refused it.
 Connection::Task<bool> Connection::pump_body(Body& body, UploadRequest& request, PoolJob& job,
                                              std::optional<wire::Problem>& problem) {
     const std::size_t capacity =
         body.chunked ? upload_buffer_bytes
                      : static_cast<std::size_t>(std::min<std::uint64_t>(body.left, upload_buffer_bytes));
-    // Both before the first job runs: a failed allocation must not unwind what a job still uses.
+    // Allocate both before the first job: a failed allocation must not free a buffer that a job uses.
     std::array<std::unique_ptr<char[]>, 2> buffers{std::make_unique_for_overwrite<char[]>(capacity),
                                                    std::make_unique_for_overwrite<char[]>(capacity)};
     std::size_t current = 0;
@@ -166,7 +169,7 @@ Connection::Task<bool> Connection::pump_body(Body& body, UploadRequest& request,
         const std::unique_ptr<char[]>& buffer = buffers[current];
         std::size_t filled = 0;
         state = co_await fill(body, buffer.get(), capacity, filled);
-        // The other buffer's turn on the pool ends before this one's begins.
+        // The job on the other buffer ends before the job on this one starts.
         const bool ran = co_await job.join();
         if (!ran || !fed) {
             problem = ran ? std::move(fed.error()) : internal_problem();
@@ -189,8 +192,8 @@ Connection::Task<bool> Connection::pump_body(Body& body, UploadRequest& request,
     co_return true;
 }
 
-// Fills `into` to its end or to the body's. Bytes with a Content-Length go from the socket into place, past
-// any parser.
+// Fills `into` up to its end or the body's end. Bytes with a Content-Length go from the socket directly into
+// the buffer.
 Connection::Task<Connection::Filled> Connection::fill(Body& body, char* into, std::size_t capacity,
                                                       std::size_t& filled) {
     if (body.chunked) {
@@ -200,7 +203,7 @@ Connection::Task<Connection::Filled> Connection::fill(Body& body, char* into, st
     while (filled < capacity && body.left > 0) {
         const auto want = static_cast<std::size_t>(std::min<std::uint64_t>(capacity - filled, body.left));
         std::size_t got = std::min(want, buffered().size());
-        if (got > 0) {  // what came along with the head
+        if (got > 0) {  // arrived together with the head
             std::memcpy(into + filled, buffered().data(), got);
             consume(got);
         } else {
@@ -227,7 +230,7 @@ Connection::Task<std::size_t> Connection::read_at_pace(char* into, std::size_t s
     }
 }
 
-// Framing goes through the small buffer, the data of large chunks straight into place.
+// Framing goes through the small buffer; data of large chunks goes directly into place.
 Connection::Task<Connection::Filled> Connection::fill_chunked(Body& body, char* into, std::size_t capacity,
                                                               std::size_t& filled) {
     while (filled < capacity && !body.ended()) {

@@ -1,4 +1,4 @@
-// I/O threads and what they share.
+// I/O threads and their shared state.
 #include "registry/server/io_loop.hpp"
 
 #include <algorithm>
@@ -72,8 +72,8 @@ IoLoop::IoLoop(ServerShared& shared)
 
 void IoLoop::run() {
     schedule_sweep();
-    // sendfile(2) to a client that has gone raises SIGPIPE; signals are process-wide, so threads are made
-    // with it blocked.
+    // sendfile(2) to a closed connection raises SIGPIPE, and signals are process-wide, so the thread starts with
+    // all signals blocked.
     sigset_t blocked;
     sigset_t before;
     sigfillset(&blocked);
@@ -96,7 +96,7 @@ void IoLoop::adopt(asio::generic::stream_protocol::socket socket, std::shared_pt
             auto connection =
                 std::make_shared<Connection>(*this, std::move(socket), std::move(tls), std::move(counted));
             asio::co_spawn(context_, Connection::serve(std::move(connection)), asio::detached);
-        } catch (const std::exception& e) {  // out of memory for one client: the others go on
+        } catch (const std::exception& e) {  // out of memory for one client must not affect the others
             io::log_error("server.accept_threw", {{"what", e.what()}});
         }
     });

@@ -1,8 +1,8 @@
-// One I/O thread: its io_context, the connections that live on it, and the sweep that ends those past their
-// deadline. Internal to the server.
+// One I/O thread: its io_context, its connections, and the sweep that ends those past their deadline. Internal
+// to the server.
 //
-// A sweep over all connections every few hundred milliseconds replaces a timer per operation: a request then
-// costs a store, not a timer queue. Deadlines are late by one sweep at most.
+// A sweep over all connections every few hundred milliseconds replaces a timer per operation: setting a
+// deadline is one store. Deadlines are late by at most one sweep.
 #pragma once
 
 #include <atomic>
@@ -27,15 +27,15 @@
 #include "registry/server/server.hpp"
 #include "registry/server/tls.hpp"
 
-// GCC 12 inlines only one half of the pair that Asio allocates coroutine frames with, and then takes them for
-// a mismatch.
+// GCC 12 inlines only one half of the operator pair with which Asio allocates coroutine frames, and reports a
+// false mismatch.
 #pragma GCC diagnostic ignored "-Wmismatched-new-delete"
 
 namespace wheelyard::http {
 
 class Connection;
 
-// What all threads share; outlives every connection.
+// State shared by all threads; outlives every connection.
 struct ServerShared {
     ServerShared(ServerSettings server_settings, UploadService& upload_service, ApiService* api_service,
                  ResumableService* resumable_service);
@@ -43,9 +43,10 @@ struct ServerShared {
     const ServerSettings settings;
     const std::set<std::string, std::less<>> indexes;
     UploadService& uploads;
-    ApiService* const api;                       // may be null
-    ResumableService* const resumable;           // may be null
-    std::vector<const RequestMetrics*> metrics;  // of each I/O thread; filled before the first of them runs
+    ApiService* const api;              // may be null
+    ResumableService* const resumable;  // may be null
+    std::vector<const RequestMetrics*>
+        metrics;  // one per I/O thread; complete before the first thread starts
     const std::chrono::steady_clock::time_point started = std::chrono::steady_clock::now();
     boost::asio::thread_pool pool;
     std::atomic<bool> draining = false;
@@ -55,13 +56,13 @@ struct ServerShared {
     std::atomic<std::size_t> api_requests_now = 0;
     std::atomic<std::size_t> refusals_now = 0;
 
-    // "7f3a9c12-42": unique within and, by its random half, across runs.
+    // "7f3a9c12-42": unique within this run, and across runs by its random prefix.
     [[nodiscard]] std::string next_request_id();
-    // By a ConnectionCount each.
+    // Called only by ConnectionCount.
     void count_connection();
     void uncount_connection();
     [[nodiscard]] std::size_t connections() const { return connections_.load(std::memory_order_relaxed); }
-    // False when some were still there after `timeout_ms` (negative: no bound).
+    // Returns false if connections remain after `timeout_ms` (negative: no limit).
     [[nodiscard]] bool wait_for_no_connections(std::int64_t timeout_ms);
 
   private:
@@ -72,10 +73,10 @@ struct ServerShared {
     std::condition_variable none_left_;
 };
 
-// A client that is connected, from accept(2) until this goes, wherever it was moved to by then.
+// Counts a connected client, from accept(2) until destruction; may be moved between threads.
 class ConnectionCount {
   public:
-    // `over_capacity`: it only hears a refusal.
+    // `over_capacity`: the client only gets a refusal.
     ConnectionCount(ServerShared& shared, bool over_capacity);
     ~ConnectionCount();
     ConnectionCount(ConnectionCount&& other) noexcept
@@ -96,16 +97,16 @@ class IoLoop {
     void run();  // starts the thread
     void stop_and_join();
 
-    // On any thread.
+    // May be called on any thread.
     void adopt(boost::asio::generic::stream_protocol::socket socket, std::shared_ptr<const TlsContext> tls,
                ConnectionCount counted);
     void drain();  // ends idle connections
     void abort();  // ends all connections
 
-    // On this thread.
+    // Only on this loop's thread.
     void add(Connection& connection) { connections_.insert(&connection); }
     void remove(Connection& connection) { connections_.erase(&connection); }
-    [[nodiscard]] std::string_view date();  // of now, as Date carries it
+    [[nodiscard]] std::string_view date();  // the current value of Date
     [[nodiscard]] PublishedTree& tree() { return tree_; }
     [[nodiscard]] RequestMetrics& metrics() { return metrics_; }
     [[nodiscard]] ServerShared& shared() { return shared_; }

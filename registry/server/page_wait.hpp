@@ -1,4 +1,4 @@
-// Waiting on an I/O thread for what another thread will say once, with a bound. Internal to the server.
+// Waits on an I/O thread for a single answer from another thread, with a timeout. Internal to the server.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -21,8 +21,8 @@ class PageWait {
     explicit PageWait(const boost::asio::any_io_executor& io) : state_(std::make_shared<State>()) {
         state_->timer.emplace(io);
     }
-    // Whoever speaks later finds nobody: the timer goes here, on its own thread, for the speaker may outlive
-    // it.
+    // Destroys the timer on its own thread; an answer that comes later is ignored. The answering function may
+    // outlive this object.
     ~PageWait() {
         const std::lock_guard lock(state_->mutex);
         state_->timer.reset();
@@ -30,7 +30,7 @@ class PageWait {
     PageWait(const PageWait&) = delete;
     PageWait& operator=(const PageWait&) = delete;
 
-    // Says it: on any thread, at most once.
+    // The function that delivers the answer: callable on any thread, at most once.
     [[nodiscard]] std::function<void(bool)> answer() {
         return [state = state_](bool visible) {
             const std::lock_guard lock(state->mutex);
@@ -43,7 +43,7 @@ class PageWait {
         };
     }
 
-    // nullopt: nothing was said in time.
+    // nullopt: no answer in time.
     [[nodiscard]] boost::asio::awaitable<std::optional<bool>> wait(std::int64_t max_ms) {
         state_->timer->expires_after(std::chrono::milliseconds(max_ms));
         if (!state_->visible)
@@ -53,9 +53,9 @@ class PageWait {
 
   private:
     struct State {
-        std::mutex mutex;  // of `timer`'s presence
+        std::mutex mutex;  // guards whether `timer` exists
         std::optional<boost::asio::steady_timer> timer;
-        std::optional<bool> visible;  // on the I/O thread only
+        std::optional<bool> visible;  // used only on the I/O thread
     };
     std::shared_ptr<State> state_;
 };

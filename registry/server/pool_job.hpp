@@ -1,5 +1,5 @@
-// Work for the bounded pool, started and awaited by a coroutine on an I/O thread: the I/O thread never
-// blocks. Internal to the server.
+// Runs work on the bounded pool for a coroutine on an I/O thread, which awaits it without blocking. Internal to
+// the server.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
@@ -17,7 +17,7 @@
 
 namespace wheelyard::http {
 
-// One piece of work at a time. Whoever starts work must join() it before the things that it refers to go.
+// One piece of work at a time. After start(), join() before destroying anything that the work refers to.
 class PoolJob {
   public:
     PoolJob(boost::asio::thread_pool& pool, boost::asio::any_io_executor io)
@@ -27,7 +27,7 @@ class PoolJob {
         state_->running = true;
         boost::asio::post(pool_, [state = state_, io = io_, work = std::move(work)]() mutable {
             const bool threw = !run(work);
-            // Back to the I/O thread with the last reference, so that the timer is only ever touched there.
+            // Return to the I/O thread with the last reference, so that the timer is used only there.
             boost::asio::post(io, [state = std::move(state), threw]() {
                 state->running = false;
                 state->threw = threw;
@@ -36,7 +36,7 @@ class PoolJob {
         });
     }
 
-    // Returns once the work is done; false when it threw (a bug or a broken environment: logged).
+    // Returns once the work is done; false if it threw (a bug or a broken environment, which is logged).
     boost::asio::awaitable<bool> join() {
         while (state_->running) {
             co_await state_->done.async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
@@ -48,7 +48,7 @@ class PoolJob {
     struct State {
         explicit State(const boost::asio::any_io_executor& io)
             : done(io, boost::asio::steady_timer::time_point::max()) {}
-        boost::asio::steady_timer done;  // never expires: cancelled when the work is done
+        boost::asio::steady_timer done;  // never expires; cancelled when the work is done
         bool running = false;
         bool threw = false;
     };

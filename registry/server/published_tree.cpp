@@ -1,4 +1,4 @@
-// Pages from memory or disk, files by descriptor.
+// Serves pages from memory or disk, and files by descriptor.
 #include "registry/server/published_tree.hpp"
 
 #include <fcntl.h>
@@ -25,19 +25,20 @@ namespace {
 
 Reply reply_not_found(std::string detail, std::string value) {
     return reply_problem(wire::make_problem(404, "file.not_found", "Not found", std::move(detail),
-                                            std::move(value), "look at the project's page"));
+                                            std::move(value), "see the project's page for its files"));
 }
 
-// What a failed open means to the client. Absence is an answer; anything else is ours to mend.
+// Maps a failed open to a reply. Absence is a 404; anything else is a server error.
 Reply reply_unreadable(int error_number, const std::string& path) {
     if (error_number == EMFILE || error_number == ENFILE)
         return reply_problem(wire::make_problem(503, "server.busy", "Too many open files",
-                                                "The server has run out of file descriptors.", {},
+                                                "The server has no free file descriptors.", {},
                                                 "try again shortly"));
     io::log_error("tree.unreadable", {{"path", path}, {"error", std::strerror(error_number)}});
-    return reply_problem(wire::make_problem(500, "server.internal", "Internal server error",
-                                            "The published file could not be read.", {},
-                                            "tell the administrator; the log names the file"));
+    return reply_problem(
+        wire::make_problem(500, "server.internal", "Internal server error",
+                           "The published file cannot be read; see the server log for this request ID.", {},
+                           "report the request ID to the administrator"));
 }
 
 bool means_absent(int error_number) {
@@ -45,11 +46,10 @@ bool means_absent(int error_number) {
            error_number == ENAMETOOLONG;
 }
 
-// O_NONBLOCK: a pipe put there by mistake must not hang the thread.
+// O_NONBLOCK: a FIFO placed there by mistake must not block the thread.
 constexpr int open_flags = O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
 
-// Folder by folder, each without following a link: what openat2 does in one call, for kernels and sandboxes
-// without it.
+// Opens folder by folder without following links, for kernels and sandboxes without openat2.
 base::Fd walk_to(int folder, std::string_view path) {
     base::Fd current;
     for (;;) {
@@ -81,7 +81,7 @@ base::UnixMicros modified_us(const struct stat& info) {
     return modified_ns(info) / 1000;
 }
 
-// A page's tag names the very file that it was: replaced pages are new inodes with new times.
+// Identifies the exact file behind a page: a replaced page has a new inode and time.
 std::string tag_of_page(const struct stat& info) {
     char text[80];
     const int size = std::snprintf(
@@ -90,8 +90,8 @@ std::string tag_of_page(const struct stat& info) {
     return std::string(text, static_cast<std::size_t>(size));
 }
 
-// A strong tag is of one representation (RFC 9110 §8.8.3): the same bytes under another media type, or
-// compressed, have another.
+// A strong ETag identifies one representation (RFC 9110 §8.8.3): another media type or coding of the same bytes
+// needs another ETag.
 std::string etag_of(const std::string& tag, PageForm form, Coding coding) {
     std::string etag = "\"" + tag;
     if (form == PageForm::html_v1) etag += "-v1";
@@ -99,7 +99,7 @@ std::string etag_of(const std::string& tag, PageForm form, Coding coding) {
     return etag + "\"";
 }
 
-// nginx decodes the path that it is redirected to.
+// nginx percent-decodes the path of X-Accel-Redirect.
 std::string percent_encode_path(std::string_view path) {
     std::string encoded;
     for (const std::string_view segment : base::split(path, '/'))
@@ -107,7 +107,7 @@ std::string percent_encode_path(std::string_view path) {
     return encoded;
 }
 
-// False with errno: the file ended early or could not be read.
+// Returns false with errno if the file ended early or could not be read.
 bool read_whole(int file, std::string& into) {
     std::size_t done = 0;
     while (done < into.size()) {
@@ -139,7 +139,7 @@ void PublishedTree::forget(const std::string& path) {
 }
 
 base::Fd PublishedTree::open(const std::string& path, struct stat& info) {
-    // Once more with the folder found anew: the tree may have been moved aside and restored since.
+    // The second try reopens the root: the tree may have been replaced since it was opened.
     for (const bool again : {false, true}) {
         if (!root_folder_ || again)
             root_folder_ = base::Fd(::open(root_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
@@ -158,7 +158,7 @@ base::Fd PublishedTree::open(const std::string& path, struct stat& info) {
     return base::Fd();
 }
 
-// Keeps errno: it says why nothing was found.
+// Preserves errno, which holds the reason of the failed open.
 bool PublishedTree::is_root_still() const {
     const int why = errno;
     struct stat open_one {};
@@ -171,11 +171,11 @@ bool PublishedTree::is_root_still() const {
 
 void PublishedTree::make_room(const Page& page) {
     if (cached_bytes_ <= max_cached_bytes && pages_.size() < max_cached_pages) return;
-    pages_.clear();  // rare: to start over is simpler than to keep an order of use
+    pages_.clear();  // rare, so clearing is simpler than LRU bookkeeping
     cached_bytes_ = page.text ? page.text->size() : 0;
 }
 
-// Once a page and thread, when the first client asks for it.
+// Compresses a page once per thread, when the first client requests it.
 SharedText PublishedTree::packed(Page& page, Coding coding) {
     if (coding == Coding::none || !page.text || page.text->size() < min_packed_bytes) return nullptr;
     const bool is_zstd = coding == Coding::zstd;
@@ -189,11 +189,11 @@ SharedText PublishedTree::packed(Page& page, Coding coding) {
     return made.text;
 }
 
-// nullptr with errno when there is no such page.
+// nullptr with errno if there is no such page.
 PublishedTree::Page* PublishedTree::find_page(const std::string& path, base::Fd& large) {
     struct stat info {};
     const auto known = pages_.find(path);
-    // Whatever links may lead there by now: the very file that was read is still the file of that name.
+    // No link check is needed here: the name still refers to the very file that was read.
     if (known != pages_.end() && known->second.text && root_folder_ &&
         ::fstatat(root_folder_.get(), path.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 &&
         known->second.is_still(info))
@@ -248,11 +248,11 @@ Reply PublishedTree::page(const Route& route, const RequestHead& head) {
     std::string tag = page->tag;
     std::uint64_t size = page->size;
     const SharedText smaller = packed(*page, coding);
-    // Too large to be compressed here: as the indexer left it beside the page, if it did.
+    // Too large to compress here: use the .gz that the indexer may have written.
     struct stat info {};
-    base::Fd beside = is_large && coding == Coding::gzip ? open(path + ".gz", info) : base::Fd();
-    if (beside) {
-        large = std::move(beside);
+    base::Fd compressed = is_large && coding == Coding::gzip ? open(path + ".gz", info) : base::Fd();
+    if (compressed) {
+        large = std::move(compressed);
         tag = tag_of_page(info);
         size = static_cast<std::uint64_t>(info.st_size);
     } else if (!smaller) {
@@ -263,7 +263,7 @@ Reply PublishedTree::page(const Route& route, const RequestHead& head) {
     reply.fields.reserve(512);
     reply.add("ETag", etag);
     reply.add("Last-Modified", page->last_modified);
-    // Kept, but asked about each time: what an upload's 200 promised is what the next client sees.
+    // Clients may cache the page but must revalidate, so that they see every upload that was answered with 200.
     reply.add("Cache-Control", "no-cache");
     reply.add("Vary", "Accept, Accept-Encoding");
     if (not_modified(head.if_none_match, head.if_modified_since, etag, page->modified_ns / 1000)) {
@@ -307,20 +307,19 @@ Reply PublishedTree::file(const Route& route, const RequestHead& head) {
         reply.status = 304;
         return reply;
     }
-    if (!accel_prefix_.empty()) {  // ranges and conditions past this one are the proxy's
+    if (!accel_prefix_.empty()) {  // the proxy handles ranges and further conditions
         reply.add("Content-Type", "application/octet-stream");
         reply.add("X-Content-Type-Options", "nosniff");
         reply.add("X-Accel-Redirect", accel_prefix_ + percent_encode_path(path));
         return reply;
     }
-    // Range has a meaning for GET only (RFC 9110 §14.2); uv and pip's lazy wheel probe with HEAD and expect
-    // 200.
+    // Range applies only to GET (RFC 9110 §14.2); uv and pip's lazy wheel probe with HEAD and expect 200.
     RangeChoice choice{RangeKind::whole, 0, size};
     if (head.method == "GET" && !head.range.empty() && range_still_valid(head.if_range, etag, last_modified))
         choice = choose_range(head.range, size);
     if (choice.kind == RangeKind::unsatisfiable) {
         Reply refusal = reply_problem(wire::make_problem(
-            416, "file.range", "Range not satisfiable", "The file ends before the range begins.",
+            416, "file.range", "Range not satisfiable", "The range begins after the end of the file.",
             head.range.substr(0, 200), "the file has " + std::to_string(size) + " bytes"));
         refusal.add("Content-Range", "bytes */" + std::to_string(size));
         return refusal;

@@ -1,10 +1,9 @@
-// Reads the tree that the indexer writes and answers with its pages and files. Not thread-safe: each I/O
-// thread has its own.
+// Serves pages and files of the tree that the indexer writes. Not thread-safe: each I/O thread has its own.
 //
-// No link is followed, at whatever depth: the indexer makes none, and one that somebody else put there could
-// lead anywhere. open(2) and fstat(2) run on the I/O thread: on the local file systems that hold a published
-// tree they cost microseconds. Small pages are kept in memory; each use compares the file's identity (device,
-// inode, size, time), which suffices because the indexer replaces files and never writes into one.
+// Links are never followed: the indexer creates none, and a foreign one could lead anywhere. open(2) and
+// fstat(2) run on the I/O thread; on the local file systems that hold a published tree they take microseconds.
+// Small pages are cached; each use compares the file's identity (device, inode, size, time), which suffices
+// because the indexer replaces files and never modifies them.
 #pragma once
 
 #include <filesystem>
@@ -22,22 +21,21 @@ namespace wheelyard::http {
 
 class PublishedTree {
   public:
-    // `accel_prefix`: files are left to the proxy in front, by X-Accel-Redirect below this; empty: sent from
-    // here.
+    // `accel_prefix`: the proxy sends the files, by X-Accel-Redirect to this prefix; empty: this server does.
     explicit PublishedTree(std::filesystem::path root, std::string accel_prefix = {})
         : root_(std::move(root)), accel_prefix_(std::move(accel_prefix)) {}
-    // A root or project page, negotiated where the route names no form: 200, 304, 404, 406.
+    // A root or project page; negotiated if the route has no form. 200, 304, 404 or 406.
     [[nodiscard]] Reply page(const Route& route, const RequestHead& head);
-    // A file or its metadata: 200, 206, 304, 404, 416.
+    // A file or its METADATA. 200, 206, 304, 404 or 416.
     [[nodiscard]] Reply file(const Route& route, const RequestHead& head);
-    // A text file beside the pages, as it is: 200, 304, 404. Asked about each time, like a page.
+    // A text file of the tree, unchanged. 200, 304 or 404. Clients revalidate it as they do pages.
     [[nodiscard]] Reply listing(const Route& route, const RequestHead& head);
-    // Is there a tree to serve from?
+    // Whether the tree's root folder exists.
     [[nodiscard]] bool is_there() const;
 
   private:
     struct Packed {
-        SharedText text;  // null: not asked for yet, or no smaller
+        SharedText text;  // null: not requested yet, or not smaller
         bool tried = false;
     };
     struct Page {
@@ -45,21 +43,21 @@ class PublishedTree {
         std::uint64_t inode = 0;
         std::uint64_t size = 0;
         std::int64_t modified_ns = 0;
-        SharedText text;  // null: too large to keep
+        SharedText text;  // null: too large to cache
         Packed gzip;
         Packed zstd;
-        std::string tag;  // of the file; each form and coding of it makes its own ETag with it
+        std::string tag;  // identifies the file; part of the ETag of each form and coding
         std::string last_modified;
         [[nodiscard]] bool is_still(const struct stat& now) const;
     };
-    // A page that is too large to keep comes with its open file.
+    // For a page that is too large to cache, also opens its file into `large`.
     [[nodiscard]] Page* find_page(const std::string& path, base::Fd& large);
     void forget(const std::string& path);
     void make_room(const Page& page);
-    // Null: the page goes as it is.
+    // Null: send the page uncompressed.
     [[nodiscard]] SharedText packed(Page& page, Coding coding);
     [[nodiscard]] bool is_root_still() const;
-    // An open regular file below the root; errno when there is none.
+    // Opens a regular file below the root; on failure errno holds the reason.
     [[nodiscard]] base::Fd open(const std::string& path, struct stat& info);
     std::filesystem::path root_;
     std::string accel_prefix_;

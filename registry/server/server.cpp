@@ -1,8 +1,8 @@
-// Listening, spreading connections over the I/O threads, and going away in order.
+// Listens, distributes connections over the I/O threads, and shuts down in order.
 //
 // One socket listens and one thread accepts for all: with SO_REUSEPORT a second server on the same port would
-// not be an error but would silently take half of the clients, and connections waiting in a closed listener's
-// queue would be reset on every restart.
+// silently take half of the clients instead of failing, and connections in a closed listener's queue would be
+// reset on every restart.
 #include "registry/server/server.hpp"
 
 #include <arpa/inet.h>
@@ -44,7 +44,7 @@ struct Listener {
     Listener(const ListenPoint& listen_point, asio::io_context& context)
         : point(listen_point), acceptor(context) {}
     const ListenPoint point;
-    Acceptor acceptor;  // lives on loops[0], as does `tls` once the server runs
+    Acceptor acceptor;  // used only on loops[0], like `tls` once the server runs
     std::shared_ptr<const TlsContext> tls;
     std::uint16_t port = 0;
 };
@@ -69,8 +69,8 @@ base::Result<Endpoint> endpoint_of(const ListenPoint& point) {
     return Endpoint(asio::ip::tcp::endpoint(address, point.port));
 }
 
-// A socket file that nobody listens at any more is what a crash leaves: it is taken away. One that answers is
-// another server's.
+// Removes the socket file of a crashed server, on which nothing listens. A socket that accepts connections
+// belongs to a running server and stays.
 void remove_abandoned_socket(const std::filesystem::path& path, asio::io_context& context) {
     struct stat info {};
     if (::lstat(path.c_str(), &info) != 0 || !S_ISSOCK(info.st_mode)) return;
@@ -103,7 +103,7 @@ struct Server::State {
     ServerShared shared;
     std::vector<std::unique_ptr<IoLoop>> loops;
     std::vector<std::unique_ptr<Listener>> listeners;
-    std::size_t next_loop = 0;  // used on loops[0], as all of accepting
+    std::size_t next_loop = 0;  // used only on loops[0], where all accepting happens
     std::size_t accepting = 0;
     std::promise<void> accepting_ended;
     bool drained = false;
@@ -134,15 +134,15 @@ base::Status Server::State::listen(Listener& listener) {
     if (!error && endpoint.protocol().family() == AF_INET6)
         acceptor.set_option(asio::ip::v6_only(false), error);
     if (!error) acceptor.bind(endpoint, error);
-    // Before listen(2): nobody gets in while the socket still has the mode that the umask gave it.
+    // Before listen(2), so that no client connects while the mode is still the umask's.
     if (!error && is_unix && ::chmod(point.unix_socket.c_str(), shared.settings.unix_socket_mode) != 0)
         error.assign(errno, boost::system::system_category());
     if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
     if (error)
         return base::fail("server.bind", "cannot listen: " + error.message(), name_of(point),
                           error == asio::error::address_in_use
-                              ? "another program holds it: `ss -ltnpx` names it"
-                              : "check the address and the rights of this user");
+                              ? "another program uses it; `ss -ltnpx` shows which"
+                              : "check the address and this user's permissions");
     if (is_unix) return {};
     sockaddr_storage bound{};
     socklen_t size = sizeof bound;
@@ -152,8 +152,7 @@ base::Status Server::State::listen(Listener& listener) {
     return {};
 }
 
-// Goes on whatever accept(2) says: a server that has run out of descriptors for a moment hears again in the
-// next.
+// Continues after every error of accept(2), for example when descriptors run out for a moment.
 asio::awaitable<void> Server::State::accept(Listener& listener) {
     asio::steady_timer pause(loops.front()->context());
     bool failing = false;
@@ -178,7 +177,7 @@ asio::awaitable<void> Server::State::accept(Listener& listener) {
     if (--accepting == 0) accepting_ended.set_value();
 }
 
-// Out of memory for one client is no reason to hear no others.
+// Out of memory for one client must not end accepting.
 void Server::State::try_place(ClientSocket::Socket socket, IoLoop& loop, const Listener& listener) {
     try {
         place(std::move(socket), loop, listener);
@@ -192,7 +191,7 @@ void Server::State::place(ClientSocket::Socket socket, IoLoop& loop, const Liste
     if (listener.point.unix_socket.empty()) socket.set_option(asio::ip::tcp::no_delay(true), ignored);
     socket.native_non_blocking(true, ignored);  // recv(2), sendmsg(2) and sendfile(2) are called directly
     const bool over_capacity = shared.connections() >= shared.settings.max_connections;
-    // Past that it is closed without a word: even refusing has a bound.
+    // Beyond a number of refusals in progress, connections are closed without a reply.
     if (over_capacity && shared.refusals_now >= max_refusals_at_once) return;
     loop.adopt(std::move(socket), listener.tls, ConnectionCount(shared, over_capacity));
 }
@@ -230,7 +229,7 @@ void Server::State::drain() {
         io::log_warn("server.drain_timeout", {{"connections", std::to_string(shared.connections())}});
         for (auto& loop : loops)
             loop->abort();
-        // What remains is work on the pool, which ends in its own bounds and is never abandoned half-way.
+        // The remaining connections wait for work on the pool, which has its own time limits and is never aborted.
         (void)shared.wait_for_no_connections(-1);
     }
     shared.pool.join();
@@ -245,7 +244,7 @@ base::Result<Server> Server::start(const ServerSettings& settings, UploadService
     server.state_ = std::make_unique<State>(settings, uploads, api, resumable);
     State& state = *server.state_;
     if (auto listening = state.listen(); !listening) {
-        state.listeners.clear();  // nothing to drain
+        state.listeners.clear();  // drain() has nothing to do then
         return base::fail(std::move(listening.error()));
     }
     state.accepting = state.listeners.size();

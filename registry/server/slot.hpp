@@ -1,5 +1,4 @@
-// One of so many things that may be under way at once, counted to the end of its scope. Internal to the
-// server.
+// One of a limited number of concurrent operations, released at the end of its scope. Internal to the server.
 #pragma once
 
 #include <atomic>
@@ -9,7 +8,7 @@ namespace wheelyard::http {
 
 class Slot {
   public:
-    Slot(std::atomic<std::size_t>& now, std::size_t most) : now_(now), taken_(now.fetch_add(1) < most) {
+    Slot(std::atomic<std::size_t>& now, std::size_t max) : now_(now), taken_(now.fetch_add(1) < max) {
         if (!taken_) now_.fetch_sub(1);
     }
     ~Slot() {

@@ -1,4 +1,4 @@
-// OpenSSL behind two small classes.
+// Wraps OpenSSL in two small classes.
 #include "registry/server/tls.hpp"
 
 #include <openssl/err.h>
@@ -24,7 +24,7 @@ std::string newest_reason() {
     return reason == nullptr ? "unknown reason" : reason;
 }
 
-// HTTP/1.1 is all that is spoken here; a client that names nothing we know is served all the same.
+// The server supports only HTTP/1.1; clients that offer nothing known are served anyway.
 int choose_protocol(SSL* /*session*/, const unsigned char** out, unsigned char* out_size,
                     const unsigned char* in, unsigned in_size, void* /*unused*/) {
     static constexpr unsigned char ours[] = "\x08http/1.1";
@@ -45,7 +45,7 @@ struct TlsContext::State {
 struct TlsSession::State {
     std::unique_ptr<SSL, FreeSession> session;
 
-    // What a call that returned `result` came to.
+    // The outcome of an SSL call that returned `result`.
     [[nodiscard]] Outcome outcome_of(int result) const {
         if (result > 0) return Outcome::done;
         switch (SSL_get_error(session.get(), result)) {
@@ -67,21 +67,21 @@ base::Result<std::shared_ptr<const TlsContext>> TlsContext::load(
     const std::filesystem::path& certificate_file, const std::filesystem::path& key_file) {
     ERR_clear_error();
     std::unique_ptr<SSL_CTX, FreeContext> context(SSL_CTX_new(TLS_server_method()));
-    if (!context) return base::fail("tls.unavailable", "TLS cannot be set up: " + newest_reason());
+    if (!context) return base::fail("tls.unavailable", "TLS cannot be initialized: " + newest_reason());
     SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
     SSL_CTX_set_options(context.get(), SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
     SSL_CTX_set_mode(context.get(), SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
                                         SSL_MODE_RELEASE_BUFFERS);
     SSL_CTX_set_alpn_select_cb(context.get(), choose_protocol, nullptr);
     if (SSL_CTX_use_certificate_chain_file(context.get(), certificate_file.c_str()) != 1)
-        return base::fail("tls.certificate", "the certificate cannot be used: " + newest_reason(),
+        return base::fail("tls.certificate", "the certificate is not usable: " + newest_reason(),
                           certificate_file.string(),
-                          "give a PEM file, the certificate first, its chain after it");
+                          "provide a PEM file with the certificate first, then its chain");
     if (SSL_CTX_use_PrivateKey_file(context.get(), key_file.c_str(), SSL_FILETYPE_PEM) != 1 ||
         SSL_CTX_check_private_key(context.get()) != 1)
-        return base::fail("tls.key", "the certificate's key cannot be used: " + newest_reason(),
+        return base::fail("tls.key", "the certificate's key is not usable: " + newest_reason(),
                           key_file.string(),
-                          "give the PEM file of the key that the certificate was made for");
+                          "provide the PEM file of the key that belongs to the certificate");
     return std::shared_ptr<const TlsContext>(
         new TlsContext(std::unique_ptr<State>(new State{std::move(context)})));
 }

@@ -1,6 +1,5 @@
-// TLS 1.2 and 1.3 on a non-blocking socket. OpenSSL reads and writes the descriptor itself, so that a call
-// either moves bytes or says what to wait for, as recv(2) and send(2) do: the connection's code is one for
-// both.
+// TLS 1.2 and 1.3 on a non-blocking socket. OpenSSL uses the descriptor itself, so that a call either moves
+// bytes or returns what to wait for, as recv(2) and send(2) do; connections treat both alike.
 #pragma once
 
 #include <cstddef>
@@ -11,10 +10,10 @@
 
 namespace wheelyard::http {
 
-// A certificate with its key, loaded. Immutable: a reload makes another one, and sessions keep theirs.
+// A loaded certificate with its key. Immutable: a reload creates another one, and sessions keep theirs.
 class TlsContext {
   public:
-    // PEM files; the certificate's chain follows it in its file. "tls.certificate", "tls.key".
+    // Both are PEM files; the chain follows the certificate. Errors "tls.certificate", "tls.key".
     [[nodiscard]] static base::Result<std::shared_ptr<const TlsContext>> load(
         const std::filesystem::path& certificate_file, const std::filesystem::path& key_file);
     TlsContext(const TlsContext&) = delete;
@@ -40,9 +39,9 @@ class TlsSession {
 
     [[nodiscard]] Outcome handshake();
     [[nodiscard]] Outcome read(char* into, std::size_t size, std::size_t& got);
-    // A call that has to wait is repeated with the same bytes, or with more behind them.
+    // After a call that has to wait, repeat it with the same bytes, optionally followed by more.
     [[nodiscard]] Outcome write(const char* from, std::size_t size, std::size_t& sent);
-    void close();  // says so to the other side, without waiting for its answer
+    void close();  // sends close_notify without waiting for the peer's
 
   private:
     struct State;

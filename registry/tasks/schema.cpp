@@ -1,4 +1,4 @@
-// A step that has been released is never edited: add another. For people: docs/formats/task.md.
+// A step that has been released is never edited: add another. For people: docs/reference/task.md.
 #include "registry/tasks/schema.hpp"
 
 #include <array>

@@ -42,16 +42,21 @@ bool fits(const wire::ClaimOffer& offer, const Task& task) {
 tl::unexpected<base::Error> refuse_lease(const std::string& state, std::string_view claim) {
     const std::string shown(claim.substr(0, 8));
     if (state == "over")
-        return fail("task.lease_over", "The lease is over: the task went back into the queue", shown,
-                    "claim it anew; what was built under the old lease is not taken");
+        return base::fail_as(base::ErrorKind::conflict, base::Recovery::never,
+                             {"task.lease_over", "The lease is over: the task went back into the queue",
+                              shown, "claim it anew; what was built under the old lease is not taken"});
     if (state == "cancelled")
-        return fail("task.cancelled", "The task was cancelled", shown, "stop its job; nobody waits for it");
-    return fail("task.ended", "The task has its outcome already", shown, "nothing more is to do");
+        return base::fail_as(
+            base::ErrorKind::conflict, base::Recovery::never,
+            {"task.cancelled", "The task was cancelled", shown, "stop its job; nobody waits for it"});
+    return base::fail_as(base::ErrorKind::conflict, base::Recovery::never,
+                         {"task.ended", "The task has its outcome already", shown, "nothing more is to do"});
 }
 
 tl::unexpected<base::Error> refuse_unknown_claim(std::string_view claim) {
-    return fail("task.no_such_claim", "There is no such claim of this task", std::string(claim.substr(0, 8)),
-                "claim the task first");
+    return base::fail_as(base::ErrorKind::missing, base::Recovery::never,
+                         {"task.no_such_claim", "There is no such claim of this task",
+                          std::string(claim.substr(0, 8)), "claim the task first"});
 }
 
 std::string lost_reason(const Task& task) {
@@ -199,8 +204,9 @@ Result<Task> TaskStore::task(std::string_view id) const {
     WHEELYARD_ASSIGN(auto query, database_.prepare(select_whole("WHERE task.id = ?"), id));
     WHEELYARD_ASSIGN(const bool row, query.step());
     if (!row)
-        return fail("task.no_such_task", "There is no task of this id", std::string(id.substr(0, 80)),
-                    "`wheelyard-registry task list` shows them");
+        return base::fail_as(base::ErrorKind::missing, base::Recovery::never,
+                             {"task.no_such_task", "There is no task of this id",
+                              std::string(id.substr(0, 80)), "`wheelyard-registry task list` shows them"});
     return task_of(query);
 }
 
@@ -251,9 +257,11 @@ Result<AddedTask> TaskStore::add(const wire::TaskWish& wish, const std::string& 
                                            "AND asked_by = ?",
                                            asked_by));
         if (all >= max_open_tasks || own >= max_open_tasks_of_a_token)
-            return fail("task.too_many", "Too many tasks wait already",
-                        std::to_string(own) + " of " + asked_by + ", " + std::to_string(all) + " in all",
-                        "wait until some are built, or cancel some");
+            return base::fail_as(
+                base::ErrorKind::exhausted, base::Recovery::never,
+                {"task.too_many", "Too many tasks wait already",
+                 std::to_string(own) + " of " + asked_by + ", " + std::to_string(all) + " in all",
+                 "wait until some are built, or cancel some"});
         const std::string id = "t" + base::encode_hex(base::random_bytes(task_id_bytes));
         const base::UnixMicros now = clock_.now();
         WHEELYARD_TRY(database_.run(
@@ -360,16 +368,19 @@ Result<wire::Lease> TaskStore::append_log(std::string_view id, std::string_view 
     return change<wire::Lease>([&]() -> Result<wire::Lease> {
         WHEELYARD_ASSIGN(const LeaseRow live, live_lease(id, claim));
         if (offset < 0 || offset > live.log_bytes)
-            return fail("task.log_gap", "The log does not go on there",
-                        "it has " + std::to_string(live.log_bytes) + " bytes", "send what follows those");
+            return base::fail_as(
+                base::ErrorKind::conflict, base::Recovery::never,
+                {"task.log_gap", "The log does not go on there",
+                 "it has " + std::to_string(live.log_bytes) + " bytes", "send what follows those"});
         const auto known = static_cast<std::size_t>(live.log_bytes - offset);
         if (known >= bytes.size()) return wire::Lease{rules_.lease_s, live.log_bytes};
         const std::string_view fresh = bytes.substr(known);
         const std::int64_t size = live.log_bytes + static_cast<std::int64_t>(fresh.size());
         if (size > max_log_bytes || live.log_pieces >= max_log_pieces)
-            return fail("task.log_full", "The log is as long as it may be",
-                        std::to_string(max_log_bytes) + " bytes",
-                        "the rest stays with the agent; the outcome is taken all the same");
+            return base::fail_as(
+                base::ErrorKind::too_large, base::Recovery::never,
+                {"task.log_full", "The log is as long as it may be", std::to_string(max_log_bytes) + " bytes",
+                 "the rest stays with the agent; the outcome is taken all the same"});
         WHEELYARD_TRY(database_.run("INSERT INTO log_piece (claim, start, bytes) VALUES (?, ?, ?)", claim,
                                     live.log_bytes, fresh));
         WHEELYARD_TRY(database_.run(
@@ -423,8 +434,10 @@ Result<std::string> TaskStore::read_log(std::string_view id, std::int64_t attemp
     });
 }
 
-Result<std::string> TaskStore::target_index(std::string_view id, std::string_view claim) {
-    return look<std::string>([&]() -> Result<std::string> {
+Result<std::optional<std::string>> TaskStore::target_index(std::string_view id, std::string_view claim) {
+    return look<std::optional<std::string>>([&]() -> Result<std::optional<std::string>> {
+        WHEELYARD_ASSIGN(const auto known, lease(claim));
+        if (known && known->task == id && known->state == "ended") return std::nullopt;
         WHEELYARD_ASSIGN(LeaseRow held, held_lease(id, claim));
         return std::move(held.target_index);
     });
@@ -456,12 +469,14 @@ Status TaskStore::use_grant(std::string_view grant_id, std::string_view filename
                                                        grant_id));
         WHEELYARD_ASSIGN(const bool row, query.step());
         if (!row || query.text(0) != "held")
-            return fail("grant.over", "The grant is over: its task's lease has ended", std::string(grant_id),
-                        "claim the task anew");
+            return base::fail_as(base::ErrorKind::refused, base::Recovery::never,
+                                 {"grant.over", "The grant is over: its task's lease has ended",
+                                  std::string(grant_id), "claim the task anew"});
         const std::string used = query.text(1);
         if (!used.empty() && (used != filename || query.text(2) != sha256))
-            return fail("grant.used", "The grant was used for another file", used,
-                        "a task has one wheel; ask for another task");
+            return base::fail_as(base::ErrorKind::refused, base::Recovery::never,
+                                 {"grant.used", "The grant was used for another file", used,
+                                  "a task has one wheel; ask for another task"});
         return database_.run("UPDATE lease SET used_filename = ?, used_sha256 = ? WHERE grant_id = ?",
                              filename, sha256, grant_id);
     });

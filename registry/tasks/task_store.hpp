@@ -1,4 +1,4 @@
-// Every change of the task queue: one transaction each, durable when it returns (docs/formats/task.md).
+// Every change of the task queue: one transaction each, durable when it returns (docs/reference/task.md).
 //
 // No thread watches the clock: whatever asks or changes something ends the leases that are over first, and
 // the first change of an hour removes what ended long ago. So the database, a restarted server and a command
@@ -108,9 +108,10 @@ class TaskStore {
     // Of the latest attempt, or of one by its number from 1: at most log_piece_bytes from `offset`.
     [[nodiscard]] base::Result<std::string> read_log(std::string_view id, std::int64_t attempt,
                                                      std::int64_t offset);
-    // Where the wheel of a claim goes that holds its lease; errors as of renew. A lease that is refused here
-    // is refused for ever: ended leases never live again.
-    [[nodiscard]] base::Result<std::string> target_index(std::string_view id, std::string_view claim);
+    // Where the wheel of a claim goes that holds its lease; nullopt: the task has its outcome. Other errors as
+    // of renew. A lease that is refused here is refused for ever: ended leases never live again.
+    [[nodiscard]] base::Result<std::optional<std::string>> target_index(std::string_view id,
+                                                                        std::string_view claim);
     // Tasks that this object removed because they had been kept long enough.
     [[nodiscard]] std::int64_t removed() const { return removed_; }
 

@@ -34,10 +34,14 @@ base::Result<TaskState> next_state(TaskState state, TaskEvent event, const Attem
     }
     const std::string word(wire::task_state_text(state));
     if (wire::is_over(state))
-        return base::fail("task.ended", "The task is over", word, "ask for it again if it is still wanted");
+        return base::fail_as(
+            base::ErrorKind::conflict, base::Recovery::never,
+            {"task.ended", "The task is over", word, "ask for it again if it is still wanted"});
     if (event == TaskEvent::claim)
-        return base::fail("task.not_queued", "The task is another agent's now", word);
-    return base::fail("task.not_claimed", "Nobody has claimed the task", word);
+        return base::fail_as(base::ErrorKind::conflict, base::Recovery::never,
+                             {"task.not_queued", "The task is another agent's now", word});
+    return base::fail_as(base::ErrorKind::conflict, base::Recovery::never,
+                         {"task.not_claimed", "Nobody has claimed the task", word});
 }
 
 }  // namespace wheelyard::tasks

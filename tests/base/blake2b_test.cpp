@@ -1,4 +1,4 @@
-// BLAKE2b against RFC 7693 and against digests made with Python's hashlib.
+// BLAKE2b compared with RFC 7693 and with digests from Python's hashlib.
 #include "lib/base/blake2b.hpp"
 
 #include <doctest/doctest.h>

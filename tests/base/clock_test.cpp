@@ -1,11 +1,11 @@
-// Times as text, and clocks.
+// Rendering and parsing of times, and clocks.
 #include "lib/base/clock.hpp"
 
 #include <doctest/doctest.h>
 
 using namespace wheelyard::base;
 
-TEST_CASE("times are rendered as PEP 700 and RFC 9110 write them, and read back") {
+TEST_CASE("times are rendered as in PEP 700 and RFC 9110 and parsed back") {
     struct Row {
         UnixMicros time;
         const char* rfc3339;
@@ -23,7 +23,7 @@ TEST_CASE("times are rendered as PEP 700 and RFC 9110 write them, and read back"
     }
 }
 
-TEST_CASE("a time has zero to six digits of a second") {
+TEST_CASE("a time has zero to six fraction digits") {
     CHECK(parse_rfc3339("1970-01-01T00:00:01Z") == 1'000'000);
     CHECK(parse_rfc3339("1970-01-01T00:00:00.5Z") == 500'000);
     CHECK(parse_rfc3339("1970-01-01T00:00:00.000123Z") == 123);
@@ -31,7 +31,7 @@ TEST_CASE("a time has zero to six digits of a second") {
     CHECK(parse_rfc3339("9999-12-31T23:59:59.999999Z"));
 }
 
-TEST_CASE("what is no time in UTC is refused") {
+TEST_CASE("text that is not a UTC time is rejected") {
     for (const char* refused : {"",
                                 "Z",
                                 "2024-01-01",
@@ -58,7 +58,7 @@ TEST_CASE("what is no time in UTC is refused") {
     }
 }
 
-TEST_CASE("a manual clock moves when it is set or slept on; the machine's moves forward") {
+TEST_CASE("a manual clock moves only when set or slept on; the system clock moves forward") {
     ManualClock clock(1'000'000);
     clock.sleep_ms(5);
     CHECK(clock.now() == 1'005'000);

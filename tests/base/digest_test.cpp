@@ -1,4 +1,4 @@
-// Digests against published vectors.
+// Digests compared with published vectors.
 #include "lib/base/digest.hpp"
 
 #include <doctest/doctest.h>
@@ -10,7 +10,7 @@
 
 using namespace wheelyard::base;
 
-TEST_CASE("each kind of digest gives the published value for `abc`, however the bytes are cut") {
+TEST_CASE("each kind of digest has the published value for `abc`, however the input is split") {
     struct Row {
         DigestKind kind;
         const char* hex;
@@ -38,7 +38,7 @@ TEST_CASE("each kind of digest gives the published value for `abc`, however the 
     }
 }
 
-TEST_CASE("a file's digest is its bytes' digest") {
+TEST_CASE("the digest of a file is that of its bytes") {
     const auto dir = TempDir::make("digest").value();
     const auto path = dir.path() / "f";
     const std::string bytes((2u << 20) + 17, 'x');
@@ -48,7 +48,7 @@ TEST_CASE("a file's digest is its bytes' digest") {
     CHECK(sha256_hex("") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
 }
 
-TEST_CASE("who hashes a large file may do something meanwhile, and may stop") {
+TEST_CASE("hashing a large file calls keep_alive, whose error stops it") {
     const auto dir = TempDir::make("digest").value();
     const auto path = dir.path() / "f";
     const std::string bytes((2u << 20) + 17, 'x');
@@ -65,7 +65,7 @@ TEST_CASE("who hashes a large file may do something meanwhile, and may stop") {
     CHECK(calls == 5);
 }
 
-TEST_CASE("a sha256 in hex is 64 lower-case digits") {
+TEST_CASE("a SHA-256 in hex has 64 lower-case digits") {
     CHECK(is_sha256_hex(sha256_hex("x")));
     CHECK_FALSE(is_sha256_hex(std::string(63, 'a')));
     CHECK_FALSE(is_sha256_hex(std::string(64, 'A')));
@@ -73,7 +73,7 @@ TEST_CASE("a sha256 in hex is 64 lower-case digits") {
     CHECK_FALSE(is_sha256_hex(""));
 }
 
-TEST_CASE("comparing in constant time still compares") {
+TEST_CASE("the constant-time comparison compares correctly") {
     CHECK(equals_in_constant_time("secret", "secret"));
     CHECK(equals_in_constant_time("", ""));
     CHECK_FALSE(equals_in_constant_time("secret", "secreT"));

@@ -16,7 +16,7 @@ std::string all_bytes() {
 
 }  // namespace
 
-TEST_CASE("every encoding gives back what went in") {
+TEST_CASE("decoding reverses every encoding") {
     const auto all = all_bytes();
     for (std::size_t length = 0; length <= all.size(); ++length) {
         const auto bytes = all.substr(all.size() - length);
@@ -27,7 +27,7 @@ TEST_CASE("every encoding gives back what went in") {
     }
 }
 
-TEST_CASE("hex is lower case when written, either when read, and even in length") {
+TEST_CASE("hex is written in lower case, read in either case, and has even length") {
     CHECK(encode_hex(std::string_view("\x00\xAB", 2)) == "00ab");
     CHECK(decode_hex("aBCd") == "\xAB\xCD");
     CHECK(decode_hex("abc").error().code == "encoding.hex");
@@ -48,7 +48,7 @@ TEST_CASE("base64 follows RFC 4648 section 10") {
     CHECK(decode_base64url("-_8=") == "\xFB\xFF");
 }
 
-TEST_CASE("base64 has one spelling a value: no stray bits, no foreign characters, no wrong padding") {
+TEST_CASE("base64 has one spelling per value: no stray bits, foreign characters or wrong padding") {
     for (const char* refused :
          {"Zg", "Zg=", "Zh==", "Zm9=", "Zm9v====", "Z===", "Zm 9", "-_8=", "Zg==Zg==", "=", "===="}) {
         CAPTURE(refused);
@@ -60,7 +60,7 @@ TEST_CASE("base64 has one spelling a value: no stray bits, no foreign characters
     }
 }
 
-TEST_CASE("percent-encoding keeps the unreserved characters only, and `+` is no blank") {
+TEST_CASE("percent-encoding keeps only unreserved characters, and `+` is not a space") {
     CHECK(encode_percent("a-Z.0_~") == "a-Z.0_~");
     CHECK(encode_percent("2.4.0+cu121/x y") == "2.4.0%2Bcu121%2Fx%20y");
     CHECK(decode_percent("a+b%2b%2B") == "a+b++");
@@ -71,11 +71,11 @@ TEST_CASE("percent-encoding keeps the unreserved characters only, and `+` is no 
     CHECK(decode_percent("%41") == "A");
 }
 
-TEST_CASE("HTML text cannot open a tag, an entity or leave an attribute") {
+TEST_CASE("escaped text cannot open a tag or an entity, or end an attribute") {
     CHECK(escape_html("<a href=\"x\">'&'</a>") == "&lt;a href=&quot;x&quot;&gt;&#39;&amp;&#39;&lt;/a&gt;");
 }
 
-TEST_CASE("a quoted word is one word to a shell") {
+TEST_CASE("a quoted word is one shell word") {
     CHECK(quote_shell("python3.12") == "python3.12");
     CHECK(quote_shell("/a/b-c_d=e:f,g@h%i+j") == "/a/b-c_d=e:f,g@h%i+j");
     CHECK(quote_shell("") == "''");

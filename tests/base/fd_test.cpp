@@ -1,4 +1,4 @@
-// Ownership of descriptors.
+// Ownership of file descriptors.
 #include "lib/base/fd.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-// Reads with limits, replacement that is whole or not at all, readers of untrusted bytes.
+// Bounded reads, atomic replacement, readers for untrusted bytes.
 #include "lib/base/file.hpp"
 
 #include <doctest/doctest.h>
@@ -22,7 +22,7 @@ struct Folder {
 
 }  // namespace
 
-TEST_CASE("a read takes the whole file, and one byte past the limit is an error") {
+TEST_CASE("a read returns the whole file; one byte beyond the limit is an error") {
     const Folder folder;
     REQUIRE(replace_file(folder / "f", "12345"));
     CHECK(read_file(folder / "f", 5) == "12345");
@@ -37,19 +37,19 @@ TEST_CASE("a read takes the whole file, and one byte past the limit is an error"
     CHECK(read_file(folder / "large", 1 << 20) == large);
 }
 
-TEST_CASE("files that say they are empty are read all the same") {
+TEST_CASE("files with a reported size of zero are read completely") {
     CHECK(read_file("/proc/self/stat", 4096).value().size() > 10);
     CHECK(read_file("/dev/zero", 1000).error().code == "file.too_large");
 }
 
-TEST_CASE("a file made new must not be there yet") {
+TEST_CASE("creating a file fails if it exists") {
     const Folder folder;
     CHECK(create_new(folder / "f"));
     CHECK(create_new(folder / "f").error().code == "os.EEXIST");
     CHECK(create_new(folder / "absent/f").error().code == "os.ENOENT");
 }
 
-TEST_CASE("closing a file closes it, and says when that failed") {
+TEST_CASE("closing a file closes it and reports errors") {
     const Folder folder;
     auto file = create_new(folder / "f");
     REQUIRE(file);
@@ -59,7 +59,7 @@ TEST_CASE("closing a file closes it, and says when that failed") {
     CHECK(close_file(Fd(number), "f").error().code == "os.EBADF");
 }
 
-TEST_CASE("a full disk surfaces as os.ENOSPC") {
+TEST_CASE("a full disk is reported as os.ENOSPC") {
     const Fd full(::open("/dev/full", O_WRONLY | O_CLOEXEC));
     REQUIRE(full);
     const auto status = write_all(full.get(), "x");
@@ -68,7 +68,7 @@ TEST_CASE("a full disk surfaces as os.ENOSPC") {
     CHECK(write_all(full.get(), ""));
 }
 
-TEST_CASE("replacing a file leaves the new bytes and nothing aside") {
+TEST_CASE("replacing a file writes the new bytes and leaves no temporary file") {
     const Folder folder;
     REQUIRE(replace_file(folder / "f", "old"));
     REQUIRE(replace_file(folder / "f", "new", 0600));
@@ -80,7 +80,7 @@ TEST_CASE("replacing a file leaves the new bytes and nothing aside") {
     CHECK(replace_file(folder / "absent/f", "x").error().code == "os.ENOENT");
 }
 
-TEST_CASE("a replacement is invisible before its commit, and undone without one") {
+TEST_CASE("a replacement is invisible before its commit and undone without one") {
     const Folder folder;
     REQUIRE(replace_file(folder / "f", "old"));
     {
@@ -104,9 +104,9 @@ TEST_CASE("a replacement is invisible before its commit, and undone without one"
     CHECK(count_entries(folder.dir.path()) == 1);
 }
 
-TEST_CASE("a replacement that cannot be committed leaves nothing aside") {
+TEST_CASE("a replacement that cannot be committed leaves no temporary file") {
     const Folder folder;
-    REQUIRE(make_directories(folder / "f/inner"));  // a folder with content cannot be renamed over
+    REQUIRE(make_directories(folder / "f/inner"));  // rename cannot replace a folder that is not empty
     {
         auto replacement = FileReplacement::begin(folder / "f").value();
         REQUIRE(replacement.write("new"));
@@ -115,14 +115,14 @@ TEST_CASE("a replacement that cannot be committed leaves nothing aside") {
     CHECK(count_entries(folder.dir.path()) == 1);
 }
 
-TEST_CASE("the longest file name can be replaced") {
+TEST_CASE("a file with the longest possible name can be replaced") {
     const Folder folder;
     const std::string longest(255, 'n');
     CHECK(replace_file(folder / longest.c_str(), "x"));
     CHECK(read_file(folder / longest.c_str(), 1) == "x");
 }
 
-TEST_CASE("folders are made with those above them; what is in the way is an error") {
+TEST_CASE("folders are created with their parents; a file in the way is an error") {
     const Folder folder;
     CHECK(make_directories(folder / "a/b/c"));
     CHECK(make_directories(folder / "a/b/c/"));
@@ -133,7 +133,7 @@ TEST_CASE("folders are made with those above them; what is in the way is an erro
     CHECK(make_directories(folder / "f/g").error().code.starts_with("os."));
 }
 
-TEST_CASE("renaming and removing") {
+TEST_CASE("files are renamed and removed") {
     const Folder folder;
     REQUIRE(replace_file(folder / "f", "x"));
     CHECK(rename_durably(folder / "f", folder / "g"));
@@ -146,7 +146,7 @@ TEST_CASE("renaming and removing") {
     CHECK(wheelyard::base::file_size(folder / "g").error().code == "os.ENOENT");
 }
 
-TEST_CASE("a reader gives exactly the bytes asked for, or says that there are fewer") {
+TEST_CASE("a reader returns exactly the requested bytes, or reports that there are fewer") {
     const Folder folder;
     REQUIRE(replace_file(folder / "f", "0123456789"));
     const auto file = FileReader::open(folder / "f").value();
@@ -165,7 +165,7 @@ TEST_CASE("a reader gives exactly the bytes asked for, or says that there are fe
     CHECK(FileReader::open(folder.dir.path()).error().code == "file.not_regular");
 }
 
-TEST_CASE("pieces cover a source in order, and the first error ends the walk") {
+TEST_CASE("pieces cover a source in order; the first error stops") {
     for (const std::size_t size : {0u, 1u, 7u, 8u, 9u, 16u, 17u}) {
         CAPTURE(size);
         std::string bytes;
@@ -189,7 +189,7 @@ TEST_CASE("pieces cover a source in order, and the first error ends the walk") {
     CHECK(taken == 2);
 }
 
-TEST_CASE("a file that shrinks under its reader is an error, not a crash") {
+TEST_CASE("a file that shrinks while it is read is an error, not a crash") {
     const Folder folder;
     REQUIRE(replace_file(folder / "f", "0123456789"));
     const auto file = FileReader::open(folder / "f").value();

@@ -1,4 +1,4 @@
-// Locks: held, released, taken over from the dead, and never by two at once.
+// Locks: acquired, released, taken over from dead holders, never held twice.
 #include "lib/base/lock_file.hpp"
 
 #include <doctest/doctest.h>
@@ -41,7 +41,7 @@ std::string claim_of(const std::string& host, std::int64_t pid, std::uint64_t pr
            std::to_string(process_start) + "\nrefreshed " + render_rfc3339(refreshed) + "\ntoken deadbeef\n";
 }
 
-// A pid that no process has: of a child that is gone and waited for.
+// A pid that no process has: that of a reaped child.
 std::int64_t dead_pid() {
     const auto pid = ::fork();
     if (pid == 0) ::_exit(0);
@@ -49,16 +49,16 @@ std::int64_t dead_pid() {
     return pid;
 }
 
-// By the clock of the file system, that is the real one: seconds of a slow machine are nothing to it.
+// Uses the real clock, like the file system: a few seconds of a slow machine do not matter.
 void set_age(const fs::path& file, std::chrono::minutes age) {
     fs::last_write_time(file, fs::file_time_type::clock::now() - age);
 }
 
 }  // namespace
 
-TEST_CASE("a claimant whose claim was swept away as that of a dead one is told to try again") {
+TEST_CASE("a claimant whose claim was swept as that of a dead process is advised to try again") {
     const Folder folder;
-    // The lock that it finds is read from here, and while it reads its claim goes.
+    // The claimant reads the lock from this FIFO; its claim is removed during the read.
     REQUIRE(::mkfifo(folder.lock.c_str(), 0644) == 0);
     const std::string dead = claim_of(host_name(), dead_pid(), 1, start);
     std::thread sweeper([&] {
@@ -73,6 +73,8 @@ TEST_CASE("a claimant whose claim was swept away as that of a dead one is told t
     sweeper.join();
     REQUIRE_FALSE(lock);
     CHECK(lock.error().code == "lock.held");
+    CHECK(lock.error().kind == ErrorKind::busy);
+    CHECK(lock.error().may_pass());
     CHECK(lock.error().advice == "try again later");
 }
 
@@ -94,7 +96,7 @@ TEST_CASE("a lock is held once, even within one process, and again after its rel
     CHECK(folder.entries() == 0);
 }
 
-TEST_CASE("a lock whose release failed is not held by the process that tried") {
+TEST_CASE("a lock whose release failed does not count as held by this process") {
     const Folder folder;
     const ManualClock clock(start);
     std::string left;
@@ -103,13 +105,13 @@ TEST_CASE("a lock whose release failed is not held by the process that tried") {
         REQUIRE(lock);
         left = read_file(folder.lock, 4096).value();
     }
-    REQUIRE(replace_file(folder.lock, left));  // as an unlink(2) that fails with EIO leaves it
+    REQUIRE(replace_file(folder.lock, left));  // the state after unlink(2) failed with EIO
     const auto again = LockFile::acquire(folder.lock, clock, stale_after_ms);
     REQUIRE(again);
     CHECK_FALSE(LockFile::acquire(folder.lock, clock, stale_after_ms));
 }
 
-TEST_CASE("moving a lock moves the duty to release it") {
+TEST_CASE("moving a lock moves the responsibility to release it") {
     const Folder folder;
     const ManualClock clock(start);
     auto first = LockFile::acquire(folder.lock, clock, stale_after_ms).value();
@@ -120,7 +122,7 @@ TEST_CASE("moving a lock moves the duty to release it") {
     CHECK_FALSE(fs::exists(folder.lock));
 }
 
-TEST_CASE("a living holder on this host is believed however old its stamp is") {
+TEST_CASE("a live holder on this host is valid however old its timestamp is") {
     const Folder folder;
     ManualClock clock(start);
     const auto lock = LockFile::acquire(folder.lock, clock, stale_after_ms);
@@ -129,7 +131,7 @@ TEST_CASE("a living holder on this host is believed however old its stamp is") {
     CHECK(LockFile::acquire(folder.lock, clock, stale_after_ms).error().code == "lock.held");
 }
 
-TEST_CASE("the lock of a killed process is taken over, and nothing is left beside it") {
+TEST_CASE("the lock of a killed process is taken over without leftover files") {
     const Folder folder;
     const ManualClock clock(start);
     int ready[2];
@@ -150,7 +152,7 @@ TEST_CASE("the lock of a killed process is taken over, and nothing is left besid
     siginfo_t info{};
     REQUIRE(::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT) == 0);
     {
-        // Dead, though nobody has waited for it yet: a zombie holds nothing.
+        // Dead but not yet reaped: a zombie holds no lock.
         CHECK(LockFile::acquire(folder.lock, clock, stale_after_ms));
     }
     ::waitpid(child, nullptr, 0);
@@ -159,7 +161,7 @@ TEST_CASE("the lock of a killed process is taken over, and nothing is left besid
     CHECK(folder.entries() == 0);
 }
 
-TEST_CASE("a pid that another process has got since is not the holder") {
+TEST_CASE("a process that reuses the holder's pid is not the holder") {
     const Folder folder;
     const ManualClock clock(start);
     const auto self = static_cast<std::int64_t>(::getpid());
@@ -168,7 +170,8 @@ TEST_CASE("a pid that another process has got since is not the holder") {
 }
 
 TEST_CASE(
-    "another host's lock is believed until the file system says that it is stale, whatever its clock says") {
+    "a lock of another host is valid until it is stale on the file system's clock, whatever its own clock "
+    "says") {
     struct Row {
         std::chrono::minutes age;
         bool is_held;
@@ -176,7 +179,7 @@ TEST_CASE(
     constexpr std::chrono::minutes year = std::chrono::hours(365 * 24);
     for (const Row row : {Row{std::chrono::minutes(0), true}, Row{std::chrono::minutes(30), true},
                           Row{std::chrono::minutes(61), false}, Row{year, false},
-                          Row{-year, true}}) {  // before the file server's clock stepped back
+                          Row{-year, true}}) {  // before the file server's clock was set back
         for (const UnixMicros refreshed : {start - 365 * day, start, start + 365 * day}) {
             CAPTURE(row.age.count());
             CAPTURE(refreshed);
@@ -190,7 +193,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("refreshing renews the stamp and the file's own time for others to see") {
+TEST_CASE("refreshing updates the timestamp and the file's modification time") {
     const Folder folder;
     ManualClock clock(start);
     auto lock = LockFile::acquire(folder.lock, clock, stale_after_ms).value();
@@ -202,7 +205,7 @@ TEST_CASE("refreshing renews the stamp and the file's own time for others to see
     CHECK(fs::last_write_time(folder.lock) - before > std::chrono::hours(1));
 }
 
-TEST_CASE("who has lost its lock learns it at the next refresh and leaves the new holder's alone") {
+TEST_CASE("a lost lock is reported at the next refresh, which leaves the new holder's lock alone") {
     const Folder folder;
     const ManualClock clock(start);
     {
@@ -217,34 +220,34 @@ TEST_CASE("who has lost its lock learns it at the next refresh and leaves the ne
     CHECK(lock.refresh(clock).error().code == "lock.lost");
 }
 
-TEST_CASE("an heir that died while taking over is inherited from") {
+TEST_CASE("the takeover claim of a process that died during a takeover is taken over") {
     const Folder folder;
     const ManualClock clock(start);
     REQUIRE(replace_file(folder.lock, claim_of(host_name(), dead_pid(), 1, start)));
-    auto heir = claim_of(host_name(), dead_pid(), 1, start);
-    heir.replace(heir.find("deadbeef"), 8, "cafecafe");
-    REQUIRE(replace_file(folder.dir.path() / ".agent.lock.heir.deadbeef", heir));
+    auto takeover_claim = claim_of(host_name(), dead_pid(), 1, start);
+    takeover_claim.replace(takeover_claim.find("deadbeef"), 8, "cafecafe");
+    REQUIRE(replace_file(folder.dir.path() / ".agent.lock.takeover.deadbeef", takeover_claim));
     CHECK(LockFile::acquire(folder.lock, clock, stale_after_ms));
     CHECK(folder.entries() == 0);
 }
 
-TEST_CASE("a living heir is left to finish, one of another host until it is stale") {
+TEST_CASE("a live takeover claim is respected, one of another host until it is stale") {
     const Folder folder;
     const ManualClock clock(start);
     REQUIRE(replace_file(folder.lock, claim_of(host_name(), dead_pid(), 1, start)));
-    const fs::path heir = folder.dir.path() / ".agent.lock.heir.deadbeef";
+    const fs::path takeover_claim = folder.dir.path() / ".agent.lock.takeover.deadbeef";
     auto its_claim = claim_of("other-host", 1, 1, start);
     its_claim.replace(its_claim.find("deadbeef"), 8, "cafecafe");
-    REQUIRE(replace_file(heir, its_claim));
-    set_age(heir, std::chrono::minutes(30));
+    REQUIRE(replace_file(takeover_claim, its_claim));
+    set_age(takeover_claim, std::chrono::minutes(30));
     CHECK(LockFile::acquire(folder.lock, clock, hour_ms).error().code == "lock.held");
     CHECK(read_file(folder.lock, 4096).value().find("deadbeef") != std::string::npos);
-    set_age(heir, std::chrono::minutes(61));
+    set_age(takeover_claim, std::chrono::minutes(61));
     CHECK(LockFile::acquire(folder.lock, clock, hour_ms));
     CHECK(folder.entries() == 0);
 }
 
-TEST_CASE("a file that is no lock is not thrown away") {
+TEST_CASE("a file that is not a lock is never removed") {
     const Folder folder;
     const ManualClock clock(start);
     REQUIRE(replace_file(folder.lock, "something else\n"));
@@ -254,7 +257,8 @@ TEST_CASE("a file that is no lock is not thrown away") {
           "os.ENOENT");
 }
 
-TEST_CASE("claims and heirs that were killed go with the next who takes the lock, living ones stay") {
+TEST_CASE(
+    "the next holder removes claims and takeover claims of killed processes and keeps those of live ones") {
     const Folder folder;
     const ManualClock clock(start);
     const auto parent = static_cast<std::int64_t>(::getppid());
@@ -275,12 +279,12 @@ TEST_CASE("claims and heirs that were killed go with the next who takes the lock
         {".agent.lock.claim.far-fresh", claim_of("other-host", 1, 1, start), true},
         {".agent.lock.claim.half-new", "", true},
         {".other.lock.claim.dead", claim_of(host_name(), dead_pid(), 1, start), true},
-        {".agent.lock.heir.dead", claim_of(host_name(), dead_pid(), 1, start), false},
-        {".agent.lock.heir.far-stale", claim_of("other-host", 1, 1, start), false, old},
-        {".agent.lock.heir.far-fresh", claim_of("other-host", 1, 1, start), true},
-        {".agent.lock.heir.alive", claim_of(host_name(), parent, process_start_time(parent), start), true,
+        {".agent.lock.takeover.dead", claim_of(host_name(), dead_pid(), 1, start), false},
+        {".agent.lock.takeover.far-stale", claim_of("other-host", 1, 1, start), false, old},
+        {".agent.lock.takeover.far-fresh", claim_of("other-host", 1, 1, start), true},
+        {".agent.lock.takeover.alive", claim_of(host_name(), parent, process_start_time(parent), start), true,
          old},
-        {".other.lock.heir.dead", claim_of(host_name(), dead_pid(), 1, start), true},
+        {".other.lock.takeover.dead", claim_of(host_name(), dead_pid(), 1, start), true},
     };
     for (const auto& claim : claims) {
         REQUIRE(replace_file(folder.dir.path() / claim.name, claim.text));
@@ -294,7 +298,7 @@ TEST_CASE("claims and heirs that were killed go with the next who takes the lock
     };
     REQUIRE(replace_file(folder.lock, claim_of("other-host", 1, 1, start)));
     CHECK_FALSE(LockFile::acquire(folder.lock, clock, hour_ms));
-    check(false);  // who does not hold the lock takes nothing away
+    check(false);  // only the holder removes files
     SUBCASE("a free lock") {
         REQUIRE(remove_file(folder.lock));
         CHECK(LockFile::acquire(folder.lock, clock, hour_ms));
@@ -306,7 +310,7 @@ TEST_CASE("claims and heirs that were killed go with the next who takes the lock
     check(true);
 }
 
-TEST_CASE("of many who find a dead holder's lock, one at a time gets it") {
+TEST_CASE("of many claimants of a dead holder's lock, one at a time acquires it") {
     const Folder folder;
     const ManualClock clock(start);
     const auto dead = dead_pid();
@@ -334,7 +338,7 @@ TEST_CASE("of many who find a dead holder's lock, one at a time gets it") {
     }
 }
 
-TEST_CASE("a process has a start time while it lives") {
+TEST_CASE("a process has a start time while it runs") {
     CHECK(process_start_time(::getpid()) > 0);
     CHECK(process_start_time(dead_pid()) == 0);
     CHECK(process_start_time(-1) == 0);

@@ -1,4 +1,4 @@
-// Child processes: captured, bounded, killed in time, or set free.
+// Child processes: captured, bounded, killed at the timeout, or detached.
 #include "lib/base/process.hpp"
 
 #include <doctest/doctest.h>
@@ -23,9 +23,9 @@ Command shell(const std::string& script) {
     return {.argv = {"sh", "-c", script}};
 }
 
-// Waits, for at least a minute, until `done` holds.
+// Waits for at least a minute until `done` returns true.
 template <typename Done>
-bool comes_true(Done done) {
+bool becomes_true(Done done) {
     SystemClock clock;
     for (int tries = 0; tries < 12'000; ++tries) {
         if (done()) return true;
@@ -36,7 +36,7 @@ bool comes_true(Done done) {
 
 }  // namespace
 
-TEST_CASE("a program's output, errors and exit code are told apart") {
+TEST_CASE("a program's output, errors and exit code are captured separately") {
     const auto finished = run_command(shell("echo out; echo err >&2; exit 7")).value();
     CHECK(finished.exit_code == 7);
     CHECK(finished.out == "out\n");
@@ -45,16 +45,16 @@ TEST_CASE("a program's output, errors and exit code are told apart") {
     CHECK(run_command(shell("kill -TERM $$")).value().exit_code == 128 + SIGTERM);
 }
 
-TEST_CASE("standard input is what the command says, then ends") {
+TEST_CASE("standard input has the command's bytes and then ends") {
     auto command = Command{.argv = {"cat"}};
     CHECK(run_command(command).value().out.empty());
     command.input = std::string(300'000, 'x');
     CHECK(run_command(command).value().out == command.input);
-    command.argv = {"true"};  // does not read it at all
+    command.argv = {"true"};  // does not read its input
     CHECK(run_command(command).value().exit_code == 0);
 }
 
-TEST_CASE("output past the limit is dropped while the program runs on") {
+TEST_CASE("output beyond the limit is discarded while the program continues") {
     auto command = shell("head -c 500000 /dev/zero; head -c 400000 /dev/zero >&2; exit 3");
     command.output_limit_bytes = 1000;
     const auto finished = run_command(command).value();
@@ -63,7 +63,7 @@ TEST_CASE("output past the limit is dropped while the program runs on") {
     CHECK(finished.exit_code == 3);
 }
 
-TEST_CASE("a failure never passes for success, even where children's statuses are lost") {
+TEST_CASE("a failure is never reported as success, even where children's statuses are lost") {
     struct sigaction ignore {};
     struct sigaction before {};
     ignore.sa_handler = SIG_IGN;
@@ -73,11 +73,11 @@ TEST_CASE("a failure never passes for success, even where children's statuses ar
     CHECK(finished.value().exit_code != 0);
 }
 
-TEST_CASE("at the timeout the program and its children are killed") {
+TEST_CASE("the timeout kills the program and its children") {
     const auto dir = TempDir::make("process").value();
-    auto command = shell("sleep 1000 & echo $! > child.aside; mv child.aside child; wait");
+    auto command = shell("sleep 1000 & echo $! > child.tmp; mv child.tmp child; wait");
     command.directory = dir.path();
-    // A busy machine may not get as far in the time: it is given more.
+    // Increase the timeout on a busy machine until the child has started.
     for (command.timeout_ms = 300; command.timeout_ms < 100'000 && !fs::exists(dir.path() / "child");
          command.timeout_ms *= 2) {
         const auto finished = run_command(command).value();
@@ -86,19 +86,19 @@ TEST_CASE("at the timeout the program and its children are killed") {
     }
     const auto child = parse_decimal(trim(read_file(dir.path() / "child", 100).value()));
     REQUIRE(child);
-    CHECK(comes_true([&] { return process_start_time(static_cast<std::int64_t>(*child)) == 0; }));
+    CHECK(becomes_true([&] { return process_start_time(static_cast<std::int64_t>(*child)) == 0; }));
 }
 
-TEST_CASE("a program that closes its output is still waited for, and still killed in time") {
+TEST_CASE("a program that closes its output is still waited for, and still killed at the timeout") {
     CHECK(run_command(shell("exec >&- 2>&-; sleep 0.1; exit 5")).value().exit_code == 5);
     auto command = shell("exec >&- 2>&-; exec sleep 1000");
     command.timeout_ms = 200;
     CHECK(run_command(command).value().timed_out);
 }
 
-TEST_CASE("a helper that keeps the output open does not hold up the end") {
+TEST_CASE("a child that keeps the output open does not delay the end") {
     auto command = shell("sleep 1000 & echo $!");
-    command.timeout_ms = 120'000;  // it is killed, too, then
+    command.timeout_ms = 120'000;  // would also kill the child
     const auto finished = run_command(command).value();
     CHECK_FALSE(finished.timed_out);
     const auto helper = parse_decimal(trim(finished.out));
@@ -106,7 +106,7 @@ TEST_CASE("a helper that keeps the output open does not hold up the end") {
     CHECK(::kill(static_cast<pid_t>(*helper), SIGKILL) == 0);
 }
 
-TEST_CASE("what cannot be started is an error that names it") {
+TEST_CASE("a program that cannot be started is an error that names it") {
     CHECK(run_command({.argv = {}}).error().code == "process.not_found");
     CHECK(run_command({.argv = {"no-such-program-here"}}).error().code == "process.not_found");
     CHECK(run_command({.argv = {"/no/such/program"}}).error().code == "os.ENOENT");
@@ -116,7 +116,7 @@ TEST_CASE("what cannot be started is an error that names it") {
     CHECK(error.value == "/no/such/folder");
 }
 
-TEST_CASE("environment and folder are the command's own") {
+TEST_CASE("environment and folder are those of the command") {
     auto command = shell("echo $A-$HOME; pwd");
     command.environment = Settings{{"A", "1"}, {"PATH", "/usr/bin:/bin"}};
     command.directory = "/";
@@ -126,7 +126,7 @@ TEST_CASE("environment and folder are the command's own") {
     CHECK(run_command(command).error().code == "process.not_found");
 }
 
-TEST_CASE("a child gets no descriptor of ours, no blocked signal and SIGPIPE as usual") {
+TEST_CASE("a child gets none of our descriptors, no blocked signals, and default SIGPIPE") {
     const auto dir = TempDir::make("process").value();
     const auto ours = create_new(dir.path() / "ours");
     REQUIRE(ours);
@@ -144,7 +144,7 @@ TEST_CASE("a child gets no descriptor of ours, no blocked signal and SIGPIPE as 
         CHECK(line.ends_with("0000000000000000"));
 }
 
-TEST_CASE("a detached program leads its own session, writes to its log and is nobody's child here") {
+TEST_CASE("a detached program leads its own session, writes to its log and is not our child") {
     const auto dir = TempDir::make("process").value();
     const auto log = dir.path() / "log";
     REQUIRE(replace_file(log, "before\n"));
@@ -152,15 +152,15 @@ TEST_CASE("a detached program leads its own session, writes to its log and is no
     CHECK(process_start_time(pid) != 0);
     CHECK(::getsid(static_cast<pid_t>(pid)) == pid);
     CHECK(::getpgid(static_cast<pid_t>(pid)) == pid);
-    CHECK(comes_true([&] { return read_file(log, 1000) == "before\nout\nerr\n"; }));
+    CHECK(becomes_true([&] { return read_file(log, 1000) == "before\nout\nerr\n"; }));
     const auto parent = run_command({.argv = {"ps", "-o", "ppid=", "-p", std::to_string(pid)}});
     if (parent && parent->exit_code == 0)
         CHECK(parse_decimal(trim(parent->out)) != static_cast<std::uint64_t>(::getpid()));
     CHECK(::kill(static_cast<pid_t>(-pid), SIGKILL) == 0);
-    CHECK(comes_true([&] { return process_start_time(pid) == 0; }));
+    CHECK(becomes_true([&] { return process_start_time(pid) == 0; }));
 }
 
-TEST_CASE("a detached program keeps no pipe open, not even one that was left inheritable") {
+TEST_CASE("a detached program keeps no pipe open, not even an inheritable one") {
     const auto dir = TempDir::make("process").value();
     int ends[2];
     REQUIRE(::pipe(ends) == 0);
@@ -174,7 +174,7 @@ TEST_CASE("a detached program keeps no pipe open, not even one that was left inh
     CHECK(::kill(static_cast<pid_t>(-pid), SIGKILL) == 0);
 }
 
-TEST_CASE("a detached program that cannot start says so at once") {
+TEST_CASE("a detached program that cannot start is reported immediately") {
     const auto dir = TempDir::make("process").value();
     CHECK(start_detached({.argv = {"no-such-program-here"}}, dir.path() / "log").error().code ==
           "process.not_found");

@@ -1,5 +1,4 @@
-// What goes with a folder, and that who removes it can say meanwhile that he lives, or learn that he has to
-// stop.
+// Recursive removal, and its callback that keeps locks alive or aborts it.
 #include "lib/base/remove_tree.hpp"
 
 #include <doctest/doctest.h>
@@ -30,7 +29,7 @@ struct Tree {
 
 }  // namespace
 
-TEST_CASE("a folder goes with all in it, a breath for each") {
+TEST_CASE("a folder is removed recursively, with a callback per entry") {
     const Tree tree;
     int breaths = 0;
     REQUIRE(remove_tree(tree.path, [&]() -> Status {
@@ -39,10 +38,10 @@ TEST_CASE("a folder goes with all in it, a breath for each") {
     }));
     CHECK_FALSE(fs::exists(tree.path));
     CHECK(breaths == Tree::entries);
-    CHECK(remove_tree(tree.path));  // what is not there
+    CHECK(remove_tree(tree.path));  // a missing path
 }
 
-TEST_CASE("a removal that must not go on ends there") {
+TEST_CASE("an error of the callback stops the removal") {
     const Tree tree;
     int breaths = 0;
     const auto ended = remove_tree(tree.path, [&]() -> Status {
@@ -55,7 +54,7 @@ TEST_CASE("a removal that must not go on ends there") {
     CHECK(tree.left() >= Tree::entries - 3);
 }
 
-TEST_CASE("a file, a pipe and a link go as they are; what a link leads to stays") {
+TEST_CASE("files, pipes and links are removed; a link's target stays") {
     const Tree tree;
     const fs::path link = tree.place.path() / "link", inner = tree.path / "a/up",
                    pipe = tree.place.path() / "pipe";
@@ -70,7 +69,7 @@ TEST_CASE("a file, a pipe and a link go as they are; what a link leads to stays"
     CHECK(tree.left() == Tree::entries - 1);
 }
 
-TEST_CASE("what is refused is named, and the rest goes all the same") {
+TEST_CASE("an entry that cannot be removed is reported, and the others are removed") {
     const auto refused = remove_tree("/proc/self/fdinfo");
     REQUIRE_FALSE(refused);
     CHECK(refused.error().code.starts_with("os."));

@@ -7,7 +7,7 @@
 
 using namespace wheelyard::base;
 
-TEST_CASE("a temporary folder is private and goes with its owner, content and all") {
+TEST_CASE("a temporary folder is private and removed with its content by its owner") {
     fs::path path;
     {
         const auto dir = TempDir::make("wheelyard-test").value();
@@ -20,7 +20,7 @@ TEST_CASE("a temporary folder is private and goes with its owner, content and al
     CHECK_FALSE(fs::exists(path));
 }
 
-TEST_CASE("a tree that a build left read-only is removed as well") {
+TEST_CASE("a tree that a build left read-only is removed too") {
     fs::path path;
     {
         const auto dir = TempDir::make("wheelyard-test").value();
@@ -33,7 +33,7 @@ TEST_CASE("a tree that a build left read-only is removed as well") {
     CHECK_FALSE(fs::exists(path));
 }
 
-TEST_CASE("moving a temporary folder moves the duty to remove it") {
+TEST_CASE("moving a temporary folder moves the responsibility to remove it") {
     auto first = TempDir::make("wheelyard-test").value();
     const auto first_path = first.path();
     TempDir second(std::move(first));
@@ -46,6 +46,6 @@ TEST_CASE("moving a temporary folder moves the duty to remove it") {
     CHECK(fs::exists(third.path()));
 }
 
-TEST_CASE("a folder that cannot be made is an error") {
+TEST_CASE("a folder that cannot be created is an error") {
     CHECK(TempDir::make("x", "/absent/parent").error().code == "os.ENOENT");
 }

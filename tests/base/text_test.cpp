@@ -6,7 +6,7 @@
 using namespace wheelyard::base;
 using Parts = std::vector<std::string_view>;
 
-TEST_CASE("case and classes are ASCII's, whatever the locale") {
+TEST_CASE("case conversion and character classes are ASCII-only, whatever the locale") {
     CHECK(ascii_lower("AbC-Ä") == "abc-Ä");
     CHECK(equals_ignoring_case("Content-Type", "content-TYPE"));
     CHECK_FALSE(equals_ignoring_case("abc", "abcd"));
@@ -15,7 +15,7 @@ TEST_CASE("case and classes are ASCII's, whatever the locale") {
     CHECK(is_ascii_alnum('7'));
 }
 
-TEST_CASE("trim takes blanks from both ends only") {
+TEST_CASE("trim removes blanks from both ends only") {
     CHECK(trim(" \t a b\r\n") == "a b");
     CHECK(trim(" \n").empty());
     CHECK(trim("").empty());
@@ -30,7 +30,7 @@ TEST_CASE("split keeps empty parts, split_lines drops only the one after the las
     CHECK(split_lines("\n") == Parts{""});
 }
 
-TEST_CASE("join and replace_all") {
+TEST_CASE("join and replace_all concatenate and substitute") {
     CHECK(join({"a", "b", "c"}, ", ") == "a, b, c");
     CHECK(join({}, ", ").empty());
     CHECK(replace_all("aaa", "aa", "b") == "ba");
@@ -83,7 +83,7 @@ TEST_CASE("a glob matches whole names") {
     }
 }
 
-TEST_CASE("nearest finds likely misspellings and suggests nothing far-fetched") {
+TEST_CASE("nearest finds likely misspellings and suggests nothing unlikely") {
     const std::vector<std::string> known{"name", "port", "scheduler", "walltime_min"};
     CHECK(nearest("prot", known) == "port");
     CHECK(nearest("Name", known) == "name");
@@ -108,7 +108,7 @@ TEST_CASE("sizes are rendered with at most one decimal, and never as 1024 of a u
     CHECK(render_bytes(UINT64_MAX) == "16 EiB");
 }
 
-TEST_CASE("durations are rendered in the units that matter") {
+TEST_CASE("durations are rendered in appropriate units") {
     CHECK(render_duration_ms(0) == "0.0 s");
     CHECK(render_duration_ms(4'250) == "4.2 s");
     CHECK(render_duration_ms(59'999) == "59.9 s");

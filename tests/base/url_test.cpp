@@ -1,11 +1,11 @@
-// URLs: accepted, refused, resolved.
+// URLs: accepted, rejected, resolved.
 #include "lib/base/url.hpp"
 
 #include <doctest/doctest.h>
 
 using namespace wheelyard::base;
 
-TEST_CASE("a URL comes apart and renders as it was") {
+TEST_CASE("a URL is split into its parts and rendered unchanged") {
     const auto url = parse_url("HTTPS://user:p%40ss@Host.Example:8443/a%20b/c.whl?x=1#sha256=ab").value();
     CHECK(url.scheme == "https");
     CHECK(url.userinfo == "user:p%40ss");
@@ -24,7 +24,7 @@ TEST_CASE("a URL comes apart and renders as it was") {
     CHECK(parse_url("file://localhost/srv").value().text() == "file:///srv");
 }
 
-TEST_CASE("what is no absolute http, https or file URL is refused") {
+TEST_CASE("text that is not an absolute http, https or file URL is rejected") {
     for (const char* refused : {"",
                                 "host/path",
                                 "/path",
@@ -53,7 +53,7 @@ TEST_CASE("what is no absolute http, https or file URL is refused") {
     CHECK_FALSE(parse_url("http://h/" + std::string(9000, 'a')));
 }
 
-TEST_CASE("no error shows what stands before an @") {
+TEST_CASE("no error shows the text before an @") {
     const auto error = parse_url("ftp://user:secret@host/x").error();
     CHECK(error.text().find("secret") == std::string::npos);
     CHECK(parse_url("http://user:sec@ret@host/x").error().text().find("sec") == std::string::npos);
@@ -98,7 +98,7 @@ TEST_CASE("the last segment is a file name or an error") {
     }
 }
 
-TEST_CASE("only this machine's own names and addresses are the loopback") {
+TEST_CASE("only loopback names and addresses count as this machine") {
     struct Row {
         const char* host;
         bool loopback;
@@ -113,7 +113,7 @@ TEST_CASE("only this machine's own names and addresses are the loopback") {
              Row{"127.0.0.1.example.org", false},
              Row{"localhost.example.org", false},
              Row{"127.0.0.256", false},
-             Row{"127.1", false},  // 127.0.0.1 to some, a name to others
+             Row{"127.1", false},  // resolvers disagree on this form
              Row{"127.0.0.01", false},
              Row{"127.", false},
              Row{"128.0.0.1", false},
@@ -122,7 +122,7 @@ TEST_CASE("only this machine's own names and addresses are the loopback") {
              Row{"[::2]", false},
              Row{"[::]", false},
              Row{"[fe80::1]", false},
-             Row{"::1", false},  // no host of a URL is written so
+             Row{"::1", false},  // not a valid host in a URL
              Row{"[::1", false},
              Row{"[", false},
              Row{"", false},

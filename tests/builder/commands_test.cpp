@@ -1,4 +1,4 @@
-// Commands as main calls them.
+// Commands, called like main does.
 #include "builder/commands.hpp"
 
 #include <doctest/doctest.h>
@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What a command prints, and its exit status.
+// The output of a command and its exit status.
 struct Printed {
     int status;
     std::string out;
@@ -33,7 +33,7 @@ Printed run(int (*command)(const Arguments&), const Arguments& arguments, const 
     return {status, testing::read(folder / "printed")};
 }
 
-TEST_CASE("a tick that stays ends at once, and well, where another one is at work") {
+TEST_CASE("`tick --stay` succeeds at once while another tick runs") {
     const base::TempDir folder = *base::TempDir::make("commands");
     testing::write(folder.path() / "recipes/demo.toml",
                    "config_version = 1\npackage = \"demo\"\n[source]\nkind = \"path\"\npath = \"demo\"\n");
@@ -53,7 +53,7 @@ TEST_CASE("a tick that stays ends at once, and well, where another one is at wor
     const Printed printed = run(run_tick, arguments, folder.path());
     CHECK(printed.status == 0);
     CHECK(printed.out.find("process " + std::to_string(::getpid()) + " on " + base::host_name() +
-                           " holds this lock since ") != std::string::npos);
+                           " has held this lock since ") != std::string::npos);
     CHECK_FALSE(fs::exists(folder.path() / "work"));
 }
 

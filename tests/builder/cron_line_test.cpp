@@ -1,4 +1,4 @@
-// The lines that a person installs: complete, quoted, and without secrets.
+// The lines for crontab and scrontab: complete, quoted, and without secrets.
 #include "builder/cron_line.hpp"
 
 #include <doctest/doctest.h>
@@ -19,16 +19,16 @@ const CronInput input = {"/opt/wy/bin/wheelyard-builder",
                           {"AWS_SECRET", "hunter2"},
                           {"PIP_INDEX_URL", "https://me:hunter2@index/simple"}}};
 
-TEST_CASE("a crontab line carries its environment and escapes what cron would cut") {
+TEST_CASE("a crontab line contains its environment and escapes percent signs") {
     CHECK(render_cron_line(input) ==
-          "# Set here, and not in this line because it may hold a secret: PIP_INDEX_URL.\n"
-          "# pip's own files (pip config) are read by every tick.\n"
+          "# Set in this shell, but not copied because they may contain secrets: PIP_INDEX_URL.\n"
+          "# Every tick reads pip's configuration files (see `pip config list`).\n"
           "*/5 * * * * env PATH=/opt/slurm/bin:/usr/bin PBS_DEFAULT=pbs1 SLURM_CONF=/etc/slurm.conf "
           "/opt/wy/bin/wheelyard-builder "
           "tick --site '/home/a b/100\\%/site.toml' >> /home/state/tick.log 2>&1\n");
 }
 
-TEST_CASE("a scrontab line says what kind of job a tick is") {
+TEST_CASE("a scrontab line has the options of the tick's job") {
     const std::string lines = render_scrontab_line(input);
     CHECK(lines.find("#SCRON --job-name=wheelyard-tick --time=10 --ntasks=1\n") != std::string::npos);
     CHECK(lines.find("--account") == std::string::npos);
@@ -37,7 +37,7 @@ TEST_CASE("a scrontab line says what kind of job a tick is") {
     CHECK(lines.find(">>") == std::string::npos);
 }
 
-TEST_CASE("a tick of scrontab stays for what it started, within the time of its job, and somebody pays") {
+TEST_CASE("a tick of scrontab stays for its steps, within its time limit, on the site's account") {
     CronInput site = input;
     site.account = "z19";
     site.max_step_minutes = 120;
@@ -45,10 +45,11 @@ TEST_CASE("a tick of scrontab stays for what it started, within the time of its 
     CHECK(lines.find(" --time=130 ") != std::string::npos);
     CHECK(lines.find("#SCRON --account=z19\n") != std::string::npos);
     CHECK(lines.ends_with("site.toml' --stay\n"));
-    CHECK(render_cron_line(site).find("--stay") == std::string::npos);  // what cron started goes on
+    CHECK(render_cron_line(site).find("--stay") ==
+          std::string::npos);  // under cron, the steps continue without it
 }
 
-TEST_CASE("a shell takes the command as it is meant") {
+TEST_CASE("a shell parses the command back to its words") {
     CronInput plain = input;
     plain.program = "/bin/echo";
     plain.log = "/dev/stdout";
@@ -57,7 +58,7 @@ TEST_CASE("a shell takes the command as it is meant") {
     const auto escape = lines.find("\\%", begin);
     REQUIRE(escape != std::string::npos);
     const std::string command =
-        lines.substr(begin, escape - begin).append(lines, escape + 1);  // as cron hands it on
+        lines.substr(begin, escape - begin).append(lines, escape + 1);  // as cron passes it on
     const auto finished = base::run_command({{"/bin/sh", "-c", command}});
     REQUIRE(finished.has_value());
     CHECK(finished->out == "tick --site /home/a b/100%/site.toml\n");

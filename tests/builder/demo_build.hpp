@@ -1,4 +1,5 @@
-// A build of a package named demo on a site with a plain Python, and the lines of its scripts.
+// The inputs of a build: a package named demo, a site with one Python; and helpers that compare the lines of
+// its scripts.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -27,7 +28,7 @@ struct DemoBuild {
     }
 };
 
-// Each line stands in the script, after the one before it.
+// Checks that the script contains each line, in this order.
 inline void check_order(const std::string& script, std::initializer_list<const char*> lines) {
     std::size_t at = 0;
     for (const char* line : lines) {

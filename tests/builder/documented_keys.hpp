@@ -1,6 +1,6 @@
-// Compares a page of docs/formats with the reader it describes: the page's example uses every key and is read
-// strictly, so the page names no key that the code does not know; and every key that the reader asks for
-// stands in the page's table.
+// Compares a page of docs/formats with the reader that it describes, in both directions: the reader accepts
+// the page's example, which uses every key, so the page has no unknown key; and the page's table lists every
+// key that the reader requests.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -21,7 +21,7 @@ inline std::string read_repository_file(const std::string& path) {
     return *text;
 }
 
-// The ```toml blocks of a page.
+// Extracts the ```toml blocks of a page.
 inline std::vector<std::string> toml_blocks(const std::string& page) {
     std::vector<std::string> blocks;
     constexpr std::string_view open = "```toml\n";
@@ -32,7 +32,7 @@ inline std::vector<std::string> toml_blocks(const std::string& page) {
     return blocks;
 }
 
-// Every key in a call such as table.string_or("key", …) of a reader's source.
+// Finds every key in a call such as table.string_or("key", …) in a reader's source.
 inline std::vector<std::string> keys_read_by(const std::string& source) {
     static const std::vector<std::string> getters = {
         "string",     "integer",    "path",      "table",          "string_or", "integer_or", "path_if",
@@ -55,7 +55,7 @@ inline void check_documented(const std::string& page, const std::string& source)
         const bool found = page.find("`" + key + "`") != std::string::npos ||
                            page.find("." + key + "`") != std::string::npos ||
                            page.find("[" + key + "]") != std::string::npos;
-        CHECK_MESSAGE(found, "not in the page: " << key);
+        CHECK_MESSAGE(found, "missing from the page: " << key);
     }
 }
 

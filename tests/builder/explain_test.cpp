@@ -1,4 +1,4 @@
-// The story of a task, as people and programs read it.
+// The history of a task, as text and as JSON.
 #include "builder/explain.hpp"
 
 #include <doctest/doctest.h>
@@ -9,14 +9,14 @@ namespace wheelyard::builder {
 namespace {
 
 TaskStory story() {
-    TaskStory told{"demo-1.0-cp311", Cell{}, {}};
-    told.cell->task = told.task;
-    told.cell->state = CellState::given_up;
-    told.cell->reason = "failed for good in build: A header is not there";
-    told.cell->recipe = "default";
+    TaskStory story{"demo-1.0-cp311", Cell{}, {}};
+    story.cell->task = story.task;
+    story.cell->state = CellState::given_up;
+    story.cell->reason = "failed for good in build: A header is missing";
+    story.cell->recipe = "default";
     Attempt first;
     first.id = "w1";
-    first.task = told.task;
+    first.task = story.task;
     first.package = "demo";
     first.version = "1.0";
     first.python = "3.11";
@@ -27,7 +27,7 @@ TaskStory story() {
     first.job_ended = 64'000'000;
     first.end = JobEnd{EndCause::failed, 1, "FAILED NonZeroExitCode", {70, 120, 2048}};
     first.failure = Failure{"build",
-                            {"job.failed", "A header is not there", "", "mend it"},
+                            {"job.failed", "A header is missing", "", "install it"},
                             "x.c:1: fatal error: a.h",
                             false,
                             "compiler.missing_header",
@@ -36,18 +36,18 @@ TaskStory story() {
     second.id = "w2";
     second.number = 2;
     second.remedy = "2 jobs at once: memory.nvcc_crashed ended attempt w1";
-    told.attempts = {first, second};
-    return told;
+    story.attempts = {first, second};
+    return story;
 }
 
-TEST_CASE("a story tells why, what was asked for and used, what failed, and what comes next") {
+TEST_CASE("a history has the reason, resources requested and used, the failure, and the next step") {
     const std::string text = render_story(story());
     for (const char* part :
          {"demo-1.0-cp311: given up\n", "why         failed for good in build", "Attempt 1, w1: failed\n",
-          "asked for   4000 MiB, 60 minutes", "phases      venv 3", "used        1 min 10 s", "of memory",
+          "requested   4000 MiB, 60 minutes", "phases      venv 3", "used        1 min 10 s", "of memory",
           "failed in   build: ", "first error x.c:1: fatal error: a.h",
           "cause       compiler.missing_header, line 12", "what to do  Load the library",
-          "by itself   nothing is tried again", "Attempt 2, w2: failed", "otherwise   2 jobs at once"}) {
+          "agent       does not retry", "Attempt 2, w2: failed", "changed     2 jobs at once"}) {
         CAPTURE(part);
         CAPTURE(text);
         CHECK(text.find(part) != std::string::npos);
@@ -56,9 +56,8 @@ TEST_CASE("a story tells why, what was asked for and used, what failed, and what
     TaskStory without_tree = story();
     without_tree.attempts.back().tree_removed = 1'790'000'000'000'000;
     CHECK(render_story(without_tree)
-              .find("build tree  gone since 2026-09-21T14:13:20.000000Z, to keep within work.trees_gib; "
-                    "another attempt "
-                    "begins anew\n") != std::string::npos);
+              .find("build tree  removed 2026-09-21T14:13:20.000000Z to stay within work.trees_gib; a "
+                    "retry starts from scratch\n") != std::string::npos);
     TaskStory claimed = story();
     claimed.claimed_task.emplace();
     claimed.claimed_task->id = "t5f0c9a31d2be";
@@ -67,10 +66,10 @@ TEST_CASE("a story tells why, what was asked for and used, what failed, and what
           std::string::npos);
     CHECK(render_story_json(claimed).find("\"claimed_task\": \"t5f0c9a31d2be\"") != std::string::npos);
     TaskStory none{"gone-1.0-cp311", {}, {}};
-    CHECK(render_story(none) == "gone-1.0-cp311: wanted by no [[want]] of the site\n\nNo attempt yet.\n");
+    CHECK(render_story(none) == "gone-1.0-cp311: not in any [[want]] of the site\n\nNo attempts yet.\n");
 }
 
-TEST_CASE("programs read the same") {
+TEST_CASE("the JSON has the same content") {
     const auto json = io::parse_json(render_story_json(story()));
     REQUIRE(json.has_value());
     CHECK(json->string_or("format", "") == "wheelyard.explain/1");

@@ -42,6 +42,12 @@ inline std::string read(const fs::path& file) {
     return *text;
 }
 
+// As the HTTP client says it.
+inline tl::unexpected<base::Error> unreachable() {
+    return base::fail_as(base::ErrorKind::unreachable, base::Recovery::retry,
+                         {"http.connect", "The registry is down"});
+}
+
 // Counts each build in the file `count`; fails while `break` exists, and once with the text of `says`; waits
 // for a reader of the fifo `gate` while that exists.
 constexpr std::string_view fake_python = R"sh(#!/bin/bash
@@ -80,7 +86,7 @@ class FolderRegistry final : public Registry {
     [[nodiscard]] std::string index() const override { return index_; }
     base::Result<std::optional<simple::ProjectPage>> page(const std::string& project) override {
         if (asked) asked();
-        if (down) return base::fail("http.connect", "The registry is down");
+        if (down) return unreachable();
         simple::ProjectPage page;
         for (const auto& entry : fs::directory_iterator(folder_)) {
             const std::string name = entry.path().filename().string();
@@ -91,7 +97,7 @@ class FolderRegistry final : public Registry {
         return std::optional(std::move(page));
     }
     base::Result<std::optional<simple::ProjectPage>> promoted_page(const std::string& project) override {
-        if (down) return base::fail("http.connect", "The registry is down");
+        if (down) return unreachable();
         simple::ProjectPage page;
         for (const auto& filename : promoted()) {
             if (filename.starts_with(project + "-")) page.files.push_back(link_of(filename));
@@ -101,15 +107,19 @@ class FolderRegistry final : public Registry {
     }
     base::Status promote(const std::string& filename) override {
         ++promotions;
-        if (down) return base::fail("http.connect", "The registry is down");
+        if (down) return unreachable();
         if (!promote_refusal.empty()) return base::fail("upload.refused", promote_refusal);
         return base::replace_file(promoted_folder() / filename, "");
     }
     base::Status upload(const WheelToUpload& wheel, const io::HttpProgress&) override {
         ++uploads;
-        if (down) return base::fail("http.connect", "The registry is down");
-        if (busy) return base::fail("upload.unavailable", "The registry is busy");
-        if (unauthorised) return base::fail("upload.not_allowed", "The token is expired");
+        if (down) return unreachable();
+        if (busy)
+            return base::fail_as(base::ErrorKind::unavailable, base::Recovery::retry,
+                                 {"upload.unavailable", "The registry is busy"});
+        if (unauthorised)
+            return base::fail_as(base::ErrorKind::unauthorized, base::Recovery::person,
+                                 {"upload.not_allowed", "The token is expired"});
         if (!refusal.empty()) return base::fail("upload.refused", refusal);
         if (forgets) return {};
         WHEELYARD_ASSIGN(const auto bytes, base::read_file(wheel.file, base::mib));

@@ -49,16 +49,18 @@ class FolderTasks final : public TaskService {
     base::Result<wire::Claimed> claim(const wire::ClaimOffer& offer) override {
         ++requests;
         offered = offer;
-        if (down) return base::fail("http.connect", "The registry is down");
-        if (has("over-" + offer.claim)) return base::fail("task.lease_over", "The lease is over");
+        if (down) return unreachable();
+        if (has("over-" + offer.claim))
+            return base::fail(task_refusal({"task.lease_over", "The lease is over"}));
         wire::Claimed none;
         if (has("claim") && get("claim") != offer.claim) return none;
         if (!has("claim") && (!queued || has("outcome"))) return none;
-        if (has("outcome")) return base::fail("task.ended", "The task is over");
+        if (has("outcome")) return base::fail(task_refusal({"task.ended", "The task is over"}));
         put("claim", offer.claim);
         if (loses_answer) {
             loses_answer = false;
-            return base::fail("http.cut", "The connection was cut");
+            return base::fail_as(base::ErrorKind::cut, base::Recovery::retry,
+                                 {"http.cut", "The connection was cut"});
         }
         wire::Claimed claimed{task(), target, 600, "wy_grant"};
         claimed.task->log_bytes = log_bytes();
@@ -78,7 +80,7 @@ class FolderTasks final : public TaskService {
         return wire::Lease{600, log_bytes()};
     }
     base::Status end(const std::string&, const wire::TaskEnd& end) override {
-        if (down) return base::fail("http.connect", "The registry is down");
+        if (down) return unreachable();
         if (!has("outcome")) WHEELYARD_TRY(check(end.claim));
         ++ends;
         put("outcome", wire::render_outcome(end.outcome));
@@ -112,12 +114,12 @@ class FolderTasks final : public TaskService {
     wire::ClaimOffer offered;  // the last one
     bool queued = true;
     bool down = false;
-    bool loses_answer = false;         // of the next claim
-    GrantedUploads::During during;     // an upload
-    std::string refusal;               // a code: of every renewal
-    std::vector<std::string> renewed;  // claims
-    int requests = 0;                  // claims and renewals
-    int granted = 0;                   // uploads
+    bool loses_answer = false;           // of the next claim
+    GrantedUploads::During during;       // an upload
+    std::optional<base::Error> refusal;  // of every renewal
+    std::vector<std::string> renewed;    // claims
+    int requests = 0;                    // claims and renewals
+    int granted = 0;                     // uploads
     int ends = 0;
 
   private:
@@ -130,10 +132,11 @@ class FolderTasks final : public TaskService {
         return task;
     }
     [[nodiscard]] base::Status check(const std::string& claim) const {
-        if (down) return base::fail("http.connect", "The registry is down");
-        if (!refusal.empty()) return base::fail(refusal, "No");
-        if (has("over-" + claim)) return base::fail("task.lease_over", "The lease is over");
-        if (!has("claim") || get("claim") != claim) return base::fail("task.no_such_claim", "No such claim");
+        if (down) return unreachable();
+        if (refusal) return base::fail(*refusal);
+        if (has("over-" + claim)) return base::fail(task_refusal({"task.lease_over", "The lease is over"}));
+        if (!has("claim") || get("claim") != claim)
+            return base::fail(task_refusal({"task.no_such_claim", "No such claim"}));
         return {};
     }
     [[nodiscard]] std::int64_t log_bytes() const { return static_cast<std::int64_t>(log().size()); }

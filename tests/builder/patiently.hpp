@@ -11,7 +11,8 @@ auto patiently(base::Clock& clock, Call call) {
     constexpr int max_looks = 600;
     constexpr std::int64_t pause_ms = 100;
     auto result = call();
-    for (int look = 0; look < max_looks && !result && result.error().code == "source.fetching"; ++look) {
+    for (int look = 0; look < max_looks && !result && result.error().kind == base::ErrorKind::in_progress;
+         ++look) {
         clock.sleep_ms(pause_ms);
         result = call();
     }

@@ -7,7 +7,7 @@
 namespace wheelyard::builder {
 namespace {
 
-// What a screen wrote, through a temporary file.
+// The output of a screen, captured in a temporary file.
 template <typename Draw>
 std::string drawn(bool terminal, Draw draw) {
     std::FILE* out = std::tmpfile();
@@ -32,7 +32,7 @@ AttemptView building(int done) {
     return view;
 }
 
-TEST_CASE("a log gets a line for each tenth, not for each look") {
+TEST_CASE("a log gets a line for each tenth of progress, not for each poll") {
     const std::string text = drawn(false, [](Screen& screen) {
         for (int done = 0; done < 100; ++done)
             screen.show({building(done)});
@@ -41,7 +41,7 @@ TEST_CASE("a log gets a line for each tenth, not for each look") {
     CHECK(text.find('\r') == std::string::npos);
 }
 
-TEST_CASE("a terminal's last line is drawn over and gone at the end") {
+TEST_CASE("a terminal's status line is redrawn, and removed at the end") {
     const std::string text = drawn(true, [](Screen& screen) {
         screen.show({building(1)});
         screen.line("something happened");

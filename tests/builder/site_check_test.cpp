@@ -1,4 +1,4 @@
-// What a site needs, told without asking the machine.
+// The disk space that a site needs, computed without checking the machine.
 #include "builder/site_check.hpp"
 
 #include <doctest/doctest.h>
@@ -17,7 +17,7 @@ TEST_CASE("a site that builds sdists needs less space than one that clones") {
     CHECK(min_work_bytes(site, recipes) == 2 * base::gib);
     Recipe other = default_recipe("torch");
     other.source = SourceKind::git;
-    recipes.add(other);  // nobody wants it here
+    recipes.add(other);  // not wanted here
     CHECK(min_work_bytes(site, recipes) == 2 * base::gib);
     site.wants.front().package = "torch";
     CHECK(min_work_bytes(site, recipes) == 20 * base::gib);

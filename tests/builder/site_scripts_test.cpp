@@ -1,5 +1,4 @@
-// The sites of this repository: every one is read, its scripts are what the golden files say, and bash takes
-// them.
+// The sites in this repository: each is valid, its scripts match the golden files, and bash accepts them.
 #include <doctest/doctest.h>
 
 #include "builder/schedule/pbs.hpp"
@@ -85,7 +84,7 @@ void check_bash(const std::string& text) {
     CHECK_MESSAGE(checked->exit_code == 0, checked->err);
 }
 
-TEST_CASE("the scripts of the known sites are as the golden files say, and bash accepts them") {
+TEST_CASE("the scripts of the known sites match the golden files, and bash accepts them") {
     for (const auto& script : scripts) {
         CAPTURE(script.golden);
         const Known known = read_known(script.site);
@@ -99,13 +98,13 @@ TEST_CASE("the scripts of the known sites are as the golden files say, and bash 
               "");
         check_bash(text);
         check_bash(render_wheelhouse_script(input));
-        // What a secret could come in by stands in no script.
+        // No script contains a variable that could hold a secret.
         for (const char* word : {"token", "TWINE", "AWS_", "PASSWORD"})
             CHECK_MESSAGE(text.find(word) == std::string::npos, word);
     }
 }
 
-TEST_CASE("the jobs of the known sites ask for what the site says") {
+TEST_CASE("the jobs of the known sites request the resources of the site file") {
     for (const std::string name : {"bede-gh200", "archer2", "derecho", "alliance", "frontier"}) {
         CAPTURE(name);
         const Site site = read_known(name).site;
@@ -121,7 +120,7 @@ TEST_CASE("the jobs of the known sites ask for what the site says") {
     }
 }
 
-TEST_CASE("a module check tells each module by itself") {
+TEST_CASE("a module check reports each module separately") {
     const std::string text = render_module_check(read_known("bede-gh200").site);
     CHECK(text.find("module load cuda/12.3.2\n") != std::string::npos);
     CHECK(text.find("'@missing 'openblas/0.3.26") != std::string::npos);
@@ -129,7 +128,7 @@ TEST_CASE("a module check tells each module by itself") {
     check_bash(text);
 }
 
-TEST_CASE("only ${NAME} is expanded by the job, and only {name} of what is known by the renderer") {
+TEST_CASE("the job expands only ${NAME}, and the renderer only known {name}") {
     CHECK(quote_expanding("a b") == "'a b'");
     CHECK(quote_expanding("${A}/x y$(rm)`\"") == "\"${A}/x y\\$(rm)\\`\\\"\"");
     const Placeholders values = {{"version", "2.4"}};
@@ -137,14 +136,14 @@ TEST_CASE("only ${NAME} is expanded by the job, and only {name} of what is known
           "2.4 ${version} {other} {2.4}");
 }
 
-TEST_CASE("a launcher has its numbers") {
+TEST_CASE("a launcher gets its numbers") {
     Site site;
     CHECK(render_launcher(site, 1, 2) == "mpiexec -n 2");
     site.launcher = "srun -N{nodes} -n{ranks} --ntasks-per-node={ranks_per_node}";
     CHECK(render_launcher(site, 2, 8) == "srun -N2 -n16 --ntasks-per-node=8");
 }
 
-TEST_CASE("Derecho's patch is for the versions that need it, in the order of names") {
+TEST_CASE("Derecho's patch applies to the versions that need it, in the order of names") {
     const Known known = read_known("derecho");
     const auto recipe = [&](const std::string& version) {
         return recipe_for(known.site, known.recipes, "torch", version, "a100");
@@ -156,9 +155,9 @@ TEST_CASE("Derecho's patch is for the versions that need it, in the order of nam
     CHECK(find_patches(recipe("2.9.0"), "2.9.0")->empty());
     Recipe missing = recipe("2.4.0");
     missing.patches.front().pattern = "/nowhere/*.patch";
-    const auto told = find_patches(missing, "2.4.0");
-    REQUIRE(!told.has_value());
-    CHECK(told.error().code == "recipe.patch");
+    const auto found = find_patches(missing, "2.4.0");
+    REQUIRE(!found.has_value());
+    CHECK(found.error().code == "recipe.patch");
 }
 
 TEST_CASE("every companion that a site wants names a version for the torch that it wants") {

@@ -17,7 +17,7 @@ std::string site_text(const std::string& python) {
            "[\"1.0\"]\n";
 }
 
-TEST_CASE("a site file makes a workplace, and a Python that is missing makes its cells impossible") {
+TEST_CASE("a site file gives a workplace, and a missing Python makes its cells impossible") {
     const base::TempDir folder = *base::TempDir::make("workplace");
     testing::must(base::make_directories(folder.path() / "recipes"));
     testing::write(folder.path() / "recipes" / "demo.toml",
@@ -43,7 +43,7 @@ TEST_CASE("a site file that is missing or wrong is an error that names it") {
     CHECK(wrong.error().text().find("versions") != std::string::npos);
 }
 
-TEST_CASE("a site that wants the governor and has none is told where it was looked for") {
+TEST_CASE("the error for a missing governor names the path that was searched") {
     const base::TempDir folder = *base::TempDir::make("workplace");
     testing::must(base::make_directories(folder.path() / "recipes"));
     const auto open_with = [&folder](const std::string& program) {

@@ -1,8 +1,12 @@
 #!/usr/bin/env python3
-"""`ctest -R docs-links`: every relative link of every Markdown file leads somewhere.
+"""`ctest -R docs-links`: every relative link of every Markdown file resolves, and every page under docs/ has its form.
 
-A link may end in `#heading` of a Markdown file. A link may carry a title, `[words](file "claim")`: the title must stand
-in the file it links to, so that a page that cites a test by its claim fails when the test is renamed.
+A link may end in `#heading` of a Markdown file. A link may carry a title, `[words](file "claim")`: the file that it links
+to must contain the title, so that a page that cites a test by its claim fails when the test is renamed.
+
+The form of a page under docs/: lines of at most 120 columns and paragraphs of at most six lines (code, tables and a line
+that is one link are free). Below docs/tutorials, how-to, reference and explanation the line after the title names the
+kind and the readers, as `*Reference for operators: …*`; a README.md there is an index and has none.
 
   tests/docs/check_links.py [ROOT]
 """
@@ -14,6 +18,10 @@ from pathlib import Path
 LINK = re.compile(r'!?\[[^\]]*\]\(\s*([^)\s]+?)(?:\s+"([^"]*)")?\s*\)')
 FENCE = re.compile(r"^(```|~~~).*?^\1[ \t]*$", re.MULTILINE | re.DOTALL)
 SKIPPED_FOLDERS = {"build", ".git"}
+MAX_COLUMNS = 120
+MAX_PARAGRAPH_LINES = 6
+KINDS = {"tutorials": "Tutorial", "how-to": "How-to guide", "reference": "Reference", "explanation": "Explanation"}
+LIST_ITEM = re.compile(r"[ \t]*([-*+]|\d+\.)[ \t]")
 
 
 def slug(heading: str) -> str:
@@ -47,11 +55,57 @@ def check_file(root: Path, markdown: Path) -> list[str]:
     return complaints
 
 
+def prose_blocks(text: str) -> list[tuple[int, list[str]]]:
+    """What is prose in a page, cut at blank lines: (number of the first line, lines) of each block."""
+    text = FENCE.sub(lambda match: "\n" * match.group().count("\n"), text)
+    blocks: list[tuple[int, list[str]]] = []
+    previous = ""
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip() and not (line.startswith("    ") and (not previous.strip() or not blocks)):
+            if not previous.strip() or not blocks:
+                blocks.append((number, []))
+            blocks[-1][1].append(line)
+            previous = line
+        elif not line.strip():  # a line of an indented code block leaves `previous` blank, and so is code to its end
+            previous = ""
+    return blocks
+
+
+def is_free(line: str) -> bool:
+    return line.startswith(("|", "#", "<!--"))
+
+
+def is_one_link(line: str) -> bool:
+    return re.fullmatch(r"\s*\S*\[[^\]]*\]\([^)]*\)\S*", line) is not None
+
+
+def check_form(root: Path, markdown: Path) -> list[str]:
+    name = markdown.relative_to(root)
+    text = markdown.read_text(encoding="utf-8")
+    complaints = []
+    for first, lines in prose_blocks(text):
+        length = 0
+        for number, line in enumerate(lines, first):
+            if len(line) > MAX_COLUMNS and not is_free(line) and not is_one_link(line):
+                complaints.append(f"{name}:{number}: {len(line)} columns, more than {MAX_COLUMNS}")
+            length = 0 if is_free(line) else 1 if LIST_ITEM.match(line) else length + 1
+            if length == MAX_PARAGRAPH_LINES + 1:
+                complaints.append(f"{name}:{number}: a paragraph of more than {MAX_PARAGRAPH_LINES} lines")
+    kind = KINDS.get(name.parts[1])
+    if kind and markdown.name != "README.md":
+        body = [line for line in text.split("\n") if line.strip()]
+        if len(body) < 2 or not body[0].startswith("# ") or not body[1].startswith(f"*{kind} for "):
+            complaints.append(f"{name}:1: the line after the title does not begin with '*{kind} for '")
+    return complaints
+
+
 def check(root: Path) -> list[str]:
     complaints = []
     for markdown in sorted(root.rglob("*.md")):
         if not SKIPPED_FOLDERS.intersection(markdown.relative_to(root).parts):
             complaints += check_file(root, markdown)
+            if markdown.relative_to(root).parts[0] == "docs":
+                complaints += check_form(root, markdown)
     return complaints
 
 

@@ -1,4 +1,4 @@
-// Catalogues as a cache or a shared folder may hold them.
+// Catalogues from a cache or a shared folder.
 #include <cstdlib>
 #include <fstream>
 

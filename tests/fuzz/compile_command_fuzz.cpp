@@ -1,5 +1,5 @@
-// Compiler commands: any response file is split, and any command is understood or passed through. No word
-// keeps its "@": the fuzzer names no file.
+// Compiler commands: splits any response file, and parses or passes through any command. Removes "@" from
+// words so that the fuzzer names no file.
 #include <cstdlib>
 
 #include "builder/governor/launch/compile_command.hpp"

@@ -1,4 +1,4 @@
-// Build logs: whatever compilers, tests and other people's programs print.
+// Build logs: arbitrary output of compilers, tests and other programs.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

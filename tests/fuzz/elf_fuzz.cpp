@@ -1,4 +1,4 @@
-// ELF files and the device code in them, on arbitrary bytes.
+// ELF files and their device code, from arbitrary bytes.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
@@ -11,7 +11,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const base::MemoryReader reader(std::string_view(reinterpret_cast<const char*>(data), size));
     const auto elf = inspect::parse_elf(reader);
     if (!elf) {
-        if (elf.error().code != "elf.malformed") std::abort();  // nothing is read that is not there
+        if (elf.error().code != "elf.malformed") std::abort();  // a read beyond the end
         return 0;
     }
     inspect::GpuFacts gpu;

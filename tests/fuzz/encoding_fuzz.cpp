@@ -1,4 +1,4 @@
-// Encoders and decoders are each other's inverse, and a decoder takes one spelling of a value only.
+// Encoders and decoders are inverse, and a decoder accepts only one spelling of a value.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>

@@ -1,4 +1,4 @@
-// CUDA fatbins on arbitrary bytes.
+// CUDA fatbins from arbitrary bytes.
 #include "lib/inspect/gpu/fatbin.hpp"
 #include "tests/fuzz/gpu_section.hpp"
 

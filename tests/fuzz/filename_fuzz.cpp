@@ -1,4 +1,4 @@
-// File names of wheels and sdists: an accepted one can be written again and reads the same.
+// File names of wheels and sdists: accepted names survive a round trip.
 #include <cstdlib>
 
 #include "lib/wheel/filename.hpp"

@@ -1,5 +1,4 @@
-// What the governor reads of /proc, of cgroups and of PBS: any text is read without harm, and what is found
-// lies in it.
+// The governor's parsers for /proc, cgroups and PBS: any input is safe, and results are parts of it.
 #include <cstdlib>
 
 #include "builder/governor/memory/cgroup.hpp"

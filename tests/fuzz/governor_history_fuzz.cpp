@@ -1,5 +1,4 @@
-// The governor's history: what was read can be written and reads the same, and merging it into itself changes
-// no peak.
+// The governor's history: parsed histories survive a round trip, and merging one into itself changes no peak.
 #include <cstdlib>
 
 #include "builder/governor/admission/history.hpp"

@@ -1,5 +1,5 @@
-// What the fuzz targets of device code share: a section of arbitrary bytes, and what must hold whatever is in
-// it. Seeds: sections of tests/support/gpu_objects.
+// Shared by the device code targets: a section of arbitrary bytes, and its invariants. Seeds: sections of
+// tests/support/gpu_objects.
 #pragma once
 
 #include <cstdint>
@@ -19,11 +19,11 @@ inline int fuzz_section(const std::uint8_t* data, std::size_t size,
     const base::MemoryReader reader(std::string_view(reinterpret_cast<const char*>(data), size));
     inspect::GpuFacts facts;
     const auto status = read(inspect::SectionWalk(reader, 0, size), facts);
-    if (!status && status.error().code != "gpu.malformed") std::abort();  // nothing is read that is not there
+    if (!status && status.error().code != "gpu.malformed") std::abort();  // a read beyond the end
     for (const auto* names : {&facts.cuda_sm, &facts.cuda_ptx, &facts.hip_gfx}) {
         if (names->size() > inspect::max_gpu_names + 1) std::abort();
         for (const std::string& name : *names) {
-            if (!base::is_utf8(name)) std::abort();  // it goes into JSON
+            if (!base::is_utf8(name)) std::abort();  // must be valid in JSON
         }
     }
     return 0;

@@ -1,4 +1,4 @@
-// HIP's offload bundles, compressed or not, on arbitrary bytes.
+// HIP offload bundles, compressed or not, from arbitrary bytes.
 #include "lib/inspect/gpu/hip_bundle.hpp"
 #include "tests/fuzz/gpu_section.hpp"
 

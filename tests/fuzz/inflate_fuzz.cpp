@@ -1,6 +1,5 @@
-// Members of a wheel, unpacked here and by zlib: what one takes the other takes, with the same bytes, and
-// what zlib refuses (as pip then does) is refused. Only a stream of very many very short blocks is refused
-// though zlib takes it.
+// Unpacks members with our inflater and with zlib: both must accept the same streams, with the same bytes.
+// The only exception is a stream with very many very short blocks, which only zlib accepts.
 #include <zlib.h>
 
 #include <cstdint>
@@ -14,7 +13,8 @@
 
 namespace {
 
-constexpr std::size_t max_unpacked_bytes = std::size_t{4} << 20;  // a bomb is no deeper for being unpacked on
+constexpr std::size_t max_unpacked_bytes = std::size_t{4}
+                                           << 20;  // unpacking more of a bomb tests nothing new
 
 struct ByZlib {
     bool whole = false;  // the final block has ended
@@ -27,7 +27,7 @@ ByZlib unpack_by_zlib(std::string_view packed) {
     z_stream stream{};
     if (inflateInit2(&stream, -MAX_WBITS) != Z_OK) std::abort();
     ByZlib result;
-    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));  // zlib only reads there
+    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));  // read-only use
     stream.avail_in = static_cast<uInt>(packed.size());
     int code = Z_OK;
     while (code == Z_OK && !result.too_much) {
@@ -62,9 +62,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     while (true) {
         const auto piece = stream.next();
         if (!piece) {
-            const bool crumbled = piece.error().sentence.find("blocks") != std::string::npos;
-            if (crumbled && size > inspect::max_short_blocks) return 0;
-            if (expected.whole && expected.used == size) std::abort();  // zlib takes it
+            const bool too_many_blocks = piece.error().sentence.find("blocks") != std::string::npos;
+            if (too_many_blocks && size > inspect::max_short_blocks) return 0;
+            if (expected.whole && expected.used == size) std::abort();  // zlib accepts it
             return 0;
         }
         if (piece->empty()) break;

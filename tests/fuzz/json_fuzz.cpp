@@ -1,4 +1,4 @@
-// What parses renders, and what was rendered parses to the same value.
+// Parsed values survive a round trip through rendering.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>

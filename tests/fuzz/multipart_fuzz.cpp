@@ -1,5 +1,5 @@
-// The form of an upload: the first two bytes choose boundary and piece size, the rest is the body. Whatever
-// comes, the parse of the whole and of the pieces agree, and no field exceeds its limit.
+// Upload forms: the first two bytes select boundary and piece size, the rest is the body. Parsing the whole
+// and parsing pieces must agree, and no field may exceed its limit.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

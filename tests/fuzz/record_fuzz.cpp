@@ -1,4 +1,4 @@
-// RECORD: what was read can be written and reads the same.
+// RECORD: parsed files survive a round trip.
 #include <cstdlib>
 
 #include "lib/wheel/record.hpp"

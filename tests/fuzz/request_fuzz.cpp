@@ -1,5 +1,4 @@
-// One request as a stranger may send it: head, target, Accept, Range, conditions, and the rest as a chunked
-// body.
+// One untrusted request: head, target, Accept, Range, conditions, and the rest as a chunked body.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -25,9 +24,9 @@ void try_target(std::string_view target) {
         require(route.error().status >= 400 && route.error().status < 500);
         return;
     }
-    // Nothing that reaches the file system or a Location can climb, hide or split a line.
+    // Nothing that reaches the file system or a Location may contain "..", be hidden or break a line.
     std::string_view filename = route->filename;
-    if (route->kind == RouteKind::listing) {  // below a folder that we name
+    if (route->kind == RouteKind::listing) {  // below a folder of our own
         require(filename.starts_with("events/") || filename.starts_with("simple/"));
         filename.remove_prefix(std::string_view("events/").size());
     }
@@ -39,8 +38,8 @@ void try_target(std::string_view target) {
     require(route->location.find_first_of("\r\n") == std::string::npos);
     require(!route->location.starts_with("//"));
     if (route->kind != RouteKind::redirect) return;
-    const auto next =
-        parse_target(route->location);  // an address, but for its ?format= and a length just past the limit
+    const auto next = parse_target(
+        route->location);  // a valid URL except for its ?format= and a length just beyond the limit
     require(next ? next->kind != RouteKind::redirect
                  : next.error().status == 406 || next.error().status == 414);
 }
@@ -51,7 +50,7 @@ void try_range(std::string_view range, std::uint64_t size) {
         require(choice.length > 0 && choice.offset < size && choice.length <= size - choice.offset);
 }
 
-// The same data whether the body comes at once or byte by byte.
+// The data must not depend on how the body is split.
 void try_chunked(std::string_view wire) {
     std::string out(wire.size() + 1, '\0');
     ChunkDecoder whole;

@@ -1,4 +1,4 @@
-// Requirements and markers: what is written normally reads the same.
+// Requirements and markers: the normal form parses to the same value.
 #include <cstdlib>
 
 #include "lib/wheel/requirement.hpp"
@@ -15,7 +15,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
     if (const auto marker = Marker::parse(text)) {
         const auto again = Marker::parse(marker->text());
-        // Normal spelling may add spaces and so pass the limit of length; nothing else may fail.
+        // The normal form may be longer and exceed the length limit; nothing else may fail.
         if (!again && again.error().code != "marker.too_long") std::abort();
         if (again && again->evaluate(environment) != marker->evaluate(environment)) std::abort();
     }

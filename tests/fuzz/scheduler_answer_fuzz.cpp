@@ -1,4 +1,4 @@
-// What batch systems print: squeue, sacct, sbatch, qstat, qsub. Other users' jobs and comments stand in it.
+// Output of batch systems (squeue, sacct, sbatch, qstat, qsub), which includes other users' text.
 #include <cstddef>
 #include <cstdint>
 #include <string>

@@ -1,4 +1,4 @@
-# One row a target: name (NAME_fuzz.cpp, corpus/NAME/) and the rooms it links.
+# One row per target: name (NAME_fuzz.cpp, corpus/NAME/) and the rooms it links.
 wheelyard_fuzz(filename    wheel base)
 wheelyard_fuzz(version     wheel base)
 wheelyard_fuzz(requirement wheel base)

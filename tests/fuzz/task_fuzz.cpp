@@ -1,5 +1,4 @@
-// Documents of the task service, as a stranger may send them to the registry or to an agent: what is accepted
-// is rendered and read again as the same.
+// Documents of the task service from untrusted peers: accepted documents survive a round trip.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>

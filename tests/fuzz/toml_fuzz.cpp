@@ -1,5 +1,4 @@
-// A document is read or refused; reading it with every getter never fails, and finish() tells of what is
-// wrong.
+// A document is parsed or rejected; every getter is safe on it, and finish() reports the problems.
 #include <cstdint>
 #include <string_view>
 

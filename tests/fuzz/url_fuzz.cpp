@@ -1,4 +1,4 @@
-// A URL that parses renders to one that parses the same; resolving never leaves the forms that parse.
+// A parsed URL survives a round trip; resolving a reference yields a parsable URL.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
@@ -20,7 +20,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
     static const auto base = parse_url("https://user:secret@host.example/simple/six/").value();
     const auto resolved = resolve_url(base, text);
-    // A reference near the bound on length may grow past it when its base is put before it.
+    // A reference close to the length limit may exceed it after resolution.
     if (resolved && size < 4096 && !same(*resolved)) std::abort();
     return 0;
 }

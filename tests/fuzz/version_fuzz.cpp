@@ -1,4 +1,4 @@
-// Versions and specifiers: normal texts are fixed points, and the order is consistent.
+// Versions and specifiers: normal forms are fixed points, and the order is consistent.
 #include <cstdlib>
 
 #include "lib/wheel/specifier.hpp"

@@ -1,5 +1,4 @@
-// Unpacking: proven sizes, all digest kinds, progress, random access, and errors that are not the wheel's
-// fault.
+// Unpacking: verified sizes, all digest kinds, progress, random access, and I/O errors.
 #include "lib/inspect/contents.hpp"
 
 #include <doctest/doctest.h>
@@ -22,7 +21,7 @@ using test_support::WheelWriter;
 
 namespace {
 
-// Text that packs about 2:1, so that packed and unpacked offsets differ.
+// Text that compresses about 2:1, so that packed and unpacked offsets differ.
 std::string noise(std::size_t size) {
     std::mt19937 random(7);
     std::string text(size, '\0');
@@ -31,7 +30,7 @@ std::string noise(std::size_t size) {
     return text;
 }
 
-// A disk that fails from `limit` on.
+// A disk whose reads fail from offset `limit` on.
 class FailingReader final : public base::Reader {
   public:
     FailingReader(std::string_view bytes, std::uint64_t limit) : inner_(bytes), limit_(limit) {}
@@ -46,14 +45,14 @@ class FailingReader final : public base::Reader {
     std::uint64_t limit_;
 };
 
-// A disk that answers only when two threads have asked for the noise on it, or after a minute.
+// A disk that delays reads of the noise until two threads wait, or for a minute.
 class MeetingReader final : public base::Reader {
   public:
     MeetingReader(std::string_view bytes, std::uint64_t noise_begin, std::uint64_t noise_end)
         : inner_(bytes), begin_(noise_begin), end_(noise_end) {}
     std::uint64_t size() const override { return inner_.size(); }
     base::Status read_at(std::uint64_t offset, char* into, std::size_t length) const override {
-        constexpr std::size_t max_header = 1000;  // one stands between two members' noise
+        constexpr std::size_t max_header = 1000;  // the headers between the noise of two members
         if (offset >= begin_ && offset + length <= end_ && length > max_header) {
             std::unique_lock lock(mutex_);
             threads_.insert(std::this_thread::get_id());
@@ -79,7 +78,7 @@ class MeetingReader final : public base::Reader {
 
 }  // namespace
 
-TEST_CASE("hashes of sha384 and sha512 are verified as well as sha256") {
+TEST_CASE("sha384 and sha512 hashes are verified like sha256") {
     for (const std::string algorithm : {"sha256", "sha384", "sha512"}) {
         WheelWriter wheel("six", "1.16.0");
         wheel.add("six.py", "1").record_algorithm("six.py", algorithm);
@@ -90,7 +89,7 @@ TEST_CASE("hashes of sha384 and sha512 are verified as well as sha256") {
     }
 }
 
-TEST_CASE("progress grows to the total and ends there, from several threads") {
+TEST_CASE("progress increases to the total, from several threads") {
     WheelWriter wheel("six", "1.16.0");
     const std::string data = noise(4 * base::mib);
     for (const std::string name : {"one.txt", "two.txt"}) {
@@ -118,7 +117,7 @@ TEST_CASE("progress grows to the total and ends there, from several threads") {
     CHECK(all == inspection->facts.unpacked_bytes);
 }
 
-TEST_CASE("a disk that fails is an Error, not a verdict on the wheel") {
+TEST_CASE("a failing disk is an Error, not a verdict on the wheel") {
     WheelWriter wheel("six", "1.16.0");
     wheel.add("big.txt", noise(2 * inspect::piece_bytes));
     const std::string bytes = wheel.bytes();
@@ -130,7 +129,7 @@ TEST_CASE("a disk that fails is an Error, not a verdict on the wheel") {
     }
 }
 
-TEST_CASE("METADATA comes back unmodified") {
+TEST_CASE("METADATA is returned unmodified") {
     WheelWriter wheel("six", "1.16.0");
     wheel.description("A body with \xc3\xbc and\r\nodd line ends").metadata_line("Requires-Python: >=3.8");
     const std::string bytes = wheel.bytes();
@@ -177,7 +176,7 @@ TEST_CASE("a large member is read again at any offset, from snapshots") {
         char byte = 0;
         CHECK_FALSE(again.read_at(data.size(), &byte, 1));
 
-        // Jumping to and fro is paid by unpacking again: it has an end.
+        // Random access costs repeated unpacking, which is bounded.
         bool ended = false;
         for (int i = 0; i < 1000 && !ended; ++i) {
             const auto jumped = again.read_at(i % 2 == 0 ? 0 : data.size() - 1, &byte, 1);

@@ -1,4 +1,4 @@
-// A section of device code, read whole: the set-up of the tests of its two formats.
+// Reads a whole section of device code, for the tests of both formats.
 #pragma once
 
 #include <set>

@@ -1,4 +1,4 @@
-// The wheels that tests of this folder begin with, and the check they all make.
+// The sample wheels of these tests and the check that they share.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -21,14 +21,14 @@ struct Wheel {
     std::string filename;
 };
 
-// An honest wheel of two files.
-inline WheelWriter honest() {
+// A valid wheel with two files.
+inline WheelWriter valid_wheel() {
     WheelWriter wheel("six", "1.16.0");
     wheel.add("six.py", "print('six')\n").add("six_data/table.txt", std::string(1000, 'x'));
     return wheel;
 }
 
-// While it is not empty, every packed wheel holds it too: small wheels are checked by one thread.
+// Added to every wheel unless empty: small wheels are checked with one thread.
 inline std::string ballast;
 
 inline Wheel pack(const WheelWriter& wheel) {
@@ -42,7 +42,7 @@ inline Wheel pack(const WheelWriter& wheel) {
     return {heavy.bytes(), heavy.filename()};
 }
 
-// A wheel for `tags` with one extension module.
+// A wheel with tags `tags` and one extension module.
 inline std::function<Wheel()> with_elf(
     std::string tags, ElfImage image, std::string path = "six/_six.so", std::string version = "1.16.0",
     std::function<void(WheelWriter&)> edit = [](WheelWriter&) {}) {

@@ -1,4 +1,4 @@
-// Archives: good ones come out whole, hostile ones not at all outside the folder.
+// Archives: valid ones are unpacked completely, hostile ones never write outside the folder.
 #include "lib/io/archive.hpp"
 
 #include <archive.h>
@@ -30,7 +30,7 @@ struct Entry {
 
 enum class Form { tar, tar_gz, tar_xz, tar_bz2, tar_zst, zip };
 
-// Written under a UTF-8 locale, so that names are marked as UTF-8; programs of ours read under the C locale.
+// Writes under a UTF-8 locale, so that names are marked as UTF-8; our programs read under the C locale.
 void write_archive(const fs::path& path, const std::vector<Entry>& entries, Form form = Form::tar) {
     REQUIRE(::setlocale(LC_CTYPE, "C.UTF-8") != nullptr);
     archive* out = archive_write_new();
@@ -72,7 +72,7 @@ struct Folder {
     }
 };
 
-// How unpacking `entries` ends: "" or the error's code.
+// Unpacks `entries` and returns "" or the error's code.
 std::string code_of(const Folder& folder, const std::vector<Entry>& entries,
                     const UnpackLimits& limits = {}) {
     write_archive(folder.file, entries);
@@ -82,7 +82,7 @@ std::string code_of(const Folder& folder, const std::vector<Entry>& entries,
 
 }  // namespace
 
-TEST_CASE("every kind of archive gives its files back") {
+TEST_CASE("every kind of archive is unpacked") {
     for (const auto form : {Form::tar, Form::tar_gz, Form::tar_xz, Form::tar_bz2, Form::tar_zst, Form::zip}) {
         CAPTURE(static_cast<int>(form));
         const Folder folder;
@@ -104,7 +104,7 @@ TEST_CASE("every kind of archive gives its files back") {
     }
 }
 
-TEST_CASE("who unpacks breathes before each entry and after each piece, and ends where that fails") {
+TEST_CASE("unpacking calls its callback before each entry and after each piece, and stops at its error") {
     const Folder folder;
     write_archive(folder.file, {{.name = "six-1.0/", .kind = AE_IFDIR, .mode = 0755},
                                 {.name = "six-1.0/empty"},
@@ -123,7 +123,7 @@ TEST_CASE("who unpacks breathes before each entry and after each piece, and ends
     constexpr int of_entries = 4, min_of_pieces = 2 + 1;
     CHECK(all >= of_entries + min_of_pieces);
     fs::remove_all(folder.into / "six-1.0");
-    last_breath = of_entries;  // the first three are before the folder, the empty file and the large one
+    last_breath = of_entries;  // the first three precede the folder, the empty file and the large one
     const auto ended = unpacked();
     REQUIRE_FALSE(ended);
     CHECK(ended.error().code == "lock.lost");
@@ -132,7 +132,7 @@ TEST_CASE("who unpacks breathes before each entry and after each piece, and ends
     CHECK_FALSE(fs::exists(folder.into / "six-1.0/last"));
 }
 
-TEST_CASE("what GNU tar writes is read, long names included") {
+TEST_CASE("archives by GNU tar are read, long names included") {
     const Folder folder;
     const auto deep = fs::path("top") / std::string(120, 'a') / std::string(120, 'b') / std::string(120, 'c');
     REQUIRE(base::make_directories(folder.dir.path() / deep));
@@ -145,13 +145,13 @@ TEST_CASE("what GNU tar writes is read, long names included") {
     CHECK(base::read_file(folder.into / deep / "f", 10) == "x");
 }
 
-TEST_CASE("all names at the top are told, once each") {
+TEST_CASE("all top-level names are returned without duplicates") {
     const Folder folder;
     write_archive(folder.file, {{.name = "b/x"}, {.name = "a"}, {.name = "b/y"}, {.name = "./"}});
     CHECK(folder.unpack_it().value() == std::vector<std::string>{"a", "b"});
 }
 
-TEST_CASE("names that lead out of the folder are refused, and told") {
+TEST_CASE("names that leave the folder are rejected and reported") {
     for (const char* name : {"../evil", "a/../../evil", "/evil", "a/..", "..", "//evil"}) {
         CAPTURE(name);
         const Folder folder;
@@ -164,7 +164,7 @@ TEST_CASE("names that lead out of the folder are refused, and told") {
     }
 }
 
-TEST_CASE("links may point about inside the folder and nowhere else") {
+TEST_CASE("links may point inside the folder only") {
     for (const char* target : {"b", "../c", "./b/c", "../d/../e", "../", "b//c"}) {
         const bool climbs_late = std::string(target) == "../d/../e";
         CAPTURE(target);
@@ -177,7 +177,7 @@ TEST_CASE("links may point about inside the folder and nowhere else") {
         const Folder folder;
         CHECK(code_of(folder, {{.name = "top/link", .kind = AE_IFLNK, .link = target}}) == "archive.unsafe");
     }
-    // Neither can a link be climbed over by another: a ".." after a name is refused.
+    // A ".." after a name is rejected too: that name may be a link.
     const Folder folder;
     CHECK(code_of(folder, {{.name = "a/b/up", .kind = AE_IFLNK, .link = "../.."},
                            {.name = "out", .kind = AE_IFLNK, .link = "a/b/up/../x"}}) == "archive.unsafe");
@@ -192,7 +192,7 @@ TEST_CASE("nothing is written through a link") {
     CHECK_FALSE(fs::exists(folder.into / "real/file"));
 }
 
-TEST_CASE("hard links join files of the archive only") {
+TEST_CASE("hard links refer to files of the archive only") {
     const Folder folder;
     CHECK(code_of(folder, {{.name = "a/f", .body = "x"}, {.name = "a/g", .link = "a/f", .hardlink = true}}) ==
           "");
@@ -205,7 +205,7 @@ TEST_CASE("hard links join files of the archive only") {
     }
 }
 
-TEST_CASE("devices, pipes and sockets do not come out of an archive") {
+TEST_CASE("devices, pipes and sockets are rejected") {
     for (const mode_t kind : {AE_IFCHR, AE_IFBLK, AE_IFIFO}) {
         const Folder folder;
         CHECK(code_of(folder, {{.name = "node", .kind = kind}}) == "archive.unsafe");
@@ -213,7 +213,7 @@ TEST_CASE("devices, pipes and sockets do not come out of an archive") {
     }
 }
 
-TEST_CASE("no file comes out setuid, and none that its owner cannot read or remove") {
+TEST_CASE("no unpacked file is setuid, and its owner can read and remove all of them") {
     const Folder folder;
     CHECK(code_of(folder, {{.name = "d/", .kind = AE_IFDIR, .mode = 0},
                            {.name = "d/tool", .body = "x", .mode = 06755},
@@ -227,7 +227,7 @@ TEST_CASE("no file comes out setuid, and none that its owner cannot read or remo
     CHECK((status.st_mode & 0700) == 0700);
 }
 
-TEST_CASE("size and count are bounded") {
+TEST_CASE("size and number of entries are bounded") {
     const Folder folder;
     const std::vector<Entry> entries{{.name = "a", .body = std::string(600, 'x')},
                                      {.name = "b", .body = std::string(400, 'x')}};
@@ -236,9 +236,9 @@ TEST_CASE("size and count are bounded") {
     CHECK(code_of(folder, entries, {.total_bytes = 1000, .entries = 1}) == "archive.too_large");
 }
 
-TEST_CASE("what is no archive, or only the first half of one, is broken") {
+TEST_CASE("a file that is not an archive, or only half of one, is reported as broken") {
     const Folder folder;
-    REQUIRE(base::replace_file(folder.file, "this is no archive at all"));
+    REQUIRE(base::replace_file(folder.file, "this is not an archive"));
     CHECK(folder.unpack_it().error().code == "archive.broken");
     REQUIRE(base::replace_file(folder.file, ""));
     CHECK_FALSE(folder.unpack_it());
@@ -254,7 +254,7 @@ TEST_CASE("what is no archive, or only the first half of one, is broken") {
     CHECK(unpack(folder.file, folder.dir.path() / "absent").error().code == "os.ENOENT");
 }
 
-TEST_CASE("the folder itself may lie behind a link") {
+TEST_CASE("the target folder may be a link") {
     const Folder folder;
     fs::create_directory_symlink(folder.into, folder.dir.path() / "alias");
     write_archive(folder.file, {{.name = "a/f", .body = "x"}});

@@ -1,18 +1,18 @@
-// libcurl as it is loaded: there, not there, and another library under its name.
+// Loading libcurl: present, missing, or another library with its name.
 #include "lib/io/curl_library.hpp"
 
 #include <doctest/doctest.h>
 
 using namespace wheelyard;
 
-TEST_CASE("libcurl is found where the build found it, once") {
+TEST_CASE("libcurl is found where the build found it, and loaded once") {
     const io::CurlLibrary* library = io::curl_library();
     REQUIRE(library != nullptr);
     CHECK(io::curl_library() == library);
     CHECK(std::string(library->easy_strerror(CURLE_OK)).size() > 1);
 }
 
-TEST_CASE("a library that is not there, or is another one, is an error that names it") {
+TEST_CASE("a library that is missing or is not libcurl is an error that names it") {
     const auto missing = io::load_curl("libwheelyard-none.so.4");
     REQUIRE_FALSE(missing);
     CHECK(missing.error().code == "http.library");

@@ -1,4 +1,4 @@
-// HTTP against a real socket: answers, redirects, limits, breaks, uploads.
+// HTTP over a real socket: answers, redirects, limits, broken connections, uploads.
 #include "lib/io/http_client.hpp"
 
 #include <doctest/doctest.h>
@@ -35,12 +35,12 @@ struct Folder {
     fs::path file = dir.path() / "file";
 };
 
-// A port on which nothing listens: of a server that is gone.
+// The URL of a closed port: that of a server that has stopped.
 std::string closed_url() {
     return LoopbackServer(always({})).url();
 }
 
-TEST_CASE("what was asked for over https is not taken from a plain connection") {
+TEST_CASE("an https request is never redirected to http") {
     CHECK(redirect_protocols("https://h/x") == "https");
     CHECK(redirect_protocols("HTTPS://h/x") == "https");
     CHECK(redirect_protocols("http://h/x") == "http,https");
@@ -49,7 +49,7 @@ TEST_CASE("what was asked for over https is not taken from a plain connection") 
 
 }  // namespace
 
-TEST_CASE("an answer has status, reason, headers and body, and a refusal is an answer too") {
+TEST_CASE("an answer has status, reason, headers and body; an error status is an answer too") {
     const LoopbackServer server([](const LoopbackRequest& request) -> LoopbackAnswer {
         if (request.target == "/no") return {.status = 404, .body = "absent"};
         return {.body = "hello", .headers = {{"X-Serial", " 12 "}, {"Content-Type", "text/plain"}}};
@@ -74,7 +74,7 @@ TEST_CASE("an answer has status, reason, headers and body, and a refusal is an a
     CHECK(requests[0].header("user-agent").starts_with("wheelyard/"));
 }
 
-TEST_CASE("HEAD asks for headers only, and leaves the client ready for a GET") {
+TEST_CASE("HEAD requests headers only, and the client can send a GET afterwards") {
     const LoopbackServer server(always({.body = "hello"}));
     auto client = client_without_proxy();
     const auto answer = client.head(server.url()).value();
@@ -86,7 +86,7 @@ TEST_CASE("HEAD asks for headers only, and leaves the client ready for a GET") {
     CHECK(server.requests().at(1).method == "GET");
 }
 
-TEST_CASE("redirects are followed within their bound, and only to http") {
+TEST_CASE("redirects are followed within their limit, and only to http") {
     const LoopbackServer server([](const LoopbackRequest& request) -> LoopbackAnswer {
         if (request.target == "/a")
             return {.status = 302, .body = "moved", .headers = {{"Location", "/b"}, {"X-Old", "1"}}};
@@ -107,7 +107,7 @@ TEST_CASE("redirects are followed within their bound, and only to http") {
     CHECK(client.get("gopher://x/").error().code == "http.url");
 }
 
-TEST_CASE("a body past the limit stops the transfer") {
+TEST_CASE("a body beyond the limit stops the transfer") {
     const LoopbackServer server(always({.body = std::string(1000, 'x')}));
     auto client = client_without_proxy();
     CHECK(client.get(server.url(), {}, 1000).value().body.size() == 1000);
@@ -116,7 +116,7 @@ TEST_CASE("a body past the limit stops the transfer") {
     CHECK(error.value == server.url());
 }
 
-TEST_CASE("endless headers stop the transfer") {
+TEST_CASE("too many header bytes stop the transfer") {
     std::string raw = "HTTP/1.1 200 OK\r\n";
     for (int i = 0; i < 100; ++i)
         raw += "X-" + std::to_string(i) + ": " + std::string(4000, 'h') + "\r\n";
@@ -125,14 +125,14 @@ TEST_CASE("endless headers stop the transfer") {
     CHECK_FALSE(client.get(server.url()));
 }
 
-TEST_CASE("what goes wrong on the way has a code of its own") {
+TEST_CASE("each transport failure has its own code") {
     auto client = client_without_proxy();
     CHECK(client.get(closed_url()).error().code == "http.connect");
     CHECK(client.get("http://host.invalid/").error().code == "http.resolve");
     CHECK(client.get("http://").error().code == "http.url");
     const LoopbackServer cut(always({.raw = "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nshort"}));
     CHECK(client.get(cut.url()).error().code == "http.cut");
-    const LoopbackServer plain(always({.raw = "this is no TLS\n"}));
+    const LoopbackServer plain(always({.raw = "this is not TLS\n"}));
     CHECK(client.get(base::replace_all(plain.url(), "http:", "https:")).error().code == "http.tls");
 }
 
@@ -142,7 +142,7 @@ TEST_CASE("a silent server runs into the stall timeout") {
     CHECK(client.get(server.url()).error().code == "http.timeout");
 }
 
-TEST_CASE("an upload that was sent waits for its answer longer than one that stands still") {
+TEST_CASE("a completed upload waits longer for its answer than a stalled one") {
     const LoopbackServer server(always({.silent = true}));
     const Folder folder;
     CHECK(base::replace_file(folder.file, "wheel").has_value());
@@ -154,21 +154,21 @@ TEST_CASE("an upload that was sent waits for its answer longer than one that sta
     CHECK(answer.error().sentence.find("did not answer") != std::string::npos);
 }
 
-TEST_CASE("no error shows the credentials in an address") {
+TEST_CASE("no error shows the credentials in a URL") {
     auto client = client_without_proxy();
     const auto url = base::replace_all(closed_url(), "http://", "http://user:secret@");
     CHECK(client.get(url).error().text().find("secret") == std::string::npos);
     CHECK(client.get("ftp://user:secret@host/").error().text().find("secret") == std::string::npos);
 }
 
-TEST_CASE("a header cannot smuggle in another") {
+TEST_CASE("a header value cannot inject another header") {
     const LoopbackServer server(always({}));
     auto client = client_without_proxy();
     CHECK(client.get(server.url(), {{"X-A", "1\r\nX-B: 2"}}).error().code == "http.header");
     CHECK(server.requests().empty());
 }
 
-TEST_CASE("a download is a file with the answer's bytes, reported as they come") {
+TEST_CASE("a download writes the answer's bytes to a file and reports progress") {
     const Folder folder;
     const std::string bytes(3'000'000, 'w');
     const LoopbackServer server(always({.body = bytes}));
@@ -189,7 +189,7 @@ TEST_CASE("a download is a file with the answer's bytes, reported as they come")
     CHECK(base::read_file(folder.file, bytes.size()) == bytes);
 }
 
-TEST_CASE("a download that fails leaves no file") {
+TEST_CASE("a failed download leaves no file") {
     const Folder folder;
     auto client = client_without_proxy();
     const LoopbackServer large(always({.body = std::string(1000, 'x')}));
@@ -209,7 +209,7 @@ TEST_CASE("a download that fails leaves no file") {
     CHECK(client.download(large.url(), folder.dir.path() / "absent/file", 1000).error().code == "os.ENOENT");
 }
 
-TEST_CASE("an empty download is an empty file") {
+TEST_CASE("an empty download creates an empty file") {
     const Folder folder;
     const LoopbackServer server(always({}));
     auto client = client_without_proxy();
@@ -246,13 +246,13 @@ TEST_CASE("an upload sends its fields, then the file, with Basic authentication"
     CHECK(name < content);
     CHECK(request.body.find(bytes) > content);
     CHECK(request.body.find(bytes) != std::string::npos);
-    // The next request carries neither the form nor the password.
+    // The next request has neither the form nor the password.
     REQUIRE(client.get(server.url()));
     CHECK(server.requests().at(1).method == "GET");
     CHECK(server.requests().at(1).header("authorization").empty());
 }
 
-TEST_CASE("an upload is not redirected, so its credentials stay where they belong") {
+TEST_CASE("an upload is not redirected, so its credentials stay on their host") {
     const Folder folder;
     REQUIRE(base::replace_file(folder.file, "x"));
     const LoopbackServer elsewhere(always({}));
@@ -262,7 +262,7 @@ TEST_CASE("an upload is not redirected, so its credentials stay where they belon
     CHECK(elsewhere.requests().empty());
 }
 
-TEST_CASE("a refusal before the body has been read is still seen as the answer it is") {
+TEST_CASE("an error answer before the whole body was read is returned as that answer") {
     const Folder folder;
     REQUIRE(base::replace_file(folder.file, std::string(20'000'000, 'x')));
     const LoopbackServer server(always({.status = 403, .body = "no", .read_body = false}));
@@ -272,7 +272,7 @@ TEST_CASE("a refusal before the body has been read is still seen as the answer i
     CHECK(answer->status == 403);
 }
 
-TEST_CASE("a file that is not there is never announced") {
+TEST_CASE("uploading a missing file sends no request") {
     const Folder folder;
     const LoopbackServer server(always({}));
     auto client = client_without_proxy();
@@ -280,7 +280,7 @@ TEST_CASE("a file that is not there is never announced") {
     CHECK(server.requests().empty());
 }
 
-TEST_CASE("credentials in an address do not follow a redirect to another host") {
+TEST_CASE("credentials in a URL do not follow a redirect to another host") {
     const LoopbackServer elsewhere(always({.body = "x"}));
     const auto other_host = base::replace_all(elsewhere.url(), "127.0.0.1", "localhost");
     const LoopbackServer server(always({.status = 302, .headers = {{"Location", other_host}}}));
@@ -291,7 +291,7 @@ TEST_CASE("credentials in an address do not follow a redirect to another host") 
     CHECK(elsewhere.requests().at(0).header("authorization").empty());
 }
 
-TEST_CASE("connections are kept between requests of one client") {
+TEST_CASE("one client reuses its connections") {
     const LoopbackServer server(always({.body = "x"}));
     auto first = client_without_proxy();
     REQUIRE(first.get(server.url()));
@@ -301,7 +301,7 @@ TEST_CASE("connections are kept between requests of one client") {
     CHECK(server.connections() == 1);
 }
 
-TEST_CASE("a posted body arrives with its headers, and its answer comes back; redirects are not followed") {
+TEST_CASE("a posted body arrives with its headers and is answered; redirects are not followed") {
     const LoopbackServer server([](const LoopbackRequest& request) -> LoopbackAnswer {
         if (request.target == "/moved") return {.status = 307, .headers = {{"Location", "/change"}}};
         CHECK(request.method == "POST");
@@ -320,7 +320,7 @@ TEST_CASE("a posted body arrives with its headers, and its answer comes back; re
     CHECK(client.post(closed_url(), "{}", {}).error().code == "http.connect");
 }
 
-TEST_CASE("a body is sent from any offset, streamed, with the headers asked for") {
+TEST_CASE("a body is streamed from any offset with the given headers") {
     const LoopbackServer server(always({.status = 204, .headers = {{"Upload-Offset", "10"}}}));
     ::setenv("no_proxy", "*", 1);
     HttpClient client;
@@ -341,11 +341,11 @@ TEST_CASE("a body is sent from any offset, streamed, with the headers asked for"
         CHECK(request.header("content-length") == std::to_string(std::string(row.sent).size()));
         CHECK(request.body == row.sent);
     }
-    CHECK(client.get(server.url()).value().status == 204);  // nothing of it stays behind
+    CHECK(client.get(server.url()).value().status == 204);  // has no remains of the upload
     CHECK(server.requests().back().method == "GET");
 }
 
-TEST_CASE("a body that cannot be read ends the transfer with the reader's own error") {
+TEST_CASE("a body that cannot be read stops the transfer with the reader's own error") {
     struct Broken final : base::Reader {
         [[nodiscard]] std::uint64_t size() const override { return 100; }
         [[nodiscard]] base::Status read_at(std::uint64_t, char*, std::size_t) const override {
@@ -357,7 +357,7 @@ TEST_CASE("a body that cannot be read ends the transfer with the reader's own er
     CHECK(client.send("PATCH", server.url(), {}, Broken(), 0).error().code == "os.EIO");
 }
 
-TEST_CASE("an empty body's answer may take as long as an upload's") {
+TEST_CASE("the answer to an empty body may take as long as that to an upload") {
     const LoopbackServer server(always({.silent = true}));
     ::setenv("no_proxy", "*", 1);
     const base::MemoryReader body("");

@@ -1,4 +1,4 @@
-// JSON: strict in, exact out.
+// JSON: strict parsing, exact rendering.
 #include "lib/io/json.hpp"
 
 #include <doctest/doctest.h>
@@ -9,7 +9,7 @@
 
 using namespace wheelyard::io;
 
-TEST_CASE("every kind of value is read and rendered as it was") {
+TEST_CASE("every kind of value is parsed and rendered unchanged") {
     for (const char* text :
          {"null", "true", "false", "0", "-1", "9223372036854775807", "-9223372036854775808", "1.5", "-0.25",
           "1e+300", "\"\"", "\"a\"", "[]", "{}", "[1,[2,[3]],{}]", R"({"b":1,"a":{"z":null,"y":[true]}})",
@@ -22,7 +22,7 @@ TEST_CASE("every kind of value is read and rendered as it was") {
     }
 }
 
-TEST_CASE("members keep their order, and a duplicate keeps the last value") {
+TEST_CASE("members keep their order, and the last of duplicates wins") {
     CHECK(parse_json(R"({"z":1,"a":2,"m":3})").value().render() == R"({"z":1,"a":2,"m":3})");
     CHECK(parse_json(R"({"a":1,"b":2,"a":3})").value().render() == R"({"b":2,"a":3})");
     std::string many = "{";
@@ -34,7 +34,7 @@ TEST_CASE("members keep their order, and a duplicate keeps the last value") {
     CHECK(value.int_at("k0") == 40'000);
 }
 
-TEST_CASE("what RFC 8259 does not allow is refused") {
+TEST_CASE("text that RFC 8259 does not allow is rejected") {
     for (const char* refused : {"",
                                 " ",
                                 "nul",
@@ -74,7 +74,7 @@ TEST_CASE("what RFC 8259 does not allow is refused") {
     CHECK(parse_json("[1,x]").error().sentence.find("byte 3 ") != std::string::npos);
 }
 
-TEST_CASE("bytes and depth are bounded") {
+TEST_CASE("size and nesting are bounded") {
     const std::string deep_enough = std::string(64, '[') + std::string(64, ']');
     CHECK(parse_json(deep_enough));
     CHECK(parse_json("[" + deep_enough + "]").error().code == "json.too_deep");
@@ -87,7 +87,7 @@ TEST_CASE("bytes and depth are bounded") {
     CHECK(parse_json("[1,2]", {.bytes = 4}).error().code == "json.too_large");
 }
 
-TEST_CASE("numbers past 64 bits become doubles, and doubles stay doubles") {
+TEST_CASE("numbers beyond 64 bits become doubles, and doubles stay doubles") {
     CHECK(*parse_json("9223372036854775808").value().as_double() == doctest::Approx(9.223372036854775808e18));
     CHECK(*parse_json("18446744073709551615").value().as_double() ==
           doctest::Approx(1.8446744073709551615e19));
@@ -98,7 +98,7 @@ TEST_CASE("numbers past 64 bits become doubles, and doubles stay doubles") {
     CHECK(parse_json("0.1").value().render() == "0.1");
 }
 
-TEST_CASE("what JSON cannot say is rendered as something it can") {
+TEST_CASE("values that JSON cannot represent are rendered as valid JSON") {
     CHECK(Json(std::nan("")).render() == "null");
     CHECK(Json(std::numeric_limits<double>::infinity()).render() == "null");
     CHECK(Json("a\xFF\xC3\xA9\xE2\x82z").render() == "\"a\xEF\xBF\xBD\xC3\xA9\xEF\xBF\xBD\xEF\xBF\xBDz\"");
@@ -130,7 +130,7 @@ TEST_CASE("members are found by name and type, or the error names them") {
     CHECK(value.find("absent") == nullptr);
 }
 
-TEST_CASE("set replaces or appends, push appends, and both know their kind") {
+TEST_CASE("set replaces or appends, push appends, and both check the kind of the value") {
     auto object = Json::object({{"a", 1}});
     object.set("b", "x");
     object.set("a", 2);

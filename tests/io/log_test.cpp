@@ -1,4 +1,4 @@
-// Log lines: one event a line, whatever the values hold.
+// Log lines: one event per line, whatever the values contain.
 #include "lib/io/log.hpp"
 
 #include <doctest/doctest.h>
@@ -17,7 +17,7 @@ namespace base = wheelyard::base;
 
 namespace {
 
-// What `use` writes to standard error.
+// The output of `use` on standard error.
 template <typename Use>
 std::string captured(Use use) {
     const auto dir = base::TempDir::make("log-test").value();
@@ -46,7 +46,7 @@ TEST_CASE("a line has its time, level, event and fields") {
     CHECK(rest_of(captured([] { log_error("a.b"); })) == "error a.b\n");
 }
 
-TEST_CASE("a value can neither begin a line nor a field") {
+TEST_CASE("a value can start neither a line nor a field") {
     struct Row {
         const char* value;
         const char* shown;
@@ -64,7 +64,7 @@ TEST_CASE("a value can neither begin a line nor a field") {
     }
 }
 
-TEST_CASE("an endless value is cut, with a mark") {
+TEST_CASE("a very long value is cut and marked") {
     const auto line = captured([] { log_info("e", {{"v", std::string(1 << 20, 'x')}}); });
     CHECK(line.size() < 5000);
     CHECK(line.ends_with("x…\"\n"));

@@ -1,4 +1,4 @@
-// Configuration: every mistake is told with its place, all at once.
+// Configuration: every mistake is reported with its place, all at once.
 #include "lib/io/toml.hpp"
 
 #include <doctest/doctest.h>
@@ -16,7 +16,7 @@ TomlDocument parsed(std::string_view text) {
     return TomlDocument::parse(text, "/etc/farm/site.toml").value();
 }
 
-// What finish() says after `use` has read the document; "" when it is content.
+// The report of finish() after `use` has read the document; "" if there are no problems.
 template <typename Use>
 std::string problems_of(std::string_view text, Use use) {
     auto document = parsed(text);
@@ -29,7 +29,7 @@ std::string problems_of(std::string_view text, Use use) {
 
 }  // namespace
 
-TEST_CASE("values come out as they stand in the file, and defaults where they do not") {
+TEST_CASE("values are returned as in the file, or the defaults") {
     auto document = parsed(R"(
 name = "bede"
 port = 8080
@@ -75,14 +75,14 @@ CC = "gcc"
     CHECK(document.finish());
 }
 
-TEST_CASE("an unknown key is told with its place and the nearest key that was asked for") {
+TEST_CASE("an unknown key is reported with its place and the nearest known key") {
     CHECK(problems_of("name = \"x\"\nprot = 80\n", [](TomlTable& root) {
               root.string("name");
               root.integer_or("port", 1, 1, 9);
           }) == "/etc/farm/site.toml:2:1: unknown key `prot`; did you mean `port`?");
     CHECK(problems_of("colour = 1\n", [](TomlTable& root) { root.integer_or("port", 1, 1, 9); }) ==
           "/etc/farm/site.toml:1:1: unknown key `colour`");
-    // A key that is there already is no suggestion.
+    // Keys that are present are not suggested.
     CHECK(problems_of("port = 1\n\"ports\" = 2\n", [](TomlTable& root) {
               root.integer_or("port", 1, 1, 9);
           }) == "/etc/farm/site.toml:2:1: unknown key `ports`");
@@ -115,7 +115,7 @@ deep = 1
           "/etc/farm/site.toml:11:2: unknown key `untouched`");
 }
 
-TEST_CASE("a wrong type says what was expected and what was found") {
+TEST_CASE("a wrong type is reported with the expected and the found type") {
     struct Row {
         const char* value;
         const char* found;
@@ -155,7 +155,7 @@ TEST_CASE("a wrong type says what was expected and what was found") {
         "/etc/farm/site.toml:9:10: `i.x` has the wrong type (expected a string, found the integer 9)");
 }
 
-TEST_CASE("a missing key is told at its table, with its dotted name and a hint at a misspelling") {
+TEST_CASE("a missing key is reported at its table, with its dotted name and a suggestion") {
     CHECK(problems_of("\n[registry]\nulr = \"x\"\n",
                       [](TomlTable& root) { CHECK(root.table("registry").string("url").empty()); }) ==
           "/etc/farm/site.toml:2:1: `registry.url` is missing (expected a string, found nothing)\n"
@@ -164,7 +164,7 @@ TEST_CASE("a missing key is told at its table, with its dotted name and a hint a
                       [](TomlTable& root) {
                           root.path("data");
                           root.integer("port", 1, 9);
-                          root.table("registry").string("url");  // said once, for the table
+                          root.table("registry").string("url");  // reported once, for the table
                       }) ==
           "/etc/farm/site.toml:1:1: `data` is missing (expected a path, found nothing)\n"
           "/etc/farm/site.toml:1:1: `port` is missing (expected an integer, found nothing)\n"
@@ -173,7 +173,7 @@ TEST_CASE("a missing key is told at its table, with its dotted name and a hint a
           "/etc/farm/site.toml:1:1: `registry.url` is missing (expected a string, found nothing)");
 }
 
-TEST_CASE("an integer has bounds, which are themselves allowed") {
+TEST_CASE("an integer has inclusive bounds") {
     const auto read = [](TomlTable& root) { root.integer("port", 1, 65535); };
     CHECK(problems_of("port = 1", read).empty());
     CHECK(problems_of("port = 65535", read).empty());
@@ -183,17 +183,17 @@ TEST_CASE("an integer has bounds, which are themselves allowed") {
           "/etc/farm/site.toml:1:8: `port` is out of range (expected 1 to 65535, found 65536)");
 }
 
-TEST_CASE("a choice lists what there is") {
+TEST_CASE("an invalid choice is reported with all choices") {
     CHECK(problems_of("level = \"wran\"",
                       [](TomlTable& root) {
                           CHECK(root.choice_or("level", "info", {"info", "warn"}) == "info");
                       }) ==
-          "/etc/farm/site.toml:1:9: `level` is none of its choices (expected one of `info`, `warn`, found "
+          "/etc/farm/site.toml:1:9: `level` is not a valid choice (expected one of `info`, `warn`, found "
           "the string "
           "\"wran\"); did you mean `warn`?");
 }
 
-TEST_CASE("a path ends in no slash, however it is written") {
+TEST_CASE("a path never ends in a slash") {
     struct Row {
         std::string written;
         fs::path read;
@@ -210,12 +210,12 @@ TEST_CASE("a path ends in no slash, however it is written") {
     }
 }
 
-TEST_CASE("an empty path is no path") {
+TEST_CASE("an empty path is invalid") {
     CHECK(problems_of("data = \"\"", [](TomlTable& root) { CHECK(root.path("data").empty()); }) ==
           "/etc/farm/site.toml:1:8: `data` is empty (expected a path, found the string \"\")");
 }
 
-TEST_CASE("tables with free keys give their names, and a caller may report problems of its own") {
+TEST_CASE("tables with arbitrary keys return their names, and callers may report problems") {
     CHECK(problems_of("[packages.torch]\nversion = \"x\"\n[packages.six]\n", [](TomlTable& root) {
               auto packages = root.table("packages");
               CHECK(packages.keys().size() == 2);
@@ -223,21 +223,21 @@ TEST_CASE("tables with free keys give their names, and a caller may report probl
                   packages.table(name).string_or("version", "1");
               CHECK(packages.table("torch").place("version") == "/etc/farm/site.toml:2:1");
               CHECK(packages.table("torch").place() == "/etc/farm/site.toml:1:1");
-              packages.table("torch").report("version", "`x` is no version");
+              packages.table("torch").report("version", "`x` is not a version");
           }) == "/etc/farm/site.toml:2:11: `x` is no version");
     CHECK(TomlTable().keys().empty());
     CHECK(TomlTable().place().empty());
     CHECK(TomlTable().string("x").empty());
 }
 
-TEST_CASE("asking for a key does not change whether it is there") {
+TEST_CASE("has() does not mark a key as read") {
     CHECK(problems_of("a = 1", [](TomlTable& root) {
               CHECK(root.has("a"));
               CHECK_FALSE(root.has("b"));
           }) == "/etc/farm/site.toml:1:1: unknown key `a`");
 }
 
-TEST_CASE("a syntax error stops at its place") {
+TEST_CASE("a syntax error is reported with its place") {
     const auto document = TomlDocument::parse("a = 1\nb = = 2\n", "site.toml");
     REQUIRE_FALSE(document);
     CHECK(document.error().code == "config.syntax");
@@ -250,7 +250,7 @@ TEST_CASE("a syntax error stops at its place") {
     }
 }
 
-TEST_CASE("a file is read from disk, and one that is not there is told as such") {
+TEST_CASE("a file is read from disk; a missing one has its own error code") {
     const auto dir = base::TempDir::make("toml-test").value();
     const auto file = dir.path() / "site.toml";
     const auto absent = TomlDocument::read(file);

@@ -1,4 +1,4 @@
-// Zstandard there and back, and what is refused.
+// Zstandard: round trips, and rejected input.
 #include "lib/io/zstd.hpp"
 
 #include <doctest/doctest.h>
@@ -7,7 +7,7 @@
 
 using namespace wheelyard;
 
-TEST_CASE("a text comes back as it was, and the same text is always the same bytes") {
+TEST_CASE("text survives a round trip, and compression is deterministic") {
     REQUIRE(io::has_zstd());
     for (const std::string& text : std::vector<std::string>{"", "a", std::string(1'000'000, 'p')}) {
         const std::string packed = io::zstd(text).value();
@@ -17,7 +17,7 @@ TEST_CASE("a text comes back as it was, and the same text is always the same byt
     }
 }
 
-TEST_CASE("what is cut, changed, doubled or too long is refused") {
+TEST_CASE("truncated, changed, doubled or too long input is rejected") {
     const std::string text(5'000, 'x');
     const std::string packed = io::zstd(text).value();
     for (const std::string& bytes : {std::string(), std::string("no zstd"),

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """`ctest -R layers`: every #include obeys cmake/layers.cmake; libraries from outside stay in their wrapper; every header
-has its #pragma once and its purpose; every source opens by saying what it is for; every folder has a README.md.
+has its #pragma once and its purpose; every source opens by saying what it is for; every folder has a README.md; no
+product source compares the code of an error.
 
 Scans the sources, so it needs no build:  tests/layers/check_layers.py [ROOT]
 """
@@ -18,6 +19,15 @@ README_FOLDERS = SOURCE_FOLDERS + ["docs", "scripts", "site-configs", "cmake"]
 # Folders of data, where every file speaks for itself; the README stands in their parent (as tests/README.md speaks for
 # tests/<room>/, which mirrors the room).
 DATA_FOLDERS = {"golden", "corpus", "data", "recipes", "results", "__pycache__"}
+# Control flow uses base::Error's kind, recovery and os_error; its code is for people and tests.
+PRODUCT_FOLDERS = ("lib/", "registry/", "indexer/", "builder/")
+CODE_COMPARED = re.compile(
+    r'\bcode(\(\))?\s*[!=]=\s*"[a-zA-Z_]*\.'          # code == "room.word"
+    r'|"[a-zA-Z_]+\.\w*"\s*[!=]=\s*[^\s;)]*\bcode\b'  # "room.word" == error.code
+    r'|\bcode(\(\))?\.(starts_with|ends_with|compare)\('
+    r'|\berror(\(\))?\.code\s*[!=]=|[!=]=\s*[^\s;)]*\berror(\(\))?\.code\b'  # with whatever
+    r'|\bif\s*\([^;{]*\berror\(\)\.code\b'           # a condition that asks a table
+    r'|std::find(_if)?\([^;]*\berror(\(\))?\.code\b')
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)
 
 
@@ -100,6 +110,10 @@ class Checker:
             self.complain(path, text, 0, "header without #pragma once")
         for match in INCLUDE.finditer(text):
             self.check_include(path, text, match)
+        if path.startswith(PRODUCT_FOLDERS):
+            for match in CODE_COMPARED.finditer(text):
+                self.complain(path, text, match.start(), "compares the code of an error: set its kind, recovery or "
+                                                         "os_error where it is made, and ask for that")
 
     def check_pure(self, room: layer_table.Room, headers: list[str]) -> None:
         """Nothing in `room` reaches one of `headers` through any chain of includes."""

@@ -66,6 +66,21 @@ BREAKAGES = [
     ("a pure room reaches I/O through another header", "lib/io/json.hpp",
      '// JSON.\n#pragma once\n#include "lib/io/http_client.hpp"\n', "builder/plan/: must stay pure, but builder/plan/plan.hpp reaches lib/io/http_client.hpp"),
     ("a header without #pragma once", "lib/base/fd.hpp", "// A file descriptor.\n", "without #pragma once"),
+    ("the code of an error is compared", "lib/io/json.cpp",
+     '// JSON.\nbool gone = text.error().code == "os.ENOENT";\n', "lib/io/json.cpp:2: compares the code of an error"),
+    ("the beginning of a code is compared", "registry/server.cpp",
+     '// Serves.\nbool gone = error.code.starts_with("os.");\n', "registry/server.cpp:2: compares the code"),
+    ("a code is compared with a name's value", "registry/server.cpp",
+     "// Serves.\nbool over = lease.error().code != lease_over;\n", "registry/server.cpp:2: compares the code"),
+    ("a code is compared from the other side", "registry/server.cpp",
+     "// Serves.\nbool known = row.code == error.code;\n", "registry/server.cpp:2: compares the code"),
+    ("a variable of that name is compared", "registry/server.cpp",
+     '// Serves.\nbool known = code == "task.ended";\n', "registry/server.cpp:2: compares the code"),
+    ("a code is looked for in a table", "registry/server.cpp",
+     "// Serves.\nbool known = std::find(codes.begin(), codes.end(), error.code) != codes.end();\n",
+     "registry/server.cpp:2: compares the code"),
+    ("a condition asks a table for the code", "registry/server.cpp",
+     "// Serves.\nvoid f() { if (find_rule(text.error().code) == nullptr) g(); }\n", "registry/server.cpp:2: compares the code"),
     ("a file that does not say what it is for", "builder/plan.cpp", "int main() {}\n", "what the file is for"),
     ("a folder without README", "registry/README.md", None, "registry/: no README.md"),
     ("another suffix would go unbuilt", "builder/plan.cc", "// Plans.\n", "sources are .hpp and .cpp"),
@@ -95,6 +110,12 @@ class LayersTest(unittest.TestCase):
                 self.assertEqual(code, 1, output)
                 self.assertIn(complaint, output)
                 self.assertIn("layers: 1 complaints", output)
+
+    def test_a_code_may_be_shown_and_tests_may_compare_it(self):
+        code, output = check(CLEAN | {
+            "registry/server.cpp": '// Serves.\nvoid f() { log({{"code", problem.error().code}}); }\nint g = exit_code == 0;\n',
+            "tests/io/json_test.cpp": '// Tests.\nCHECK(text.error().code == "os.ENOENT");\n'})
+        self.assertEqual((code, output), (0, "layers: 0 complaints\n"))
 
     def test_a_cycle_in_the_table_is_refused(self):
         code, output = check(CLEAN | {"cmake/layers.cmake": LAYERS.replace("lib/base)", "lib/base io)")})

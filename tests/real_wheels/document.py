@@ -1,23 +1,32 @@
-"""docs/real-wheels.md, out of the rows of compare.py."""
+"""docs/reference/real-wheels.md, out of the rows of compare.py."""
 
 import collections
+import textwrap
 
 from known_reasons import REASONS
 
 HEAD = """# Real wheels, as other tools see them
 
-`tests/real_wheels/` pins {count} wheels by their sha256. For each, `wheelyard-registry check --json --facts` was compared with
-{tools}:
-machine, SONAME, NEEDED, search paths and needed versions of every ELF file with `readelf`; SM and PTX lists of every ELF file
-with `cuobjdump`; gfx lists with `clang-offload-bundler`; machine, glibc floor and manylinux policy of the wheel with `auditwheel
-show`: our `manylinux_fit` with its overall tag, and what our needed versions fulfil by its own tables with its symbol tag.
+*Reference for operators and contributors: how our inspection of {count} real wheels compares with other
+tools, wheel by wheel.*
+
+`tests/real_wheels/` pins the wheels by their sha256. For each of them `wheelyard-registry check --json --facts` was
+compared with these tools:
+{tools}.
+
+| tool | compared |
+|---|---|
+| `readelf` | machine, SONAME, NEEDED, search paths and needed versions of every ELF file |
+| `cuobjdump` | SM and PTX lists of every ELF file |
+| `clang-offload-bundler` | gfx lists |
+| `auditwheel show` | machine and glibc minimum of the wheel; our `manylinux_fit` with its overall tag; the policy that our needed versions satisfy, by its own tables, with its symbol tag |
 
     tests/real_wheels/fetch.py --all      # about 6.6 GB into $XDG_CACHE_HOME/wheelyard; --small: 5 MB
-    tests/real_wheels/compare.py --all --write docs/real-wheels.md
+    tests/real_wheels/compare.py --all --write docs/reference/real-wheels.md
 
-{elves} ELF files: {equal} wheels agree in everything; {differing} have a disagreement, each with its reason below.
-**Why** numbers those reasons. **Policy** is auditwheel's by symbols alone and, where another, with the libraries from outside.
-**Check** names the rules that refuse the wheel or put it into quarantine: each is a real wheel of a public index.
+{elves} ELF files: {equal} wheels agree in everything; {differing} have a disagreement, each with its reason below. The column
+*why* has the number of the reason. *policy* is auditwheel's by symbols alone and, if another, with the libraries from
+outside. *check* names the rules that refuse or quarantine the wheel: each is a real wheel of a public index.
 
 | wheel | MB | ELF | machine | glibc | policy | CUDA | PTX | HIP | check | why |
 |---|--:|--:|---|---|---|---|---|---|---|---|
@@ -26,6 +35,10 @@ show`: our `manylinux_fit` with its overall tag, and what our needed versions fu
 
 def short(names, prefix):
     return " ".join(name.removeprefix(prefix) for name in names)
+
+
+def listed(item):
+    return "\n".join(textwrap.wrap(item, 118, subsequent_indent="   ", break_long_words=False, break_on_hyphens=False)) + "\n"
 
 
 def policy(audit):
@@ -51,11 +64,11 @@ def render(rows, tools, chosen):
         raise SystemExit("document: only the whole list (--all) makes the document")
     counts = collections.Counter(one.reason() for *_, here in rows for one in here)
     differing = sum(bool(here) for *_, here in rows)
-    text = HEAD.format(count=len(rows), tools=", ".join(tools), elves=sum(len(theirs["elf_files"]) for _, _, theirs, _ in rows),
+    text = HEAD.format(count=len(rows), tools=textwrap.fill(", ".join(tools), 117, break_on_hyphens=False), elves=sum(len(theirs["elf_files"]) for _, _, theirs, _ in rows),
                        equal=len(rows) - differing, differing=differing)
     text += "".join(row(*one) for one in rows)
     text += "\n## Disagreements, and their reasons\n\n"
     for number, (wheel, member, fields, why) in enumerate(REASONS):
         where = f"`{wheel}`" + (f", `{member}`" if member not in ("", "*") else "")
-        text += f"{number + 1}. {where}, {', '.join(sorted(fields))} ({counts[number]}): {why}\n"
+        text += listed(f"{number + 1}. {where}, {', '.join(sorted(fields))} ({counts[number]}): {why}")
     return text

@@ -3,17 +3,17 @@ counts. A row is written only after the bytes were looked at; compare.py --all f
 
 REASONS = [
     ("xformers-0.0.35-*", "", {"glibc"},
-     "GLIBC_2.3 is needed of `ld-linux-x86-64.so.2`, the dynamic linker; auditwheel leaves its versions out, glibc checks them like any."),
+     "The dynamic linker, `ld-linux-x86-64.so.2`, must provide GLIBC_2.3; auditwheel omits its versions, glibc checks them like any other."),
     ("pydantic_core-2.50.4-*-musllinux_*", "", {"auditwheel"},
      "auditwheel looks for `libc.so` among the libraries of the machine it runs on, finds glibc's linker script of that name, and gives up."),
     ("jax_rocm60_pjrt-0.5.0-*", "", {"glibc", "sym_tag"},
      "auditwheel adds the needs of libraries that it finds on the machine it runs on: GLIBC_2.33 is what Debian 12's `libnuma.so.1` needs."),
     ("triton-3.9.0-*", "", {"overall_tag"},
-     "`libtriton.so` lies in another folder of the wheel, where the RPATHs of the plugins that need it do not lead (they name the machine that "
-     "built it); whatever the wheel holds is inside for us, auditwheel follows the RPATHs."),
+     "`libtriton.so` is in another folder of the wheel, which the RPATHs of the plugins that need it do not reach (they name the build "
+     "machine). We count everything in the wheel as inside; auditwheel follows the RPATHs."),
     ("bitsandbytes-0.*", "bitsandbytes/libbitsandbytes_cuda12[012]*.so", {"cuda_sm", "cuda_ptx", "cuobjdump_error"},
-     "cuobjdump 13.5 calls cubins for sm_70 and above that CUDA 12.0 to 12.2 linked invalid, also when their fatbin is cut out, and stops "
-     "listing; the entries' headers are laid out as in the sisters of CUDA 11.8 and of 12.3 or 12.4, where the lists agree."),
+     "cuobjdump 13.5 rejects cubins for sm_70 and above that CUDA 12.0 to 12.2 linked, also when their fatbin is extracted, and stops "
+     "listing. The headers of the entries have the same layout as in the files for CUDA 11.8 and for 12.3 or 12.4, where the lists agree."),
     ("*", "*", {"cuda_family"},
      "Code for a family (`sm_100f`): cuobjdump 13.5 lists it as plain `sm_100`; the cubins' own notes say `-arch sm_100f`."),
 ]

@@ -59,7 +59,7 @@ std::string shown_one(const Catalogue& catalogue, std::string_view key) {
 
 }  // namespace
 
-TEST_CASE("a line comes back as it was written, and no field can break it") {
+TEST_CASE("a line survives a round trip, and no field can break it") {
     const CatalogueWheel wheel{"a-1.whl", true, "bad\tNCCL\nindeed", ">=3.8,<4", "2026", "12", "ab"};
     const auto line = render_catalogue_line(wheel);
     CHECK(line == "a-1.whl\tybad NCCL indeed\t>=3.8,<4\t2026\t12\tab\n");
@@ -73,7 +73,7 @@ TEST_CASE("a line comes back as it was written, and no field can break it") {
     CHECK(parse_catalogue_line("a-1.whl").filename == "a-1.whl");
 }
 
-TEST_CASE("every project is found among many, and nothing else is") {
+TEST_CASE("every project is found, and nothing else") {
     const Folder folder;
     for (const int count : {0, 1, 2, 3, 7, 100}) {
         CAPTURE(count);
@@ -93,7 +93,7 @@ TEST_CASE("every project is found among many, and nothing else is") {
     }
 }
 
-TEST_CASE("a delta replaces, adds and removes projects of its base, and is ignored by another one") {
+TEST_CASE("a delta replaces, adds and removes projects of its base, and is ignored for another base") {
     const Folder folder;
     folder.write(
         catalogue_name, {.serial = 5, .written = "then", .index = "main"},
@@ -113,10 +113,10 @@ TEST_CASE("a delta replaces, adds and removes projects of its base, and is ignor
     CHECK(folder.open().written() == "later");
 }
 
-TEST_CASE("chosen projects come whole, however long their lines are and however far apart they lie") {
+TEST_CASE("selected projects are complete, however long their lines are and however far apart") {
     const Folder folder;
     std::vector<CatalogueProject> projects;
-    // Some 40 KB each, and one that is longer than what is read at once.
+    // Some 40 KB each, and one that is larger than the read buffer.
     for (int i = 0; i < 30; ++i) {
         const std::string key = "p" + std::to_string(100 + i);
         const std::size_t wheels = i == 7 ? 12'000 : 1'000;
@@ -143,7 +143,7 @@ TEST_CASE("chosen projects come whole, however long their lines are and however 
     }
 }
 
-TEST_CASE("another version and a damaged file are told apart from none at all") {
+TEST_CASE("another version, a damaged file and a missing file have different errors") {
     const Folder folder;
     const auto code_of = [&](const std::string& text) {
         REQUIRE(base::replace_file(folder.folder.path() / catalogue_name, text));
@@ -159,7 +159,7 @@ TEST_CASE("another version and a damaged file are told apart from none at all") 
     CHECK(code_of(good + "x") == "catalogue.damaged");
     CHECK(code_of(good.substr(0, good.size() - 1)) == "catalogue.damaged");
     CHECK(code_of("wheelyard.catalogue/1\t1\t0\t\t\t1\t1\t9999999999999\t0\t0\n") == "catalogue.damaged");
-    // A directory that points outside of the file.
+    // A directory with an offset outside the file.
     REQUIRE(code_of("wheelyard.catalogue/1\t1\t0\t\t\t1\t1\t13\t0\t0\nb\t1\t0\t99\t0\t9\n") == "");
     CHECK(Catalogue::open(folder.folder.path())->visit_one("b", [](const CatalogueView&) {}).error().code ==
           "catalogue.damaged");

@@ -1,4 +1,4 @@
-// The texts as agreed; what is refused; that our own reader of pip's files reads them back.
+// The rendered texts, rejected input, and that our reader of pip's files parses them.
 #include "lib/simple/client_config.hpp"
 
 #include <doctest/doctest.h>
@@ -12,7 +12,7 @@ const ClientSource farm{"bede-gh200", "https://wheels.test/bede-gh200/simple/"};
 const ClientSource folder{"shared", "/shared/wheels/find-links"};
 const ClientSource pages{"shared", "file:///shared/wheels/main/simple/"};
 
-TEST_CASE("each client is told of the index, and of nothing else") {
+TEST_CASE("each client is configured for the index only") {
     CHECK(render_client_config(ClientKind::pip, farm) ==
           "[global]\nindex-url = https://wheels.test/bede-gh200/simple/\n");
     CHECK(render_client_config(ClientKind::uv, farm) ==
@@ -25,7 +25,7 @@ TEST_CASE("each client is told of the index, and of nothing else") {
           "[[tool.pdm.source]]\nname = \"pypi\"\nurl = \"https://wheels.test/bede-gh200/simple/\"\n");
 }
 
-TEST_CASE("our own reader of pip's configuration reads what is written for pip") {
+TEST_CASE("our reader of pip's configuration parses the rendered pip.conf") {
     const auto read = [](const ClientSource& source) {
         const auto ini = parse_ini(render_client_config(ClientKind::pip, source), "pip.conf");
         REQUIRE(ini.has_value());
@@ -44,7 +44,7 @@ TEST_CASE("our own reader of pip's configuration reads what is written for pip")
           std::vector<std::string>{"127.example.org"});
 }
 
-TEST_CASE("a folder of wheels stands for an index where there is no server") {
+TEST_CASE("a folder of wheels replaces an index where there is no server") {
     CHECK(render_client_config(ClientKind::uv, folder) ==
           "no-index = true\nfind-links = [\"/shared/wheels/find-links\"]\n");
     CHECK(render_client_config(ClientKind::pdm, folder).find("type = \"find_links\"") != std::string::npos);
@@ -53,16 +53,16 @@ TEST_CASE("a folder of wheels stands for an index where there is no server") {
 }
 
 TEST_CASE(
-    "an index's pages in a folder are an index where a client reads them, and said to be none elsewhere") {
+    "pages in a folder are an index for clients that can read them; for others the file explains why not") {
     CHECK(render_client_config(ClientKind::uv, pages) ==
           "[[index]]\nname = \"shared\"\nurl = \"file:///shared/wheels/main/simple/\"\ndefault = true\n");
     CHECK(render_client_config(ClientKind::pdm, pages) ==
           "[[tool.pdm.source]]\nname = \"pypi\"\nurl = \"file:///shared/wheels/main/simple/\"\n");
     for (const auto& source : {pages, folder})
-        CHECK(render_client_config(ClientKind::poetry, source).starts_with("# poetry reads no folder"));
+        CHECK(render_client_config(ClientKind::poetry, source).starts_with("# poetry cannot read a folder"));
 }
 
-TEST_CASE("names and places that would break out of a file are refused") {
+TEST_CASE("names and places that could break out of a file are rejected") {
     for (const auto& source :
          {ClientSource{"", farm.place}, ClientSource{"a b", farm.place}, ClientSource{"..", farm.place},
           ClientSource{"a\"b", farm.place}, ClientSource{"a", "ftp://h/"}, ClientSource{"a", "relative/path"},
@@ -77,7 +77,7 @@ TEST_CASE("names and places that would break out of a file are refused") {
           std::string::npos);
 }
 
-TEST_CASE("a modulefile of one kind of node asks nothing; of several, it asks the node") {
+TEST_CASE("a modulefile for one node type has no conditions; one for several checks the node") {
     const std::vector<NodeType> one{{farm, "", ""}};
     const std::string plain = render_modulefile(ModuleKind::tcl, "Bede", "/opt/wheels", one);
     CHECK(plain.find("if ") == std::string::npos);
@@ -95,7 +95,7 @@ TEST_CASE("a modulefile of one kind of node asks nothing; of several, it asks th
           std::string::npos);
 }
 
-TEST_CASE("kinds of nodes that cannot be told apart are refused") {
+TEST_CASE("ambiguous node types are rejected") {
     const NodeType gh{{"gh", farm.place}, "aarch64", ""};
     const NodeType any{{"any", farm.place}, "", ""};
     CHECK(check_node_types({gh, any}).has_value());

@@ -1,4 +1,4 @@
-// The client against a server on loopback.
+// The client with a server on loopback.
 #include "lib/simple/client.hpp"
 
 #include <doctest/doctest.h>
@@ -31,7 +31,7 @@ LoopbackAnswer answer(const LoopbackRequest& request) {
 
 }  // namespace
 
-TEST_CASE("a project's page is asked for under its normal name, JSON first") {
+TEST_CASE("a project's page is requested under its normalised name, JSON preferred") {
     const LoopbackServer server(answer);
     io::HttpClient http;
     const auto page = fetch_project(http, server.url("/simple"), "Foo.Bar");
@@ -42,7 +42,7 @@ TEST_CASE("a project's page is asked for under its normal name, JSON first") {
     CHECK(server.requests()[0].header("accept") == std::string(accept_pages));
 }
 
-TEST_CASE("404 and 403 mean that the index has no such project") {
+TEST_CASE("404 and 403 mean that the index does not have the project") {
     const LoopbackServer server(answer);
     io::HttpClient http;
     for (const char* name : {"absent", "hidden"}) {
@@ -52,7 +52,7 @@ TEST_CASE("404 and 403 mean that the index has no such project") {
     }
 }
 
-TEST_CASE("links resolve against the address that a redirect led to") {
+TEST_CASE("links resolve against the URL after a redirect") {
     const LoopbackServer server(answer);
     io::HttpClient http;
     const auto page = fetch_project(http, server.url("/simple/"), "moved");
@@ -60,7 +60,7 @@ TEST_CASE("links resolve against the address that a redirect led to") {
     CHECK((*page)->files.at(0).url == server.url("/elsewhere/moved/moved-1.0.tar.gz"));
 }
 
-TEST_CASE("other answers are errors that show no password") {
+TEST_CASE("other statuses are errors that show no password") {
     const LoopbackServer server(answer);
     io::HttpClient http;
     const auto with_password = "http://user:secret@127.0.0.1:" + std::to_string(server.port()) + "/simple/";
@@ -73,7 +73,7 @@ TEST_CASE("other answers are errors that show no password") {
     CHECK_FALSE(fetch_root(http, server.url("/nothing/")).has_value());
 }
 
-TEST_CASE("the root page gives the names") {
+TEST_CASE("the root page returns the project names") {
     const LoopbackServer server(answer);
     io::HttpClient http;
     CHECK(*fetch_root(http, server.url("/simple")) == std::vector<std::string>{"Foo.Bar"});

@@ -9,7 +9,7 @@
 
 namespace wheelyard::simple {
 
-TEST_CASE("a folder's packages are listed by name with their sizes, and nothing else") {
+TEST_CASE("only the packages in a folder are listed, by name, with their sizes") {
     const auto folder = base::TempDir::make("wheelyard-folder-test");
     REQUIRE(folder.has_value());
     const auto write = [&](const char* name, const char* text) {
@@ -31,7 +31,7 @@ TEST_CASE("a folder's packages are listed by name with their sizes, and nothing 
     CHECK(*base::last_segment(*url) == page->files[1].filename);
 }
 
-TEST_CASE("a folder that is not there is an error") {
+TEST_CASE("a missing folder is an error") {
     CHECK(read_folder("/nonexistent-folder/of/wheels").error().code == "simple.folder");
 }
 

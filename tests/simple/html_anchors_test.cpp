@@ -1,4 +1,4 @@
-// The anchor scanner: what it finds in tidy and untidy HTML, and that its time is linear.
+// The anchor scanner: results for valid and invalid HTML, and its linear time.
 #include "lib/simple/html_anchors.hpp"
 
 #include <doctest/doctest.h>
@@ -17,7 +17,7 @@ std::string href(const HtmlAnchor& anchor) {
 
 }  // namespace
 
-TEST_CASE("anchors are found however they are written") {
+TEST_CASE("anchors are found in every notation") {
     for (const char* html : {"<a href=\"x\">t</a>", "<A HREF='x'>t</A>", "<a href=x>t</a>",
                              "<a\n\thref = \"x\"\n>t</a>", "<a href=\"x\"/>t", "<a class=b href=x data-y>t",
                              "<p><b>1 < 2</b><a href=x>t", "<a href=x>  t \n</a>", "<a href=x href=y>t"}) {
@@ -28,7 +28,7 @@ TEST_CASE("anchors are found however they are written") {
     }
 }
 
-TEST_CASE("what is no anchor is passed over") {
+TEST_CASE("everything except anchors is skipped") {
     for (const char* html : {"",
                              "text",
                              "<abbr href=x>",
@@ -66,7 +66,7 @@ TEST_CASE("character references are decoded in values and texts") {
     CHECK(href(scan("<a href='a?b&amp;c' title='&gt;'>").anchors[0]) == "a?b&c");
 }
 
-TEST_CASE("base and repository version are read, the first of each attribute") {
+TEST_CASE("base and repository version are read; the first of duplicate attributes wins") {
     const auto found = scan(
         "<meta name=\"pypi:repository-version\" content=\"1.1\"><base target=x><base href=\"/f/\"><base "
         "href=\"/g/\"><a href=x>");
@@ -82,7 +82,7 @@ TEST_CASE("the number of anchors is bounded") {
 }
 
 TEST_CASE("hostile pages take linear time") {
-    // Each would take hours if some search began again from every position.
+    // Each would take hours if a search started again at every position.
     const std::size_t size = 500'000;
     for (const std::string piece :
          {"<", "<!--", "<a ", "<a href='", "<script>", "</", "&#1", "&", "<a x=\"", "<!-", "<a/"}) {

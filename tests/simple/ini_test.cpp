@@ -1,4 +1,4 @@
-// What configparser accepts and refuses, as a table; the real pip is asked in pip_config_test.cpp.
+// Input that configparser accepts and rejects; pip_config_test.cpp compares with a real pip.
 #include "lib/simple/ini.hpp"
 
 #include <doctest/doctest.h>
@@ -14,7 +14,7 @@ std::string value_of(std::string_view text, const std::string& section, const st
     return options.contains(option) ? options.at(option) : "(absent)";
 }
 
-TEST_CASE("options are read as configparser reads them") {
+TEST_CASE("options are parsed as by configparser") {
     struct Row {
         const char* text;
         const char* section;
@@ -41,7 +41,7 @@ TEST_CASE("options are read as configparser reads them") {
     }
 }
 
-TEST_CASE("what configparser refuses is refused with the line") {
+TEST_CASE("input that configparser rejects is rejected with the line number") {
     struct Row {
         const char* text;
         const char* place;

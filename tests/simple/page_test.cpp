@@ -42,7 +42,7 @@ TEST_CASE("a file is found by its whole name") {
     CHECK(find_file({}, "a-1.0.tar.gz") == nullptr);
 }
 
-TEST_CASE("an HTML page says all that PEP 503, 592, 658 and 714 give it") {
+TEST_CASE("all data of an HTML page is parsed (PEP 503, 592, 658, 714)") {
     const auto page = html_page(
         "<!DOCTYPE html><html><head><meta name=\"pypi:repository-version\" content=\"1.0\"></head><body>\n"
         "<a href=\"../../files/torch-2.4.0%2Bcu126-cp312-cp312-linux_x86_64.whl#sha256=" +
@@ -84,7 +84,7 @@ TEST_CASE("links resolve against <base href>") {
     CHECK(html_page("<a href=\"a.whl\">").files[0].url == "https://index.example/whl/simple/torch/a.whl");
 }
 
-TEST_CASE("links that no client could use are left out") {
+TEST_CASE("links that no client can use are skipped") {
     for (const char* link :
          {"<a>", "<a href>", "<a href=\"../\">", "<a href=\"mailto:a@b\">", "<a href=\"javascript:x\">",
           "<a href=\"x/\">", "<a href=\"%2Fetc\">", "<a href=\"..%2Fx.whl\">", "<a href=\"%2e%2e\">",
@@ -95,7 +95,7 @@ TEST_CASE("links that no client could use are left out") {
     CHECK(html_page("<a href=\" a b.whl \">").files[0].filename == "a b.whl");
 }
 
-TEST_CASE("a JSON page says all that PEP 691, 700 and 714 give it") {
+TEST_CASE("all data of a JSON page is parsed (PEP 691, 700, 714)") {
     const auto page = json_page(
         R"({"filename":"torch-2.4.0+cu126-cp312-cp312-linux_x86_64.whl","url":"/files/torch-2.4.0%2Bcu126-cp312-cp312-linux_x86_64.whl",)"
         R"("hashes":{"sha256":")" +
@@ -132,7 +132,7 @@ TEST_CASE("a JSON page says all that PEP 691, 700 and 714 give it") {
     CHECK_FALSE(page.files[3].size.has_value());
 }
 
-TEST_CASE("file names that are paths are left out of JSON pages too") {
+TEST_CASE("file names that are paths are skipped in JSON pages too") {
     for (const char* name : {"../x.whl", "a/b.whl", "a\\\\b.whl", "..", ".", "a\\nb.whl", "a\\u0000.whl"}) {
         CHECK_MESSAGE(
             json_page(std::string(R"({"filename":")") + name + R"(","url":"t","hashes":{}})").files.empty(),
@@ -141,7 +141,7 @@ TEST_CASE("file names that are paths are left out of JSON pages too") {
     CHECK(json_page(R"({"filename":"","url":"","hashes":{}})").files.empty());
 }
 
-TEST_CASE("a page that is not of this protocol is an error") {
+TEST_CASE("a page of another protocol is an error") {
     struct Row {
         const char* body;
         const char* type;
@@ -172,7 +172,7 @@ TEST_CASE("a page that is not of this protocol is an error") {
     }
 }
 
-TEST_CASE("the Content-Type picks the parser, whatever its case and parameters") {
+TEST_CASE("the Content-Type selects the parser, regardless of case and parameters") {
     const std::string json =
         R"({"meta":{"api-version":"1.0"},"files":[{"filename":"a.whl","url":"a.whl","hashes":{}}]})";
     const std::string html = "<a href=a.whl>";

@@ -1,4 +1,4 @@
-// pip's precedence, by tables and by asking a real pip about the very same files.
+// pip's precedence, with tables and by comparison with a real pip on the same files.
 #include "lib/simple/pip_config.hpp"
 
 #include <doctest/doctest.h>
@@ -19,7 +19,8 @@ Ini ini(std::string_view text) {
     return *parsed;
 }
 
-TEST_CASE("the environment wins over files, [download] over [global], later files over earlier ones") {
+TEST_CASE(
+    "the environment takes precedence over files, [download] over [global], later files over earlier ones") {
     const PipFile global{"global", "/etc/pip.conf"};
     const PipFile user{"user", "/home/u/.config/pip/pip.conf"};
     const std::vector<std::pair<PipFile, Ini>> files = {
@@ -44,14 +45,14 @@ TEST_CASE("an empty value counts as absent, as in pip") {
     CHECK(resolve_pip_config({{"PIP_INDEX_URL", ""}}, files).index_url() == "https://user/");
 }
 
-TEST_CASE("lists are split at white space, also over lines") {
+TEST_CASE("lists are split at white space, including line breaks") {
     const PipConfig config = resolve_pip_config(
         {{"PIP_FIND_LINKS", "/a  /b"}, {"PIP_EXTRA_INDEX_URL", "https://x/\nhttps://y/"}}, {});
     CHECK(config.find_links() == std::vector<std::string>{"/a", "/b"});
     CHECK(config.extra_index_urls() == std::vector<std::string>{"https://x/", "https://y/"});
 }
 
-TEST_CASE("no-index silences every index") {
+TEST_CASE("no-index disables every index") {
     const PipConfig config = resolve_pip_config(
         {{"PIP_NO_INDEX", "1"}, {"PIP_INDEX_URL", "https://x/"}, {"PIP_EXTRA_INDEX_URL", "https://y/"}}, {});
     CHECK(config.no_index());
@@ -60,7 +61,7 @@ TEST_CASE("no-index silences every index") {
     CHECK(!resolve_pip_config({{"PIP_NO_INDEX", "false"}}, {}).no_index());
 }
 
-TEST_CASE("the files are pip's, and PIP_CONFIG_FILE changes which") {
+TEST_CASE("the files are those of pip, depending on PIP_CONFIG_FILE") {
     const auto paths = [](const Environment& environment, bool exists) {
         std::vector<std::string> found;
         for (const auto& file : pip_files(environment, "/py", exists))
@@ -76,7 +77,7 @@ TEST_CASE("the files are pip's, and PIP_CONFIG_FILE changes which") {
     CHECK(paths({{"HOME", "/h"}, {"PIP_CONFIG_FILE", "/dev/null"}}, true).empty());
 }
 
-TEST_CASE("pip's help names its default index, however it is wrapped") {
+TEST_CASE("the default index is parsed from pip's help, however it is wrapped") {
     CHECK(parse_default_index(
               "  -i, --index-url <url>       Base URL of the Python Package Index (default\n"
               "                              https://index.test/simple). This should point to a\n") ==
@@ -88,7 +89,7 @@ TEST_CASE("pip's help names its default index, however it is wrapped") {
     CHECK(parse_default_index("").empty());
 }
 
-// `pip config list` prints every value that wins, as "section.option='value'".
+// `pip config list` prints every effective value as "section.option='value'".
 std::string real_pip_says(const Environment& environment, const std::string& key) {
     const auto python = base::find_program("python3");
     REQUIRE(python.has_value());
@@ -134,7 +135,7 @@ TEST_CASE("a real pip reads the same values from the same files and environment"
     CHECK(!read_pip_config(environment, {}).has_value());
 }
 
-TEST_CASE("a rendered pip.conf says what the configuration said, and no more than finding packages needs") {
+TEST_CASE("a rendered pip.conf has the configuration's values, limited to options for finding packages") {
     PipConfig config;
     config.values = {{"index-url", {"https://me:hunter2@h/simple", "x"}},
                      {"extra-index-url", {"https://a/\nhttps://b/", "x"}},
@@ -148,7 +149,7 @@ TEST_CASE("a rendered pip.conf says what the configuration said, and no more tha
     CHECK(ini(render_pip_conf({}, {})).contains("global"));
 }
 
-TEST_CASE("a proxy with a password is told to pip alone") {
+TEST_CASE("a proxy with a password appears only in pip's configuration") {
     const Environment secret = {{"https_proxy", "http://me:hunter2@proxy:3128"}};
     CHECK(render_pip_conf({}, secret).find("proxy = http://me:hunter2@proxy:3128\n") != std::string::npos);
     CHECK(render_pip_conf({}, {{"https_proxy", "http://proxy:3128"}}).find("proxy") == std::string::npos);

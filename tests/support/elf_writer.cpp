@@ -65,7 +65,7 @@ std::string version_needs(const ElfImage& image, Strings& strings) {
     return out.text();
 }
 
-// Imports stand first and unhashed, as linkers write them.
+// Imports come first and are not hashed, as linkers write them.
 std::string symbol_table(const ElfImage& image, Strings& strings) {
     Bytes out(image.big_endian);
     const auto add = [&](std::uint64_t name, std::uint64_t binding, std::uint64_t section) {
@@ -86,7 +86,7 @@ std::string symbol_table(const ElfImage& image, Strings& strings) {
     return out.text();
 }
 
-// One bucket; the hashes themselves are of no interest here, only where the chain ends.
+// One bucket. The hash values do not matter, only where the chain ends.
 std::string hash_table(const ElfImage& image, bool gnu_hash) {
     const std::size_t first = 1 + image.imports.size() + image.weak_imports.size();
     const std::size_t count = first + image.exports.size();
@@ -107,7 +107,7 @@ std::string hash_table(const ElfImage& image, bool gnu_hash) {
     return out.text();
 }
 
-// The place, the symbol's number above the type's, and in 64 bits an addend.
+// Per entry: offset, symbol index above the type, and in 64-bit files an addend.
 std::string relocation_table(const ElfImage& image) {
     Bytes out(image.big_endian);
     const std::size_t word = image.bits / 8;

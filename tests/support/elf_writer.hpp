@@ -1,6 +1,6 @@
 // Writes small ELF files for tests: a header, one loaded segment, a dynamic section with needed libraries and
-// symbol versions, and sections of any bytes. Loadable by no one, but read alike by readelf and by
-// lib/inspect.
+// symbol versions, and arbitrary sections. They cannot be loaded, but readelf and lib/inspect read them
+// alike.
 #pragma once
 
 #include <cstdint>
@@ -26,25 +26,25 @@ struct ElfImage {
     std::vector<std::string> imports = {};                           // undefined dynamic symbols
     std::vector<std::string> weak_imports = {};
     std::vector<std::string> exports = {};
-    bool gnu_hash = true;          // how symbols are counted: DT_GNU_HASH or DT_HASH
-    std::string notes = {};        // bytes of a PT_NOTE segment
+    bool gnu_hash = true;          // DT_GNU_HASH or DT_HASH
+    std::string notes = {};        // content of a PT_NOTE segment
     std::string interpreter = {};  // "/lib64/ld-linux-x86-64.so.2"
-    // Lies where the dynamic linker does not look: headers of sections that have no size, and the count in
-    // DT_HASH (0: the truth).
+    // Flaws that the dynamic linker ignores: section headers of the wrong size, and the count in DT_HASH (0:
+    // correct).
     bool sizeless_sections = false;
     std::uint32_t hashed_symbols = 0;
-    bool both_hashes = false;  // DT_HASH beside DT_GNU_HASH
+    bool both_hashes = false;  // DT_HASH in addition to DT_GNU_HASH
     bool relocated = false;    // a relocation for each import, as every real file has
     std::uint8_t os_abi = 0;
 };
 
 [[nodiscard]] std::string write_elf(const ElfImage& image);
 
-// A note of GNU program properties: {0xc0008002, 4} is "x86-64-v3 is needed".
+// A note with GNU program properties: {0xc0008002, 4} means "needs x86-64-v3".
 [[nodiscard]] std::string write_property_note(
     const std::vector<std::pair<std::uint32_t, std::uint32_t>>& properties, bool big_endian = false);
 
-// Bytes of device-code sections.
+// The content of device code sections.
 struct FatbinEntry {
     std::uint16_t kind = 2;  // 1: PTX, 2: machine code
     std::uint32_t arch = 90;

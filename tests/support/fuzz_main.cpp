@@ -1,4 +1,4 @@
-// Runs a fuzz target over the files of its seed corpus, for builds without libFuzzer.
+// Runs a fuzz target on the files of its seed corpus, for builds without libFuzzer.
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
@@ -19,5 +19,5 @@ int main(int argc, char** argv) {
         }
     }
     std::printf("%zu inputs\n", inputs);
-    return inputs == 0 ? 1 : 0;  // a target without seeds proves nothing
+    return inputs == 0 ? 1 : 0;  // a target without seeds tests nothing
 }

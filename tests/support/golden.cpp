@@ -1,4 +1,4 @@
-// Comparing with golden files, or writing them.
+// Compares with golden files, or writes them.
 #include "tests/support/golden.hpp"
 
 #include <algorithm>

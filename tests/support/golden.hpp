@@ -1,5 +1,5 @@
-// Golden files: rendered text compared with tests/golden/NAME. WHEELYARD_UPDATE_GOLDEN=1 writes them instead
-// (then read the diff).
+// Golden files: rendered text compared with tests/golden/NAME. With WHEELYARD_UPDATE_GOLDEN=1 the tests write
+// the files; review the diff afterwards.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace wheelyard::test_support {
 
-// Empty when tests/golden/`name` holds exactly `actual`; else what differs first, for the test's message.
+// Empty if tests/golden/`name` equals `actual`; otherwise the first difference, for the test's message.
 [[nodiscard]] std::string golden_difference(std::string_view name, std::string_view actual);
 
 }  // namespace wheelyard::test_support

@@ -1,4 +1,4 @@
-// Plain blocking sockets, a thread for each connection; a short poll lets them notice that they shall stop.
+// Blocking sockets, one thread per connection; short polls detect that the server is stopping.
 #include "tests/support/loopback_server.hpp"
 
 #include <arpa/inet.h>
@@ -121,7 +121,8 @@ void LoopbackServer::converse(int client) {
     for (;;) {
         auto end = bytes.find("\r\n\r\n");
         while (end == std::string::npos) {
-            if (!read_more() || !base::is_ascii_alpha(bytes[0])) return;  // not HTTP: a TLS greeting, say
+            if (!read_more() || !base::is_ascii_alpha(bytes[0]))
+                return;  // not HTTP: for example a TLS handshake
             end = bytes.find("\r\n\r\n");
         }
         auto request = parse_head(std::string_view(bytes).substr(0, end));

@@ -1,5 +1,4 @@
-// An HTTP/1.1 server on 127.0.0.1 for tests: answers what it is told, one request after another, and records
-// what came.
+// An HTTP/1.1 server on 127.0.0.1 for tests: answers requests with a handler and records them.
 #pragma once
 
 #include <atomic>
@@ -27,15 +26,15 @@ struct LoopbackAnswer {
     int status = 200;
     std::string body = {};
     std::vector<std::pair<std::string, std::string>> headers = {};
-    std::string raw = {};   // when set: sent instead of all the above, then the connection is closed
-    bool read_body = true;  // false: answers (and closes) as soon as the request's headers are in
-    bool silent = false;    // true: says nothing until the client goes away or the server stops
+    std::string raw = {};   // if set: sent instead of all the above, then the connection is closed
+    bool read_body = true;  // false: answers and closes right after the request's headers
+    bool silent = false;    // true: sends nothing until the client disconnects or the server stops
 };
 
 class LoopbackServer {
   public:
-    // Called one request at a time, when its headers are in; the body is read afterwards (see requests()). It
-    // must not call requests().
+    // Called for one request at a time, after its headers; the body is read afterwards (see requests()). Must
+    // not call requests().
     using Handler = std::function<LoopbackAnswer(const LoopbackRequest&)>;
 
     explicit LoopbackServer(Handler handler);
@@ -45,7 +44,7 @@ class LoopbackServer {
 
     [[nodiscard]] int port() const { return port_; }
     [[nodiscard]] std::string url(const std::string& target = "/") const;  // "http://127.0.0.1:PORT" + target
-    [[nodiscard]] std::vector<LoopbackRequest> requests() const;           // those whose headers were read
+    [[nodiscard]] std::vector<LoopbackRequest> requests() const;           // requests whose headers were read
 
     [[nodiscard]] int connections() const { return connections_; }  // accepted so far
 
@@ -62,7 +61,7 @@ class LoopbackServer {
     std::atomic<int> connections_ = 0;
     mutable std::mutex mutex_;
     std::vector<LoopbackRequest> requests_;
-    std::vector<std::thread> conversations_;  // the listening thread's
+    std::vector<std::thread> conversations_;  // owned by the listening thread
     std::thread thread_;
 };
 

@@ -68,7 +68,7 @@ std::string RawClient::read_some() {
     std::array<char, 65536> buffer;
     const ssize_t got = ::recv(socket_.get(), buffer.data(), buffer.size(), 0);
     if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
-        throw std::runtime_error("the server said nothing");
+        throw std::runtime_error("the server sent nothing");
     if (got <= 0) return {};
     return std::string(buffer.data(), static_cast<std::size_t>(got));
 }

@@ -1,5 +1,5 @@
-// A client that speaks raw bytes to 127.0.0.1, for tests of what well-behaved libraries never send. Every
-// wait is bounded.
+// A client that sends raw bytes to 127.0.0.1, for tests of input that HTTP libraries never send. Every wait
+// is bounded.
 #pragma once
 
 #include <cstdint>
@@ -13,25 +13,25 @@ namespace wheelyard::testing {
 
 struct RawAnswer {
     int status = 0;
-    std::string head;  // status line and fields, with the empty line
+    std::string head;  // status line and fields, including the empty line
     std::string body;
     [[nodiscard]] std::string reason() const;
-    [[nodiscard]] std::string field(std::string_view name) const;  // empty when absent
+    [[nodiscard]] std::string field(std::string_view name) const;  // empty if absent
 };
 
 class RawClient {
   public:
     explicit RawClient(std::uint16_t port, int receive_buffer = 0);
-    void send(std::string_view bytes);  // as much as the server takes; a reset is no failure of the test
+    void send(std::string_view bytes);  // as much as the server accepts; a reset is not a test failure
     [[nodiscard]] bool try_send(std::string_view bytes);
-    // Sends and reads one answer with its body.
+    // Sends a request and reads one answer with its body.
     [[nodiscard]] RawAnswer ask(std::string_view request);
-    // One answer; nullopt when the connection ended before a whole one. `of_head`: no body follows.
+    // Reads one answer; nullopt if the connection ended before. `of_head`: no body follows.
     [[nodiscard]] std::optional<RawAnswer> answer(bool of_head = false);
-    [[nodiscard]] std::string read_some();  // empty: ended
-    [[nodiscard]] bool ended();             // waits for the end of the stream; false when bytes come instead
+    [[nodiscard]] std::string read_some();  // empty: end of stream
+    [[nodiscard]] bool ended();             // waits for the end of the stream; false if bytes arrive instead
     void finish_sending();
-    void reset();  // closes with RST: the client that went away
+    void reset();  // closes with RST, like a client that crashed
 
   private:
     base::Fd socket_;

@@ -1,3 +1,3 @@
-// doctest's main, once for every program of unit tests.
+// doctest's main, shared by all unit test programs.
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>

@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::uint16_t stored = 0;
 constexpr std::uint16_t deflated = 8;
-constexpr std::uint16_t dos_time = 0;       // midnight of
-constexpr std::uint16_t dos_date = 0x0021;  // 1980-01-01: the same bytes every time
+constexpr std::uint16_t dos_time = 0;       // midnight
+constexpr std::uint16_t dos_date = 0x0021;  // 1980-01-01: output is deterministic
 constexpr std::uint32_t in_zip64 = 0xffffffff;
 
 void put(std::string& out, std::uint64_t value, int bytes) {
@@ -37,7 +37,7 @@ std::string deflate_raw(std::string_view data) {
     return packed;
 }
 
-// What both headers of one entry say, in zip's order: flags … sizes.
+// The fields that both headers of an entry share, in ZIP order: flags … sizes.
 std::string shared_fields(const ZipEntry& entry, std::uint16_t method, std::uint64_t packed,
                           bool descriptor_sizes) {
     std::string out;
@@ -139,7 +139,7 @@ std::string end_records(const ZipLayout& layout, std::uint64_t count, std::uint6
     return end;
 }
 
-bool holds(const std::vector<std::string>& list, std::string_view item) {
+bool contains(const std::vector<std::string>& list, std::string_view item) {
     return std::find(list.begin(), list.end(), item) != list.end();
 }
 
@@ -220,33 +220,33 @@ WheelWriter& WheelWriter::dist_info(std::string path, std::string data) {
     dist_info_files_.emplace_back(std::move(path), std::move(data));
     return *this;
 }
-WheelWriter& WheelWriter::lie_metadata_version_header(std::string value) {
+WheelWriter& WheelWriter::wrong_metadata_version_header(std::string value) {
     metadata_version_header_ = std::move(value);
     return *this;
 }
-WheelWriter& WheelWriter::lie_metadata_name(std::string value) {
+WheelWriter& WheelWriter::wrong_metadata_name(std::string value) {
     metadata_name_ = std::move(value);
     return *this;
 }
-WheelWriter& WheelWriter::lie_metadata_version(std::string value) {
+WheelWriter& WheelWriter::wrong_metadata_version(std::string value) {
     metadata_version_ = std::move(value);
     return *this;
 }
-WheelWriter& WheelWriter::lie_wheel_tags(std::vector<std::string> tags) {
+WheelWriter& WheelWriter::wrong_wheel_tags(std::vector<std::string> tags) {
     wheel_tags_ = std::move(tags);
-    lie_wheel_tags_ = true;
+    wrong_wheel_tags_ = true;
     return *this;
 }
-WheelWriter& WheelWriter::lie_wheel_build(std::string value) {
+WheelWriter& WheelWriter::wrong_wheel_build(std::string value) {
     wheel_build_ = std::move(value);
     return *this;
 }
-WheelWriter& WheelWriter::lie_record_hash(std::string path) {
-    lying_hashes_.push_back(std::move(path));
+WheelWriter& WheelWriter::wrong_record_hash(std::string path) {
+    wrong_hashes_.push_back(std::move(path));
     return *this;
 }
-WheelWriter& WheelWriter::lie_record_size(std::string path) {
-    lying_sizes_.push_back(std::move(path));
+WheelWriter& WheelWriter::wrong_record_size(std::string path) {
+    wrong_sizes_.push_back(std::move(path));
     return *this;
 }
 WheelWriter& WheelWriter::unlisted(std::string path) {
@@ -300,7 +300,7 @@ std::string WheelWriter::wheel_text() const {
     std::string text = "Wheel-Version: 1.0\nGenerator: wheel_writer\nRoot-Is-Purelib: ";
     text += purelib_ ? "true\n" : "false\n";
     std::vector<std::string> tags = wheel_tags_;
-    if (!lie_wheel_tags_) {
+    if (!wrong_wheel_tags_) {
         const auto parts = base::split(tags_, '-');
         WHEELYARD_CHECK(parts.size() == 3);
         for (const auto python : base::split(parts[0], '.'))
@@ -318,7 +318,7 @@ std::string WheelWriter::wheel_text() const {
 std::string WheelWriter::record_text(const std::vector<ZipEntry>& entries) const {
     std::string text;
     for (const ZipEntry& entry : entries) {
-        if (holds(unlisted_, entry.name) || entry.name.ends_with('/')) continue;
+        if (contains(unlisted_, entry.name) || entry.name.ends_with('/')) continue;
         const auto chosen = algorithms_.find(entry.name);
         const std::string algorithm = chosen == algorithms_.end() ? "sha256" : chosen->second;
         std::string row = entry.name.find(',') == std::string::npos ? entry.name : "\"" + entry.name + "\"";
@@ -326,10 +326,10 @@ std::string WheelWriter::record_text(const std::vector<ZipEntry>& entries) const
         if (!algorithm.empty()) {
             base::Digest digest(digest_kind(algorithm));
             digest.update(entry.data);
-            if (holds(lying_hashes_, entry.name)) digest.update("a lie");
+            if (contains(wrong_hashes_, entry.name)) digest.update("different");
             row += algorithm + "=" + base::encode_base64url(digest.finish());
         }
-        row += "," + std::to_string(entry.data.size() + (holds(lying_sizes_, entry.name) ? 1 : 0));
+        row += "," + std::to_string(entry.data.size() + (contains(wrong_sizes_, entry.name) ? 1 : 0));
         text += row + "\n";
     }
     for (const auto& row : record_rows_)
@@ -361,8 +361,8 @@ std::vector<ZipEntry> WheelWriter::entries() const {
     if (const auto edit = edits_.find(entries.back().name); edit != edits_.end())
         edit->second(entries.back());
     std::erase_if(entries, [&](const ZipEntry& entry) {
-        return holds(left_out_, entry.name) || (entry.name.starts_with(folder + "/") &&
-                                                holds(left_out_, entry.name.substr(folder.size() + 1)));
+        return contains(left_out_, entry.name) || (entry.name.starts_with(folder + "/") &&
+                                                   contains(left_out_, entry.name.substr(folder.size() + 1)));
     });
     return entries;
 }

@@ -53,7 +53,7 @@ class AgentKillsTest(FarmCase):
             self.assertEqual(len(self.farm.files(package)), 1)
         made = list((self.site.folder / "state" / "attempts").iterdir())
         self.assertEqual(len(made), attempts, made)
-        self.assertEqual([path for path in self.site.folder.rglob("*") if ".aside" in path.name], [])
+        self.assertEqual([path for path in self.site.folder.rglob("*") if ".aside" in path.name or path.suffix == ".tmp"], [])
         leftover_venvs = [path for path in (self.site.folder / "work").rglob("pyvenv.cfg")]
         self.assertEqual(leftover_venvs, [])
         self.farm.check_tree()

@@ -97,7 +97,7 @@ class BuilderTest(FarmCase):
         self.assertEqual(done.returncode, 1)
         self.assertEqual(site.farm.files("bad-c"), {})
         self.assertEqual(list(site.farm.files("good-one")), ["good_one-1.0-py3-none-any.whl"])
-        self.assertIn("header is not there", str(site.plan()["bad-c"]))
+        self.assertIn("header was not found", str(site.plan()["bad-c"]))
         self.assert_ran(site.builder("logs", "-f", task), "this_cluster_has_not.h")  # it is over, so this ends
 
         told = site.builder("explain", task, "--json")
@@ -120,7 +120,7 @@ class BuilderTest(FarmCase):
                     recipes={"yard-above": '[against]\npackage = "yard-base"\n[against.versions]\n"1.0" = "==1.0"\n'})
         tag = "-1.0-cp" + self.python_tag()
         done = site.builder("run")  # within the time limit of commands, which is well below the patience of `run`
-        self.assert_failed(done, f"yard-above{tag} is not waited for: after yard-base{tag}", "not before `retry`")
+        self.assert_failed(done, f"Not waiting for yard-above{tag}: after yard-base{tag}", "not before `retry`")
         self.assertEqual({name: cell["state"] for name, cell in site.plan().items()}, {"yard-base": "given up", "yard-above": "held"})
 
     def test_the_line_for_cron_works_on_a_site_that_was_never_ticked(self):

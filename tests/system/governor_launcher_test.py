@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The launcher of one compile: what it passes on to the compiler and back, signals, and the end of the broker."""
+"""The launcher of one compile: what it passes to the compiler and back, signals, and a broker that dies."""
 
 import contextlib
 import os
@@ -14,7 +14,7 @@ from pathlib import Path
 from support.governed import CAP_S, GOVERNOR, SLOWER, GovernedCase
 
 LAUNCH = [GOVERNOR, "launch", "--"]
-# A compiler that prints its name, words, environment, descriptors and stdin.
+# A compiler that prints its name, arguments, environment, descriptors and stdin.
 SEEN = r"""#!/bin/sh
 case " $* " in *" -c "*) ;; *) exit 0;; esac
 printf 'name %s\n' "$0"
@@ -30,14 +30,16 @@ class Launcher(GovernedCase):
 
     @staticmethod
     def is_connected(pid: int) -> bool:
-        """A launcher that has its signals and the broker beside stdin, stdout and stderr."""
+        """Whether a launcher has its signalfd and the broker's socket in addition to stdin, stdout and
+        stderr.
+        """
         with contextlib.suppress(OSError):
             is_launcher = Path(f"/proc/{pid}/comm").read_text().strip() == GOVERNOR.name[:15]
             return is_launcher and len(os.listdir(f"/proc/{pid}/fd")) >= 5
         return False
 
     def launcher_of(self, build: subprocess.Popen, source: str) -> int:
-        """The launcher of a compile, connected."""
+        """The PID of a compile's launcher, once it is connected."""
         def found():
             for pid in self.children(build.pid, "wheelyard-governor"):
                 words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
@@ -47,18 +49,20 @@ class Launcher(GovernedCase):
         return self.wait_until(found, f"the launcher of {source}")
 
     def two_on_one_core(self, ms: int) -> tuple:
-        """A build one of whose compiles, of `ms` each, waits for the other, the waiting launcher's number and its source; it says how they end."""
+        """Starts a build of two compiles of `ms` each on one core. Returns the build, the PID of the waiting
+        launcher and its source. The build prints how each ends.
+        """
         self.sources([f"5 {ms * SLOWER} 0"] * 2)
         each = f'for source in s0.c s1.c; do ({GOVERNOR} launch -- {self.hog} -c $source -o ${{source%.c}}.o; echo "$source $?") & done; wait'
         build = self.start(["sh", "-c", each], "--cores", "1", "--quiet")
-        # Not any hog: the broker asks one for its version.
+        # Only a hog with that source: the broker also runs one for its version.
         other = self.wait_until(lambda: "s1.c" if self.hogs_of(build.pid, "s0.c") else
                                 "s0.c" if self.hogs_of(build.pid, "s1.c") else None, "the first compile")
         waiting = self.launcher_of(build, other)
         self.assertEqual(self.children(waiting, "hog"), [])
         return build, waiting, other
 
-    def test_the_compiler_gets_what_it_would_get_without_us(self):
+    def test_the_compiler_gets_the_same_input_as_without_a_governor(self):
         self.tool("gcc", SEEN)
         self.environment |= {"ODD": "a=b c\t'\"", "EMPTY": ""}
         words = ["-c", "a b.c", "", "-DX=\"'$1\\", "ünï.c"]
@@ -71,23 +75,23 @@ class Launcher(GovernedCase):
             self.assertEqual(*without_ours)
             self.assertIn("WHEELYARD_GOVERNOR_HELD=1\n", result.stdout)
 
-    def test_a_program_without_a_first_line_is_run_by_the_shell_as_elsewhere(self):
+    def test_a_program_without_a_shebang_is_run_by_the_shell(self):
         self.tool("gcc", "[ \"$1\" = -c ] && echo compiled > a.o && echo said\n")
         result, summary = self.governed(None, 1 << 30, [*LAUNCH, "gcc", "-c", "a.c"])
         self.assertEqual((result.returncode, result.stdout, (self.folder / "a.o").read_text()), (0, "said\n", "compiled\n"))
         self.assertEqual((summary["compiles"], summary["failed"], summary["lost"]), (1, 0, 0))
 
-    def test_a_compiler_that_is_not_there_or_no_program_says_so(self):
+    def test_a_missing_or_non_executable_compiler_is_reported(self):
         (self.folder / "gcc").write_text("no right to run")
         for compiler, code in (("/nowhere/gcc", 127), (self.folder / "gcc", 126), ("gcc-none", 127)):
             result = self.run_in(None, [GOVERNOR, "--quiet", "--no-history", "--", *LAUNCH, compiler, "-c", "a.c"])
             self.assertEqual((result.returncode, result.stdout), (code, ""))
             self.assertIn(f"cannot run {compiler}", result.stderr)
 
-    def test_the_compiler_of_the_folder_it_is_called_in(self):
+    def test_a_relative_path_entry_is_resolved_in_the_current_folder(self):
         self.tool("gcc", "#!/bin/sh\ntouch elsewhere\n")
         self.program(self.folder / "project" / "bin" / "gcc", "#!/bin/sh\ntouch its-own\n")
-        # By our link, which is PATH's first, and by the launcher.
+        # Through our shim, which is first on PATH, and through the launcher.
         for call in ("PATH=${PATH%%:*}:bin:${PATH#*:} gcc", f"PATH=bin:$PATH {' '.join(map(str, LAUNCH))} gcc"):
             result, summary = self.governed(None, 1 << 30, ["sh", "-c", f"cd project && {call} -c a.c && ls && rm its-own"])
             self.assertEqual((result.returncode, result.stdout, summary["compiles"]), (0, "bin\nits-own\n", 1), result.stderr)
@@ -99,19 +103,19 @@ class Launcher(GovernedCase):
             result = self.run_in(None, [GOVERNOR, "--quiet", "--no-history", "--", *inner, *words])
             self.assertEqual((result.returncode, result.stderr), (0, ""))
 
-    def test_a_socket_of_no_name_is_none(self):
+    def test_an_empty_socket_path_means_no_governor(self):
         (self.folder / "a.c").write_text("int f(void) { return 1; }\n")
         with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as stranger:
             try:
                 stranger.bind(b"\0")  # what an empty path means to connect(2)
             except OSError as error:
-                self.skipTest(f"taken by another: {error}")
+                self.skipTest(f"the address is in use: {error}")
             stranger.listen()
             self.environment["WHEELYARD_GOVERNOR_SOCKET"] = ""
             result = self.run_in(None, [*LAUNCH, "gcc", "-c", "a.c"])
             self.assertEqual((result.returncode, result.stderr, self.objects()), (0, "", 1))
 
-    def test_long_command_lines_and_environments_reach_the_compiler_whole(self):
+    def test_long_command_lines_and_environments_reach_the_compiler_unchanged(self):
         self.tool("gcc", "#!/bin/sh\necho $# $MANY_4999 > count\n")
         for count, variables in ((9000, 0), (3, 5000), (9000, 5000)):
             self.environment |= {f"MANY_{number}": "x" for number in range(variables)}
@@ -120,7 +124,7 @@ class Launcher(GovernedCase):
             self.assertEqual((self.folder / "count").read_text().split(), [str(count), *(["x"] if variables else [])])
             self.assertEqual(summary["compiles"], 1)
 
-    def test_a_signal_ends_what_waits_as_it_ends_any_program(self):
+    def test_a_signal_ends_a_waiting_launcher_like_any_program(self):
         build, waiting, other = self.two_on_one_core(20_000)
         os.kill(waiting, signal.SIGTERM)
         self.assertEqual(next(line for line in build.stdout if line.startswith("s")), f"{other} {128 + signal.SIGTERM}\n")
@@ -130,12 +134,16 @@ class Launcher(GovernedCase):
         self.assertEqual((self.objects(), self.summary()["lost"]), (0, 0))
 
     def inheriting(self, command: str) -> str:
-        """The shell's words for `command` as the process whose child `inherited` ends once the file `ends` is there."""
+        """Shell code that runs `command` in a process with a child `inherited`, which ends once the file
+        `ends` exists.
+        """
         self.tool("inherited", "#!/bin/sh\nuntil test -e ends; do sleep 0.01; done\n")
         return f"inherited & exec {command}"
 
     def own_child(self, launcher: int, name: str) -> int:
-        """0 for none; not what a child forks, which has its name until it execs."""
+        """The PID of the launcher's own child with that name, 0 for none. Excludes children forked by it,
+        which keep its name until exec.
+        """
         return next((pid for pid in self.children(launcher, name) if self.parent(pid) == launcher), 0)
 
     def end_inherited(self, launchers: list[int]) -> None:
@@ -143,7 +151,7 @@ class Launcher(GovernedCase):
         (self.folder / "ends").touch()
         self.wait_until(lambda: all(map(self.is_gone, children)), "the inherited children's ends")
 
-    def test_the_end_of_an_inherited_child_is_not_the_compilers(self):
+    def test_the_end_of_an_inherited_child_does_not_count_as_the_compilers(self):
         self.tool("gcc", "#!/bin/sh\n[ \"$1\" = -c ] || exit 0\nuntil test -e finish; do sleep 0.01; done\nexit ${2#s}\n")
         script = self.inheriting(f'{GOVERNOR} launch -- gcc -c "$0"')
         for cores in (1, 2):  # one launcher waits, or both have a compiler
@@ -162,7 +170,7 @@ class Launcher(GovernedCase):
             for name in ("ends", "finish"):
                 (self.folder / name).unlink()
 
-    def test_a_childs_end_before_the_broker_has_answered(self):
+    def test_an_inherited_child_may_end_before_the_broker_answers(self):
         (self.folder / "words").write_text("-c a.c")
         (self.folder / "a.c").write_text("int f(void) { return 1; }\n")
         script = self.inheriting(f'{GOVERNOR} launch -- "$@"')
@@ -182,8 +190,8 @@ class Launcher(GovernedCase):
             self.assertEqual(build.returncode, 0, text)
             (self.folder / "ends").unlink()
 
-    def test_a_signal_that_is_ignored_is_none(self):
-        """As SIGHUP below nohup, when the terminal goes."""
+    def test_an_ignored_signal_does_not_end_the_launcher(self):
+        """For example SIGHUP under nohup when the terminal closes."""
         self.sources([f"5 {2500 * SLOWER} 0"] * 2)
         compile_one = " ".join(map(str, [GOVERNOR, "launch", "--", self.hog, "-c"]))
         build = self.start(["sh", "-c", f"trap '' HUP; {compile_one} s0.c -o s0.o & {compile_one} s1.c -o s1.o && wait $!"],
@@ -195,7 +203,7 @@ class Launcher(GovernedCase):
         self.assertEqual((build.returncode, self.objects(), self.summary()["compiles"]), (0, 2, 2), text)
 
     def test_a_signal_that_the_governor_ignores_does_not_reach_the_build(self):
-        """A build tool may handle SIGHUP although nohup(1) has it ignored."""
+        """A build tool may handle SIGHUP although nohup(1) set it to ignored."""
         tool = """if True:
             import pathlib, signal, sys
             seen = []
@@ -223,7 +231,7 @@ class Launcher(GovernedCase):
         pending = re.findall(r"^(?:Shd|Sig)Pnd:\s*(\w+)", Path(f"/proc/{pid}/status").read_text(), re.M)
         return any(int(one, 16) >> (number - 1) & 1 for one in pending)
 
-    def test_a_parent_that_ignores_its_childrens_ends(self):
+    def test_a_parent_that_ignores_sigchld_does_not_change_exit_codes(self):
         self.sources(["2 5 0", "2 5 7"])
         ignoring = [sys.executable, "-c", "import os, signal, sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN); "
                                           "os.execv(sys.argv[1], sys.argv[1:])"]
@@ -233,7 +241,7 @@ class Launcher(GovernedCase):
             result = self.run_in(None, [*ignoring, GOVERNOR, "--quiet", "--", *LAUNCH, self.hog, "-c", source])
             self.assertEqual((result.returncode, result.stdout), (code, f"out of {source}\n"))
 
-    def test_a_broker_killed_while_one_waits_and_one_runs(self):
+    def test_a_broker_killed_while_one_compile_waits_and_one_runs(self):
         build, _, _ = self.two_on_one_core(2000)
         os.kill(self.broker_of(build), signal.SIGKILL)
         text, _ = build.communicate(timeout=CAP_S)
@@ -241,7 +249,7 @@ class Launcher(GovernedCase):
         self.assertIn("s0.c 0\n", text)
         self.assertIn("s1.c 0\n", text)
 
-    def test_large_output_comes_whole(self):
+    def test_large_output_is_passed_completely(self):
         self.tool("gcc", "#!/bin/sh\n[ \"$1\" = -c ] || exit 0\nyes out | head -c 3000000\nyes err | head -c 3000000 >&2\n")
         result = self.run_in(None, [GOVERNOR, "--quiet", "--no-history", "--", *LAUNCH, "gcc", "-c", "a.c"])
         self.assertEqual((result.returncode, len(result.stdout), len(result.stderr)), (0, 3_000_000, 3_000_000))

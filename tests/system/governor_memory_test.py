@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""Builds of memory hogs under wheelyard-governor: tight limits, the kernel's kills, neighbours, and what the build tool sees."""
+"""Builds of memory hogs under wheelyard-governor: tight limits, OOM kills, neighbours, and what the build
+tool sees.
+"""
 
 import contextlib
 import os
@@ -35,7 +37,7 @@ class GovernorMemory(GovernedCase):
                 self.assertEqual(self.objects(), len(rows))
                 self.assertEqual(result.stdout.count("FAILED"), 0)
                 self.assertEqual(summary["failed"], 0)
-                for number in range(len(rows)):  # of a try that was killed nothing is seen
+                for number in range(len(rows)):  # a killed try leaves no output
                     self.assertEqual(result.stdout.count(f"out of s{number}.c\n"), 1)
                     self.assertEqual(result.stdout.count(f"err of s{number}.c\n"), 1)
                 print(f"{build} build: {summary['wall_s']} s, killed {summary['killed']}, oom {summary['oom_kills']}, "
@@ -48,7 +50,7 @@ class GovernorMemory(GovernedCase):
             print(f"kernel's oom_kill: {kernel_kills() - before}", file=sys.stderr)
 
     def finishes_although_history_is_wrong(self, limit: int, rows: list[str]) -> tuple[dict, int]:
-        """The first build teaches that all are small; then they are as in `rows`."""
+        """The first build records all compiles as small; in the second they are as in `rows`."""
         self.sources(["1 2 0"] * len(rows))
         result, _ = self.governed(None, 1 << 30, ["ninja"])
         self.assertEqual(result.returncode, 0, result.stderr)
@@ -62,26 +64,27 @@ class GovernorMemory(GovernedCase):
         self.assertEqual((self.objects(), summary["failed"]), (len(rows), 0))
         for number in range(len(rows)):
             self.assertEqual(result.stdout.count(f"out of s{number}.c\n"), 1)
-        print(f"{summary['wall_s']} s, stopped {summary['stopped']}, killed {summary['killed']}, seen killed by the "
+        print(f"{summary['wall_s']} s, stopped {summary['stopped']}, killed {summary['killed']}, killed by the "
               f"kernel {summary['oom_kills']} (it counts {kernel}), unexplained {summary['unexplained']}, "
               f"high water {summary['high_water_bytes'] / MIB:.0f} MiB of {limit // MIB}", file=sys.stderr)
         return summary, kernel
 
     @unittest.skipIf(SANITIZED, "a sanitizer's launchers are too heavy for tight limits")
-    def test_compiles_that_grow_past_what_was_expected_are_stopped_or_killed_and_run_again(self):
+    def test_compiles_that_exceed_their_prediction_are_stopped_or_killed_and_retried(self):
         summary, _ = self.finishes_although_history_is_wrong(240 * MIB, [f"{70 + number} 1500 0" for number in range(8)])
         self.assertGreater(summary["stopped"] + summary["killed"], 0)
 
     @unittest.skipIf(SANITIZED, "a sanitizer's launchers are too heavy for tight limits")
-    def test_what_the_kernel_kills_runs_again_and_the_build_tool_sees_nothing(self):
+    def test_compiles_killed_by_the_kernel_are_retried_and_the_build_tool_sees_nothing(self):
         if own_memory_group() is None:
-            self.skipTest("no memory cgroup is writable here: the kernel would kill nothing")
-        # They grow faster than anyone looks, and stay until all are there. Should we be faster after all, the kernel has nothing to count.
+            self.skipTest("no memory cgroup is writable here, so the kernel would kill nothing")
+        # They grow faster than the broker samples and stay until all run. If the broker is faster anyway, the
+        # kernel counts nothing.
         summary, kernel = self.finishes_although_history_is_wrong(200 * MIB, [f"{90 + number} 60 0" for number in range(8)])
         self.assertLessEqual(summary["oom_kills"], kernel)
         self.assertGreater(summary["oom_kills"] + summary["killed"], 0)
 
-    def test_a_compile_that_cannot_fit_fails_with_file_need_and_limit(self):
+    def test_a_compile_that_cannot_fit_fails_and_names_file_need_and_limit(self):
         limit = 120 * MIB
         self.sources(["400 400 0", "10 10 0"])
         with memory_group(limit) as group:
@@ -94,7 +97,7 @@ class GovernorMemory(GovernedCase):
         self.assertTrue((self.folder / "s1.o").exists())
 
     @unittest.skipIf(SANITIZED, "a sanitizer's launchers are too heavy for tight limits")
-    def test_what_the_kernel_kills_of_a_compile_runs_again_driver_or_front_end(self):
+    def test_a_compile_is_retried_if_the_kernel_kills_its_driver_or_front_end(self):
         if own_memory_group() is None:
             self.skipTest("no memory cgroup is writable here")
         for victim in ("front end", "driver"):
@@ -102,16 +105,16 @@ class GovernorMemory(GovernedCase):
                 self.kill_one_of_two(group, victim)
 
     @unittest.skipIf(SANITIZED, "a sanitizer's launchers are too heavy for tight limits")
-    def test_a_launcher_killed_by_the_kernel_costs_its_compile_and_nothing_else(self):
+    def test_a_launcher_killed_by_the_kernel_fails_only_its_compile(self):
         if own_memory_group() is None:
             self.skipTest("no memory cgroup is writable here")
-        self.teach(3)
+        self.record_history(3)
         self.sources(["5 50000 0", "5 10 0", "5 10 0"])
         with memory_group(600 * MIB) as group:
             build = self.start(["ninja", "-k0", "-j8"], "--cores", "3", group=group)
             self.wait_until(lambda: self.objects() == 2, "two objects")
-            hog = self.wait_until(lambda: self.hogs_of(build.pid, "s0.c"), "the long one")[0]
-            self.let_the_kernel_kill(group, build, self.parent(hog))
+            hog = self.wait_until(lambda: self.hogs_of(build.pid, "s0.c"), "the long compile")[0]
+            self.trigger_oom_kill(group, build, self.parent(hog))
             text, _ = build.communicate(timeout=CAP_S)
         self.assertEqual((build.returncode, self.objects()), (1, 2), text)
         self.assertEqual(self.summary()["lost"], 1)
@@ -128,21 +131,21 @@ class GovernorMemory(GovernedCase):
         with memory_group(600 * MIB) as group:
             build = self.start(["ninja", "-j8"], "--cores", "2", group=group)
             self.wait_until(lambda: self.objects() >= 2, "two objects")
-            self.let_the_kernel_kill(group, build, self.broker_of(build))
+            self.trigger_oom_kill(group, build, self.broker_of(build))
             text, _ = build.communicate(timeout=CAP_S)
-            left = group.made_below()
+            left = group.groups_below()
         self.assertEqual((build.returncode, self.objects(), left), (0, 12, []), text)
         self.assertIn("the broker was killed", text)
 
     @unittest.skipIf(SANITIZED, "a sanitizer's launchers are too heavy for tight limits")
-    def test_a_neighbour_that_eats_the_memory_slows_the_build_and_fails_nothing(self):
+    def test_a_neighbour_under_the_same_limit_slows_the_build_and_fails_nothing(self):
         if own_memory_group() is None:
             self.skipTest("no memory cgroup is writable here")
-        self.teach(4)
+        self.record_history(4)
         self.sources([f"60 {1500 * SLOWER} 0"] * 4)
         with memory_group(340 * MIB) as group:
             build = self.start(["ninja"], "--cores", "4", group=group)
-            self.wait_until(lambda: len(self.children(build.pid, "hog")) == 4, "all four")
+            self.wait_until(lambda: len(self.children(build.pid, "hog")) == 4, "all four compiles")
             neighbour = self.neighbour(group, build.pid, 180)
             text, _ = build.communicate(timeout=CAP_S)
             neighbour.wait(timeout=CAP_S)
@@ -150,14 +153,14 @@ class GovernorMemory(GovernedCase):
         self.assertEqual((build.returncode, self.objects(), summary["failed"]), (0, 4, 0), text)
         self.assertGreater(summary["stopped"] + summary["killed"] + summary["oom_kills"], 0, text)
 
-    @unittest.skipUnless(os.environ.get("WHEELYARD_GUEST"), "it fills a machine's memory: in governor_v2_test.py's guest only")
-    def test_a_neighbour_that_eats_the_machines_memory_slows_the_build_and_fails_nothing(self):
-        self.teach(4)
+    @unittest.skipUnless(os.environ.get("WHEELYARD_GUEST"), "it fills a machine's memory, so only in governor_v2_test.py's guest")
+    def test_a_neighbour_that_fills_the_machines_memory_slows_the_build_and_fails_nothing(self):
+        self.record_history(4)
         self.sources([f"60 {4000 * SLOWER} 0"] * 4)
         free = int(re.search(r"MemAvailable: +(\d+) kB", Path("/proc/meminfo").read_text())[1]) >> 10
         build = self.start(["ninja"], "--cores", "4")
-        hogs = self.wait_until(lambda: len(found := self.children(build.pid, "hog")) == 4 and found, "all four")
-        with subprocess.Popen(["sh", "-c", "read line"], stdin=subprocess.PIPE) as until:  # its neighbour keeps the memory so long
+        hogs = self.wait_until(lambda: len(found := self.children(build.pid, "hog")) == 4 and found, "all four compiles")
+        with subprocess.Popen(["sh", "-c", "read line"], stdin=subprocess.PIPE) as until:  # the neighbour lives as long
             neighbour = self.neighbour(None, until.pid, free - 140)
             self.wait_until(lambda: any(self.is_gone(pid) or self.is_stopped(pid) for pid in hogs), "a compile stopped or killed")
         neighbour.wait(timeout=CAP_S)
@@ -168,7 +171,7 @@ class GovernorMemory(GovernedCase):
         self.assertGreater(summary["stopped"] + summary["killed"] + summary["oom_kills"], 0, text)
 
     @unittest.skipIf(SANITIZED, "a sanitizer's launchers are too heavy for tight limits")
-    def test_a_limit_that_is_lowered_while_running_is_kept(self):
+    def test_a_limit_that_is_lowered_during_the_build_is_respected(self):
         if own_memory_group() is None:
             self.skipTest("no memory cgroup is writable here")
         self.sources(["30 600 0"] * 16)
@@ -176,7 +179,7 @@ class GovernorMemory(GovernedCase):
             build = self.start(["ninja", "-j16"], "--cores", "4", group=group)
             self.wait_until(lambda: self.objects() >= 2, "two objects")
             deadline = time.monotonic() + CAP_S
-            while True:  # version 1 refuses a limit below what is used at the moment
+            while True:  # version 1 refuses a limit below the present use
                 with contextlib.suppress(OSError):
                     group.set_limit(110 * MIB)
                     break

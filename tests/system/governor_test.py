@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Builds under wheelyard-governor: what reaches the compiler and comes back, deaths and crashes, history, costs."""
+"""Builds under wheelyard-governor: what reaches the compiler and comes back, crashes, history, costs."""
 
 import os
 import signal
@@ -24,7 +24,7 @@ class Governor(GovernedCase):
         self.assertEqual(result.returncode, 128 + signal.SIGSEGV)
         self.assertEqual((summary["failed"], summary["unexplained"]), (1, 0))
 
-    def test_signal_9_without_pressure_is_tried_once_more_alone_and_then_fails(self):
+    def test_sigkill_without_pressure_is_retried_once_alone_and_then_fails(self):
         self.sources([f"1 1 {1000 + signal.SIGKILL}"])
         result, summary = self.governed(None, 1 << 30, [GOVERNOR, "launch", "--", self.hog, "-c", "s0.c"])
         self.assertEqual(result.returncode, 128 + signal.SIGKILL)
@@ -61,12 +61,12 @@ class Governor(GovernedCase):
         self.wait_until(lambda: not Path(f"/proc/{hog}").exists(), "the orphaned compiler's end")
         self.assertEqual(self.summary()["lost"], 1)
 
-    def test_a_term_ends_build_and_compilers_and_the_rest_builds_later(self):
+    def test_sigterm_ends_build_and_compilers_and_the_rest_builds_later(self):
         self.sources(["5 10 0"] * 3 + ["5 20000 0"])
         build = self.start(["ninja", "-j8"], "--cores", "4")
-        # Ninja notes an output after it is there: what it has not noted yet would rightly be built once more.
-        self.wait_until(lambda: self.noted() == 3, "the three short ones")
-        hogs = self.wait_until(lambda: self.children(build.pid, "hog"), "the long one")
+        # Ninja logs an output after it exists; an output that is not logged yet would be built again.
+        self.wait_until(lambda: self.logged_outputs() == 3, "the three short compiles")
+        hogs = self.wait_until(lambda: self.children(build.pid, "hog"), "the long compile")
         os.kill(build.pid, signal.SIGTERM)
         text, _ = build.communicate(timeout=CAP_S)
         self.assertNotEqual(build.returncode, 0, text)
@@ -77,29 +77,30 @@ class Governor(GovernedCase):
         self.assertEqual((result.returncode, self.objects()), (0, 4), result.stdout)
         self.assertEqual(summary["compiles"], 1)
 
-    def test_a_compile_that_forks_and_leaves_ends_when_it_ends(self):
-        self.sources(["5 10 0 fork"])  # what it leaves behind would outlast the cap on this run
+    def test_a_forked_child_of_a_compiler_does_not_keep_the_compile_running(self):
+        self.sources(["5 10 0 fork"])  # the child would outlast the timeout
         result, summary = self.governed(None, 1 << 30, [GOVERNOR, "launch", "--", self.hog, "-c", "s0.c"])
         self.assertEqual((result.returncode, summary["compiles"]), (0, 1))
 
-    def test_a_broken_history_is_set_aside_and_the_build_runs(self):
+    def test_a_malformed_history_is_renamed_and_the_build_runs(self):
         (self.folder / "history").write_bytes(b"\x00garbage\n" * 100)
         self.sources(["2 2 0"])
         result, summary = self.governed(None, 1 << 30, ["ninja", "-j2"], "--history", "history")
         self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertIn("set aside", result.stderr)
+        self.assertIn("it was renamed", result.stderr)
         self.assertTrue((self.folder / "history.broken").exists())
         shown = self.run_in(None, [GOVERNOR, "history", "show", "--history", "history"])
         self.assertIn("s0.c", shown.stdout)
 
-    def test_a_full_disk_costs_the_history_and_the_files_asked_for_and_not_the_build(self):
+    def test_a_full_disk_loses_the_history_and_the_requested_files_but_not_the_build(self):
         namespace = mount_namespace()
         if namespace is None:
             self.skipTest("no mount namespace can be made here")
         disk = self.folder / "disk"
         disk.mkdir()
         self.sources(["2 2 0"] * 2)
-        # Room for the socket's folder and not for a history; what stands there of an earlier build stays whole.
+        # There is space for the socket's folder but not for a history; the file of an earlier build stays
+        # complete.
         script = ('mount -t tmpfs -o size=64k wheelyard disk && echo kept > disk/kept.json && '
                   '{ head -c 100000 /dev/zero > disk/filled 2>/dev/null; df --output=avail disk | grep -qx " *0"; } && '
                   '"$0" --history disk/history --json disk/kept.json --trace disk/trace.json --progress 0 -- ninja -j2; '
@@ -122,13 +123,13 @@ class Governor(GovernedCase):
         for line in ("c        x.c", "c        y.c", "link     x"):
             self.assertIn(line, shown)
 
-    def test_make_and_scripts_are_governed_by_the_links_on_path(self):
+    def test_make_and_scripts_are_governed_by_the_shims_on_path(self):
         (self.folder / "Makefile").write_text("all: a.o b.o\n%.o: %.c\n\tcc -c $< -o $@\n")
         for name in "ab":
             (self.folder / f"{name}.c").write_text("int x;\n")
         result, summary = self.governed(None, 1 << 30, ["make", "-j4"])
         self.assertEqual((result.returncode, summary["compiles"]), (0, 2), result.stderr)
-        # Without the governor a link only runs what it stands for.
+        # Outside a governed build a shim only runs the real program.
         link = self.folder / "cache/wheelyard/governor/shims/cc"
         self.assertTrue(link.is_symlink())
         self.clean()
@@ -146,7 +147,7 @@ class Governor(GovernedCase):
         self.assertEqual((result.returncode, summary["compiles"]), (0, 1), result.stderr)
         self.assertTrue((self.folder / "k.o").exists())
 
-    def test_another_compiler_of_the_same_name_is_not_taken_for_the_known_one(self):
+    def test_another_compiler_of_the_same_name_has_its_own_history(self):
         self.sources(["3 5 0"] * 3)
         for version, known in (("12", 0), ("12", 3), ("13", 0)):
             self.tool("gcc", f'#!/bin/sh\n[ "$1" = --version ] && echo "gcc {version}" && exit\nexec {self.hog} "$@"\n')
@@ -155,15 +156,15 @@ class Governor(GovernedCase):
             result, summary = self.governed(None, 1 << 30, ["sh", "-c", command])
             self.assertEqual((result.returncode, summary["compiles"], summary["known"]), (0, 3, known), result.stderr)
 
-    def test_a_compiler_cache_stays_in_front_of_the_compiler_and_its_hits_teach_nothing(self):
+    def test_a_compiler_cache_stays_in_front_of_the_compiler_and_its_hits_are_not_measured(self):
         self.tool("ccache", f'#!/bin/sh\nlast=$(basename "$3")\nif [ -e {self.folder}/$last.hit ]; then : > "$5"; exit; fi\n'
                   f': > {self.folder}/$last.hit\nexec "$@"\n')
         (self.folder / "s0.c").write_text("60 20 0")
-        for wall in ("miss", "hit"):
+        for result_in_cache in ("miss", "hit"):
             result, summary = self.governed(None, 1 << 30, ["sh", "-c",
                                             '$0 launch -- ccache $1 -c s0.c -o s0.o', GOVERNOR, self.hog], "--history", "h")
             self.assertEqual((result.returncode, summary["compiles"]), (0, 1), result.stderr)
-            self.assertEqual(len(summary["worst"]), 1 if wall == "miss" else 0)
+            self.assertEqual(len(summary["worst"]), 1 if result_in_cache == "miss" else 0)
         peak, runs = (self.folder / "h").read_text().splitlines()[1].split("\t")[1:5:3]
         self.assertGreater(int(peak), 60 << 10)
         self.assertEqual(runs, "1")
@@ -171,7 +172,7 @@ class Governor(GovernedCase):
         result, _ = self.governed(None, 1 << 30, ["sh", "-c", "echo $CMAKE_C_COMPILER_LAUNCHER $CMAKE_CXX_COMPILER_LAUNCHER"])
         self.assertEqual(result.stdout, f"{GOVERNOR};launch;--;ccache {GOVERNOR};launch;--\n")
 
-    def test_wrappers_of_clusters_are_governed_by_name(self):
+    def test_compiler_wrappers_of_clusters_are_governed_by_name(self):
         wrappers = {"cc": ("c", "c"), "CC": ("cpp", "c++"), "ftn": ("f90", "fortran"), "nvcc": ("cu", "cuda"),
                     "hipcc": ("cpp", "hip"), "x86_64-conda-linux-gnu-g++": ("cpp", "c++")}
         commands = []
@@ -185,7 +186,7 @@ class Governor(GovernedCase):
         for name, (suffix, language) in wrappers.items():
             self.assertIn([language, f"{name}.{suffix}"], [line.split()[-2:] for line in shown])
 
-    def test_output_passes_byte_for_byte_whatever_the_bytes(self):
+    def test_output_passes_unchanged_for_all_byte_values(self):
         bytes_out = bytes(range(256)) * 3000
         (self.folder / "bytes").write_bytes(bytes_out)
         self.tool("gcc", "#!/bin/sh\ncat bytes\ntac -s a bytes >&2\nexit 41\n")
@@ -199,14 +200,14 @@ class Governor(GovernedCase):
             self.assertTrue(result.stderr.startswith(plain.stderr), "stderr differs")
             self.assertTrue(result.stderr == plain.stderr, result.stderr[len(plain.stderr):][:300])
 
-    def test_tiny_compiles_by_the_thousand_and_what_they_cost(self):
+    def test_the_cost_of_thousands_of_tiny_compiles(self):
         count, ms = (10_000, 10) if os.environ.get("WHEELYARD_FULL") else (1000, 0)
         lines = ["rule t\n  command = $launch " + str(self.hog) + " -c t.c\n"]
         lines += [f"build t{number}: t\n" for number in range(count)]
         (self.folder / "t.c").write_text(f"0 {ms} 0")
         (self.folder / "build.ninja").write_text("".join(lines))
 
-        def cpu_s() -> float:  # of all processes that ended below us
+        def cpu_s() -> float:  # of all ended descendants
             now = os.times()
             return now.children_user + now.children_system
 

@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""Real build tools and compiler caches under wheelyard-governor: ninja and its questions, make and its jobserver, ccache, sccache."""
+"""Real build tools and compiler caches under wheelyard-governor: ninja and its queries, make and its
+jobserver, ccache, sccache.
+"""
 
 import contextlib
 import os
@@ -11,22 +13,23 @@ from pathlib import Path
 
 from support.governed import CAP_S, GOVERNOR, SANITIZED, GovernedCase
 
-# A compile that waiting builds up behind: a sanitizer's launchers come late.
+# Long enough for a queue to form behind it; a sanitizer's launchers start slowly.
 SLOW_MS = 500 if SANITIZED else 40
 
 
 class ToolsCase(GovernedCase):
     def both(self, command: list) -> tuple:
-        """Of a plain run and a governed one: exit code, stdout, stderr."""
+        """(exit code, stdout, stderr) of a plain run and of a governed one."""
         runs = [self.run_in(None, command), self.run_in(None, [GOVERNOR, "--quiet", "--", *command])]
         return tuple((run.returncode, run.stdout, run.stderr) for run in runs)
-
 
     def history(self) -> list[list[str]]:
         return [line.split("\t") for line in (self.folder / "h").read_text().splitlines()[1:]]
 
     def masquerade(self, tool: str, compilers: dict) -> None:
-        """A stand-in for distcc or icecc on PATH, which notes in `sent` what it compiles, and `masks`, its folder of compilers' names."""
+        """A stand-in for distcc or icecc on PATH, which logs its compiles in `sent`, and `masks`, its
+        masquerade folder.
+        """
         self.masks, self.sent = self.folder / f"masks-of-{tool}", self.folder / "sent"
         self.masks.mkdir()
         behind = "".join(f"  */{name}) set -- {program} \"$@\" ;;\n" for name, program in compilers.items())
@@ -37,7 +40,7 @@ class ToolsCase(GovernedCase):
 
 
 class Ninja(ToolsCase):
-    def test_its_tools_and_questions_answer_as_without_a_governor(self):
+    def test_its_tools_and_queries_answer_as_without_a_governor(self):
         self.sources(["1 1 0"] * 3)
         self.run_in(None, ["ninja"], check=True)
         for question in ("-t commands", "-tcompdb cc", "-t query s0.o", "-t targets all", "-t list", "-vt rules", "-C . -t deps",
@@ -48,8 +51,8 @@ class Ninja(ToolsCase):
         plain, governed = self.both(["ninja", "-t", "clean"])
         self.assertEqual((plain[0], governed[0], self.objects()), (0, 0, 0))
 
-    def test_a_build_gets_the_window_and_a_j_that_is_given_stands(self):
-        for options, most in ((["-C", "."], None), (["-vk0"], None), (["-j3"], 3), (["-vj", "3"], 3)):
+    def test_a_build_gets_the_window_unless_a_j_is_given(self):
+        for options, max_waiting in ((["-C", "."], None), (["-vk0"], None), (["-j3"], 3), (["-vj", "3"], 3)):
             with self.subTest(options=options):
                 self.clean()
                 self.sources([f"1 {SLOW_MS} 0"] * 12)
@@ -58,8 +61,8 @@ class Ninja(ToolsCase):
                 result, summary = self.governed(None, 1 << 30, ["ninja", *options], "--cores", "1")
                 self.assertEqual((result.returncode, self.objects()), (0, 12), result.stdout)
                 self.assertGreater(summary["max_waiting"], 0)
-                if most:
-                    self.assertLessEqual(summary["max_waiting"], most)
+                if max_waiting:
+                    self.assertLessEqual(summary["max_waiting"], max_waiting)
                 else:
                     self.assertGreater(summary["max_waiting"], 4)
 
@@ -85,7 +88,7 @@ class Make(ToolsCase):
         for path in self.folder.rglob("s*.o"):
             path.unlink()
 
-    def test_more_compiles_wait_than_cores_and_nobody_gave_a_j(self):
+    def test_more_compiles_wait_than_cores_without_a_j(self):
         self.makefile(".", 16)
         for command in (["make"], ["gmake", "-C", "."], ["python3", "-c", "import subprocess; subprocess.check_call(['make'])"],
                         ["make", "-k", "all"]):
@@ -96,17 +99,17 @@ class Make(ToolsCase):
                 self.assertGreater(summary["max_waiting"], 4)
                 self.assertEqual(summary["max_running"], 2)
 
-    def test_a_j_that_is_given_stands_in_words_and_in_makeflags(self):
+    def test_a_j_in_the_arguments_or_makeflags_is_kept(self):
         self.makefile(".", 8, "1 5 0")
-        for options, flags, most in ((["-j1"], "", 1), (["-kj", "2"], "", 2), (["--jobs=2"], "", 2), ([], "-j1", 1), ([], "kj2", 2)):
+        for options, flags, max_waiting in ((["-j1"], "", 1), (["-kj", "2"], "", 2), (["--jobs=2"], "", 2), ([], "-j1", 1), ([], "kj2", 2)):
             with self.subTest(options=options, flags=flags):
                 self.wipe()
                 self.environment["MAKEFLAGS"] = flags
                 result, summary = self.governed(None, 1 << 30, ["make", *options], "--cores", "1")
                 self.assertEqual((result.returncode, self.built()), (0, 8), result.stderr)
-                self.assertLessEqual(summary["max_waiting"], most)
+                self.assertLessEqual(summary["max_waiting"], max_waiting)
 
-    def test_several_goals_are_made_in_turn(self):
+    def test_several_goals_are_made_one_after_the_other(self):
         (self.folder / "Makefile").write_text(
             "all: s0.o\n\ttest ! -e cleaning\n%.o: %.c\n\tcc -c $< -o $@\n"
             "clean:\n\ttouch cleaning\n\tsleep 0.5\n\trm -f s*.o cleaning\n.PHONY: all clean\n")
@@ -116,7 +119,7 @@ class Make(ToolsCase):
                 result, _ = self.governed(None, 1 << 30, command, "--cores", "2")
                 self.assertEqual((result.returncode, self.built()), (0, 1), result.stdout + result.stderr)
 
-    def test_makes_below_share_the_jobserver_and_nobody_warns(self):
+    def test_recursive_makes_share_the_jobserver_without_warnings(self):
         (self.folder / "Makefile").write_text(
             "all: shared plus plain\nshared:\n\t$(MAKE) -C a\nplus:\n\t+make -C b\n"
             "plain:\n\tmake -C c\n\tsh -c 'make -C d'\n.PHONY: all shared plus plain\n")
@@ -132,7 +135,7 @@ class Make(ToolsCase):
                 self.assertNotIn("jobserver", text)
                 self.assertNotIn("warning", text)
 
-    def test_a_makes_failure_its_words_and_its_code_pass_through(self):
+    def test_makes_failure_output_and_exit_code_pass_through(self):
         self.makefile(".", 1, "1 1 7")
         plain, governed = self.both(["make", "-B"])
         self.assertEqual(plain[0], 2)
@@ -144,7 +147,7 @@ class Make(ToolsCase):
                 self.assertEqual(governed, plain)
 
     @unittest.skipUnless(shutil.which("cmake"), "no CMake")
-    def test_cmakes_unix_makefiles_have_enough_ready(self):
+    def test_cmakes_unix_makefiles_keep_enough_compiles_ready(self):
         (self.folder / "tools/cc").unlink()
         sources = [f"x{number}.c" for number in range(12)]
         for source in sources:
@@ -159,7 +162,7 @@ class Make(ToolsCase):
                 text = result.stdout + result.stderr
                 self.assertEqual(result.returncode, 0, text)
                 self.assertGreaterEqual(summary["compiles"], 12)
-                if not SANITIZED:  # these compiles are real, and short
+                if not SANITIZED:  # these compiles are real and short
                     self.assertGreater(summary["max_waiting"], 2)
                 self.assertNotIn("jobserver", text)
                 self.run_in(None, ["cmake", "--build", "b", "--target", "clean"], check=True)
@@ -177,7 +180,7 @@ class Ccache(ToolsCase):
 
     def tearDown(self):
         left = [path for path in (self.folder / "cctmp").rglob("*") if path.is_file()]
-        self.assertEqual(left, [])  # what is ended at a miss removes its files
+        self.assertEqual(left, [])  # ccache removes its files when it is ended at a miss
 
     def write(self, name: str, more: str = "") -> None:
         (self.folder / f"{name}.cpp").write_text(
@@ -191,14 +194,14 @@ class Ccache(ToolsCase):
         return summary["compiles"], summary["cache_hits"]
 
     def counted(self) -> dict[str, int]:
-        """What ccache counts of hits and misses."""
+        """ccache's statistics of hits and misses."""
         text = self.run_in(None, ["ccache", "--print-stats"], check=True).stdout
         rows = dict(line.split() for line in text.splitlines())
         return {name: int(rows[name]) for name in ("direct_cache_hit", "preprocessed_cache_hit", "cache_miss",
                                                    "preprocessor_error", "compile_failed")}
 
     def remembered(self, language: str = "c++") -> dict[str, tuple[int, int]]:
-        """Of each source of that language in the history: peak in KiB, runs."""
+        """For each source of that language in the history: peak in KiB, runs."""
         return {row[9]: (int(row[1]), int(row[4])) for row in self.history() if row[6] == language}
 
     def test_three_builds_with_cmakes_launcher_all_misses_all_hits_and_half(self):
@@ -214,7 +217,7 @@ class Ccache(ToolsCase):
         result = self.run_in(None, configure)
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
         self.run_in(None, ["ccache", "--zero-stats"], check=True)
-        told, known = [], []
+        reported, known = [], []
         for build in range(3):
             if build == 2:
                 for name in names[:3]:
@@ -222,14 +225,14 @@ class Ccache(ToolsCase):
             self.run_in(None, ["ninja", "-C", "b", "-t", "clean"], check=True)
             result, summary = self.governed(None, 1 << 33, ["ninja", "-C", "b"], "--history", "h")
             self.assertEqual((result.returncode, summary["failed"]), (0, 0), result.stdout)
-            told.append((summary["compiles"], summary["cache_hits"]))
+            reported.append((summary["compiles"], summary["cache_hits"]))
             known.append(self.remembered())
-        # Links are compiles of their own, and never cached.
-        self.assertEqual(told, [(8, 0), (1, 7), (4, 4)])
+        # A link counts as a compile and is never cached.
+        self.assertEqual(reported, [(8, 0), (1, 7), (4, 4)])
         self.assertEqual(known[1], known[0])
         for name in names:
             (before, _), (after, runs) = known[0][f"{name}.cpp"], known[2][f"{name}.cpp"]
-            # A front end, not ccache; how much of the compile's other processes met it varies.
+            # The peak is a front end's, not ccache's; which other processes it includes varies.
             self.assertGreater(min(before, after), 30 << 10)
             self.assertEqual(runs, 2 if name in names[:3] else 1)
         counted = self.counted()
@@ -252,7 +255,7 @@ class Ccache(ToolsCase):
             os.killpg(build.pid, signal.SIGTERM)
             build.communicate(timeout=CAP_S)
 
-    def test_a_cache_is_the_same_with_and_without_a_governor_and_counts_the_same(self):
+    def test_ccache_and_its_statistics_are_the_same_with_and_without_a_governor(self):
         plain = ["ccache", "g++", "-c", "a.cpp", "-o", "a.o"]
         self.run_in(None, plain, check=True)
         self.assertEqual(self.compile("ccache g++"), (0, 1))
@@ -264,7 +267,7 @@ class Ccache(ToolsCase):
         self.assertEqual((counted["cache_miss"], counted["direct_cache_hit"]), (2, 3))
         self.assertEqual(counted["preprocessor_error"], 0)
 
-    def test_a_masquerade_folder_is_the_cache_it_is(self):
+    def test_ccaches_masquerade_folder_is_recognised(self):
         folder = self.folder / "masquerade"
         folder.mkdir()
         (folder / "g++").symlink_to(shutil.which("ccache"))
@@ -273,12 +276,12 @@ class Ccache(ToolsCase):
         self.assertEqual(self.counted()["cache_miss"], 1)
         self.assertEqual(self.remembered()["a.cpp"][1], 1)
 
-    def test_a_hit_that_only_the_preprocessor_shows_teaches_nothing(self):
+    def test_a_preprocessed_hit_is_not_measured(self):
         self.environment["CCACHE_NODIRECT"] = "1"
         self.assertEqual([self.compile(), self.compile()], [(1, 0), (0, 1)])
         self.assertEqual(self.remembered()["a.cpp"][1], 1)
 
-    def test_a_prefix_of_the_users_stays_and_sees_misses_alone(self):
+    def test_the_users_prefix_is_kept_and_runs_only_at_misses(self):
         self.tool("prefix", f'#!/bin/sh\necho "$1" >> {self.folder}/seen\nexec "$@"\n')
         for way in ("environment", "configuration"):
             with self.subTest(way):
@@ -292,7 +295,7 @@ class Ccache(ToolsCase):
                 self.assertEqual([self.compile(), self.compile()], [(1, 0), (0, 1)])
                 self.assertEqual(len((self.folder / "seen").read_text().splitlines()), 1)
 
-    def test_what_it_misses_and_distcc_sends_elsewhere_is_known_as_that(self):
+    def test_a_miss_that_distcc_compiles_is_recorded_as_distributed(self):
         self.masquerade("distcc", {"g++": shutil.which("g++")})
         caches = self.folder / "caches"
         caches.mkdir()
@@ -302,7 +305,7 @@ class Ccache(ToolsCase):
                 "its masquerade, and its prefix": ("g++", [caches], {"CCACHE_PREFIX": "distcc"}),
                 "distcc's masquerade behind it": ("ccache g++", [self.masks], {}),
                 "both masquerades": ("g++", [caches, self.masks], {}),
-                "as CMake does with what it found": (f"{GOVERNOR} launch -- ccache {shims}/g++", [self.masks], {}),
+                "CMake's call of a compiler that it found": (f"{GOVERNOR} launch -- ccache {shims}/g++", [self.masks], {}),
                 "distcc after it": ("ccache distcc g++", [], {})}
         for way, (command, folders, more) in ways.items():
             with self.subTest(way):
@@ -311,12 +314,12 @@ class Ccache(ToolsCase):
                 (self.folder / "h").unlink(missing_ok=True)
                 self.sent.unlink(missing_ok=True)
                 self.assertEqual([self.compile(command), self.compile(command)], [(1, 0), (0, 1)])
-                self.assertEqual(len(self.sent.read_text().splitlines()), 1)  # to the farm, as without a governor
+                self.assertEqual(len(self.sent.read_text().splitlines()), 1)  # distributed, as without a governor
                 self.assertEqual((self.remembered()), {})
                 self.assertEqual(self.remembered("distributed")["a.cpp"][1], 1)
                 self.environment.pop("CCACHE_PREFIX", None)
 
-    def test_what_a_cache_that_cannot_be_asked_sends_elsewhere_is_known_as_that(self):
+    def test_a_distributed_compile_is_recorded_also_if_the_cache_cannot_be_looked_up(self):
         self.masquerade("distcc", {"g++": shutil.which("g++")})
         spaced = self.folder / "not for a prefix"
         spaced.mkdir()
@@ -326,7 +329,7 @@ class Ccache(ToolsCase):
         self.assertEqual(self.remembered(), {})
         self.assertEqual(self.remembered("distributed")["a.cpp"][1], 1)
 
-    def test_errors_and_warnings_come_once_and_a_cached_warning_again(self):
+    def test_diagnostics_appear_once_and_cached_warnings_are_repeated(self):
         self.write("a", "int unused() { int x; return 0; }\n")
         for _ in ("miss", "hit"):
             result, summary = self.governed(None, 1 << 32, ["ccache", "g++", "-Wall", "-c", "a.cpp", "-o", "a.o"])
@@ -341,7 +344,7 @@ class Ccache(ToolsCase):
             plain, governed = self.both(["ccache", *words.split()])
             self.assertEqual(governed, plain)
 
-    def test_a_cache_that_is_off_compiles_once_and_governed(self):
+    def test_a_disabled_cache_compiles_once_and_governed(self):
         self.environment["CCACHE_DISABLE"] = "1"
         self.tool("prefix", f'#!/bin/sh\necho "$1" >> {self.folder}/seen\nexec "$@"\n')
         self.environment["CCACHE_PREFIX"] = "prefix"
@@ -351,7 +354,7 @@ class Ccache(ToolsCase):
 
 @unittest.skipUnless(shutil.which("sccache") and shutil.which("g++"), "no sccache, or no g++")
 class Sccache(ToolsCase):
-    def test_its_compiles_build_and_what_its_server_does_teaches_nothing(self):
+    def test_its_compiles_build_and_its_servers_work_is_not_measured(self):
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
@@ -374,13 +377,13 @@ class Sccache(ToolsCase):
 
 
 class Distributors(ToolsCase):
-    def test_a_masquerade_folder_is_the_distributor_it_is(self):
+    def test_a_distributors_masquerade_folder_is_recognised(self):
         (self.folder / "a.c").write_text("3 5 0")
         plain = self.environment["PATH"]
         for tool in ("distcc", "icecc"):
             self.environment["PATH"] = plain
             self.masquerade(tool, {"gcc": self.hog})
-            # Found by a script on PATH; by CMake, which then names it.
+            # Found by a script on PATH, or by CMake, which then passes the path.
             for command, known in ((["sh", "-c", "gcc -c a.c -o a.o"], 0),
                                    ([GOVERNOR, "launch", "--", self.masks / "gcc", "-c", "a.c", "-o", "a.o"], 1)):
                 self.environment["PATH"] = f"{self.masks}:{plain}"
@@ -390,9 +393,9 @@ class Distributors(ToolsCase):
                          [("distributed", "distcc", "2"), ("distributed", "icecc", "2")])
         self.assertEqual(len(self.sent.read_text().splitlines()), 4)
 
-    def test_what_is_compiled_elsewhere_is_known_by_what_it_takes_here(self):
+    def test_a_distributed_compile_is_recorded_with_its_local_memory(self):
         compile = f"{self.hog} -c a.c -o a.o"
-        # A compile by hand of the same source is another one: it takes other memory.
+        # A local compile of the same source is a different compile, with different memory.
         (self.folder / "a.c").write_text("120 5 0")
         self.assertEqual(self.governed(None, 1 << 32, [GOVERNOR, "launch", "--", *compile.split()], "--history", "h")[0].returncode, 0)
         (self.folder / "a.c").write_text("3 5 0")

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""The governor under cgroup version 2, by a kernel of Debian's in an emulated machine (label `full`: minutes).
+"""The governor under cgroup version 2, with a Debian kernel in an emulated machine (label `full`: takes
+minutes).
 
     scripts/install-deps --full; scripts/other-nodes        # once: the emulator, build/nodes/vmlinuz
     WHEELYARD_BIN=build/release/bin python3 tests/system/governor_v2_test.py
 
-The machine's only hierarchy is version 2, with the memory controller and with pressure stall information. In it run the
-tests of limits and groups that elsewhere run under this machine's own kernel: the limit from memory.max above the build, a
-group for each compile, memory.peak, memory.events, memory.pressure, and what a killed governor leaves.
+The machine has only version 2, with the memory controller and pressure stall information. It runs the tests
+of limits and groups that otherwise run under this machine's kernel: memory.max above the build, a group per
+compile, memory.peak, memory.events, memory.pressure, and the groups that a killed governor leaves.
 """
 
 import os
@@ -24,8 +25,8 @@ HERE = Path(__file__).resolve().parent
 KERNEL = Path(os.environ.get("WHEELYARD_NODES", HERE.parents[1] / "build" / "nodes")) / "vmlinuz"
 TESTS = ("governor_groups_test.py", "governor_memory_test.py")
 TIMEOUT_S = 1800
-# Without hardware's help a machine is ten times as slow.
-CAP_S = 240  # of one step in there
+# Without hardware virtualization the machine is about ten times slower.
+CAP_S = 240  # per step in the guest
 SLOWER = 10
 
 
@@ -45,16 +46,16 @@ class GovernorVersion2(unittest.TestCase):
                        f"WHEELYARD_SLOWER={SLOWER}", "WHEELYARD_GUEST=1"]
             python = str(Path(sys.executable).resolve())
             commands = [[*setting, python, "-B", f"/wheelyard/tests/system/{test}"] for test in TESTS]
-            said = run_in_guest(KERNEL, root, commands, "psi=1 cgroup_no_v1=all", TIMEOUT_S)
-        done = DONE.search(said)
+            output = run_in_guest(KERNEL, root, commands, "psi=1 cgroup_no_v1=all", TIMEOUT_S)
+        done = DONE.search(output)
         self.assertIsNotNone(done, "the machine ended before its tests")
         self.assertEqual(done.groups(), ("0", str(len(TESTS))))
-        for skipped in ("no memory cgroup", "no memory.pressure", "--memory stands in"):
-            self.assertNotIn(skipped, said)
+        for skipped in ("no memory cgroup", "no memory.pressure", "using --memory instead"):
+            self.assertNotIn(skipped, output)
 
 
 if __name__ == "__main__":
-    lacks = missing() or ("" if KERNEL.exists() else f"there is no {KERNEL}") or ("a sanitizer's program" if SANITIZED else "")
+    lacks = missing() or ("" if KERNEL.exists() else f"{KERNEL} does not exist") or ("a sanitizer build" if SANITIZED else "")
     if lacks:
         print(f"Not run: {lacks}; scripts/install-deps --full; scripts/other-nodes")
         sys.exit(77)

@@ -1,4 +1,4 @@
-"""docs/nginx-wheels.conf as it stands, in a real nginx, over a published tree: which form each client gets, compressed pages, files, and
+"""docs/reference/nginx-wheels.conf as it stands, in a real nginx, over a published tree: which form each client gets, compressed pages, files, and
 that pip and uv install from it by JSON and by HTML."""
 
 import json
@@ -14,7 +14,7 @@ from support.clients import CLIENTS, RawUpload, installed_value, pip_install
 from support.farm import COMMAND_TIMEOUT_S, INDEX
 from support.wheels import Wheel, sha256_of
 
-SNIPPET = Path(__file__).resolve().parents[2] / "docs/nginx-wheels.conf"
+SNIPPET = Path(__file__).resolve().parents[2] / "docs/reference/nginx-wheels.conf"
 JSON = "application/vnd.pypi.simple.v1+json"
 START_LIMIT_S = 60
 

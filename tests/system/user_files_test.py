@@ -135,7 +135,7 @@ echo "$LOADEDMODULES"
         venv = self.folder / "venv"
         self.assert_ran(self.run_program(PYTHON, "-m", "venv", "--without-pip", venv))
         self.assert_ran(self.run_program(place / "extend-venv-activate", venv), "uses pytorch/2.4.0")
-        self.assert_ran(self.run_program(place / "extend-venv-activate", venv), "extended already")
+        self.assert_ran(self.run_program(place / "extend-venv-activate", venv), "already extended")
         lines = self.bash(f'''before=$PATH
 . {venv}/bin/activate
 echo "$LOADEDMODULES"
@@ -275,7 +275,7 @@ show
         self.assert_ran(done, "sum 262144")
 
     def test_an_environment_that_is_there_is_not_made_over(self):
-        self.assert_failed(self.run_program(self.place / "install-environment"), "is there already")
+        self.assert_failed(self.run_program(self.place / "install-environment"), "already exists")
         self.assertTrue((self.root / ".complete").exists())
 
 

@@ -130,7 +130,7 @@ python -c 'import {module}; assert {module}.value == 77'
         (project / "locked.txt").write_text(f"yard-tool==2.0 --hash=sha256:{'0' * 64}\n")
         site = self.offline_site("yard-other", f'[source]\nkind = "path"\npath = "{project}"\n[build]\nrequirements_files = ["locked.txt"]\n')
         task = "yard-other-1.0-cp" + PYTHON_VERSION.replace(".", "")
-        self.assert_failed(site.builder("run"), "not what was pinned")
+        self.assert_failed(site.builder("run"), "does not have the pinned hash")
         attempt, = site.attempts()  # one: a person must look
         self.assertEqual((attempt["failure"]["phase"], attempt["failure"]["cause"]), ("prepare", "source.hash"))
         self.assert_ran(site.builder("logs", task), "THESE PACKAGES DO NOT MATCH THE HASHES")  # what the login node said

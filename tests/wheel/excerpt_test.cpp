@@ -1,4 +1,4 @@
-// What an Error shows of an untrusted text.
+// Excerpts of untrusted text in Errors.
 #include "lib/wheel/excerpt.hpp"
 
 #include <doctest/doctest.h>
@@ -8,7 +8,7 @@
 
 namespace wheelyard::wheel {
 
-TEST_CASE("an excerpt is short, has no control characters and cuts no character in two") {
+TEST_CASE("an excerpt is short, has no control characters and splits no character") {
     CHECK(excerpt("plain") == "plain");
     CHECK(excerpt("a\nb\x1B[31m\x7F") == "a?b?[31m?");
     std::string wide;

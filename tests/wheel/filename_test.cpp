@@ -1,4 +1,5 @@
-// File names of wheels against `packaging`, and what is ours: labels, old spellings, normal names, sdists.
+// Wheel file names compared with `packaging`, and our extensions: labels, old spellings, normal names,
+// sdists.
 #include "lib/wheel/filename.hpp"
 
 #include "tests/wheel/golden_table.hpp"
@@ -14,7 +15,7 @@ WheelFilename parsed(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("which file names are wheels, and what they say, is what packaging says") {
+TEST_CASE("wheel file names are accepted and parsed as by packaging") {
     for (const auto& row : test::read_golden("filenames.txt")) {
         const auto filename = parse_wheel_filename(row[0]);
         CHECK_MESSAGE(filename.has_value() == (row[1] != "!"), row[0]);
@@ -32,7 +33,7 @@ TEST_CASE("which file names are wheels, and what they say, is what packaging say
     }
 }
 
-TEST_CASE("every part of a name is read as written and normally") {
+TEST_CASE("every part of a name is available as written and normalised") {
     const auto filename = parsed(
         "Torch_Vision-2.4.0+CU126-1rc-cp312.cp313-cp312-manylinux_2_28_aarch64.manylinux_2_17_aarch64.whl");
     CHECK(filename.name == "Torch_Vision");
@@ -56,7 +57,7 @@ TEST_CASE("build tags order by number, then by the rest") {
     CHECK(BuildTag{Number("2"), "a"} < BuildTag{Number("2"), "b"});
 }
 
-TEST_CASE("a variant label is told from a build tag by where it stands") {
+TEST_CASE("a variant label and a build tag are distinguished by their position") {
     CHECK(parsed("foo-1.0-py3-none-any-x8664v3.whl").variant == "x8664v3");
     CHECK(parsed("foo-1.0-1-py3-none-any-cu126.whl").variant == "cu126");
     CHECK(parsed("foo-1.0-1-py3-none-any-cu126.whl").build->text() == "1");
@@ -65,7 +66,7 @@ TEST_CASE("a variant label is told from a build tag by where it stands") {
     CHECK(parse_wheel_filename("foo-1.0-py3-none-any-CU.whl").error().code == "filename.variant");
 }
 
-TEST_CASE("each refusal names the part that is wrong") {
+TEST_CASE("each error names the invalid part") {
     struct Row {
         std::string filename;
         const char* code;
@@ -116,7 +117,7 @@ TEST_CASE("only the escaped normal name and the normal version may be uploaded")
     CHECK(parsed("foo-1.0_1-py3-none-any.whl").version.text() == "1.0.post1");
 }
 
-TEST_CASE("an sdist's name is split where its project ends") {
+TEST_CASE("an sdist's name is split after its project name") {
     const auto sdist = parse_sdist_filename("my-old-name-1.0-1.tar.gz", "My.Old_name");
     REQUIRE(sdist.has_value());
     CHECK(sdist->project == "my-old-name");

@@ -1,4 +1,5 @@
-// The golden tables that oracle.py writes: a comment line, then one case a line, fields separated by tabs.
+// Reads the golden tables that oracle.py writes: a comment line, then one case per line with tab-separated
+// fields.
 #pragma once
 
 #include <doctest/doctest.h>

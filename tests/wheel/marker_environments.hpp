@@ -1,4 +1,4 @@
-// The environments at the head of golden/markers.txt, and a marker's verdict in each of them.
+// The environments at the start of golden/markers.txt, and the value of a marker in each of them.
 #pragma once
 
 #include "lib/wheel/marker.hpp"
@@ -6,7 +6,7 @@
 
 namespace wheelyard::wheel::test {
 
-// The leading rows of `name=value` fields.
+// Parses the leading rows of `name=value` fields.
 inline std::vector<MarkerEnvironment> marker_environments(const std::vector<Row>& rows) {
     std::vector<MarkerEnvironment> environments;
     for (const auto& row : rows) {

@@ -1,4 +1,4 @@
-// Environment markers against `packaging` in six environments, and the bounds of the parser.
+// Environment markers compared with `packaging` in six environments, and the limits of the parser.
 #include "lib/wheel/marker.hpp"
 
 #include "lib/wheel/limits.hpp"
@@ -19,7 +19,7 @@ std::string nested(std::size_t depth) {
 
 }  // namespace
 
-TEST_CASE("which texts are markers, and where they hold, is what packaging says") {
+TEST_CASE("markers are accepted and evaluated as by packaging") {
     const auto rows = test::read_golden("markers.txt");
     const auto environments = test::marker_environments(rows);
     std::size_t evaluated = 0;
@@ -38,7 +38,7 @@ TEST_CASE("which texts are markers, and where they hold, is what packaging says"
     CHECK(evaluated > 500);
 }
 
-TEST_CASE("two variables, or two texts, compare by what they are worth") {
+TEST_CASE("two variables or two literals compare by their values") {
     const MarkerEnvironment environment{
         {"os_name", "linux"}, {"sys_platform", "linux"}, {"python_version", "3.11"}};
     CHECK(holds("os_name == sys_platform", environment));
@@ -48,7 +48,7 @@ TEST_CASE("two variables, or two texts, compare by what they are worth") {
     CHECK_FALSE(holds("'3.12' < python_version", environment));
 }
 
-TEST_CASE("a variable that the environment lacks is empty") {
+TEST_CASE("a variable that is missing from the environment is empty") {
     CHECK(holds("extra == ''", {}));
     CHECK_FALSE(holds("extra == 'test'", {}));
     CHECK_FALSE(holds("python_version >= '3'", {}));
@@ -56,13 +56,13 @@ TEST_CASE("a variable that the environment lacks is empty") {
     CHECK(Marker().text().empty());
 }
 
-TEST_CASE("extras compare by their normal names") {
+TEST_CASE("extras compare by their normalised names") {
     CHECK(holds("extra == 'Dev.Tools'", {{"extra", "dev_tools"}}));
     CHECK(holds("'Dev-Tools' == extra", {{"extra", "DEV--TOOLS"}}));
     CHECK_FALSE(holds("extra == 'dev'", {{"extra", "dev-tools"}}));
 }
 
-TEST_CASE("a marker is written normally") {
+TEST_CASE("a marker is rendered in its normal form") {
     const auto text = [](const char* marker) { return Marker::parse(marker)->text(); };
     CHECK(text("os.name=='posix'") == "os_name == \"posix\"");
     CHECK(text("python_implementation != 'it\"s'") == "platform_python_implementation != 'it\"s'");
@@ -71,7 +71,7 @@ TEST_CASE("a marker is written normally") {
           "os_name == \"a\" and (os_name == \"b\" or os_name not in \"c\")");
 }
 
-TEST_CASE("refusals say where") {
+TEST_CASE("errors include the position") {
     const auto refused = Marker::parse("os_name == 'posix' and banana == '1'");
     REQUIRE_FALSE(refused.has_value());
     CHECK(refused.error().code == "marker.invalid");
@@ -83,8 +83,8 @@ TEST_CASE("refusals say where") {
 }
 
 TEST_CASE("nesting and length are bounded") {
-    CHECK(Marker::parse(nested(deepest_marker_nesting)).has_value());
-    CHECK_FALSE(Marker::parse(nested(deepest_marker_nesting + 1)).has_value());
+    CHECK(Marker::parse(nested(max_marker_nesting)).has_value());
+    CHECK_FALSE(Marker::parse(nested(max_marker_nesting + 1)).has_value());
     CHECK(Marker::parse(std::string(max_marker_bytes + 1, ' ')).error().code == "marker.too_long");
     CHECK_FALSE(Marker::parse(std::string(max_marker_bytes, '(')).has_value());
     std::string many = "os_name == 'posix'";

@@ -1,4 +1,4 @@
-// METADATA: which files are accepted, which refused and why.
+// METADATA: accepted and rejected files, with error codes.
 #include "lib/wheel/metadata.hpp"
 
 #include <doctest/doctest.h>
@@ -14,7 +14,7 @@ std::string with(const std::string& more) {
 
 }  // namespace
 
-TEST_CASE("a real METADATA is read whole") {
+TEST_CASE("a real METADATA is parsed completely") {
     const auto metadata = parse_metadata(
         "Metadata-Version: 2.4\r\nName: Torch_Vision\r\nVersion: 2.4.0+cu126\r\nSummary: Images\r\n"
         "Author: Jos\xC3\xA9\r\nRequires-Python: >=3.9\r\nRequires-Dist: numpy>=1.21\r\nrequires-dist: "
@@ -36,7 +36,7 @@ TEST_CASE("a real METADATA is read whole") {
     CHECK(metadata->newer_fields.empty());
 }
 
-TEST_CASE("every published version of the format is read, and 2.0, which was never one") {
+TEST_CASE("every published version of the format is accepted, and 2.0, which was never published") {
     for (const char* version : {"1.0", "1.1", "1.2", "2.0", "2.1", "2.2", "2.3", "2.4", "2.5", "2.6"}) {
         CHECK_MESSAGE(parse_metadata(std::string("Metadata-Version: ") + version + "\nName: a\nVersion: 1\n")
                           .has_value(),
@@ -44,7 +44,7 @@ TEST_CASE("every published version of the format is read, and 2.0, which was nev
     }
 }
 
-TEST_CASE("fields newer than the declared version are noted, not refused") {
+TEST_CASE("fields newer than the declared version are listed, not rejected") {
     const auto metadata = parse_metadata(
         "Metadata-Version: 2.1\nName: a\nVersion: 1\nLicense-File: LICENSE\nLicense-File: "
         "NOTICE\nImport-Name: a\n");
@@ -52,7 +52,7 @@ TEST_CASE("fields newer than the declared version are noted, not refused") {
     CHECK(metadata->newer_fields == std::vector<std::string>{"License-File", "Import-Name"});
 }
 
-TEST_CASE("folded values keep their lines, in both old styles of folding") {
+TEST_CASE("folded values keep their lines, in both old folding styles") {
     const auto headers = parse_headers(
         "License: MIT\n        Line two\n          indented\n       |Line four\n\tLine five\n        \nName: "
         "a\n");
@@ -62,7 +62,7 @@ TEST_CASE("folded values keep their lines, in both old styles of folding") {
     CHECK(headers->body.empty());
 }
 
-TEST_CASE("each refusal has its code") {
+TEST_CASE("each error has its code") {
     struct Row {
         std::string text;
         const char* code;
@@ -104,7 +104,7 @@ TEST_CASE("each refusal has its code") {
     }
 }
 
-TEST_CASE("what many wheels do is accepted") {
+TEST_CASE("common deviations are accepted") {
     CHECK(parse_metadata(with("Dynamic: License-file\nDynamic: requires-dist\n")).has_value());
     CHECK(parse_metadata(with("Requires-Python: >=2.7, !=3.0.*, !=3.1.*,\n")).has_value());
     CHECK(parse_metadata(with("License: GPL\n        \f page two\n")).has_value());
@@ -139,7 +139,7 @@ TEST_CASE("WHEEL is read with its tags expanded") {
         parse_wheel_info("Wheel-Version: 1.9\nRoot-Is-Purelib: False\nTag: py3-none-any\n")->root_is_purelib);
 }
 
-TEST_CASE("a WHEEL that cannot be trusted is refused") {
+TEST_CASE("an invalid WHEEL is rejected") {
     struct Row {
         std::string text;
         const char* code;

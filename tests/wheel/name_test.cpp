@@ -1,4 +1,4 @@
-// Project names: what is valid, and the two normal forms.
+// Project names: validity, and the two normal forms.
 #include "lib/wheel/name.hpp"
 
 #include <doctest/doctest.h>

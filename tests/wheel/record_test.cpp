@@ -1,4 +1,4 @@
-// RECORD: rows, quoting, digests, and what is refused with its line.
+// RECORD: rows, quoting, digests, and errors with line numbers.
 #include "lib/wheel/record.hpp"
 
 #include <doctest/doctest.h>
@@ -14,7 +14,7 @@ const std::string empty_sha256 = "sha256=47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3h
 
 }  // namespace
 
-TEST_CASE("a RECORD is read row by row") {
+TEST_CASE("a RECORD is parsed row by row") {
     const auto rows = parse_record("torch/__init__.py," + empty_sha256 + ",0\r\n\"a,b \"\"c\"\".py\"," +
                                    empty_sha256 + ",\n\ntorch-2.4.0.dist-info/RECORD,,");
     REQUIRE(rows.has_value());
@@ -32,24 +32,24 @@ TEST_CASE("a RECORD is read row by row") {
     CHECK(parse_record("")->empty());
 }
 
-TEST_CASE("digests have the length of their algorithm, weak ones are read, padding is tolerated") {
+TEST_CASE("digests must have the length of their algorithm; weak algorithms and padding are accepted") {
     CHECK(parse_record("a," + empty_sha256 + "=,0\n").has_value());
     CHECK(parse_record("a,sha512=" + base::encode_base64url(std::string(64, 'x')) + ",1\n").has_value());
     CHECK(parse_record("a,sha384=" + base::encode_base64url(std::string(48, 'x')) + ",1\n").has_value());
     CHECK(parse_record("a,md5=" + base::encode_base64url(std::string(16, 'x')) + ",1\n").has_value());
 }
 
-TEST_CASE("what was read is written back byte for byte") {
+TEST_CASE("a parsed RECORD is rendered byte for byte") {
     const std::string text = "torch/a.py," + empty_sha256 + ",12\n\"a,b\"\"c\"," + empty_sha256 +
                              ",18446744073709551615\nx.dist-info/RECORD,,\n";
     CHECK(render_record(*parse_record(text)) == text);
 }
 
-TEST_CASE("a RECORD has as many rows as an archive may have files") {
+TEST_CASE("a RECORD may have as many rows as an archive has files") {
     std::string text;
     for (std::size_t i = 0; i < max_record_rows; ++i)
         text += "a,,\n";
-    CHECK(max_record_rows < 1'000'000);  // each takes some 300 bytes of memory
+    CHECK(max_record_rows < 1'000'000);  // each needs some 300 bytes of memory
     CHECK(parse_record(text).has_value());
     text += "a,,\n";
     const auto more = parse_record(text);
@@ -57,7 +57,7 @@ TEST_CASE("a RECORD has as many rows as an archive may have files") {
     CHECK(more.error().code == "record.too_many");
 }
 
-TEST_CASE("a bad row is refused with its line") {
+TEST_CASE("an invalid row is rejected with its line number") {
     struct Row {
         std::string row;
         const char* code;

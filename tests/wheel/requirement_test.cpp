@@ -1,4 +1,4 @@
-// Requirements against `packaging`.
+// Requirements compared with `packaging`.
 #include "lib/wheel/requirement.hpp"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace wheelyard::wheel {
 
-TEST_CASE("which texts are requirements, and what they ask for, is what packaging says") {
+TEST_CASE("requirements are accepted and interpreted as by packaging") {
     const auto environments = test::marker_environments(test::read_golden("markers.txt"));
     std::size_t accepted = 0;
     for (const auto& row : test::read_golden("requirements.txt")) {
@@ -38,7 +38,7 @@ TEST_CASE("which texts are requirements, and what they ask for, is what packagin
     CHECK(accepted > 300);
 }
 
-TEST_CASE("a requirement is written as it reads") {
+TEST_CASE("a requirement is rendered in its normal form") {
     const auto text = [](const char* requirement) { return Requirement::parse(requirement)->text(); };
     CHECK(text("  NumPy [ b , a ] ( >= 1.21 , < 3 ) ; python_version>='3.9'") ==
           "NumPy[b,a]>=1.21,<3; python_version >= \"3.9\"");
@@ -47,7 +47,7 @@ TEST_CASE("a requirement is written as it reads") {
     CHECK(Requirement::parse("Foo.Bar_baz>=1")->project == "foo-bar-baz");
 }
 
-TEST_CASE("refusals say where and are bounded") {
+TEST_CASE("errors include the position, and input is bounded") {
     const auto refused = Requirement::parse("numpy >= 1.0 < 2");
     REQUIRE_FALSE(refused.has_value());
     CHECK(refused.error().code == "requirement.invalid");

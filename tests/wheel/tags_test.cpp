@@ -1,4 +1,4 @@
-// Compatibility tags: the order of preference against `packaging`, tag sets, platforms.
+// Compatibility tags: order of preference compared with `packaging`, tag sets, platforms.
 #include "lib/wheel/tags.hpp"
 
 #include <charconv>
@@ -65,7 +65,7 @@ TEST_CASE("the supported tags of a hundred environments are those of packaging")
     }
 }
 
-TEST_CASE("a compressed tag set stands for every combination, sorted and once") {
+TEST_CASE("a compressed tag set expands to every combination, sorted and unique") {
     CHECK(texts_of(*parse_tag_set("py3.py2-none-any")) ==
           std::vector<std::string>{"py2-none-any", "py3-none-any"});
     CHECK(texts_of(*parse_tag_set("CP312-ABI3.none-linux_X86_64")) ==
@@ -75,7 +75,7 @@ TEST_CASE("a compressed tag set stands for every combination, sorted and once") 
     CHECK(parse_tag_set("graalpy311-graalpy240_311_native-win_amd64").has_value());
 }
 
-TEST_CASE("a text that is no tag set is refused") {
+TEST_CASE("text that is not a tag set is rejected") {
     for (const char* text : {"", "py3", "py3-none", "py3-none-any-x", "--", "py3--any", "py3-none-",
                              "py3.-none-any", ".py3-none-any", "py3-none-any any", "3py-none-any",
                              "py3-none-lin/ux", "py3-none-any\n", "p\xC3\xA9-none-any"}) {
@@ -90,7 +90,7 @@ TEST_CASE("a text that is no tag set is refused") {
     CHECK_FALSE(parse_tag_set(wide + "-" + wide + "-any").has_value());
 }
 
-TEST_CASE("platforms are taken apart, legacy manylinux names included") {
+TEST_CASE("platforms are parsed, including legacy manylinux names") {
     struct Row {
         const char* text;
         PlatformKind kind;
@@ -125,7 +125,7 @@ TEST_CASE("platforms are taken apart, legacy manylinux names included") {
     }
 }
 
-TEST_CASE("the best of a wheel's tags decides, and a wheel for elsewhere has none") {
+TEST_CASE("the best of a wheel's tags decides; a wheel for another platform has none") {
     const auto supported =
         supported_tags({.python_minor = 12, .machine = "x86_64", .glibc_major = 2, .glibc_minor = 28});
     const auto exact = best_position(*parse_tag_set("cp312-cp312-linux_x86_64"), supported);
@@ -144,7 +144,7 @@ TEST_CASE("the best of a wheel's tags decides, and a wheel for elsewhere has non
     CHECK_FALSE(best_position({}, supported).has_value());
 }
 
-TEST_CASE("a free-threaded Python takes no abi3 wheel") {
+TEST_CASE("a free-threaded Python accepts no abi3 wheel") {
     const auto supported =
         supported_tags({.python_minor = 13, .free_threaded = true, .glibc_major = 2, .glibc_minor = 28});
     CHECK(supported.front().text() == "cp313-cp313t-linux_x86_64");
@@ -153,7 +153,7 @@ TEST_CASE("a free-threaded Python takes no abi3 wheel") {
     CHECK(best_position(*parse_tag_set("py3-none-any"), supported).has_value());
 }
 
-TEST_CASE("an absurd environment makes a bounded list") {
+TEST_CASE("an invalid environment yields a bounded list") {
     CHECK(supported_tags({.python_minor = 2'000'000'000, .glibc_major = 2'000'000'000, .musl_major = 1})
               .size() < 100'000);
     CHECK_FALSE(supported_tags({.python_minor = -5, .machine = ""}).empty());

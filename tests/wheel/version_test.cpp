@@ -1,4 +1,4 @@
-// Versions: the order, proven on one sorted array, and the grammar, against `packaging`.
+// Versions: the order, verified on one sorted array, and the grammar, compared with `packaging`.
 #include "lib/wheel/version.hpp"
 
 #include "lib/wheel/limits.hpp"
@@ -15,7 +15,7 @@ Version parsed(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("the order is total and the one of packaging: every pair of a sorted list, both ways") {
+TEST_CASE("the order is total and that of packaging: every pair of a sorted list in both directions") {
     struct Placed {
         Version version;
         std::size_t place;
@@ -40,7 +40,7 @@ TEST_CASE("the order is total and the one of packaging: every pair of a sorted l
     CHECK(sorted.size() > 400);
 }
 
-TEST_CASE("what is a version, and how it is spelt normally, is what packaging says") {
+TEST_CASE("versions are accepted and normalised as by packaging") {
     for (const auto& row : test::read_golden("version_normal.txt")) {
         REQUIRE(row.size() == 2);
         const auto version = Version::parse(row[0]);
@@ -51,7 +51,7 @@ TEST_CASE("what is a version, and how it is spelt normally, is what packaging sa
     }
 }
 
-TEST_CASE("the parts of a version can be asked for") {
+TEST_CASE("the parts of a version are accessible") {
     const auto version = parsed(" v1!02.0-RC_1.rev2-DEV3+Cu126_01 ");
     CHECK(version.as_written() == "v1!02.0-RC_1.rev2-DEV3+Cu126_01");
     CHECK(version.text() == "1!2.0rc1.post2.dev3+cu126.1");
@@ -74,7 +74,7 @@ TEST_CASE("the parts of a version can be asked for") {
     CHECK_FALSE(parsed("1.0.post1").is_prerelease());
 }
 
-TEST_CASE("trailing zeros of a release are no difference, a local part is one") {
+TEST_CASE("trailing zeros of a release make no difference; a local part does") {
     CHECK(parsed("1") == parsed("1.0.0"));
     CHECK(parsed("1.0") != parsed("1.0+cu126"));
     CHECK(parsed("1.0").compare_public(parsed("1.0+cu126")) == 0);
@@ -90,7 +90,7 @@ TEST_CASE("numbers longer than any machine integer keep their value") {
     CHECK(Number("9") < Number("10"));
 }
 
-TEST_CASE("a text that is no version is refused with its value, however long or odd") {
+TEST_CASE("text that is not a version is rejected with its value, however long or odd") {
     const auto refused = Version::parse("1.0-banana\x01");
     REQUIRE_FALSE(refused.has_value());
     CHECK(refused.error().code == "version.invalid");

@@ -9,7 +9,7 @@ namespace {
 inspect::Facts full_facts() {
     inspect::Facts facts;
     facts.size_bytes = 539'136'850;
-    facts.unpacked_bytes = 5'000'000'000;  // beyond 32 bits
+    facts.unpacked_bytes = 5'000'000'000;  // more than 32 bits
     facts.members = 13'187;
     facts.tags = {{"cp312", "cp312", "linux_aarch64"}};
     facts.requires_python = ">=3.8";
@@ -61,7 +61,7 @@ TEST_CASE("facts as JSON: every member, lists that are empty too, and no text th
         R"("hip_gfx":[],"needed":{}})");
 }
 
-TEST_CASE("a verdict says its code, severity, sentence, evidence and advice") {
+TEST_CASE("a verdict contains its code, severity, sentence, evidence and advice") {
     inspect::Inspection inspection;
     inspection.verdicts = {
         {"record.hash_mismatch", inspect::Severity::reject, "six.py", "sha256=a", "sha256=b"}};
@@ -79,7 +79,7 @@ TEST_CASE("a verdict says its code, severity, sentence, evidence and advice") {
     CHECK_FALSE(verdict.string_or("advice", "").empty());
 }
 
-TEST_CASE("each ELF file says its own needs, each version under the library that must have it") {
+TEST_CASE("each ELF file lists its own needs, and each version under the library that must provide it") {
     inspect::ElfMember member{"demo/_core.so", {}};
     member.elf.machine = "aarch64";
     member.elf.os_abi = 3;

@@ -1,4 +1,4 @@
-// The governor's summary as it is written, kept, and told.
+// The governor's summary: parsed, kept in journals, described.
 #include "lib/wire/governed_build.hpp"
 
 #include <doctest/doctest.h>
@@ -17,7 +17,7 @@ const std::string summary = R"({
   "messages": ["a.cu: needs 9 GiB"]
 })";
 
-TEST_CASE("a summary of the governor's is read and survives its own JSON") {
+TEST_CASE("a governor summary is parsed and survives a JSON round trip") {
     const auto build = parse_governor_summary(summary);
     REQUIRE_MESSAGE(build.has_value(), build.error().text());
     CHECK(build->compiles == 140);
@@ -31,7 +31,7 @@ TEST_CASE("a summary of the governor's is read and survives its own JSON") {
     CHECK(render_governed_build(parse_governed_build(*again)) == render_governed_build(*build));
 }
 
-TEST_CASE("what is no summary is refused, and odd members are taken for zero or cut") {
+TEST_CASE("text that is not a summary is rejected; invalid members become zero or are cut") {
     CHECK(!parse_governor_summary("").has_value());
     CHECK(parse_governor_summary("{}").error().code == "governor.format");
     CHECK(parse_governor_summary(base::replace_all(summary, "summary/1", "summary/2")).error().code ==
@@ -43,7 +43,7 @@ TEST_CASE("what is no summary is refused, and odd members are taken for zero or 
     CHECK(odd->high_water_bytes == 1'000'000'000'000'000'000);
     std::string text;
     for (std::size_t i = 0; i < max_governor_text; ++i)
-        text += "é";  // two bytes each, so the cut falls between or inside
+        text += "é";  // two bytes each, so the cut is between or inside characters
     const auto cut = parse_governor_summary(base::replace_all(summary, "needs 9 GiB", text));
     REQUIRE(cut.has_value());
     CHECK(cut->messages.at(0).size() <= max_governor_text);

@@ -42,7 +42,7 @@ Outcome full() {
     return outcome;
 }
 
-TEST_CASE("an outcome survives its JSON") {
+TEST_CASE("an outcome survives a JSON round trip") {
     const auto read = parse_outcome(render_outcome(full()));
     REQUIRE_MESSAGE(read.has_value(), read.error().text());
     CHECK(render_outcome(*read) == render_outcome(full()));
@@ -76,7 +76,7 @@ TEST_CASE("an outcome without diagnosis and exit code keeps them absent") {
     CHECK(!read->exit_code.has_value());
 }
 
-TEST_CASE("another format, version or result is refused; unknown members are not") {
+TEST_CASE("another format, version or result is rejected; unknown members are accepted") {
     const std::string good = render_outcome(full());
     CHECK(!parse_outcome("").has_value());
     CHECK(parse_outcome(base::replace_all(good, "outcome/1", "outcome/2")).error().code == "outcome.format");

@@ -1,4 +1,4 @@
-// The body of every refusal: what is rendered is read again, and a title stays one harmless line.
+// Problem documents: round trips and safe titles.
 #include "lib/wire/problem.hpp"
 
 #include <doctest/doctest.h>
@@ -9,7 +9,7 @@
 
 using namespace wheelyard;
 
-TEST_CASE("a problem comes back as it was rendered") {
+TEST_CASE("a problem survives a round trip") {
     const wire::Problem problem{
         .status = 409,
         .code = "upload.name_taken",
@@ -27,13 +27,13 @@ TEST_CASE("a problem comes back as it was rendered") {
     CHECK(back->advice == problem.advice);
 }
 
-TEST_CASE("a problem is an RFC 9457 object: type, title and status always, empty members left out") {
+TEST_CASE("a problem is an RFC 9457 object: always with type, title and status, without empty members") {
     CHECK(wire::render_problem(
               {.status = 500, .code = {}, .title = "It failed", .detail = {}, .value = {}, .advice = {}}) ==
           R"({"type":"about:blank","title":"It failed","status":500})");
 }
 
-TEST_CASE("members that a newer server adds are ignored, absent ones are empty") {
+TEST_CASE("members of newer servers are ignored, absent ones are empty") {
     const auto problem = wire::parse_problem(R"({"code":"x.y","new":{"a":[1]},"title":null})");
     REQUIRE(problem.has_value());
     CHECK(problem->code == "x.y");
@@ -41,7 +41,7 @@ TEST_CASE("members that a newer server adds are ignored, absent ones are empty")
     CHECK(problem->status == 0);
 }
 
-TEST_CASE("what is no problem document is an error") {
+TEST_CASE("text that is not a problem document is an error") {
     for (const char* body :
          {"", "[]", "\"text\"", "{", "<html>", R"({"status":99})", R"({"status":600})", R"({"status":-1})"}) {
         CAPTURE(body);

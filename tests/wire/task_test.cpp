@@ -1,4 +1,4 @@
-// Tasks on the wire: what is rendered is read again, and what cannot be meant is refused.
+// Task documents: round trips, and rejected input.
 #include "lib/wire/task.hpp"
 
 #include <doctest/doctest.h>
@@ -39,7 +39,7 @@ wire::Outcome outcome() {
 
 }  // namespace
 
-TEST_CASE("a task comes back as it was rendered") {
+TEST_CASE("a task survives a round trip") {
     const wire::Task task = sample();
     const auto back = wire::parse_task(wire::task_json(task).render());
     REQUIRE_MESSAGE(back.has_value(), back.error().text());
@@ -49,7 +49,7 @@ TEST_CASE("a task comes back as it was rendered") {
     CHECK(list->size() == 2);
 }
 
-TEST_CASE("a list's rows are without outcomes, so that many fit into one answer") {
+TEST_CASE("list rows omit outcomes, so that many fit into one response") {
     wire::Task task = sample();
     task.outcome = io::Json::object({{"log", std::string(60'000, 'x')}});
     CHECK(wire::task_json(task).find("outcome") != nullptr);
@@ -63,7 +63,7 @@ TEST_CASE("a list's rows are without outcomes, so that many fit into one answer"
     CHECK(wire::parse_tasks(text).value().size() == 100);
 }
 
-TEST_CASE("a claim and its answer come back as they were rendered") {
+TEST_CASE("a claim and its answer survive a round trip") {
     wire::ClaimOffer offer{claim, "bede", "bede.login1", {"3.11", "3.12"}, {"cpu"}, {}, "t1"};
     CHECK_FALSE(wire::parse_claim(wire::render_claim(offer)).value().packages.has_value());
     offer.packages = std::vector<std::string>{"torch"};
@@ -77,7 +77,7 @@ TEST_CASE("a claim and its answer come back as they were rendered") {
     CHECK(wire::render_claimed(answer) == wire::render_claimed(claimed));
 }
 
-TEST_CASE("leases and ends come back as they were rendered") {
+TEST_CASE("leases and task ends survive a round trip") {
     CHECK(wire::parse_lease_request(wire::render_lease_request(claim)).value() == claim);
     const auto lease = wire::parse_lease(wire::render_lease({600, 17})).value();
     CHECK(lease.lease_s == 600);
@@ -89,7 +89,7 @@ TEST_CASE("leases and ends come back as they were rendered") {
     CHECK(end->outcome.wheel_filename == "torch.whl");
 }
 
-TEST_CASE("a wish is normalised, and names one version, one Python, one project") {
+TEST_CASE("a wish is normalised and names one version, one Python and one project") {
     const auto wish = wire::check_wish({"bede", "Foo__Bar", "2.4.0RC1", "3.11", ""}).value();
     CHECK(wish.package == "foo-bar");
     CHECK(wish.version == "2.4.0rc1");
@@ -110,7 +110,7 @@ TEST_CASE("a wish is normalised, and names one version, one Python, one project"
     }
 }
 
-TEST_CASE("a wheel meets a task's version: any label where none is asked for, else that one") {
+TEST_CASE("a wheel meets a task's version: any label if none is requested, otherwise that one") {
     CHECK(wire::meets_version("2.4.0", "2.4.0"));
     CHECK(wire::meets_version("2.4.0+cu123", "2.4"));
     CHECK(wire::meets_version("2.4.0+cu123", "2.4.0+cu123"));
@@ -120,7 +120,7 @@ TEST_CASE("a wheel meets a task's version: any label where none is asked for, el
     CHECK_FALSE(wire::meets_version("x", "2.4.0"));
 }
 
-TEST_CASE("a wheel meets a task's Python by its tags, on whatever platform it is for") {
+TEST_CASE("a wheel meets a task's Python by its tags, for any platform") {
     struct Row {
         const char* tags;
         const char* python;
@@ -146,7 +146,7 @@ TEST_CASE("a wheel meets a task's Python by its tags, on whatever platform it is
     }
 }
 
-TEST_CASE("what is no such document is an error") {
+TEST_CASE("text that is not such a document is an error") {
     for (const std::string body :
          {"", "[]", "{", "{}", R"({"format":"wheelyard.task/2"})", R"({"format":"wheelyard.claim/1"})",
           R"({"format":"wheelyard.claim/1","claim":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"})",
@@ -171,7 +171,7 @@ TEST_CASE("what is no such document is an error") {
     CHECK_FALSE(wire::parse_claim(head + R"("task":"../x"})").has_value());
 }
 
-TEST_CASE("every state has a word that is read again") {
+TEST_CASE("every state has a name that parses back") {
     for (const TaskState state :
          {TaskState::queued, TaskState::claimed, TaskState::done, TaskState::failed, TaskState::cancelled})
         CHECK(wire::parse_task_state(wire::task_state_text(state)) == state);

@@ -1,4 +1,4 @@
-// Largest first, with a guarded backfill.
+// Largest first, with reservations and backfill.
 #include "builder/governor/admission/admission.hpp"
 
 #include <algorithm>
@@ -9,13 +9,13 @@
 namespace wheelyard::governor {
 namespace {
 
-// A head is guarded when its time is more than 1/this of what is left to do on the whole machine.
-constexpr double guard_part = 2;
-// While the longest's time is more than 1/this of it, longest first matters more than the mix.
+// Room is reserved for a head whose time is more than 1/2 of the time left for the whole machine.
+constexpr double reserve_time_part = 2;
+// While the longest compile takes more than 1/5 of it, longest first matters more than the mix.
 constexpr double tail_part = 5;
-// What runs may be finer than what waits, to this part of its mean size.
-constexpr double grain_part = 0.9;
-// Known well enough to fill a gap with: its spread is at most this part of it.
+// The running compiles count as smaller when their mean size is below this part of the waiting ones'.
+constexpr double size_part = 0.9;
+// A prediction is precise enough to fill a gap if its spread is at most this part of it.
 constexpr double sure_part = 0.1;
 
 }  // namespace
@@ -28,20 +28,20 @@ void Admission::Load::add(const Need& need) {
     ++count;
 }
 
-void Admission::Load::take(const Need& need) {
+void Admission::Load::remove(const Need& need) {
     typical = std::max(0.0, typical - need.typical_bytes);
     squares = std::max(0.0, squares - need.typical_bytes * need.typical_bytes);
     variance = std::max(0.0, variance - need.spread_bytes * need.spread_bytes);
     cpus -= need.cpus;
-    if (--count == 0) *this = Load{};  // sheds what rounding left behind
+    if (--count == 0) *this = Load{};  // discards rounding errors
 }
 
-void Admission::Grain::add(const Need& need) {
+void Admission::Sizes::add(const Need& need) {
     area += need.seconds * need.typical_bytes;
     squares += need.seconds * need.typical_bytes * need.typical_bytes;
 }
 
-void Admission::Grain::take(const Need& need) {
+void Admission::Sizes::remove(const Need& need) {
     area -= need.seconds * need.typical_bytes;
     squares -= need.seconds * need.typical_bytes * need.typical_bytes;
 }
@@ -60,28 +60,27 @@ double Admission::reserved_bytes() const {
 
 Admission::Rank Admission::rank_of(TryId id, const Need& need) {
     const double area = need.typical_bytes * std::max(need.seconds, 1e-3);
-    // After every real area: those that run alone cost the machine's other cores, so all others go before
-    // them.
+    // Positive, so after all others: a compile that runs alone idles the other cores.
     return {need.alone ? 1.0 / (1.0 + area) : -area, id, &need};
 }
 
-void Admission::count_in(TryId id, const Need& need) {
+void Admission::index_waiting(TryId id, const Need& need) {
     order_.insert(rank_of(id, need));
     smallest_.emplace(need.typical_bytes, id);
     if (!need.alone) by_time_.emplace(-need.seconds, id);
     waiting_seconds_ += need.seconds * need.cpus;
     waiting_area_ += need.seconds * need.typical_bytes;
-    if (!need.alone) waiting_grain_.add(need);
+    if (!need.alone) waiting_sizes_.add(need);
 }
 
-void Admission::count_out(TryId id, const Need& need) {
+void Admission::unindex_waiting(TryId id, const Need& need) {
     order_.erase(rank_of(id, need));
     smallest_.erase({need.typical_bytes, id});
     by_time_.erase({-need.seconds, id});
     waiting_seconds_ = order_.empty() ? 0 : waiting_seconds_ - need.seconds * need.cpus;
     waiting_area_ = order_.empty() ? 0 : waiting_area_ - need.seconds * need.typical_bytes;
-    if (!need.alone) waiting_grain_.take(need);
-    if (by_time_.empty()) waiting_grain_ = {};
+    if (!need.alone) waiting_sizes_.remove(need);
+    if (by_time_.empty()) waiting_sizes_ = {};
 }
 
 bool Admission::fits(const Load& load, const Need& need) const {
@@ -96,13 +95,13 @@ void Admission::enqueue(TryId id, const Need& need) {
     const std::uint64_t deadline = starts_ + max_overtaken;
     const auto [found, inserted] = waiting_.try_emplace(id, Waiting{need, deadline});
     if (!inserted) return;
-    count_in(id, found->second.need);
+    index_waiting(id, found->second.need);
     deadlines_.emplace(deadline, id);
 }
 
 void Admission::forget_waiting(std::map<TryId, Waiting>::iterator found) {
     const auto& [id, waiting] = *found;
-    count_out(id, waiting.need);
+    unindex_waiting(id, waiting.need);
     deadlines_.erase({waiting.deadline, id});
     waiting_.erase(found);
 }
@@ -110,15 +109,15 @@ void Admission::forget_waiting(std::map<TryId, Waiting>::iterator found) {
 void Admission::revise(TryId id, const Need& need) {
     const auto found = waiting_.find(id);
     if (found == waiting_.end()) return;
-    count_out(id, found->second.need);
+    unindex_waiting(id, found->second.need);
     found->second.need = need;
-    count_in(id, found->second.need);
+    index_waiting(id, found->second.need);
 }
 
 void Admission::remove(TryId id) {
     if (const auto found = waiting_.find(id); found != waiting_.end()) forget_waiting(found);
     if (const auto found = running_.find(id); found != running_.end()) {
-        load_.take(found->second.need);
+        load_.remove(found->second.need);
         running_.erase(found);
     }
 }
@@ -126,7 +125,7 @@ void Admission::remove(TryId id) {
 void Admission::observe(TryId id, double bytes) {
     const auto found = running_.find(id);
     if (found == running_.end() || found->second.need.typical_bytes >= bytes) return;
-    load_.take(found->second.need);
+    load_.remove(found->second.need);
     found->second.need.typical_bytes = bytes;
     load_.add(found->second.need);
 }
@@ -147,39 +146,38 @@ TryId Admission::head() const {
     return is_near_end() ? by_time_.begin()->second : order_.begin()->id;
 }
 
-// A head that cannot start is guarded when its patience is over, when so little is left beside it that its
-// own time would decide the end, or when smaller ones have taken its room for so long that what is left gets
-// coarse: of giants alone fewer fit together, and the last of them idle the machine. The latter only for a
-// wait that is expected to end: behind one that runs over its time the machine would idle for as long.
-bool Admission::must_guard(const Need& head, double now_s) const {
-    return overdue() || head.seconds * guard_part > left_s() ||
-           (is_too_fine(head) && room_for_head(head, now_s).first > now_s);
+// Room is reserved for a head that cannot start if it is overdue, if its own time is a large part of the time
+// left, or if the running compiles are smaller than the waiting ones. The last reason applies only if the
+// room is expected to become free later than now: if running compiles exceed their predicted time, nobody
+// knows when it does, and the machine would idle until then.
+bool Admission::must_reserve(const Need& head, double now_s) const {
+    return overdue() || head.seconds * reserve_time_part > left_s() ||
+           (are_running_smaller(head) && room_for_head(head, now_s).first > now_s);
 }
 
-// By the mean size of what takes the room: Σ bytes² / Σ bytes, and of what waits each for its time. What fits
-// beside nothing comes last whatever happens, and is left out.
-bool Admission::is_too_fine(const Need& head) const {
+// Compares mean sizes, weighted by size: Σ bytes² / Σ bytes; for waiting compiles also by time. Leaves out
+// what is larger than the limit, which comes last anyway.
+bool Admission::are_running_smaller(const Need& head) const {
     Load one;
     one.add(head);
     if (load_.typical <= 0 || one.bytes() > limit_) return false;
-    Grain rest = waiting_grain_;
+    Sizes rest = waiting_sizes_;
     for (auto at = smallest_.rbegin(); at != smallest_.rend() && at->first > limit_; ++at) {
-        if (const Need& need = waiting_.at(at->second).need; !need.alone) rest.take(need);
+        if (const Need& need = waiting_.at(at->second).need; !need.alone) rest.remove(need);
     }
-    return rest.area > 0 && load_.squares / load_.typical < grain_part * rest.squares / rest.area;
+    return rest.area > 0 && load_.squares / load_.typical < size_part * rest.squares / rest.area;
 }
 
-// What is left to do, if the machine were full until the end.
 double Admission::left_s() const {
     return std::max(waiting_seconds_ / cores_, waiting_area_ / std::max(limit_, 1.0));
 }
 
-// So little is left beside the longest that its own time may decide the end.
+// Whether so little is left that the longest compile may decide the end of the build.
 bool Admission::is_near_end() const {
     return !by_time_.empty() && -by_time_.begin()->first * tail_part > left_s();
 }
 
-// What would be the last to fit gives way to the largest that still does: the room that is left over is lost
+// If nothing more fits after `chosen`, returns the largest that fits instead: the room left over stays unused
 // until something ends.
 const Admission::Rank* Admission::best_filling(const Rank* chosen) const {
     if (chosen == nullptr || chosen->need->spread_bytes > sure_part * chosen->need->typical_bytes)
@@ -204,8 +202,8 @@ const Admission::Rank* Admission::longest_that_fits() const {
     return nullptr;
 }
 
-// The first in order of that side of the mix, else of the other; of either side for nullopt. In one pass: of
-// compiles that are all alike none is of the one side.
+// The first in order that fits and is heavier or not heavier than the mean memory per core, as `heavier`
+// says; if there is none, the first that fits. One pass: if all are alike, one side is empty.
 const Admission::Rank* Admission::first_that_fits(std::optional<bool> heavier) const {
     const double mix = waiting_seconds_ > 0 ? waiting_area_ / waiting_seconds_ : 0;
     const double room = limit_ - load_.bytes();
@@ -223,7 +221,7 @@ const Admission::Rank* Admission::first_that_fits(std::optional<bool> heavier) c
 
 const Admission::Rank* Admission::choose(TryId head_id, const Need& head) const {
     if (load_.count == 0 || overdue()) {
-        // One that is larger than all the room there is comes after those that fit.
+        // A head that is larger than the limit comes after those that fit.
         if (head.typical_bytes > limit_ && !overdue()) {
             if (const auto* found = first_that_fits(std::nullopt)) return found;
         }
@@ -235,7 +233,7 @@ const Admission::Rank* Admission::choose(TryId head_id, const Need& head) const 
     return best_filling(first_that_fits(heavier));
 }
 
-// When the blocked head can start by what is expected to end, and what will still be running then.
+// When the blocked head is expected to be able to start, and what will still be running then.
 std::pair<double, Admission::Load> Admission::room_for_head(const Need& need, double now_s) const {
     std::vector<const Running*> by_end;
     by_end.reserve(running_.size());
@@ -247,7 +245,7 @@ std::pair<double, Admission::Load> Admission::room_for_head(const Need& need, do
     double when = now_s;
     for (const auto* running : by_end) {
         if (fits(left, need)) break;
-        left.take(running->need);
+        left.remove(running->need);
         when = std::max(when, running->end_s);
     }
     return {when, left};
@@ -281,7 +279,7 @@ std::vector<TryId> Admission::start(double now_s) {
     while (!waiting_.empty() && load_.cpus < cores_) {
         const TryId head_id = head();
         const Need first = waiting_.at(head_id).need;
-        if (!fits(load_, first) && must_guard(first, now_s)) {
+        if (!fits(load_, first) && must_reserve(first, now_s)) {
             backfill(head_id, now_s, started);
             break;
         }

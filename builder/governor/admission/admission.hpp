@@ -1,21 +1,22 @@
-// Which waiting compile starts now. Pure and without a clock: time comes in as a number, so the simulator
-// runs the very code that governs a build.
+// Decides which waiting compiles start now. Pure: the caller passes the time, so the simulator runs the same
+// code as a real build.
 //
-// Order: largest time × memory first, because what is started last decides how long the machine stands idle,
-// and a giant started last stands alone. Compiles that run alone come after all others. Within that order,
-// the mix is kept: when what runs is heavier (memory per core) than what waits, the first of the lighter ones
-// is taken, else the first of the heavier, since a build that runs its heavy ones first idles its cores at
-// first and its memory at last. Where what was chosen would be the last to fit, the largest that fits is
-// taken instead. Near the end, when the longest one's own time may decide it, the longest goes first.
+// Order: the largest time × memory goes first, because the compiles started last decide how long cores idle
+// at the end, and a large one started last runs alone. Compiles that must run alone come last. Within this
+// order the mix is balanced: if the running compiles use more memory per core than the waiting ones, the
+// first lighter compile starts, otherwise the first heavier one. A build that ran its heavy compiles first
+// would idle cores at the beginning and memory at the end. If the chosen compile would be the last that fits,
+// the largest that fits replaces it. Near the end, when the longest compile may decide the end of the build,
+// the longest goes first.
 //
-// Room: every compile is expected to peak at `typical`, give or take `spread` (one standard deviation). Peaks
-// of different compiles miss independently, so a set fits when Σ typical + 1.5·√(Σ spread²) is within the
-// limit. One unknown compile thus reserves a high quantile, a hundred of them not a hundred high quantiles.
+// Room: a compile's peak is expected at `typical` with the standard deviation `spread`. Errors of different
+// compiles are independent, so a set fits if Σ typical + 1.5·√(Σ spread²) is within the limit. One unknown
+// compile reserves a high quantile; for many together the errors average out.
 //
-// No starvation: when the first in order does not fit, others may overtake it, but only so often, not when it
-// alone is a good part of what is left, and not while what runs is finer than what waits: the large would all
-// be left for the end, where few of them fill the room. Then they may start only if they end before it could
-// start, or leave it its room (EASY backfill, as batch schedulers do).
+// Starvation: if the head of the order does not fit, others may overtake it, unless it was overtaken too
+// often, its own time is a large part of what is left, or the running compiles are smaller than the waiting
+// ones (the large ones would all be left for the end, where few fit together). Then room is reserved for the
+// head: others start only if they end before it can start or leave it enough room (EASY backfill).
 #pragma once
 
 #include <cstdint>
@@ -29,12 +30,13 @@ namespace wheelyard::governor {
 
 using TryId = std::uint64_t;
 
+// The predicted need of one compile.
 struct Need {
-    double typical_bytes = 0;
-    double spread_bytes = 0;
+    double typical_bytes = 0;  // expected peak
+    double spread_bytes = 0;   // its standard deviation
     double seconds = 1;
     unsigned cpus = 1;
-    bool alone = false;
+    bool alone = false;  // must run alone
 
     [[nodiscard]] double high_bytes() const { return typical_bytes + 2 * spread_bytes; }
 };
@@ -46,59 +48,60 @@ class Admission {
     void set_limit(double bytes) { limit_ = bytes; }
     void set_cores(unsigned cores) { cores_ = cores == 0 ? 1 : cores; }
     void enqueue(TryId id, const Need& need);
-    // A waiting one's prediction changed.
+    // Replaces the prediction of a waiting compile.
     void revise(TryId id, const Need& need);
-    // Gone, waiting or running; unknown ids are ignored.
+    // Removes a waiting or running compile; ignores unknown ids.
     void remove(TryId id);
-    // A running compile uses `bytes` now: never less than that is reserved for it.
+    // A running compile uses `bytes` now; at least that much stays reserved for it.
     void observe(TryId id, double bytes);
-    // Chooses, moves to running and returns what starts now, in order. Whenever anything waits and nothing
-    // runs, something starts: a limit that is too low for all must be met by a compile, not by silence.
+    // Moves the compiles that start now to running and returns them in order. If something waits and nothing
+    // runs, something starts even if it does not fit: a limit that is too low must show as a failing compile,
+    // not as a build that hangs.
     [[nodiscard]] std::vector<TryId> start(double now_s);
 
     [[nodiscard]] std::size_t waiting() const { return waiting_.size(); }
     [[nodiscard]] bool is_running(TryId id) const { return running_.contains(id); }
     [[nodiscard]] std::size_t running() const { return running_.size(); }
     [[nodiscard]] double reserved_bytes() const;
-    [[nodiscard]] double min_waiting_bytes() const;  // as expected; 0 when none waits
-    // How long what waits would keep a full machine busy.
+    [[nodiscard]] double min_waiting_bytes() const;  // smallest expected peak; 0 if nothing waits
+    // Seconds that the waiting compiles would keep a full machine busy.
     [[nodiscard]] double left_s() const;
 
   private:
     struct Waiting {
         Need need;
-        std::uint64_t deadline;  // count of starts at which it becomes the first
+        std::uint64_t deadline;  // value of starts_ at which it becomes the head
     };
     struct Running {
         Need need;
         double end_s;
     };
-    struct Load {  // what a set of compiles takes
+    struct Load {  // what the running compiles use
         double typical = 0, variance = 0, squares = 0;
         unsigned cpus = 0;
         std::size_t count = 0;
         void add(const Need& need);
-        void take(const Need& need);
+        void remove(const Need& need);
         [[nodiscard]] double bytes() const;
     };
-    struct Grain {
+    struct Sizes {                     // for the mean size, squares / area
         double area = 0, squares = 0;  // bytes × seconds, bytes² × seconds
         void add(const Need& need);
-        void take(const Need& need);
+        void remove(const Need& need);
     };
     struct Rank {
-        double key;  // −time × memory, then first come
+        double key;  // −time × memory; ties by id, the order of arrival
         TryId id;
         const Need* need;
         bool operator<(const Rank& other) const { return key != other.key ? key < other.key : id < other.id; }
     };
 
     [[nodiscard]] static Rank rank_of(TryId id, const Need& need);
-    void count_in(TryId id, const Need& need);
-    void count_out(TryId id, const Need& need);
+    void index_waiting(TryId id, const Need& need);
+    void unindex_waiting(TryId id, const Need& need);
     [[nodiscard]] bool overdue() const { return deadlines_.begin()->first <= starts_; }
-    [[nodiscard]] bool must_guard(const Need& head, double now_s) const;
-    [[nodiscard]] bool is_too_fine(const Need& head) const;
+    [[nodiscard]] bool must_reserve(const Need& head, double now_s) const;
+    [[nodiscard]] bool are_running_smaller(const Need& head) const;
     [[nodiscard]] const Rank* first_that_fits(std::optional<bool> heavier) const;
     [[nodiscard]] const Rank* choose(TryId head_id, const Need& head) const;
     [[nodiscard]] bool fits(const Load& load, const Need& need) const;
@@ -114,12 +117,12 @@ class Admission {
     unsigned cores_;
     double limit_ = 0;
     std::uint64_t starts_ = 0;
-    double waiting_seconds_ = 0;  // × cores taken
+    double waiting_seconds_ = 0;  // seconds × cores
     double waiting_area_ = 0;     // bytes × seconds
-    Grain waiting_grain_;         // of those that need not be alone
+    Sizes waiting_sizes_;         // without those that must run alone
     std::map<TryId, Waiting> waiting_;
     std::set<Rank> order_;
-    std::set<std::pair<double, TryId>> by_time_;  // (−seconds, id) of those that need not be alone
+    std::set<std::pair<double, TryId>> by_time_;  // (−seconds, id), without those that must run alone
     std::set<std::pair<std::uint64_t, TryId>> deadlines_;
     std::set<std::pair<double, TryId>> smallest_;  // (typical bytes, id) of the waiting
     std::map<TryId, Running> running_;

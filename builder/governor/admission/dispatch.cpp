@@ -1,4 +1,4 @@
-// One compile's way: arrive, start, then end, again or give up.
+// The states of a compile: waiting, running, then ended, queued again or failed.
 #include "builder/governor/admission/dispatch.hpp"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 namespace wheelyard::governor {
 namespace {
 
-// The waiting are predicted anew when what is known has grown by this part: log-many passes over a build.
+// Waiting compiles get new predictions each time the number of measured runs has grown by 1/8.
 constexpr std::uint64_t revise_after_part = 8;
 
 }  // namespace
@@ -33,25 +33,25 @@ void Dispatch::arrive(TryId id, const Facts& facts) {
     if (!compile.known) unknown_waiting_.emplace(id, true);
 }
 
-// Nothing runs, nothing fits, and all would if the neighbours' memory were free: they may go, but not for
-// ever be waited for.
-bool Dispatch::waits_for_neighbours(double now_s) {
+// True while nothing runs and the smallest waiting compile would fit only without the memory of other
+// processes. Ends after max_wait_for_others_s.
+bool Dispatch::waits_for_others(double now_s) {
     const double smallest = admission_.min_waiting_bytes();
-    const auto others_are_in_the_way = [&](double now, double without_others) {
+    const auto fits_without_others = [&](double now, double without_others) {
         return smallest > now && smallest <= without_others;
     };
-    if (admission_.running() > 0 || !(others_are_in_the_way(room_.shared, room_without_others_.shared) ||
-                                      others_are_in_the_way(room_.alone, room_without_others_.alone))) {
+    if (admission_.running() > 0 || !(fits_without_others(room_.shared, room_without_others_.shared) ||
+                                      fits_without_others(room_.alone, room_without_others_.alone))) {
         crowded_since_s_.reset();
         return false;
     }
     if (!crowded_since_s_) crowded_since_s_ = now_s;
-    return now_s - *crowded_since_s_ < neighbour_patience_s;
+    return now_s - *crowded_since_s_ < max_wait_for_others_s;
 }
 
 std::vector<TryId> Dispatch::start(double now_s) {
     if (hold_ && admission_.running() > 0) return {};
-    if (waits_for_neighbours(now_s)) return {};
+    if (waits_for_others(now_s)) return {};
     auto started = admission_.start(now_s);
     for (const auto id : started) {
         ++compiles_.at(id).tries;
@@ -81,7 +81,7 @@ void Dispatch::revise_waiting() {
 }
 
 void Dispatch::leave(TryId id) {
-    if (admission_.is_running(id)) hold_ = false;  // its memory is free now, however it ended
+    if (admission_.is_running(id)) hold_ = false;  // its memory is free now
     admission_.remove(id);
     unknown_waiting_.erase(id);
     compiles_.erase(id);
@@ -97,10 +97,10 @@ Verdict Dispatch::killed_for_memory(TryId id, double bytes) {
     auto& compile = compiles_.at(id);
     const bool was_alone = admission_.running() == 1;
     predictor_.learn_at_least(compile.facts, bytes);
-    const bool neighbours_did_it =
-        bytes < room_without_others_.alone * proof_of_need && compile.tries < max_tries;
-    if (was_alone && compile.must_be_alone && !neighbours_did_it) return Verdict::give_up;
-    // A bystander, killed within what it had asked for, is no surprise and needs no more room than before.
+    const bool others_caused_it =
+        bytes < room_without_others_.alone * conclusive_kill_part && compile.tries < max_tries;
+    if (was_alone && compile.must_be_alone && !others_caused_it) return Verdict::give_up;
+    // A compile killed within its prediction did not cause the shortage and needs no more room than before.
     if (bytes > compile.need.high_bytes()) ++compile.memory_kills;
     const bool too_large = bytes * min_retry_growth > room_.shared;
     if (was_alone || too_large || compile.memory_kills >= max_memory_kills_shared ||

@@ -1,5 +1,5 @@
-// Prediction, admission and the rules of retrying in one: what the broker asks and the simulator asks alike.
-// Pure: knows no process, socket or clock.
+// Combines prediction, admission and the retry rules; used by the broker and by the simulator alike. Pure:
+// uses no process, socket or clock.
 #pragma once
 
 #include <cstdint>
@@ -14,32 +14,36 @@
 namespace wheelyard::governor {
 
 enum class Verdict {
-    again,    // queued again; the build tool sees nothing
-    give_up,  // fails
+    again,    // queued again; the build tool does not notice
+    give_up,  // the compile fails
 };
 
 class Dispatch {
   public:
     Dispatch(unsigned cores, Predictor predictor) : admission_(cores), predictor_(std::move(predictor)) {}
 
-    // The room now, and what it would be if nobody else used memory under the same limits.
+    // The room now, and the room if no other process used memory under the same limits.
     void set_limit(const Room& now, const Room& without_others);
     void set_limit(double bytes, double without_others) {
         set_limit(Room{bytes, bytes}, Room{without_others, without_others});
     }
     void set_limit(double bytes) { set_limit(bytes, bytes); }
     void set_cores(unsigned cores) { admission_.set_cores(cores); }
+    // Adds a compile to those that wait.
     void arrive(TryId id, const Facts& facts);
+    // The compiles that start now, in order.
     [[nodiscard]] std::vector<TryId> start(double now_s);
     void observe(TryId id, double bytes) { admission_.observe(id, bytes); }
-    // Ended by itself. `measured` is false for a compiler-cache hit or a failed compile: nothing is learnt.
+    // The compile ended by itself. `measured` is false after a compiler-cache hit or a failure: then the
+    // prediction learns nothing.
     void ended(TryId id, double peak_bytes, double seconds, bool measured);
-    // Killed at `bytes`, by us or by the kernel: with room for more it runs again, after that alone. Killed
-    // although it ran alone, it cannot fit; unless it was far from the limit, so that a neighbour's memory
-    // killed it.
+    // The compile was killed at `bytes`, by us or by the kernel. It is retried with more room, and later
+    // alone. If it was killed while alone it cannot fit and fails, unless it was so far from the limit that
+    // other processes' memory caused the kill.
     [[nodiscard]] Verdict killed_for_memory(TryId id, double bytes);
-    // Died by signal 9 without a sign of memory pressure: once more, alone, then it fails.
+    // The compile died of SIGKILL without a sign of memory pressure: it is retried once, alone, then fails.
     [[nodiscard]] Verdict died_unexplained(TryId id);
+    // The compile is gone: its launcher died or it failed for good.
     void leave(TryId id);
 
     [[nodiscard]] const Admission& admission() const { return admission_; }
@@ -57,14 +61,14 @@ class Dispatch {
     };
     void predict(Compile& compile) const;
     void queue_again(TryId id, Compile& compile);
-    [[nodiscard]] bool waits_for_neighbours(double now_s);
+    [[nodiscard]] bool waits_for_others(double now_s);
     void revise_waiting();
 
     Admission admission_;
     Predictor predictor_;
     Room room_, room_without_others_;
-    std::optional<double> crowded_since_s_;  // nothing runs and nothing that waits would fit
-    bool hold_ = false;  // after a kill nothing starts until something ends: those that run are still growing
+    std::optional<double> crowded_since_s_;  // since when nothing runs and nothing waiting would fit
+    bool hold_ = false;  // after a kill nothing starts until something ends: the others are still growing
     std::map<TryId, Compile> compiles_;  // waiting and running
     std::map<TryId, bool> unknown_waiting_;
     std::uint64_t learnt_ = 0, revised_at_ = 0;

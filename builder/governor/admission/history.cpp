@@ -1,7 +1,8 @@
-// Lines of ten fields, merged rather than overwritten.
+// Lines of ten fields. Writers merge into the file instead of overwriting it.
 #include "builder/governor/admission/history.hpp"
 
 #include <array>
+#include <cerrno>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -19,10 +20,10 @@ namespace {
 
 constexpr std::string_view head = "wheelyard.governor-history/1";
 constexpr std::size_t fields_in_line = 10;
-constexpr std::uint64_t max_number = std::uint64_t{1} << 50;  // KiB and ms alike: beyond any machine
+constexpr std::uint64_t max_number = std::uint64_t{1} << 50;  // of KiB and ms: beyond any machine
 
 std::string escape(std::string_view text) {
-    // Readable where it can be: only what would break the line is escaped.
+    // Escapes only what would break the line, so that the file stays readable.
     std::string out;
     for (const char c : text) {
         const bool plain = static_cast<unsigned char>(c) > ' ' && c != '%' && c != 0x7f;
@@ -76,11 +77,11 @@ std::optional<std::pair<std::uint64_t, Record>> parse_line(std::string_view line
 base::Result<base::LockFile> lock(const std::filesystem::path& file, const base::Clock& clock,
                                   LockPatience patience) {
     constexpr std::int64_t pause_ms = 50;
-    const std::int64_t max_ms = patience == LockPatience::none ? 0 : history_lock_patience_ms;
+    const std::int64_t max_ms = patience == LockPatience::none ? 0 : history_lock_wait_ms;
     base::SystemClock sleeper;
     for (std::int64_t waited_ms = 0;; waited_ms += pause_ms) {
         auto lock = base::LockFile::acquire(file.native() + ".lock", clock, history_lock_stale_ms);
-        if (lock || lock.error().code != "lock.held" || waited_ms >= max_ms) return lock;
+        if (lock || lock.error().kind != base::ErrorKind::busy || waited_ms >= max_ms) return lock;
         sleeper.sleep_ms(pause_ms);
     }
 }
@@ -89,10 +90,10 @@ base::Status update(const std::filesystem::path& file, const base::Clock& clock,
                     const std::function<void(History&)>& change) {
     if (file.has_parent_path()) WHEELYARD_TRY(base::make_directories(file.parent_path()));
     WHEELYARD_ASSIGN(const auto held, lock(file, clock, patience));
-    std::string complaint;
-    History history = load_history(file, complaint);
+    std::string warning;
+    History history = load_history(file, warning);
     change(history);
-    while (history.size() > max_history_records) {  // the longest unseen go first
+    while (history.size() > max_history_records) {  // remove the least recently used
         auto oldest = history.begin();
         for (auto at = history.begin(); at != history.end(); ++at) {
             if (at->second.last_day < oldest->second.last_day) oldest = at;
@@ -115,9 +116,9 @@ void describe(Record& record, const Record& seen) {
 base::Result<History> parse_history(std::string_view text) {
     const auto lines = base::split_lines(text);
     if (lines.empty() || lines[0] != head) {
-        return base::fail("governor.history_head", "This is no history of compiles",
+        return base::fail("governor.history_head", "Not a governor history",
                           std::string(lines.empty() ? "" : lines[0].substr(0, 80)),
-                          "its first line is " + std::string(head));
+                          "its first line must be " + std::string(head));
     }
     History history;
     for (std::size_t i = 1; i < lines.size(); ++i) {
@@ -125,8 +126,8 @@ base::Result<History> parse_history(std::string_view text) {
         auto row = parse_line(lines[i]);
         if (!row || history.size() >= max_history_records) {
             return base::fail("governor.history_line",
-                              "Line " + std::to_string(i + 1) + " of the history is broken",
-                              std::string(lines[i].substr(0, 120)), "docs/formats/governor-history.md");
+                              "Line " + std::to_string(i + 1) + " of the history is malformed",
+                              std::string(lines[i].substr(0, 120)), "docs/reference/governor-history.md");
         }
         history[row->first] = std::move(row->second);
     }
@@ -178,18 +179,18 @@ void merge_history(History& into, const History& from) {
     }
 }
 
-History load_history(const std::filesystem::path& file, std::string& complaint) {
+History load_history(const std::filesystem::path& file, std::string& warning) {
     auto text = base::read_file(file, max_history_bytes);
     if (!text) {
-        if (text.error().code != "os.ENOENT") complaint = text.error().text();
+        if (text.error().os_error != ENOENT) warning = text.error().text();
         return {};
     }
     auto history = parse_history(*text);
     if (history) return std::move(*history);
-    complaint = history.error().text();
+    warning = history.error().text();
     std::error_code error;
     std::filesystem::rename(file, file.native() + ".broken", error);
-    complaint += error ? "; it is left as it is" : "; it is set aside as " + file.native() + ".broken";
+    warning += error ? "; it cannot be renamed" : "; it was renamed to " + file.native() + ".broken";
     return {};
 }
 

@@ -1,12 +1,13 @@
-// What compiles took in earlier builds, in a text file (docs/formats/governor-history.md):
+// What compiles used in earlier builds, in a text file (docs/reference/governor-history.md):
 //
 //   wheelyard.governor-history/1
-//   9f86d081884c7d65 <TAB> 1915628 <TAB> 31991 <TAB> 0 <TAB> 3 <TAB> 20777 <TAB> c++ <TAB> g%2B%2B%2012.2.0
-//   <TAB> <TAB> torch/x.cpp key, peak KiB, time ms, at-least KiB, runs, day, language, compiler, GPU
-//   architectures, source
+//   9f86d081884c7d65 1915628 31991 0 3 20777 c++ g%2B%2B%2012.2.0  torch/x.cpp
 //
-// It is replaced as a whole, under a lock, after reading it again: a build that dies loses at most its last
-// 20 seconds, and two builds lose nothing of each other.
+// The fields are separated by one tab each: key, peak KiB, time ms, at-least KiB, runs, day, language,
+// compiler, GPU architectures (empty here), source.
+//
+// A writer takes the lock, reads the file, merges and replaces it. Concurrent builds therefore keep each
+// other's records, and a killed build loses at most flush_history_ms of its own.
 #pragma once
 
 #include <filesystem>
@@ -25,20 +26,20 @@ using History = std::map<std::uint64_t, Record>;
 [[nodiscard]] base::Result<History> parse_history(std::string_view text);
 [[nodiscard]] std::string render_history(const History& history);
 
-// One thing learnt, to be merged into whatever the file holds by then.
+// One measurement, to be merged into the file.
 struct Observation {
     std::uint64_t key = 0;
     Record seen;  // peak_bytes and seconds of one run, or min_bytes
 };
 void merge_observation(History& history, const Observation& observation);
-// `from` into `into`: for a key in both, the larger peak.
+// Merges `from` into `into`; the larger peak of a key wins.
 void merge_history(History& into, const History& from);
 
-// Absent: empty. Unreadable content is moved aside to FILE.broken and named in `complaint`: a history is
-// worth a warning, never a build.
-[[nodiscard]] History load_history(const std::filesystem::path& file, std::string& complaint);
-// Merges under the lock FILE.lock. "lock.held": another build writes just now; with `none` that is found out
-// at once, for a loop that must look at memory meanwhile.
+// An absent file is an empty history. An unreadable file yields an empty history and a `warning`; one that
+// does not parse is renamed to FILE.broken.
+[[nodiscard]] History load_history(const std::filesystem::path& file, std::string& warning);
+// Merge under the lock FILE.lock. Error "lock.held": another build is writing. With LockPatience::none that
+// is reported at once, for a caller that must not block; otherwise after history_lock_wait_ms.
 enum class LockPatience { none, some };
 [[nodiscard]] base::Status store_observations(const std::filesystem::path& file,
                                               const std::vector<Observation>& observations,

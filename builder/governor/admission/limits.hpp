@@ -8,62 +8,59 @@
 
 namespace wheelyard::governor {
 
-// Looking at memory: so often that compiles could not fill the room between two looks, even if each took
-// pages as fast as a kernel clears them, and so seldom beyond that that it costs nothing.
-inline constexpr double fastest_growth_bytes_per_s = 2.0 * gib;  // of one compile; compilers take 0.3
-inline constexpr std::int64_t min_look_ms = 50;
-inline constexpr std::int64_t max_look_ms = 500;
+// Interval between two samples of memory: short enough that compiles cannot fill the room in between, even if
+// each allocates as fast as the kernel clears pages.
+inline constexpr double fastest_growth_bytes_per_s = 2.0 * gib;  // per compile
+inline constexpr std::int64_t min_sample_ms = 50;
+inline constexpr std::int64_t max_sample_ms = 500;
 
-// Peaks miss what was expected of them independently of each other; so many standard deviations of all that
-// run together are kept free. More idles memory, less stops and kills more (simulated with 1 to 2).
+// Standard deviations kept free for the summed prediction error of all running compiles. More leaves memory
+// unused; less causes more stops and kills.
 inline constexpr double margin_deviations = 1.5;
 
-// Surprises: what is used and still expected to grow is more than the room and this part of the reserve; or
-// what has outgrown what was expected of it has done so by more than that part of the reserve, and may grow
-// on. Then, as parts of the room that compiles may use …
+// A surprise: use plus expected growth exceeds the room by more than tolerated_part of the reserve, or
+// compiles exceed their predictions by more than overrun_part of it in total. The limits below are parts of
+// the room (surprise.hpp).
 inline constexpr double tolerated_part = 0.25;
-inline constexpr double outgrown_part = 0.75;    // heeded by killing alone
-inline constexpr double stop_above = 0.95;       // the youngest is stopped
-inline constexpr unsigned max_stopped_part = 3;  // … or killed, when more than 1/3 of them stand still
-inline constexpr double kill_above = 0.985;      // the youngest is killed and queued again
+inline constexpr double overrun_part = 0.75;     // leads to a kill only, not to a stop
+inline constexpr double stop_above = 0.95;       // stop the youngest …
+inline constexpr unsigned max_stopped_part = 3;  // … or kill it, if more than 1/3 of them are stopped
+inline constexpr double kill_above = 0.985;      // kill the youngest and queue it again
+inline constexpr double resume_below = 0.85;     // resume the oldest stopped even if it may not fit
+inline constexpr double min_retry_growth = 1.5;  // a compile killed at N bytes is retried with room for 1.5 N
+inline constexpr unsigned max_memory_kills_shared = 2;  // after these it runs alone
+inline constexpr unsigned max_unexplained_retries = 1;  // SIGKILL without a sign of memory pressure
+inline constexpr unsigned max_tries = 6;                // for any reason
 
-// The oldest stopped one goes on, also where it is not expected to fit yet.
-inline constexpr double continue_below = 0.85;
-inline constexpr double min_retry_growth = 1.5;  // a compile killed at N is next tried with room for 1.5 N
-inline constexpr unsigned max_memory_kills_shared = 2;  // then it runs alone
-inline constexpr unsigned max_unexplained_retries = 1;  // "signal 9" without a sign of memory pressure
-inline constexpr unsigned max_tries = 6;                // whatever the reasons
+// A compile killed while alone, below this part of the room without other processes, may still fit later.
+inline constexpr double conclusive_kill_part = 0.7;
 
-// Killed alone at less than this part of what would be there without neighbours: no proof that it cannot fit.
-inline constexpr double proof_of_need = 0.7;
+// How long to wait for other processes to free memory when nothing waiting would fit otherwise.
+inline constexpr double max_wait_for_others_s = 120;
 
-// Where only others' memory is in the way of everything that waits.
-inline constexpr double neighbour_patience_s = 120;
-
-// Waiting: what is unread in the window may use at most this part of the limit.
+// The waiting launchers may use at most 1/waiting_part of the limit.
 inline constexpr std::uint64_t waiting_part = 20;
 
-// With the `sh -c` around it; measured 0.30 and 0.37 MiB.
-inline constexpr std::uint64_t waiting_launcher_bytes = 400 * kib;
-inline constexpr std::uint64_t processes_per_waiting = 2;  // `sh -c` and the launcher
-inline constexpr std::uint64_t processes_per_running = 6;  // and driver, front end, assembler …
+inline constexpr std::uint64_t waiting_launcher_bytes = 400 * kib;  // with the `sh -c` around it
+inline constexpr std::uint64_t processes_per_waiting = 2;           // `sh -c` and the launcher
+inline constexpr std::uint64_t processes_per_running = 6;           // also driver, front end, assembler …
 
-// What the broker chooses from. In simulated builds of 7,000 compiles of PyTorch on 2 to 72 cores, 32 a core
-// are within 0.005 of what seeing everything gives as long as there are 1.5 GiB a core; with less memory each
-// doubling gains a hundredth or two. Few are kept waiting for nothing, as a build tool looks at the pipes of
-// all of its children.
+// How many waiting compiles the broker chooses from. With 1.5 GiB per core or more, 32 per core come within
+// 0.5 % of an unlimited choice in simulated builds; with less memory, a larger choice packs better. More
+// would slow the build tool, which polls a pipe per child.
 inline constexpr unsigned window_per_core = 32;
-inline constexpr unsigned roomy_window = 64;    // at least
-inline constexpr unsigned tight_window = 1024;  // at least
+inline constexpr unsigned roomy_window = 64;    // minimum
+inline constexpr unsigned tight_window = 1024;  // minimum with less than roomy_bytes_per_core
 inline constexpr double roomy_bytes_per_core = 2.0 * gib;
 inline constexpr unsigned max_window = 4096;
 inline constexpr unsigned min_window = 2;
 
-// A compile may be overtaken by two full windows, then it is first.
+// After this many overtaking starts, two full windows, a compile becomes the head of the queue.
 inline constexpr unsigned max_overtaken = 2 * max_window;
+
 inline constexpr std::uint64_t max_history_bytes = 64 * mib;
 inline constexpr std::size_t max_history_records = 200'000;
 inline constexpr std::int64_t history_lock_stale_ms = 60'000;
-inline constexpr std::int64_t history_lock_patience_ms = 3'000;
+inline constexpr std::int64_t history_lock_wait_ms = 3'000;
 
 }  // namespace wheelyard::governor

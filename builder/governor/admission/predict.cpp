@@ -1,4 +1,4 @@
-// Records, and circles of company for what has none.
+// Predicts from records, and from groups of similar compiles where there is no record.
 #include "builder/governor/admission/predict.hpp"
 
 #include <algorithm>
@@ -10,37 +10,33 @@
 namespace wheelyard::governor {
 namespace {
 
-constexpr double known_spread =
-    0.012;  // of the peak: one compile's repeats differ by 1–2 % (docs/governor.md)
+constexpr double known_spread = 0.012;  // part of the peak by which repeated runs of a compile differ
 constexpr double min_spread_bytes = 4.0 * mib;
-constexpr double guessed_spread = 0.15;  // after "at least": the growth factor is a guess
-constexpr double wider_weight = 4;       // samples that the wider circle's opinion is worth
-constexpr double sink_weight = 0.25;     // how fast a record forgets a high peak
+constexpr double guessed_spread = 0.15;  // after a kill: the growth factor is a guess
+constexpr double prior_weight = 4;       // samples that the wider estimate counts as
+constexpr double decay_weight = 0.25;    // how fast a record follows a lower peak
 
-struct Usual {
+struct Default {
     std::string_view language;
     double typical_mib, spread_mib, seconds;
 };
-// First words, where nothing is known: PyTorch's C++ and CUDA as measured by many, small C, thick links, the
-// preprocessor of what is compiled elsewhere.
-constexpr std::array usual = {
-    Usual{"c", 120, 80, 1},      Usual{"c++", 550, 250, 8},        Usual{"cuda", 1500, 700, 40},
-    Usual{"hip", 1200, 600, 30}, Usual{"link", 400, 300, 3},       Usual{"fortran", 250, 150, 4},
-    Usual{"asm", 40, 20, 0.2},   Usual{"distributed", 100, 60, 5}, Usual{"", 400, 250, 5},
+// The estimate before anything was measured.
+constexpr std::array defaults = {
+    Default{"c", 120, 80, 1},      Default{"c++", 550, 250, 8},        Default{"cuda", 1500, 700, 40},
+    Default{"hip", 1200, 600, 30}, Default{"link", 400, 300, 3},       Default{"fortran", 250, 150, 4},
+    Default{"asm", 40, 20, 0.2},   Default{"distributed", 100, 60, 5}, Default{"", 400, 250, 5},
 };
 
-const Usual& usual_of(std::string_view language) {
-    const auto found = std::find_if(usual.begin(), usual.end(), [&](const Usual& row) {
+const Default& default_of(std::string_view language) {
+    const auto found = std::find_if(defaults.begin(), defaults.end(), [&](const Default& row) {
         return row.language == language || row.language.empty();
     });
     return *found;
 }
 
-struct Circles {
-    std::string language, folder, source;
-};
-
-Circles circles_of(std::string_view source, std::string_view compiler, std::string_view language) {
+// Names of the groups that a compile belongs to, from wide to narrow.
+std::array<std::string, 3> groups_of(std::string_view source, std::string_view compiler,
+                                     std::string_view language) {
     const auto slash = source.rfind('/');
     const std::string name = std::string(language) + '\t';
     return {name + std::string(compiler),
@@ -71,18 +67,18 @@ void merge_peak(Record& record, double peak_bytes, double seconds) {
     const bool first = record.peak_bytes <= 0;
     record.peak_bytes =
         first ? peak_bytes
-              : std::max(peak_bytes, record.peak_bytes + sink_weight * (peak_bytes - record.peak_bytes));
+              : std::max(peak_bytes, record.peak_bytes + decay_weight * (peak_bytes - record.peak_bytes));
     record.seconds = first ? seconds : record.seconds + 0.5 * (seconds - record.seconds);
-    record.min_bytes = 0;  // it ended well with this peak: what a kill taught is superseded
+    record.min_bytes = 0;  // the measured peak replaces the bound from a kill
     ++record.runs;
 }
 
 void merge_at_least(Record& record, double bytes) {
-    // Killed below what it is known to need, it was a bystander.
+    // Killed below its known peak, the compile did not cause the shortage.
     if (bytes >= record.peak_bytes) record.min_bytes = std::max(record.min_bytes, bytes);
 }
 
-void Predictor::Company::add(double bytes, double duration_s) {
+void Predictor::Group::add(double bytes, double duration_s) {
     ++count;
     const double off = bytes - mean;
     mean += off / count;
@@ -90,16 +86,14 @@ void Predictor::Company::add(double bytes, double duration_s) {
     mean_seconds += (duration_s - mean_seconds) / count;
 }
 
-void Predictor::add_company(const Record& record) {
-    const auto circles = circles_of(record.source, record.compiler, record.language);
-    for (const auto& name : {circles.language, circles.folder, circles.source}) {
-        company_[name].add(record.peak_bytes, record.seconds);
-    }
+void Predictor::add_to_groups(const Record& record) {
+    for (const auto& name : groups_of(record.source, record.compiler, record.language))
+        groups_[name].add(record.peak_bytes, record.seconds);
 }
 
 void Predictor::recall(std::uint64_t key, const Record& record) {
     records_[key] = record;
-    if (record.peak_bytes > 0) add_company(record);
+    if (record.peak_bytes > 0) add_to_groups(record);
 }
 
 void Predictor::learn(const Facts& facts, double peak_bytes, double seconds) {
@@ -112,7 +106,7 @@ void Predictor::learn(const Facts& facts, double peak_bytes, double seconds) {
     Record seen = record;
     seen.peak_bytes = peak_bytes;
     seen.seconds = seconds;
-    add_company(seen);
+    add_to_groups(seen);
 }
 
 void Predictor::learn_at_least(const Facts& facts, double bytes) {
@@ -143,30 +137,29 @@ Need Predictor::predict(const Facts& facts) const {
         need.spread_bytes = std::max(min_spread_bytes, known_spread * record->peak_bytes);
         need.seconds = record->seconds;
     } else {
-        const auto& first = usual_of(facts.language);
+        const auto& first = default_of(facts.language);
         need.typical_bytes = first.typical_mib * mib;
         need.spread_bytes = first.spread_mib * mib;
         need.seconds = first.seconds;
         double samples = 0;
-        const auto circles = circles_of(facts.source, facts.compiler, facts.language);
-        for (const auto& name : {circles.language, circles.folder, circles.source}) {
-            const auto found = company_.find(name);
-            if (found == company_.end()) continue;
-            const auto& near = found->second;
-            const double total = near.count + wider_weight;
-            const double mean = (near.count * near.mean + wider_weight * need.typical_bytes) / total;
-            const double gap = near.mean - need.typical_bytes;
-            // Pooled variance: within both, and between their means.
-            const double variance = (near.squares + wider_weight * need.spread_bytes * need.spread_bytes +
-                                     near.count * wider_weight / total * gap * gap) /
+        for (const auto& name : groups_of(facts.source, facts.compiler, facts.language)) {
+            const auto found = groups_.find(name);
+            if (found == groups_.end()) continue;
+            const auto& group = found->second;
+            const double total = group.count + prior_weight;
+            const double mean = (group.count * group.mean + prior_weight * need.typical_bytes) / total;
+            const double gap = group.mean - need.typical_bytes;
+            // Pooled variance: within the group and the wider estimate, and between their means.
+            const double variance = (group.squares + prior_weight * need.spread_bytes * need.spread_bytes +
+                                     group.count * prior_weight / total * gap * gap) /
                                     total;
             need.typical_bytes = mean;
             need.spread_bytes = std::sqrt(variance);
-            samples = std::max(samples, near.count);
-            need.seconds = (near.count * near.mean_seconds + wider_weight * need.seconds) / total;
+            samples = std::max(samples, group.count);
+            need.seconds = (group.count * group.mean_seconds + prior_weight * need.seconds) / total;
         }
-        // The mean itself may be wrong, and then it is wrong for all alike, so this part adds up instead of
-        // evening out: the first compiles of an unknown kind start carefully.
+        // An error of the mean is the same for all compiles of the group, so it does not average out. Adding
+        // it makes the first compiles of an unknown kind start carefully.
         need.typical_bytes += need.spread_bytes / std::sqrt(1 + samples);
     }
     if (record != nullptr && record->min_bytes > 0 &&

@@ -1,10 +1,10 @@
-// How much memory and time a compile will take, from what was seen of it or of its neighbours.
+// Predicts the memory and time of a compile from earlier measurements of it or of similar compiles.
 //
-// A compile that history knows is predicted by its record. An unknown one is predicted by the company it
-// keeps, each circle shrunk towards the wider one as long as it holds few samples (each circle begins with
-// the wider one's opinion at the weight of four samples): the language's usual figures ← same language and
-// compiler ← same folder of the source tree ← same source under other arguments. The spread of a circle is
-// its standard deviation, so typical + 2·spread is a high quantile.
+// A compile with a record in the history is predicted by that record. Others are predicted by the groups they
+// belong to, from wide to narrow: the language's defaults, language and compiler, folder of the source, same
+// source with other arguments. Each group's mean is weighed against the wider estimate, which counts as four
+// samples, so a group with few samples has little influence. The spread is the standard deviation, so
+// typical + 2·spread is a high quantile.
 #pragma once
 
 #include <cstdint>
@@ -17,54 +17,56 @@
 
 namespace wheelyard::governor {
 
-// What identifies a compile between builds.
+// Identifies a compile across builds.
 struct Facts {
-    std::string source;         // relative to the root of the build when below it
-    std::string arguments;      // those that matter, as a hash
+    std::string source;         // relative to the root of the build if below it
+    std::string arguments;      // hash of the arguments that affect memory or time
     std::string compiler;       // name and version
     std::string language;       // "c", "c++", "cuda", "hip", "fortran", "asm", "link", "distributed"
-    std::string architectures;  // of GPUs
+    std::string architectures;  // GPU architectures
     unsigned threads = 1;       // NVCC_THREADS
 };
 
 [[nodiscard]] std::uint64_t key_of(const Facts& facts);
-// FNV-1a, 64 bits: keys are looked up, never trusted.
+// FNV-1a, 64 bits; not for untrusted keys.
 [[nodiscard]] std::uint64_t hash_text(std::string_view text, std::uint64_t seed = 0xcbf29ce484222325u);
 
 struct Record {
-    double peak_bytes = 0;  // 0: never seen to end well
+    double peak_bytes = 0;  // 0: no successful run yet
     double seconds = 0;
     double min_bytes = 0;  // it was killed at this size
     std::uint64_t runs = 0;
-    std::int64_t last_day = 0;  // days since 1970-01-01
+    std::int64_t last_day = 0;  // of the last run, in days since 1970-01-01
     std::string source, compiler, language, architectures;
 };
 
-// A new sight of a peak: rises at once, sinks slowly.
+// Adds a measured peak: the record follows a higher peak at once and a lower one slowly.
 void merge_peak(Record& record, double peak_bytes, double seconds);
+// Adds a kill at `bytes`: the compile needs more than that.
 void merge_at_least(Record& record, double bytes);
 
 class Predictor {
   public:
-    // A record of history; the company learns from it too.
+    // Loads a record of the history.
     void recall(std::uint64_t key, const Record& record);
     void learn(const Facts& facts, double peak_bytes, double seconds);
-    // It was killed, or seen, at `bytes`: it needs more than that.
+    // The compile was killed at `bytes`, so it needs more than that.
     void learn_at_least(const Facts& facts, double bytes);
     [[nodiscard]] Need predict(const Facts& facts) const;
+    // Whether a successful run of exactly this compile was measured.
     [[nodiscard]] bool knows(const Facts& facts) const;
     [[nodiscard]] const Record* record_of(const Facts& facts) const;
     [[nodiscard]] std::size_t size() const { return records_.size(); }
 
   private:
-    struct Company {  // Welford's running mean and sum of squares
+    struct Group {  // Welford's running mean and sum of squares
         double count = 0, mean = 0, squares = 0, mean_seconds = 0;
         void add(double bytes, double seconds);
     };
-    void add_company(const Record& record);
+    void add_to_groups(const Record& record);
 
     std::map<std::uint64_t, Record> records_;
-    std::map<std::string, Company, std::less<>> company_;
+    std::map<std::string, Group, std::less<>> groups_;
 };
 
 }  // namespace wheelyard::governor

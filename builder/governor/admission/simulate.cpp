@@ -1,4 +1,4 @@
-// A discrete-event replay: between two events every compile's memory is a straight line, so the total is one
+// A discrete-event simulation. Between two events each compile's memory is linear in time, so the total is
 // too.
 #include "builder/governor/admission/simulate.hpp"
 
@@ -17,10 +17,10 @@
 namespace wheelyard::governor {
 namespace {
 
-constexpr double grown_after = 0.5;  // of a compile's time
+constexpr double growth_part = 0.5;  // of a compile's time, in which its memory grows
 
-// SplitMix64 (public domain, Vigna): the same numbers everywhere, which <random>'s distributions do not
-// promise.
+// SplitMix64 (public domain, Vigna). Its numbers are the same on every platform, unlike those of <random>'s
+// distributions.
 class Random {
   public:
     explicit Random(std::uint64_t seed) : state_(seed) {}
@@ -40,19 +40,19 @@ class Random {
 constexpr double never = std::numeric_limits<double>::infinity();
 
 struct Running {
-    double start_s;  // later by as long as it was stopped
+    double start_s;  // moved forward by the time it was stopped
     const ProfileRow* row;
     std::uint64_t age;  // order of starting
     double stopped_s = never;
 
     [[nodiscard]] bool is_stopped() const { return stopped_s != never; }
     [[nodiscard]] double end_s() const { return is_stopped() ? never : start_s + row->seconds; }
-    [[nodiscard]] double grown_s() const { return start_s + grown_after * row->seconds; }
+    [[nodiscard]] double grown_s() const { return start_s + growth_part * row->seconds; }
     [[nodiscard]] double next_event_s(double now_s) const {
         return !is_stopped() && grown_s() > now_s ? grown_s() : end_s();
     }
     [[nodiscard]] double bytes_at(double when_s) const {
-        const double grown = grown_after * row->seconds;
+        const double grown = growth_part * row->seconds;
         return grown <= 0
                    ? row->peak_bytes
                    : row->peak_bytes * std::clamp((std::min(when_s, stopped_s) - start_s) / grown, 0.0, 1.0);
@@ -84,8 +84,8 @@ class Machine {
             next_s = std::min(next_s, one.next_event_s(now_s));
         return next_s;
     }
-    // Moves to the next event, or to `until_s` if that is sooner; if the total crosses `limit` before, to
-    // that moment: true if it crossed.
+    // Advances to the next event or to `until_s`, whichever is first. If the total crosses `limit` before
+    // that, advances to that moment and returns true.
     bool advance(double limit, double until_s = never) {
         const double next_s = std::min(next_event_s(), until_s);
         const double before = bytes_at(now_s), after = bytes_at(next_s);
@@ -105,7 +105,7 @@ class Machine {
         }
         return ended;
     }
-    // The one that a kernel kills when memory is used up.
+    // The compile that the kernel kills when memory is exhausted.
     [[nodiscard]] TryId largest() const {
         return std::max_element(running_.begin(), running_.end(),
                                 [&](const auto& a, const auto& b) {
@@ -164,7 +164,7 @@ class GovernedSimulation {
           plan_(plan),
           result_(result),
           room_(plan.limit_bytes - reserve_of(plan.limit_bytes)),
-          marks_(marks_of({room_, room_}, plan.limit_bytes, plan.limit_bytes)),
+          thresholds_(thresholds_of({room_, room_}, plan.limit_bytes, plan.limit_bytes)),
           dispatch_(plan.cores, recalled(rows, plan)) {
         dispatch_.set_limit(room_);
     }
@@ -175,8 +175,8 @@ class GovernedSimulation {
             observe();
             for (const auto id : dispatch_.start(machine_.now_s))
                 machine_.start(id, rows_[id]);
-            const double look_s = next_look_s();
-            if (machine_.advance(plan_.limit_bytes, look_s)) {
+            const double sample_s = next_sample_s();
+            if (machine_.advance(plan_.limit_bytes, sample_s)) {
                 ++result_.kernel_kills;
                 kill(machine_.largest());
                 continue;
@@ -186,7 +186,7 @@ class GovernedSimulation {
                 machine_.remove(id);
                 ++done_;
             }
-            if (machine_.now_s >= look_s) look();
+            if (machine_.now_s >= sample_s) sample_memory();
         }
         result_.makespan_s = machine_.now_s;
         result_.high_water_bytes = machine_.high_water;
@@ -205,25 +205,25 @@ class GovernedSimulation {
             dispatch_.observe(id, machine_.at(id).bytes_at(machine_.now_s));
     }
 
-    // Looks that would do nothing are left out.
-    [[nodiscard]] double next_look_s() const {
+    // Skips samples that would change nothing.
+    [[nodiscard]] double next_sample_s() const {
         const double next_s = machine_.next_event_s();
         const double used = machine_.bytes_at(machine_.now_s);
         const double most = std::max(used, machine_.bytes_at(next_s));
         if (most <= room_ * stop_above && !machine_.has_stopped()) return never;
-        const auto look_ms = governor::next_look_ms(used, room_, machine_.count());
-        return std::max(machine_.now_s, looked_s_ + static_cast<double>(look_ms) / 1000);
+        const auto interval_ms = next_sample_ms(used, room_, machine_.count());
+        return std::max(machine_.now_s, sampled_s_ + static_cast<double>(interval_ms) / 1000);
     }
 
-    void look() {
-        looked_s_ = machine_.now_s;
+    void sample_memory() {
+        sampled_s_ = machine_.now_s;
         std::vector<RunningView> views;
         for (const auto id : machine_.all()) {
             const auto& one = machine_.at(id);
             views.push_back({id, one.age, one.bytes_at(machine_.now_s), dispatch_.need(id).typical_bytes,
                              one.is_stopped()});
         }
-        const Remedy remedy = find_remedy(views, marks_);
+        const Remedy remedy = find_remedy(views, thresholds_);
         if (remedy.stop) {
             machine_.stop(*remedy.stop);
             ++result_.stops;
@@ -246,11 +246,11 @@ class GovernedSimulation {
     const SimulationPlan& plan_;
     SimulationResult& result_;
     double room_;
-    Marks marks_;
+    Thresholds thresholds_;
     Dispatch dispatch_;
     Machine machine_;
     std::size_t asked_ = 0, done_ = 0;
-    double looked_s_ = 0;
+    double sampled_s_ = 0;
 };
 
 void simulate_fixed(const std::vector<ProfileRow>& rows, const SimulationPlan& plan,
@@ -258,7 +258,7 @@ void simulate_fixed(const std::vector<ProfileRow>& rows, const SimulationPlan& p
     Machine machine;
     std::vector<TryId> todo(rows.size());
     for (std::size_t i = 0; i < todo.size(); ++i)
-        todo[i] = rows.size() - 1 - i;  // back() is next
+        todo[i] = rows.size() - 1 - i;  // back() is the next
     std::size_t jobs = std::max(1u, plan.jobs);
     while (!todo.empty() || machine.count() > 0) {
         while (!todo.empty() && machine.count() < std::min<std::size_t>(jobs, plan.cores)) {
@@ -270,7 +270,7 @@ void simulate_fixed(const std::vector<ProfileRow>& rows, const SimulationPlan& p
                 machine.remove(id);
             continue;
         }
-        // The build died: what ran is lost. A person starts it again with -j1, if that is the policy.
+        // The build died and what ran is lost. With fixed_then_j1, the user restarts it with -j1.
         ++result.kills;
         if (plan.policy == Policy::fixed_j || machine.count() == 1) {
             result.failed = todo.size() + machine.count();
@@ -302,8 +302,8 @@ base::Result<std::vector<ProfileRow>> parse_profile(std::string_view text) {
         column.emplace(std::string(base::trim(names[i])), i);
     for (const char* name : {"source", "cpu_s", "max_rss_kib"}) {
         if (!column.contains(name)) {
-            return base::fail("governor.profile_columns", "The profile's first line lacks a column", name,
-                              "its columns are source, cpu_s, max_rss_kib");
+            return base::fail("governor.profile_columns", "The profile's first line has no such column", name,
+                              "the columns are source, cpu_s, max_rss_kib");
         }
     }
     std::vector<ProfileRow> rows;
@@ -325,7 +325,7 @@ base::Result<std::vector<ProfileRow>> parse_profile(std::string_view text) {
         }
         if (!good) {
             return base::fail(
-                "governor.profile_row", "Line " + std::to_string(i + 1) + " of the profile is not a row",
+                "governor.profile_row", "Line " + std::to_string(i + 1) + " of the profile is malformed",
                 std::string(lines[i].substr(0, 200)), "source,cpu_s,max_rss_kib with plain numbers");
         }
         rows.push_back(std::move(row));
@@ -346,8 +346,8 @@ std::vector<ProfileRow> scale_profile(const std::vector<ProfileRow>& rows, std::
         row.peak_bytes *= random.around_one(0.15);
         scaled.push_back(std::move(row));
     }
-    // Giants late, as in PyTorch, where they wait for generated sources: the largest 3 % of the areas move
-    // into the last tenth.
+    // Moves the largest 3 % by area into the last tenth, as in PyTorch, where they wait for generated
+    // sources.
     std::vector<std::size_t> by_area(count);
     for (std::size_t i = 0; i < count; ++i)
         by_area[i] = i;

@@ -1,9 +1,9 @@
-// How long a build would take elsewhere: replays a profile of compiles on so many cores and so much memory,
-// through the very Dispatch that governs real builds, and through the ways of building it is compared with.
+// Estimates how long a build would take on another machine: replays a profile of compiles on given cores and
+// memory, through the Dispatch that governs real builds or through the policies it is compared with.
 //
-// Model: a compile grows evenly to its peak in the first half of its time and stays there. The governor looks
-// at memory as often as in life and does what find_remedy says; a kernel that meets the limit all the same
-// kills the largest, which is queued again. A fixed -j dies there.
+// Model: a compile's memory grows linearly to its peak in the first half of its time and stays there. The
+// governor samples memory at the same intervals as in a real build and applies find_remedy. If the limit is
+// reached anyway, the kernel kills the largest compile, which is queued again; a fixed -j build dies there.
 #pragma once
 
 #include <cstdint>
@@ -21,10 +21,10 @@ struct ProfileRow {
     double peak_bytes = 0;
 };
 
-// CSV with the columns source, cpu_s, max_rss_kib by name; fields are not quoted.
+// CSV with the columns source, cpu_s and max_rss_kib, found by name in the first line; fields are not quoted.
 [[nodiscard]] base::Result<std::vector<ProfileRow>> parse_profile(std::string_view text);
-// `count` compiles drawn from `rows` (each ±15 % in time and memory), giants among the last tenth; the same
-// for the same seed.
+// `count` compiles drawn from `rows`, each varied by ±15 % in time and memory, with the largest among the
+// last tenth. Deterministic for a given seed.
 [[nodiscard]] std::vector<ProfileRow> scale_profile(const std::vector<ProfileRow>& rows, std::size_t count,
                                                     std::uint64_t seed);
 
@@ -34,10 +34,10 @@ struct SimulationPlan {
     unsigned cores = 1;
     double limit_bytes = 0;
     Policy policy = Policy::governed;
-    unsigned jobs = 1;        // of fixed_j and fixed_then_j1
-    bool history = true;      // governed: a build before this one was seen (±2 % memory, ±10 % time)
-    double history_part = 1;  // how much of it is known
-    std::size_t window = 0;   // so many wait at once, in the profile's order; 0: all
+    unsigned jobs = 1;        // for fixed_j and fixed_then_j1
+    bool history = true;      // governed: an earlier build was measured (±2 % memory, ±10 % time)
+    double history_part = 1;  // part of the compiles that the history has
+    std::size_t window = 0;   // compiles that wait at once, in the profile's order; 0: all
     std::uint64_t seed = 1;
 };
 
@@ -46,9 +46,9 @@ struct SimulationResult {
     double bound_s = 0;  // max(Σ time / cores, Σ time × peak / limit, longest compile)
     double high_water_bytes = 0;
     std::uint64_t stops = 0;
-    std::uint64_t kills = 0;         // run again, or failed
-    std::uint64_t kernel_kills = 0;  // of these
-    std::uint64_t failed = 0;        // compiles that the build tool saw fail
+    std::uint64_t kills = 0;         // then retried or failed
+    std::uint64_t kernel_kills = 0;  // part of `kills`
+    std::uint64_t failed = 0;        // compiles whose failure the build tool sees
     [[nodiscard]] double ratio() const { return bound_s > 0 ? makespan_s / bound_s : 0; }
     [[nodiscard]] bool survived() const { return failed == 0; }
 };

@@ -1,11 +1,18 @@
-// What to do when compiles turn out larger than predicted. Pure.
+// Decides what to do when compiles use more memory than predicted. Pure.
 //
-// As long as what is used and what those that move are still expected to grow by fits, a full room is no
-// surprise. Else, near the limit, the youngest is stopped: it has lost least, and a stopped compile grows no
-// more. Nearer, so also where much has outgrown what was expected of it, or where so many stand still that
-// their time is worth more than one compile's, it is killed and queued again, and nothing else is touched
-// before it is gone. The reserve is never shared. As soon as it is expected to fit, or much memory is free,
-// the oldest of the stopped goes on. One compile always runs; if it alone does not fit, it is killed too.
+// It is a surprise if use plus the expected growth of the active (not stopped) compiles does not fit; a full
+// room alone is not. Each sample leads to at most one step, the first in this table whose condition holds:
+//
+//   condition                                                           step
+//   a killed compile has not ended yet                                  wait
+//   use > room; or > kill_above, with a surprise or a large overrun;
+//     or > stop_above, with a surprise and too many stopped already     kill the youngest and queue it again
+//   none is active; or, without memory pressure, the oldest stopped
+//     fits or use < resume_below                                        resume the oldest stopped
+//   use > stop_above, with a surprise; or memory pressure               stop the youngest active
+//
+// The youngest compile loses the least work. The last active compile is never stopped. A compile that runs
+// alone may use the reserve too and is killed above that.
 #pragma once
 
 #include <algorithm>
@@ -22,31 +29,32 @@ struct RunningView {
     TryId id = 0;
     std::uint64_t age = 0;  // order of starting: larger is younger
     double bytes = 0;
-    double expected_bytes = 0;  // its peak
+    double expected_bytes = 0;  // predicted peak
     bool stopped = false;
-    bool dying = false;  // told to end already
+    bool dying = false;  // was sent a kill and has not ended yet
     [[nodiscard]] double growth() const { return std::max(0.0, expected_bytes - bytes); }
 };
 
+// At most one of them is set.
 struct Remedy {
     std::optional<TryId> stop, resume, kill;
 };
 
-struct Marks {            // bytes
+struct Thresholds {       // bytes
     double room = 0;      // what compiles may use
-    double surprise = 0;  // more than this is expected of them: peaks were missed by more than is tolerated
-    double outgrown = 0;  // by more than this some have outgrown what was expected, and may well go on to
-    double alone = 0;     // what one may use that runs alone: all there is, the reserve too
+    double surprise = 0;  // use plus expected growth above this is a surprise
+    double overrun = 0;   // use beyond the predictions, summed, above which more overruns are likely
+    double alone = 0;     // what a compile that runs alone may use: the room and the reserve
 };
 
-// `limit`, `killing`: the tightest limit, and the tightest of those that kill (bytes).
-[[nodiscard]] Marks marks_of(const Room& room, double limit, double killing);
+// `limit_bytes`: the tightest limit. `killing_bytes`: the tightest limit that kills.
+[[nodiscard]] Thresholds thresholds_of(const Room& room, double limit_bytes, double killing_bytes);
 
 // `stalled`: the kernel reports memory pressure.
-[[nodiscard]] Remedy find_remedy(const std::vector<RunningView>& running, const Marks& marks,
+[[nodiscard]] Remedy find_remedy(const std::vector<RunningView>& running, const Thresholds& thresholds,
                                  bool stalled = false);
 
-// From one look at `used` bytes of `running` compiles to the next.
-[[nodiscard]] std::int64_t next_look_ms(double used, double room, std::size_t running);
+// The interval to the next sample while `running` compiles use `used_bytes`.
+[[nodiscard]] std::int64_t next_sample_ms(double used_bytes, double room_bytes, std::size_t running);
 
 }  // namespace wheelyard::governor

@@ -1,4 +1,4 @@
-// The smallest of what each limit pays for.
+// The minimum over the limits.
 #include "builder/governor/admission/window.hpp"
 
 #include <algorithm>
@@ -8,8 +8,8 @@
 namespace wheelyard::governor {
 namespace {
 
-constexpr std::uint64_t other_files = 64;      // of the broker: the sample's, the history's
-constexpr std::uint64_t other_processes = 64;  // of the user: shells, the build tool, an editor
+constexpr std::uint64_t other_files = 64;      // of the broker: samples, history
+constexpr std::uint64_t other_processes = 64;  // of the user: shells, build tool, editor
 
 }  // namespace
 
@@ -26,8 +26,8 @@ unsigned choose_window(const WindowFacts& facts) {
         const std::uint64_t taken = other_processes + processes_per_running * facts.cores;
         at_most(*limit > taken ? (*limit - taken) / processes_per_waiting : 0);
     }
-    // Never below the cores, where that starves them; a machine that cannot hold even that many fails either
-    // way.
+    // Never below the number of cores: some would idle. A machine without room for even that many launchers
+    // fails either way.
     return static_cast<unsigned>(
         std::max<std::uint64_t>({window, std::uint64_t{facts.cores}, std::uint64_t{min_window}}));
 }

@@ -1,4 +1,4 @@
-// An epoll loop around a GovernedBuild: sockets in, the clock, the end.
+// An epoll loop around a GovernedBuild: launchers' sockets, timers, and the end of the build.
 #include "builder/governor/broker/broker.hpp"
 
 #include <signal.h>
@@ -37,11 +37,11 @@ class Broker {
                      next_flush = monotonic_ms() + flush_history_ms;
         while (serve()) {
             const std::int64_t now = monotonic_ms();
-            build_.look_when_due();
+            build_.sample_memory_when_due();
             build_.reread_limits_when_due();
             build_.start_what_fits();
             if (plan_.progress_s > 0 && now >= next_progress) {
-                build_.say_progress();
+                build_.print_progress();
                 next_progress = now + plan_.progress_s * 1000;
             }
             if (now >= next_flush) {
@@ -49,17 +49,18 @@ class Broker {
                 next_flush = monotonic_ms() + flush_history_ms;
             }
         }
-        // What was sent before the build ended is heard: a launcher that tells of a hit waits for no answer.
+        // Launchers do not wait after "hit", so such messages may still be unread.
         accept_all();
-        build_.hear_all();
+        build_.read_remaining_messages();
         return build_.finish();
     }
 
   private:
-    // Hears what came, waiting for it until the next look at most; false at the end of the build.
+    // Handles messages, and waits for them at most until the next sample is due. False at the end of the
+    // build.
     bool serve() {
         const std::int64_t now = monotonic_ms();
-        const std::int64_t until = build_.is_busy() ? build_.next_look() : now + reread_limits_ms;
+        const std::int64_t until = build_.is_busy() ? build_.next_sample() : now + reread_limits_ms;
         std::array<epoll_event, events_at_once> events;
         const int count =
             ::epoll_wait(poll_.get(), events.data(), events_at_once,
@@ -72,7 +73,7 @@ class Broker {
             } else if (id == control_id) {
                 goes_on = false;
             } else {
-                build_.hear(id);
+                build_.on_message(id);
             }
         }
         return goes_on;
@@ -93,10 +94,10 @@ class Broker {
             socklen_t size = sizeof peer;
             if (::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 ||
                 peer.uid != ::getuid()) {
-                continue;  // the folder is 0700, so this is root or a mistake
+                continue;  // root: the folder has mode 0700
             }
             watch(socket.get(), next_id_);
-            build_.join(next_id_++, std::move(socket), ::getsid(peer.pid));
+            build_.on_connect(next_id_++, std::move(socket), ::getsid(peer.pid));
         }
     }
 

@@ -1,5 +1,5 @@
-// The broker: one process, one thread, that owns the sockets, the samples and the clock around a Dispatch. It
-// starts nothing itself; every compile is its launcher's child.
+// The broker: a process with one thread that owns the launchers' sockets, memory samples and timers. It
+// starts no process; every compile is a child of its launcher.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +16,15 @@ struct BrokerPlan {
     std::filesystem::path history;  // empty: none
     std::filesystem::path json, trace, svg;
     std::uint64_t setting_bytes = 0;  // --memory
-    std::uint64_t pbs_bytes = 0;      // of ask_pbs()
-    unsigned cores = 0;               // 0: found
+    std::uint64_t pbs_bytes = 0;      // from ask_pbs()
+    unsigned cores = 0;               // 0: detected
     std::int64_t progress_s = 30;     // 0: none
     bool quiet = false;
 };
 
-// Serves until `control` reaches its end (the build is over, or who started us died), then writes history,
-// summary, JSON and trace. Returns the exit status of the broker's process.
-// `groups` is for the compiles, usable or not.
+// Serves launchers until end of file on `control`, which means that the build ended or the parent died. Then
+// writes history, summary and the requested files. Returns the exit status of the broker's process. `groups`
+// need not be usable.
 int run_broker(const BrokerPlan& plan, base::Fd listening, base::Fd control, CompileGroups& groups);
 
 }  // namespace wheelyard::governor

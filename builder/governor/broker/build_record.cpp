@@ -1,4 +1,4 @@
-// Sentences, entries and observations, gathered while the build runs and written at its end.
+// Collects messages, timeline entries and measurements during the build and writes them at its end.
 #include "builder/governor/broker/build_record.hpp"
 
 #include <time.h>
@@ -34,19 +34,19 @@ unsigned Lanes::take() {
 Predictor BuildRecord::recall() {
     Predictor predictor;
     if (plan_.history.empty()) return predictor;
-    std::string complaint;
-    for (const auto& [key, record] : load_history(plan_.history, complaint))
+    std::string warning;
+    for (const auto& [key, record] : load_history(plan_.history, warning))
         predictor.recall(key, record);
-    if (!complaint.empty()) note("the history cannot be used: " + complaint);
+    if (!warning.empty()) note("the history cannot be used: " + warning);
     return predictor;
 }
 
-void BuildRecord::note(std::string sentence) {
-    for (char& c : sentence) {  // a value quoted from a broken file may hold anything
+void BuildRecord::note(std::string message) {
+    for (char& c : message) {  // a value quoted from a malformed file may contain control characters
         if (static_cast<unsigned char>(c) < ' ' || c == 0x7f) c = '?';
     }
-    std::fprintf(stderr, "governor: %s\n", sentence.c_str());
-    if (report.messages.size() < max_messages) report.messages.push_back(std::move(sentence));
+    std::fprintf(stderr, "governor: %s\n", message.c_str());
+    if (report.messages.size() < max_messages) report.messages.push_back(std::move(message));
 }
 
 void BuildRecord::add_try(TryEntry entry, std::int64_t start_ms) {
@@ -82,10 +82,10 @@ void BuildRecord::flush_history(LockPatience patience) {
     const auto stored = store_observations(plan_.history, unwritten_, base::SystemClock{}, patience);
     if (stored) {
         unwritten_.clear();
-    } else if (patience == LockPatience::none && stored.error().code == "lock.held") {
-        return;  // the next flush, or the end, writes it
-    } else if (!history_complained_) {
-        history_complained_ = true;
+    } else if (patience == LockPatience::none && stored.error().kind == base::ErrorKind::busy) {
+        return;  // a later flush writes it
+    } else if (!warned_about_history_) {
+        warned_about_history_ = true;
         note("the history cannot be written: " + stored.error().text());
     }
 }

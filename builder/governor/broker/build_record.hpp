@@ -1,5 +1,5 @@
-// What a build leaves behind: its report, its timeline, and what history learns of it. Knows no process and
-// no socket.
+// What a build leaves behind: its report, its timeline and its measurements for the history. Uses no process
+// or socket.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace wheelyard::governor {
 
 [[nodiscard]] std::int64_t monotonic_ms();
 
-// The lowest free number for each running compile: its line in the timeline.
+// Gives each running compile the lowest free number, its row in the timeline.
 class Lanes {
   public:
     [[nodiscard]] unsigned take();
@@ -33,16 +33,16 @@ class BuildRecord {
 
     BuildReport report;
 
-    // What history knows; one that cannot be read is said and left out.
+    // A predictor with the history; reports a history that cannot be read and continues without it.
     [[nodiscard]] Predictor recall();
-    // Says a sentence to the person now and keeps it for the report.
-    void note(std::string sentence);
-    // `start_ms` is of monotonic_ms(); the end is now.
+    // Prints `message` and keeps it for the report.
+    void note(std::string message);
+    // Adds a try that ends now; `start_ms` is on the clock of monotonic_ms().
     void add_try(TryEntry entry, std::int64_t start_ms);
     void add_memory(double bytes);
     void remember(const Facts& facts, double peak_bytes, double seconds, double min_bytes);
     void flush_history(LockPatience patience);
-    // History, summary, and the files that were asked for; the exit status.
+    // Writes history, summary and the requested files; returns the exit status.
     [[nodiscard]] int finish();
 
   private:
@@ -51,7 +51,7 @@ class BuildRecord {
     const BrokerPlan& plan_;
     std::int64_t begun_ms_;
     std::vector<Observation> unwritten_;
-    bool history_complained_ = false;
+    bool warned_about_history_ = false;
 };
 
 }  // namespace wheelyard::governor

@@ -1,4 +1,4 @@
-// One compile's ends: well, by itself, of memory, of a mystery, or with its launcher.
+// Starts compiles, samples their memory and handles their ends.
 #include "builder/governor/broker/governed_build.hpp"
 
 #include <signal.h>
@@ -23,7 +23,7 @@ std::string size(double bytes) {
     return base::render_bytes(static_cast<std::uint64_t>(bytes));
 }
 
-// What has run at all was charged more than this.
+// A group that a process joined has a larger peak than this.
 constexpr double min_group_peak_bytes = 64.0 * kib;
 
 double number(const std::string& text) {
@@ -40,44 +40,44 @@ GovernedBuild::GovernedBuild(const BrokerPlan& plan, CompileGroups& groups)
       dispatch_(plan.cores > 0 ? plan.cores : watch_.limits().cores(), record_.recall()) {
     record_.report.cores = plan.cores > 0 ? plan.cores : watch_.limits().cores();
     watch_.read(0, monotonic_ms());
-    take_limit();
+    update_limit();
 }
 
-void GovernedBuild::join(TryId id, base::Fd socket, pid_t session) {
+void GovernedBuild::on_connect(TryId id, base::Fd socket, pid_t session) {
     auto& client = clients_[id];
     client.socket = std::move(socket);
     client.session = session;
 }
 
-void GovernedBuild::hear(TryId id) {
+void GovernedBuild::on_message(TryId id) {
     const auto found = clients_.find(id);
     if (found == clients_.end()) return;
     auto& client = found->second;
     const auto message = receive_message(client.socket.get(), false);
     if (message.empty()) {
-        if (errno != EAGAIN && errno != EWOULDBLOCK) lose(id);
+        if (errno != EAGAIN && errno != EWOULDBLOCK) on_disconnect(id);
     } else if (message[0] == "hit" && client.state == Client::State::silent) {
         ++record_.report.cache_hits;
     } else if (message[0] == "ask" && message.size() == 7 && client.state == Client::State::silent) {
-        ask(id, client, message);
+        on_ask(id, client, message);
     } else if (message[0] == "started" && message.size() == 2) {
         client.pid = static_cast<pid_t>(base::parse_decimal(message[1]).value_or(0));
     } else if (message[0] == "ended" && message.size() == 5 && client.state == Client::State::running) {
-        ended(id, client, message);
+        on_ended(id, client, message);
     } else {
-        lose(id);
+        on_disconnect(id);  // not the protocol
     }
 }
 
-void GovernedBuild::hear_all() {
+void GovernedBuild::read_remaining_messages() {
     std::vector<TryId> ids;
     for (const auto& [id, unused] : clients_)
         ids.push_back(id);
     for (const auto id : ids)
-        hear(id);
+        on_message(id);
 }
 
-void GovernedBuild::ask(TryId id, Client& client, const std::vector<std::string>& message) {
+void GovernedBuild::on_ask(TryId id, Client& client, const std::vector<std::string>& message) {
     client.facts.source = message[1];
     client.facts.arguments = message[2];
     client.facts.compiler = versions_.of(message[3]);
@@ -88,8 +88,8 @@ void GovernedBuild::ask(TryId id, Client& client, const std::vector<std::string>
     client.known = dispatch_.predictor().knows(client.facts);
     client.state = Client::State::waiting;
     dispatch_.arrive(id, client.facts);
-    auto& most = record_.report.max_waiting;
-    most = std::max<std::uint64_t>(most, dispatch_.admission().waiting());
+    auto& max_waiting = record_.report.max_waiting;
+    max_waiting = std::max<std::uint64_t>(max_waiting, dispatch_.admission().waiting());
 }
 
 void GovernedBuild::begin(TryId id, std::int64_t now_ms) {
@@ -100,7 +100,7 @@ void GovernedBuild::begin(TryId id, std::int64_t now_ms) {
     client.pid = 0;
     client.bytes = client.peak = 0;
     client.stopped = client.dying = false;
-    client.stood_ms = 0;
+    client.stopped_total_ms = 0;
     const auto& need = dispatch_.need(id);
     client.predicted = need.typical_bytes;
     client.lane = lanes_.take();
@@ -117,13 +117,13 @@ void GovernedBuild::start_what_fits() {
         if (!send_message(clients_.at(id).socket.get(), {"run", clients_.at(id).group})) lost.push_back(id);
     }
     const auto running = dispatch_.admission().running();
-    auto& most = record_.report.max_running;
-    most = std::max<std::uint64_t>(most, running);
-    // More of them fill the room sooner.
-    next_look_ms_ =
-        std::min(next_look_ms_, looked_ms_ + next_look_ms(watch_.own_bytes(), watch_.room().shared, running));
+    auto& max_running = record_.report.max_running;
+    max_running = std::max<std::uint64_t>(max_running, running);
+    // More running compiles fill the room sooner.
+    next_sample_ms_ = std::min(
+        next_sample_ms_, sampled_ms_ + next_sample_ms(watch_.own_bytes(), watch_.room().shared, running));
     for (const auto id : lost)
-        lose(id);
+        on_disconnect(id);
 }
 
 void GovernedBuild::end_try(const Client& client, const char* end) {
@@ -132,7 +132,7 @@ void GovernedBuild::end_try(const Client& client, const char* end) {
                     client.start_ms);
 }
 
-void GovernedBuild::ended(TryId id, Client& client, const std::vector<std::string>& message) {
+void GovernedBuild::on_ended(TryId id, Client& client, const std::vector<std::string>& message) {
     const int status = static_cast<int>(base::parse_decimal(message[1]).value_or(1));
     const double largest = number(message[2]) * kib;
     const bool clue = message[3] == "1";
@@ -140,32 +140,33 @@ void GovernedBuild::ended(TryId id, Client& client, const std::vector<std::strin
     if (client.group.empty()) {
         client.peak = std::max(client.peak, largest);
     } else {
-        look_at(client);
-        // It never got there, should the kernel have refused.
+        sample_client(client);
+        // The compile did not join the group if the kernel refused.
         if (client.peak < min_group_peak_bytes) client.peak = largest;
     }
     report.high_water_bytes = std::max(report.high_water_bytes, client.peak);
     const auto now_ms = monotonic_ms();
-    client.go_on(now_ms);  // it may end, by a signal, while it stands still
-    const double seconds = static_cast<double>(now_ms - client.start_ms - client.stood_ms) / 1000;
+    client.resume(now_ms);  // a stopped compile may be ended by a signal
+    const double seconds = static_cast<double>(now_ms - client.start_ms - client.stopped_total_ms) / 1000;
     report.compile_seconds += seconds;
-    if (status == 0) return ended_well(id, client, seconds, message[4]);
-    if (judge(id, client, clue) == Verdict::again) {
+    if (status == 0) return on_success(id, client, seconds, message[4]);
+    if (on_failure(id, client, clue) == Verdict::again) {
         client.state = Client::State::waiting;
-        if (!send_message(client.socket.get(), {"again"})) lose(id);
+        if (!send_message(client.socket.get(), {"again"})) on_disconnect(id);
         return;
     }
     ++report.failed;
     ++report.compiles;
-    // A launcher that is gone needs no answer.
-    (void)send_message(client.socket.get(), why_.empty() ? std::vector<std::string>{"done"}
-                                                         : std::vector<std::string>{"fail", why_});
+    // The launcher may be gone.
+    (void)send_message(client.socket.get(), give_up_reason_.empty()
+                                                ? std::vector<std::string>{"done"}
+                                                : std::vector<std::string>{"fail", give_up_reason_});
     dispatch_.ended(id, 0, 0, false);
     clients_.erase(id);
 }
 
-// `compiled` as the message has it.
-void GovernedBuild::ended_well(TryId id, Client& client, double seconds, std::string_view compiled) {
+// `compiled`: the COMPILED field of "ended" (message.hpp).
+void GovernedBuild::on_success(TryId id, Client& client, double seconds, std::string_view compiled) {
     const bool measured =
         compiled == "1" || (compiled.empty() && client.peak >= static_cast<double>(cache_hit_bytes));
     const bool hit = compiled == "0";
@@ -185,14 +186,15 @@ void GovernedBuild::ended_well(TryId id, Client& client, double seconds, std::st
     clients_.erase(id);
 }
 
-// A compile ended badly: of memory, of a mystery, or by itself? Leaves the sentence for people in why_.
-Verdict GovernedBuild::judge(TryId id, Client& client, bool clue) {
-    why_.clear();
-    // Its own group knows, whatever the driver says of it; the count of all groups only fits a clue.
+// Decides why a compile failed: for lack of memory, by SIGKILL of unknown origin, or by itself. Sets
+// give_up_reason_ if it does not fit.
+Verdict GovernedBuild::on_failure(TryId id, Client& client, bool clue) {
+    give_up_reason_.clear();
+    // The compile's own group is conclusive. The kill count of all groups needs a clue in addition.
     const bool kernel = was_killed_by_kernel(client);
     if (client.dying || (kernel && !client.group.empty()) ||
         (clue && (kernel || watch_.was_short(monotonic_ms())))) {
-        return judge_memory(id, client);
+        return on_out_of_memory(id, client);
     }
     end_try(client, "failed");
     if (!clue) return Verdict::give_up;
@@ -200,7 +202,7 @@ Verdict GovernedBuild::judge(TryId id, Client& client, bool clue) {
     if (verdict == Verdict::again) {
         ++record_.report.unexplained;
         record_.note(client.facts.source +
-                     " died as if killed, without a sign of memory pressure; once more, alone");
+                     " was killed without a sign of memory pressure; retrying it alone");
     }
     return verdict;
 }
@@ -210,27 +212,27 @@ bool GovernedBuild::was_killed_by_kernel(const Client& client) {
     return (client.group.empty() ? all : groups_.kills(client.lane)) > client.oom_kills_before;
 }
 
-Verdict GovernedBuild::judge_memory(TryId id, const Client& client) {
+Verdict GovernedBuild::on_out_of_memory(TryId id, const Client& client) {
     end_try(client, client.dying ? "killed" : "oom");
     ++(client.dying ? record_.report.killed : record_.report.oom_kills);
     record_.remember(client.facts, 0, 0, client.peak);
     const auto verdict = dispatch_.killed_for_memory(id, client.peak);
     if (verdict == Verdict::give_up) {
         ++record_.report.gave_up;
-        why_ = client.facts.source + " does not fit: it was killed at " + size(client.peak) +
-               " while it ran alone, and the limit is " + watch_.limit().tightest_killing.text() +
-               "; give the build more memory, or this file lighter options";
-        record_.note(why_);
+        give_up_reason_ = client.facts.source + " does not fit: it was killed at " + size(client.peak) +
+                          " while it ran alone, and the limit is " + watch_.limit().tightest_killing.text() +
+                          "; give the build more memory, or compile this file with fewer optimizations";
+        record_.note(give_up_reason_);
     } else {
         record_.note(client.facts.source +
                      (client.dying ? " was killed at " : " was killed by the kernel at ") +
-                     size(client.peak) + " and will run again");
+                     size(client.peak) + " and is retried");
     }
     return verdict;
 }
 
-// A launcher that went away frees what it held; what its compile left running is ended.
-void GovernedBuild::lose(TryId id) {
+// A launcher is gone. Frees what its compile held and kills the processes that it left.
+void GovernedBuild::on_disconnect(TryId id) {
     const auto found = clients_.find(id);
     if (found == clients_.end()) return;
     auto& client = found->second;
@@ -247,7 +249,7 @@ void GovernedBuild::lose(TryId id) {
     clients_.erase(found);
 }
 
-void GovernedBuild::look_at(Client& client) {
+void GovernedBuild::sample_client(Client& client) {
     if (!client.group.empty()) {
         const auto use = groups_.use(client.lane);
         client.bytes = use.bytes;
@@ -258,45 +260,43 @@ void GovernedBuild::look_at(Client& client) {
     }
 }
 
-void GovernedBuild::look_when_due() {
+void GovernedBuild::sample_memory_when_due() {
     const auto now = monotonic_ms();
-    if (now < next_look_ms_) return;
-    look();
-    looked_ms_ = now;
-    next_look_ms_ =
-        now + next_look_ms(watch_.own_bytes(), watch_.room().shared, dispatch_.admission().running());
-    if (watch_.is_stalled(now)) next_look_ms_ = std::min(next_look_ms_, now + stall_window_ms);
+    if (now < next_sample_ms_) return;
+    sample_memory();
+    sampled_ms_ = now;
+    next_sample_ms_ =
+        now + next_sample_ms(watch_.own_bytes(), watch_.room().shared, dispatch_.admission().running());
+    if (watch_.is_stalled(now)) next_sample_ms_ = std::min(next_sample_ms_, now + stall_window_ms);
 }
 
-void GovernedBuild::look() {
+void GovernedBuild::sample_memory() {
     double own = 0;
     std::vector<RunningView> views;
     for (auto& [id, client] : clients_) {
         if (client.state != Client::State::running) continue;
-        look_at(client);
+        sample_client(client);
         own += client.bytes;
         dispatch_.observe(id, client.bytes);
         views.push_back({id, client.age, client.bytes, client.predicted, client.stopped, client.dying});
     }
     auto& high_water = record_.report.high_water_bytes;
     high_water = std::max(high_water, own);
-    if (watch_.note_use(own, monotonic_ms())) take_limit();
+    if (watch_.note_use(own, monotonic_ms())) update_limit();
     if (!views.empty()) record_.add_memory(own);
     const auto room = watch_.room();
-    if (views.size() == 1 && own > room.shared) note_slowed(clients_.at(views.front().id));
+    if (views.size() == 1 && own > room.shared) note_throttled(clients_.at(views.front().id));
     const auto& limit = watch_.limit();
-    apply(find_remedy(views, marks_of(room, limit.tightest.cap_bytes, limit.tightest_killing.cap_bytes),
+    apply(find_remedy(views, thresholds_of(room, limit.tightest.cap_bytes, limit.tightest_killing.cap_bytes),
                       watch_.is_stalled(monotonic_ms())));
 }
 
-// Of a compile that runs alone and takes more room than several would get: once, that it may, and what it
-// costs.
-void GovernedBuild::note_slowed(Client& client) {
+// Reports once per try that a compile which runs alone exceeds a throttling limit.
+void GovernedBuild::note_throttled(Client& client) {
     const auto& limit = watch_.limit();
-    if (limit.tightest.kills || std::exchange(client.noted_slowed, true)) return;
+    if (limit.tightest.kills || std::exchange(client.noted_throttled, true)) return;
     record_.note(client.facts.source + " needs more than " + limit.tightest.text() +
-                 " and runs alone; the kernel slows it down there, and " + limit.tightest_killing.text() +
-                 " is what it may use");
+                 " and runs alone; the kernel throttles it, and it may use " + limit.tightest_killing.text());
 }
 
 void GovernedBuild::apply(const Remedy& remedy) {
@@ -307,12 +307,12 @@ void GovernedBuild::apply(const Remedy& remedy) {
     if (remedy.stop) {
         auto& client = clients_.at(*remedy.stop);
         client.stopped = send_message(client.socket.get(), {"stop"});
-        client.stopped_ms = monotonic_ms();
+        client.stopped_since_ms = monotonic_ms();
         if (client.stopped) ++record_.report.stopped;
     }
     if (remedy.resume) {
         auto& client = clients_.at(*remedy.resume);
-        if (send_message(client.socket.get(), {"continue"})) client.go_on(monotonic_ms());
+        if (send_message(client.socket.get(), {"continue"})) client.resume(monotonic_ms());
     }
 }
 
@@ -320,17 +320,17 @@ void GovernedBuild::reread_limits_when_due() {
     const auto now = monotonic_ms();
     if (!watch_.is_due(now)) return;
     watch_.read(watch_.own_bytes(), now);
-    take_limit();
+    update_limit();
 }
 
-void GovernedBuild::take_limit() {
+void GovernedBuild::update_limit() {
     dispatch_.set_limit(watch_.room(), watch_.widest_room());
     record_.report.limit_bytes = watch_.limit().tightest.cap_bytes;
     record_.report.room_bytes = watch_.room().shared;
     record_.report.limit_name = watch_.limit().tightest.name;
 }
 
-void GovernedBuild::say_progress() const {
+void GovernedBuild::print_progress() const {
     const auto& admission = dispatch_.admission();
     if (plan_.quiet || admission.waiting() + admission.running() == 0) return;
     const auto& report = record_.report;

@@ -1,6 +1,6 @@
-// The compiles of one build, from their launchers' asking to their ends: decisions of Dispatch carried to
-// launchers, samples of memory carried to Dispatch. Speaks through sockets that the broker accepted; waits
-// for nothing.
+// The compiles of one build, from the first message of their launchers to their ends. Sends the decisions of
+// Dispatch to launchers and passes memory samples to Dispatch. Uses the sockets that the broker accepted; no
+// call waits for a message.
 #pragma once
 
 #include <sys/types.h>
@@ -25,24 +25,25 @@ class GovernedBuild {
   public:
     GovernedBuild(const BrokerPlan& plan, CompileGroups& groups);
 
-    // A launcher connected; `session` is its process's.
-    void join(TryId id, base::Fd socket, pid_t session);
-    // Its socket has something to read, or is at its end.
-    void hear(TryId id);
-    // Each of them once, at the end.
-    void hear_all();
+    // A launcher connected; `session` is its process's session ID.
+    void on_connect(TryId id, base::Fd socket, pid_t session);
+    // The launcher's socket is readable, or its connection ended. Reads one message.
+    void on_message(TryId id);
+    // Reads one message of each launcher, at the end of the build.
+    void read_remaining_messages();
     void start_what_fits();
-    // Looks at every running compile, when it is time.
-    void look_when_due();
-    [[nodiscard]] std::int64_t next_look() const { return next_look_ms_; }  // of monotonic_ms()
+    void sample_memory_when_due();
+    // When the next sample is due, on the clock of monotonic_ms().
+    [[nodiscard]] std::int64_t next_sample() const { return next_sample_ms_; }
     void reread_limits_when_due();
-    void say_progress() const;
+    void print_progress() const;
     void flush_history() { record_.flush_history(LockPatience::none); }
-    // The exit status of the broker's process.
+    // Writes the report. Returns the exit status of the broker's process.
     [[nodiscard]] int finish() { return record_.finish(); }
     [[nodiscard]] bool is_busy() const { return dispatch_.admission().running() > 0; }
 
   private:
+    // A connected launcher.
     struct Client {
         enum class State { silent, waiting, running } state = State::silent;
         base::Fd socket;
@@ -51,31 +52,31 @@ class GovernedBuild {
         pid_t pid = 0, session = 0;
         std::int64_t start_ms = 0;
         std::uint64_t age = 0, oom_kills_before = 0;
-        std::string group;  // its own cgroup's cgroup.procs, or empty
+        std::string group;  // cgroup.procs of its cgroup, or empty
         double bytes = 0, peak = 0, predicted = 0;
-        bool stopped = false, dying = false, noted_slowed = false;
-        std::int64_t stopped_ms = 0, stood_ms = 0;  // since when it stands still, and how long it did before
+        bool stopped = false, dying = false, noted_throttled = false;
+        std::int64_t stopped_since_ms = 0, stopped_total_ms = 0;  // the total excludes the present stop
         unsigned lane = 0;
 
-        void go_on(std::int64_t now_ms) {
-            if (std::exchange(stopped, false)) stood_ms += now_ms - stopped_ms;
+        void resume(std::int64_t now_ms) {
+            if (std::exchange(stopped, false)) stopped_total_ms += now_ms - stopped_since_ms;
         }
     };
 
-    void ask(TryId id, Client& client, const std::vector<std::string>& message);
+    void on_ask(TryId id, Client& client, const std::vector<std::string>& message);
     void begin(TryId id, std::int64_t now_ms);
-    void ended(TryId id, Client& client, const std::vector<std::string>& message);
-    void ended_well(TryId id, Client& client, double seconds, std::string_view compiled);
-    [[nodiscard]] Verdict judge(TryId id, Client& client, bool clue);
-    [[nodiscard]] Verdict judge_memory(TryId id, const Client& client);
-    void look();
-    void look_at(Client& client);
-    void note_slowed(Client& client);
+    void on_ended(TryId id, Client& client, const std::vector<std::string>& message);
+    void on_success(TryId id, Client& client, double seconds, std::string_view compiled);
+    [[nodiscard]] Verdict on_failure(TryId id, Client& client, bool clue);
+    [[nodiscard]] Verdict on_out_of_memory(TryId id, const Client& client);
+    void sample_memory();
+    void sample_client(Client& client);
+    void note_throttled(Client& client);
     [[nodiscard]] bool was_killed_by_kernel(const Client& client);
-    void lose(TryId id);
+    void on_disconnect(TryId id);
     void end_try(const Client& client, const char* end);
     void apply(const Remedy& remedy);
-    void take_limit();
+    void update_limit();
 
     const BrokerPlan& plan_;
     CompileGroups& groups_;
@@ -86,9 +87,9 @@ class GovernedBuild {
     Lanes lanes_;
     std::map<TryId, Client> clients_;
     std::uint64_t age_ = 0;
-    std::int64_t looked_ms_ = 0;
-    std::int64_t next_look_ms_ = 0;
-    std::string why_;  // a compile fails: the sentence for people
+    std::int64_t sampled_ms_ = 0;
+    std::int64_t next_sample_ms_ = 0;
+    std::string give_up_reason_;  // shown to the user if a compile does not fit
 };
 
 }  // namespace wheelyard::governor

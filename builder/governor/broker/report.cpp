@@ -1,4 +1,4 @@
-// Texts of a build.
+// Renders the texts of a build's report.
 #include "builder/governor/broker/report.hpp"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ std::string duration(double seconds) {
     return base::render_duration_ms(static_cast<std::int64_t>(std::max(0.0, seconds) * 1000));
 }
 
-// JSON strings (RFC 8259 §7); bytes that are no UTF-8 become question marks.
+// A JSON string (RFC 8259 §7). If the text is not valid UTF-8, replaces non-ASCII bytes by question marks.
 std::string quote(std::string_view text) {
     const bool good = base::is_utf8(text);
     std::string out = "\"";
@@ -139,7 +139,7 @@ std::string render_json(const BuildReport& report) {
     return text + "\n}\n";
 }
 
-// "X" events are complete slices, "C" events counters; times in microseconds.
+// "X" events are slices, "C" events counters; times in microseconds.
 std::string render_trace(const BuildReport& report) {
     std::string text = "{\"traceEvents\":[\n";
     bool first = true;

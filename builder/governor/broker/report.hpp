@@ -1,5 +1,5 @@
-// What a governed build tells: a progress line, a summary for people, one for programs, and a timeline in the
-// trace format that Chrome's and Perfetto's viewers read, and as a picture. Pure.
+// The outputs of a governed build: progress line, summary for the user, JSON summary, and the timeline as an
+// SVG and in the trace format of the Chrome and Perfetto viewers. Pure.
 #pragma once
 
 #include <cstdint>
@@ -8,14 +8,16 @@
 
 namespace wheelyard::governor {
 
-struct TryEntry {  // one try, for the timeline
+// One try of a compile, for the timeline.
+struct TryEntry {
     std::string source;
     std::int64_t start_ms = 0, end_ms = 0;
     double peak_bytes = 0, predicted_bytes = 0;
-    std::string end;  // "ok", "hit" (of a compiler cache), "failed", "killed", "oom", "lost"
+    std::string end;  // "ok", "hit" (in a compiler cache), "failed", "killed", "oom", "lost"
     unsigned lane = 0;
 };
 
+// A compile with a large peak.
 struct Worst {
     std::string source;
     double peak_bytes = 0;
@@ -27,11 +29,11 @@ struct BuildReport {
                   stopped = 0, lost = 0, known = 0, cache_hits = 0;
     std::uint64_t max_waiting = 0, max_running = 0;
     double compile_seconds = 0, wall_seconds = 0;
-    double high_water_bytes = 0;  // of our compiles, as sampled
+    double high_water_bytes = 0;  // maximum of the samples of all running compiles
     double limit_bytes = 0, room_bytes = 0;
     std::string limit_name;
     unsigned cores = 1;
-    std::vector<Worst> worst;  // largest first
+    std::vector<Worst> worst;  // the largest peaks, descending
     std::vector<std::string> messages;
     std::vector<double> prediction_errors;  // |peak / predicted − 1| of known compiles
     std::vector<TryEntry> tries;

@@ -1,5 +1,5 @@
-// The timeline as one picture: above, memory in use under its limit; below, a bar for every try on its lane,
-// wide as it took, tall as it was large, coloured by how it ended. Hovering names it (SVG's <title>).
+// The timeline as a picture. Above: memory in use and its limit. Below: a bar per try on its lane; the width
+// is its time, the height its peak, the colour how it ended. A tooltip (SVG's <title>) names it.
 #include <algorithm>
 #include <cstdio>
 #include <string>
@@ -16,7 +16,7 @@ constexpr double width = 1200, memory_height = 220, lane_height = 14, margin = 5
 struct Colour {
     const char *end, *fill;
 };
-// Distinguishable without colour vision too: light blue, yellow, black, orange, red, grey.
+// Distinguishable with colour vision deficiency: light blue, yellow, black, orange, red, grey.
 constexpr Colour colours[] = {{"ok", "#56b4e9"},     {"hit", "#f0e442"}, {"failed", "#000000"},
                               {"killed", "#e69f00"}, {"oom", "#d55e00"}, {"", "#999999"}};
 
@@ -41,8 +41,7 @@ const char* fill_of(const std::string& end) {
 std::string render_svg(const BuildReport& report) {
     const double total_ms = std::max(1.0, report.wall_seconds * 1000);
     double top_bytes = std::max(report.limit_bytes, 1.0), largest = 1;
-    // On a machine with memory to spare the limit would flatten all; then the picture ends above what was
-    // used.
+    // A limit far above the use would flatten the curve; then the picture is scaled to the use.
     if (report.high_water_bytes > 0) top_bytes = std::min(top_bytes, 2 * report.high_water_bytes);
     unsigned lanes = 1;
     for (const auto& one : report.tries) {

@@ -1,4 +1,4 @@
-// Command lines as getopt(3) reads them: `-kj8` is -k and -j with the value 8, `-C j` no -j.
+// Parses command lines as getopt(3) does: `-kj8` is -k and -j8; `-C j` contains no -j.
 #include "builder/governor/launch/build_tools.hpp"
 
 #include <algorithm>
@@ -11,15 +11,15 @@ namespace wheelyard::governor {
 namespace {
 
 struct Syntax {
-    std::string_view required;  // letters whose value is the rest of the word, or the next one
-    std::string_view optional;  // letters whose value is the rest of the word, if there is one
-    char last;                  // what comes after its value is another program's
+    std::string_view required;  // letters whose value is the rest of the word or the next word
+    std::string_view optional;  // letters whose value is the rest of the word, if any
+    char last;                  // the words after it belong to another program
 };
-constexpr Syntax ninja_syntax{"dfjkltwC", "", 't'};   // 1.13; `-t TOOL` ends its options
+constexpr Syntax ninja_syntax{"dfjkltwC", "", 't'};   // ninja 1.13; `-t TOOL` ends its options
 constexpr Syntax make_syntax{"CfIoWE", "jlO", '\0'};  // GNU make 4.4
 
 constexpr std::array jobserver_options = {std::string_view("--jobserver-auth="),
-                                          std::string_view("--jobserver-fds=")};  // until 4.1
+                                          std::string_view("--jobserver-fds=")};  // up to GNU make 4.1
 
 struct Seen {
     std::string letters;
@@ -67,8 +67,8 @@ bool is_jobserver(std::string_view word) {
                        [&](std::string_view option) { return word.starts_with(option); });
 }
 
-// Words of MAKEFLAGS before the variables that follow "--". Its first word is a bundle of letters without a
-// dash, as "ks", or empty.
+// The words of MAKEFLAGS before "--", which variables follow. The first word is empty or a group of letters
+// without a dash, such as "ks".
 std::vector<std::string> options_of(std::string_view makeflags) {
     std::vector<std::string> words;
     for (const auto part : base::split(makeflags, ' ')) {
@@ -100,27 +100,27 @@ Jobs jobs_for_ninja(const std::vector<std::string>& arguments) {
     return leave ? Jobs::as_given : Jobs::window;
 }
 
-Jobs jobs_for_make(const std::vector<std::string>& arguments, const MakeSurroundings& surroundings) {
+Jobs jobs_for_make(const std::vector<std::string>& arguments, const MakeEnvironment& make_environment) {
     const auto seen = read_options(arguments, make_syntax);
-    // Questions, and what runs no recipe.
+    // Queries, and options that run no recipe.
     if (seen.has("vhnqpt") || seen.names_one_of({"version", "help", "just-print", "dry-run", "recon",
                                                  "question", "print-data-base", "touch"})) {
         return Jobs::as_given;
     }
     if (names_jobs(seen)) return Jobs::as_given;
-    // `make clean all` means one after the other; with -j both would go on at once.
+    // `make clean all` runs the goals one after the other; with -j they would run at once.
     const bool in_turn = seen.goals > 1;
-    if (!jobserver_of(surroundings.flags).empty()) {
-        if (!surroundings.below_ours || surroundings.jobserver_open) return Jobs::as_given;
+    if (!jobserver_of(make_environment.flags).empty()) {
+        if (!make_environment.below_ours || make_environment.jobserver_open) return Jobs::as_given;
         return in_turn ? Jobs::one : Jobs::few;
     }
     if (in_turn) return Jobs::as_given;
-    return names_jobs(read_options(options_of(surroundings.flags), make_syntax)) ? Jobs::as_given
-                                                                                 : Jobs::window;
+    return names_jobs(read_options(options_of(make_environment.flags), make_syntax)) ? Jobs::as_given
+                                                                                     : Jobs::window;
 }
 
 std::string jobserver_of(std::string_view makeflags) {
-    std::string found;  // the last one counts
+    std::string found;  // the last one takes precedence
     for (const auto& word : options_of(makeflags)) {
         if (is_jobserver(word)) found = word.substr(word.find('=') + 1);
     }

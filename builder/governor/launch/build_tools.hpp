@@ -1,5 +1,5 @@
-// What the links named ninja and make add to a call: a -j far above the cores, so that ready compiles wait in
-// the broker. A -j that somebody gave stands, and questions stay what they are. Pure.
+// What the shims for ninja and make add to a call: a -j far above the number of cores, so that ready compiles
+// wait in the broker. An explicit -j and queries stay unchanged. Pure.
 #pragma once
 
 #include <string>
@@ -9,10 +9,10 @@
 namespace wheelyard::governor {
 
 enum class Jobs {
-    as_given,  // the call is passed on as it is
-    window,    // gets the window
-    few,       // gets a few of its own: a make that cannot reach the jobserver of the make above it
-    one,       // such a one that has several goals
+    as_given,  // the call is passed on unchanged
+    window,    // -j with the window
+    few,       // a small -j, for a make that cannot reach its parent's jobserver
+    one,       // -j1, for such a make with several goals
 };
 
 [[nodiscard]] bool is_ninja(std::string_view name);
@@ -20,22 +20,22 @@ enum class Jobs {
 
 [[nodiscard]] Jobs jobs_for_ninja(const std::vector<std::string>& arguments);
 
-// What a make finds around it.
-struct MakeSurroundings {
+// The environment of a make.
+struct MakeEnvironment {
     std::string flags;            // MAKEFLAGS
-    bool below_ours = false;      // a make above it got its -j from us
-    bool jobserver_open = false;  // what `flags` says of a jobserver can be used
+    bool below_ours = false;      // a parent make got its -j from us
+    bool jobserver_open = false;  // the jobserver in `flags` can be used
 };
-// `$(MAKE)` in a recipe shares the jobserver above, and is left alone. A plain `make` cannot, since GNU make
-// closes the descriptors to it, and would warn and go on with -j1; where the jobserver is of our making, the
-// warning would be of our making too.
-// Several goals (`make clean all`) are made one after the other, as whoever wrote no -j means it.
+// `$(MAKE)` in a recipe shares its parent's jobserver and stays unchanged. A plain `make` cannot, because GNU
+// make closes the descriptors; it would warn and continue with -j1. If the jobserver exists because of our
+// -j, the shim prevents that warning. Several goals (`make clean all`) without a -j are made one after the
+// other, so they must not run in parallel.
 [[nodiscard]] Jobs jobs_for_make(const std::vector<std::string>& arguments,
-                                 const MakeSurroundings& surroundings);
+                                 const MakeEnvironment& environment);
 
-// The jobserver that MAKEFLAGS names: "3,4" (descriptors to read and to write), "fifo:PATH", or "".
+// The jobserver in MAKEFLAGS: "3,4" (descriptors to read and to write), "fifo:PATH", or "".
 [[nodiscard]] std::string jobserver_of(std::string_view makeflags);
-// MAKEFLAGS without jobserver and -j.
+// MAKEFLAGS without the jobserver and -j.
 [[nodiscard]] std::string without_jobserver(std::string_view makeflags);
 
 }  // namespace wheelyard::governor

@@ -1,4 +1,4 @@
-// A reading of GCC's, Clang's and nvcc's options that is as shallow as prediction allows.
+// Parses GCC's, Clang's and nvcc's options only as far as the prediction needs.
 #include "builder/governor/launch/compile_command.hpp"
 
 #include <algorithm>
@@ -32,7 +32,7 @@ constexpr std::array extensions = {
     Extension{".m", "c"},       Extension{".mm", "c++"},
 };
 
-// Options with a separate value that is no input.
+// Options whose next word is a value, not an input.
 constexpr std::array valued = {"-I",
                                "-isystem",
                                "-iquote",
@@ -67,39 +67,38 @@ constexpr std::array valued = {"-I",
                                "-Xcudafe",
                                "-framework",
                                "-D"};
-// Questions: no object comes out, or it goes to the screen.
-constexpr std::array questions = {"--version",
-                                  "-V",
-                                  "-###",
-                                  "--help",
-                                  "-E",
-                                  "-M",
-                                  "-MM",
-                                  "--dryrun",
-                                  "-dryrun",
-                                  "--list-gpu-arch",
-                                  "--list-gpu-code",
-                                  "-fsyntax-only",
-                                  "-qversion"};
-// What an argument may begin with to change memory or time; all else (paths, warnings, file names) does not
-// matter.
-constexpr std::array mattering = {"-O",
-                                  "-g",
-                                  "-std",
-                                  "--std",
-                                  "-f",
-                                  "-m",
-                                  "-x",
-                                  "-p",
-                                  "--use_fast_math",
-                                  "-rdc",
-                                  "--relocatable-device-code",
-                                  "-ftemplate",
-                                  "-extended-lambda",
-                                  "--expt-",
-                                  "-static",
-                                  "-shared",
-                                  "-r"};
+// Queries: they produce no object file.
+constexpr std::array queries = {"--version",
+                                "-V",
+                                "-###",
+                                "--help",
+                                "-E",
+                                "-M",
+                                "-MM",
+                                "--dryrun",
+                                "-dryrun",
+                                "--list-gpu-arch",
+                                "--list-gpu-code",
+                                "-fsyntax-only",
+                                "-qversion"};
+// Prefixes of the arguments that affect memory or time. Others (paths, warnings, file names) are ignored.
+constexpr std::array relevant_prefixes = {"-O",
+                                          "-g",
+                                          "-std",
+                                          "--std",
+                                          "-f",
+                                          "-m",
+                                          "-x",
+                                          "-p",
+                                          "--use_fast_math",
+                                          "-rdc",
+                                          "--relocatable-device-code",
+                                          "-ftemplate",
+                                          "-extended-lambda",
+                                          "--expt-",
+                                          "-static",
+                                          "-shared",
+                                          "-r"};
 constexpr std::array architecture_options = {
     "-gencode",       "--generate-code", "-arch", "--gpu-architecture",
     "--offload-arch", "--cuda-gpu-arch", "-code", "--gpu-code"};
@@ -117,7 +116,7 @@ std::string_view language_of(std::string_view path) {
 }
 
 void expand(const std::string& argument, unsigned depth, std::vector<std::string>& into) {
-    if (argument.size() > 1 && argument[0] == '@' && depth < deepest_response_file) {
+    if (argument.size() > 1 && argument[0] == '@' && depth < max_response_file_depth) {
         if (const auto text = base::read_file(argument.substr(1), max_response_file_bytes)) {
             for (const auto& word : split_response_file(*text))
                 expand(word, depth + 1, into);
@@ -138,7 +137,7 @@ std::string without_root(std::string_view path, const std::string& root) {
 
 struct Reading {
     bool compiles = false;  // -c, -S, nvcc's -ptx …
-    bool question = false, from_stdin = false;
+    bool query = false, from_stdin = false;
     std::string source, output, object, forced_language, architectures, arguments;
     unsigned threads = 1;
 
@@ -148,7 +147,7 @@ struct Reading {
     }
 };
 
-// The value of options written "-x value" or "-x=value".
+// The value of an option written "-x value" or "-x=value".
 std::optional<std::string> value_of(std::string_view name, const std::vector<std::string>& words,
                                     std::size_t& i) {
     const std::string& word = words[i];
@@ -166,9 +165,9 @@ void read_word(const std::vector<std::string>& words, std::size_t& i, Reading& r
     } else if (word == "-c" || word == "-S" || word == "-dc" || word == "-dw" || word == "--device-c" ||
                word == "-ptx" || word == "--compile" || word == "-cubin" || word == "-fatbin") {
         reading.compiles = true;
-    } else if (contains(questions, word) || word.starts_with("-print-") || word.starts_with("-dump") ||
+    } else if (contains(queries, word) || word.starts_with("-print-") || word.starts_with("-dump") ||
                word.starts_with("--print-")) {
-        reading.question = true;
+        reading.query = true;
     } else if (auto output = value_of("-o", words, i)) {
         reading.output = *output;
     } else if (word == "-x" && i + 1 < words.size()) {
@@ -190,7 +189,7 @@ void read_word(const std::vector<std::string>& words, std::size_t& i, Reading& r
             ++i;
             return;
         }
-        if (std::any_of(mattering.begin(), mattering.end(),
+        if (std::any_of(relevant_prefixes.begin(), relevant_prefixes.end(),
                         [&](std::string_view start) { return word.starts_with(start); }) &&
             word.find('/') == std::string::npos) {
             reading.arguments += word + '\n';
@@ -242,7 +241,7 @@ bool is_distributor_name(std::string_view name) {
 
 bool is_compiler_name(std::string_view name) {
     if (contains(compilers, name)) return true;
-    // gcc-12, clang++-14: a version after the name.
+    // A version after the name: gcc-12, clang++-14.
     if (const auto dash = name.rfind('-'); dash != std::string_view::npos) {
         const auto version = name.substr(dash + 1);
         const bool numeric = !version.empty() && std::all_of(version.begin(), version.end(), [](char c) {
@@ -250,7 +249,7 @@ bool is_compiler_name(std::string_view name) {
         });
         if (numeric) return is_compiler_name(name.substr(0, dash));
     }
-    // x86_64-linux-gnu-gcc, x86_64-conda-linux-gnu-c++: a triplet before it.
+    // A triplet before the name: x86_64-linux-gnu-gcc, x86_64-conda-linux-gnu-c++.
     const auto triplet_end = name.rfind('-');
     return triplet_end != std::string_view::npos &&
            base::split(name.substr(0, triplet_end), '-').size() >= 2 &&
@@ -276,7 +275,7 @@ CompileCommand parse_compile_command(const std::vector<std::string>& argv, const
             break;
         }
     }
-    // ccache's own: -s, --max-size 5G
+    // A call of ccache itself: -s, --max-size 5G
     if (command.compiler_at > 0 && argv[command.compiler_at].starts_with('-')) {
         command.direct = true;
         return command;
@@ -290,7 +289,7 @@ CompileCommand parse_compile_command(const std::vector<std::string>& argv, const
 
     auto& facts = command.facts;
     const bool links = !reading.compiles && reading.source.empty();
-    if (reading.question || reading.from_stdin || (links && reading.object.empty())) {
+    if (reading.query || reading.from_stdin || (links && reading.object.empty())) {
         command.direct = true;
         return command;
     }

@@ -1,4 +1,4 @@
-// Environment variables of ccache(1), and one byte in a file that has no name.
+// Environment variables of ccache(1), and a memory file that records whether a compiler ran.
 #include "builder/governor/launch/compiler_cache.hpp"
 
 #include <fcntl.h>
@@ -54,8 +54,8 @@ struct Prefixes {
     std::string prefix, prefix_of_cpp;
 };
 
-// As ccache has them from its files and its environment: "(default) prefix_command = ". Nothing where it does
-// not say.
+// The prefixes from ccache's configuration and environment, as in "(default) prefix_command = "; nullopt if
+// ccache does not report them.
 std::optional<Prefixes> prefixes_of(const std::string& ccache) {
     base::Command command;
     command.argv = {ccache, "--show-config"};
@@ -78,7 +78,7 @@ void set_prefixes(const std::string& prefix, const std::string& prefix_of_cpp) {
     set_or_unset(prefix_of_cpp_variable, prefix_of_cpp);
 }
 
-// The prefixes of its configuration, if `ccache` puts `link` of the environment in their place.
+// The configured prefixes, provided that `ccache` lets the environment replace them by `link`.
 std::optional<Prefixes> replaceable_prefixes(const std::string& ccache, const std::string& link) {
     const Prefixes of_this_compile{environment(prefix_variable), environment(prefix_of_cpp_variable)};
     set_prefixes("", "");
@@ -89,19 +89,20 @@ std::optional<Prefixes> replaceable_prefixes(const std::string& ccache, const st
     return ours && ours->prefix == link && ours->prefix_of_cpp == link ? theirs : std::nullopt;
 }
 
-// Makes the link; what the build's launchers read: "PROGRAM\nPREFIX\nPREFIX_CPP\n", or nothing when `ccache`
-// cannot be asked.
+// Creates the link. Returns the text that the build's launchers read, "PROGRAM\nPREFIX\nPREFIX_CPP\n", or ""
+// if `ccache` cannot be looked up.
 std::string prepare(const std::string& folder, const std::string& ccache) {
     const std::string link = folder + "/" + cache_miss_link;
-    // ccache divides its prefix at spaces.
+    // ccache splits its prefix at spaces.
     if (link.find(' ') != std::string::npos) return {};
     if (::symlink(own_program().c_str(), link.c_str()) != 0 && errno != EEXIST) return {};
     const auto theirs = replaceable_prefixes(ccache, link);
     return theirs ? ccache + "\n" + theirs->prefix + "\n" + theirs->prefix_of_cpp + "\n" : std::string();
 }
 
+// The text of prepare(), computed once per build under a lock.
 std::optional<std::string> prepared_once(const std::string& folder, const std::string& ccache) {
-    const std::string path = folder + "/ccache", aside = path + ".aside";
+    const std::string path = folder + "/ccache", temporary = path + ".tmp";
     if (auto text = base::read_file(path, max_proc_file_bytes)) return std::move(*text);
     const base::Fd lock(::open((path + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
     while (!lock || ::flock(lock.get(), LOCK_EX) != 0) {
@@ -109,8 +110,8 @@ std::optional<std::string> prepared_once(const std::string& folder, const std::s
     }
     if (auto text = base::read_file(path, max_proc_file_bytes)) return std::move(*text);
     auto text = prepare(folder, ccache);
-    const base::Fd file(::open(aside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
-    if (!file || !base::write_all(file.get(), text) || ::rename(aside.c_str(), path.c_str()) != 0)
+    const base::Fd file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+    if (!file || !base::write_all(file.get(), text) || ::rename(temporary.c_str(), path.c_str()) != 0)
         return std::nullopt;
     return text;
 }
@@ -131,7 +132,7 @@ std::optional<CompilerCache> CompilerCache::find(const std::string& program, con
     cache.link_ = folder + "/" + cache_miss_link;
     cache.prefix_ = environment(prefix_variable);
     cache.prefix_of_cpp_ = environment(prefix_of_cpp_variable);
-    // ccache takes the environment's before its configuration's.
+    // For ccache too, the environment takes precedence over the configuration.
     if (cache.prefix_.empty()) cache.prefix_ = lines[1];
     if (cache.prefix_of_cpp_.empty()) cache.prefix_of_cpp_ = lines[2];
     cache.noted_ = base::Fd(::memfd_create("compilers that ran", 0));  // inherited
@@ -139,16 +140,16 @@ std::optional<CompilerCache> CompilerCache::find(const std::string& program, con
     return cache;
 }
 
-void CompilerCache::only_ask() {
+void CompilerCache::prepare_lookup() {
     set_prefixes(link_, link_);
     ::setenv(asking_variable, "1", 1);
 }
 
-void CompilerCache::let_compile() {
+void CompilerCache::prepare_compile() {
     set_prefixes(prefix_.empty() ? link_ : link_ + " " + prefix_, prefix_of_cpp_);
     ::unsetenv(asking_variable);
     ::setenv(noted_variable, std::to_string(noted_.get()).c_str(), 1);
-    if (::ftruncate(noted_.get(), 0) != 0) errno = 0;  // of a file in memory it cannot fail
+    if (::ftruncate(noted_.get(), 0) != 0) errno = 0;  // cannot fail for a memory file
 }
 
 bool CompilerCache::has_compiled() const {
@@ -158,7 +159,7 @@ bool CompilerCache::has_compiled() const {
 
 void run_cache_miss(const std::vector<std::string>& arguments) {
     if (std::getenv(asking_variable) != nullptr) {
-        // What it will not cache at all ccache becomes itself: then our parent is the launcher.
+        // For a call that it never caches, ccache becomes this program; then the parent is the launcher.
         const pid_t parent = ::getppid();
         const std::string exe = "/proc/" + std::to_string(parent) + "/exe";
         std::error_code error;
@@ -167,11 +168,12 @@ void run_cache_miss(const std::vector<std::string>& arguments) {
         ::_exit(1);
     }
     if (const auto noted = base::parse_decimal(environment(noted_variable))) {
-        if (::write(static_cast<int>(*noted), "1", 1) < 0) errno = 0;  // then it counts as a hit: not learnt
+        // If the write fails, the compile counts as a hit and is not measured.
+        if (::write(static_cast<int>(*noted), "1", 1) < 0) errno = 0;
     }
     ::unsetenv(noted_variable);
     if (arguments.empty()) {
-        std::fprintf(stderr, "wheelyard-governor: %s has no command\n", cache_miss_link);
+        std::fprintf(stderr, "wheelyard-governor: %s needs a command\n", cache_miss_link);
         ::_exit(2);
     }
     become(arguments);

@@ -1,12 +1,11 @@
-// ccache in front of a compiler. What it holds needs no compile, so it is asked before the broker: a hit
-// waits for nothing and teaches nothing. Where it would begin to compile, it is ended, and started again when
-// the broker says so.
+// Looks a compile up in ccache before the broker is asked. A hit needs no compiler, so it waits for nothing
+// and does not count as a measurement. On a miss, ccache is ended and started again when the broker permits.
 //
-// ccache says both by the program it puts before every compiler (CCACHE_PREFIX, CCACHE_PREFIX_CPP): a link to
-// this program in the build's own folder, beside the socket.
+// ccache reports a miss through the program that it runs before every compiler (CCACHE_PREFIX,
+// CCACHE_PREFIX_CPP). That program is a link to this binary in the build's folder, next to the socket:
 //
-//   asked      launcher ─ ccache ─ link: "a miss"; it ends ccache, which then counts nothing and keeps
-//   nothing governed   launcher ─ ccache ─ link: notes that a compiler runs, and becomes it
+//   lookup    launcher → ccache → link → ends ccache (a miss); ccache then stores and counts nothing
+//   compile   launcher → ccache → link → records that a compiler runs, then becomes the compiler
 #pragma once
 
 #include <optional>
@@ -19,34 +18,34 @@ namespace wheelyard::governor {
 
 inline constexpr const char* cache_miss_link = "wheelyard-governor-cache-miss";
 
-// The cache of one compile.
+// ccache for one compile. Sets variables in this process's environment, which the next child inherits.
 class CompilerCache {
   public:
-    // None, unless `program` (of resolved_program) is a ccache that heeds a prefix. The build's first
-    // launcher that meets one tries that, and leaves the answer beside the socket; a second ccache is not
-    // asked.
+    // nullopt unless `program` (from resolved_program) is a ccache that honours the prefix. The build's first
+    // launcher checks that and stores the answer next to the socket; only one ccache per build is supported.
     [[nodiscard]] static std::optional<CompilerCache> find(const std::string& program,
                                                            const std::string& socket_path);
-    // The environment of the processes to come: a cache that ends at a miss, or one that compiles.
-    void only_ask();
-    void let_compile();
-    // What its user has it run before the compiler, as distcc; "" for nothing.
+    // The next ccache process ends at a miss.
+    void prepare_lookup();
+    // The next ccache process compiles at a miss.
+    void prepare_compile();
+    // The program that the user has ccache run before the compiler, such as distcc; "" for none.
     [[nodiscard]] std::string prefix_program() const { return first_word(prefix_); }
-    // Whether a compiler ran since let_compile().
+    // Whether a compiler ran since prepare_compile().
     [[nodiscard]] bool has_compiled() const;
 
-    // The same of `program`, a cache that cannot be asked, as far as the environment tells.
+    // The same for a cache that cannot be looked up; reads only the environment.
     [[nodiscard]] static std::string prefix_program_of(const std::string& program);
 
   private:
     [[nodiscard]] static std::string first_word(const std::string& text) {
         return text.substr(0, text.find(' '));
     }
-    std::string link_, prefix_, prefix_of_cpp_;  // theirs, as they were
-    base::Fd noted_;                             // a byte for every compiler that ran
+    std::string link_, prefix_, prefix_of_cpp_;  // the user's prefixes
+    base::Fd noted_;                             // gets a byte for every compiler that runs
 };
 
-// What the link does: `arguments` is the compiler's command line.
+// The link's main program: `arguments` is the compiler's command line.
 [[noreturn]] void run_cache_miss(const std::vector<std::string>& arguments);
 
 }  // namespace wheelyard::governor

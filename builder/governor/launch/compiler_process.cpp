@@ -1,4 +1,4 @@
-// fork, exec, and the reading of how it ended.
+// Starts compilers and interprets how they ended.
 #include "builder/governor/launch/compiler_process.hpp"
 
 #include <fcntl.h>
@@ -20,7 +20,7 @@
 namespace wheelyard::governor {
 namespace {
 
-// What drivers say when a part of them was killed or got no memory: GCC, Clang, nvcc, ld, make.
+// What GCC, Clang, nvcc, ld and make print when a subprocess was killed or could not allocate memory.
 constexpr std::array clues = {"Killed signal terminated program",
                               "died due to signal 9",
                               "virtual memory exhausted",
@@ -40,7 +40,7 @@ bool same_file(int a, int b) {
            first.st_ino == second.st_ino;
 }
 
-// For execvp(3), which changes none of it.
+// For execvp(3), which does not modify the strings.
 std::vector<char*> argv_of(const std::vector<std::string>& command) {
     std::vector<char*> argv;
     argv.reserve(command.size() + 1);
@@ -65,7 +65,7 @@ void copy_out(int from, int to) {
 Spool::Spool() : out_(::memfd_create("compiler output", MFD_CLOEXEC)) {
     if (!same_file(STDOUT_FILENO, STDERR_FILENO))
         err_ = base::Fd(::memfd_create("compiler errors", MFD_CLOEXEC));
-    // One open file description for both streams, so writes follow each other.
+    // Both streams share one open file description, so that writes append in order.
 }
 
 void Spool::show() const {
@@ -87,12 +87,12 @@ std::string Spool::tail() const {
 pid_t start_compiler(const std::vector<std::string>& command, const Spool& spool, const std::string& group) {
     auto argv = argv_of(command);
     const pid_t parent = ::getpid();
-    // Until it execs the child has our memory while we stand still: none of it is copied. It calls the system
-    // alone, and its descriptors, signal mask and oom_score_adj are its own (vfork(2)).
+    // Until exec the child shares our memory, which is not copied. It makes only system calls; its
+    // descriptors, signal mask and oom_score_adj are its own (vfork(2)).
     // NOLINTBEGIN(clang-analyzer-security.insecureAPI.vfork,clang-analyzer-unix.Vfork)
     const pid_t pid = ::vfork();
     if (pid != 0) {
-        if (pid > 0) ::setpgid(pid, pid);  // whichever of us is first
+        if (pid > 0) ::setpgid(pid, pid);  // in the child too: neither may run before it is set
         return pid;
     }
     ::setpgid(0, 0);
@@ -103,14 +103,14 @@ pid_t start_compiler(const std::vector<std::string>& command, const Spool& spool
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
     if (spool.out() >= 0) ::dup2(spool.out(), STDOUT_FILENO);
     if (spool.err() >= 0) ::dup2(spool.err(), STDERR_FILENO);
-    // Raising one's own score needs no right (proc(5)); the broker and the build tool keep theirs.
+    // Raising one's own score needs no privilege (proc(5)); the broker and the build tool keep theirs.
     if (const int fd = ::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC); fd >= 0) {
-        if (::write(fd, "500", 3) < 0) errno = 0;  // without it the kernel only chooses less well
+        if (::write(fd, "500", 3) < 0) errno = 0;  // without it the kernel may choose another victim
         ::close(fd);
     }
     if (!group.empty()) {
         if (const int fd = ::open(group.c_str(), O_WRONLY | O_CLOEXEC); fd >= 0) {
-            if (::write(fd, "0", 1) < 0) errno = 0;  // tried when the build began, so only a passing fault
+            if (::write(fd, "0", 1) < 0) errno = 0;  // make() checked this, so it fails rarely
             ::close(fd);
         }
     }
@@ -152,7 +152,7 @@ void exit_like(int wait_status) {
     if (WIFSIGNALED(wait_status)) {
         const int number = WTERMSIG(wait_status);
         const rlimit no_core{0, 0};
-        ::setrlimit(RLIMIT_CORE, &no_core);  // the compiler's core is the one of interest
+        ::setrlimit(RLIMIT_CORE, &no_core);  // the compiler may have dumped core already
         ::signal(number, SIG_DFL);
         sigset_t only;
         ::sigemptyset(&only);

@@ -1,4 +1,4 @@
-// One try of one compile as a child process: its group, its memory, its output.
+// Runs one try of a compile as a child process: process group, memory cgroup, output.
 #pragma once
 
 #include <sys/resource.h>
@@ -11,35 +11,36 @@
 
 namespace wheelyard::governor {
 
-// Where a try's output waits until the result is final.
+// Buffers a try's output in memory until the result is final.
 class Spool {
   public:
     Spool();
     [[nodiscard]] int out() const { return out_.get(); }
     [[nodiscard]] int err() const { return err_ ? err_.get() : out_.get(); }
-    void show() const;                       // to our stdout and stderr
-    [[nodiscard]] std::string tail() const;  // of what went to stderr
+    void show() const;                       // copies to our stdout and stderr
+    [[nodiscard]] std::string tail() const;  // the last clue_tail_bytes of stderr
 
   private:
-    base::Fd out_, err_;  // err_ is empty when both of ours are one file
+    base::Fd out_, err_;  // err_ is empty if our stdout and stderr are one file
 };
 
-// Starts `command` (argv[0] looked up on PATH) in a process group of its own; -1 when it cannot fork. The
-// child dies with us, is the kernel's first choice when memory ends, writes into the spool, and enters the
+// Starts `command` (argv[0] is searched on PATH) in its own process group; -1 if fork fails. The child is
+// killed when this process dies, is the OOM killer's preferred victim, writes into the spool, and joins the
 // cgroup whose cgroup.procs is `group` ("": stays in ours).
 [[nodiscard]] pid_t start_compiler(const std::vector<std::string>& command, const Spool& spool,
                                    const std::string& group);
 
-// True when the output of a failed try, or its status, looks as if memory killed a part of it.
+// Whether the output or the status of a failed try indicates that it ran out of memory.
 [[nodiscard]] bool looks_killed_by_memory(int wait_status, std::string_view output);
 
-// True for a signal that our parent has us ignore, as nohup(1) does with SIGHUP.
+// Whether this process inherited an ignored `signal_number`, as nohup(1) does with SIGHUP.
 [[nodiscard]] bool is_ignored(int signal_number);
 
-// Becomes `command` (argv[0] looked up on PATH); says why it cannot, and ends as a shell would.
+// Replaces this process by `command` (argv[0] is searched on PATH). On failure, prints why and exits with 127
+// or 126, as a shell does.
 [[noreturn]] void become(const std::vector<std::string>& command);
 
-// Ends this process as `wait_status` says: the same exit code, the same signal.
+// Ends this process with the same exit code or signal as `wait_status`.
 [[noreturn]] void exit_like(int wait_status);
 
 }  // namespace wheelyard::governor

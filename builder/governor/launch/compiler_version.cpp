@@ -1,4 +1,4 @@
-// One short process a compiler.
+// Runs `compiler --version`.
 #include "builder/governor/launch/compiler_version.hpp"
 
 #include <sys/stat.h>

@@ -1,5 +1,5 @@
-// What a compiler says it is, asked once a build: part of a compile's key, so that another compiler's peaks
-// are not taken for this one's.
+// The version of a compiler. It is part of a compile's key, so that another compiler's measurements do not
+// apply.
 #pragma once
 
 #include <map>
@@ -9,12 +9,12 @@ namespace wheelyard::governor {
 
 class CompilerVersions {
   public:
-    // Its name and the first line of `compiler --version`; only the name where it does not say. Asked once
-    // for each file on disk.
+    // The name and the first line of `compiler --version`, or only the name if that fails. Runs the compiler
+    // once per file and modification time.
     [[nodiscard]] const std::string& of(const std::string& compiler);
 
   private:
-    std::map<std::string, std::string> asked_;  // by path and time of change
+    std::map<std::string, std::string> asked_;  // by path and modification time
 };
 
 }  // namespace wheelyard::governor

@@ -1,4 +1,4 @@
-// A loop over two descriptors: the broker's socket and the signals.
+// The launcher: a poll loop over the broker's socket and a signalfd.
 #include "builder/governor/launch/launcher.hpp"
 
 #include <fcntl.h>
@@ -40,8 +40,8 @@ std::string environment(const char* name) {
     return value == nullptr ? std::string() : value;
 }
 
-// Below us nothing is governed again: nvcc's gcc, ccache's compiler, a link-time optimizer's processes are
-// part of this compile.
+// Nothing below this process is governed again: nvcc's gcc, ccache's compiler and a link-time optimizer's
+// processes belong to this compile.
 void mark_held() {
     ::setenv(held_variable, "1", 1);
     ::setenv("PATH", path_without(environment("PATH"), shim_folder()).c_str(), 1);
@@ -50,7 +50,7 @@ void mark_held() {
 struct Ended {
     int status = 0;
     rusage usage{};
-    bool interrupted = false;  // by a signal to us
+    bool interrupted = false;  // the launcher received a signal
     int signal_number = 0;
 };
 
@@ -66,21 +66,21 @@ class Launcher {
     [[noreturn]] void run(const std::string& socket_path) {
         ::sigprocmask(SIG_BLOCK, &signals_, nullptr);
         signal_fd_ = base::Fd(::signalfd(-1, &signals_, SFD_CLOEXEC | SFD_NONBLOCK));
-        if (cache_ && parsed_.facts.language != "link") ask_cache(socket_path);  // links are not cached
+        if (cache_ && parsed_.facts.language != "link") look_up_cache(socket_path);  // links are not cached
         if (auto socket = connect_to(socket_path)) {
             socket_ = std::move(*socket);
-            if (ask()) governed();
+            if (ask()) run_governed();
         }
-        ungoverned(socket_path);
+        run_ungoverned(socket_path);
     }
 
   private:
-    // Ends with a hit; returns after a miss.
-    void ask_cache(const std::string& socket_path) {
-        const auto slot = take_any_slot(folder_of(socket_path), "cache.", asking_caches());
-        cache_->only_ask();
+    // Exits on a hit; returns on a miss.
+    void look_up_cache(const std::string& socket_path) {
+        const auto slot = take_any_slot(folder_of(socket_path), "cache.", cache_lookups());
+        cache_->prepare_lookup();
         const Spool spool;
-        const auto ended = one_try(spool);
+        const auto ended = run_once(spool);
         if (ended.interrupted) finish(spool, ended.signal_number);
         if (!WIFEXITED(ended.status) || WEXITSTATUS(ended.status) != 0) return;
         if (const auto socket = connect_to(socket_path)) (void)send_message(socket->get(), {"hit"});
@@ -96,22 +96,22 @@ class Launcher {
                              facts.architectures, std::to_string(facts.threads)});
     }
 
-    // Tries until the result is final; returns only when the broker is gone and the compile has not ended.
-    void governed() {
+    // Retries until the result is final. Returns only if the broker is gone before that.
+    void run_governed() {
         while (wait_for_go()) {
             const Spool spool;
-            if (cache_) cache_->let_compile();
-            const auto ended = one_try(spool);
+            if (cache_) cache_->prepare_compile();
+            const auto ended = run_once(spool);
             const bool good = WIFEXITED(ended.status) && WEXITSTATUS(ended.status) == 0;
             const bool clue = !good && looks_killed_by_memory(ended.status, spool.tail());
-            const bool told = send_message(
+            const bool sent = send_message(
                 socket_.get(), {"ended", std::to_string(ended.status), std::to_string(ended.usage.ru_maxrss),
                                 clue ? "1" : "0", compiled()});
             if (ended.interrupted) finish(spool, ended.signal_number);
-            if (good || (!told && !clue)) finish(spool, ended.status);
-            const auto answer = told ? verdict() : std::vector<std::string>{};
+            if (good || (!sent && !clue)) finish(spool, ended.status);
+            const auto answer = sent ? verdict() : std::vector<std::string>{};
             if (answer.empty()) {
-                if (clue) return;  // the broker died too; once more without it
+                if (clue) return;  // the broker died as well; retry without it
                 finish(spool, ended.status);
             }
             if (answer[0] == "again") continue;
@@ -124,14 +124,13 @@ class Launcher {
         }
     }
 
-    // As the message has it.
+    // The COMPILED field of "ended" (message.hpp).
     const char* compiled() const {
         if (cache_) return cache_->has_compiled() ? "1" : "0";
         return parsed_.cached ? "" : "1";
     }
 
-    // What the broker says of the end. What it sent before it heard of it (a "kill" crosses our "ended" when
-    // the kernel was quicker) is meant for a process that is gone.
+    // The broker's answer to "ended". Skips what it sent before: a "kill" may cross our "ended".
     std::vector<std::string> verdict() const {
         while (true) {
             auto message = receive_message(socket_.get(), true);
@@ -145,6 +144,7 @@ class Launcher {
         exit_like(status);
     }
 
+    // Waits for "run"; false if the broker is gone.
     bool wait_for_go() {
         while (true) {
             std::array<pollfd, 2> watched{pollfd{socket_.get(), POLLIN, 0},
@@ -164,7 +164,7 @@ class Launcher {
         }
     }
 
-    // A blocked signal arrives at the signalfd even if it is ignored.
+    // A signalfd delivers a blocked signal even if it is ignored.
     static bool is_interrupt(int number) { return number != 0 && number != SIGCHLD && !is_ignored(number); }
 
     int next_signal() const {
@@ -173,9 +173,8 @@ class Launcher {
         return got == static_cast<ssize_t>(sizeof info) ? static_cast<int>(info.ssi_signo) : 0;
     }
 
-    // Runs the compiler once. We alone reap it, so its number and its group's stay valid while we signal
-    // them.
-    Ended one_try(const Spool& spool) {
+    // Runs the compiler once. Only this process reaps it, so its process group ID stays valid for signals.
+    Ended run_once(const Spool& spool) {
         Ended ended;
         const pid_t pid = start_compiler(command_, spool, group_);
         if (pid < 0) {
@@ -184,14 +183,14 @@ class Launcher {
             return ended;
         }
         if (socket_) socket_gone_ = !send_message(socket_.get(), {"started", std::to_string(pid)});
-        int patience_ms = -1;
+        int timeout_ms = -1;
         while (true) {
             std::array<pollfd, 2> watched{pollfd{signal_fd_.get(), POLLIN, 0},
                                           pollfd{socket_gone_ ? -1 : socket_.get(), POLLIN, 0}};
-            const int ready = ::poll(watched.data(), watched.size(), patience_ms);
+            const int ready = ::poll(watched.data(), watched.size(), timeout_ms);
             if (ready == 0) {
                 ::kill(-pid, SIGKILL);
-                patience_ms = -1;
+                timeout_ms = -1;
             }
             for (int number = next_signal(); number != 0; number = next_signal()) {
                 if (!is_interrupt(number)) continue;
@@ -199,15 +198,15 @@ class Launcher {
                 ended.signal_number = number;
                 ::kill(-pid, number);
                 ::kill(-pid, SIGCONT);
-                patience_ms = static_cast<int>(term_grace_ms);
+                timeout_ms = static_cast<int>(term_grace_ms);
             }
-            if (watched[1].revents != 0) obey(pid, patience_ms);
+            if (watched[1].revents != 0) on_message(pid, timeout_ms);
             if (reap(pid, ended)) return ended;
         }
     }
 
-    // What a compile that failed leaves running (a front end whose driver was killed) would write into the
-    // next try's object: it ends while the driver, not reaped yet, keeps the group's number ours.
+    // A failed compile may leave processes (a front end whose driver was killed) that would write into the
+    // next try's object file. They are killed before the driver is reaped, while its group ID is still ours.
     static bool reap(pid_t pid, Ended& ended) {
         siginfo_t info{};
         if (::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
@@ -217,35 +216,36 @@ class Launcher {
         return ::wait4(pid, &ended.status, 0, &ended.usage) == pid;
     }
 
-    void obey(pid_t pid, int& patience_ms) {
+    void on_message(pid_t pid, int& timeout_ms) {
         const auto message = receive_message(socket_.get(), false);
         if (message.empty()) {
             if (errno != EAGAIN) {
                 socket_gone_ = true;
-                ::kill(-pid, SIGCONT);  // nobody would wake it
+                ::kill(-pid, SIGCONT);  // no broker is left to continue it
             }
         } else if (message[0] == "stop") {
             ::kill(-pid, SIGSTOP);
         } else if (message[0] == "continue") {
             ::kill(-pid, SIGCONT);
         } else if (message[0] == "kill") {
-            // TERM first: the driver removes its temporary files, the front end dies at once.
+            // SIGTERM first, so that the driver removes its temporary files.
             ::kill(-pid, SIGTERM);
             ::kill(-pid, SIGCONT);
-            patience_ms = static_cast<int>(term_grace_ms);
+            timeout_ms = static_cast<int>(term_grace_ms);
         }
     }
 
-    // Without a broker: a few at a time; what memory seems to have killed once more with all slots held.
-    [[noreturn]] void ungoverned(const std::string& socket_path) {
+    // Without a broker: runs in one of a few slots. A compile that memory seems to have killed is retried
+    // once with all slots held.
+    [[noreturn]] void run_ungoverned(const std::string& socket_path) {
         socket_.reset();
         socket_gone_ = true;
         const std::string folder = folder_of(socket_path);
-        if (cache_) cache_->let_compile();
+        if (cache_) cache_->prepare_compile();
         auto slot = take_any_slot(folder, "fallback.", fallback_slots);
         for (unsigned tries = 0;; ++tries) {
             const Spool spool;
-            const auto ended = one_try(spool);
+            const auto ended = run_once(spool);
             if (ended.interrupted) finish(spool, ended.signal_number);
             if (tries > 0 || !looks_killed_by_memory(ended.status, spool.tail())) finish(spool, ended.status);
             slot.reset();
@@ -254,28 +254,28 @@ class Launcher {
         }
     }
 
-    static unsigned asking_caches() {
+    static unsigned cache_lookups() {
         const auto cores = base::parse_decimal(environment(cores_variable)).value_or(1);
-        return static_cast<unsigned>(std::clamp<std::uint64_t>(cores, 1, max_asking_caches));
+        return static_cast<unsigned>(std::clamp<std::uint64_t>(cores, 1, max_cache_lookups));
     }
 
     static base::Fd open_slot(const std::string& path) {
         return base::Fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
     }
 
-    // A free one, or the next of one of them.
+    // Takes a free slot, or waits for one of them.
     base::Fd take_any_slot(const std::string& folder, const char* name, unsigned count) const {
         for (unsigned i = 0; i < count; ++i) {
             auto fd = open_slot(folder + "/" + name + std::to_string(i));
             if (fd && ::flock(fd.get(), LOCK_EX | LOCK_NB) == 0) return fd;
         }
-        const auto mine =
-            static_cast<unsigned>(::getpid()) / 2 % count;  // a shell for each of us: even numbers
+        // Spreads the waiters over the slots. Half of the PIDs belong to the shells around launchers.
+        const auto mine = static_cast<unsigned>(::getpid()) / 2 % count;
         return wait_for_slot(folder + "/" + name + std::to_string(mine));
     }
 
     base::Fd wait_for_slot(const std::string& path) const {
-        ::sigprocmask(SIG_UNBLOCK, &signals_, nullptr);  // flock does not watch our signalfd
+        ::sigprocmask(SIG_UNBLOCK, &signals_, nullptr);  // flock(2) does not return for the signalfd
         auto fd = open_slot(path);
         while (fd && ::flock(fd.get(), LOCK_EX) != 0 && errno == EINTR) {
         }
@@ -299,7 +299,7 @@ std::uint64_t count_of(Jobs jobs, std::uint64_t window) {
     return jobs == Jobs::few ? std::min<std::uint64_t>(window, jobs_per_core_below * cores) : window;
 }
 
-// Ninja and make read no variable of ours for their -j; where none is given they get the window.
+// Ninja and make read no variable for their -j, so a call without -j gets the window as an option.
 [[noreturn]] void run_build_tool(std::vector<std::string> command, Jobs jobs) {
     const auto window = base::parse_decimal(environment(jobs_variable));
     if (jobs != Jobs::as_given && window && std::getenv(socket_variable) != nullptr)
@@ -307,7 +307,7 @@ std::uint64_t count_of(Jobs jobs, std::uint64_t window) {
     become(command);
 }
 
-// Whether the descriptors of "3,4" are open, or the pipe of "fifo:PATH" is there.
+// Whether the descriptors of "3,4" are open, or the pipe of "fifo:PATH" exists.
 bool is_open(std::string_view jobserver) {
     if (jobserver.starts_with("fifo:")) {
         return ::access(std::string(jobserver.substr(5)).c_str(), R_OK | W_OK) == 0;
@@ -320,39 +320,40 @@ bool is_open(std::string_view jobserver) {
 }
 
 [[noreturn]] void run_make(std::vector<std::string> command) {
-    MakeSurroundings surroundings;
-    surroundings.flags = environment("MAKEFLAGS");
-    surroundings.below_ours = std::getenv(raised_variable) != nullptr;
-    surroundings.jobserver_open = is_open(jobserver_of(surroundings.flags));
-    const auto jobs = jobs_for_make({command.begin() + 1, command.end()}, surroundings);
+    MakeEnvironment make;
+    make.flags = environment("MAKEFLAGS");
+    make.below_ours = std::getenv(raised_variable) != nullptr;
+    make.jobserver_open = is_open(jobserver_of(make.flags));
+    const auto jobs = jobs_for_make({command.begin() + 1, command.end()}, make);
     if (jobs == Jobs::few || jobs == Jobs::one)
-        ::setenv("MAKEFLAGS", without_jobserver(surroundings.flags).c_str(), 1);
+        ::setenv("MAKEFLAGS", without_jobserver(make.flags).c_str(), 1);
     if (jobs != Jobs::as_given) ::setenv(raised_variable, "1", 1);
     run_build_tool(std::move(command), jobs);
 }
 
-// That the command line does not name: behind `compiler`, or what a cache runs before it. `program` is the
-// command's first.
-std::string unnamed_distributor(const std::string& compiler, const std::string& program,
-                                const std::optional<CompilerCache>& cache) {
+// A distributor that the command line does not name: one that masquerades as `compiler`, or that the cache
+// runs before it. `program` is the resolved first word of the command.
+std::string implicit_distributor(const std::string& compiler, const std::string& program,
+                                 const std::optional<CompilerCache>& cache) {
     const auto first = name_of(program);
     if (is_distributor_name(first)) return program;
     if (!is_cache_name(first)) return {};
     const std::string prefix = cache ? cache->prefix_program() : CompilerCache::prefix_program_of(program);
-    return is_distributor_name(name_of(prefix)) ? prefix : masked_distributor(compiler, environment("PATH"));
+    return is_distributor_name(name_of(prefix)) ? prefix
+                                                : masquerading_distributor(compiler, environment("PATH"));
 }
 
 }  // namespace
 
 void run_launcher(std::vector<std::string> command) {
     if (command.empty()) {
-        std::fprintf(stderr, "wheelyard-governor: launch has no command; launch -- COMPILER ARGUMENTS\n");
+        std::fprintf(stderr, "wheelyard-governor: launch needs a command: launch -- COMPILER ARGUMENTS\n");
         ::_exit(2);
     }
     const std::string socket_path = environment(socket_variable);
     const bool held = std::getenv(held_variable) != nullptr;
     const std::string root = environment(root_variable);
-    command = past_shims(std::move(command), shim_folder(), environment("PATH"));
+    command = bypass_shims(std::move(command), shim_folder(), environment("PATH"));
     mark_held();
     if (socket_path.empty() || held) become(command);
     auto parsed = parse_compile_command(command, root);
@@ -361,7 +362,7 @@ void run_launcher(std::vector<std::string> command) {
     parsed.cached = parsed.cached || is_cache_name(name_of(program));
     auto cache = CompilerCache::find(program, socket_path);
     if (parsed.distributor.empty()) {
-        if (const auto distributor = unnamed_distributor(command[parsed.compiler_at], program, cache);
+        if (const auto distributor = implicit_distributor(command[parsed.compiler_at], program, cache);
             !distributor.empty())
             distribute(parsed, distributor);
     }
@@ -372,7 +373,7 @@ void run_shim(const std::string& name, const std::vector<std::string>& arguments
     const std::string path = path_without(environment("PATH"), shim_folder());
     const auto real = find_real(name, path);
     if (!real) {
-        std::fprintf(stderr, "wheelyard-governor: no %s further down PATH\n", name.c_str());
+        std::fprintf(stderr, "wheelyard-governor: no other %s on PATH\n", name.c_str());
         ::_exit(127);
     }
     std::vector<std::string> command{*real};

@@ -10,20 +10,20 @@ namespace wheelyard::governor {
 
 inline constexpr std::int64_t term_grace_ms = 1'000;  // from SIGTERM (drivers remove their files) to SIGKILL
 
-// Of a make that cannot share the jobserver above it: as many of them may run as the window has places.
+// Limits the -j of a make that cannot share its parent's jobserver: many such makes may run at once.
 inline constexpr unsigned jobs_per_core_below = 2;
 inline constexpr std::size_t max_message_bytes = 32 * kib;
 inline constexpr std::size_t max_source_bytes = 4 * kib;
-inline constexpr std::uint64_t max_response_file_bytes = 4 * mib;  // larger ones are passed on unread
-inline constexpr unsigned deepest_response_file = 4;
+inline constexpr std::uint64_t max_response_file_bytes = 4 * mib;  // larger files are not read
+inline constexpr unsigned max_response_file_depth = 4;
 
-// Of a failed compile's output, searched for its cause.
+// The end of a failed compile's output that is searched for signs of memory exhaustion.
 inline constexpr std::size_t clue_tail_bytes = 64 * kib;
-inline constexpr std::int64_t version_timeout_ms = 5'000;  // `cc --version`, once a compiler and build
-inline constexpr unsigned max_masquerade_folders = 4;      // one before the other: ccache's, distcc's
-inline constexpr unsigned max_asking_caches = 64;  // at once, and no more than there are cores: 2 MiB each
+inline constexpr std::int64_t version_timeout_ms = 5'000;  // `cc --version` and `ccache --show-config`
+inline constexpr unsigned max_masquerade_folders = 4;      // on PATH before the compiler: ccache's, distcc's
+inline constexpr unsigned max_cache_lookups = 64;          // concurrent, and at most one per core: 2 MiB each
 
-// Compiles at once when the broker is gone: an idle build is no help.
+// Concurrent compiles when the broker is gone: few enough for memory, enough to make progress.
 inline constexpr unsigned fallback_slots = 2;
 
 }  // namespace wheelyard::governor

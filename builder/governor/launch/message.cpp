@@ -1,4 +1,4 @@
-// Packets of NUL-ended fields.
+// Sends and receives packets of NUL-terminated fields.
 #include "builder/governor/launch/message.hpp"
 
 #include <sys/socket.h>

@@ -1,19 +1,20 @@
-// What launcher and broker say to each other over a SOCK_SEQPACKET socket in a 0700 folder: one message a
-// packet, text fields ended by NUL, the first of them the verb. Both ends are one binary, so there is one
-// version.
+// The protocol between launcher and broker, over a SOCK_SEQPACKET socket in a 0700 folder. One message per
+// packet: text fields, each ended by NUL; the first is the verb. Both ends are the same binary, so there is
+// no version.
 //
-//   launcher                                  broker
-//   hit                                       (a cache had it: nothing was compiled, nothing follows)
-//   ask source arguments compiler language architectures threads          (once a compile)
-//                                             run GROUP      start it, in the cgroup of that cgroup.procs,
-//                                             "": none
-//   started PID                               (a process group of that number)
-//                                             stop | continue | kill        while it runs
-//   ended STATUS MAXRSS_KIB CLUE COMPILED
-//                                             (wait status; CLUE: it looks as if memory killed it; COMPILED:
-//                                             "0" when a cache had it, "" when the cache does not say)
-//                                             done | again (and "run" in its turn) | fail SENTENCE
-//   Exit status 0 needs no answer. A launcher that dies closes the socket, which frees what it held.
+//   launcher → broker                                 broker → launcher
+//   hit                                               (none; the launcher exits)
+//   ask SOURCE ARGUMENTS COMPILER LANGUAGE
+//       ARCHITECTURES THREADS                         run GROUP
+//   started PID                                       stop | continue | kill, while it runs
+//   ended STATUS MAXRSS_KIB CLUE COMPILED             done | again | fail SENTENCE; none for exit status 0
+//
+// hit: a cache had the result, nothing was compiled. ask is sent once per compile.
+// GROUP: path of the cgroup.procs to join; "": none. PID: also the ID of its process group.
+// STATUS: wait status. CLUE: "1" if memory seems to have killed it. COMPILED: "0" if a cache had the result,
+// "" if the cache does not report it. After again, the next run follows when the compile may start.
+//
+// If a launcher dies, its socket closes and the broker frees what it held.
 #pragma once
 
 #include <string>
@@ -25,23 +26,23 @@
 
 namespace wheelyard::governor {
 
-// The environment that a governed build carries.
+// Environment variables of a governed build.
 inline constexpr const char* socket_variable = "WHEELYARD_GOVERNOR_SOCKET";
 inline constexpr const char* root_variable = "WHEELYARD_GOVERNOR_ROOT";
 inline constexpr const char* held_variable = "WHEELYARD_GOVERNOR_HELD";  // set below a governed compile
 inline constexpr const char* jobs_variable = "WHEELYARD_GOVERNOR_JOBS";  // the window
 inline constexpr const char* cores_variable = "WHEELYARD_GOVERNOR_CORES";
-inline constexpr const char* raised_variable =
-    "WHEELYARD_GOVERNOR_RAISED";  // below a make that got the window
+// Set below a make that got the window.
+inline constexpr const char* raised_variable = "WHEELYARD_GOVERNOR_RAISED";
 
 [[nodiscard]] std::string render_message(const std::vector<std::string>& fields);
-// Empty when it is none.
+// Empty for a malformed packet.
 [[nodiscard]] std::vector<std::string> parse_message(std::string_view packet);
 
-// Sends without SIGPIPE; false when the other end is gone.
+// Does not raise SIGPIPE; false if the other end is gone.
 [[nodiscard]] bool send_message(int socket, const std::vector<std::string>& fields);
-// The next message; empty at the end, on an error, or (with `wait` false) when there is none, errno then
-// EAGAIN.
+// The next message. Empty at the end of the connection or on an error; with `wait` false also if there is no
+// message, then errno is EAGAIN.
 [[nodiscard]] std::vector<std::string> receive_message(int socket, bool wait);
 
 [[nodiscard]] base::Result<base::Fd> listen_at(const std::string& path);

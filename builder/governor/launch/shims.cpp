@@ -1,4 +1,4 @@
-// Links, and the way past them.
+// Creates the shims, and finds the programs behind them.
 #include "builder/governor/launch/shims.hpp"
 
 #include <sys/stat.h>
@@ -26,13 +26,13 @@ bool is_executable(const std::string& path) {
 }
 
 bool is_own(const std::string& path) {
-    struct stat theirs {
+    struct stat other {
     }, ours{};
-    return ::stat(path.c_str(), &theirs) == 0 && ::stat("/proc/self/exe", &ours) == 0 &&
-           theirs.st_dev == ours.st_dev && theirs.st_ino == ours.st_ino;
+    return ::stat(path.c_str(), &other) == 0 && ::stat("/proc/self/exe", &ours) == 0 &&
+           other.st_dev == ours.st_dev && other.st_ino == ours.st_ino;
 }
 
-bool stands_before_compilers(std::string_view name) {
+bool is_compiler_wrapper(std::string_view name) {
     return is_cache_name(name) || is_distributor_name(name);
 }
 
@@ -42,7 +42,7 @@ std::string canonical(const std::string& program) {
     return error ? std::string() : file.string();
 }
 
-// The compiler of that name behind the masquerade folders of what stands before it already.
+// The compiler `name` behind the masquerade folders of wrappers that the command line names already.
 std::optional<std::string> find_behind(const std::string& name, std::string path, bool cached,
                                        bool distributed) {
     auto real = find_real(name, path);
@@ -97,7 +97,7 @@ std::string resolved_program(const std::string& name, const std::string& path) {
     return found ? canonical(*found) : std::string();
 }
 
-std::string masked_distributor(const std::string& compiler, std::string path) {
+std::string masquerading_distributor(const std::string& compiler, std::string path) {
     auto real = find_real(compiler, path);
     for (unsigned passed = 0; real && passed < max_masquerade_folders; ++passed) {
         std::string program = canonical(*real);
@@ -109,8 +109,8 @@ std::string masked_distributor(const std::string& compiler, std::string path) {
     return {};
 }
 
-std::vector<std::string> past_shims(std::vector<std::string> command, const std::string& folder,
-                                    const std::string& path) {
+std::vector<std::string> bypass_shims(std::vector<std::string> command, const std::string& folder,
+                                      const std::string& path) {
     const std::string search = path_without(path, folder);
     bool cached = false, distributed = false;
     for (std::size_t i = 0; i < command.size(); ++i) {
@@ -118,7 +118,7 @@ std::vector<std::string> past_shims(std::vector<std::string> command, const std:
         if (command[i] == folder + "/" + name) {
             if (auto real = find_behind(name, search, cached, distributed)) command[i] = std::move(*real);
         }
-        if (!stands_before_compilers(name)) break;
+        if (!is_compiler_wrapper(name)) break;
         (is_cache_name(name) ? cached : distributed) = true;
         const auto next = command.begin() + static_cast<std::ptrdiff_t>(i) + 1;
         if (command.end() - next > 3 && is_own(*next) && next[1] == "launch" && next[2] == "--")
@@ -137,7 +137,7 @@ base::Status make_shims(const std::string& folder, const std::string& path) {
         std::error_code error;
         for (const auto& entry : fs::directory_iterator(fs::path(part), error)) {
             std::string name = entry.path().filename().string();
-            if (is_compiler_name(name) || stands_before_compilers(name) || is_ninja(name) || is_make(name))
+            if (is_compiler_name(name) || is_compiler_wrapper(name) || is_ninja(name) || is_make(name))
                 names.insert(std::move(name));
         }
     }
@@ -146,8 +146,9 @@ base::Status make_shims(const std::string& folder, const std::string& path) {
         const std::string link = folder + "/" + name;
         std::error_code error;
         if (fs::read_symlink(link, error) == fs::path(program)) continue;
-        const std::string aside = link + ".aside." + std::to_string(::getpid());
-        if (::symlink(program.c_str(), aside.c_str()) != 0 || ::rename(aside.c_str(), link.c_str()) != 0) {
+        const std::string temporary = link + ".tmp." + std::to_string(::getpid());
+        if (::symlink(program.c_str(), temporary.c_str()) != 0 ||
+            ::rename(temporary.c_str(), link.c_str()) != 0) {
             return base::fail_errno("symlink", link, errno);
         }
     }

@@ -1,5 +1,6 @@
-// A folder of links named as the compilers on PATH, all to this program, at one constant place: a build that
-// finds a compiler there keeps finding it, governed or not. A shim without a governor runs the real one.
+// A folder of links to this program, named like the compilers, caches and build tools on PATH. The folder has
+// a fixed place, so that a compiler path recorded by a build stays valid. Outside a governed build a shim
+// runs the real program.
 #pragma once
 
 #include <optional>
@@ -12,27 +13,28 @@ namespace wheelyard::governor {
 
 // PATH without the folder of shims.
 [[nodiscard]] std::string path_without(const std::string& path, const std::string& folder);
-// The first executable `name` in `path` that is not this program itself; names with a slash are looked at as
-// they are.
+// The first executable `name` in `path` that is not this program. A name with a slash is not searched.
 [[nodiscard]] std::optional<std::string> find_real(const std::string& name, const std::string& path);
 
-// The file behind `name` and its links, as ccache behind the g++ of a masquerade folder; "" for none.
+// The file that `name` resolves to through links, e.g. ccache for a g++ in its masquerade folder; "" for
+// none.
 [[nodiscard]] std::string resolved_program(const std::string& name, const std::string& path);
 
-// What sends a compile elsewhere where `compiler` is looked for in `path`: distcc behind the g++ of its
-// masquerade folder, or of the one that a cache's masquerade folder stands before; "" for none.
-[[nodiscard]] std::string masked_distributor(const std::string& compiler, std::string path);
+// The distributor that runs if `compiler` is searched in `path`: distcc, if g++ is found in its masquerade
+// folder, or in that of a cache which comes before it; "" for none.
+[[nodiscard]] std::string masquerading_distributor(const std::string& compiler, std::string path);
 
-// `command` as it was meant: compilers and caches that were found in `folder` are those further down `path`,
-// since a cache tells compilers apart by their files; behind a cache we do not stand once more, nor another
-// cache, nor one distributor behind another.
-[[nodiscard]] std::vector<std::string> past_shims(std::vector<std::string> command, const std::string& folder,
-                                                  const std::string& path);
+// Replaces the shims in `command` by the next programs of that name on `path`, since a cache distinguishes
+// compilers by their files. After a cache, skips this program and masquerade folders of a cache; after a
+// distributor, those of a distributor.
+[[nodiscard]] std::vector<std::string> bypass_shims(std::vector<std::string> command,
+                                                    const std::string& folder, const std::string& path);
 
-// Makes (or completes) the folder with a link for every compiler, cache and build tool that `path` offers.
+// Creates or completes the folder, with a link for every compiler, cache and build tool on `path`.
 [[nodiscard]] base::Status make_shims(const std::string& folder, const std::string& path);
-// WHEELYARD_GOVERNOR_SHIMS, else ~/.cache/wheelyard/governor/shims (XDG_CACHE_HOME).
+// WHEELYARD_GOVERNOR_SHIMS, else wheelyard/governor/shims in XDG_CACHE_HOME, else in ~/.cache.
 [[nodiscard]] std::string shim_folder();
+// The path of this executable; "" if unknown.
 [[nodiscard]] std::string own_program();
 
 }  // namespace wheelyard::governor

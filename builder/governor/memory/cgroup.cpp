@@ -1,4 +1,4 @@
-// Reading control groups. Nothing here fails: a file that is not there limits nothing.
+// Reads control groups. No function fails: a missing file means no limit.
 #include "builder/governor/memory/cgroup.hpp"
 
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 namespace wheelyard::governor {
 namespace {
 
-// Version 1 writes "no limit" as the largest page-aligned number.
+// Version 1 reports "no limit" as the largest page-aligned number.
 constexpr std::uint64_t v1_unlimited = std::uint64_t{1} << 60;
 
 std::optional<std::string> read(const std::string& path) {
@@ -28,7 +28,7 @@ std::optional<std::uint64_t> read_number(const std::string& path) {
     return text ? base::parse_decimal(base::trim(*text)) : std::nullopt;
 }
 
-// mountinfo writes space, tab, newline and backslash as \ooo.
+// mountinfo escapes space, tab, newline and backslash as \ooo.
 std::string unescape_octal(std::string_view text) {
     std::string plain;
     for (std::size_t i = 0; i < text.size(); ++i) {
@@ -44,7 +44,7 @@ std::string unescape_octal(std::string_view text) {
     return plain;
 }
 
-// `group` of `controller` and all above it, as folders under the mount point.
+// The group of `controller` and its ancestors that have the file `probe`, as paths below the mount point.
 std::vector<std::string> levels_of(const std::string& root, std::string_view controller, const char* probe) {
     const auto groups = read(root + "/proc/self/cgroup");
     const auto mounts = read(root + "/proc/self/mountinfo");
@@ -53,15 +53,14 @@ std::vector<std::string> levels_of(const std::string& root, std::string_view con
     const auto mount = mount_of(*mounts, controller);
     if (!group || !mount) return {};
     std::string below = *group;
-    // A mount may show a part of the hierarchy only (containers); and in a cgroup namespace "/" is our own
-    // top.
+    // A mount may show only a part of the hierarchy (containers); in a cgroup namespace "/" is our own group.
     const auto& top = mount->mount_root;
     if (top != "/" && below.starts_with(top) && (below.size() == top.size() || below[top.size()] == '/')) {
         below = below.substr(top.size());
     } else if (top != "/") {
         below.clear();
     }
-    if (below.find("..") != std::string::npos) below.clear();  // outside our namespace
+    if (below.find("..") != std::string::npos) below.clear();  // outside our cgroup namespace
     std::vector<std::string> levels;
     while (true) {
         while (!below.empty() && below.back() == '/')
@@ -117,7 +116,7 @@ std::optional<std::uint64_t> field_of(std::string_view text, std::string_view na
 
 std::vector<Cgroup> find_memory_cgroups(const std::string& root) {
     std::vector<Cgroup> found;
-    // A hybrid machine mounts both; the memory controller lives in one of them.
+    // A hybrid machine mounts both versions; the memory controller belongs to one of them.
     for (auto& path : levels_of(root, "memory", "memory.limit_in_bytes"))
         found.push_back({1, std::move(path)});
     if (found.empty()) {
@@ -133,8 +132,8 @@ std::optional<std::uint64_t> Cgroup::limit(const std::string& root) const {
     return value;
 }
 
-std::optional<std::uint64_t> Cgroup::slowing_limit(const std::string& root) const {
-    return version == 1 ? std::nullopt : read_number(root + path + "/memory.high");  // likewise
+std::optional<std::uint64_t> Cgroup::throttle_limit(const std::string& root) const {
+    return version == 1 ? std::nullopt : read_number(root + path + "/memory.high");  // "max": no limit
 }
 
 std::optional<CgroupUsage> Cgroup::usage(const std::string& root) const {
@@ -158,8 +157,7 @@ std::optional<std::uint64_t> Cgroup::used(const std::string& root) const {
 }
 
 bool Cgroup::reset_peak(const std::string& root) const {
-    // Version 2's memory.peak starts anew only for the descriptor that was written to, which would have to
-    // stay open.
+    // Version 2 resets memory.peak only for readers of the written descriptor, which would have to stay open.
     if (version != 1) return false;
     const base::Fd fd(::open((root + path + "/memory.max_usage_in_bytes").c_str(), O_WRONLY | O_CLOEXEC));
     return fd && ::write(fd.get(), "0", 1) == 1;
@@ -191,7 +189,7 @@ std::optional<double> cpu_quota(const std::string& root) {
         const double cores = static_cast<double>(*quota) / static_cast<double>(*period);
         if (!least || cores < *least) least = cores;
     };
-    for (const auto& level : levels_of(root, "cpu", "cpu.cfs_quota_us")) {  // -1: none, which is no decimal
+    for (const auto& level : levels_of(root, "cpu", "cpu.cfs_quota_us")) {  // "-1", no limit, does not parse
         consider(read_number(root + level + "/cpu.cfs_quota_us"),
                  read_number(root + level + "/cpu.cfs_period_us"));
     }

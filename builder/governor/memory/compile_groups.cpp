@@ -1,4 +1,4 @@
-// Folders of the cgroup file system. Every failure means: sample instead.
+// Creates and removes directories of the cgroup file system. After any failure the broker samples processes.
 #include "builder/governor/memory/compile_groups.hpp"
 
 #include <fcntl.h>
@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view prefix = "wheelyard-governor.";
 
-// Control files take one write(2) of the whole value.
+// A control file takes the whole value in one write(2).
 bool write_control(const std::string& path, std::string_view value) {
     const base::Fd fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
     return fd && ::write(fd.get(), value.data(), value.size()) == static_cast<ssize_t>(value.size());
@@ -35,8 +35,8 @@ std::string read_control(const std::string& path) {
     return text ? std::string(base::trim(*text)) : std::string();
 }
 
-// Whether a process of ours may join: the rights depend on the common ancestor too (cgroup-v2.rst,
-// "Delegation Containment"), so it is tried.
+// Whether a child of this process may join the group. Permissions also depend on the common ancestor
+// (cgroup-v2.rst, "Delegation Containment"), so the only reliable check is to try.
 bool can_join(const std::string& procs) {
     const pid_t pid = ::fork();
     if (pid < 0) return false;
@@ -47,7 +47,7 @@ bool can_join(const std::string& procs) {
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-// A group and those below it; what holds a process stays, since the kernel removes no such group.
+// Removes a group and its descendants. The kernel refuses to remove a group that holds a process.
 void remove_groups(const fs::path& folder) {
     std::error_code error;
     for (const auto& below : fs::directory_iterator(folder, error)) {
@@ -62,8 +62,8 @@ CompileGroups CompileGroups::make(const std::string& root, const std::vector<Cgr
     CompileGroups groups;
     if (own.empty()) return groups;
     const std::string above = root + own.front().path;
-    // Without it what is below is not counted above (cgroup-v1/memory.rst, 6): a compile would escape the
-    // limit.
+    // Without use_hierarchy, memory of child groups is not charged to the parent (cgroup-v1/memory.rst, 6),
+    // so a compile would escape the limit.
     if (own.front().version == 1 && read_control(above + "/memory.use_hierarchy") == "0") return groups;
     const std::string folder = own.front().path + "/" + std::string(prefix) + std::to_string(build);
     if (::mkdir((root + folder).c_str(), 0755) != 0) return groups;
@@ -71,7 +71,7 @@ CompileGroups CompileGroups::make(const std::string& root, const std::vector<Cgr
     groups.own_ = own.front().path;
     groups.version_ = own.front().version;
     groups.folder_ = folder;
-    const bool ready = groups.version_ == 1 || groups.pass_memory_on();
+    const bool ready = groups.version_ == 1 || groups.delegate_memory();
     const std::string procs = ready ? groups.take(0) : "";
     if (procs.empty() || !can_join(procs)) return {};
     return groups;
@@ -90,26 +90,27 @@ CompileGroups::~CompileGroups() {
     if (!usable()) return;
     remove_groups(root_ + folder_);
     if (!moved_) return;
-    take_memory_back();
+    undelegate_memory();
     remove_groups(root_ + folder_);
 }
 
-// Version 2: our own group must hold no process before it passes memory on, so the only one, we, moves below.
-bool CompileGroups::pass_memory_on() {
+// Version 2: a group can enable a controller for its children only while it holds no process. This process
+// must be the only one in its group; it moves into a child group.
+bool CompileGroups::delegate_memory() {
     const std::string own = root_ + own_, folder = root_ + folder_;
-    const auto passed = base::split(read_control(own + "/cgroup.subtree_control"), ' ');
-    if (std::find(passed.begin(), passed.end(), "memory") == passed.end()) {
+    const auto enabled = base::split(read_control(own + "/cgroup.subtree_control"), ' ');
+    if (std::find(enabled.begin(), enabled.end(), "memory") == enabled.end()) {
         if (read_control(own + "/cgroup.procs") != std::to_string(::getpid())) return false;
-        const std::string seat = folder + "/build";
-        if (::mkdir(seat.c_str(), 0755) != 0 || !write_control(seat + "/cgroup.procs", "0")) return false;
+        const std::string child = folder + "/build";
+        if (::mkdir(child.c_str(), 0755) != 0 || !write_control(child + "/cgroup.procs", "0")) return false;
         moved_ = true;
         if (!write_control(own + "/cgroup.subtree_control", "+memory")) return false;
     }
     return write_control(folder + "/cgroup.subtree_control", "+memory");
 }
 
-// The way back: a group that passes memory on takes no process, neither us nor the next job's.
-void CompileGroups::take_memory_back() const {
+// Reverts delegate_memory(). While memory is enabled for children, the group accepts no process.
+void CompileGroups::undelegate_memory() const {
     const std::string own = root_ + own_;
     write_control(root_ + folder_ + "/cgroup.subtree_control", "-memory");
     write_control(own + "/cgroup.subtree_control", "-memory");
@@ -121,7 +122,7 @@ bool CompileGroups::make_lane(unsigned lane) {
     if (::mkdir((root_ + path).c_str(), 0755) != 0) return false;
     ++made_;
     lanes_[lane] = {version_, path};
-    // The kernel's killer takes a compile as a whole: half of one is of no use.
+    // The OOM killer then kills the whole compile, not one of its processes.
     if (version_ == 2) write_control(root_ + path + "/memory.oom.group", "1");
     return true;
 }
@@ -134,11 +135,11 @@ std::string CompileGroups::take(unsigned lane) {
     if (!usable()) return {};
     const auto found = lanes_.find(lane);
     if (found != lanes_.end() && is_empty(found->second)) {
-        // A peak that cannot be counted anew (version 2) needs a new group.
+        // Version 2 cannot reset the peak, so the lane gets a new group.
         if (found->second.reset_peak(root_)) return root_ + found->second.path + "/cgroup.procs";
         ::rmdir((root_ + found->second.path).c_str());
     }
-    // One that a left-over process still holds is kept for the end.
+    // A group that still holds a left-over process stays until the destructor removes it.
     if (!make_lane(lane)) return {};
     return root_ + lanes_.at(lane).path + "/cgroup.procs";
 }

@@ -1,4 +1,4 @@
-// The sources of the limit, and the tightest of them.
+// Reads every source of a memory limit and selects the tightest.
 #include "builder/governor/memory/memory_limit.hpp"
 
 #include <sched.h>
@@ -21,7 +21,7 @@ std::optional<std::uint64_t> decimal_in(const std::map<std::string, std::string>
     return found == environment.end() ? std::nullopt : base::parse_decimal(found->second);
 }
 
-// Of /proc/meminfo: "MemAvailable:   23104 kB".
+// A line of /proc/meminfo: "MemAvailable:   23104 kB".
 std::optional<double> meminfo_bytes(std::string_view meminfo, std::string_view name) {
     for (const auto line : base::split_lines(meminfo)) {
         if (!line.starts_with(name) || line.size() <= name.size() || line[name.size()] != ':') continue;
@@ -32,9 +32,9 @@ std::optional<double> meminfo_bytes(std::string_view meminfo, std::string_view n
     return std::nullopt;
 }
 
-// The source that leaves compiles least; with `killing` of those alone that kill, if there is one.
+// The source that leaves the least room; with `killing`, among the limits that kill, if there is one.
 const LimitSource& tightest_of(const std::vector<LimitSource>& sources, bool killing) {
-    // Ordered below 0, too, where the room itself ends.
+    // Not LimitSource::room(): that stops at 0, and sources below 0 must still be ordered.
     const auto left = [](const LimitSource& source) {
         return source.cap_bytes - source.others_bytes - reserve_of(source.cap_bytes);
     };
@@ -91,7 +91,7 @@ std::optional<std::uint64_t> parse_bytes(std::string_view text) {
 }
 
 std::optional<std::uint64_t> pbs_limit_bytes(std::string_view qstat, std::string_view host) {
-    const std::string text = base::replace_all(qstat, "\n\t", "");  // plain output folds long lines so
+    const std::string text = base::replace_all(qstat, "\n\t", "");  // plain output folds long lines
     const auto name = text.find("exec_vnode");
     const auto begin = name == std::string::npos ? name : text.find('(', name);
     if (begin == std::string::npos) return std::nullopt;
@@ -139,11 +139,11 @@ MemoryLimit LimitReader::read(double own_bytes) const {
         limit.sources.push_back({std::move(name), cap, std::max(0.0, used - own_bytes), kills});
     };
     for (const auto& group : cgroups_) {
-        const auto cap = group.limit(root_), slowing = group.slowing_limit(root_);
-        if (!cap && !slowing) continue;
+        const auto cap = group.limit(root_), throttle = group.throttle_limit(root_);
+        if (!cap && !throttle) continue;
         const auto used = static_cast<double>(group.used(root_).value_or(0));
         if (cap) add("cgroup " + group.path, static_cast<double>(*cap), used);
-        if (slowing) add("memory.high of " + group.path, static_cast<double>(*slowing), used, false);
+        if (throttle) add("memory.high of " + group.path, static_cast<double>(*throttle), used, false);
     }
     if (const auto bytes = slurm_limit_bytes(environment_))
         add("Slurm", static_cast<double>(*bytes), own_bytes);

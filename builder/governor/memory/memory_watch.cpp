@@ -1,4 +1,4 @@
-// The last reading and the last shortage.
+// Reads the limits, tracks the widest room and records the time of the last shortage.
 #include "builder/governor/memory/memory_watch.hpp"
 
 #include <algorithm>
@@ -9,7 +9,7 @@ namespace wheelyard::governor {
 
 MemoryWatch::MemoryWatch(LimitReader limits)
     : limits_(std::move(limits)), machine_stall_("/proc/pressure/memory") {
-    // Not of our own seat below the build's group (compile_groups.hpp): the compiles stall beside it.
+    // The build's own group, not the child that delegate_memory() moved us into: compiles run in siblings.
     const auto& groups = limits_.cgroups();
     const auto whole = std::find_if(groups.begin(), groups.end(), [](const auto& group) {
         return group.path.find("/wheelyard-governor.") == std::string::npos;
@@ -26,15 +26,15 @@ bool MemoryWatch::is_stalled(std::int64_t now_ms) {
     return was_ever_short_ = true;
 }
 
-void MemoryWatch::Widest::see(const LimitSource& source) {
+void MemoryWatch::Widest::update(const LimitSource& source) {
     bytes = source.cap_bytes == cap ? std::max(bytes, source.room()) : source.room();
     cap = source.cap_bytes;
 }
 
 void MemoryWatch::read(double own_bytes, std::int64_t now_ms) {
     limit_ = limits_.read(own_bytes);
-    widest_.see(limit_.tightest);
-    widest_alone_.see(limit_.tightest_killing);
+    widest_.update(limit_.tightest);
+    widest_alone_.update(limit_.tightest_killing);
     read_ms_ = now_ms;
     kernel_kills_ = limits_.oom_kills();
 }

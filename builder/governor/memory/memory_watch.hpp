@@ -1,5 +1,4 @@
-// How much memory there is now and what has become of it: the limit, read again and again; the kernel's
-// kills; and whether memory was short a moment ago.
+// The state of memory during a build: the current limit, OOM kills, and whether memory was short recently.
 #pragma once
 
 #include <cstdint>
@@ -14,23 +13,24 @@ class MemoryWatch {
   public:
     explicit MemoryWatch(LimitReader limits);
 
-    // Every source again; `own_bytes` is what our compiles use.
+    // Reads every limit. `own_bytes`: what our compiles use now.
     void read(double own_bytes, std::int64_t now_ms);
     [[nodiscard]] bool is_due(std::int64_t now_ms) const;
-    // Notes what our compiles use now; reads again at once when they near the limit, since what others use
-    // may just have changed. True when they do.
+    // Records what our compiles use now. If that is near the limit, reads the limits at once, because other
+    // processes may use more than before, and returns true.
     bool note_use(double own_bytes, std::int64_t now_ms);
-    // The kernel reports pressure where our limit is: in our own group (version 2), or on the whole machine
-    // when its free memory is the limit. Elsewhere, others' pressure says nothing of us.
+    // Whether the kernel reports memory pressure at our limit: in our own group (version 2), or on the
+    // machine if its free memory is the tightest limit. Pressure elsewhere is not ours. Counts as a shortage.
     [[nodiscard]] bool is_stalled(std::int64_t now_ms);
-    // A high reading in the last seconds: what died now may have died of memory.
+    // Whether memory was short within pressure_memory_ms, so that a process that died may have died of it.
     [[nodiscard]] bool was_short(std::int64_t now_ms) const;
-    // The kernel's kills up to now, in our groups and on the machine.
+    // Reads the number of OOM kills so far, in our groups and on the machine.
     [[nodiscard]] std::uint64_t count_kernel_kills();
+    // The number at the last read.
     [[nodiscard]] std::uint64_t kernel_kills() const { return kernel_kills_; }
 
     [[nodiscard]] Room room() const { return {limit_.tightest.room(), limit_.tightest_killing.room()}; }
-    // The widest that was seen under the present limits: what the others may leave us again.
+    // The widest room seen under the present limits: what may become free again when others use less.
     [[nodiscard]] Room widest_room() const { return {widest_.bytes, widest_alone_.bytes}; }
     [[nodiscard]] double own_bytes() const { return own_bytes_; }
     [[nodiscard]] const MemoryLimit& limit() const { return limit_; }
@@ -39,7 +39,7 @@ class MemoryWatch {
   private:
     struct Widest {
         double bytes = 0, cap = 0;
-        void see(const LimitSource& source);
+        void update(const LimitSource& source);
     };
 
     LimitReader limits_;

@@ -1,4 +1,4 @@
-// Two totals, and what lies between them.
+// Compares two totals of a pressure file.
 #include "builder/governor/memory/pressure.hpp"
 
 #include "builder/governor/memory/limits.hpp"

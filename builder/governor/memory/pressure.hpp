@@ -1,5 +1,5 @@
-// Memory pressure as the kernel measures it (Documentation/accounting/psi.rst): how long every task that
-// could run stood still for memory. It rises while reclaim still just keeps up, so before anything is killed.
+// Memory pressure as the kernel measures it (Documentation/accounting/psi.rst): the time in which all
+// runnable tasks waited for memory. It rises while reclaim still keeps up, before the kernel kills a process.
 #pragma once
 
 #include <cstdint>
@@ -9,17 +9,17 @@
 
 namespace wheelyard::governor {
 
-// The total of the "full" line, in microseconds:
+// The total of the "full" line, in microseconds; nullopt if there is none.
 //   some avg10=0.00 avg60=0.00 avg300=0.00 total=4144898
 //   full avg10=0.00 avg60=0.00 avg300=0.00 total=465382
 [[nodiscard]] std::optional<std::uint64_t> full_stall_us(std::string_view pressure);
 
-// Whether more than a part of the time between two looks was stalled.
+// Reports whether tasks were stalled for more than stall_part of the time between two reads.
 class StallMeter {
   public:
-    // `path`: of a group's memory.pressure or of the machine's /proc/pressure/memory; one that is not there
-    // never stalls.
+    // `path`: memory.pressure of a group, or /proc/pressure/memory. A missing file never reports a stall.
     explicit StallMeter(std::string path = {}) : path_(std::move(path)) {}
+    // Reads at most once per stall_window_ms; in between, repeats the last answer.
     [[nodiscard]] bool is_stalled(std::int64_t now_ms);
 
   private:

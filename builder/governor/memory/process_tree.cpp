@@ -1,4 +1,4 @@
-// /proc/PID/task/TID/children and /proc/PID/statm: two short reads a process, no scan of the whole /proc.
+// Reads /proc/PID/task/PID/children and /proc/PID/statm: two short reads per process, no scan of /proc.
 #include "builder/governor/memory/process_tree.hpp"
 
 #include <dirent.h>
@@ -23,7 +23,7 @@ struct Memory {
     double private_bytes = 0, shared_bytes = 0;
 };
 
-// The head of a small /proc file.
+// The first 4095 bytes of a /proc file.
 std::string_view read_head(const char* path, std::array<char, 4096>& buffer) {
     const base::Fd fd(::open(path, O_RDONLY | O_CLOEXEC));
     if (!fd) return {};
@@ -48,7 +48,7 @@ Memory memory_of(pid_t pid) {
 void add_children(pid_t pid, std::vector<pid_t>& into) {
     std::array<char, 64> path;
     std::array<char, 4096> buffer;
-    // Of the main thread; build drivers have no other that forks.
+    // Only the main thread's children: compiler drivers fork from no other thread.
     std::snprintf(path.data(), path.size(), "/proc/%d/task/%d/children", pid, pid);
     for (const auto word : base::split(read_head(path.data(), buffer), ' ')) {
         if (const auto child = base::parse_decimal(base::trim(word)))

@@ -1,12 +1,11 @@
-// How much memory compiles may use: an answer to two questions.
+// How much memory compiles may use, in bytes.
 #pragma once
 
 namespace wheelyard::governor {
 
-struct Room {           // bytes
-    double shared = 0;  // for all that run
-    double alone =
-        0;  // for one that runs alone: more, where something slows it down before anything kills it
+struct Room {
+    double shared = 0;  // for all running compiles together
+    double alone = 0;   // for a compile that runs alone; larger where the tightest limit only throttles
 };
 
 }  // namespace wheelyard::governor

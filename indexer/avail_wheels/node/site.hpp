@@ -1,5 +1,5 @@
 // A site's settings for avail_wheels: its index, its node types and versions that are known to fail. The keys
-// are in docs/formats/avail_wheels-site.md.
+// are in docs/reference/avail_wheels-site.md.
 #pragma once
 
 #include <filesystem>

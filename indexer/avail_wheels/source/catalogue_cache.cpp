@@ -2,6 +2,7 @@
 #include "indexer/avail_wheels/source/catalogue_cache.hpp"
 
 #include <array>
+#include <cerrno>
 #include <system_error>
 
 #include "indexer/avail_wheels/source/limits.hpp"
@@ -138,7 +139,7 @@ base::Result<CatalogueAnswer> fetch_catalogue(const simple::GetPage& get, const 
     auto catalogue = simple::Catalogue::open(folder);
     if (catalogue) {
         answer.catalogue = std::move(*catalogue);
-    } else if (catalogue.error().code != "os.ENOENT" && answer.warning.empty()) {
+    } else if (catalogue.error().os_error != ENOENT && answer.warning.empty()) {
         answer.warning = catalogue.error().text();  // the caller reads the pages instead
     }
     return answer;

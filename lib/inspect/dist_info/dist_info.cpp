@@ -20,7 +20,7 @@ std::string_view top_of(std::string_view path) {
     return path.substr(0, path.find('/'));
 }
 
-// "{name}-{version}" against the file name: names compare normalised, versions as versions.
+// Whether the stem "{name}-{version}" matches the file name; compares normalised names and parsed versions.
 bool is_named_after(std::string_view stem, const wheel::WheelFilename& filename) {
     const auto dash = stem.rfind('-');
     if (dash == std::string_view::npos) return false;
@@ -50,7 +50,7 @@ std::string find_folder(const Frame& frame, const wheel::WheelFilename& filename
         return folder.substr(0, folder.size() - dist_info_suffix.size());
     };
     const auto own = std::find_if(folders.begin(), folders.end(), [&](std::string_view folder) {
-        // Installers look for the suffix as it is written here; other spellings are theirs to miss.
+        // Installers match the suffix case-sensitively.
         return folder.ends_with(dist_info_suffix) && is_named_after(stem(folder), filename);
     });
     if (folders.size() > 1) {
@@ -65,7 +65,7 @@ std::string find_folder(const Frame& frame, const wheel::WheelFilename& filename
     return std::string(*own);
 }
 
-// The bytes of `folder/name`, or nothing, with its finding.
+// The content of the file `path`; nullopt and a finding if it cannot be read.
 base::Result<std::optional<std::string>> read_file_of(const base::Reader& bytes, const Frame& frame,
                                                       const std::string& path, std::uint64_t limit,
                                                       bool required, Findings& findings) {
@@ -76,7 +76,7 @@ base::Result<std::optional<std::string>> read_file_of(const base::Reader& bytes,
     }
     auto text = read_member(bytes, *member, limit);
     if (text) return std::move(*text);
-    if (find_rule(text.error().code) == nullptr) return base::fail(std::move(text.error()));
+    if (text.error().kind != base::ErrorKind::malformed) return base::fail(std::move(text.error()));
     findings.add_final(text.error().code, path, {}, text.error().value);
     return std::nullopt;
 }
@@ -94,8 +94,8 @@ void check_metadata(const DistInfo& info, const wheel::WheelFilename& filename,
                      metadata.version.as_written());
     }
     check_metadata_fields(metadata, path, findings);
-    // License-File says where the file is from metadata 2.4 on (PEP 639); before, the field had no
-    // definition.
+    // Metadata 2.4 (PEP 639) defines where License-File files are; earlier versions leave the field
+    // undefined.
     if (!metadata.is_at_least("2.4")) return;
     for (const std::string& file : metadata.headers.all("License-File")) {
         const std::string where = info.folder + "/licenses/" + file;
@@ -103,7 +103,7 @@ void check_metadata(const DistInfo& info, const wheel::WheelFilename& filename,
     }
 }
 
-// "01" is 1: build tags compare as numbers, and the file name's is kept as one.
+// "01" equals 1: build tags compare as numbers.
 std::string_view without_zeros(std::string_view build) {
     while (build.size() > 1 && build.front() == '0' && base::is_ascii_digit(build[1]))
         build.remove_prefix(1);
@@ -115,13 +115,13 @@ void check_wheel(const DistInfo& info, const wheel::WheelFilename& filename, Fin
     const std::string path = info.folder + "/WHEEL";
     for (const auto& tag : filename.tags) {
         if (!std::binary_search(info.wheel->tags.begin(), info.wheel->tags.end(), tag)) {
-            findings.add("wheel_info.tags_differ", path, "Tag: " + tag.text() + ", as the file name says",
+            findings.add("wheel_info.tags_differ", path, "Tag: " + tag.text() + ", as in the file name",
                          "none");
         }
     }
     for (const auto& tag : info.wheel->tags) {
         if (!std::binary_search(filename.tags.begin(), filename.tags.end(), tag)) {
-            findings.add("wheel_info.tags_differ", path, "tags of the file name only", "Tag: " + tag.text());
+            findings.add("wheel_info.tags_differ", path, "only tags of the file name", "Tag: " + tag.text());
         }
     }
     const std::string build = filename.build ? filename.build->text() : "";
@@ -129,15 +129,15 @@ void check_wheel(const DistInfo& info, const wheel::WheelFilename& filename, Fin
         findings.add("wheel_info.build_differs", path, "Build: " + build, info.wheel->build);
 }
 
-// {name}-{version}.data/{scheme}/…: what installers move elsewhere.
+// {name}-{version}.data/{scheme}/…: files that installers move to the scheme's folder.
 void check_data_folders(const Frame& frame, const wheel::WheelFilename& filename, Findings& findings) {
     static const std::set<std::string_view> schemes = {"purelib", "platlib", "headers", "scripts", "data"};
-    std::set<std::string_view> judged;
+    std::set<std::string_view> checked;
     for (const Member& member : frame.members) {
         std::string_view name = member.name;
         const std::string_view top = top_of(name);
         if (top.size() == name.size() || !top.ends_with(data_suffix)) continue;
-        if (judged.insert(top).second &&
+        if (checked.insert(top).second &&
             !is_named_after(top.substr(0, top.size() - data_suffix.size()), filename)) {
             findings.add("data_folder.name_mismatch", top,
                          filename.project + "-" + filename.version.text() + ".data", "");

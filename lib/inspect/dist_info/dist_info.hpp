@@ -1,4 +1,4 @@
-// The .dist-info folder: found, read, and compared with the file name (binary distribution format; core
+// Finds and reads the .dist-info folder and compares it with the file name (binary distribution format, core
 // metadata).
 #pragma once
 
@@ -15,9 +15,9 @@
 
 namespace wheelyard::inspect {
 
-// What could be read; the findings name what could not.
+// The parts that could be read; findings name the others.
 struct DistInfo {
-    std::string folder;  // "six-1.16.0.dist-info"; empty when there is none
+    std::string folder;  // "six-1.16.0.dist-info"; empty if there is none
     std::string metadata_bytes;
     std::optional<wheel::Metadata> metadata;
     std::optional<wheel::WheelInfo> wheel;
@@ -28,7 +28,7 @@ struct DistInfo {
 [[nodiscard]] base::Result<DistInfo> read_dist_info(const base::Reader& bytes, const Frame& frame,
                                                     const wheel::WheelFilename& filename, Findings& findings);
 
-// METADATA, WHEEL, licence files, entry points and .data folders against the file name and the members.
+// Compares METADATA, WHEEL, licence files, entry points and .data folders with the file name and the members.
 void check_dist_info(const DistInfo& info, const Frame& frame, const wheel::WheelFilename& filename,
                      Findings& findings);
 

@@ -8,10 +8,10 @@
 namespace wheelyard::inspect {
 namespace {
 
-// "package.module:object.attribute": dotted identifiers; beyond ASCII anything goes (Python's identifiers do,
-// too). A program is a call, so there is an object: pip installs no wheel with a script that names none.
+// "package.module:object.attribute": dotted identifiers. Accepts all non-ASCII characters, as Python does for
+// most. Scripts need an object: pip refuses to install a wheel with a script without one.
 bool is_object_reference(std::string_view value) {
-    value = base::trim(value.substr(0, value.find('[')));  // the deprecated "[extra]" part
+    value = base::trim(value.substr(0, value.find('[')));  // drops the deprecated "[extra]" part
     const auto colon = value.find(':');
     const auto is_dotted = [](std::string_view part) {
         for (const std::string_view identifier : base::split(base::trim(part), '.')) {
@@ -37,7 +37,7 @@ bool is_script_name(std::string_view name) {
 
 void check_entry_points(std::string_view member, std::string_view text, Findings& findings) {
     if (!base::is_utf8(text)) {
-        findings.add("entry_points.invalid", member, "UTF-8", "other bytes");
+        findings.add("entry_points.invalid", member, "UTF-8", "invalid UTF-8");
         return;
     }
     std::string_view section;
@@ -58,7 +58,7 @@ void check_entry_points(std::string_view member, std::string_view text, Findings
             continue;
         }
         if (section != "console_scripts" && section != "gui_scripts")
-            continue;  // plugins: their group's own affair
+            continue;  // other groups define their own syntax
         if (!is_script_name(base::trim(line.substr(0, equals)))) {
             findings.add("entry_points.script_name", member, "a plain file name", where);
         }

@@ -1,4 +1,4 @@
-// entry_points.txt (entry points specification): the names and objects that installers turn into programs.
+// entry_points.txt (entry points specification): names and objects that installers turn into scripts.
 #pragma once
 
 #include <string_view>
@@ -7,8 +7,8 @@
 
 namespace wheelyard::inspect {
 
-// Sections of `name = module:attribute [extras]`; a name in console_scripts or gui_scripts becomes a file
-// name, so it must be one.
+// Checks sections of `name = module:attribute [extras]`. A name in console_scripts or gui_scripts must be a
+// valid file name because installers create a file with it.
 void check_entry_points(std::string_view member, std::string_view text, Findings& findings);
 
 }  // namespace wheelyard::inspect

@@ -1,4 +1,4 @@
-// Limits of lib/inspect/dist_info/, each with its unit and its reason.
+// Limits for the .dist-info folder, with unit and reason.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace wheelyard::inspect {
 
-// Members that are read whole.
+// Members that are read into memory.
 inline constexpr std::uint64_t max_metadata_member = 8 * base::mib;
 inline constexpr std::uint64_t max_wheel_member = base::mib;
 inline constexpr std::uint64_t max_record_member = 32 * base::mib;  // torch: 1.3 MiB

@@ -1,4 +1,3 @@
-// See metadata_alone.hpp.
 #include "lib/inspect/dist_info/metadata_alone.hpp"
 
 #include <algorithm>
@@ -15,8 +14,7 @@ namespace wheelyard::inspect {
 
 base::Result<std::string> read_metadata_alone(const std::filesystem::path& wheel) {
     const auto none = [&] {
-        return base::fail("metadata.none", "This file has no METADATA that can be read",
-                          wheel.filename().native());
+        return base::fail("metadata.none", "The file has no readable METADATA", wheel.filename().native());
     };
     WHEELYARD_ASSIGN(const auto bytes, base::FileReader::open(wheel));
     const Policy policy;

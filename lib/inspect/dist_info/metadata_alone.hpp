@@ -1,4 +1,4 @@
-// METADATA of a wheel and nothing else: for who lists wheels rather than judges them.
+// Reads a wheel's METADATA without checking the wheel, for callers that only list wheels.
 #pragma once
 
 #include <filesystem>
@@ -8,8 +8,7 @@
 
 namespace wheelyard::inspect {
 
-// Reads the directory of the archive and one member. Errors: the file cannot be read, or has no METADATA that
-// can.
+// Reads the archive's directory and one member. Errors: I/O errors, "metadata.none".
 [[nodiscard]] base::Result<std::string> read_metadata_alone(const std::filesystem::path& wheel);
 
 }  // namespace wheelyard::inspect

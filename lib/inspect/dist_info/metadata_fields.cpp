@@ -12,7 +12,7 @@
 namespace wheelyard::inspect {
 namespace {
 
-constexpr std::size_t max_url_label = 32;  // well-known project URLs; core metadata 1.2
+constexpr std::size_t max_url_label = 32;  // of well-known project URLs (core metadata 1.2)
 
 bool is_word(char c) {
     return base::is_ascii_alpha(c) || base::is_ascii_digit(c) || c == '-' || c == '.';
@@ -22,11 +22,11 @@ bool is_identifier(std::string_view text) {
     if (text.empty() || base::is_ascii_digit(text.front())) return false;
     return std::all_of(text.begin(), text.end(), [](char c) {
         return base::is_ascii_alpha(c) || base::is_ascii_digit(c) || c == '_' ||
-               static_cast<unsigned char>(c) >= 0x80;  // Python's rules beyond ASCII are not looked into
+               static_cast<unsigned char>(c) >= 0x80;  // not checked against Python's rules
     });
 }
 
-// "(A OR B) AND C WITH D": brackets, words and operators, each as a piece.
+// Splits "(A OR B) AND C WITH D" into parentheses, names and operators.
 std::vector<std::string_view> pieces_of(std::string_view text) {
     std::vector<std::string_view> pieces;
     for (std::size_t at = 0; at < text.size();) {
@@ -42,11 +42,11 @@ std::vector<std::string_view> pieces_of(std::string_view text) {
     return pieces;
 }
 
-// Operators by their order only: whether a name stands where one must.
+// Checks the syntax only: whether names, operators and parentheses alternate correctly.
 class LicenseExpression {
   public:
     explicit LicenseExpression(std::vector<std::string_view> pieces) : pieces_(std::move(pieces)) {}
-    bool holds() {
+    bool is_valid() {
         bool name_wanted = true;
         int open = 0;
         for (const std::string_view piece : pieces_) {
@@ -74,7 +74,7 @@ class LicenseExpression {
 
 void check_newer_fields(const wheel::Metadata& metadata, std::string_view path, Findings& findings) {
     for (const std::string& field : metadata.newer_fields) {
-        // setuptools and wheel wrote it for years before metadata 2.4 gave it a meaning.
+        // setuptools and wheel wrote this field for years before metadata 2.4 defined it.
         if (base::equals_ignoring_case(field, "License-File")) continue;
         findings.add("metadata.field_too_new", path, "fields of metadata " + metadata.metadata_version,
                      field);
@@ -91,9 +91,10 @@ void check_requirements(const wheel::Metadata& metadata, std::string_view path, 
         const bool good =
             wheel::is_valid_name(extra) && (!must_be_normal || wheel::normalize_name(extra) == extra);
         if (!good)
-            findings.add("metadata.extra_invalid", path,
-                         must_be_normal ? "lower case letters and digits with single - between" : "a name",
-                         extra);
+            findings.add(
+                "metadata.extra_invalid", path,
+                must_be_normal ? "lower-case letters and digits, separated by single -" : "a valid name",
+                extra);
     }
 }
 
@@ -118,12 +119,13 @@ void check_description(const wheel::Metadata& metadata, std::string_view path, F
 }
 
 void check_imports(const wheel::Metadata& metadata, std::string_view path, Findings& findings) {
-    constexpr std::string_view expected = "dotted identifiers, each under one of the two fields";
+    constexpr std::string_view expected =
+        "dotted identifiers, each in only one of Import-Name and Import-Namespace";
     std::set<std::string> names;
     const auto import_names = metadata.headers.all("Import-Name");
     for (const std::string& text : import_names) {
         names.insert(std::string(base::trim(text.substr(0, text.find(';')))));
-        // An empty one says that there is nothing to import, so it stands alone.
+        // An empty value means that there is nothing to import; it must be the only one.
         const bool nothing = text.empty() && import_names.size() == 1;
         if (!nothing && !is_import_name(text)) findings.add("metadata.import_invalid", path, expected, text);
     }
@@ -137,7 +139,7 @@ void check_imports(const wheel::Metadata& metadata, std::string_view path, Findi
 }  // namespace
 
 bool is_license_expression(std::string_view text) {
-    return LicenseExpression(pieces_of(text)).holds();
+    return LicenseExpression(pieces_of(text)).is_valid();
 }
 
 bool is_content_type(std::string_view text) {

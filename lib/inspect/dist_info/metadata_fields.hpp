@@ -1,5 +1,5 @@
-// The fields of METADATA one by one, as far as the parser lets them be (core metadata specification 1.0
-// to 2.6): what installers and indexes would stumble over later is told here.
+// Checks the individual fields of METADATA (core metadata specification 1.0 to 2.6) beyond what the parser
+// enforces: problems that installers and indexes would hit later.
 #pragma once
 
 #include <string_view>
@@ -9,13 +9,13 @@
 
 namespace wheelyard::inspect {
 
-// `path` is METADATA's, for the findings.
+// `path` is the path of METADATA, for findings.
 void check_metadata_fields(const wheel::Metadata& metadata, std::string_view path, Findings& findings);
 
-// Pure parts, by their grammars.
-[[nodiscard]] bool is_license_expression(
-    std::string_view text);  // SPDX 2.3 annex D; the list of names is not known
-[[nodiscard]] bool is_content_type(std::string_view text);  // of Description-Content-Type
-[[nodiscard]] bool is_import_name(std::string_view text);  // PEP 794: dotted identifiers, perhaps "; private"
+// Pure syntax checks.
+[[nodiscard]] bool is_license_expression(std::string_view text);  // SPDX 2.3 annex D, any license names
+[[nodiscard]] bool is_content_type(std::string_view text);        // for Description-Content-Type
+[[nodiscard]] bool is_import_name(
+    std::string_view text);  // PEP 794: dotted identifiers, optionally with "; private"
 
 }  // namespace wheelyard::inspect

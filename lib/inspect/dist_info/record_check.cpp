@@ -12,7 +12,8 @@ struct StrongHash {
     std::string_view name;
     base::DigestKind kind;
 };
-// "sha256 or better" of the binary distribution format, among those that installers compute everywhere.
+// The binary distribution format requires sha256 or better; these are the algorithms that every installer
+// supports.
 constexpr StrongHash strong_hashes[] = {{"sha256", base::DigestKind::sha256},
                                         {"sha384", base::DigestKind::sha384},
                                         {"sha512", base::DigestKind::sha512}};

@@ -1,4 +1,4 @@
-// RECORD against the archive: what it lists, what it leaves out, and every hash and size.
+// Compares RECORD with the archive: listed and missing members, hashes and sizes.
 #pragma once
 
 #include <string>
@@ -15,20 +15,21 @@ namespace wheelyard::inspect {
 
 class RecordCheck {
   public:
-    // `dist_info`: the folder whose RECORD this is.
+    // `dist_info` is the folder that contains this RECORD.
     RecordCheck(std::vector<wheel::RecordRow> rows, std::string dist_info);
 
-    // Rows and members against each other, hashes strong enough, sizes as declared by the archive.
+    // Checks that rows and members correspond, hashes are strong enough, and sizes match the archive's
+    // directory.
     void check_listing(const std::vector<Member>& members, Findings& findings) const;
-    // The digest that must be computed over `member`.
+    // The algorithm to compute over `member`.
     [[nodiscard]] base::DigestKind digest_kind(const Member& member) const;
-    // `digest`: of that kind, raw, over the member's unpacked bytes.
+    // `digest` is the raw digest of the member's unpacked bytes, of kind digest_kind(member).
     void check_digest(const Member& member, std::string_view digest, Findings& findings) const;
 
   private:
     [[nodiscard]] const wheel::RecordRow* row_of(std::string_view path) const;
-    [[nodiscard]] bool is_exempt(
-        std::string_view path) const;  // RECORD and its signatures cannot hold their own hash
+    // RECORD and its signatures cannot contain their own hash.
+    [[nodiscard]] bool is_exempt(std::string_view path) const;
 
     std::vector<wheel::RecordRow> rows_;
     std::unordered_map<std::string_view, const wheel::RecordRow*> by_path_;

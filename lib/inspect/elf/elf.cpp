@@ -20,7 +20,7 @@ constexpr std::uint64_t extended_segments = 0xffff;
 constexpr std::uint64_t dt_null = 0, dt_needed = 1, dt_hash = 4, dt_strtab = 5, dt_symtab = 6, dt_strsz = 10,
                         dt_soname = 14, dt_rpath = 15, dt_runpath = 29, dt_gnu_hash = 0x6ffffef5,
                         dt_verneed = 0x6ffffffe, dt_verneednum = 0x6fffffff;
-// Relocations: where, how many bytes, and how many of them refer to no symbol.
+// Tags for a relocation table: start, size in bytes, and the number of relocations without a symbol.
 struct RelocationTags {
     std::uint64_t begin, bytes, relative;
     bool addends;
@@ -30,7 +30,7 @@ constexpr RelocationTags relocation_tags[] = {
     {dt_rela, 8, 0x6ffffff9, true}, {dt_rel, 18, 0x6ffffffa, false}, {dt_jmprel, 2, 0, true}};
 
 tl::unexpected<base::Error> malformed(std::string sentence, std::uint64_t value) {
-    return base::fail("elf.malformed", std::move(sentence), std::to_string(value));
+    return base::fail_malformed("elf.malformed", std::move(sentence), std::to_string(value));
 }
 
 struct Segment {
@@ -46,17 +46,17 @@ class ElfParser {
         WHEELYARD_TRY(read_header());
         facts_.file_bytes = bytes_.size();
         WHEELYARD_TRY(read_segments());
-        WHEELYARD_TRY(pass_over(read_small_segments()));
+        WHEELYARD_TRY(tolerate_malformed(read_small_segments()));
         WHEELYARD_TRY(read_dynamic());
-        WHEELYARD_TRY(pass_over(read_sections()));
+        WHEELYARD_TRY(tolerate_malformed(read_sections()));
         return std::move(facts_);
     }
 
   private:
-    // For what the dynamic linker does not look at: a file that lies there is loaded all the same, so what
-    // is known of it counts on.
-    base::Status pass_over(base::Status status) {
-        if (status || status.error().code != "elf.malformed") return status;
+    // For parts that the dynamic linker ignores: a file with a flaw there still loads, so keep its other
+    // facts.
+    base::Status tolerate_malformed(base::Status status) {
+        if (status || status.error().kind != base::ErrorKind::malformed) return status;
         if (facts_.flaw.empty()) facts_.flaw = status.error().text();
         return {};
     }
@@ -77,7 +77,7 @@ class ElfParser {
 
     base::Status read_header() {
         WHEELYARD_ASSIGN(const std::string ident, read(0, 16, "identification"));
-        if (!ident.starts_with(elf_magic)) return malformed("This is no ELF file.", 0);
+        if (!ident.starts_with(elf_magic)) return malformed("Not an ELF file.", 0);
         const int elf_class = static_cast<unsigned char>(ident[4]);
         const int data = static_cast<unsigned char>(ident[5]);
         if (elf_class != 1 && elf_class != 2)
@@ -115,9 +115,9 @@ class ElfParser {
         if (segment_offset_ == 0 || segment_count_ == 0) return {};
         const std::uint64_t bytes = facts_.bits == 64 ? 56 : 32;
         if (segment_entry_ != bytes)
-            return malformed("The program headers have a wrong size.", segment_entry_);
+            return malformed("The program headers have the wrong size.", segment_entry_);
         if (segment_count_ == extended_segments || segment_count_ > max_elf_segments) {
-            return malformed("There are more program headers than any real library has.", segment_count_);
+            return malformed("The file has more program headers than any real library.", segment_count_);
         }
         WHEELYARD_ASSIGN(const std::string table,
                          read(segment_offset_, segment_count_ * segment_entry_, "program headers"));
@@ -125,7 +125,7 @@ class ElfParser {
             base::ByteCursor at = cursor(std::string_view(table).substr(i * segment_entry_, bytes));
             Segment segment;
             segment.type = at.u32();
-            if (facts_.bits == 64) at.skip(4);  // flags, elsewhere in 32 bits
+            if (facts_.bits == 64) at.skip(4);  // flags; elsewhere in 32-bit files
             segment.offset = at.take(word());
             segment.address = at.take(word());
             at.skip(word());  // physical address
@@ -135,7 +135,7 @@ class ElfParser {
         return {};
     }
 
-    // The offset in the file of what is loaded at `address`.
+    // The file offset of the byte that is loaded at `address`.
     [[nodiscard]] std::optional<std::uint64_t> offset_of(std::uint64_t address) const {
         for (const Segment& segment : segments_) {
             if (segment.type == segment_load && address >= segment.address &&
@@ -152,10 +152,11 @@ class ElfParser {
         });
         if (dynamic == segments_.end() || dynamic->file_bytes == 0) return {};
         if (dynamic->file_bytes / (2 * word()) > max_dynamic_entries) {
-            return malformed("The dynamic section is larger than any real one.", dynamic->file_bytes);
+            return malformed("The dynamic section is larger than that of any real library.",
+                             dynamic->file_bytes);
         }
-        if (dynamic->offset >= bytes_.size())
-            return {};  // split-off debug files keep the header, not the bytes
+        // Split debug files keep the header but not the bytes.
+        if (dynamic->offset >= bytes_.size()) return {};
         WHEELYARD_ASSIGN(const std::string text,
                          read(dynamic->offset, dynamic->file_bytes, "dynamic section"));
         base::ByteCursor at = cursor(text);
@@ -168,7 +169,7 @@ class ElfParser {
             else
                 dynamic_values_[tag] = value;
         }
-        return read_what_dynamic_names();
+        return read_dynamic_tables();
     }
 
     [[nodiscard]] std::optional<std::uint64_t> dynamic_value(std::uint64_t tag) const {
@@ -177,15 +178,15 @@ class ElfParser {
                                                                     : std::optional(found->second);
     }
 
-    base::Status read_what_dynamic_names() {
+    base::Status read_dynamic_tables() {
         const auto verneed = dynamic_value(dt_verneed);
         const auto symbols = dynamic_value(dt_symtab);
         if (dynamic_names_.empty() && !verneed && !symbols) return {};
         const std::uint64_t strings = dynamic_value(dt_strtab).value_or(0);
         const auto strings_offset = offset_of(strings);
-        if (!strings_offset) return malformed("The string table lies outside of what is loaded.", strings);
+        if (!strings_offset) return malformed("The string table is outside the loaded segments.", strings);
         strings_offset_ = *strings_offset;
-        // Limits are multiples of this size: it is believed as far as there is a file.
+        // Limits are multiples of this size, so cap the declared size at the end of the file.
         strings_bytes_ = std::min(dynamic_value(dt_strsz).value_or(0),
                                   bytes_.size() - std::min(bytes_.size(), strings_offset_));
         for (const auto& [tag, offset] : dynamic_names_) {
@@ -199,14 +200,14 @@ class ElfParser {
                     facts_.search_paths.emplace_back(path);
         }
         if (verneed) WHEELYARD_TRY(read_version_needs(*verneed, dynamic_value(dt_verneednum).value_or(0)));
-        return symbols ? pass_over(read_symbols(*symbols)) : base::Status();
+        return symbols ? tolerate_malformed(read_symbols(*symbols)) : base::Status();
     }
 
-    // The dynamic linker finds what a file offers by a hash table, and what it imports by relocations:
-    // whatever one of them reaches is there.
+    // The dynamic linker finds exported symbols through hash tables and imported ones through relocations;
+    // the table extends to the highest index that any of them refers to.
     base::Status read_symbols(std::uint64_t address) {
         const auto symbols_offset = offset_of(address);
-        if (!symbols_offset) return malformed("The symbol table lies outside of what is loaded.", address);
+        if (!symbols_offset) return malformed("The symbol table is outside the loaded segments.", address);
         SymbolTable table;
         table.bits = facts_.bits;
         table.big_endian = facts_.big_endian;
@@ -214,19 +215,19 @@ class ElfParser {
         table.strings_offset = strings_offset_;
         table.strings_bytes = strings_bytes_;
         if (const auto hash = dynamic_value(dt_hash)) {
-            // The words of DT_HASH have eight bytes on 64-bit s390 (its ELF ABI supplement): the low half of
-            // the second stands eight bytes further.
+            // On 64-bit s390 the words of DT_HASH have eight bytes (s390x ELF ABI supplement), so the low
+            // half of the second word is eight bytes further.
             constexpr std::uint16_t machine_s390 = 22;
             const bool wide_words = facts_.machine_number == machine_s390 && facts_.bits == 64;
             const auto at = offset_of(*hash);
-            if (!at) return malformed("A hash table lies outside of what is loaded.", *hash);
+            if (!at) return malformed("A hash table is outside the loaded segments.", *hash);
             WHEELYARD_ASSIGN(const std::uint64_t count,
                              count_in_hash(bytes_, *at + (wide_words ? 8 : 0), facts_.big_endian));
             table.count = std::max(table.count, count);
         }
         if (const auto hash = dynamic_value(dt_gnu_hash)) {
             const auto at = offset_of(*hash);
-            if (!at) return malformed("A hash table lies outside of what is loaded.", *hash);
+            if (!at) return malformed("A hash table is outside the loaded segments.", *hash);
             WHEELYARD_ASSIGN(const std::uint64_t count,
                              count_in_gnu_hash(bytes_, *at, facts_.bits, facts_.big_endian));
             table.count = std::max(table.count, count);
@@ -239,14 +240,15 @@ class ElfParser {
 
     base::Result<std::uint64_t> count_in_relocations() {
         std::uint64_t count = 0;
-        constexpr std::uint16_t machine_mips = 8;  // divides the word otherwise; no platform tag names it
+        constexpr std::uint16_t machine_mips =
+            8;  // uses another layout for the info word; no platform tag exists for it
         if (facts_.machine_number == machine_mips) return count;
         for (const RelocationTags& tags : relocation_tags) {
             const auto begin = dynamic_value(tags.begin);
             const std::uint64_t size = dynamic_value(tags.bytes).value_or(0);
             if (!begin || size == 0) continue;
             const auto offset = offset_of(*begin);
-            if (!offset) return malformed("Relocations lie outside of what is loaded.", *begin);
+            if (!offset) return malformed("Relocations are outside the loaded segments.", *begin);
             const bool addends =
                 tags.begin == dt_jmprel ? dynamic_value(dt_pltrel).value_or(0) == dt_rela : tags.addends;
             RelocationTable table{facts_.bits, facts_.big_endian, *offset, size, addends ? 3U : 2U, 0};
@@ -257,7 +259,7 @@ class ElfParser {
         return count;
     }
 
-    // The interpreter, and what the file notes about itself.
+    // Reads the interpreter's path and the notes.
     base::Status read_small_segments() {
         std::uint64_t small_segments_bytes = 0;
         for (const Segment& segment : segments_) {
@@ -266,10 +268,10 @@ class ElfParser {
                 segment.type == segment_interpreter && segment.file_bytes <= max_elf_string;
             const bool note = segment.type == segment_note && segment.file_bytes <= max_note_bytes;
             if (!interpreter && !note) continue;
-            // Thousands of segments may name one range.
+            // Thousands of segments may refer to the same range.
             small_segments_bytes += segment.file_bytes;
             if (small_segments_bytes > max_small_segments_bytes)
-                return malformed("There are more notes than in any real library.", small_segments_bytes);
+                return malformed("The file has more notes than any real library.", small_segments_bytes);
             if (interpreter) {
                 WHEELYARD_ASSIGN(const std::string path,
                                  read(segment.offset, segment.file_bytes, "interpreter's name"));
@@ -284,7 +286,7 @@ class ElfParser {
 
     // A string of the dynamic string table, up to its NUL.
     base::Result<std::string> read_string(std::uint64_t offset) {
-        if (offset >= strings_bytes_) return malformed("A name lies outside of the string table.", offset);
+        if (offset >= strings_bytes_) return malformed("A name is outside the string table.", offset);
         constexpr std::uint64_t at_a_time = 64;
         std::string text;
         while (text.size() < max_elf_string) {
@@ -293,21 +295,21 @@ class ElfParser {
                                                           std::min(left, at_a_time), "string table"));
             names_bytes_ += more.size();
             if (names_bytes_ > max_elf_name_bytes)
-                return malformed("There are more names than in any real library.", offset);
+                return malformed("The file has more names than any real library.", offset);
             if (const auto end = more.find('\0'); end != std::string::npos) return text + more.substr(0, end);
             if (more.empty()) break;
             text += more;
         }
-        return malformed("A name in the string table does not end.", offset);
+        return malformed("A name in the string table has no terminating NUL.", offset);
     }
 
-    // The chains are walked first and the names read afterwards, in the order of the file: jumping between
-    // the two is dear when the bytes have to be unpacked again.
+    // Walks the chains first and then reads the names in file order: alternating between the two would unpack
+    // compressed bytes repeatedly.
     base::Status read_version_needs(std::uint64_t address, std::uint64_t count) {
         const auto begin = offset_of(address);
-        if (!begin) return malformed("The version needs lie outside of what is loaded.", address);
+        if (!begin) return malformed("The version needs are outside the loaded segments.", address);
         std::vector<std::pair<std::uint32_t, std::uint32_t>>
-            found;  // offsets of the names of file and version
+            found;  // offsets of the file's and the version's name
         std::uint64_t offset = *begin;
         for (std::uint64_t i = 0; i < count; ++i) {
             WHEELYARD_ASSIGN(const std::string text, read(offset, 16, "version needs"));
@@ -324,13 +326,13 @@ class ElfParser {
                 version.skip(8);  // hash, flags, index
                 found.emplace_back(file, version.u32());
                 if (found.size() > max_version_needs)
-                    return malformed("There are too many version needs.", found.size());
+                    return malformed("The file has too many version needs.", found.size());
                 const std::uint32_t next_entry = version.u32();
                 if (next_entry == 0) break;
                 entry += next_entry;
             }
             if (next == 0) break;
-            if (i > max_version_needs) return malformed("There are too many version needs.", i);
+            if (i > max_version_needs) return malformed("The file has too many version needs.", i);
             offset += next;
         }
         std::map<std::uint32_t, std::string> names;
@@ -340,18 +342,18 @@ class ElfParser {
             WHEELYARD_ASSIGN(name, read_string(at));
         }
         for (const auto& [file, version] : found) {
-            // Every need holds a copy of both, however many needs share a long name.
+            // Every need stores a copy of both names; bound the total even if many needs share a long name.
             const std::string &file_name = names[file], &version_name = names[version];
             names_bytes_ += file_name.size() + version_name.size();
             if (names_bytes_ > max_elf_name_bytes)
-                return malformed("The version needs have longer names than in any real library.",
+                return malformed("The version needs have longer names than those of any real library.",
                                  names_bytes_);
             facts_.version_needs.push_back({file_name, version_name});
         }
         return {};
     }
 
-    // Sections are no part of what is loaded, so their flaws are passed over.
+    // Sections are not loaded, so the caller tolerates flaws in them.
     base::Status read_sections() {
         SectionTable table{facts_.bits,    facts_.big_endian, section_offset_,
                            section_entry_, section_count_,    names_index_};
@@ -370,7 +372,7 @@ class ElfParser {
     std::uint64_t section_offset_ = 0, section_entry_ = 0, section_count_ = 0, names_index_ = 0;
     std::uint64_t strings_offset_ = 0, strings_bytes_ = 0, names_bytes_ = 0;
     std::vector<std::pair<std::uint64_t, std::uint64_t>> dynamic_names_;  // tag, offset in the string table
-    std::map<std::uint64_t, std::uint64_t> dynamic_values_;               // by tag; the last one holds
+    std::map<std::uint64_t, std::uint64_t> dynamic_values_;               // by tag; the last entry wins
     std::vector<Segment> segments_;
 };
 

@@ -1,6 +1,6 @@
-// What an ELF file says about where it runs: machine, libraries it needs and which versions of their symbols.
-// The dynamic linker's view (program headers, dynamic section) is read, not the section headers, which a tool
-// may strip; sections are listed for those who look for device code. System V ABI chapters 4 and 5; symbol
+// The facts in an ELF file that decide where it can run: machine, required libraries and symbol versions.
+// Follows the dynamic linker's view (program headers, dynamic section), because tools may strip section
+// headers; lists sections only to find device code. Sources: System V ABI chapters 4 and 5; symbol
 // versioning: Linux Standard Base 5.0 §10.7.
 #pragma once
 
@@ -37,10 +37,10 @@ struct ElfFacts {
     bool big_endian = false;
     std::uint8_t os_abi = 0;  // EI_OSABI
     std::uint16_t machine_number = 0;
-    std::string machine;     // as platform tags say it: "x86_64", "ppc64le"; "machine 1234" for others
+    std::string machine;     // as in platform tags: "x86_64", "ppc64le"; others: "machine 1234"
     bool is_device = false;  // runs on a GPU or other device, not on the host
     std::uint32_t flags = 0;
-    std::string interpreter;  // of programs: the dynamic linker that loads them
+    std::string interpreter;  // of programs: the path of their dynamic linker
     std::string soname;
     std::vector<std::string> needed;
     std::vector<std::string> search_paths;  // DT_RPATH and DT_RUNPATH, split at ':'
@@ -48,13 +48,13 @@ struct ElfFacts {
     SymbolFacts symbols;
     FeatureNotes notes;
     std::uint64_t file_bytes = 0;
-    std::uint64_t debug_bytes = 0;  // of its sections .debug_* and .zdebug_*
+    std::uint64_t debug_bytes = 0;  // size of the sections .debug_* and .zdebug_*
     std::vector<ElfSection> sections;
-    std::string flaw;  // what contradicts itself where the dynamic linker does not look; mostly empty
+    std::string flaw;  // an inconsistency that the dynamic linker ignores; usually empty
 };
 
-// Error "elf.malformed" when the file contradicts itself in what the dynamic linker needs; any other code
-// means that it could not be read.
+// Error "elf.malformed" if data that the dynamic linker uses is inconsistent; any other error is an I/O
+// error.
 [[nodiscard]] base::Result<ElfFacts> parse_elf(const base::Reader& bytes);
 
 }  // namespace wheelyard::inspect

@@ -1,4 +1,4 @@
-// The numbers by which an ELF file says what it is for: its machine (e_machine) and its system (EI_OSABI).
+// The target of an ELF file: its machine (e_machine) and operating system ABI (EI_OSABI).
 #pragma once
 
 #include <cstdint>
@@ -8,15 +8,15 @@
 namespace wheelyard::inspect {
 
 struct MachineIdentity {
-    std::string name;        // as platform tags say it: "x86_64", "ppc64le"; "machine 1234" for others
+    std::string name;        // as in platform tags: "x86_64", "ppc64le"; others: "machine 1234"
     bool is_device = false;  // runs on a GPU or other device, not on the host
 };
 [[nodiscard]] MachineIdentity machine_identity(std::uint16_t number, unsigned bits, bool big_endian);
 
-// "System V", "GNU", "FreeBSD"; "OS ABI 12" for those without a name here.
+// "System V", "GNU", "FreeBSD"; "OS ABI 12" for unknown numbers.
 [[nodiscard]] std::string os_abi_text(std::uint8_t os_abi);
-// Whether the dynamic linkers of Linux load it: glibc asks for System V's or GNU's, on 32-bit ARM also for
-// its own.
+// Whether Linux dynamic linkers load it: glibc accepts the System V and GNU ABIs and, on 32-bit ARM, the ARM
+// ABI.
 [[nodiscard]] bool is_linux_abi(std::uint8_t os_abi, std::string_view machine);
 
 }  // namespace wheelyard::inspect

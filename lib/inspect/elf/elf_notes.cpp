@@ -16,7 +16,7 @@ std::size_t padded(std::size_t size, std::size_t to) {
     return (size + to - 1) / to * to;
 }
 
-// Bits 0 to 3 stand for baseline, v2, v3, v4; a higher one means the lower ones, too.
+// Bits 0 to 3 mean baseline, v2, v3, v4; each level implies the lower ones.
 unsigned highest_level(std::uint32_t bits) {
     unsigned level = 0;
     for (unsigned bit = 0; bit < 4; ++bit)
@@ -52,8 +52,8 @@ void read_feature_notes(std::string_view text, unsigned bits, bool big_endian, s
         if (name_bytes > text.size() || description_bytes > text.size()) return;
         const std::string_view name = note.text(name_bytes);
         const bool is_property =
-            type == gnu_property_note && name == std::string_view("GNU", 4);  // its NUL counts
-        // Notes of 64-bit files align to 4 in practice; those with properties to 8.
+            type == gnu_property_note && name == std::string_view("GNU", 4);  // the NUL is part of the name
+        // In practice notes in 64-bit files are aligned to 4 bytes, property notes to 8.
         const std::size_t alignment = is_property ? property_alignment : 4;
         const std::size_t description_at = padded(12 + name_bytes, alignment);
         const std::size_t next = padded(description_at + description_bytes, alignment);

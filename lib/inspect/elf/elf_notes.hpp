@@ -1,6 +1,5 @@
-// The features of the processor that an ELF file notes about itself (.note.gnu.property): Linux Extensions to
-// gABI, "GNU program properties"; x86-64 psABI (x86 feature and ISA properties); AArch64 ELF ABI (BTI, PAC,
-// GCS).
+// Processor features in an ELF file's notes (.note.gnu.property). Sources: Linux Extensions to gABI, "GNU
+// program properties"; x86-64 psABI (x86 feature and ISA properties); AArch64 ELF ABI (BTI, PAC, GCS).
 #pragma once
 
 #include <cstdint>
@@ -9,16 +8,15 @@
 namespace wheelyard::inspect {
 
 struct FeatureNotes {
-    // x86-64 micro-architecture levels, 1 (baseline) to 4; 0: nothing is noted, as by most compilers'
-    // defaults.
-    unsigned x86_needed = 0;  // the loader refuses a lower processor
-    unsigned x86_used = 0;    // code of this level is in it, perhaps behind a test
+    // x86-64 micro-architecture levels, 1 (baseline) to 4; 0: no note, the default of most compilers.
+    unsigned x86_needed = 0;  // the dynamic linker rejects lower processors
+    unsigned x86_used = 0;    // contains code of this level, possibly behind a run-time check
     bool x86_ibt = false, x86_shstk = false;
     bool arm_bti = false, arm_pac = false, arm_gcs = false;
 };
 
-// Adds what the notes in `text` (a PT_NOTE or PT_GNU_PROPERTY segment) say. What does not follow the format
-// is passed over: notes are hints, and many segments hold other things.
+// Adds the content of the notes in `text` (a PT_NOTE or PT_GNU_PROPERTY segment). Skips malformed notes:
+// notes are hints only.
 void read_feature_notes(std::string_view text, unsigned bits, bool big_endian, std::uint16_t machine,
                         FeatureNotes& notes);
 

@@ -14,7 +14,7 @@ constexpr std::uint64_t section_nobits = 8, extended_section_index = 0xffff;
 constexpr std::uint64_t max_names_bytes = base::mib * 4;
 
 tl::unexpected<base::Error> malformed(std::string sentence, std::uint64_t value) {
-    return base::fail("elf.malformed", std::move(sentence), std::to_string(value));
+    return base::fail_malformed("elf.malformed", std::move(sentence), std::to_string(value));
 }
 
 struct SectionHeader {
@@ -28,14 +28,14 @@ class SectionReader {
     base::Result<std::vector<SectionHeader>> read_headers() {
         const std::uint64_t entry_bytes = table_.bits == 64 ? 64 : 40;
         if (table_.entry_bytes != entry_bytes)
-            return malformed("The section headers have a wrong size.", table_.entry_bytes);
+            return malformed("The section headers have the wrong size.", table_.entry_bytes);
         std::uint64_t count = table_.count;
         if (count == 0) {  // more than 65,279 sections
             WHEELYARD_ASSIGN(const std::string first, read(table_.offset, entry_bytes, "section headers"));
             count = parse(first).size;
         }
         if (count > max_elf_sections)
-            return malformed("There are more sections than any real library has.", count);
+            return malformed("The file has more sections than any real library.", count);
         WHEELYARD_ASSIGN(const std::string text, read(table_.offset, count * entry_bytes, "section headers"));
         std::vector<SectionHeader> headers;
         for (std::uint64_t i = 0; i < count; ++i)
@@ -47,7 +47,8 @@ class SectionReader {
         const std::uint64_t index = table_.names_index == extended_section_index && !headers.empty()
                                         ? headers[0].link
                                         : table_.names_index;
-        if (index >= headers.size()) return malformed("The section that names sections is not there.", index);
+        if (index >= headers.size())
+            return malformed("The section with the section names does not exist.", index);
         if (index == 0 || headers[index].type == section_nobits) return std::string();
         return read(headers[index].offset, std::min(headers[index].size, max_names_bytes), "section names");
     }
@@ -90,8 +91,8 @@ base::Result<std::vector<ElfSection>> list_sections(const base::Reader& bytes, c
     for (const SectionHeader& header : headers) {
         const std::uint64_t size = header.type == section_nobits ? 0 : header.size;
         if (size != 0 && (header.offset > bytes.size() || size > bytes.size() - header.offset))
-            return malformed("A section lies outside of the file.", header.offset);
-        // Headers may share one name of any length: of each only what rules look at is held.
+            return malformed("A section is outside the file.", header.offset);
+        // Many headers may share one long name: store only the prefix that rules look at.
         std::string_view name;
         if (header.name < names.size())
             name = std::string_view(names).substr(header.name, max_section_name_bytes);

@@ -1,4 +1,4 @@
-// The sections of an ELF file: what tools, not the dynamic linker, find in it. System V ABI chapter 4.
+// The sections of an ELF file, which tools use but the dynamic linker does not. System V ABI chapter 4.
 #pragma once
 
 #include <cstdint>
@@ -11,19 +11,19 @@
 namespace wheelyard::inspect {
 
 struct ElfSection {
-    std::string name;  // at most max_section_name_bytes of it
+    std::string name;  // cut to max_section_name_bytes
     std::uint64_t offset = 0;
-    std::uint64_t size = 0;  // in the file: 0 for NOBITS
+    std::uint64_t size = 0;  // in the file; 0 for NOBITS
 };
 
-// The ELF header's words about them.
+// The location of the section headers, from the ELF header.
 struct SectionTable {
     unsigned bits = 64;
     bool big_endian = false;
     std::uint64_t offset = 0;
     std::uint64_t entry_bytes = 0;
-    std::uint64_t count = 0;        // 0 with an offset: the true one stands in section 0
-    std::uint64_t names_index = 0;  // the section that holds the names
+    std::uint64_t count = 0;        // 0 with an offset: section 0 has the real count
+    std::uint64_t names_index = 0;  // the section that contains the names
 };
 
 // Error "elf.malformed".

@@ -12,13 +12,14 @@ namespace wheelyard::inspect {
 namespace {
 
 constexpr std::uint64_t buffer_bytes = 64 * base::kib;
-constexpr std::uint64_t max_symbol_overlap = 16;  // all names together, in sizes of the string table
+constexpr std::uint64_t max_symbol_overlap =
+    16;  // of the total length of names, in multiples of the string table's size
 
 tl::unexpected<base::Error> malformed(std::string sentence, std::uint64_t value) {
-    return base::fail("elf.malformed", std::move(sentence), std::to_string(value));
+    return base::fail_malformed("elf.malformed", std::move(sentence), std::to_string(value));
 }
 
-// A part of the file that is read in order: `length` bytes at `offset`, from a buffer that moves forward.
+// A forward-moving buffer over the file, for sequential reads of `length` bytes at `offset`.
 class Window {
   public:
     explicit Window(const base::Reader& bytes) : bytes_(bytes) {}
@@ -45,7 +46,8 @@ class Window {
     std::string buffer_;
 };
 
-// Where a symbol's name begins, and two bits: kept small, since large libraries have hundreds of thousands.
+// A symbol: the offset of its name and two bits. Kept small because large libraries have hundreds of
+// thousands.
 struct Place {
     std::uint32_t name = 0;
     bool imported = false;
@@ -60,7 +62,7 @@ base::Result<std::vector<Place>> read_places(Window& window, const SymbolTable& 
         base::ByteCursor at(text, table.big_endian);
         Place place;
         place.name = at.u32();
-        if (table.bits == 32) at.skip(8);  // value and size stand first
+        if (table.bits == 32) at.skip(8);  // value and size come first
         const std::uint8_t info = at.u8();
         at.skip(1);
         place.imported = at.u16() == 0;
@@ -68,7 +70,7 @@ base::Result<std::vector<Place>> read_places(Window& window, const SymbolTable& 
         place.weak = static_cast<unsigned>(info >> 4) == weak_binding;
         if (place.name == 0) continue;
         if (place.name >= table.strings_bytes)
-            return malformed("A symbol's name lies outside of the string table.", place.name);
+            return malformed("A symbol's name is outside the string table.", place.name);
         places.push_back(place);
     }
     std::sort(places.begin(), places.end(), [](const Place& a, const Place& b) { return a.name < b.name; });
@@ -82,7 +84,7 @@ base::Result<std::uint64_t> count_in_hash(const base::Reader& bytes, std::uint64
     return window.u32(offset + 4, big_endian);  // nchain
 }
 
-// Buckets hold the first symbol of each chain; the chain of the highest of them ends the table.
+// Each bucket contains the first symbol of a chain; the chain with the highest symbol ends the table.
 base::Result<std::uint64_t> count_in_gnu_hash(const base::Reader& bytes, std::uint64_t offset, unsigned bits,
                                               bool big_endian) {
     Window window(bytes);
@@ -90,7 +92,7 @@ base::Result<std::uint64_t> count_in_gnu_hash(const base::Reader& bytes, std::ui
     WHEELYARD_ASSIGN(const std::uint64_t first_hashed, window.u32(offset + 4, big_endian));
     WHEELYARD_ASSIGN(const std::uint64_t filter_words, window.u32(offset + 8, big_endian));
     if (buckets > max_elf_symbols || filter_words > max_elf_symbols)
-        return malformed("The symbols' hash table is larger than any real one.", buckets);
+        return malformed("The symbols' hash table is larger than that of any real library.", buckets);
     const std::uint64_t buckets_at = offset + 16 + filter_words * (bits / 8);
     std::uint64_t last = 0;
     for (std::uint64_t i = 0; i < buckets; ++i) {
@@ -104,7 +106,7 @@ base::Result<std::uint64_t> count_in_gnu_hash(const base::Reader& bytes, std::ui
                          window.u32(chains_at + 4 * (last - first_hashed), big_endian));
         if ((hash & 1) != 0) return last + 1;
     }
-    return malformed("The symbols' hash table does not end.", last);
+    return malformed("The symbols' hash table has no end.", last);
 }
 
 base::Result<std::uint64_t> count_in_relocation_table(const base::Reader& bytes,
@@ -113,7 +115,7 @@ base::Result<std::uint64_t> count_in_relocation_table(const base::Reader& bytes,
     const std::uint64_t entry = word * table.words;
     const std::uint64_t entries = table.bytes / entry;
     if (entries > max_relocations)
-        return malformed("There are more relocations than any real library has.", entries);
+        return malformed("The file has more relocations than any real library.", entries);
     Window window(bytes);
     std::uint64_t count = 0;
     for (std::uint64_t i = std::min(table.relative, entries); i < entries; ++i) {
@@ -129,7 +131,7 @@ base::Result<std::uint64_t> count_in_relocation_table(const base::Reader& bytes,
 base::Status for_each_symbol(const base::Reader& bytes, const SymbolTable& table,
                              const std::function<void(const DynamicSymbol&)>& take) {
     if (table.count > max_elf_symbols)
-        return malformed("There are more symbols than any real library has.", table.count);
+        return malformed("The file has more symbols than any real library.", table.count);
     Window window(bytes);
     WHEELYARD_ASSIGN(const auto places, read_places(window, table));
     std::uint64_t looked_at = 0;
@@ -141,10 +143,11 @@ base::Status for_each_symbol(const base::Reader& bytes, const SymbolTable& table
                 std::min(length, bytes.size() - std::min(bytes.size(), table.strings_offset + place.name));
         WHEELYARD_ASSIGN(const std::string_view text, window.at(table.strings_offset + place.name, length));
         const std::string_view name = text.substr(0, text.find('\0'));
-        // Linkers let names share a common end; a liar could let all of them share everything.
+        // Linkers merge names with a common suffix; a hostile file could overlap all of them.
         looked_at += name.size();
         if (looked_at > max_symbol_overlap * table.strings_bytes)
-            return malformed("The symbols' names overlap more than any linker's.", table.strings_bytes);
+            return malformed("The symbols' names overlap more than any linker makes them.",
+                             table.strings_bytes);
         take({name, place.imported, place.weak});
     }
     return {};

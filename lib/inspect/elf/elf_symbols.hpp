@@ -1,6 +1,5 @@
-// The dynamic symbols of an ELF file, one after the other, in memory that does not grow with their names.
-// System V ABI chapter 4 (symbol table) and 5 (hash table); the GNU hash table as glibc's dynamic linker
-// reads it.
+// Iterates over the dynamic symbols of an ELF file; memory use is independent of their names. Sources: System
+// V ABI chapters 4 (symbol table) and 5 (hash table); GNU hash table: glibc's dynamic linker.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +11,7 @@
 
 namespace wheelyard::inspect {
 
-// Where they lie in the file; all zero where there are none.
+// The tables' location in the file; all zero if there are none.
 struct SymbolTable {
     unsigned bits = 64;
     bool big_endian = false;
@@ -23,21 +22,19 @@ struct SymbolTable {
 };
 
 struct DynamicSymbol {
-    std::string_view name;  // cut at max_symbol_name_bytes
-    bool imported = false;  // undefined here: another library must have it
+    std::string_view name;  // cut to max_symbol_name_bytes
+    bool imported = false;  // undefined here; another library must define it
     bool weak = false;
 };
 
-// How many symbols there are stands nowhere. DT_HASH says it, but a liar's may be there for nobody: glibc
-// looks at DT_GNU_HASH where both are. That ends with the last symbol that is offered. Relocations name those
-// imported.
+// The number of symbols is not stored. DT_HASH contains it but may be fake: glibc ignores it if DT_GNU_HASH
+// exists. DT_GNU_HASH ends with the last exported symbol; relocations refer to the imported ones.
 [[nodiscard]] base::Result<std::uint64_t> count_in_hash(const base::Reader& bytes, std::uint64_t offset,
                                                         bool big_endian);
 [[nodiscard]] base::Result<std::uint64_t> count_in_gnu_hash(const base::Reader& bytes, std::uint64_t offset,
                                                             unsigned bits, bool big_endian);
 
-// Relocations: an offset, a word with a symbol's number in its upper part, and an addend where there are
-// three words.
+// Relocations: an offset, a word with the symbol's index in its upper part, and an addend if `words` is 3.
 struct RelocationTable {
     unsigned bits = 64;
     bool big_endian = false;
@@ -45,13 +42,13 @@ struct RelocationTable {
     std::uint64_t bytes = 0;
     unsigned words = 3;
     std::uint64_t relative =
-        0;  // how many stand first that the dynamic linker takes for ones without a symbol
+        0;  // the number of leading relocations that the dynamic linker treats as symbol-free
 };
-// One more than the highest number of a symbol in it.
+// One more than the highest symbol index in the table.
 [[nodiscard]] base::Result<std::uint64_t> count_in_relocation_table(const base::Reader& bytes,
                                                                     const RelocationTable& table);
 
-// Calls `take` for every symbol that has a name, in the order of the string table. Error "elf.malformed".
+// Calls `take` for every named symbol, in the order of the string table. Error "elf.malformed".
 [[nodiscard]] base::Status for_each_symbol(const base::Reader& bytes, const SymbolTable& table,
                                            const std::function<void(const DynamicSymbol&)>& take);
 

@@ -1,6 +1,6 @@
-// CPython's Stable ABI: every function and object that it has on Linux, by the Python 3 minor version that
-// added it. The names and versions are those of Misc/stable_abi.toml in CPython's own repository as of
-// September 2026 (3.15 in release candidates, 3.16 begun), without what exists on Windows alone.
+// CPython's Stable ABI: every function and object on Linux, by the Python 3 minor version that added it.
+// Names and versions are from Misc/stable_abi.toml in CPython's repository as of September 2026 (3.15 in
+// release candidates, 3.16 begun), without the Windows-only entries.
 #include "lib/inspect/elf/stable_abi.hpp"
 
 #include <span>
@@ -256,8 +256,8 @@ constexpr Added added[] = {
     {16, "Py_HashBuffer"},
 };
 
-// What a CPython exported before it was promised to stay: a module that uses it loads there, at its own risk.
-// Seen in the interpreters 3.6 to 3.13; 6 stands for that version or an earlier one.
+// Symbols that CPython exported before they joined the Stable ABI: a module that uses them loads there,
+// without a guarantee. From the interpreters 3.6 to 3.13; 6 means 3.6 or earlier.
 constexpr Added exported_before[] = {
     {6,
      "PyBuffer_FillContiguousStrides PyBuffer_FillInfo PyBuffer_FromContiguous PyBuffer_GetPointer "

@@ -12,8 +12,8 @@ bool is_sequence_character(char c) {
     return base::is_ascii_digit(c) || (c >= 'A' && c <= 'Z');
 }
 
-// Walks a mangled name part by part without understanding its structure: identifiers carry their length in
-// front, so that letters inside of them are never taken for the ABI's own.
+// Scans a mangled name without parsing its structure: identifiers have a length prefix, so that letters
+// inside them are never mistaken for codes of the ABI.
 class NameWalk {
   public:
     explicit NameWalk(std::string_view rest) : rest_(rest) {}
@@ -30,7 +30,7 @@ class NameWalk {
             } else if (c == 'L') {
                 take_literal();
             } else if (c == 'B') {
-                skip(1);  // an ABI tag: functions that return a new string carry one
+                skip(1);  // an ABI tag: functions that return the new std::string have one
                 if (rest_.starts_with("5cxx11")) use_.cxx11 = true;
             } else {
                 skip(1);
@@ -58,7 +58,7 @@ class NameWalk {
         const char kind = rest_.size() > 1 ? rest_[1] : '\0';
         if (kind == 's' || kind == 'b') use_.old = true;
         if (kind == '_' || is_sequence_character(kind)) {
-            take_numbered();  // something that stood before: S_, S1A_
+            take_numbered();  // a back reference: S_, S1A_
         } else {
             skip(2);  // std:: and its abbreviations
         }
@@ -71,7 +71,7 @@ class NameWalk {
         if (!rest_.empty() && rest_.front() == '_') skip(1);
     }
 
-    // "Lj16E", "Lb1E", "Lin5E": numbers that are no lengths.
+    // "Lj16E", "Lb1E", "Lin5E": numbers that are not lengths.
     void take_literal() {
         skip(1);
         if (rest_.empty() || rest_.front() < 'a' || rest_.front() > 'z') return;
@@ -87,7 +87,7 @@ class NameWalk {
 };
 
 bool is_in_std(std::string_view rest) {
-    // Vtables, type information, guards and transaction clones of something.
+    // Skip the prefixes of vtables, type information, guards and transaction clones.
     for (const std::string_view special : {"TV", "TI", "TS", "TT", "GV", "GTt", "GTn"}) {
         if (rest.starts_with(special)) {
             rest.remove_prefix(special.size());

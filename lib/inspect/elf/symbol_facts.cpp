@@ -46,8 +46,8 @@ void SymbolFacts::take(const DynamicSymbol& symbol) {
     if (is_python_api(symbol.name)) take_python(symbol.name, python);
     if (is_torch_api(symbol.name)) torch.take(symbol.name, use);
     if (!private_symbols(symbol.name).empty() &&
-        std::find(unpromised.begin(), unpromised.end(), symbol.name) == unpromised.end())
-        unpromised.emplace_back(symbol.name);
+        std::find(private_imports.begin(), private_imports.end(), symbol.name) == private_imports.end())
+        private_imports.emplace_back(symbol.name);
 }
 
 base::Result<SymbolFacts> read_symbol_facts(const base::Reader& bytes, const SymbolTable& table) {

@@ -1,5 +1,5 @@
-// What the dynamic symbols of one ELF file say about the Python, the C++ library and the torch that it was
-// made for. Only sums and examples are kept, so that the memory is bounded whatever a library exports.
+// Facts from the dynamic symbols of one ELF file: which Python, C++ library and torch it was built for. Keeps
+// only counts and examples, so that memory is bounded.
 #pragma once
 
 #include <cstdint>
@@ -14,22 +14,23 @@
 
 namespace wheelyard::inspect {
 
-// Imports from CPython's C API. Weak ones do not count: the module copes without.
+// Imports from CPython's C API. Weak imports are ignored: the module works without them.
 struct PythonImports {
     std::uint64_t count = 0;
-    unsigned stable_since = 0;    // the minor version of Python 3 whose Stable ABI has all that are in it
-    std::string newest;           // one that came with it
-    unsigned exported_since = 0;  // … and the one whose interpreter has all of these
+    unsigned stable_since =
+        0;  // the first Python 3 minor version whose Stable ABI has all imports that are part of it
+    std::string newest;           // an import that this version added
+    unsigned exported_since = 0;  // the first Python 3 minor version that exports all of these imports
     std::string newest_exported;
-    std::vector<std::string> outside;  // imported, and in no Stable ABI: at most max_symbol_examples of them
+    std::vector<std::string> outside;  // imports that are in no Stable ABI: at most max_symbol_examples
 };
 
 struct SymbolFacts {
     PythonImports python;
-    StringNames api_strings;  // of names outside of namespace std
-    StringNames std_strings;  // of libstdc++'s own: they count where there are no others
+    StringNames api_strings;  // of names outside namespace std
+    StringNames std_strings;  // of libstdc++'s own names: used if there are no others
     TorchImports torch;
-    std::vector<std::string> unpromised;  // imported names of private_symbols.hpp, each once
+    std::vector<std::string> private_imports;  // imported names of private_symbols.hpp, without duplicates
 
     [[nodiscard]] StringAbi string_abi() const;
     void take(const DynamicSymbol& symbol);

@@ -6,10 +6,10 @@
 namespace wheelyard::inspect {
 namespace {
 
-// A symbol, by its beginning, that torch has from one minor version on (`since`) or no longer has from one on
-// (`until`). {0, 0}: always, or to this day.
+// A symbol prefix that exists in torch from one minor version on (`since`) or until before one (`until`). {0,
+// 0}: unbounded.
 struct Known {
-    std::string_view beginning;
+    std::string_view prefix;
     TorchVersion since;
     TorchVersion until;
 };
@@ -26,11 +26,11 @@ constexpr Known known_symbols[] = {
     {"torch_call_dispatcher", {2, 10}, {}},
     {"_ZNK3c106SymInt6sym_neERKS0_", {}, {2, 9}},
 };
-// torch 2.2 made c10::optional a name of std::optional: no interface of it speaks of the one before or of the
-// other since.
+// torch 2.2 made c10::optional an alias of std::optional: interfaces use c10's before that version and std's
+// since.
 constexpr TorchVersion std_optional_since{2, 2};
 
-// What an optional of `symbol` is: of std, of c10, or there is none.
+// The namespace of the optional that `symbol` contains, if any.
 enum class Optional { none, std, c10 };
 Optional optional_in(std::string_view symbol) {
     constexpr std::string_view optional = "8optionalI";
@@ -73,7 +73,7 @@ void TorchImports::take(std::string_view symbol, const StringUse& use) {
     strings.cxx11 += use.cxx11 ? 1 : 0;
     strings.old += use.old ? 1 : 0;
     for (const Known& known : known_symbols) {
-        if (!symbol.starts_with(known.beginning)) continue;
+        if (!symbol.starts_with(known.prefix)) continue;
         raise(known.since, symbol, at_least, at_least_symbol);
         lower(known.until, symbol, below, below_symbol);
     }

@@ -1,5 +1,5 @@
-// Which PyTorch a library was compiled against, as far as the names that it imports from it prove. The table
-// is short and holds what was seen in the wheels of torch themselves: every minor version from 2.0 to 2.10.
+// Determines the PyTorch version that a library was compiled against, as far as its imported names prove it.
+// The table covers the published torch wheels of every minor version from 2.0 to 2.10.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace wheelyard::inspect {
 
-// "2.4" as {2, 4}; {0, 0}: nothing is known.
+// {2, 4} is "2.4"; {0, 0}: unknown.
 struct TorchVersion {
     unsigned major = 0;
     unsigned minor = 0;
@@ -21,16 +21,16 @@ struct TorchVersion {
 // Whether `symbol` belongs to torch's C++ or C interface: namespaces c10, at, torch, caffe2; aoti_torch_*.
 [[nodiscard]] bool is_torch_api(std::string_view symbol);
 
-// What one or several libraries' imports from torch say.
+// The facts from the torch imports of one or several libraries.
 struct TorchImports {
     std::uint64_t count = 0;
-    StringNames strings;  // of torch's interface alone: what has to match the installed torch's build
+    StringNames strings;  // of torch's interface only; must match the build of the installed torch
     TorchVersion at_least;
     std::string at_least_symbol;
     TorchVersion below;
     std::string below_symbol;
 
-    void take(std::string_view symbol, const StringUse& use);  // is_torch_api(symbol)
+    void take(std::string_view symbol, const StringUse& use);  // requires is_torch_api(symbol)
     void add(const TorchImports& other);
 };
 

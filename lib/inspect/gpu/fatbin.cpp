@@ -7,11 +7,11 @@ namespace {
 
 constexpr std::uint32_t fatbin_magic = 0xba55ed50;
 constexpr std::uint64_t fatbin_header_bytes = 16;
-constexpr std::uint64_t entry_bytes = 48;  // as much of an entry's header as is read
+constexpr std::uint64_t entry_bytes = 48;  // the part of an entry's header that is read
 constexpr std::uint64_t flag_arch_specific = 1u << 20, flag_family_specific = 1u << 21;
 constexpr std::uint16_t kind_ptx = 1, kind_machine_code = 2;
 
-// "90", "90a" (runs on this arch only), "103f" (runs on its family).
+// "90", "90a" (this arch only), "103f" (this arch's family).
 std::string arch_name(std::uint32_t arch, std::uint64_t flags) {
     std::string name = std::to_string(arch);
     if ((flags & flag_arch_specific) != 0) return name + "a";
@@ -51,7 +51,7 @@ base::Status read_fatbins(SectionWalk walk, GpuFacts& facts) {
         if (!more || walk.left() < fatbin_header_bytes) return {};
         WHEELYARD_ASSIGN(const std::string text, walk.read(walk.at(), fatbin_header_bytes));
         base::ByteCursor header(text);
-        if (header.u32() != fatbin_magic) return malformed_gpu_code("A CUDA fatbin was expected.", walk.at());
+        if (header.u32() != fatbin_magic) return malformed_gpu_code("Expected a CUDA fatbin.", walk.at());
         header.skip(2);
         const std::uint16_t header_bytes = header.u16();
         const std::uint64_t body_bytes = header.u64();

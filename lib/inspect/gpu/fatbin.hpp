@@ -1,15 +1,16 @@
-// CUDA's device code: fatbins one after the other, zeros between them. All integers little-endian:
+// CUDA device code: consecutive fatbins with zeros between them. All integers are little-endian:
 //
 //     fatbin  u32 0xBA55ED50, u16 version, u16 header size, u64 body size; then the body: entries
-//     entry   @0 u16 kind (1 PTX, 2 machine code, 8 IR for link-time optimisation)   @4 u32 header size
-//     (64–120)
-//             @8 u64 payload size   @28 u32 arch (70, 90, 100)
-//             @40 u64 flags: bit 13 LZ4, 15 zstd, 20 this arch alone (`a`), 21 its family (`f`)
+//     entry   @0   u16 kind: 1 PTX, 2 machine code, 8 IR for link-time optimisation
+//             @4   u32 header size (64 to 120)
+//             @8   u64 payload size
+//             @28  u32 arch (70, 90, 100)
+//             @40  u64 flags: bit 13 LZ4, 15 zstd, 20 this arch only (`a`), 21 its family (`f`)
 //
-// The arch stands in the clear whether the payload is compressed or not, so nothing is unpacked. Bits 20 and
-// 21 were found by compiling for sm_90a, sm_103a and sm_100f (nvcc 13.5) and by what cubins in torch 2.15
-// note of their command line. `cuobjdump` prints the same names as `arch =`; its file names leave the `f` of
-// machine code out. IR for link-time optimisation is no code that a GPU runs, and is not listed.
+// The arch is never compressed, so nothing needs to be unpacked. Bits 20 and 21 were determined by compiling
+// for sm_90a, sm_103a and sm_100f (nvcc 13.5) and from the command lines in torch 2.15's cubins. `cuobjdump`
+// prints the same names as `arch =`; its file names omit the `f` of machine code. IR for link-time
+// optimisation is not executable and is not listed.
 #pragma once
 
 #include "lib/base/result.hpp"
@@ -18,7 +19,7 @@
 
 namespace wheelyard::inspect {
 
-// Error "gpu.malformed" when the walk cannot reach the end; what was found before is kept.
+// Error "gpu.malformed" if the walk cannot reach the end; `facts` keeps the names found so far.
 [[nodiscard]] base::Status read_fatbins(SectionWalk walk, GpuFacts& facts);
 
 }  // namespace wheelyard::inspect

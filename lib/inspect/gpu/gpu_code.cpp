@@ -13,7 +13,7 @@ struct DeviceSection {
 };
 constexpr DeviceSection device_sections[] = {
     {".nv_fatbin", read_fatbins},      // linked
-    {"__nv_relfatbin", read_fatbins},  // of `nvcc -rdc=true`, to be linked again on the device's side
+    {"__nv_relfatbin", read_fatbins},  // from `nvcc -rdc=true`, before the device link
     {".hip_fatbin", read_hip_bundles}};
 
 }  // namespace
@@ -24,7 +24,7 @@ base::Status read_gpu_code(const base::Reader& bytes, const ElfFacts& elf, GpuFa
     for (const ElfSection& section : elf.sections) {
         for (const DeviceSection& kind : device_sections) {
             if (section.name != kind.name || section.size == 0) continue;
-            // Any number of headers may name one range: together they are no longer than the file.
+            // Many section headers may refer to one range: bound their total by the file's size.
             walked += section.size;
             if (walked > bytes.size())
                 return malformed_gpu_code("Sections of device code overlap.", section.offset);

@@ -1,5 +1,5 @@
-// Device code inside of ELF files: for which GPUs a library was really compiled. CUDA's stands in sections
-// `.nv_fatbin` and `__nv_relfatbin` (fatbin.hpp has the layout), HIP's in `.hip_fatbin` (hip_bundle.hpp).
+// Finds the GPUs that a library's device code was compiled for. CUDA uses the sections `.nv_fatbin` and
+// `__nv_relfatbin` (layout: fatbin.hpp), HIP `.hip_fatbin` (hip_bundle.hpp).
 #pragma once
 
 #include <set>
@@ -15,11 +15,11 @@ struct GpuFacts {
     std::set<std::string> cuda_sm;   // "sm_90", "sm_90a", "sm_103f"
     std::set<std::string> cuda_ptx;  // "compute_90"
     std::set<std::string> hip_gfx;   // "gfx90a:xnack-", "gfx9-4-generic", "amdgcnspirv"
-    std::string hip_unread = {};     // why the GPUs of a compressed bundle are not listed; mostly empty
+    std::string hip_unread = {};     // why the GPUs of a compressed bundle are unknown; usually empty
 };
 
-// Adds what the sections of `elf` hold to `facts`. Error "gpu.malformed" when a section cannot be walked to
-// its end (what was found up to there is kept); any other code means that it could not be read.
+// Adds the contents of the sections of `elf` to `facts`. Error "gpu.malformed" if a section cannot be walked
+// to its end (names found so far are kept); any other error is an I/O error.
 [[nodiscard]] base::Status read_gpu_code(const base::Reader& bytes, const ElfFacts& elf, GpuFacts& facts);
 
 }  // namespace wheelyard::inspect

@@ -12,21 +12,21 @@ namespace {
 
 constexpr std::string_view plain_magic = "__CLANG_OFFLOAD_BUNDLE__";
 constexpr std::string_view packed_magic = "CCOB";
-constexpr std::uint64_t page_bytes = 4096;  // every bundle is aligned so
+constexpr std::uint64_t page_bytes = 4096;  // every bundle is page-aligned
 constexpr std::uint64_t max_target_id = 1024;
 constexpr std::uint64_t max_bundle_targets = 4096;
 
-// What an id of device code looks like: after the triple an environment, mostly empty, and the processor.
+// The parts of a device code id: a triple, an environment (usually empty) and the processor.
 struct DeviceTriple {
     std::string_view triple;
-    std::string_view processor;  // beginning of its name
+    std::string_view processor;  // prefix of its name
 };
 constexpr DeviceTriple device_triples[] = {
     {"amdgcn-amd-amdhsa-", "gfx"},          // gfx90a:xnack-, gfx9-4-generic
-    {"spirv64-amd-amdhsa-", "amdgcnspirv"}  // compiled for the GPU at run time
+    {"spirv64-amd-amdhsa-", "amdgcnspirv"}  // JIT-compiled for the GPU
 };
 
-// "hipv4-amdgcn-amd-amdhsa--gfx90a:xnack-" → "gfx90a:xnack-"; nothing for the host's entry.
+// "hipv4-amdgcn-amd-amdhsa--gfx90a:xnack-" → "gfx90a:xnack-"; empty for the host's entry.
 std::string processor_of(std::string_view id) {
     for (const DeviceTriple& device : device_triples) {
         const auto at = id.find(device.triple);
@@ -45,7 +45,7 @@ bool is_target_text(std::string_view id) {
     return std::all_of(id.begin(), id.end(), [](char c) { return c > ' ' && c < '\x7f'; });
 }
 
-// Reads the table of the plain bundle that `walk` stands on; where the bundle ends.
+// Reads the table of the plain bundle at `walk`; returns the end of the bundle.
 base::Result<std::uint64_t> read_table(SectionWalk& walk, GpuFacts& facts) {
     const std::uint64_t begin = walk.at();
     std::uint64_t at = begin + plain_magic.size();
@@ -63,10 +63,10 @@ base::Result<std::uint64_t> read_table(SectionWalk& walk, GpuFacts& facts) {
         const std::uint64_t size = entry.u64();
         const std::uint64_t id_bytes = entry.u64();
         if (id_bytes == 0 || id_bytes > max_target_id)
-            return malformed_gpu_code("A target of an offload bundle has no usable name.", at);
+            return malformed_gpu_code("A target of an offload bundle has an invalid name.", at);
         WHEELYARD_ASSIGN(const std::string id, walk.read(at + 24, id_bytes));
         if (!is_target_text(id))
-            return malformed_gpu_code("A target of an offload bundle has no usable name.", at);
+            return malformed_gpu_code("A target of an offload bundle has an invalid name.", at);
         at += 24 + id_bytes;
         const std::uint64_t room = walk.left();
         if (offset > room || size > room - offset)
@@ -80,13 +80,13 @@ base::Result<std::uint64_t> read_table(SectionWalk& walk, GpuFacts& facts) {
 
 struct HeaderLayout {
     std::uint16_t version;
-    std::size_t whole_width;  // of the field, in bytes
+    std::size_t whole_width;  // of the size field, in bytes
     std::size_t unpacked_width;
 };
 constexpr HeaderLayout header_layouts[] = {{1, 0, 4}, {2, 4, 4}, {3, 8, 8}};
 constexpr std::uint64_t hash_bytes = 8;
 
-// Where the next bundle begins that stands on a page of its own after walk.at(), or the section's end.
+// The start of the next bundle at a page boundary after walk.at(), or the end of the section.
 base::Result<std::uint64_t> find_next_bundle(SectionWalk& walk) {
     const std::uint64_t end = walk.at() + walk.left();
     for (std::uint64_t at = walk.at(); end - at > page_bytes;) {
@@ -98,7 +98,7 @@ base::Result<std::uint64_t> find_next_bundle(SectionWalk& walk) {
     return end;
 }
 
-// Reads the compressed bundle that `walk` stands on; where it ends.
+// Reads the compressed bundle at `walk`; returns its end.
 base::Result<std::uint64_t> read_packed(SectionWalk& walk, GpuFacts& facts) {
     const std::uint64_t begin = walk.at();
     WHEELYARD_ASSIGN(const std::string common, walk.read(begin, packed_magic.size() + 4));
@@ -109,7 +109,7 @@ base::Result<std::uint64_t> read_packed(SectionWalk& walk, GpuFacts& facts) {
     const auto* const layout = std::find_if(std::begin(header_layouts), std::end(header_layouts),
                                             [&](const HeaderLayout& row) { return row.version == version; });
     if (layout == std::end(header_layouts)) {
-        facts.hip_unread = "version " + std::to_string(version) + " of the compressed bundle is not known";
+        facts.hip_unread = "unknown version " + std::to_string(version) + " of the compressed bundle";
         return find_next_bundle(walk);
     }
     const std::uint64_t sizes_at = begin + common.size();
@@ -136,7 +136,7 @@ base::Result<std::uint64_t> read_packed(SectionWalk& walk, GpuFacts& facts) {
     SectionWalk table = walk.part(unpacked, 0, unpacked_bytes);
     WHEELYARD_ASSIGN(const std::string magic, table.read(0, plain_magic.size()));
     if (magic != plain_magic)
-        return malformed_gpu_code("A compressed offload bundle holds something else.", begin);
+        return malformed_gpu_code("A compressed offload bundle does not contain a bundle.", begin);
     WHEELYARD_TRY(read_table(table, facts));
     WHEELYARD_TRY(walk.count_unpacked(unpacked.unpacked_so_far()));
     return end;
@@ -153,15 +153,14 @@ base::Status read_hip_bundles(SectionWalk walk, GpuFacts& facts) {
         WHEELYARD_ASSIGN(const std::string magic, walk.read(walk.at(), length));
         WHEELYARD_TRY(walk.count_entry());
         if (magic.starts_with(packed_magic)) {
-            // Unpacking takes up to a page's worth of work even where the bundle is a few bytes.
+            // Unpacking costs up to a page of work even for a bundle of a few bytes.
             if (++packed_bundles > 1 + walk.size() / page_bytes)
-                return malformed_gpu_code("There are more compressed bundles than pages.", walk.at());
+                return malformed_gpu_code("The section has more compressed bundles than pages.", walk.at());
             WHEELYARD_ASSIGN(const std::uint64_t end, read_packed(walk, facts));
             walk.move_to(end);
             continue;
         }
-        if (magic != plain_magic)
-            return malformed_gpu_code("A clang offload bundle was expected.", walk.at());
+        if (magic != plain_magic) return malformed_gpu_code("Expected a clang offload bundle.", walk.at());
         WHEELYARD_ASSIGN(const std::uint64_t end, read_table(walk, facts));
         walk.move_to(end);
     }

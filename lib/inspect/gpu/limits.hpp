@@ -1,4 +1,4 @@
-// Limits of lib/inspect/gpu/, each with its unit and its reason.
+// Limits for device code, with unit and reason.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +7,7 @@
 
 namespace wheelyard::inspect {
 
-inline constexpr std::uint64_t max_bundle_table_bytes = base::mib;  // of one compressed bundle; real: 1 KiB
+inline constexpr std::uint64_t max_bundle_table_bytes =
+    base::mib;  // of one compressed bundle; real tables have about 1 KiB
 
 }  // namespace wheelyard::inspect

@@ -30,7 +30,7 @@ struct PackedBundle::Stream {
     std::optional<Inflater> inflater;
     std::optional<ZstdStream> zstd;
     std::uint64_t consumed = 0;
-    std::string packed;  // read and not yet consumed
+    std::string packed;  // read but not consumed yet
     std::string unpacked;
     bool ended = false;
 };
@@ -55,8 +55,8 @@ PackedBundle::~PackedBundle() = default;
 
 std::string PackedBundle::why_unreadable() const {
     if (method_ == method_zlib || (method_ == method_zstd && ZstdStream::available())) return {};
-    if (method_ == method_zstd) return "packed with zstd, which this program was built without";
-    return "packed by method " + std::to_string(method_) + ", which is not known";
+    if (method_ == method_zstd) return "compressed with zstd, which this build does not support";
+    return "compressed with the unknown method " + std::to_string(method_);
 }
 
 std::uint64_t PackedBundle::unpacked_so_far() const {
@@ -69,7 +69,7 @@ base::Status PackedBundle::unpack_more() const {
         std::string header(std::min(packed_bytes_, zlib_header_bytes), '\0');
         WHEELYARD_TRY(bytes_.read_at(begin_, header.data(), header.size()));
         if (!is_zlib_header(header))
-            return malformed_gpu_code("A compressed offload bundle is no zlib stream.", begin_);
+            return malformed_gpu_code("A compressed offload bundle is not a zlib stream.", begin_);
         stream.consumed = header.size();
     }
     if (const std::size_t held = stream.packed.size(); held < Inflater::lookahead_bytes) {
@@ -91,16 +91,18 @@ base::Status PackedBundle::unpack_more() const {
         return malformed_gpu_code("A compressed offload bundle cannot be unpacked.",
                                   begin_ + stream.consumed);
     if (!step.finished && step.produced == 0 && step.consumed == 0)
-        return malformed_gpu_code("A compressed offload bundle is cut off.", begin_ + stream.consumed);
+        return malformed_gpu_code("A compressed offload bundle is truncated.", begin_ + stream.consumed);
     return {};
 }
 
 base::Status PackedBundle::read_at(std::uint64_t offset, char* into, std::size_t length) const {
     if (offset > max_bundle_table_bytes || length > max_bundle_table_bytes - offset)
-        return malformed_gpu_code("An offload bundle's table is longer than any real one.", begin_);
+        return malformed_gpu_code("An offload bundle's table is larger than that of any real bundle.",
+                                  begin_);
     while (stream_->unpacked.size() < offset + length) {
         if (stream_->ended)
-            return malformed_gpu_code("A compressed offload bundle is shorter than it says.", begin_);
+            return malformed_gpu_code("A compressed offload bundle is shorter than its declared size.",
+                                      begin_);
         WHEELYARD_TRY(unpack_more());
     }
     std::memcpy(into, stream_->unpacked.data() + offset, length);

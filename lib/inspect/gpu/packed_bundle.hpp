@@ -1,7 +1,7 @@
-// The unpacked bytes of a compressed offload bundle, as far as they are asked for and no further.
+// Unpacks a compressed offload bundle lazily, up to the highest offset that is read.
 //
-// Bounded whatever the stream says: at most max_bundle_table_bytes are unpacked and held; zstd's window, of
-// which only what is unpacked is touched, at most max_zstd_window.
+// Bounded for any stream: unpacks and holds at most max_bundle_table_bytes; zstd's window takes at most
+// max_zstd_window, of which only the used part becomes resident.
 #pragma once
 
 #include <cstdint>
@@ -15,21 +15,22 @@ namespace wheelyard::inspect {
 
 class PackedBundle final : public base::Reader {
   public:
-    // The stream is `packed_bytes` of `bytes` from `offset` on; `unpacked_bytes` is what its header declares.
+    // The stream is `packed_bytes` of `bytes` at `offset`; `unpacked_bytes` is the size that its header
+    // declares.
     PackedBundle(const base::Reader& bytes, std::uint64_t offset, std::uint64_t packed_bytes,
                  std::uint16_t method, std::uint64_t unpacked_bytes);
     PackedBundle(const PackedBundle&) = delete;
     PackedBundle& operator=(const PackedBundle&) = delete;
     ~PackedBundle() override;
 
-    // A sentence where the method is none that this build can unpack; empty where it can.
+    // Why this build cannot unpack the compression method; empty if it can.
     [[nodiscard]] std::string why_unreadable() const;
 
-    // How much reading has cost, in bytes.
+    // The number of bytes unpacked so far.
     [[nodiscard]] std::uint64_t unpacked_so_far() const;
 
     [[nodiscard]] std::uint64_t size() const override { return unpacked_bytes_; }
-    // Error "gpu.malformed" where the stream is damaged, or shorter than that.
+    // Error "gpu.malformed" if the stream is damaged or too short.
     [[nodiscard]] base::Status read_at(std::uint64_t offset, char* into, std::size_t length) const override;
 
   private:
@@ -41,7 +42,7 @@ class PackedBundle final : public base::Reader {
     std::uint64_t packed_bytes_;
     std::uint16_t method_;
     std::uint64_t unpacked_bytes_;
-    std::unique_ptr<Stream> stream_;  // null where the method cannot be read
+    std::unique_ptr<Stream> stream_;  // null if the method is not supported
 };
 
 }  // namespace wheelyard::inspect

@@ -1,4 +1,4 @@
-// An ELF file inside of a wheel, and what it was found to be.
+// An ELF file in a wheel, with its facts.
 #pragma once
 
 #include <string>
@@ -9,9 +9,9 @@
 namespace wheelyard::inspect {
 
 struct ElfMember {
-    std::string name;  // of the member
+    std::string name;  // the archive member's name
     ElfFacts elf;
-    GpuFacts gpu = {};  // the device code inside of it
+    GpuFacts gpu = {};  // device code in the file
 };
 
 }  // namespace wheelyard::inspect

@@ -52,7 +52,8 @@ VersionFloors gather_floors(const std::vector<ElfMember>& elves, const ProvidedL
     for (const ElfMember& member : elves) {
         for (const ElfVersionNeed& need : member.elf.version_needs) {
             const auto version = parse_symbol_version(need.version);
-            if (!version || provided.has(need.file, *version)) continue;  // from a library that comes along
+            if (!version || provided.has(need.file, *version))
+                continue;  // a library in the wheel provides it
             if (std::find(std::begin(floor_prefixes), std::end(floor_prefixes), version->prefix) ==
                 std::end(floor_prefixes))
                 continue;
@@ -63,12 +64,12 @@ VersionFloors gather_floors(const std::vector<ElfMember>& elves, const ProvidedL
     return floors;
 }
 
-// The newest glibc 2.N whose manylinux tag does not promise a name that is imported; 0: all are promised.
-int newest_without_promise(const std::vector<ElfMember>& elves, const ProvidedLibraries& provided) {
+// The newest glibc 2.N whose manylinux tag does not guarantee an imported symbol; 0: all are guaranteed.
+int newest_minor_without_guarantee(const std::vector<ElfMember>& elves, const ProvidedLibraries& provided) {
     int newest = 0;
     for (const ElfMember& member : elves) {
         const auto& needed = member.elf.needed;
-        for (const std::string& name : member.elf.symbols.unpromised) {
+        for (const std::string& name : member.elf.symbols.private_imports) {
             for (const PrivateSymbol& row : private_symbols(name)) {
                 if (!provided.has(row.library) &&
                     std::find(needed.begin(), needed.end(), row.library) != needed.end())
@@ -181,7 +182,7 @@ void gather_elf_facts(const std::vector<ElfMember>& elves, const ProvidedLibrari
     const bool musl = std::find(facts.libc.begin(), facts.libc.end(), "musl") != facts.libc.end();
     if (host_machines.size() == 1 && !musl)
         facts.manylinux_fit = oldest_manylinux(floors, facts.needed_external, *host_machines.begin(),
-                                               newest_without_promise(elves, provided));
+                                               newest_minor_without_guarantee(elves, provided));
     gather_search_paths(elves, facts);
     gather_python(elves, facts);
     gather_cxx(elves, facts);

@@ -1,4 +1,4 @@
-// The facts of a wheel as a whole, from those of each ELF file inside.
+// Gathers the facts of a wheel from those of its ELF files.
 #pragma once
 
 #include <set>
@@ -11,24 +11,25 @@
 
 namespace wheelyard::inspect {
 
-// The library names that the wheel provides itself: names and sonames of its ELF files. glibc's own libraries
-// never: the process has them before the wheel is loaded, so the system's are the ones that count.
+// The libraries that the wheel itself provides: the names and sonames of its ELF files. Never glibc's own
+// libraries: the process has loaded the system's before it loads the wheel.
 class ProvidedLibraries {
   public:
     explicit ProvidedLibraries(const std::vector<ElfMember>& elves);
     [[nodiscard]] bool has(std::string_view library) const;
-    // Whether `library` brings these symbols along. Versions of glibc come from no other library, whichever
-    // is named: the dynamic linker looks symbols up in all that is loaded.
+    // Whether the wheel's `library` provides symbols of `version`. Always false for glibc versions: only the
+    // system's glibc provides them, whichever library is named, because the dynamic linker searches all
+    // loaded libraries.
     [[nodiscard]] bool has(std::string_view library, const SymbolVersion& version) const;
 
   private:
     std::set<std::string, std::less<>> names_;
 };
 
-// Fills what `facts` has to say about ELF files, device code apart.
+// Sets the members of `facts` that describe ELF files, except device code.
 void gather_elf_facts(const std::vector<ElfMember>& elves, const ProvidedLibraries& provided, Facts& facts);
 
-// Requires-Dist lines that name torch.
+// The Requires-Dist lines for torch.
 [[nodiscard]] std::vector<std::string> torch_requirements(const std::vector<std::string>& requires_dist);
 
 }  // namespace wheelyard::inspect

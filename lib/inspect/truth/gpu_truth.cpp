@@ -13,8 +13,7 @@ namespace {
 constexpr std::string_view sm_prefix = "sm_", ptx_prefix = "compute_", gfx_prefix = "gfx";
 constexpr std::string_view spirv = "amdgcnspirv";
 
-// --- the local version
-// ---------------------------------------------------------------------------------------
+// --- the local version ---
 
 bool has_cuda(const Facts& facts) {
     return !facts.cuda_sm.empty() || !facts.cuda_ptx.empty();
@@ -24,22 +23,22 @@ bool has_hip(const Facts& facts) {
 }
 
 struct GpuPromise {
-    std::vector<std::string_view> words;  // in the local version, a number behind it
+    std::vector<std::string_view> words;  // in the local version, followed by a number
     std::string_view what;
     bool (*has_code)(const Facts&);
     LibraryKind kind;
-    std::vector<std::string_view> torch_libraries;  // torch's own for this maker: beginnings
+    std::vector<std::string_view> torch_libraries;  // prefixes of torch's own libraries for this vendor
 };
 
 const std::vector<GpuPromise>& gpu_promises() {
     static const std::vector<GpuPromise> table = {
         {{"cu", "cuda"},
-         "CUDA code, or a CUDA library needed",
+         "CUDA code or a dependency on a CUDA library",
          has_cuda,
          LibraryKind::cuda,
          {"libc10_cuda", "libtorch_cuda"}},
         {{"rocm"},
-         "HIP code, or a ROCm library needed",
+         "HIP code or a dependency on a ROCm library",
          has_hip,
          LibraryKind::rocm,
          {"libc10_hip", "libtorch_hip"}},
@@ -47,8 +46,8 @@ const std::vector<GpuPromise>& gpu_promises() {
     return table;
 }
 
-// "cu" in "cu126", "pt24cu121" and "2.cu126", not in "circus12" and "cute": no letter before it, a digit
-// behind.
+// Matches "cu" in "cu126", "pt24cu121" and "2.cu126", but not in "circus12" and "cute": no letter before the
+// word, a digit after it.
 bool names_word(std::string_view local, std::string_view word) {
     for (auto at = local.find(word); at != std::string_view::npos; at = local.find(word, at + 1)) {
         const std::size_t end = at + word.size();
@@ -62,12 +61,12 @@ bool needs_library_of(const ElfMember& member, const GpuPromise& promise) {
     return std::any_of(member.elf.needed.begin(), member.elf.needed.end(), [&](const std::string& library) {
         return library_kind(library) == promise.kind ||
                std::any_of(promise.torch_libraries.begin(), promise.torch_libraries.end(),
-                           [&](std::string_view beginning) { return library.starts_with(beginning); });
+                           [&](std::string_view prefix) { return library.starts_with(prefix); });
     });
 }
 
-// What is not among the code that was read: missing, or in what could not be read. Never waived for one
-// section that nobody can read, since that costs a liar a few bytes.
+// Reports code that was not found: it is missing, or in a part that could not be read. One unreadable section
+// never waives the rule, since it costs an attacker only a few bytes.
 void add_missing(std::string_view rule, const std::string& expected, const std::string& found,
                  bool all_was_read, Findings& findings) {
     findings.add(all_was_read ? rule : "gpu.unproven", {}, expected, found);
@@ -80,19 +79,18 @@ void check_promises(const std::vector<ElfMember>& elves, const wheel::WheelFilen
         const bool named = std::any_of(promise.words.begin(), promise.words.end(),
                                        [&](std::string_view word) { return names_word(local, word); });
         if (!named || elves.empty() || promise.has_code(facts)) continue;
-        const bool kept = std::any_of(elves.begin(), elves.end(), [&](const ElfMember& member) {
+        const bool satisfied = std::any_of(elves.begin(), elves.end(), [&](const ElfMember& member) {
             return member.elf.is_device || needs_library_of(member, promise);
         });
-        if (!kept)
-            add_missing("gpu.promised_not_there", std::string(promise.what) + ", as +" + local + " says",
-                        all_was_read ? "none" : "none that can be read", all_was_read, findings);
+        if (!satisfied)
+            add_missing("gpu.promised_not_there", std::string(promise.what) + ", as in +" + local,
+                        all_was_read ? "none" : "none readable", all_was_read, findings);
     }
 }
 
-// --- the policy's architectures
-// ------------------------------------------------------------------------------
+// --- the policy's architectures ---
 
-// "sm_90a" → {90, 'a'}; the letter is 0 where there is none.
+// "sm_90a" → {90, 'a'}; the letter is 0 if there is none.
 struct CudaArch {
     std::uint64_t number = 0;
     char letter = 0;
@@ -119,7 +117,7 @@ bool cuda_runs_on(std::string_view code, std::string_view prefix, std::uint64_t 
     return same_major || (prefix == ptx_prefix && arch->letter == 0);
 }
 
-// LLVM's AMDGPU usage, "Generic processors".
+// Source: LLVM's AMDGPU usage, "Generic processors".
 struct GenericProcessor {
     std::string_view name;
     std::vector<std::string_view> machines;
@@ -137,8 +135,8 @@ const std::vector<GenericProcessor>& generic_processors() {
     return table;
 }
 
-// Processor first, then the features that code was compiled for, or that a machine is set to: a feature that
-// either side leaves out fits both.
+// Compares the processor, then the features that the code was compiled for or the machine is set to. A
+// feature that one side does not mention matches.
 bool hip_runs_on(std::string_view code, std::string_view machine) {
     if (code == spirv) return true;
     const auto wanted = base::split(code, ':');
@@ -162,19 +160,19 @@ bool hip_runs_on(std::string_view code, std::string_view machine) {
 
 void check_architectures(const Facts& facts, const Policy& policy, bool all_was_read, Findings& findings) {
     if (all_was_read && !has_cuda(facts) && !has_hip(facts)) return;
-    const auto of_a_maker_inside = [&](std::string_view architecture) {
+    const auto has_code_of_vendor = [&](std::string_view architecture) {
         return architecture.starts_with(gfx_prefix) ? has_hip(facts) : has_cuda(facts);
     };
     const auto& named = policy.gpu_architectures;
-    const bool any_maker = std::any_of(named.begin(), named.end(), of_a_maker_inside);
+    const bool any_vendor = std::any_of(named.begin(), named.end(), has_code_of_vendor);
     for (const std::string& architecture : named) {
-        if ((any_maker && !of_a_maker_inside(architecture)) || runs_on(facts, architecture)) continue;
+        if ((any_vendor && !has_code_of_vendor(architecture)) || runs_on(facts, architecture)) continue;
         std::vector<std::string> found;
         for (const auto* list : {&facts.cuda_sm, &facts.cuda_ptx, &facts.hip_gfx})
             found.insert(found.end(), list->begin(), list->end());
-        if (found.empty()) found.emplace_back("none that can be read");
+        if (found.empty()) found.emplace_back("none readable");
         add_missing("gpu.architecture_missing",
-                    "code that runs on " + architecture + ", as the index's policy says",
+                    "code that runs on " + architecture + ", as the index's policy requires",
                     base::join(found, " "), all_was_read, findings);
     }
 }

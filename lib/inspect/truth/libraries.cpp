@@ -9,13 +9,13 @@
 namespace wheelyard::inspect {
 namespace {
 
-struct Beginning {
+struct Prefix {
     std::string_view name;
     LibraryKind kind;
 };
-// The first that fits counts.
-constexpr Beginning beginnings[] = {
-    // The driver, the toolkit and NVIDIA's libraries beside it.
+// The first matching row applies.
+constexpr Prefix prefixes[] = {
+    // The driver, the toolkit and NVIDIA's other libraries.
     {"libcuda.so", LibraryKind::cuda},
     {"libcudart", LibraryKind::cuda},
     {"libcublas", LibraryKind::cuda},
@@ -45,7 +45,7 @@ constexpr Beginning beginnings[] = {
     {"libnvToolsExt", LibraryKind::cuda},
     {"libnvvm", LibraryKind::cuda},
     {"libnvonnxparser", LibraryKind::cuda},
-    // ROCm's runtime, its compilers' support and its libraries.
+    // ROCm's runtime, compiler support and libraries.
     {"libamdhip64", LibraryKind::rocm},
     {"libamd_comgr", LibraryKind::rocm},
     {"libamd_smi", LibraryKind::rocm},
@@ -64,7 +64,7 @@ constexpr Beginning beginnings[] = {
     {"librocsparse", LibraryKind::rocm},
     {"libroctracer64", LibraryKind::rocm},
     {"libroctx64", LibraryKind::rocm},
-    // MPI: Open MPI, MPICH and its heirs (Cray, Intel, MVAPICH), and how they are started.
+    // MPI: Open MPI, MPICH and its derivatives (Cray, Intel, MVAPICH), and process managers.
     {"libmpi.so", LibraryKind::mpi},
     {"libmpi_", LibraryKind::mpi},  // libmpi_cray, libmpi_gnu_123, libmpi_gtl_cuda, libmpi_mpifh, libmpi_abi
     {"libmpicxx", LibraryKind::mpi},
@@ -75,7 +75,7 @@ constexpr Beginning beginnings[] = {
     {"libopen-rte", LibraryKind::mpi},
     {"libprrte", LibraryKind::mpi},
     {"libpmi", LibraryKind::mpi},  // libpmi.so.0, libpmi2, libpmix
-    // What MPI and NCCL speak to the interconnect through.
+    // The libraries through which MPI and NCCL use the interconnect.
     {"libfabric.so", LibraryKind::network},
     {"libibverbs.so", LibraryKind::network},
     {"libmlx5.so", LibraryKind::network},
@@ -87,7 +87,7 @@ constexpr Beginning beginnings[] = {
     {"libucs.so", LibraryKind::network},
     {"libuct.so", LibraryKind::network},
     {"libcxi.so", LibraryKind::network},
-    // Of the wheel `torch`.
+    // The wheel `torch`.
     {"libtorch", LibraryKind::torch},
     {"libc10", LibraryKind::torch},
     {"libshm.so", LibraryKind::torch},
@@ -106,9 +106,9 @@ LibraryKind library_kind(std::string_view library) {
     if (is_glibc_loader(library) || is_musl(library) || is_policy_library(library))
         return LibraryKind::system;
     const auto* const row =
-        std::find_if(std::begin(beginnings), std::end(beginnings),
-                     [library](const Beginning& beginning) { return library.starts_with(beginning.name); });
-    return row == std::end(beginnings) ? LibraryKind::unknown : row->kind;
+        std::find_if(std::begin(prefixes), std::end(prefixes),
+                     [library](const Prefix& prefix) { return library.starts_with(prefix.name); });
+    return row == std::end(prefixes) ? LibraryKind::unknown : row->kind;
 }
 
 bool is_musl(std::string_view library) {
@@ -137,7 +137,7 @@ std::optional<std::string_view> after_origin(std::string_view path) {
 }
 
 bool is_part_of_glibc(std::string_view library) {
-    // glibc's shlib-versions; `.1` more on Alpha and IA-64.
+    // From glibc's shlib-versions; Alpha and IA-64 append `.1`.
     static constexpr std::string_view parts[] = {
         "libm.so.6",  "libm.so.6.1",  "libmvec.so.1", "libpthread.so.0", "libdl.so.2", "libdl.so.2.1",
         "librt.so.1", "libutil.so.1", "libanl.so.1",  "libresolv.so.2",  "libnsl.so.1"};

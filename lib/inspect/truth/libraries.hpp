@@ -1,5 +1,5 @@
-// What kind of library a DT_NEEDED name is: whether it comes along, belongs to every Linux, or to CUDA, ROCm,
-// MPI, torch or Python, which are installed by other means. One table, by the beginning of the name.
+// Classifies DT_NEEDED libraries: in the wheel, on every Linux system, or from CUDA, ROCm, MPI, torch or
+// Python, which users install separately. One table of name prefixes.
 #pragma once
 
 #include <optional>
@@ -7,25 +7,25 @@
 
 namespace wheelyard::inspect {
 
-// In the order of reports.
+// In report order.
 enum class LibraryKind { inside, system, cuda, rocm, mpi, network, torch, python, unknown };
 [[nodiscard]] std::string_view library_kind_text(LibraryKind kind);
 
-// Of a library that the wheel does not contain: never `inside`. `library` is a file name, "libcudart.so.12";
-// `system` is what any manylinux policy or musl allows.
+// The kind of a library that the wheel does not contain; never `inside`. `library` is a file name,
+// "libcudart.so.12". `system`: any manylinux policy or musl allows it.
 [[nodiscard]] LibraryKind library_kind(std::string_view library);
 
-// Of the C libraries, by the names that programs and libraries need.
+// C libraries, by the names in DT_NEEDED.
 [[nodiscard]] bool is_musl(std::string_view library);          // libc.musl-x86_64.so.1, ld-musl-…, libc.so
-[[nodiscard]] bool is_glibc_loader(std::string_view library);  // ld-linux-…, ld64.so.…: its dynamic linker
-[[nodiscard]] bool is_glibc(std::string_view library);         // that one and libc.so.6
-// Those, and what else glibc installs with the version of its own: libm.so.6, libpthread.so.0, …
+[[nodiscard]] bool is_glibc_loader(std::string_view library);  // ld-linux-…, ld64.so.…: the dynamic linker
+[[nodiscard]] bool is_glibc(std::string_view library);         // the dynamic linker and libc.so.6
+// is_glibc, or another library that glibc installs: libm.so.6, libpthread.so.0, …
 [[nodiscard]] bool is_part_of_glibc(std::string_view library);
 
-[[nodiscard]] std::string_view base_name(std::string_view path);  // behind its last slash
+[[nodiscard]] std::string_view base_name(std::string_view path);  // the part after the last slash
 
-// What follows $ORIGIN in a search path: "/../lib"; nothing where the path does not begin with it. The
-// dynamic linker takes "$ORIGINAL" for no such beginning.
+// The part of a search path after $ORIGIN: "/../lib"; nullopt if it does not begin with $ORIGIN. Like the
+// dynamic linker, this does not match "$ORIGINAL".
 [[nodiscard]] std::optional<std::string_view> after_origin(std::string_view path);
 
 }  // namespace wheelyard::inspect

@@ -20,7 +20,7 @@ void check_versions(const ElfMember& member, const Promise& promise, const Provi
         auto& highest = needed[version->prefix];
         highest = std::max(highest, version->numbers);
     }
-    const std::string as_tag = ", as " + promise.lowest_manylinux_tag + " says";
+    const std::string as_tag = ", as in " + promise.lowest_manylinux_tag;
     const std::vector<std::uint64_t> glibc = {static_cast<std::uint64_t>(promise.lowest_manylinux->first),
                                               static_cast<std::uint64_t>(promise.lowest_manylinux->second)};
     if (needed["GLIBC"] > glibc) {
@@ -45,8 +45,8 @@ void check_libc_kind(const ElfMember& member, const Promise& promise, const Prov
     const auto mismatch = [&](std::string_view expected, const std::string& found) {
         findings.add("elf.libc_mismatch", member.name, expected, found);
     };
-    constexpr std::string_view glibc_expected = "glibc, as the manylinux tag says",
-                               musl_expected = "musl, as the musllinux tag says";
+    constexpr std::string_view glibc_expected = "glibc, for a manylinux tag",
+                               musl_expected = "musl, for a musllinux tag";
     std::vector<std::string> names = member.elf.needed;
     if (!member.elf.interpreter.empty()) names.emplace_back(base_name(member.elf.interpreter));
     for (const std::string& library : names) {
@@ -62,10 +62,10 @@ void check_libc_kind(const ElfMember& member, const Promise& promise, const Prov
     }
 }
 
-// Names that the tag's systems need not have, of libraries that do not come along.
+// Symbols that the tag's systems do not guarantee, in libraries that the wheel does not provide.
 void check_private_names(const ElfMember& member, const Promise& promise, const ProvidedLibraries& provided,
                          Findings& findings) {
-    for (const std::string& name : member.elf.symbols.unpromised) {
+    for (const std::string& name : member.elf.symbols.private_imports) {
         for (const PrivateSymbol& row : private_symbols(name)) {
             const auto& needed = member.elf.needed;
             if (provided.has(row.library) ||
@@ -75,8 +75,7 @@ void check_private_names(const ElfMember& member, const Promise& promise, const 
                                       promise.lowest_manylinux->second <= row.last_glibc_minor;
             if (by_manylinux || (promise.musllinux && row.musl))
                 findings.add("elf.private_symbol", member.name,
-                             "names that every " + std::string(row.library) + " of the tag's systems has",
-                             name);
+                             "symbols of every " + std::string(row.library) + " on the tag's systems", name);
         }
     }
 }
@@ -87,8 +86,8 @@ bool is_under(std::string_view path, std::string_view prefix) {
     return path.starts_with(prefix) && (path.size() == prefix.size() || path[prefix.size()] == '/');
 }
 
-// Whether `rest`, seen from the folder of `member`, climbs out of site-packages. Files of a .data folder are
-// installed elsewhere: nothing is said of them.
+// Whether `rest`, relative to the folder of `member`, leaves site-packages. Files in .data folders are
+// exempt: they are installed elsewhere.
 bool escapes(std::string_view member, std::string_view rest) {
     const auto parts = base::split(member, '/');
     if (parts.front().ends_with(".data")) return false;
@@ -123,10 +122,10 @@ void check_needed(const ElfMember& member, const Promise& promise, const Provide
              is_policy_library(
                  library, promise.lowest_manylinux->first == 2 ? promise.lowest_manylinux->second : 1000)) ||
             (promise.musllinux && is_musllinux_library(library));
-        // The other C library has a finding of its own.
+        // check_libc_kind reports the wrong C library.
         if (allowed || is_glibc(library) || is_musl(library)) continue;
         const LibraryKind kind = library_kind(library);
-        const std::string expected = "a library of every system that the tag names, or inside of the wheel";
+        const std::string expected = "a library in the wheel or on all of the tag's systems";
         if (kind == LibraryKind::python) {
             findings.add("elf.needs_libpython", member.name, "no libpython", library);
         } else if (kind == LibraryKind::unknown || kind == LibraryKind::system) {
@@ -151,8 +150,7 @@ void check_search_paths(const ElfMember& member, const Policy& policy, Findings&
             std::any_of(policy.search_path_prefixes.begin(), policy.search_path_prefixes.end(),
                         [&](const std::string& prefix) { return is_under(path, prefix); });
         if (!allowed) {
-            findings.add("elf.search_path", member.name, "$ORIGIN, or a prefix that the index's policy names",
-                         path);
+            findings.add("elf.search_path", member.name, "$ORIGIN or a prefix from the index's policy", path);
             continue;
         }
         const std::string module = module_of_path(path);

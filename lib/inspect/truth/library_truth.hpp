@@ -1,4 +1,4 @@
-// The libraries that one ELF file needs, and where it looks for them, against the platform tags and the
+// Compares the libraries that one ELF file needs, and its search paths, with the platform tags and the
 // index's policy.
 #pragma once
 
@@ -9,10 +9,10 @@
 
 namespace wheelyard::inspect {
 
-// glibc, musl and the C++ runtime: their kind, and the versions of their symbols.
+// Checks glibc, musl and the C++ runtime: which C library, and the versions of symbols.
 void check_runtime(const ElfMember& member, const Promise& promise, const ProvidedLibraries& provided,
                    Findings& findings);
-// DT_NEEDED beyond what a manylinux or musllinux tag allows.
+// Reports DT_NEEDED libraries that a manylinux or musllinux tag does not allow.
 void check_needed(const ElfMember& member, const Promise& promise, const ProvidedLibraries& provided,
                   Findings& findings);
 void check_search_paths(const ElfMember& member, const Policy& policy, Findings& findings);

@@ -11,10 +11,10 @@ namespace {
 
 struct PolicyRow {
     int glibc_minor;
-    std::string_view machine;                                // empty: all that have no row of their own
-    std::string_view glibcxx, cxxabi, gcc, libatomic, zlib;  // empty: no version at all
+    std::string_view machine;                                // empty: all machines without a row of their own
+    std::string_view glibcxx, cxxabi, gcc, libatomic, zlib;  // empty: no version allowed
 };
-// Ascending; a machine's own row stands in front of the general one of its glibc.
+// Ascending; a machine's own row precedes the general row for the same glibc.
 constexpr PolicyRow policy_rows[] = {
     {5, "", "3.4.8", "1.3.1", "4.2.0", "", ""},
     {12, "i686", "3.4.13", "1.3.3", "4.5.0", "", "1.2.2.4"},
@@ -49,7 +49,7 @@ constexpr PolicyRow policy_rows[] = {
     {39, "loongarch64", "3.4.32", "1.3.15", "14.0.0", "1.2", "1.2.12"},
     {41, "", "3.4.33", "1.3.15", "14.0.0", "1.2", "1.2.12"},
 };
-// The glibc versions that auditwheel has policies for, and the machines that joined later.
+// The glibc versions for which auditwheel has policies, and the first policy of each machine.
 constexpr int policy_minors[] = {5, 12, 17, 24, 26, 27, 28, 31, 34, 35, 36, 37, 38, 39, 40, 41};
 struct FirstPolicy {
     std::string_view machine;
@@ -90,8 +90,8 @@ bool allows(const VersionFloors& limits, const VersionFloors& floors) {
 }  // namespace
 
 std::optional<SymbolVersion> parse_symbol_version(std::string_view text) {
-    // Linkers add it to libraries with packed relative relocations, so that a glibc that does not know these
-    // refuses them (release notes of glibc 2.36).
+    // Linkers add this version to libraries with packed relative relocations, so that an older glibc rejects
+    // them (release notes of glibc 2.36).
     if (text == "GLIBC_ABI_DT_RELR") return SymbolVersion{"GLIBC", {2, 36}};
     const auto underscore = text.rfind('_');
     if (underscore == std::string_view::npos) return std::nullopt;

@@ -1,7 +1,7 @@
-// What a manylinux tag promises beside glibc: how new the C++ runtime and a few other libraries may be, and
-// which libraries every such system has (PEP 513, 571, 599, 600). PEP 600 leaves the details to "the
-// mainstream distributions of that time"; auditwheel's policy table is the one that PyPI's wheels are made
-// by, and these are its values (auditwheel 6.8, manylinux-policy.json), so that both come to the same tag.
+// The guarantees of a manylinux tag besides glibc: the versions of the C++ runtime and of a few other
+// libraries, and the libraries that every such system has (PEP 513, 571, 599, 600). PEP 600 refers to "the
+// mainstream distributions of that time"; published wheels follow auditwheel's policy table. These are its
+// values (auditwheel 6.8, manylinux-policy.json), so that both determine the same tag.
 #pragma once
 
 #include <compare>
@@ -14,8 +14,8 @@
 
 namespace wheelyard::inspect {
 
-// "GLIBCXX_3.4.21" taken apart; nothing for names that are no versions ("GLIBC_PRIVATE"). A name that stands
-// for a version is that version: "GLIBC_ABI_DT_RELR" is GLIBC 2.36.
+// A parsed symbol version, "GLIBCXX_3.4.21"; nullopt for names that are not versions ("GLIBC_PRIVATE").
+// "GLIBC_ABI_DT_RELR" parses as GLIBC 2.36.
 struct SymbolVersion {
     std::string prefix;
     std::vector<std::uint64_t> numbers;
@@ -25,23 +25,22 @@ struct SymbolVersion {
 
 // Highest version per prefix.
 using VersionFloors = std::map<std::string, std::vector<std::uint64_t>, std::less<>>;
-// The prefixes that policies speak of.
+// The prefixes that policies limit.
 inline constexpr std::string_view floor_prefixes[] = {"GLIBC", "GLIBCXX",   "CXXABI",
                                                       "GCC",   "LIBATOMIC", "ZLIB"};
 
-// The newest versions beside glibc's that a system of glibc 2.`glibc_minor` and `machine` is sure to have;
-// nothing where no policy is known that is as new, so that nothing can be held against the wheel. Between two
-// policies the newer one's values count: what might be there is not called a lie.
+// The newest versions besides glibc's that every system with glibc 2.`glibc_minor` and `machine` has; nullopt
+// if there is no policy as new, so that nothing is reported. Between two policies the newer one applies: a
+// version is reported only if no such system guarantees it.
 [[nodiscard]] std::optional<VersionFloors> manylinux_limits(int glibc_minor, std::string_view machine);
 
-// Whether every system of glibc 2.`glibc_minor` has this library; any policy's where it is left out.
+// Whether every system with glibc 2.`glibc_minor` (default: any policy) has this library.
 [[nodiscard]] bool is_policy_library(std::string_view library, int glibc_minor = 1000);
-// Whether musllinux has it (PEP 656: musl alone; auditwheel adds zlib).
+// Whether musllinux guarantees it (PEP 656: musl only; auditwheel adds zlib).
 [[nodiscard]] bool is_musllinux_library(std::string_view library);
 
-// The oldest manylinux tag of glibc 2.`above_minor + 1` or newer whose policy allows these versions and
-// libraries
-// ("manylinux_2_17_x86_64"), or "linux_<machine>" where none does.
+// The oldest manylinux tag with glibc 2.`above_minor + 1` or newer whose policy allows these versions and
+// libraries ("manylinux_2_17_x86_64"); "linux_<machine>" if there is none.
 [[nodiscard]] std::string oldest_manylinux(const VersionFloors& floors,
                                            const std::vector<std::string>& external_libraries,
                                            const std::string& machine, int above_minor = 0);

@@ -8,18 +8,18 @@
 namespace wheelyard::inspect {
 namespace {
 
-// Folders of the system, of users and of builds: no module puts its libraries there.
+// Folders of the system, of users and of builds: modules do not install libraries there.
 constexpr std::string_view not_module_roots[] = {"usr", "lib", "lib64", "home",    "root",
                                                  "tmp", "var", "build", "builddir"};
-// Names in front of a number that are no software: "software/2023", "Compiler/gcc12/…".
+// Names before a version number that are not software: "software/2023", "Compiler/gcc12/…".
 constexpr std::string_view not_software[] = {"software",  "modules", "sw",       "apps", "opt",
                                              "arch",      "Core",    "Compiler", "MPI",  "CUDA",
                                              "easybuild", "spack",   "release",  "pe"};
-// Trees whose modules are named otherwise than the folder before the version: the first version below counts.
+// Trees whose module name is not the folder before the version; the first version below the root applies.
 struct Tree {
     std::string_view root;
     std::string_view prefix;  // of the module's name
-    std::string_view name;    // instead of the folder's, where it is not empty
+    std::string_view name;    // replaces the folder's name unless empty
 };
 constexpr Tree trees[] = {
     {"/opt/cray/pe/", "cray-", ""},
@@ -31,7 +31,7 @@ bool is_word_character(char c) {
     return base::is_ascii_alnum(c) || c == '.' || c == '_' || c == '+' || c == '-';
 }
 
-// "12.2.2", "4.1.5-GCC-12.3.0", "2023a"; "v2.1" counts, too.
+// "12.2.2", "4.1.5-GCC-12.3.0", "2023a", "v2.1".
 bool is_version(std::string_view part) {
     if (part.size() > 1 && part.front() == 'v') part.remove_prefix(1);
     return !part.empty() && base::is_ascii_digit(part.front()) &&
@@ -48,8 +48,8 @@ bool is_software(std::string_view part) {
            std::find(std::begin(not_software), std::end(not_software), part) == std::end(not_software);
 }
 
-// "openmpi-4.1.5-<hash>" → "openmpi/4.1.5"; "rocm-5.7.1" → "rocm/5.7.1"; nothing for "x86-64-v3" and
-// compilers' folders that hold other software ("gcc-12.2.0/hdf5-…" is decided by going from the end).
+// "openmpi-4.1.5-<hash>" → "openmpi/4.1.5"; "rocm-5.7.1" → "rocm/5.7.1"; empty for "x86-64-v3". Compilers'
+// folders that contain other software ("gcc-12.2.0/hdf5-…") are handled by searching from the end.
 std::string split_name_and_version(std::string_view part) {
     for (const std::string_view architecture : {"x86", "x86_64", "aarch64", "linux"}) {
         if (part.starts_with(architecture)) return {};
@@ -86,7 +86,7 @@ std::string module_of_path(std::string_view path) {
         std::end(not_module_roots)) {
         return {};
     }
-    // From the end, since trees nest software below the compiler and the MPI that it was built with.
+    // From the end: trees nest software below its compiler and MPI.
     for (std::size_t i = parts.size(); i-- > 0;) {
         if (i > 0 && is_version(parts[i]) && is_software(parts[i - 1]))
             return std::string(parts[i - 1]) + "/" + std::string(parts[i]);

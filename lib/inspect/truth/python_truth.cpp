@@ -12,7 +12,7 @@
 namespace wheelyard::inspect {
 namespace {
 
-// ".cpython-312-aarch64-linux-gnu.so": EXT_SUFFIX of the one Python that imports it (PEP 3149).
+// ".cpython-312-aarch64-linux-gnu.so": the EXT_SUFFIX of the only Python that imports the module (PEP 3149).
 struct Suffix {
     std::string abi;       // "cp312", "cp313t", "pypy310_pp73", "abi3"
     std::string platform;  // "aarch64-linux-gnu"; may be empty
@@ -41,17 +41,17 @@ std::optional<Suffix> suffix_of(std::string_view path) {
     return std::nullopt;
 }
 
-// The machine of a suffix's platform, as platform tags say it; empty for those that are not known to agree.
+// The machine of a suffix's platform, as in platform tags; empty if the mapping is unknown.
 std::string machine_of(std::string_view platform) {
     struct Row {
-        std::string_view beginning, machine;
+        std::string_view prefix, machine;
     };
     static constexpr Row rows[] = {
         {"x86_64-linux", "x86_64"},          {"aarch64-linux", "aarch64"}, {"i386-linux", "i686"},
         {"powerpc64le-linux", "ppc64le"},    {"s390x-linux", "s390x"},     {"riscv64-linux", "riscv64"},
         {"loongarch64-linux", "loongarch64"}};
     for (const Row& row : rows)
-        if (platform.starts_with(row.beginning)) return std::string(row.machine);
+        if (platform.starts_with(row.prefix)) return std::string(row.machine);
     return {};
 }
 
@@ -72,10 +72,10 @@ bool is_free_threaded(std::string_view abi) {
     return abi.starts_with("cp") && abi.ends_with('t');
 }
 
-// Judged where every tag is for one Python: other wheels may carry modules for several.
+// Checked only if every tag is for one specific Python: other wheels may contain modules for several.
 bool fits(const Suffix& suffix, const std::set<std::string>& abis) {
     if (std::all_of(abis.begin(), abis.end(), is_free_threaded)) {
-        if (suffix.abi == "abi3") return false;  // free-threaded Pythons import no abi3 modules
+        if (suffix.abi == "abi3") return false;  // free-threaded Pythons do not import abi3 modules
     }
     if (is_stable(suffix.abi) || !std::all_of(abis.begin(), abis.end(), is_specific)) return true;
     return abis.count(suffix.abi) != 0 || abis.count(suffix.abi + "m") != 0;
@@ -101,7 +101,7 @@ void check_suffixes(const std::vector<ElfMember>& elves, const wheel::WheelFilen
     for (const ElfMember& member : elves) {
         const auto suffix = suffix_of(member.name);
         if (!suffix || member.elf.is_device) continue;
-        // abi3 promises every later Python; modules for several Pythons side by side can keep that promise.
+        // abi3 promises every later Python; modules for several Pythons in one wheel can satisfy that.
         const bool one_python_only = stable && pythons.size() == 1 && is_specific(suffix->abi);
         if (!fits(*suffix, abis) || one_python_only) {
             findings.add("elf.python_mismatch", member.name, expected, suffix->abi);
@@ -112,12 +112,12 @@ void check_suffixes(const std::vector<ElfMember>& elves, const wheel::WheelFilen
         const bool other_libc = only_manylinux && suffix->platform.ends_with("-musl");
         if (other_machine || other_libc) {
             findings.add("elf.python_mismatch", member.name,
-                         "a suffix of " + base::join(filename.platforms, " or "), suffix->platform);
+                         "a suffix for " + base::join(filename.platforms, " or "), suffix->platform);
         }
     }
 }
 
-// "cp39" → 9: the oldest Python 3 that a wheel of abi3 tags alone promises.
+// "cp39" → 9: the oldest Python 3 that the tags promise, if all are abi3 tags.
 std::optional<unsigned> oldest_stable_minor(const wheel::WheelFilename& filename) {
     std::optional<unsigned> oldest;
     for (const auto& tag : filename.tags) {
@@ -134,21 +134,22 @@ void check_stable_abi(const std::vector<ElfMember>& elves, const wheel::WheelFil
                       Findings& findings) {
     const auto oldest = oldest_stable_minor(filename);
     if (!oldest) return;
-    const std::string expected = "what Python 3." + std::to_string(*oldest) + " has, as the tag says";
+    const std::string expected = "symbols of Python 3." + std::to_string(*oldest) + ", as in the tag";
     for (const ElfMember& member : elves) {
         const PythonImports& python = member.elf.symbols.python;
         if (member.elf.is_device || python.count == 0) continue;
         if (python.exported_since > *oldest) {
-            findings.add("elf.abi3_too_new", member.name, expected,
-                         python.newest_exported + " of Python 3." + std::to_string(python.exported_since));
+            findings.add(
+                "elf.abi3_too_new", member.name, expected,
+                python.newest_exported + ", new in Python 3." + std::to_string(python.exported_since));
         }
         if (!python.outside.empty()) {
-            findings.add("elf.abi3_not_limited", member.name, "names of the Stable ABI",
+            findings.add("elf.abi3_not_limited", member.name, "symbols of the Stable ABI",
                          base::join(python.outside, ", "));
         } else if (python.stable_since > *oldest && python.exported_since <= *oldest) {
             findings.add("elf.abi3_not_limited", member.name,
-                         "names of Python 3." + std::to_string(*oldest) + "'s Stable ABI",
-                         python.newest + ", in it since 3." + std::to_string(python.stable_since));
+                         "symbols of Python 3." + std::to_string(*oldest) + "'s Stable ABI",
+                         python.newest + ", part of it since 3." + std::to_string(python.stable_since));
         }
     }
 }

@@ -1,5 +1,5 @@
-// Extension modules against the Python that the tags name: the suffix of the file, and for abi3 the symbols
-// that it imports.
+// Compares extension modules with the Python in the tags: the file's suffix and, for abi3, the imported
+// symbols.
 #pragma once
 
 #include <vector>

@@ -22,16 +22,16 @@ void check_presence(const std::vector<ElfMember>& elves, const Promise& promise,
     const auto host = std::find_if(elves.begin(), elves.end(), is_host_code);
     if (host == elves.end()) {
         if (promise.linux)
-            findings.add("tag.platform_without_elf", {}, "an ELF file, as the platform tag says", "none");
+            findings.add("tag.platform_without_elf", {}, "an ELF file, for a platform tag", "none");
         return;
     }
     if (promise.any)
-        findings.add("tag.any_with_elf", host->name, "no compiled code, as the tag `any` says",
+        findings.add("tag.any_with_elf", host->name, "no compiled code, for the tag `any`",
                      host->elf.machine);
     if (purelib) findings.add("tag.purelib_with_elf", host->name, "Root-Is-Purelib: false", "true");
 }
 
-// ELF has one number for all of 32-bit ARM; uname, and the tags after it, have a name per generation.
+// ELF has one number for all of 32-bit ARM; uname and platform tags have a name per generation.
 bool promises_machine(const Promise& promise, const std::string& machine) {
     if (promise.machines.count(machine) != 0) return true;
     return machine == "armv7l" &&
@@ -50,7 +50,7 @@ void check_machine(const ElfMember& member, const Promise& promise, Findings& fi
         findings.add("elf.system_mismatch", member.name, "Linux: an ELF file for System V or GNU",
                      os_abi_text(member.elf.os_abi));
     }
-    // armv7l tags mean the hard-float ABI (PEP 599 and 600 builds are armhf): EF_ARM_ABI_FLOAT_SOFT
+    // armv7l tags mean the hard-float ABI (PEP 599 and PEP 600 builds are armhf); EF_ARM_ABI_FLOAT_SOFT
     // contradicts it.
     constexpr std::uint32_t arm_soft_float = 0x200;
     if (member.elf.machine == "armv7l" && promise.machines.count("armv6l") == 0 &&
@@ -59,11 +59,11 @@ void check_machine(const ElfMember& member, const Promise& promise, Findings& fi
     }
 }
 
-// The level that the file says it cannot run below; platform tags promise every processor of the machine.
+// Compares the level that the file requires with the baseline that platform tags guarantee.
 void check_isa(const ElfMember& member, const Promise& promise, Findings& findings) {
     const unsigned level = member.elf.notes.x86_needed;
     if (level < 2 || promise.machines.count("x86_64") == 0) return;
-    findings.add("elf.isa_above_baseline", member.name, "x86-64, as the platform tag says",
+    findings.add("elf.isa_above_baseline", member.name, "x86-64, for the platform tag",
                  "x86-64-v" + std::to_string(level));
 }
 

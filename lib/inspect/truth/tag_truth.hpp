@@ -1,5 +1,5 @@
-// What the file name's tags promise against what the ELF files inside are: the checks that no installer
-// makes.
+// Compares the promises of the file name's tags with the ELF files in the wheel; installers do not check
+// this.
 #pragma once
 
 #include <vector>
@@ -12,7 +12,7 @@
 
 namespace wheelyard::inspect {
 
-// Judges tags against the ELF files and the gathered facts (device code included).
+// Checks the tags against the ELF files and the gathered facts, including device code.
 void check_tag_truth(const std::vector<ElfMember>& elves, const ProvidedLibraries& provided,
                      const wheel::WheelFilename& filename, const Facts& facts, const Policy& policy,
                      Findings& findings);

@@ -7,10 +7,11 @@
 namespace wheelyard::inspect {
 namespace {
 
-constexpr unsigned highest_minor = 40, highest_patch = 9;  // of torch 2, to try: far beyond what exists
+constexpr unsigned highest_minor = 40,
+                   highest_patch = 9;  // of the torch 2 releases to try: far beyond existing ones
 
-// Whether some torch release from `imports.at_least` to below `imports.below` satisfies `text`. Pins of local
-// versions are compared without them; what mentions a pre-release, or cannot be read, is not judged.
+// Whether any torch release from `imports.at_least` to below `imports.below` satisfies `text`. Ignores local
+// parts of pins. Accepts specifiers that mention a pre-release or cannot be parsed.
 bool can_be_met(const std::string& text, const TorchImports& imports) {
     const auto requirement = wheel::Requirement::parse(text);
     if (!requirement || requirement->specifiers.empty()) return true;
@@ -32,7 +33,7 @@ bool can_be_met(const std::string& text, const TorchImports& imports) {
             if (version && set->contains(*version)) return true;
         }
     }
-    // Before torch 2 nothing is known but that it lacks what later ones added.
+    // Releases before torch 2 only lack what later ones added.
     const auto before = wheel::Version::parse("1.13.1");
     return !imports.at_least.known() && before && set->contains(*before);
 }
@@ -47,10 +48,10 @@ void check_torch_truth(const std::vector<ElfMember>& elves, const Facts& facts, 
             if (can_be_met(text, imports)) continue;
             std::string found;
             if (imports.at_least.known())
-                found = imports.at_least_symbol + " of torch >= " + imports.at_least.text();
+                found = imports.at_least_symbol + ", in torch >= " + imports.at_least.text();
             if (imports.below.known()) {
                 if (!found.empty()) found += ", ";
-                found += imports.below_symbol + " of torch < " + imports.below.text();
+                found += imports.below_symbol + ", in torch < " + imports.below.text();
             }
             findings.add("torch.requires_another", member.name, text, found);
         }

@@ -1,4 +1,4 @@
-// The torch that METADATA asks for against the torch that the imported names prove.
+// Compares the torch that METADATA requires with the torch that the imported symbols prove.
 #pragma once
 
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace wheelyard::inspect {
 
-// Judges facts.torch_requires: each of its versions must have what the ELF files import.
+// Checks facts.torch_requires: some version that it allows must have all symbols that the ELF files import.
 void check_torch_truth(const std::vector<ElfMember>& elves, const Facts& facts, Findings& findings);
 
 }  // namespace wheelyard::inspect

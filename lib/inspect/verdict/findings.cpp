@@ -13,7 +13,7 @@
 namespace wheelyard::inspect {
 namespace {
 
-// Evidence is untrusted text: control characters could forge lines of a report, and names can be long.
+// Evidence is untrusted: control characters could forge report lines, and names can be long.
 std::string printable(std::string_view text) {
     std::string out;
     for (const char c : base::cut_utf8(text, max_evidence_bytes)) {

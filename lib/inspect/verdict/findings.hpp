@@ -1,5 +1,4 @@
-// Collects verdicts while a wheel is checked, from any thread, and hands them out in an order that does not
-// depend on threads.
+// Collects verdicts during a check, from any thread; their final order does not depend on the threads.
 #pragma once
 
 #include <map>
@@ -21,15 +20,14 @@ class Findings {
     // `code` must be a row of the rule table. Thread-safe.
     void add(std::string_view code, std::string_view member = {}, std::string_view expected = {},
              std::string_view found = {});
-    // A finding after which the check cannot go on: the table's severity holds, whatever the policy says.
+    // A finding that ends the check: always has severity reject, whatever the policy says.
     void add_final(std::string_view code, std::string_view member = {}, std::string_view expected = {},
                    std::string_view found = {});
 
-    // Whether there is a finding under `code` so far, ignored ones included.
+    // Whether `code` was found so far, including ignored findings.
     [[nodiscard]] bool has(std::string_view code);
 
-    // Worst first, then in the order of the rule table, then by member; at most max_verdicts_shown of a
-    // code.
+    // Sorted by severity (worst first), rule table order and member; at most max_verdicts_shown per code.
     [[nodiscard]] std::vector<Verdict> take();
 
   private:
@@ -38,9 +36,9 @@ class Findings {
 
     const Policy& policy_;
     std::mutex mutex_;
-    std::map<const Rule*, std::vector<Verdict>> by_rule_;  // rows of one table: ordered by address
+    std::map<const Rule*, std::vector<Verdict>> by_rule_;  // pointers into one table, so ordered like it
     std::map<const Rule*, std::size_t> dropped_;
-    std::set<const Rule*> ignored_;  // found, but of no interest to the policy
+    std::set<const Rule*> ignored_;  // found, but ignored by the policy
 };
 
 }  // namespace wheelyard::inspect

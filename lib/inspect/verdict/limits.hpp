@@ -1,4 +1,4 @@
-// Limits of lib/inspect/verdict/, each with its unit and its reason.
+// Limits for size checks and findings, with unit and reason.
 #pragma once
 
 #include <cstddef>
@@ -8,16 +8,16 @@
 
 namespace wheelyard::inspect {
 
-// Bombs: a wheel over `bomb_floor_bytes` may not unpack to more than `bomb_ratio` times its size, nor may a
-// member, unless an index's policy says otherwise (policy.hpp); 43 real wheels stay under 5 in total and
-// under 25 in each member of over 1 MiB. DEFLATE itself ends at 1,032.
+// Decompression bombs: a member or wheel that unpacks to more than `bomb_floor_bytes` may not exceed
+// `bomb_ratio` times its packed size, unless an index's policy says otherwise (policy.hpp). Published wheels
+// stay under 5 in total and 25 per member; DEFLATE's maximum is 1,032.
 inline constexpr std::uint64_t bomb_floor_bytes = 64 * base::mib;
 inline constexpr std::uint64_t bomb_ratio = 100;
 inline constexpr std::uint64_t max_unpacked_bytes = 64 * base::gib;
 
-// Findings.
-inline constexpr std::size_t max_verdicts_collected = 1000;  // of one code
-inline constexpr std::size_t max_verdicts_shown = 20;  // of one code; the last says how many more there are
+inline constexpr std::size_t max_verdicts_collected = 1000;  // per code
+inline constexpr std::size_t max_verdicts_shown =
+    20;  // per code; the last one includes the number of omitted ones
 inline constexpr std::size_t max_evidence_bytes = 300;
 
 }  // namespace wheelyard::inspect

@@ -7,7 +7,7 @@
 namespace wheelyard::inspect {
 namespace {
 
-// What `manylinux-strict` refuses beyond the table: the promise of PEP 600 is that a wheel runs everywhere.
+// The codes that `manylinux-strict` rejects in addition: PEP 600 requires that a wheel runs everywhere.
 constexpr std::string_view strict_codes[] = {
     "tag.linux_only",       "tag.platform_without_elf", "tag.purelib_with_elf",  "elf.malformed",
     "elf.needed_unknown",   "elf.needed_external",      "elf.needs_libpython",   "elf.origin_escapes",
@@ -20,7 +20,7 @@ Policy strict() {
     return policy;
 }
 
-// Other people's wheels cannot be mended here: they are shown with what is wrong.
+// A mirror cannot fix wheels of other projects: it publishes them with their findings.
 Policy mirror() {
     Policy policy;
     for (const Rule& rule : rules()) {
@@ -43,9 +43,9 @@ std::string with_suggestion(std::string sentence, std::string_view word,
 
 const std::vector<PolicyPreset>& policy_presets() {
     static const std::vector<PolicyPreset> presets = {
-        {"linux", "the rules as they stand: for the wheels of one cluster or site (linux_* tags)"},
-        {"manylinux-strict", "only wheels that keep a manylinux or musllinux tag's whole promise"},
-        {"mirror", "other people's wheels: nothing worse than a warning, but for what cannot be read"},
+        {"linux", "the default rules: for wheels of one cluster or site (linux_* tags)"},
+        {"manylinux-strict", "only wheels that fully satisfy a manylinux or musllinux tag"},
+        {"mirror", "wheels of other projects: warnings only, except for wheels that cannot be read"},
     };
     return presets;
 }
@@ -61,7 +61,7 @@ std::string unknown_rule_sentence(std::string_view code) {
     std::vector<std::string> codes;
     for (const Rule& rule : rules())
         codes.emplace_back(rule.code);
-    return with_suggestion("there is no rule `" + std::string(code) + "`", code, codes);
+    return with_suggestion("unknown rule `" + std::string(code) + "`", code, codes);
 }
 
 std::string unknown_preset_sentence(std::string_view name) {
@@ -69,8 +69,7 @@ std::string unknown_preset_sentence(std::string_view name) {
     for (const PolicyPreset& preset : policy_presets())
         names.emplace_back(preset.name);
     return with_suggestion(
-        "there is no preset `" + std::string(name) + "` (there are " + base::join(names, ", ") + ")", name,
-        names);
+        "unknown preset `" + std::string(name) + "` (known: " + base::join(names, ", ") + ")", name, names);
 }
 
 std::string unknown_severity_sentence(std::string_view code, std::string_view severity) {

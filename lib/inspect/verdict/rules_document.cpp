@@ -16,19 +16,27 @@ std::string_view group_of(std::string_view code) {
 std::string render_rules_markdown() {
     std::string text =
         "# Rules for wheels\n\n"
-        "<!-- Generated from lib/inspect/rules.cpp by `wheelyard-registry check --explain all --markdown`; "
-        "do not edit. -->\n\n"
-        "Every wheel that is uploaded, mirrored or about to be uploaded by an agent is checked against these "
-        "rules. *reject* refuses "
-        "it, *quarantine* keeps it unpublished until a person decides, *warn* and *note* are shown, *ignore* "
-        "is told only where an index's policy asks for it. A policy may give a rule another severity; a "
-        "finding after which nothing more of a wheel can be read always refuses it.\n";
+        "*Reference for operators and staff of a site: every rule of the wheel inspection, with its "
+        "severity\n"
+        "and what to do.*\n\n"
+        "<!-- Generated from lib/inspect/verdict/rules.cpp by `wheelyard-registry check --explain all "
+        "--markdown`; do not edit. -->\n\n"
+        "The registry checks every uploaded and mirrored wheel against these rules. Agents check every "
+        "wheel\n"
+        "before they upload it. An index's [policy](registry-config.md#indexpolicy) can change the severity "
+        "of\n"
+        "a rule. If the rest of a wheel cannot be read after a finding, the wheel is always refused.\n\n"
+        "| severity | effect |\n|---|---|\n"
+        "| reject | the wheel is refused |\n"
+        "| quarantine | the wheel is kept but not published until a person decides |\n"
+        "| warn, note | the finding is shown |\n"
+        "| ignore | the finding is shown only if an index's policy raises the rule's severity |\n";
     std::string_view group;
     for (const Rule& rule : rules()) {
         if (group_of(rule.code) != group) {
             group = group_of(rule.code);
             text += "\n## " + std::string(group) +
-                    "\n\n| code | severity | what is wrong | what to do | source |\n|---|---|---|---|---|\n";
+                    "\n\n| code | severity | problem | what to do | source |\n|---|---|---|---|---|\n";
         }
         text += "| `" + std::string(rule.code) + "` | " + std::string(severity_text(rule.severity)) + " | " +
                 std::string(rule.sentence) + " | " + std::string(rule.advice) + " | " +

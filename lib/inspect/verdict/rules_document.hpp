@@ -1,4 +1,4 @@
-// The rule table as text: docs/rules.md, and what `check --explain` prints.
+// Renders the rule table: docs/reference/rules.md and the output of `check --explain`.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace wheelyard::inspect {
 
-[[nodiscard]] std::string render_rules_markdown();  // docs/rules.md, byte for byte
-[[nodiscard]] std::string render_rules_text();      // one line a rule
+[[nodiscard]] std::string render_rules_markdown();  // the exact content of docs/reference/rules.md
+[[nodiscard]] std::string render_rules_text();      // one line per rule
 [[nodiscard]] std::string render_rule_text(const Rule& rule);
 
 }  // namespace wheelyard::inspect

@@ -1,4 +1,4 @@
-// A finding on a wheel: what rule, how bad, where, what was expected and what was found.
+// A finding on a wheel: rule, severity, place, expectation and evidence.
 #pragma once
 
 #include <cstdint>
@@ -9,17 +9,16 @@
 
 namespace wheelyard::inspect {
 
-// ignore: not even told. quarantine: kept, but not offered, until a person decides.
+// ignore: not reported. quarantine: kept but not published until a person decides.
 enum class Severity { ignore, note, warn, quarantine, reject };
 [[nodiscard]] std::string_view severity_text(Severity severity);
 [[nodiscard]] std::optional<Severity> parse_severity(std::string_view text);
 
-// One row of the rule table (lib/inspect/rules.cpp): adding a rule is adding a row, its evidence and its
-// test.
+// One row of the rule table (lib/inspect/verdict/rules.cpp). A new rule needs a row, its evidence and a test.
 struct Rule {
-    std::string_view code;      // "record.hash_mismatch", stable
-    Severity severity;          // unless an index's policy says otherwise
-    std::string_view sentence;  // what is wrong, for a person
+    std::string_view code;      // stable
+    Severity severity;          // default; an index's policy may change it
+    std::string_view sentence;  // the problem, for people
     std::string_view advice;    // what to do about it
     std::string_view source;    // PEP, specification section or our own policy document
 };
@@ -27,11 +26,11 @@ struct Rule {
 [[nodiscard]] const Rule* find_rule(std::string_view code);
 
 struct Verdict {
-    std::string_view code;  // of a Rule
+    std::string_view code;  // the Rule's
     Severity severity = Severity::reject;
-    std::string member;                      // the member of the archive it is about, or empty
+    std::string member;                      // the archive member concerned; may be empty
     std::string expected;                    // may be empty
-    std::string found;                       // evidence: offset, symbol, digest …
+    std::string found;                       // the evidence: offset, symbol, digest …
     [[nodiscard]] std::string text() const;  // one line: code, sentence, evidence
 };
 

@@ -1,9 +1,9 @@
-// The header of a DEFLATE block, judged as strictly as zlib judges it, which most installers unpack with:
-// ISA-L takes Huffman codes that are incomplete. RFC 1951 §3.2.3 to 3.2.7:
+// Parses the header of a DEFLATE block as strictly as zlib, which most installers use; ISA-L accepts
+// incomplete Huffman codes. RFC 1951 §3.2.3 to 3.2.7:
 //
-//     1 bit   the last block?      2 bits  0 stored, 1 fixed codes, 2 codes of its own (3 is no block)
-//     of the third kind: 5 bits HLIT, 5 HDIST, 4 HCLEN, the lengths of the code for lengths, the lengths of
-//     the codes
+//     1 bit    last block?
+//     2 bits   type: 0 stored, 1 fixed codes, 2 dynamic codes (3 is invalid)
+//     type 2:  5 bits HLIT, 5 bits HDIST, 4 bits HCLEN, the lengths of the length code, the code lengths
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,13 @@ namespace wheelyard::inspect {
 // 17 bits, 19 lengths of 3 bits, 316 lengths of at most 7 + 7 bits.
 inline constexpr std::size_t max_block_header_bytes = (17 + 19 * 3 + 316 * 14) / 8 + 1;
 
-// Bits from the lowest of each byte on: first `count` of `held`, then those of `bytes`.
+// Reads bits from the lowest of each byte on: first `count` bits of `held`, then those of `bytes`.
 class BitCursor {
   public:
     BitCursor(std::uint64_t held, unsigned count, std::string_view bytes)
         : held_(held), count_(count), bytes_(bytes) {}
-    // `count` (at most 16) bits as a number; bits past the end are zeros. To take one makes ok() false for
-    // good.
+    // The next `count` (at most 16) bits as a number; bits past the end are zeros. Taking such bits makes
+    // ok() false permanently.
     [[nodiscard]] unsigned peek(unsigned count) {
         while (count_ < count) {
             if (bytes_.empty()) {
@@ -47,7 +47,7 @@ class BitCursor {
   private:
     std::uint64_t held_;
     unsigned count_;
-    unsigned padding_ = 0;  // of them, the uppermost that are behind the end
+    unsigned padding_ = 0;  // number of bits past the end, the uppermost of the held ones
     std::string_view bytes_;
     bool ok_ = true;
 };
@@ -56,7 +56,7 @@ struct BlockHeader {
     bool last = false;
 };
 
-// Nothing where zlib would refuse the header, or where the bits end before it does.
+// nullopt if zlib would reject the header, or if the bits end before the header does.
 [[nodiscard]] std::optional<BlockHeader> read_block_header(BitCursor bits);
 
 }  // namespace wheelyard::inspect

@@ -19,7 +19,7 @@
 namespace wheelyard::inspect {
 namespace {
 
-// Both libraries count what they are offered in 32 bits.
+// Both libraries take 32-bit sizes.
 constexpr std::size_t max_at_once = std::numeric_limits<std::uint32_t>::max();
 static_assert(max_block_header_bytes + sizeof(std::uint64_t) <= Inflater::lookahead_bytes);
 
@@ -28,11 +28,11 @@ static_assert(max_block_header_bytes + sizeof(std::uint64_t) <= Inflater::lookah
 #ifdef WHEELYARD_ISAL
 
 struct Inflater::State {
-    inflate_state stream;   // holds no pointer into itself
-    bool in_block = false;  // ISA-L is at work on a block
-    bool last = false;      // the block begun last says that it is the last
+    inflate_state stream;   // contains no pointer into itself
+    bool in_block = false;  // ISA-L is inside a block
+    bool last = false;      // the current block is marked as the last one
     std::uint64_t blocks = 0;
-    std::uint64_t consumed = 0;  // by earlier steps
+    std::uint64_t consumed = 0;  // in earlier steps
 };
 
 Inflater::Inflater() : state_(new State) {  // not make_unique, which would clear 87 KiB for each small member
@@ -42,9 +42,9 @@ Inflater::Inflater(const Inflater& other) : state_(new State(*other.state_)) {}
 
 namespace {
 
-// Judges the header of the next block, and sets ISA-L up for it: with the bits that it had read ahead, with
-// what was unpacked before, and with the bit set by which the block says that it is the last. How many bytes
-// of `next` that took: one where no bits were left over; nothing where zlib would refuse the block.
+// Validates the header of the next block and prepares ISA-L for it: passes the bits that it had read ahead
+// and the window, and sets the last-block bit. Returns the number of bytes of `next` consumed: one if no bits
+// were left over; nullopt if zlib would reject the block.
 std::optional<std::size_t> begin_block(inflate_state& stream, std::string_view next,
                                        std::string_view unpacked_before, bool& last) {
     const auto held_bits = static_cast<unsigned>(stream.read_in_length);
@@ -60,7 +60,7 @@ std::optional<std::size_t> begin_block(inflate_state& stream, std::string_view n
     const std::string_view window = unpacked_before.substr(
         unpacked_before.size() - std::min(unpacked_before.size(), Inflater::window_bytes));
     const int code = isal_inflate_set_dict(
-        &stream, reinterpret_cast<std::uint8_t*>(const_cast<char*>(window.data())),  // it only reads there
+        &stream, reinterpret_cast<std::uint8_t*>(const_cast<char*>(window.data())),  // read-only use
         static_cast<std::uint32_t>(window.size()));
     WHEELYARD_CHECK(code == ISAL_DECOMP_OK);
     return held_bits != 0 ? 0 : 1;
@@ -82,20 +82,19 @@ Inflater::Step Inflater::unpack_blocks(std::string_view packed, char* into, std:
     Step step;
     while (true) {
         if (!state_->in_block) {
-            // The next header may be cut off here: whoever calls again brings more, or nothing more is there.
+            // The next header may be incomplete here: the caller passes more input, or the stream ends.
             if (step.consumed != 0 && packed.size() - step.consumed < lookahead_bytes) return step;
             const std::string_view before(into - behind, behind + step.produced);
             const auto taken = begin_block(stream, packed.substr(step.consumed), before, state_->last);
-            step.crumbled =
+            step.too_many_blocks =
                 ++state_->blocks > max_short_blocks + (state_->consumed + step.consumed) / min_block_bytes;
-            step.damaged = !taken || step.crumbled;
+            step.damaged = !taken || step.too_many_blocks;
             if (step.damaged) return step;
             step.consumed += *taken;
             state_->in_block = true;
         }
         const std::string_view input = packed.substr(step.consumed);
-        stream.next_in =
-            reinterpret_cast<std::uint8_t*>(const_cast<char*>(input.data()));  // it only reads there
+        stream.next_in = reinterpret_cast<std::uint8_t*>(const_cast<char*>(input.data()));  // read-only use
         stream.avail_in = static_cast<std::uint32_t>(input.size());
         stream.next_out = reinterpret_cast<std::uint8_t*>(into + step.produced);
         stream.avail_out = static_cast<std::uint32_t>(capacity - step.produced);
@@ -108,7 +107,7 @@ Inflater::Step Inflater::unpack_blocks(std::string_view packed, char* into, std:
         if (state_->last) break;
     }
     step.finished = true;
-    // It reads ahead up to eight bytes, which may have come with an earlier piece.
+    // ISA-L reads up to eight bytes ahead, possibly from an earlier piece.
     step.unused = static_cast<std::size_t>(stream.read_in_length) / 8;
     return step;
 }
@@ -141,7 +140,7 @@ Inflater::Step Inflater::step(std::string_view packed, char* into, std::size_t c
     z_stream& stream = state_->stream;
     const std::size_t offered = std::min(packed.size(), max_at_once);
     const std::size_t room = std::min(capacity, max_at_once);
-    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));  // zlib only reads there
+    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));  // read-only use
     stream.avail_in = static_cast<uInt>(offered);
     stream.next_out = reinterpret_cast<Bytef*>(into);
     stream.avail_out = static_cast<uInt>(room);

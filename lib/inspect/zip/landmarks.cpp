@@ -13,7 +13,7 @@ namespace {
 constexpr std::string_view fatbin_magic{"\x50\xed\x55\xba", 4};
 constexpr std::string_view bundle_magics[] = {"__CLANG_OFFLOAD_BUNDLE__", "CCOB"};
 constexpr std::uint64_t fatbin_alignment = 8, bundle_page = 4096;
-constexpr std::size_t fatbin_header_bytes = 16, entry_bytes = 48;  // as much as fatbin.cpp reads
+constexpr std::size_t fatbin_header_bytes = 16, entry_bytes = 48;  // the part that fatbin.cpp reads
 
 std::uint64_t round_up(std::uint64_t offset, std::uint64_t alignment) {
     return (offset + alignment - 1) / alignment * alignment;
@@ -33,8 +33,8 @@ void Landmarks::pass(std::uint64_t offset, std::string_view piece) {
     }
 }
 
-// Leaves a fatbin awaited, or the piece behind. Linkers lay fatbins at multiples of 8 and bundles on pages of
-// their own.
+// Ends with a fatbin awaited or with the piece searched. Linkers align fatbins to 8 bytes and bundles to
+// pages.
 void Landmarks::look_for_magic(std::uint64_t offset, std::string_view piece) {
     const std::uint64_t end = offset + piece.size();
     std::uint64_t at = round_up(std::max(awaited_at_, offset), fatbin_alignment);
@@ -46,7 +46,7 @@ void Landmarks::look_for_magic(std::uint64_t offset, std::string_view piece) {
         const std::string_view page = piece.substr(at - offset, bundle_page);
         if (std::any_of(std::begin(bundle_magics), std::end(bundle_magics),
                         [&](std::string_view magic) { return page.starts_with(magic); })) {
-            // With what lies before it, where the bundle before ends and zeros follow.
+            // Also keep the page before it, where the previous bundle ends and zeros follow.
             const std::uint64_t before = std::min(bundle_page, at - offset);
             keep(at - before, piece.substr(at - before - offset, before + bundle_page));
         }
@@ -65,8 +65,8 @@ void Landmarks::await_magic(std::uint64_t from) {
     await(Awaited::magic, from, 0);
 }
 
-// What was awaited has arrived: it says where the next one lies. Chance can look like a magic; then the sizes
-// behind it seldom make sense, and where they do, too much is skipped or kept: nothing else is lost.
+// Handles the awaited bytes, which determine the next position. A magic found by chance is usually followed
+// by invalid sizes; otherwise this skips or keeps too much, with no other effect.
 void Landmarks::follow() {
     keep(awaited_at_, arrived_);
     base::ByteCursor cursor(arrived_);

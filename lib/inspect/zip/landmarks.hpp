@@ -1,7 +1,6 @@
-// Parts of a large member that are kept while it streams by, so that finding its device code later needs no
-// second unpacking: the headers of CUDA fatbins and of their entries, and the pages on which HIP bundles
-// begin. Only a memory of bytes: whoever reads the member finds the same with it and without it, in less
-// time. Layouts: fatbin.hpp, hip_bundle.hpp.
+// Keeps parts of a large member while it streams by, so that finding its device code needs no second
+// unpacking: the headers of CUDA fatbins and of their entries, and the pages where HIP bundles begin. Purely
+// a cache: results are the same without it, only slower. Layouts: fatbin.hpp, hip_bundle.hpp.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +12,9 @@ namespace wheelyard::inspect {
 
 class Landmarks {
   public:
-    // The member's bytes at `offset`: its pieces in order, none left out.
+    // Call for every piece of the member, in order.
     void pass(std::uint64_t offset, std::string_view piece);
-    // False: not all of it is kept.
+    // Returns false if any of the bytes is not kept.
     [[nodiscard]] bool read_at(std::uint64_t offset, char* into, std::size_t length) const;
 
   private:
@@ -32,12 +31,12 @@ class Landmarks {
     void keep(std::uint64_t offset, std::string_view bytes);
 
     Awaited awaited_ = Awaited::magic;
-    std::uint64_t awaited_at_ = 0;  // where it begins; of a magic: where to look from
+    std::uint64_t awaited_at_ = 0;  // its offset; for a magic: where to search from
     std::size_t awaited_bytes_ = 0;
-    std::string arrived_;  // of what is awaited
+    std::string arrived_;  // the part received so far
     std::uint64_t fatbin_end_ = 0;
     std::string kept_;
-    std::vector<Block> blocks_;  // by offset, none overlaps another
+    std::vector<Block> blocks_;  // sorted by offset, without overlap
 };
 
 }  // namespace wheelyard::inspect

@@ -1,4 +1,4 @@
-// Limits of lib/inspect/zip/, each with its unit and its reason.
+// Limits for archives and unpacking, with unit and reason.
 #pragma once
 
 #include <cstddef>
@@ -8,29 +8,28 @@
 
 namespace wheelyard::inspect {
 
-// The frame.
-inline constexpr std::uint64_t max_members = 200'000;                 // torch has 13,187
-inline constexpr std::size_t max_member_name_bytes = 4096;            // PATH_MAX
-inline constexpr std::size_t max_name_components = 256;               // real wheels: under 20
-inline constexpr std::size_t max_component_bytes = 255;               // NAME_MAX: could not be installed
+inline constexpr std::uint64_t max_members = 200'000;       // torch has 13,187
+inline constexpr std::size_t max_member_name_bytes = 4096;  // PATH_MAX
+inline constexpr std::size_t max_name_components = 256;     // published wheels: under 20
+inline constexpr std::size_t max_component_bytes = 255;     // NAME_MAX: a longer one cannot be installed
 inline constexpr std::uint64_t max_directory_bytes = 32 * base::mib;  // torch: 1.2 MiB
 
-// ISA-L takes a microsecond or more for each block of a DEFLATE stream, however empty it is. zlib's usual
-// settings put 16,383 symbols into one, its least memory 128.
-// Of one member, and one more for each min_block_bytes.
+// ISA-L needs a microsecond or more per DEFLATE block, even for empty ones. zlib's default settings put
+// 16,383 symbols into a block, its minimum memory setting 128. The limit is per member; every min_block_bytes
+// allow one more block.
 inline constexpr std::uint64_t max_short_blocks = 4096;
-inline constexpr std::uint64_t min_block_bytes = 32;  // packed
+inline constexpr std::uint64_t min_block_bytes = 32;  // compressed
 
-// Working memory of one thread (contents.hpp has the sum). Up to kept_member_bytes an ELF member is held in
-// memory; of a larger one there are max_snapshots, of up to 119 KiB each, from which it is unpacked again,
-// max_passes times over at most, and the headers of its device code (landmarks.hpp). More threads than
-// max_threads would wait for the largest member anyway, and memory stays below 200 MiB.
-inline constexpr std::size_t piece_bytes = 256 * base::kib;  // read, and unpacked, at a time
+// Working memory per thread (contents.hpp has the total). ELF members up to kept_member_bytes stay in memory.
+// Of a larger one, up to max_snapshots snapshots of up to 119 KiB each allow unpacking parts again, at most
+// max_passes times its size in total, and landmarks.hpp keeps the headers of its device code. More than
+// max_threads threads would only wait for the largest member; this bounds memory to 200 MiB.
+inline constexpr std::size_t piece_bytes = 256 * base::kib;  // bytes read or unpacked per step
 inline constexpr std::uint64_t kept_member_bytes = 16 * base::mib;
 inline constexpr std::uint64_t max_snapshots = 96;
 inline constexpr std::uint64_t max_passes = 8;
 inline constexpr std::size_t max_landmark_bytes = 4 * base::mib;  // torch 2.6: 1 MiB
 inline constexpr unsigned max_threads = 8;
-inline constexpr int max_zstd_window_log = 27;  // 128 MiB: clang's longest
+inline constexpr int max_zstd_window_log = 27;  // 128 MiB: clang's maximum
 
 }  // namespace wheelyard::inspect

@@ -20,13 +20,13 @@ base::Result<std::string_view> MemberStream::next() {
     return member_.method == Method::stored ? next_stored() : next_deflated();
 }
 
-base::Status MemberStream::prove_end() const {
+base::Status MemberStream::verify_end() const {
     if (produced_ != member_.unpacked_bytes) {
-        return base::fail("zip.size_mismatch", "The member unpacks to another size than declared.",
-                          std::to_string(produced_));
+        return base::fail_malformed("zip.size_mismatch", "The member unpacks to another size than declared.",
+                                    std::to_string(produced_));
     }
     if (whole_ && crc_ != member_.crc32) {
-        return base::fail("zip.crc_mismatch", "The member's CRC-32 differs.", std::to_string(crc_));
+        return base::fail_malformed("zip.crc_mismatch", "The member's CRC-32 differs.", std::to_string(crc_));
     }
     return {};
 }
@@ -43,7 +43,7 @@ base::Result<std::string_view> MemberStream::next_stored() {
     const std::uint64_t left = member_.packed_bytes - produced_;
     if (left == 0) {
         ended_ = true;
-        WHEELYARD_TRY(prove_end());
+        WHEELYARD_TRY(verify_end());
         return std::string_view();
     }
     piece_.resize(std::min<std::uint64_t>(left, piece_bytes));
@@ -51,7 +51,7 @@ base::Result<std::string_view> MemberStream::next_stored() {
     return deliver(piece_.size());
 }
 
-// Keeps as much in packed_ as the inflater wants to see at once.
+// Keeps at least Inflater::lookahead_bytes in packed_, except at the end.
 base::Status MemberStream::fill() {
     const std::size_t left = packed_.size() - packed_at_;
     const std::uint64_t unread = member_.packed_bytes - consumed_ - left;
@@ -69,7 +69,7 @@ std::string_view MemberStream::window() const {
 }
 
 base::Result<std::string_view> MemberStream::next_deflated() {
-    // One byte more than declared is asked for, so that a longer stream shows itself and goes no further.
+    // Request one byte more than declared, so that a longer stream is detected without unpacking all of it.
     const std::uint64_t left = member_.unpacked_bytes - produced_;
     const std::size_t room = std::min<std::uint64_t>(left + 1, piece_bytes);
     piece_.resize(std::max(piece_.size(), window_room_ + room));
@@ -90,25 +90,26 @@ base::Result<std::string_view> MemberStream::next_deflated() {
         finished = step.finished;
         const bool stuck = step.consumed == 0 && step.produced == 0 && !finished;
         if (step.damaged || stuck) {
-            return base::fail("zip.deflate_invalid",
-                              step.crumbled ? "The DEFLATE stream has more blocks than any compressor makes."
-                                            : "The member's data is no whole DEFLATE stream.",
-                              "after " + std::to_string(produced_ + produced) + " bytes");
+            return base::fail_malformed("zip.deflate_invalid",
+                                        step.too_many_blocks
+                                            ? "The DEFLATE stream has more blocks than any compressor makes."
+                                            : "The member's data is not a complete DEFLATE stream.",
+                                        "after " + std::to_string(produced_ + produced) + " bytes");
         }
     }
     if (produced > left) {
-        return base::fail("zip.size_mismatch", "The member unpacks to more than declared.",
-                          "more than " + std::to_string(member_.unpacked_bytes));
+        return base::fail_malformed("zip.size_mismatch", "The member unpacks to more than declared.",
+                                    "more than " + std::to_string(member_.unpacked_bytes));
     }
     auto piece = deliver(produced);
     if (!finished) return piece;
     ended_ = true;
     if (consumed_ != member_.packed_bytes) {
-        return base::fail("zip.size_mismatch",
-                          "Packed bytes are left over after the end of the DEFLATE stream.",
-                          std::to_string(member_.packed_bytes - consumed_) + " packed bytes left over");
+        return base::fail_malformed("zip.size_mismatch",
+                                    "There are packed bytes after the end of the DEFLATE stream.",
+                                    std::to_string(member_.packed_bytes - consumed_) + " extra packed bytes");
     }
-    WHEELYARD_TRY(prove_end());
+    WHEELYARD_TRY(verify_end());
     return piece;
 }
 
@@ -117,7 +118,7 @@ MemberStream::Place MemberStream::place() const {
     return {consumed_, produced_, Inflater(*inflater_), std::string(window())};
 }
 
-void MemberStream::go_to(const Place& place) {
+void MemberStream::seek(const Place& place) {
     consumed_ = place.consumed;
     produced_ = place.produced;
     if (inflater_) {
@@ -136,8 +137,8 @@ void MemberStream::go_to(const Place& place) {
 base::Result<std::string> read_member(const base::Reader& bytes, const Member& member,
                                       std::uint64_t limit_bytes) {
     if (member.unpacked_bytes > limit_bytes) {
-        return base::fail(
-            "zip.member_too_large", "The member is larger than anything of its kind.",
+        return base::fail_malformed(
+            "zip.member_too_large", "The member is larger than its limit.",
             std::to_string(member.unpacked_bytes) + " bytes, limit " + std::to_string(limit_bytes));
     }
     std::string whole;
@@ -155,8 +156,8 @@ std::uint64_t MemberReader::snapshot_interval(const Member& member) {
 
 base::Status MemberReader::read_at(std::uint64_t offset, char* into, std::size_t length) const {
     if (offset > size() || length > size() - offset) {
-        return base::fail("file.truncated", "The member ends before the bytes asked for.",
-                          std::to_string(offset) + "+" + std::to_string(length));
+        return base::fail_for_now("file.truncated", "The requested bytes are beyond the end of the member.",
+                                  std::to_string(offset) + "+" + std::to_string(length));
     }
     if (member_.method == Method::stored) return bytes_.read_at(member_.data_offset + offset, into, length);
     if (!kept_.empty()) {
@@ -175,22 +176,22 @@ base::Status MemberReader::read_again(std::uint64_t offset, char* into, std::siz
             for (const auto& snapshot : snapshots_) {
                 if (snapshot.produced <= offset) nearest = &snapshot;
             }
-            // Going on from where the stream stands is better, unless it is past the offset or a snapshot is
-            // nearer.
+            // Continue from the stream's position unless it is past the offset or a snapshot is closer.
             const bool behind = stream_.position() > offset;
             if (behind || (nearest != nullptr && nearest->produced > stream_.position())) {
                 static const MemberStream::Place beginning;
-                stream_.go_to(nearest != nullptr ? *nearest : beginning);
+                stream_.seek(nearest != nullptr ? *nearest : beginning);
             }
             if (unpacked_again_ / max_passes > size()) {
-                return base::fail("elf.malformed", "Its parts are scattered like no linker's.",
-                                  std::to_string(offset));
+                return base::fail_malformed("elf.malformed",
+                                            "The file's parts are in an order that no linker produces.",
+                                            std::to_string(offset));
             }
             piece_offset_ = stream_.position();
             WHEELYARD_ASSIGN(piece_, stream_.next());
             unpacked_again_ += piece_.size();
             if (piece_.empty())
-                return base::fail("file.truncated", "The member ends early.", std::to_string(offset));
+                return base::fail_for_now("file.truncated", "The member ends early.", std::to_string(offset));
             continue;
         }
         const std::string_view have = piece_.substr(offset - piece_offset_, length);

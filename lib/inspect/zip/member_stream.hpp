@@ -1,4 +1,4 @@
-// The unpacked bytes of one member: once from begin to end, proven, or again at any offset.
+// The unpacked bytes of one member: once sequentially with verification, or again at any offset.
 #pragma once
 
 #include <cstdint>
@@ -15,32 +15,32 @@
 
 namespace wheelyard::inspect {
 
-// Reads a member in pieces and proves, by its end, its size, its CRC-32 and that no packed byte is left over.
-// An Error whose code is a rule's ("zip.crc_mismatch") is about the wheel; any other is about reading it.
+// Reads a member in pieces and verifies size, CRC-32 and complete use of the packed bytes at its end. An
+// Error with the code of a rule ("zip.crc_mismatch") concerns the wheel; any other is an I/O error.
 class MemberStream {
   public:
     MemberStream(const base::Reader& bytes, const Member& member);
-    // The next piece, at most piece_bytes; valid until the next call; empty at the proven end.
+    // The next piece, at most piece_bytes, valid until the next call; empty at the verified end.
     [[nodiscard]] base::Result<std::string_view> next();
     [[nodiscard]] std::uint64_t position() const { return produced_; }
 
-    // Where unpacking stands, to go on from there later.
+    // A position in the stream from which unpacking can continue.
     struct Place {
         std::uint64_t consumed = 0;
         std::uint64_t produced = 0;
         Inflater inflater;
-        std::string window;  // what was unpacked last: the stream refers to it
+        std::string window;  // the latest output, which the stream may refer to
     };
     [[nodiscard]] Place place() const;
-    void go_to(const Place& place);  // from here on the CRC-32 is not judged
+    void seek(const Place& place);  // disables the CRC-32 check from here on
 
   private:
     [[nodiscard]] base::Result<std::string_view> next_stored();
     [[nodiscard]] base::Result<std::string_view> next_deflated();
     [[nodiscard]] base::Status fill();
     [[nodiscard]] base::Result<std::string_view> deliver(std::size_t produced);
-    [[nodiscard]] base::Status prove_end() const;
-    // The unpacked bytes that the rest of the stream may refer to.
+    [[nodiscard]] base::Status verify_end() const;
+    // The latest output, which the rest of the stream may refer to.
     [[nodiscard]] std::string_view window() const;
 
     const base::Reader& bytes_;
@@ -48,25 +48,25 @@ class MemberStream {
     std::uint64_t consumed_ = 0;  // packed bytes used
     std::uint64_t produced_ = 0;
     std::uint32_t crc_ = 0;
-    bool whole_ = true;  // from the first byte on, so the CRC-32 can be judged
+    bool whole_ = true;  // read from the first byte on, so the CRC-32 can be checked
     bool ended_ = false;
     std::string packed_;
     std::size_t packed_at_ = 0;
-    std::string piece_;  // in front of it, window_room_ bytes for what was unpacked before
+    std::string piece_;  // preceded by window_room_ bytes for the window
     std::size_t window_room_ = 0;
-    std::size_t behind_ = 0;      // of them in use, up to the beginning of the piece
-    std::size_t piece_size_ = 0;  // behind the room
+    std::size_t behind_ = 0;      // used bytes of that room, directly before the piece
+    std::size_t piece_size_ = 0;  // size of the piece after the room
     std::optional<Inflater> inflater_;
 };
 
-// The whole of a small member; more than `limit_bytes` is an Error "zip.member_too_large".
+// Reads a whole small member; more than `limit_bytes` is an Error "zip.member_too_large".
 [[nodiscard]] base::Result<std::string> read_member(const base::Reader& bytes, const Member& member,
                                                     std::uint64_t limit_bytes);
 
-// Random access to the unpacked bytes of a member that has been proven, for parsers of ELF files. A stored
-// member is read where it lies; a small one was kept in memory; a large one is unpacked again from the
-// nearest of its snapshots, except for its landmarks, and not without end: a file whose parts are scattered
-// so that reading it takes more than max_passes passes is an Error "elf.malformed". One thread at a time.
+// Random access to the unpacked bytes of a verified member, for parsers of ELF files. Stored members are read
+// directly, small ones from memory. Large ones are unpacked again from the nearest snapshot, except for
+// landmarks. If reads are so scattered that they need more than max_passes passes, the result is an Error
+// "elf.malformed". Use from one thread at a time.
 class MemberReader final : public base::Reader {
   public:
     MemberReader(const base::Reader& bytes, const Member& member, std::string kept,
@@ -80,7 +80,7 @@ class MemberReader final : public base::Reader {
     [[nodiscard]] std::uint64_t size() const override { return member_.unpacked_bytes; }
     [[nodiscard]] base::Status read_at(std::uint64_t offset, char* into, std::size_t length) const override;
 
-    // How far apart snapshots of `member` are taken.
+    // The distance in bytes between snapshots of `member`.
     [[nodiscard]] static std::uint64_t snapshot_interval(const Member& member);
 
   private:

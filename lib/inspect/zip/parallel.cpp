@@ -36,7 +36,7 @@ base::Status for_each_parallel(std::size_t count, unsigned threads,
     };
     const std::size_t helpers = std::min<std::size_t>({threads, max_threads, count});
     {
-        std::vector<std::jthread> team;  // joined at the end of this scope, also when starting one throws
+        std::vector<std::jthread> team;  // joined at the end of this scope, even if starting a thread throws
         for (std::size_t i = 1; i < helpers; ++i)
             team.emplace_back(run);
         run();

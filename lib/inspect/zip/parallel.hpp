@@ -1,4 +1,4 @@
-// Independent pieces of work over a few threads.
+// Runs independent work items on a few threads.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,8 @@
 
 namespace wheelyard::inspect {
 
-// Calls `work(i)` once for each i in [0, count), in order of starting, on up to `threads` threads (1: the
-// caller's own). Stops at the first Error and returns it; an exception in a thread is rethrown here.
+// Calls `work(i)` once for each i in [0, count), starting in order, on up to `threads` threads (1: only the
+// caller's). Stops at the first Error and returns it; rethrows exceptions of the threads.
 [[nodiscard]] base::Status for_each_parallel(std::size_t count, unsigned threads,
                                              const std::function<base::Status(std::size_t)>& work);
 

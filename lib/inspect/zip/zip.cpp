@@ -1,4 +1,4 @@
-// Reads the central directory, then every local header, and compares all that is said twice.
+// Reads the central directory and then every local header, and compares all redundant values.
 #include "lib/inspect/zip/zip.hpp"
 
 #include <algorithm>
@@ -31,7 +31,7 @@ std::string quoted(std::uint64_t value) {
     return std::to_string(value);
 }
 
-// Reads the extra field as type, length, data to its very end; `zip64` gets the data of the one ZIP64 field.
+// Parses the extra field strictly to its end; `zip64` gets the data of the only ZIP64 field.
 bool parse_extra(std::string_view extra, std::optional<std::string_view>& zip64) {
     base::ByteCursor cursor(extra);
     while (cursor.left() > 0) {
@@ -46,7 +46,7 @@ bool parse_extra(std::string_view extra, std::optional<std::string_view>& zip64)
     return true;
 }
 
-// One central entry: the member, or nullopt when the directory cannot be walked further.
+// Parses central entries one by one; nullopt if the directory cannot be parsed further.
 class CentralReader {
   public:
     CentralReader(std::string_view directory, Findings& findings) : cursor_(directory), findings_(findings) {}
@@ -54,7 +54,7 @@ class CentralReader {
     std::optional<Member> next() {
         if (cursor_.text(4) != central_signature) return std::nullopt;
         const std::uint16_t made_by = cursor_.u16();
-        cursor_.skip(2);  // version needed: what the method and sizes say is enough
+        cursor_.skip(2);  // version needed: method and sizes determine it
         Member member;
         member.flags = cursor_.u16();
         const std::uint16_t method = cursor_.u16();
@@ -87,7 +87,7 @@ class CentralReader {
         return member;
     }
     [[nodiscard]] std::size_t left() const { return cursor_.left(); }
-    // Whether the finding that ends the walk is there already.
+    // Whether a finding that ends the check was already added.
     [[nodiscard]] bool given_up() const { return given_up_; }
 
   private:
@@ -105,12 +105,14 @@ class CentralReader {
         const unsigned known = flag_encrypted | flag_descriptor | flag_utf8 | flag_deflate_level;
         if ((member.flags & ~known) != 0) findings_.add("zip.flags", member.name, {}, quoted(member.flags));
         if (member.method == Method::stored && member.packed_bytes != member.unpacked_bytes) {
-            findings_.add("zip.size_mismatch", member.name, quoted(member.packed_bytes) + " bytes, as stored",
+            findings_.add("zip.size_mismatch", member.name,
+                          quoted(member.packed_bytes) + " bytes, for a stored member",
                           quoted(member.unpacked_bytes));
         }
     }
 
-    // Unix modes are in the upper half of the external attributes; only regular files and folders install.
+    // The upper half of the external attributes has the Unix mode; installers handle regular files and
+    // folders only.
     void check_kind(const Member& member, std::uint16_t made_by, std::uint32_t attributes) {
         constexpr std::uint32_t type_mask = 0170000, regular = 0100000, folder = 0040000, link = 0120000;
         const std::uint32_t type = attributes >> 16 & type_mask;
@@ -130,7 +132,7 @@ class CentralReader {
         }
     }
 
-    // ZIP64: the field holds exactly the values that are all ones in the entry, in this order (APPNOTE
+    // ZIP64: the field contains exactly the values that are all ones in the entry, in this order (APPNOTE
     // 4.5.3).
     void apply_extra(Member& member, std::string_view extra) {
         std::optional<std::string_view> zip64;
@@ -163,7 +165,7 @@ class LocalReader {
     base::Status read(Member& member) {
         if (member.header_offset > data_end_ ||
             data_end_ - member.header_offset < local_bytes + member.name.size()) {
-            return unreadable(member, "a local header in front of the central directory");
+            return unreadable(member, "a local header before the central directory");
         }
         std::string text(local_bytes + member.name.size(), '\0');
         WHEELYARD_TRY(bytes_.read_at(member.header_offset, text.data(), text.size()));
@@ -179,7 +181,7 @@ class LocalReader {
         const std::uint16_t extra_bytes = cursor.u16();
         const std::uint64_t data = member.header_offset + local_bytes + name_bytes + extra_bytes;
         if (data > data_end_ || data_end_ - data < member.packed_bytes) {
-            return unreadable(member, "data in front of the central directory");
+            return unreadable(member, "data before the central directory");
         }
         member.data_offset = data;
         WHEELYARD_TRY(apply_extra(member, name_bytes, extra_bytes, packed, unpacked));
@@ -193,7 +195,8 @@ class LocalReader {
         }
         if (time_and_date != member.time_and_date)
             differs(member, "time", quoted(member.time_and_date), quoted(time_and_date));
-        if ((member.flags & flag_descriptor) != 0) return {};  // the values follow the data: refused anyway
+        if ((member.flags & flag_descriptor) != 0)
+            return {};  // the values follow the data; the wheel is rejected anyway
         if (crc != member.crc32) differs(member, "CRC-32", quoted(member.crc32), quoted(crc));
         if (packed != member.packed_bytes)
             differs(member, "packed size", quoted(member.packed_bytes), quoted(packed));
@@ -202,7 +205,7 @@ class LocalReader {
         return {};
     }
 
-    // Whether there is more than can be read.
+    // Whether the limit on extra fields was exceeded.
     [[nodiscard]] bool given_up() const { return given_up_; }
 
   private:
@@ -220,16 +223,16 @@ class LocalReader {
     }
 
     // A local ZIP64 field always has both sizes (APPNOTE 4.5.3). Writers that do not know the size in advance
-    // leave room for it, so it may be there without need: then it must say the same.
+    // reserve the field, so it may be redundant; then its values must agree.
     base::Status apply_extra(Member& member, std::uint64_t name_bytes, std::uint64_t extra_bytes,
                              std::uint64_t& packed, std::uint64_t& unpacked) {
         const bool needed = packed == all_ones_32 || unpacked == all_ones_32;
         std::optional<std::string_view> zip64;
-        // Any number of entries may refer to one local header, and each reads it.
+        // Any number of entries may refer to one local header, and each of them reads it.
         extra_bytes_ += extra_bytes;
         if (extra_bytes_ > max_directory_bytes) {
             findings_.add_final("zip.extra_invalid", member.name,
-                                quoted(max_directory_bytes) + " bytes in all local headers at most", "more");
+                                quoted(max_directory_bytes) + " bytes at most in all local headers", "more");
             given_up_ = true;
             return {};
         }
@@ -264,15 +267,14 @@ class LocalReader {
     bool given_up_ = false;
 };
 
-// Members must lie one after the other from offset 0 to the central directory: no gap hides bytes, none are
-// used twice.
+// Members must fill the file from offset 0 to the central directory without gaps (hidden bytes) and overlaps.
 void check_contiguous(const std::vector<Member>& members, std::uint64_t directory_offset,
                       Findings& findings) {
     std::vector<const Member*> in_file;
     for (const Member& member : members) {
         if (member.data_offset != 0) in_file.push_back(&member);
     }
-    if (in_file.size() != members.size()) return;  // zip.truncated says so; what is in between cannot be told
+    if (in_file.size() != members.size()) return;  // zip.truncated reports this; gaps cannot be determined
     std::sort(in_file.begin(), in_file.end(),
               [](const Member* a, const Member* b) { return a->header_offset < b->header_offset; });
     constexpr std::uint64_t max_descriptor = 24;  // signature, CRC-32, two sizes of eight bytes
@@ -281,7 +283,7 @@ void check_contiguous(const std::vector<Member>& members, std::uint64_t director
     for (const Member* member : in_file) {
         const std::string found = "offset " + quoted(member->header_offset);
         if (after_descriptor && member->header_offset > at && member->header_offset - at <= max_descriptor) {
-            // Already a finding of its own.
+            // zip.data_descriptor reports this.
         } else if (member->header_offset > at) {
             findings.add(at == 0 ? "zip.prefix" : "zip.gap", member->name, "offset " + quoted(at), found);
         } else if (member->header_offset < at) {
@@ -296,7 +298,7 @@ void check_contiguous(const std::vector<Member>& members, std::uint64_t director
     }
 }
 
-// False for a bomb: nothing of it will be unpacked.
+// Returns false for a decompression bomb, which must not be unpacked.
 bool check_sizes(Frame& frame, std::uint64_t file_bytes, const SizeLimits& sizes, Findings& findings) {
     bool sane = true;
     for (const Member& member : frame.members) {
@@ -309,7 +311,7 @@ bool check_sizes(Frame& frame, std::uint64_t file_bytes, const SizeLimits& sizes
         }
         if (member.unpacked_bytes > sizes.unpacked_bytes - frame.unpacked_bytes) {
             findings.add_final("zip.bomb", member.name,
-                               "at most " + quoted(sizes.unpacked_bytes) + " bytes in all", "more");
+                               "at most " + quoted(sizes.unpacked_bytes) + " bytes in total", "more");
             return false;
         }
         frame.unpacked_bytes += member.unpacked_bytes;
@@ -343,7 +345,7 @@ base::Result<std::optional<Frame>> read_frame(const base::Reader& bytes, Finding
         if (central.given_up()) return std::nullopt;
         if (!member || frame.members.size() == end->members) {
             findings.add_final("zip.directory_invalid", {},
-                               quoted(end->members) + " entries, as the end record says",
+                               quoted(end->members) + " entries, as in the end record",
                                "something else after " + quoted(frame.members.size()) + " entries");
             return std::nullopt;
         }
@@ -351,7 +353,7 @@ base::Result<std::optional<Frame>> read_frame(const base::Reader& bytes, Finding
     }
     if (frame.members.size() != end->members) {
         findings.add_final("zip.directory_invalid", {},
-                           quoted(end->members) + " entries, as the end record says",
+                           quoted(end->members) + " entries, as in the end record",
                            quoted(frame.members.size()));
         return std::nullopt;
     }

@@ -1,13 +1,14 @@
-// The frame of a wheel, byte by byte. ZIP readers disagree wherever a file says a thing twice: streaming
-// readers believe local headers, seeking ones the central directory; some search for the end, some skip what
-// they do not know. A wheel that two readers could take for two different things is refused, so this pass
-// allows exactly one shape:
+// The ZIP structure of a wheel. ZIP readers disagree if a file contains redundant values: streaming readers
+// use local headers, seeking readers the central directory; some search for the end record, some skip unknown
+// data. A wheel that two readers could interpret differently is rejected, so this pass allows exactly one
+// layout:
 //
-//     offset 0: local header, data, local header, data, …   each as its central entry says, nothing in
-//     between then:     central directory, (ZIP64 end record, ZIP64 locator,) end record without comment, end
-//     of file
+//     offset 0   local header, data, local header, data, …  each equal to its central entry, no gaps
+//     then       central directory
+//     then       ZIP64 end record and ZIP64 locator, if needed
+//     end        end record without comment
 //
-// Every rule with its reason: docs/formats/wheel-zip.md. Format: PKWARE APPNOTE 6.3.9.
+// Rules with reasons: docs/reference/wheel-zip.md. Format: PKWARE APPNOTE 6.3.9.
 #pragma once
 
 #include <cstdint>
@@ -26,14 +27,14 @@ enum class Method : std::uint16_t { stored = 0, deflate = 8 };
 struct Member {
     std::string name;
     std::uint64_t header_offset = 0;  // of the local header
-    std::uint64_t data_offset = 0;    // of the packed bytes; 0 when the local header could not be read
+    std::uint64_t data_offset = 0;    // of the packed bytes; 0 if the local header could not be read
     std::uint64_t packed_bytes = 0;
-    std::uint64_t unpacked_bytes = 0;  // as declared; the unpacking pass proves it
+    std::uint64_t unpacked_bytes = 0;  // as declared; verified when unpacking
     std::uint32_t crc32 = 0;
     Method method = Method::stored;
     std::uint16_t flags = 0;
     std::uint32_t time_and_date = 0;
-    bool readable = true;  // false: encrypted, an unknown method, or outside the file
+    bool readable = true;  // false: encrypted, unknown method, or outside the file
     [[nodiscard]] bool is_directory() const { return name.ends_with('/'); }
 };
 
@@ -42,8 +43,8 @@ struct Frame {
     std::uint64_t unpacked_bytes = 0;
 };
 
-// nullopt: no members can be told, or they are a bomb (the findings say why, and are final). Error: the bytes
-// could not be read (I/O).
+// nullopt: the members cannot be determined, or they are a bomb; a final finding says why. Error: I/O errors
+// only.
 [[nodiscard]] base::Result<std::optional<Frame>> read_frame(const base::Reader& bytes, Findings& findings,
                                                             const SizeLimits& sizes = {});
 

@@ -13,7 +13,7 @@ constexpr std::string_view zip64_end_signature{"PK\x06\x06", 4};
 constexpr std::string_view zip64_locator_signature{"PK\x06\x07", 4};
 constexpr std::uint64_t end_bytes = 22;
 constexpr std::uint64_t zip64_locator_bytes = 20;
-constexpr std::uint64_t zip64_end_bytes = 56;  // without the extensible data that nobody writes
+constexpr std::uint64_t zip64_end_bytes = 56;  // without the extensible data, which no writer uses
 constexpr std::uint64_t max_comment = 0xffff;
 
 base::Result<std::string> read(const base::Reader& bytes, std::uint64_t offset, std::uint64_t length) {
@@ -22,7 +22,7 @@ base::Result<std::string> read(const base::Reader& bytes, std::uint64_t offset, 
     return text;
 }
 
-// Where a lenient reader would find the end record: its offset, when it is not the last 22 bytes.
+// The offset where a lenient reader finds the end record if it is not in the last 22 bytes.
 base::Result<std::optional<std::uint64_t>> search_end(const base::Reader& bytes) {
     const std::uint64_t length = std::min(bytes.size(), end_bytes + max_comment);
     WHEELYARD_ASSIGN(const std::string tail, read(bytes, bytes.size() - length, length));
@@ -69,7 +69,7 @@ base::Result<std::optional<EndRecord>> find_end(const base::Reader& bytes, Findi
     return end;
 }
 
-// A field of the end record beside its ZIP64 twin: equal, or all ones (APPNOTE 4.4.1.4).
+// Whether a field of the end record agrees with its ZIP64 counterpart: equal, or all ones (APPNOTE 4.4.1.4).
 bool agrees(std::uint64_t narrow, std::uint64_t wide, std::uint64_t all_ones) {
     return narrow == all_ones || narrow == wide;
 }
@@ -135,7 +135,7 @@ base::Result<std::optional<ZipEnd>> read_zip_end(const base::Reader& bytes, Find
     }
     if (!zip64 && (end->members == 0xffff || end->directory_bytes == 0xffffffff ||
                    end->directory_offset == 0xffffffff)) {
-        findings.add_final("zip.zip64_invalid", {}, "a ZIP64 locator, as the end record says", "none");
+        findings.add_final("zip.zip64_invalid", {}, "a ZIP64 locator, which the end record requires", "none");
         return std::nullopt;
     }
     if (result.directory_bytes > records_offset ||

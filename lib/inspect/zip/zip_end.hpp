@@ -16,7 +16,7 @@ struct ZipEnd {
     std::uint64_t directory_bytes = 0;
 };
 
-// Proves that the central directory ends where the end records begin and that all records agree.
+// Verifies that the central directory ends where the end records begin and that all records agree.
 [[nodiscard]] base::Result<std::optional<ZipEnd>> read_zip_end(const base::Reader& bytes, Findings& findings);
 
 }  // namespace wheelyard::inspect

@@ -26,7 +26,7 @@ bool has_control(std::string_view text) {
     return false;
 }
 
-// The reason why `name` is no plain relative path, or nothing.
+// Why `name` is not a plain relative path; empty if it is.
 std::string_view path_fault(std::string_view name) {
     if (name.starts_with('/')) return "absolute";
     if (name.find('\\') != std::string_view::npos) return "a backslash";
@@ -56,18 +56,18 @@ bool check_member_name(std::string_view name, bool utf8_flag, Findings& findings
         return false;
     }
     if (!base::is_utf8(name)) {
-        findings.add("zip.name_encoding", name, "UTF-8", "other bytes");
+        findings.add("zip.name_encoding", name, "UTF-8", "invalid UTF-8");
         return true;
     }
     if (!utf8_flag && !is_ascii(name))
-        findings.add("zip.name_encoding", name, "flag bit 11 with a name beyond ASCII", "unset");
+        findings.add("zip.name_encoding", name, "flag bit 11 for a non-ASCII name", "unset");
     if (has_control(name)) findings.add("zip.name_control", name);
     if (const auto fault = path_fault(name); !fault.empty())
         findings.add("zip.name_path", name, "a relative path", fault);
     for (const std::string_view component : base::split(name, '/')) {
         if (component.size() > max_component_bytes) {
             findings.add("zip.name_too_long", name,
-                         std::to_string(max_component_bytes) + " bytes in a component at most",
+                         std::to_string(max_component_bytes) + " bytes at most in a component",
                          std::to_string(component.size()));
         }
     }

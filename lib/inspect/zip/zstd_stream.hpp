@@ -1,5 +1,5 @@
-// Zstandard (RFC 8878) in pieces; the one wrapper of libzstd. A build without libzstd has the class, but none
-// is available.
+// Zstandard (RFC 8878) in pieces; the only wrapper of libzstd's streaming interface. In builds without
+// libzstd available() is false.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,13 @@ class ZstdStream {
   public:
     [[nodiscard]] static bool available();
 
-    ZstdStream();  // must be available
+    ZstdStream();  // requires available()
     ZstdStream(const ZstdStream&) = delete;
     ZstdStream& operator=(const ZstdStream&) = delete;
     ~ZstdStream();
 
-    // Unpacks from `packed` into `into` until either is used up or the frame ends. A frame with a window of
-    // over 2^max_zstd_window_log bytes counts as damaged.
+    // Unpacks from `packed` into `into` until either is used up or the frame ends. A window of more than
+    // 2^max_zstd_window_log bytes counts as damaged.
     [[nodiscard]] Inflater::Step step(std::string_view packed, char* into, std::size_t capacity);
 
   private:

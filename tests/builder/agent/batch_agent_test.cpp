@@ -18,7 +18,7 @@ class ToldScheduler final : public Scheduler {
   public:
     explicit ToldScheduler(Scheduler& runner) : runner_(runner) {}
     base::Status submit(const JobRequest& job) override {
-        if (!refusal.empty()) return base::fail(refusal, "no");
+        if (refusal) return base::fail(*refusal);
         given.push_back(job);
         return run ? runner_.submit(job) : base::Status();
     }
@@ -35,7 +35,7 @@ class ToldScheduler final : public Scheduler {
     [[nodiscard]] bool is_batch_system() const override { return true; }
 
     JobView view{JobState::queued, "Slurm job 1, PENDING Priority", {}};
-    std::string refusal;
+    std::optional<base::Error> refusal;
     bool run = false;
     std::vector<JobRequest> given;
     std::vector<std::string> cancelled;
@@ -67,7 +67,7 @@ TEST_CASE("a job in the queue is waited for, for as long as it takes, and is sub
 
 TEST_CASE("a refusal for now leaves nothing to look for, and the same attempt is submitted later") {
     BatchFarm farm;
-    farm.told.refusal = "scheduler.not_now";
+    farm.told.refusal = not_now("no", "");
     farm.tick();
     farm.tick();
     CHECK(farm.only().state == State::prepared);
@@ -75,7 +75,7 @@ TEST_CASE("a refusal for now leaves nothing to look for, and the same attempt is
     CHECK(farm.only().waiting.tries == 2);  // asked less and less often, and said once: cron sends mail
     CHECK(std::count_if(farm.notes.begin(), farm.notes.end(),
                         [](const std::string& note) { return note.starts_with("waits: "); }) == 1);
-    farm.told.refusal.clear();
+    farm.told.refusal.reset();
     farm.tick();
     CHECK(farm.only().state == State::submitting);
     CHECK(farm.told.given.size() == 1);
@@ -83,10 +83,10 @@ TEST_CASE("a refusal for now leaves nothing to look for, and the same attempt is
 
 TEST_CASE("an answer that got lost is looked for by name before anything is submitted again") {
     BatchFarm farm;
-    farm.told.refusal = "scheduler.unsure";
+    farm.told.refusal = unsure("no", "");
     farm.tick();
     CHECK(farm.only().state == State::submitting);
-    farm.told.refusal.clear();
+    farm.told.refusal.reset();
     farm.told.view = {JobState::unknown, "cannot be asked", {}};
     farm.tick();
     CHECK(farm.told.given.empty());
@@ -100,7 +100,7 @@ TEST_CASE("an answer that got lost is looked for by name before anything is subm
 
 TEST_CASE("a refusal for good and a job that can never run end the task with the reason") {
     BatchFarm refused;
-    refused.told.refusal = "scheduler.refused";
+    refused.told.refusal = base::Error{"scheduler.refused", "no"};
     CHECK(refused.settle().plan.count(CellState::given_up) == 1);
     CHECK(refused.only().failure->error.code == "scheduler.refused");
 
@@ -261,9 +261,9 @@ TEST_CASE("a person stops an attempt: its job is cancelled, no late start runs, 
 
 TEST_CASE("a refusal after a submission that got lost lets no late job of it build") {
     BatchFarm farm;
-    farm.told.refusal = "scheduler.unsure";
+    farm.told.refusal = unsure("no", "");
     farm.tick();
-    farm.told.refusal = "scheduler.refused";
+    farm.told.refusal = base::Error{"scheduler.refused", "no"};
     farm.told.view = {JobState::unclaimed, "Slurm knows no job of this name", {}};
     const fs::path claim = farm.site.work_directory / "attempts" / farm.only().id / "claim";
     SUBCASE("it is forbidden and cancelled") {

@@ -28,7 +28,7 @@ Attempt ended(const std::string& id, const std::string& task, base::UnixMicros w
     attempt.state = State::failed;
     attempt.changed = when;
     attempt.tree_bytes = bytes;
-    attempt.failure = Failure{"build", {"job.failed", "it broke"}, "", true};
+    attempt.failure = Failure{"build", {"job.failed", "it broke"}, "", true, "", 0, EndCause::failed};
     return attempt;
 }
 
@@ -141,7 +141,7 @@ TEST_CASE("a tree stays while there is room, and goes without its log, its recor
 TEST_CASE("an agent that is killed as it removes a tree leaves none that an attempt would go on in") {
     FailedFarm farm;
     Attempt cut = farm.attempts().front();
-    cut.failure->error.code = "job.time_limit";
+    cut.failure->error.code = end_row(EndCause::time_limit).code;
     cut.source.sha256 = std::string(64, 'a');
     testing::must(farm.journal->write(cut));
     const std::string its_tree = "the build tree of attempt " + cut.id;

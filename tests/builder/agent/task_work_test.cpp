@@ -225,7 +225,9 @@ TEST_CASE("a registry that refuses one lease for now is no reason to let the oth
     std::vector<Attempt> attempts;
     for (const bool is_away : {false, true}) {
         CAPTURE(is_away);
-        farm.tasks.refusal = is_away ? "http.timeout" : "task.unavailable";
+        farm.tasks.refusal = base::fail_as(is_away ? base::ErrorKind::cut : base::ErrorKind::unavailable,
+                                           base::Recovery::retry, {"test.no_answer", "No"})
+                                 .value();
         farm.tasks.renewed.clear();
         TaskWork work(parts);
         work.read();
@@ -428,7 +430,7 @@ TEST_CASE("a cancelled task stops its attempt") {
     TaskFarm farm;
     farm.tasks.staging.busy = true;
     farm.tick();
-    farm.tasks.refusal = "task.cancelled";
+    farm.tasks.refusal = task_refusal({"task.cancelled", "No"});
     farm.tick();
     CHECK(farm.claims() == 0);
     CHECK(farm.attempts().front().state == State::failed);

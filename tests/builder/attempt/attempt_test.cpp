@@ -2,9 +2,14 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdlib>
+#include <filesystem>
 #include <set>
 
+#include "builder/attempt/attempt_fields.hpp"
 #include "builder/attempt/limits.hpp"
+#include "lib/base/file.hpp"
+#include "lib/base/limits.hpp"
 #include "lib/base/text.hpp"
 
 namespace wheelyard::builder {
@@ -36,7 +41,7 @@ Attempt full() {
     attempt.governed->limit_bytes = 5;
     attempt.wheel = {"x.whl", "cd", 7, 2, 1'790'000'001'400'000, "main"};
     attempt.verdicts = {"a.b: c"};
-    attempt.waiting = {3, 1'790'000'002'000'000, "down"};
+    attempt.waiting = {WaitFor::retry, 3, 1'790'000'001'000'000, 1'790'000'002'000'000, "down"};
     attempt.failure = Failure{"build", {"job.failed", "s", "v", "a"}, "error: x", false, "link.not_pic", 77};
     attempt.tree_bytes = 4'000'000'000;
     attempt.tree_removed = 1'790'000'003'000'000;
@@ -87,6 +92,28 @@ TEST_CASE("what is no attempt is refused, and members of a later version are ign
         CHECK(read.error().code == row.code);
     }
     CHECK(parse_attempt(base::replace_all(good, "\"format\"", "\"new\": 1,\n\"format\"")).has_value());
+}
+
+// Between its two marks; WHEELYARD_UPDATE_GOLDEN=1 writes them.
+TEST_CASE("the journal's page lists exactly the fields of an attempt") {
+    constexpr std::string_view first_mark =
+        "<!-- attempt fields: WHEELYARD_UPDATE_GOLDEN=1 builder_tests writes them -->\n";
+    constexpr std::string_view last_mark = "<!-- end of attempt fields -->\n";
+    const auto page = std::filesystem::path(WHEELYARD_TEST_DATA) / "../docs/reference/journal.md";
+    auto text = base::read_file(page, base::mib);
+    REQUIRE(text.has_value());
+    const auto first = text->find(first_mark);
+    const auto last = text->find(last_mark);
+    REQUIRE(first != std::string::npos);
+    REQUIRE(last != std::string::npos);
+    const auto begin = first + first_mark.size();
+    const char* update = std::getenv("WHEELYARD_UPDATE_GOLDEN");
+    if (update != nullptr && update[0] == '1') {
+        text->replace(begin, last - begin, render_attempt_fields());
+        REQUIRE(base::replace_file(page, *text).has_value());
+        return;
+    }
+    CHECK(text->substr(begin, last - begin) == render_attempt_fields());
 }
 
 TEST_CASE("ids are short, begin with a letter, sort by time and differ") {

@@ -1,5 +1,5 @@
-// The doctor against real logs: each rule has the lines of one (tests/builder/doctor/data/, its first line says
-// where they are from); and against logs of every shape.
+// The doctor on real logs (tests/builder/doctor/data/, one per rule; the first line names the source), and on
+// logs of every shape.
 #include "builder/doctor/doctor.hpp"
 
 #include <doctest/doctest.h>
@@ -35,7 +35,7 @@ std::string first_error(std::string_view log) {
     return seen.first_error ? seen.first_error->text : "";
 }
 
-TEST_CASE("every rule knows a real log's lines, and every real log has its rule") {
+TEST_CASE("every rule matches a real log, and every real log has a rule") {
     const fs::path folder = fs::path(WHEELYARD_TEST_DATA) / "builder" / "doctor" / "data";
     std::set<std::string> shown;
     for (const auto& entry : fs::directory_iterator(folder)) {
@@ -68,7 +68,7 @@ TEST_CASE("every pattern of every rule can match, and codes are unique") {
             if (pattern.empty()) continue;
             CAPTURE(pattern);
             CHECK(pattern == base::ascii_lower(pattern));
-            CHECK(longest_piece(pattern).size() >= 6);  // shorter ones stand in half of all lines
+            CHECK(longest_piece(pattern).size() >= 6);  // shorter ones occur in half of all lines
             const std::string line = base::replace_all(pattern, "*", " x ");
             CHECK(matches_pattern(pattern, line));
             const auto seen = examine("error: " + line + "\n");
@@ -79,7 +79,7 @@ TEST_CASE("every pattern of every rule can match, and codes are unique") {
     }
 }
 
-TEST_CASE("pieces of a pattern must stand in their order") {
+TEST_CASE("pieces of a pattern must match in order") {
     CHECK(matches_pattern("a*b", "xxaxxbxx"));
     CHECK(!matches_pattern("a*b", "ba"));
     CHECK(!matches_pattern("ab*b", "ab"));
@@ -87,7 +87,7 @@ TEST_CASE("pieces of a pattern must stand in their order") {
     CHECK(longest_piece("ab*abcd*abc") == "abcd");
 }
 
-TEST_CASE("what explains more is told first, then what came first") {
+TEST_CASE("findings are sorted by weight, then by line") {
     CHECK(likeliest(examine("x.c:1:10: fatal error: hdf5.h: No such file or directory\n"
                             "cp: error writing 'y': No space left on device\n")) == "disk.full");
     CHECK(likeliest(examine("ninja: build stopped: subcommand failed.\n"
@@ -101,7 +101,7 @@ TEST_CASE("what explains more is told first, then what came first") {
     CHECK(two.findings.size() == 2);
 }
 
-TEST_CASE("a configuration that looks around and a warning are no failure") {
+TEST_CASE("feature probes of a configuration and warnings are not failures") {
     for (const char* line :
          {"-- Could NOT find MPI (missing: MPI_C_FOUND)",
           "checking for mpi.h... fatal error: mpi.h: No such file",
@@ -114,7 +114,7 @@ TEST_CASE("a configuration that looks around and a warning are no failure") {
           "machine.clock_skew");
 }
 
-TEST_CASE("the first cause is found, not its echo") {
+TEST_CASE("the first error is the cause, not a consequence") {
     struct Row {
         const char* log;
         const char* error;
@@ -146,7 +146,7 @@ TEST_CASE("the first cause is found, not its echo") {
     }
 }
 
-TEST_CASE("an unknown failure shows its first error with file, line and what stands around it") {
+TEST_CASE("an unknown failure shows its first error with file, line and context") {
     const Examination seen = examine(
         "1\n2\n3\n4\n5\nsrc/a.cpp:12:5: error: 'x' is odd\n   12 |  x;\n      |  ^\n8\n9\n10\nlast: error: "
         "no\n");
@@ -160,7 +160,7 @@ TEST_CASE("an unknown failure shows its first error with file, line and what sta
     CHECK(seen.lines == 12);
 }
 
-TEST_CASE("tools name files and lines in their own ways") {
+TEST_CASE("files and lines are found in each tool's notation") {
     struct Row {
         const char* line;
         const char* file;
@@ -190,7 +190,7 @@ TEST_CASE("tools name files and lines in their own ways") {
     CHECK(python.first_error->source.line == 9);
 }
 
-TEST_CASE("only the last phase counts, where phases are marked, and the exit code is told") {
+TEST_CASE("only the last marked phase counts, and the exit code is reported") {
     const Examination seen = examine(
         "@@wheelyard phase=requirements at=x\nWARNING: Could not resolve host: a\nold error: gone by\n"
         "@@wheelyard phase=build at=y\nfine\nx.c:1: error: late\n@@wheelyard exit=2 phase=build at=z\n");
@@ -200,26 +200,26 @@ TEST_CASE("only the last phase counts, where phases are marked, and the exit cod
     CHECK(seen.first_error->text == "x.c:1: error: late");
     CHECK(seen.first_error->line == 6);
     CHECK(likeliest(examine(
-              "fine\n@@wheelyard told to end: time_limit\n@@wheelyard exit=143 phase=build at=z\n")) ==
+              "fine\n@@wheelyard stop requested: time_limit\n@@wheelyard exit=143 phase=build at=z\n")) ==
           "time.job_limit");
     CHECK(likeliest(examine("@@wheelyard phase=build at=y\n@@wheelyard exit=137 phase=build at=z\n")) ==
           "memory.child_killed");
 }
 
-TEST_CASE("a long line is cut and control characters go") {
+TEST_CASE("a long line is cut and control characters are removed") {
     const std::string found = first_error("error: \x1b[31m" + std::string(5000, 'x'));
     CHECK(found.size() <= max_error_line_bytes + 3);
     CHECK(found.find('\x1b') == std::string::npos);
 }
 
-TEST_CASE("a long log is read to its end, wherever its pieces are cut") {
+TEST_CASE("a long log gives the same result wherever its pieces are cut") {
     const std::string noise(100, '.');
     std::string log;
     while (log.size() < 3 * base::mib)
         log += noise + "\n";
     log.append(max_log_line_bytes * 3, 'x').append("error: after the cut of a line\n");
     const std::string last = "x.c:1: error: late";
-    log += noise + "\n" + last;  // no line feed at its end
+    log += noise + "\n" + last;  // no final line feed
     const base::TempDir folder = *base::TempDir::make("log");
     testing::write(folder.path() / "log", log);
     const auto seen = examine_log(folder.path() / "log");
@@ -236,12 +236,12 @@ TEST_CASE("a long log is read to its end, wherever its pieces are cut") {
     }
 }
 
-TEST_CASE("the report names the rule, the place and what to do, in text and JSON") {
+TEST_CASE("the report has the rule, the position and the remedy, in text and JSON") {
     const Examination seen = examine("a\npy.c:1:10: fatal error: Python.h: No such file or directory\nb\n");
     const std::string text = render_examination(seen, "build.log");
     for (const char* part :
          {"python.headers_missing: ", "build.log:2: py.c:1:10: fatal error", "what to do: Install",
-          "by the agent: nothing is tried again", "of py.c:1", "  > py.c:1:10", "3 lines read"}) {
+          "agent: does not retry", "in py.c:1", "  > py.c:1:10", "3 lines"}) {
         CAPTURE(part);
         CHECK(text.find(part) != std::string::npos);
     }
@@ -254,12 +254,13 @@ TEST_CASE("the report names the rule, the place and what to do, in text and JSON
     CHECK(json->find("first_error")->int_or("file_line", 0) == 1);
     CHECK(render_examination(examine("fine\n@@wheelyard exit=0 phase=done at=x\n"), "l")
               .starts_with("The build succ"));
-    CHECK(render_examination(examine("x.c:1: error: odd\n"), "l").starts_with("No rule knows this failure."));
+    CHECK(
+        render_examination(examine("x.c:1: error: odd\n"), "l").starts_with("No rule matches this failure."));
     CHECK(io::parse_json(render_rules_json()).has_value());
 }
 
-TEST_CASE("docs/doctor-rules.md is what the table says") {
-    CHECK(testing::read_repository_file("docs/doctor-rules.md") == render_doctor_rules_markdown());
+TEST_CASE("docs/reference/doctor-rules.md is up to date with the table") {
+    CHECK(testing::read_repository_file("docs/reference/doctor-rules.md") == render_doctor_rules_markdown());
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// However much a program says, a person reads a few lines of it.
+// The end of a program's output, shortened to a few lines.
 #include "builder/doctor/last_words.hpp"
 
 #include <doctest/doctest.h>
@@ -12,7 +12,7 @@
 namespace wheelyard::builder {
 namespace {
 
-TEST_CASE("the last lines that say anything are told, as a person saw them") {
+TEST_CASE("the last non-empty lines are shown as they appeared on a terminal") {
     CHECK(last_words("").empty());
     CHECK(last_words("\n \n").empty());
     CHECK(last_words("one") == "one");
@@ -22,16 +22,16 @@ TEST_CASE("the last lines that say anything are told, as a person saw them") {
           "99 % / fatal: it is broken");
 }
 
-TEST_CASE("a line is cut, and no character with it") {
+TEST_CASE("a long line is cut between characters") {
     for (std::size_t before = 0; before < 3; ++before) {
         CAPTURE(before);
         std::string line(before, 'x');
         while (line.size() < 64 * base::kib)
             line += "€";
-        const std::string told = last_words(line + "\n" + line + "\nthe end");
-        CHECK(told.size() < 3 * (max_error_line_bytes + 3) + 6);
-        CHECK(told.ends_with("… / the end"));
-        CHECK(base::is_utf8(told));
+        const std::string shown = last_words(line + "\n" + line + "\nthe end");
+        CHECK(shown.size() < 3 * (max_error_line_bytes + 3) + 6);
+        CHECK(shown.ends_with("… / the end"));
+        CHECK(base::is_utf8(shown));
     }
 }
 

@@ -1,4 +1,4 @@
-// Many words at once, against a search for each alone.
+// A search for many words, compared with a plain search for each.
 #include "builder/doctor/word_search.hpp"
 
 #include <doctest/doctest.h>
@@ -18,7 +18,7 @@ std::vector<std::uint16_t> found_in(const std::vector<std::string_view>& words, 
     return found;
 }
 
-TEST_CASE("words are found wherever they end, inside of each other, and in any letter case") {
+TEST_CASE("overlapping and nested words are found, ignoring case") {
     using Found = std::vector<std::uint16_t>;
     const std::vector<std::string_view> words = {"he", "she", "his", "hers", "error:", "no space"};
     CHECK(found_in(words, "ushers") == Found{0, 1, 3});
@@ -35,8 +35,8 @@ TEST_CASE("words are found wherever they end, inside of each other, and in any l
     CHECK(found_in({"aaa", "aa", "a"}, "aaaa") == Found{0, 0, 1, 1, 1, 2, 2, 2, 2});
 }
 
-TEST_CASE("what is found is what a plain search finds") {
-    // All words of up to three letters of an alphabet of two, in all texts of up to eight.
+TEST_CASE("the search finds exactly what a plain search finds") {
+    // All words of up to three letters from an alphabet of two, in all texts of up to eight.
     std::vector<std::string> owned;
     for (std::size_t length = 1; length <= 3; ++length) {
         for (unsigned bits = 0; bits < 1U << length; ++bits) {

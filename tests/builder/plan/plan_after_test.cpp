@@ -26,7 +26,8 @@ Attempt attempt(const std::string& id, Purpose purpose, State state, char digest
     made.state = state;
     made.source.kind = "wheel";
     made.source.sha256 = std::string(64, digest);
-    if (state == State::failed) made.failure = Failure{"test", {"job.failed", "it broke"}, "", true};
+    if (state == State::failed)
+        made.failure = Failure{"test", {"job.failed", "it broke"}, "", true, "", 0, EndCause::failed};
     return made;
 }
 

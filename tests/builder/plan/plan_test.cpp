@@ -44,7 +44,8 @@ Attempt attempt(const std::string& id, const std::string& task, State state,
 
 Attempt failed(const std::string& id, bool try_again = true) {
     Attempt made = attempt(id, "demo-1.0-cp311", State::failed);
-    made.failure = Failure{"build", {"job.failed", "it broke"}, "x.c: error: no", try_again};
+    made.failure =
+        Failure{"build", {"job.failed", "it broke"}, "x.c: error: no", try_again, "", 0, EndCause::failed};
     return made;
 }
 
@@ -52,6 +53,7 @@ Attempt ended_by(const std::string& code, int number) {
     Attempt made = failed("w" + std::to_string(number));
     made.number = number;
     made.failure->error = {code, "it ended"};
+    made.failure->end = cause_of_code(code);
     made.failure->first_error.clear();
     return made;
 }
@@ -449,7 +451,7 @@ TEST_CASE("what waits for a person is told apart from what the agent moves on") 
     CHECK(farm.awaiting_others().empty());  // both companions wait for a torch that is wanted
     Attempt torch = attempt("w1", "torch-2.4.0+cu123-cp311", State::failed, "2.4.0+cu123");
     torch.package = "torch";
-    torch.failure = Failure{"build", {"job.failed", "it broke"}, "", false};
+    torch.failure = Failure{"build", {"job.failed", "it broke"}, "", false, "", 0, EndCause::failed};
     farm.scene.world.attempts = {torch};
     CHECK(farm.awaiting_others() == std::vector<std::string>{"vision-0.19.0+cu123-cp311"});
     CHECK(farm.told()[1].ends_with("which it is built against (given up: not before `retry`)"));

@@ -75,7 +75,7 @@ TEST_CASE("a job that its scheduler ended for memory counts as much as a compile
     Attempt attempt = ended("demo-1-cp311", 1, 4000);
     attempt.governed.reset();
     CHECK(!ran_out_of_memory(attempt));
-    attempt.failure = Failure{"build", {"job.out_of_memory", "s"}, "", true};
+    attempt.failure = Failure{"build", {"job.out_of_memory", "s"}, "", true, "", 0, EndCause::out_of_memory};
     CHECK(ran_out_of_memory(attempt));
     CHECK(chosen(site_with(4000, 20000), {attempt}) == 6000);
 }
@@ -108,7 +108,7 @@ TEST_CASE("where there is no more memory, or fewer compilers at once may pass, h
         Attempt last = ended("demo-1-cp311", 1, 4000);
         last.governed.reset();
         last.cores = row.had;
-        last.failure = Failure{"build", {row.code, "s"}, "", true, row.cause};
+        last.failure = Failure{"build", {row.code, "s"}, "", true, row.cause, 0, cause_of_code(row.code)};
         const auto chosen_cores = choose_cores(site, "demo-1-cp311", row.now, {last});
         CHECK(chosen_cores.cores == row.cores);
         CHECK(chosen_cores.why.empty() == (row.cores == 0));
@@ -117,7 +117,7 @@ TEST_CASE("where there is no more memory, or fewer compilers at once may pass, h
     CHECK(choose_cores(site, "demo-1-cp311", 4000, {}).cores == 0);
     // One compile that does not fit alone is not helped by fewer.
     Attempt giant = ended("demo-1-cp311", 1, 4000, 1);
-    giant.failure = Failure{"build", {"job.out_of_memory", "s"}, "", true};
+    giant.failure = Failure{"build", {"job.out_of_memory", "s"}, "", true, "", 0, EndCause::out_of_memory};
     CHECK(choose_cores(site, "demo-1-cp311", 4000, {giant}).cores == 0);
 }
 

@@ -10,7 +10,7 @@ namespace {
 constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
 }
 
-TEST_CASE("the times that batch systems print") {
+TEST_CASE("times as batch systems print them") {
     CHECK(parse_elapsed_s("0:07") == 7);
     CHECK(parse_elapsed_s("01:00:00") == 3600);
     CHECK(parse_elapsed_s("1-02:03:04") == 93'784);
@@ -21,7 +21,7 @@ TEST_CASE("the times that batch systems print") {
     CHECK(parse_elapsed_s("") == 0);
 }
 
-TEST_CASE("the sizes that batch systems print") {
+TEST_CASE("sizes as batch systems print them") {
     CHECK(parse_size_kib("204800K") == 204'800);
     CHECK(parse_size_kib("1M") == 1024);
     CHECK(parse_size_kib("1.5G") == 1024 * 1024);
@@ -33,8 +33,8 @@ TEST_CASE("the sizes that batch systems print") {
     CHECK(parse_size_kib("?") == 0);
 }
 
-// A fuzzer's finding: another user's job may have any text in its columns.
-TEST_CASE("numbers beyond the range are its largest value") {
+// Found by fuzzing: another user's job may have any text in its columns.
+TEST_CASE("numbers beyond the range become its largest value") {
     CHECK(parse_elapsed_s("00:12544499196438482480:15") == most);
     CHECK(parse_elapsed_s("9223372036854775807-00:00:01") == most);
     CHECK(parse_size_kib("18446744073709551615T") == most);

@@ -1,4 +1,4 @@
-// job.sh as text, and as bash really runs it.
+// job.sh as text, and run by a real bash.
 #include "builder/schedule/job_script.hpp"
 
 #include <doctest/doctest.h>
@@ -12,20 +12,20 @@
 namespace wheelyard::builder {
 namespace {
 
-TEST_CASE("job.sh is rendered as the golden file says") {
+TEST_CASE("job.sh matches its golden file") {
     const JobRequest job{"w1kq7x9aab3cde", {"/work/attempts/w1kq7x9aab3cde"}, {}, 8, 16384, 240};
     const std::string script = render_job_script({job, "#PBS -N w1kq7x9aab3cde\n", true});
     CHECK(test_support::golden_difference("builder/job.sh", script) == "");
 }
 
-TEST_CASE("the warning comes early enough to end in order, and not much earlier") {
+TEST_CASE("the warning leaves enough time for a clean stop, and not much more") {
     CHECK(warning_before_end_s(0) == min_warning_s);
     CHECK(warning_before_end_s(1) == min_warning_s);
     CHECK(warning_before_end_s(30) == 180);
     CHECK(warning_before_end_s(10'000) == max_warning_s);
 }
 
-// job.sh around a build script, run to its end.
+// Runs job.sh with this build script to its end.
 struct Scene {
     base::TempDir folder = *base::TempDir::make("job");
     AttemptFolder attempt{folder.path() / "a b"};
@@ -51,20 +51,20 @@ TEST_CASE("the build gets its environment, its log and its exit code") {
     CHECK((status.st_mode & 0777) == 0600);
 }
 
-TEST_CASE("a warning ends the whole build, which still says how far it came") {
+TEST_CASE("a warning stops the whole build, which still records how far it came") {
     const Scene scene;
-    // The build warns job.sh, its parent, once its own child runs: nobody waits for the clock.
+    // The build signals job.sh, its parent, once its own child runs, so that the test needs no sleep.
     const auto finished = scene.run(
         "trap 'code=$?; echo ended with $code; exit $code' EXIT\ntrap 'exit 143' TERM\n"
         "sleep 1000 &\necho $! > sleeper\nkill -USR1 $PPID\nwait\n");
     CHECK(finished.exit_code == 143);
     CHECK(read_cut(scene.attempt) == "time_limit");
     const std::string log = testing::read(scene.attempt.log());
-    CHECK(log.find("told to end: time_limit") != std::string::npos);
+    CHECK(log.find("stop requested: time_limit") != std::string::npos);
     CHECK(log.find("ended with 143") != std::string::npos);
     const auto sleeper = base::parse_decimal(base::trim(testing::read(scene.attempt.root / "sleeper")));
     REQUIRE(sleeper.has_value());
-    // A process that has ended has no command line any more, also while nobody has reaped it.
+    // A process that has ended has no command line, even before it is reaped.
     const auto is_there = [&sleeper] {
         const auto words = base::read_file("/proc/" + std::to_string(*sleeper) + "/cmdline", 4096);
         return words && !words->empty();

@@ -1,4 +1,4 @@
-// How a local job looks in each situation that a claim can be in.
+// The state of a local job for every situation that its claim can be in.
 #include "builder/schedule/local_scheduler.hpp"
 
 #include <doctest/doctest.h>
@@ -28,7 +28,7 @@ struct Scene {
     void own(const std::string& text) const { testing::write(attempt.owner(), text); }
 };
 
-TEST_CASE("a claim tells how its job is, and what cannot be told is unknown") {
+TEST_CASE("the state of a job follows from its claim, and is unknown where it cannot be determined") {
     Scene scene;
     const std::uint64_t start = base::process_start_time(::getpid());
     CHECK(scene.look() == JobState::unclaimed);
@@ -48,7 +48,7 @@ TEST_CASE("a claim tells how its job is, and what cannot be told is unknown") {
     CHECK(scene.look() == JobState::unknown);
 }
 
-TEST_CASE("a claim that stays without an owner is a job that died as it began") {
+TEST_CASE("a claim that stays without an owner belongs to a job that died while starting") {
     Scene scene;
     testing::must(base::make_directories(scene.attempt.claim()));
     base::ManualClock later(scene.clock.now() + 2 * claim_grace_ms * 1000);
@@ -56,10 +56,10 @@ TEST_CASE("a claim that stays without an owner is a job that died as it began") 
     CHECK(scheduler.poll({{"w1", scene.attempt}}).at("w1").state == JobState::vanished);
 }
 
-TEST_CASE("cancel leaves alone what is not this job's") {
+TEST_CASE("cancel kills only processes of this job") {
     Scene scene;
     CHECK(scene.scheduler.cancel("w1", scene.attempt).has_value());  // nothing there
-    // A live process under the same pid, started at another time: were it killed, so would this test be.
+    // A live process with the same pid but another start time. If it were killed, this test would be too.
     scene.own(owner(base::host_name(), boot_id(), ::getsid(0), base::process_start_time(::getsid(0)) + 1));
     CHECK(scene.scheduler.cancel("w1", scene.attempt).has_value());
 }

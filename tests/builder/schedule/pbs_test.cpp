@@ -1,4 +1,4 @@
-// What PBS's programs print, as a real OpenPBS 23.06 printed it (tests/builder/schedule/data/pbs/), and what becomes of it.
+// The output of a real OpenPBS 23.06 (tests/builder/schedule/data/pbs/), and what it means.
 #include "builder/schedule/pbs.hpp"
 
 #include <doctest/doctest.h>
@@ -11,7 +11,7 @@
 namespace wheelyard::builder {
 namespace {
 
-// A recording: "$ command", standard output, "[stderr]" and standard error where there was any, "[rc N]".
+// A recording: "$ command", standard output, "[stderr]" and standard error if there was any, "[rc N]".
 base::Finished recorded(const std::string& name) {
     const std::string text =
         testing::read_repository_file("tests/builder/schedule/data/pbs/" + name + ".txt");
@@ -26,7 +26,7 @@ base::Finished recorded(const std::string& name) {
     return finished;
 }
 
-TEST_CASE("every recorded job has its outcome") {
+TEST_CASE("every recorded job gives its outcome") {
     struct Row {
         const char* recording;
         JobState state;
@@ -60,8 +60,9 @@ TEST_CASE("every recorded job has its outcome") {
     CHECK(pbs::view_of(walltime->jobs.front()).end->used == JobUsage{11, 0, 0});
 }
 
-TEST_CASE("what qstat answers of several, of unknown, of finished, and without a server") {
-    CHECK(pbs::read_qstat(recorded("qstat_several_json"))->jobs.size() == 1);  // of three: a trap
+TEST_CASE("qstat's answers for several, unknown and finished jobs, and without a server") {
+    CHECK(pbs::read_qstat(recorded("qstat_several_json"))->jobs.size() ==
+          1);  // although three were requested
     const auto unknown = pbs::read_qstat(recorded("qstat_unknown_job"));
     REQUIRE(unknown.has_value());
     CHECK(unknown->jobs.empty());
@@ -69,7 +70,7 @@ TEST_CASE("what qstat answers of several, of unknown, of finished, and without a
     const auto finished = pbs::read_qstat(recorded("qstat_finished_without_x"));
     REQUIRE(finished.has_value());
     CHECK(finished->jobs.empty());
-    CHECK(finished->unknown.empty());  // it is known, only not told
+    CHECK(finished->unknown.empty());  // the job is known, only not reported
     const auto down = pbs::read_qstat(recorded("qstat_server_down"));
     REQUIRE(!down.has_value());
     CHECK(down.error().code == "scheduler.unavailable");
@@ -78,7 +79,7 @@ TEST_CASE("what qstat answers of several, of unknown, of finished, and without a
     CHECK(!pbs::read_qstat({1, false, "{}", ""}).has_value());
 }
 
-TEST_CASE("numbers may be texts, and texts numbers") {
+TEST_CASE("numbers may be strings, and strings numbers") {
     const auto answer = pbs::read_qstat(
         {0, false,
          R"({"Jobs":{"5.s":{"Job_Name":12,"job_state":"F","substate":"93","Exit_status":"-29",)"
@@ -95,7 +96,7 @@ TEST_CASE("numbers may be texts, and texts numbers") {
     CHECK(pbs::view_of(answer->jobs[2]).state == JobState::unknown);
 }
 
-TEST_CASE("a refusal of qsub is for now or for good") {
+TEST_CASE("a refusal of qsub is temporary or permanent") {
     CHECK(pbs::judge_refusal(recorded("qsub_server_down")).code == "scheduler.not_now");
     for (const char* name :
          {"qsub_unknown_queue", "qsub_bad_resource", "qsub_bad_walltime", "qsub_missing_script"}) {
@@ -104,12 +105,12 @@ TEST_CASE("a refusal of qsub is for now or for good") {
         CHECK(!pbs::judge_refusal(recorded(name)).value.empty());
     }
     CHECK(pbs::judge_refusal({0, true, "", ""}).code == "scheduler.unsure");
-    // Cut, but not within a character.
+    // Cut, but not inside a character.
     const std::string start(max_error_line_bytes - 1, 'a');
     CHECK(pbs::judge_refusal({1, false, "", start + "ö"}).value == start);
 }
 
-// A scheduler whose programs answer with recordings, and the commands that it gave.
+// A scheduler whose programs reply with recordings, and the commands that it ran.
 struct Scene {
     base::TempDir folder = *base::TempDir::make("pbs");
     AttemptFolder attempt{folder.path() / "w1"};
@@ -126,7 +127,7 @@ struct Scene {
     JobView look(const std::string& name = "w1") { return scheduler.poll({{name, attempt}}).at(name); }
 };
 
-TEST_CASE("a job is asked for by its number, and without one by its name among all") {
+TEST_CASE("a job is queried by its id, or without one by its name") {
     Scene scene;
     scene.answers["qsub"] = recorded("qsub_ok");
     testing::must(scene.scheduler.submit({"w1", scene.attempt, {}, 8, 20'480, 90}));
@@ -149,7 +150,7 @@ TEST_CASE("a job is asked for by its number, and without one by its name among a
     CHECK(scene.look("another").state == JobState::unclaimed);
 }
 
-TEST_CASE("several jobs are one question, and those that are no more one question each") {
+TEST_CASE("several jobs take one query, plus one for each that has ended") {
     Scene scene;
     const AttemptFolder other{scene.folder.path() / "w2"};
     testing::write(other.job_id(), "0.pbshost\n");
@@ -163,7 +164,8 @@ TEST_CASE("several jobs are one question, and those that are no more one questio
     CHECK(scene.given[1].back() == "1.pbshost");
 }
 
-TEST_CASE("a job that PBS does not know any more ended if it began, and a server that is down says nothing") {
+TEST_CASE(
+    "a job that PBS has forgotten vanished if it had started, and is unknown while the server is down") {
     Scene scene;
     testing::write(scene.attempt.job_id(), "99999.pbshost\n");
     scene.answers["qstat"] = recorded("qstat_unknown_job");
@@ -176,14 +178,14 @@ TEST_CASE("a job that PBS does not know any more ended if it began, and a server
     CHECK(scene.look().state == JobState::unknown);
 }
 
-TEST_CASE("a foreign job whose words are no JSON hides none of ours: each is asked for alone") {
+TEST_CASE("another user's job with invalid JSON hides none of ours: each is queried alone") {
     Scene scene;
     const AttemptFolder other{scene.folder.path() / "w2"};
     testing::must(base::make_directories(other.root));
     testing::write(scene.attempt.job_id(), "0.pbshost\n");
     testing::write(other.job_id(), "1.pbshost\n");
     const base::Finished spoilt{0, false, R"({"Jobs":{"7.pbshost":{"comment":"a "quoted" word"}}})", ""};
-    CHECK(pbs::read_qstat(spoilt).error().code == pbs::not_understood);
+    CHECK(pbs::read_qstat(spoilt).error().kind == base::ErrorKind::malformed);
     scene.answer = [&](const BatchCommand& command) {
         return command.argv.back() == "json" ? spoilt : recorded("qstat_running_json");  // of 0
     };
@@ -193,14 +195,14 @@ TEST_CASE("a foreign job whose words are no JSON hides none of ours: each is ask
     CHECK(scene.given.size() == 3);
 }
 
-TEST_CASE("a job whose number nobody noted is looked for by its name, among finished ones, too") {
+TEST_CASE("a job without a recorded id is found by its name, also among finished jobs") {
     Scene scene;
     scene.answers["qselect"] = {0, false, "1.pbshost\n0.pbshost\n", ""};
     scene.answer = [&](const BatchCommand& command) {
         if (command.argv.front() == "qselect") return scene.answers["qselect"];
         return recorded(command.argv.back() == "0.pbshost" ? "qstat_running_json" : "finished_exit4_json");
     };
-    CHECK(scene.look().state == JobState::running);  // of the two, the one that lives
+    CHECK(scene.look().state == JobState::running);  // the living one of the two
     CHECK(scene.given.front() == std::vector<std::string>{"qselect", "-x", "-N", "w1"});
     scene.answers["qselect"] = {0, false, "", ""};
     CHECK(scene.look().state == JobState::unclaimed);
@@ -210,7 +212,7 @@ TEST_CASE("a job whose number nobody noted is looked for by its name, among fini
     CHECK(scene.look().state == JobState::unknown);
 }
 
-TEST_CASE("a server that keeps no history is asked without it") {
+TEST_CASE("a server without job history is queried without -x") {
     Scene scene;
     const base::Finished refused{1, false, "", "qselect: job_history_enable is set to false\n"};
     scene.answer = [&](const BatchCommand& command) {
@@ -221,19 +223,19 @@ TEST_CASE("a server that keeps no history is asked without it") {
     CHECK(scene.given.back() == std::vector<std::string>{"qselect", "-N", "w1"});
 }
 
-TEST_CASE("all jobs of a name are cancelled, also those of earlier submissions") {
+TEST_CASE("cancel deletes all jobs of a name, also those of earlier submissions") {
     Scene scene;
     testing::write(scene.attempt.job_id(), "5.pbshost\n");
     scene.answers["qselect"] = {0, false, "4.pbshost\n5.pbshost\n", ""};
     CHECK(scene.scheduler.cancel("w1", scene.attempt).has_value());
     CHECK(scene.given.back() == std::vector<std::string>{"qdel", "5.pbshost", "4.pbshost"});
-    // Where the names cannot be asked for, the one that is known is stopped all the same.
+    // If the names cannot be queried, the job with the known id is deleted nevertheless.
     scene.answers["qselect"] = {1, false, "", "qselect: cannot connect to server\n"};
     CHECK(scene.scheduler.cancel("w1", scene.attempt).has_value());
     CHECK(scene.given.back() == std::vector<std::string>{"qdel", "5.pbshost"});
 }
 
-TEST_CASE("a job that is no more can be cancelled, and a server that is down is told") {
+TEST_CASE("cancelling a job that has ended succeeds, and a server that is down is an error") {
     Scene scene;
     testing::write(scene.attempt.job_id(), "99999.pbshost\n");
     scene.answers["qdel"] = recorded("qdel_unknown");

@@ -1,6 +1,5 @@
-// What Slurm's programs print, and what becomes of it. The system tests meet a real Slurm 22.05.8 and its
-// slurmdbd; the lines here are partly from them and partly, for what they were not made to print, after the
-// manual pages.
+// The output of Slurm's programs, and what it means. Some lines come from a real Slurm 22.05.8 and its
+// slurmdbd, which the system tests run; the others follow the manual pages.
 #include "builder/schedule/slurm.hpp"
 
 #include <doctest/doctest.h>
@@ -19,7 +18,7 @@ JobView view_of_line(const std::string& line) {
     return slurm::view_of(jobs->front());
 }
 
-TEST_CASE("every state that a real squeue showed has its outcome") {
+TEST_CASE("every state that a real squeue printed gives its outcome") {
     struct Row {
         const char* line;
         JobState state;
@@ -67,13 +66,13 @@ TEST_CASE("every state that a real squeue showed has its outcome") {
     CHECK(view_of_line("8|w1|TIMEOUT|TimeLimit|15|1-02:03:04|n1|").end->used.seconds == 93'784);
 }
 
-TEST_CASE("a line that is no job's makes the whole answer unknown") {
+TEST_CASE("one invalid line makes the whole answer unknown") {
     CHECK(!slurm::parse_squeue("slurm_load_jobs: something new\n").has_value());
     CHECK(slurm::parse_squeue("\n").value().empty());
     CHECK(!slurm::parse_sacct("14|w1|COMPLETED\n").has_value());
 }
 
-TEST_CASE("sacct's words, its steps' memory with them, mean the same") {
+TEST_CASE("sacct's states give the same outcomes, with the memory of the steps") {
     const auto jobs = slurm::parse_sacct(
         "14|w1|CANCELLED by 0|None|0:0|12|00:00:10.500||n7\n"
         "14.batch|batch|CANCELLED|None|0:15|12|00:00:10.500|204800K|n7\n"
@@ -94,7 +93,7 @@ TEST_CASE("sacct's words, its steps' memory with them, mean the same") {
     CHECK(cause(4) == EndCause::out_of_memory);
 }
 
-TEST_CASE("what a real sacct says, whose reasons are those of waiting alone, means the same") {
+TEST_CASE("a real sacct, which reports only reasons of waiting, gives the same outcomes") {
     struct Row {
         const char* lines;
         EndCause cause;
@@ -138,7 +137,7 @@ TEST_CASE("what a real sacct says, whose reasons are those of waiting alone, mea
     }
 }
 
-TEST_CASE("a refusal is for now, for good, or leaves it open whether there is a job") {
+TEST_CASE("a refusal is temporary, permanent, or leaves open whether a job exists") {
     struct Row {
         const char* said;
         const char* code;
@@ -168,12 +167,12 @@ TEST_CASE("a refusal is for now, for good, or leaves it open whether there is a 
         CAPTURE(row.said);
         CHECK(slurm::judge_refusal(row.said).code == row.code);
     }
-    // Cut, but not within a character.
+    // Cut, but not inside a character.
     const std::string start(max_error_line_bytes - 1, 'a');
     CHECK(slurm::judge_refusal(start + "ö").value == start);
 }
 
-// A scheduler whose programs answer as written here, and the commands that it gave.
+// A scheduler whose programs reply as written here, and the commands that it ran.
 struct Scene {
     base::TempDir folder = *base::TempDir::make("slurm");
     AttemptFolder attempt{folder.path() / "w1"};
@@ -188,7 +187,7 @@ struct Scene {
     JobView look() { return scheduler.poll({{"w1", attempt}}).at("w1"); }
 };
 
-TEST_CASE("what cannot be asked is unknown, and what nobody knows is looked for in the accounting") {
+TEST_CASE("a failed query gives unknown, and a job that squeue does not list is looked up by sacct") {
     Scene scene;
     scene.answers["squeue"] = {1, false, "", "slurm_load_jobs error: Unable to contact slurm controller\n"};
     CHECK(scene.look().state == JobState::unknown);
@@ -205,11 +204,11 @@ TEST_CASE("what cannot be asked is unknown, and what nobody knows is looked for 
 
     scene.answers["sacct"] = {0, false, "", ""};
     testing::must(base::make_directories(scene.attempt.claim()));
-    CHECK(scene.look().state == JobState::vanished);  // it began, and no record of Slurm's is left
+    CHECK(scene.look().state == JobState::vanished);  // it started, and Slurm has no record of it
     CHECK(!scene.look().end.has_value());
 }
 
-TEST_CASE("of two jobs of one name the one that did the work is meant") {
+TEST_CASE("of two jobs of one name the one that did the work is reported") {
     Scene scene;
     const std::string idle = "15|w1|COMPLETED|None|0|0:00|n1|\n";
     for (const std::string other :
@@ -222,7 +221,7 @@ TEST_CASE("of two jobs of one name the one that did the work is meant") {
     }
 }
 
-TEST_CASE("a kill that was Slurm's own memory watch is told by its words") {
+TEST_CASE("a kill by Slurm's memory watch is recognised by its message") {
     Scene scene;
     scene.answers["squeue"] = {0, false, "3|w1|FAILED|JobLaunchFailure|9|0:00|n1|\n", ""};
     CHECK(scene.look().end->cause == EndCause::killed);

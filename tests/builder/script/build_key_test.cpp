@@ -1,4 +1,4 @@
-// A cut build goes on only with the settings that it was begun with.
+// A build resumes only with the settings that its tree was started with.
 #include "builder/script/build_key.hpp"
 
 #include <doctest/doctest.h>
@@ -12,7 +12,7 @@
 namespace wheelyard::builder {
 namespace {
 
-TEST_CASE("whatever goes into the objects makes another key") {
+TEST_CASE("every setting that affects the objects changes the key") {
     Site site;
     site.environment = {{"CC", "gcc-12"}};
     Recipe recipe;
@@ -33,7 +33,7 @@ TEST_CASE("whatever goes into the objects makes another key") {
     other = recipe;
     other.build_requires = {"numpy", "scipy"};
     CHECK(is_new(site, other, "/usr/bin/python3"));
-    // The same words in another place are something else.
+    // The same words in another list are a different setting.
     other = recipe;
     other.build_environment = {{"CC", "gcc-12"}};
     Site bare = site;
@@ -41,7 +41,7 @@ TEST_CASE("whatever goes into the objects makes another key") {
     CHECK(is_new(bare, other, "/usr/bin/python3"));
 }
 
-TEST_CASE("a tree without a key, or with another one, was not built by this") {
+TEST_CASE("is_built_by rejects a tree without a key or with a different key") {
     const base::TempDir dir = *base::TempDir::make("key");
     AttemptFolder folder;
     folder.root = dir.path();

@@ -1,5 +1,4 @@
-// Tests on other machines and promotions, by the agent: what runs, in which order, and what comes of failures
-// and kills.
+// Hardware tests and promotions, run by the agent: their order, and the effects of failures and kills.
 #include "builder/script/hardware_test.hpp"
 
 #include <doctest/doctest.h>
@@ -18,7 +17,7 @@ namespace {
 using testing::Farm;
 namespace fs = std::filesystem;
 
-// A farm whose demo project has a test of its own, and whose wheels are promoted once it has passed.
+// A farm whose demo project has a GPU test, and whose wheels are promoted once the test has passed.
 struct TestedFarm : Farm {
     explicit TestedFarm(const std::string& command = "echo tested >> \"$folder/../../tested\"") {
         site.registry->promote_to = "main";
@@ -40,7 +39,7 @@ struct TestedFarm : Farm {
     }
 };
 
-TEST_CASE("a published wheel is tested in a job of its own, then promoted") {
+TEST_CASE("a published wheel is tested in a separate job, then promoted") {
     TestedFarm farm;
     const TickReport report = farm.settle();
     CHECK(report.plan.count(CellState::have) == 3);
@@ -52,7 +51,7 @@ TEST_CASE("a published wheel is tested in a job of its own, then promoted") {
     CHECK(test.source.kind == "wheel");
     CHECK(test.phases.back().name == "done");
     CHECK(test.max_walltime_minutes == 30);
-    // That very wheel, by its digest.
+    // The job installs the published wheel, checked by its digest.
     CHECK(farm.installed().find("demo @ http://127.0.0.1:1/test/files/demo-1.0-py3-none-any.whl#sha256=" +
                                 test.source.sha256) != std::string::npos);
     CHECK(fs::exists(farm.site.work_directory / "tested"));
@@ -64,7 +63,7 @@ TEST_CASE("a published wheel is tested in a job of its own, then promoted") {
     CHECK(!farm.tick().moved);
 }
 
-TEST_CASE("a wheel that does not pass is not promoted, and retry tests it again without a build") {
+TEST_CASE("a wheel that fails its test is not promoted, and retry tests it again without a build") {
     TestedFarm farm("test -e " + base::quote_shell("{version}") + " && exit 3; false");
     TickReport report = farm.settle();
     CHECK(farm.story() == "build done, gpu-test failed, gpu-test failed, gpu-test failed");
@@ -80,7 +79,7 @@ TEST_CASE("a wheel that does not pass is not promoted, and retry tests it again 
     CHECK(farm.builds() == 1);
 }
 
-TEST_CASE("retest runs what has passed again, and takes nothing back") {
+TEST_CASE("retest repeats passed tests and does not withdraw a promotion") {
     TestedFarm farm;
     farm.settle();
     CHECK(Agent(farm.parts()).retest("nothing").error().code == "retest.nothing");
@@ -92,13 +91,13 @@ TEST_CASE("retest runs what has passed again, and takes nothing back") {
     CHECK(farm.builds() == 1);
 }
 
-TEST_CASE("a promotion that the registry refuses is told, and not asked for again before retry") {
+TEST_CASE("a promotion that the registry rejects is reported, and not repeated until retry") {
     TestedFarm farm;
-    farm.registry.promote_refusal = "A file is not promoted by whoever uploaded it";
+    farm.registry.promote_refusal = "A token cannot promote its own uploads";
     const TickReport report = farm.settle();
     CHECK(report.plan.cells[2].state == CellState::given_up);
     CHECK(report.plan.cells[2].reason ==
-          "failed for good in promote: A file is not promoted by whoever uploaded it");
+          "failed for good in promote: A token cannot promote its own uploads");
     farm.tick();
     CHECK(farm.registry.promotions == 1);
     farm.registry.promote_refusal.clear();
@@ -106,13 +105,13 @@ TEST_CASE("a promotion that the registry refuses is told, and not asked for agai
     CHECK(farm.settle().plan.count(CellState::have) == 3);
 }
 
-TEST_CASE("what the site file or the recipe no longer asks for ends, and passes nothing") {
+TEST_CASE("tests and promotions that site or recipe no longer want end without passing") {
     TestedFarm farm;
     farm.registry.promote_refusal = "not yet";
     farm.settle();  // published, tested; the promotion is refused
     CHECK(Agent(farm.parts()).retest("").has_value());
     testing::must(Agent(farm.parts()).retry("demo-1.0-cp311-promotion").map([](const auto&) {}));
-    // Both are started by a tick that dies before their first step.
+    // Both are started by a tick that is killed before their first step.
     Attempt test = farm.attempts()[1];
     Attempt promotion = farm.attempts()[2];
     for (Attempt* again : {&test, &promotion}) {
@@ -135,7 +134,7 @@ TEST_CASE("what the site file or the recipe no longer asks for ends, and passes 
     CHECK(codes == std::set<std::string>{"upload.refused", "test.gone", "promote.nowhere"});
 }
 
-TEST_CASE("a test does not hold up the next build, and takes a slot as any job") {
+TEST_CASE("a test does not delay the next build, and takes a job slot") {
     TestedFarm farm;
     farm.add_python("3.12", 12);
     farm.site.pythons.push_back({"3.12", (farm.folder.path() / "python").string()});
@@ -145,12 +144,12 @@ TEST_CASE("a test does not hold up the next build, and takes a slot as any job")
     CHECK(farm.builds() == 1);
 }
 
-TEST_CASE("killed at every step, tests and promotions converge, and nothing runs twice") {
+TEST_CASE("tests and promotions converge after a kill at every step, and nothing runs twice") {
     for (const auto point : stop_points) {
         CAPTURE(point);
         TestedFarm farm;
         farm.tick();
-        farm.tick();  // the wheel is published, or about to be
+        farm.tick();  // the wheel is published, or nearly so
         for (int tick = 0; tick < 3; ++tick) {
             const pid_t child = ::fork();
             REQUIRE(child >= 0);
@@ -169,7 +168,7 @@ TEST_CASE("killed at every step, tests and promotions converge, and nothing runs
     }
 }
 
-TEST_CASE("size and queue of a test's job") {
+TEST_CASE("a test job gets the size and the queue of its test") {
     Site site;
     site.scheduler_kind = "slurm";
     site.cores = 32;
@@ -208,7 +207,7 @@ TEST_CASE("size and queue of a test's job") {
     CHECK(pbs::render_header(request(one, on_gpu.minutes), site.queue).find("place") == std::string::npos);
 }
 
-TEST_CASE("the script of a test is as its golden file says, online and offline, and bash accepts it") {
+TEST_CASE("the script of a test matches its golden file, online and offline, and bash accepts it") {
     Attempt attempt;
     attempt.id = "w1ng012h6crvmar";
     attempt.task = "torch-2.4.0+cu123.gh200-cp312-multi-node-test";

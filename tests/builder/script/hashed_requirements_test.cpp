@@ -1,4 +1,4 @@
-// Requirements files with hashes: which they are, and how they are installed with and without a network.
+// Requirements files with hashes: how they are recognised, and installed with and without a network.
 #include "builder/script/hashed_requirements.hpp"
 
 #include <doctest/doctest.h>
@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-TEST_CASE("a file names hashes where pip would check them, and not in a comment") {
+TEST_CASE("names_hashes finds hashes where pip checks them, and not in comments") {
     struct Row {
         const char* text;
         bool names;
@@ -27,7 +27,7 @@ TEST_CASE("a file names hashes where pip would check them, and not in a comment"
     }
 }
 
-TEST_CASE("what a file includes is known however pip lets it be written") {
+TEST_CASE("included_files understands every notation that pip accepts") {
     CHECK(included_files(
               "-r a.txt\n--requirement=b/c.txt\n -c d.txt # why\n--constraint e.txt\n-rf.txt\nninja\n"
               "# -r g.txt\n-r\n") == std::vector<std::string>{"a.txt", "b/c.txt", "d.txt", "e.txt", "f.txt"});
@@ -42,7 +42,7 @@ struct Project {
     [[nodiscard]] auto hashed() const { return find_hashed_files(recipe, folder.path()); }
 };
 
-TEST_CASE("the files with hashes are told from the others, also where an included one has them") {
+TEST_CASE("find_hashed_files also finds files that include one with hashes") {
     Project project;
     project.recipe.requirements_files = {"plain.txt", "locked.txt", "ci/all.txt"};
     project.write("plain.txt", "ninja\n-r plain.txt\n-r https://example.org/no.txt\n");
@@ -54,7 +54,7 @@ TEST_CASE("the files with hashes are told from the others, also where an include
     CHECK(*hashed == std::vector<std::string>{"locked.txt", "ci/all.txt"});
 }
 
-TEST_CASE("a file that is not there is told before any job begins, and so is one too many") {
+TEST_CASE("a missing file and too many included files are errors before any job starts") {
     Project project;
     project.recipe.requirements_files = {"gone.txt"};
     CHECK(project.hashed().error().code == "source.requirements");
@@ -78,15 +78,14 @@ struct Build : DemoBuild {
     }
 };
 
-TEST_CASE("a file with hashes is installed by itself: pip would want one of everything beside it") {
+TEST_CASE("a file with hashes is installed by its own command") {
     const Build build;
     check_order(render_script(build.input()),
                 {"begin requirements\n", "pip_install --requirement 'locked file.txt'\n",
                  "pip_install flit_core --requirement plain.txt\n"});
 }
 
-TEST_CASE(
-    "without a network its wheels are installed by hashes of their own, and the provenance names them") {
+TEST_CASE("an offline job installs the wheels by their own hashes, and the provenance names them") {
     Build build;
     build.site.offline_jobs = true;
     const std::string script = render_script(build.input());

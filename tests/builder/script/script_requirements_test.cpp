@@ -1,5 +1,5 @@
-// What a wheel will ask for, known before it is built: the rendered question is asked of a real Python, with
-// back ends of a few lines.
+// The requirements of a wheel before it is built: the rendered query runs in a real Python, with back ends of
+// a few lines.
 #include "builder/script/script_requirements.hpp"
 
 #include <doctest/doctest.h>
@@ -12,7 +12,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::write;
 
-// A back end whose answer stands in METADATA, and that prints as its tools do.
+// A back end that reports requirements in METADATA, and prints to stdout like its tools do.
 constexpr std::string_view back_end = R"py(
 import os, pathlib
 def prepare_metadata_for_build_wheel(folder, config_settings=None):
@@ -63,16 +63,16 @@ struct Project {
     }
 };
 
-TEST_CASE("what pyproject.toml says for good is taken, and no back end is asked") {
+TEST_CASE("static dependencies in pyproject.toml are used without querying the back end") {
     const Project project;
     project.put("back_end.py", "raise RuntimeError('asked')");
     project.put("pyproject.toml", "[project]\nname = \"demo\"\ndependencies = [\"attrs\", \"numpy<3\"]\n");
     CHECK(project.ask().needs == "attrs\nnumpy<3\n");
-    project.put("pyproject.toml", "[project]\nname = \"demo\"\n");  // it asks for nothing
+    project.put("pyproject.toml", "[project]\nname = \"demo\"\n");  // no dependencies
     CHECK(project.ask().needs == "\n");
 }
 
-TEST_CASE("a back end is asked where pyproject.toml leaves it to it, and what it prints is no requirement") {
+TEST_CASE("dynamic dependencies come from the back end, and its output is not taken for requirements") {
     const Project project;
     for (const std::string pyproject : {"", "[project]\nname = \"demo\"\ndynamic = [\"dependencies\"]\n"}) {
         CAPTURE(pyproject);
@@ -84,13 +84,13 @@ TEST_CASE("a back end is asked where pyproject.toml leaves it to it, and what it
     }
 }
 
-TEST_CASE("what a wheel is built against is not asked for a second time") {
+TEST_CASE("the package that a wheel is built against is left out") {
     Project project;
     project.attempt.against = "torch==2.4.0+cu123";
     CHECK(project.ask().needs == "numpy>=1\nrich; extra == 'x'\n");
 }
 
-TEST_CASE("where nobody can say before the build, the log says whose turn it is") {
+TEST_CASE("requirements that are unknown before the build are noted in the log") {
     Project project;
     for (const char* broken : {"raise SystemExit(1)", "", "import nothing_of_this_name"}) {
         CAPTURE(broken);

@@ -1,4 +1,4 @@
-// The rendered script: golden, valid bash, and its behaviour when it is run twice, fails, or is stopped.
+// The rendered script: golden files, bash syntax, and its behaviour when it runs twice, fails, or is stopped.
 #include "builder/script/script.hpp"
 
 #include <doctest/doctest.h>
@@ -57,7 +57,7 @@ base::Finished bash(const std::vector<std::string>& arguments,
     return *finished;
 }
 
-TEST_CASE("scripts are rendered as the golden files say, and bash accepts them") {
+TEST_CASE("rendered scripts match the golden files, and bash accepts them") {
     Recipe full = default_recipe("rapid-fuzz");
     full.build_requires = {"ninja>=1.11"};
     full.build_environment = {{"CXXFLAGS", "-O2 -g"}, {"EMPTY", ""}};
@@ -112,7 +112,7 @@ struct Ready {
     }
 };
 
-TEST_CASE("a script runs through its phases and says so durably") {
+TEST_CASE("a script runs its phases and records them durably") {
     const Ready ready;
     const base::Finished finished = ready.run();
     CHECK_MESSAGE(finished.exit_code == 0, finished.out << finished.err);
@@ -149,13 +149,13 @@ TEST_CASE("success is recorded only after the wheel and its folder are durable")
         REQUIRE(lines.size() == 3);
         CHECK(lines[0].starts_with(ready.folder.wheel().string() + " "));
         CHECK(lines[0].find(".whl") != std::string::npos);
-        CHECK(lines[1].find("exit.json.aside") != std::string::npos);
+        CHECK(lines[1].find("exit.json.tmp") != std::string::npos);
         CHECK(ready.record().exit_code == (failing == "0" ? 0 : 74));
         CHECK(ready.record().phase == (failing == "0" ? "done" : "sync"));
     }
 }
 
-TEST_CASE("a second start of the same attempt leaves everything alone") {
+TEST_CASE("a second start of the same attempt changes nothing") {
     const Ready ready;
     REQUIRE(ready.run().exit_code == 0);
     const std::string before = testing::read(ready.folder.exit_record());
@@ -164,12 +164,12 @@ TEST_CASE("a second start of the same attempt leaves everything alone") {
     CHECK(ready.farm.builds() == 1);
 }
 
-// Seconds since 1970 of a file's last write, set.
+// Sets the time of the last write to `age` ago.
 void set_age(const fs::path& file, std::chrono::seconds age) {
     fs::last_write_time(file, fs::file_time_type::clock::now() - age);
 }
 
-TEST_CASE("a build that goes on makes anew what was being written when it was cut, and nothing else") {
+TEST_CASE("a resumed build rebuilds only the files that were being written when it was interrupted") {
     const Ready ready("", "earlier");
     const fs::path objects = ready.folder.tree() / "demo" / "build";
     struct Row {
@@ -198,13 +198,13 @@ TEST_CASE("a build that goes on makes anew what was being written when it was cu
     }
 }
 
-TEST_CASE("an empty tree to go on in is no error") {
+TEST_CASE("an empty tree can be resumed") {
     const Ready ready("", "earlier");
     fs::remove(ready.folder.tree() / "demo" / "setup.py");
     CHECK(ready.run().exit_code == 0);
 }
 
-// Holds a build tree as a job does that its scheduler gave up: by an inherited descriptor, until let go.
+// Locks a build tree like a job that its scheduler lost: through an inherited descriptor, until released.
 struct OtherJob {
     int descriptor;
     explicit OtherJob(const AttemptFolder& folder)
@@ -221,7 +221,7 @@ void wait_at_most(const fs::path& script, const std::string& seconds) {
         script, base::replace_all(testing::read(script), "flock -w 120 ", "flock -w " + seconds + " "), 0755);
 }
 
-TEST_CASE("a job leaves a tree alone in which another one is still at work, and says so") {
+TEST_CASE("a job does not touch a tree that another job has locked, and reports it") {
     const Ready ready("", "earlier");
     const fs::path half = ready.folder.tree() / "demo" / "half.o";
     testing::write(half, "being written by the other one");
@@ -238,7 +238,7 @@ TEST_CASE("a job leaves a tree alone in which another one is still at work, and 
     CHECK(ready.farm.builds() == 0);
 }
 
-TEST_CASE("a tree that is free again is built in, and one that cannot be locked is not fenced") {
+TEST_CASE("a job builds in a tree that is unlocked, and in one that cannot be locked") {
     const Ready freed("", "earlier");
     { const OtherJob other(freed.folder); }
     CHECK(freed.run().exit_code == 0);
@@ -263,14 +263,14 @@ TEST_CASE("a phase that fails is named with its exit code") {
     CHECK(failing.record().phase == "smoke");
 }
 
-TEST_CASE("a script that is told to end says that, too") {
+TEST_CASE("a script that is asked to stop records it") {
     const Ready ready("kill -TERM $$; true");
     CHECK(ready.run().exit_code == 143);
     CHECK(ready.record().exit_code == 143);
     CHECK(ready.record().phase == "smoke");
 }
 
-TEST_CASE("a job sees how to find programs and packages, and no secret") {
+TEST_CASE("a job's environment locates programs and packages and contains no secret") {
     const EnvironmentMap job = job_environment({{"PATH", "/bin"},
                                                 {"HOME", "/home/u"},
                                                 {"PIP_INDEX_URL", "https://x/"},
@@ -288,7 +288,7 @@ TEST_CASE("a job sees how to find programs and packages, and no secret") {
     CHECK(base::join(names, " ") == "HOME PATH https_proxy");
 }
 
-TEST_CASE("pip's configuration reaches the job's pip, no build, and does not outlive the job") {
+TEST_CASE("pip's configuration reaches the job's pip but no build, and is deleted after the job") {
     Ready ready;
     testing::write(ready.folder.pip_conf(), "[global]\nindex-url = https://me:hunter2@h/\n", 0600);
     CHECK(ready.run().exit_code == 0);

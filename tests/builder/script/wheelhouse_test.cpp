@@ -1,5 +1,5 @@
-// The script that fills a wheelhouse: the same steps for each kind of source, and an upstream's wheel as it
-// is.
+// The script that fills a wheelhouse: the same steps for every kind of source; an upstream wheel is
+// downloaded.
 #include "builder/script/wheelhouse.hpp"
 
 #include <doctest/doctest.h>
@@ -14,7 +14,7 @@ struct Build : DemoBuild {
     [[nodiscard]] std::string script() const { return render_wheelhouse_script(input()); }
 };
 
-TEST_CASE("every kind of source that is built has its requirements and its wheel's made into wheels") {
+TEST_CASE("the wheelhouse has build and run-time requirements for every kind of source") {
     for (const SourceKind kind :
          {SourceKind::sdist, SourceKind::tarball, SourceKind::git, SourceKind::path}) {
         CAPTURE(source_kind_text(kind));
@@ -32,7 +32,7 @@ TEST_CASE("every kind of source that is built has its requirements and its wheel
     }
 }
 
-TEST_CASE("what is built on the login node is built as in a job, with fewer compiles at once") {
+TEST_CASE("builds on the login node use the job's settings, with fewer parallel compiles") {
     Build build;
     build.site.modules.load = {"gcc/12.2"};
     build.site.compilers.c = "cc";
@@ -44,12 +44,12 @@ TEST_CASE("what is built on the login node is built as in a job, with fewer comp
     check_order(script, {"module load gcc/12.2\n", "set +u", "export CC=cc\n", "export MAX_JOBS=64\n",
                          "export HDF5_DIR=\"${EBROOTHDF5}\"\n", "export USE_MPI=1\n", "set -u\n",
                          "export MAX_JOBS=2 ", "pip_wheel flit_core\n"});
-    // The machine that jobs run on has those, not this one.
+    // Only the jobs' machines have these, not the login node.
     CHECK(script.find("https_proxy") == std::string::npos);
     CHECK(script.find("TMPDIR") == std::string::npos);
 }
 
-TEST_CASE("setup.py is not asked, and what a wheel is built against is there for the build and the test") {
+TEST_CASE("setup.py is not queried, and the package built against is there for build and test") {
     Build build;
     build.recipe.front_end = "setup-py";
     build.attempt.against = "torch==2.4.0+x";
@@ -59,7 +59,7 @@ TEST_CASE("setup.py is not asked, and what a wheel is built against is there for
     CHECK(script.find("requires.txt") == std::string::npos);
 }
 
-TEST_CASE("an upstream's wheel comes from the recipe's index, else from where the agent's pip looks") {
+TEST_CASE("an upstream wheel comes from the recipe's index, else from the agent's pip configuration") {
     Build build;
     build.recipe.source = SourceKind::upstream;
     build.recipe.index = "https://h/simple/";

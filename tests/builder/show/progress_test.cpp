@@ -32,7 +32,7 @@ TEST_CASE("the last counter after the last phase marker counts") {
     }
 }
 
-TEST_CASE("a bar is as long as it is wide") {
+TEST_CASE("a bar has the requested width") {
     CHECK(render_bar({"build", 0, 4}, 4) == "[----] 0/4");
     CHECK(render_bar({"build", 1, 2}, 4) == "[##--] 1/2");
     CHECK(render_bar({"build", 50, 100}, 4) == "[##--] 50%");

@@ -1,4 +1,4 @@
-// Tables and JSON of plan and status.
+// Tables and JSON of the plan and the status.
 #include "builder/show/report.hpp"
 
 #include <doctest/doctest.h>
@@ -18,17 +18,17 @@ Plan plan() {
     return made;
 }
 
-TEST_CASE("a plan is a table with its counts") {
+TEST_CASE("a plan is a table with a line of counts") {
     CHECK(render_plan(plan(), false) ==
           "PACKAGE  VERSION  PYTHON  STATE   WHY\n"
           "demo     1.0      3.11    have    demo.whl\n"
           "other    2        3.11    wanted\n"
           "1 have, 1 wanted\n");
     CHECK(render_plan(plan(), true).find("demo.whl; recipe: default recipe\n") != std::string::npos);
-    CHECK(render_plan({}, false) == "nothing is wanted\n");
+    CHECK(render_plan({}, false) == "no wheels are wanted\n");
     Plan stopped = plan();
     stopped.start_nothing = "the journal is broken";
-    CHECK(render_plan(stopped, false).find("Nothing new is started: the journal is broken") !=
+    CHECK(render_plan(stopped, false).find("No new jobs are started: the journal is broken") !=
           std::string::npos);
 }
 
@@ -55,7 +55,7 @@ TEST_CASE("where sources come from is shown without secrets") {
     CHECK(render_pip_config({}).find("pip's default") != std::string::npos);
 }
 
-TEST_CASE("a status line says what an attempt does, waits for, or died of") {
+TEST_CASE("a status line has the activity of an attempt, its wait or its failure") {
     AttemptView view;
     view.attempt.state = State::running;
     view.progress = {"build", 1, 2};
@@ -70,7 +70,7 @@ TEST_CASE("a status line says what an attempt does, waits for, or died of") {
     AttemptView without_tree = view;
     without_tree.attempt.tree_removed = 1;
     CHECK(render_activity(without_tree) ==
-          "failed in build: it broke [x: error] (its build tree is gone: another attempt begins anew)");
+          "failed in build: it broke [x: error] (build tree removed: a retry starts from scratch)");
     CHECK(render_status({}, 0) == "No attempts yet.\n");
     CHECK(render_status({view}, 0).starts_with("ATTEMPT  TASK"));
     AttemptView claimed = view;
@@ -83,7 +83,7 @@ TEST_CASE("a status line says what an attempt does, waits for, or died of") {
     CHECK(json->string_or("format", "") == "wheelyard.status/1");
 }
 
-TEST_CASE("what others wrote is printed without control characters") {
+TEST_CASE("text from others is printed without control characters") {
     const std::pair<std::string, std::string> rows[] = {
         {"plain\tand\nlines", "plain\tand\nlines"},
         {"\x1b]0;owned\x07 \x1b[31mred\r", "?]0;owned? ?[31mred?"},

@@ -14,7 +14,7 @@ constexpr const char* answer =
     R"({"implementation":"cpython","major":3,"minor":13,"full_version":"3.13.1","prefix":"/py",
     "machine":"aarch64","libc":"glibc 2.36","free_threaded":true})";
 
-TEST_CASE("an interpreter's answer gives its tags") {
+TEST_CASE("parse_python derives the tags from the probe's output") {
     const auto python = parse_python(answer, {"3.13", "/py/bin/python3.13"});
     REQUIRE_MESSAGE(python.has_value(), python.error().text());
     CHECK(python->tag() == "cp313t");
@@ -25,7 +25,7 @@ TEST_CASE("an interpreter's answer gives its tags") {
     CHECK(!wheel::best_position({{"cp312", "cp312", "linux_aarch64"}}, python->tags).has_value());
 }
 
-TEST_CASE("a Python without pip is asked through a new venv, which brings one") {
+TEST_CASE("ask_default_index creates a venv for a Python without pip") {
     const auto real = base::find_program("python3");
     REQUIRE(real.has_value());
     const auto folder = base::TempDir::make("python-test").value();
@@ -44,14 +44,14 @@ TEST_CASE("a Python without pip is asked through a new venv, which brings one") 
     CHECK(ask_default_index(python).value() == *expected);
 }
 
-TEST_CASE("another version than the site promises is an error that names both") {
+TEST_CASE("a version other than the site's is an error that names both versions") {
     const auto python = parse_python(answer, {"3.12", "/py/bin/python3.12"});
     REQUIRE(!python.has_value());
     CHECK(python.error().code == "python.other_version");
     CHECK(python.error().sentence == "The interpreter for Python 3.12 is Python 3.13");
 }
 
-TEST_CASE("nonsense is refused") {
+TEST_CASE("invalid probe output is rejected") {
     for (const char* text :
          {"", "{}", "not json", R"({"major":"3","minor":13,"full_version":"x","prefix":"/"})"}) {
         CAPTURE(text);
@@ -61,14 +61,14 @@ TEST_CASE("nonsense is refused") {
     }
 }
 
-TEST_CASE("a missing interpreter says what to do") {
+TEST_CASE("the error for a missing interpreter gives advice") {
     const auto python = probe_python({"3.99", "python3.99-that-nobody-has"});
     REQUIRE(!python.has_value());
     CHECK(python.error().code == "python.missing");
     CHECK(!python.error().advice.empty());
 }
 
-TEST_CASE("a real interpreter describes itself") {
+TEST_CASE("probe_python reads a real interpreter") {
     const auto path = base::find_program("python3");
     REQUIRE(path.has_value());
     base::Command command;

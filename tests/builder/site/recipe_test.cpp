@@ -1,4 +1,4 @@
-// Recipes: what is accepted, what is refused, and which of two wins.
+// Recipes: which are accepted, which are rejected, and which of two takes precedence.
 #include "builder/site/recipe.hpp"
 
 #include <doctest/doctest.h>
@@ -22,7 +22,7 @@ std::string complaint(const std::string& text) {
     return recipe ? "" : recipe.error().text();
 }
 
-TEST_CASE("a recipe is read") {
+TEST_CASE("a recipe is parsed") {
     const auto recipe = parse_recipe(good, "/r/x.toml");
     REQUIRE_MESSAGE(recipe.has_value(), recipe.error().text());
     CHECK(recipe->package == "rapid-fuzz");
@@ -34,11 +34,11 @@ TEST_CASE("a recipe is read") {
     CHECK(!recipe->is_default());
 }
 
-TEST_CASE("mistakes are refused with their place") {
+TEST_CASE("an invalid recipe is rejected with the position of the mistake") {
     struct Row {
         const char* from;
         const char* to;
-        const char* told;
+        const char* message;
     };
     const Row rows[] = {
         {"kind = \"sdist\"", "kind = \"svn\"", "tarball"},
@@ -61,13 +61,13 @@ TEST_CASE("mistakes are refused with their place") {
     REQUIRE(complaint(good).empty());
     for (const auto& row : rows) {
         CAPTURE(row.to);
-        const std::string told = complaint(base::replace_all(good, row.from, row.to));
-        CHECK(told.find(row.told) != std::string::npos);
-        CHECK(told.find("x.toml:") != std::string::npos);
+        const std::string message = complaint(base::replace_all(good, row.from, row.to));
+        CHECK(message.find(row.message) != std::string::npos);
+        CHECK(message.find("x.toml:") != std::string::npos);
     }
 }
 
-TEST_CASE("an upstream without an index is wherever pip looks, also over a layer that names one") {
+TEST_CASE("an upstream source without an index uses pip's, even over a layer that names one") {
     const std::string text = R"(config_version = 1
 package = "demo"
 [source]
@@ -83,21 +83,21 @@ source = { kind = "upstream" }
     CHECK(file->for_build(*wheel::Version::parse("2.0"), "cpu").index.empty());
 }
 
-TEST_CASE("a tarball without any digest is refused") {
+TEST_CASE("a tarball without a digest is rejected") {
     const std::string text =
         "config_version = 1\npackage = \"x\"\n[source]\nkind = \"tarball\"\nurl = "
         "\"https://h/x-{version}.tar.gz\"\n";
     CHECK(complaint(text).find("sha256") != std::string::npos);
 }
 
-TEST_CASE("a package without recipe has the default: its sdist, and an import guessed from its name") {
+TEST_CASE("a package without a recipe gets the default: its sdist, and an import guessed from its name") {
     const Recipe recipe = Recipes().of("zope-interface");
     CHECK(recipe.is_default());
     CHECK(recipe.source == SourceKind::sdist);
     CHECK(recipe.imports == std::vector<std::string>{"zope_interface"});
 }
 
-TEST_CASE("the later folder's recipe wins, and a folder that is missing is named") {
+TEST_CASE("the recipe of the later folder wins, and a missing folder is named") {
     const auto folder = base::TempDir::make("recipes");
     REQUIRE(folder.has_value());
     for (const std::string name : {"common", "site"}) {
@@ -115,7 +115,7 @@ TEST_CASE("the later folder's recipe wins, and a folder that is missing is named
     CHECK(missing.error().value.find("nowhere") != std::string::npos);
 }
 
-TEST_CASE("overrides are laid over each other for the versions and accelerators that they name") {
+TEST_CASE("overrides apply in order to the versions and accelerators that they name") {
     const std::string text = R"(config_version = 1
 package = "torch"
 [build]
@@ -145,7 +145,7 @@ build.before = ["hipify"]
     CHECK(build("2.4.0", "rocm").build_requires == std::vector<std::string>{"ninja"});
 }
 
-TEST_CASE("a site's recipe extends the common one, and alone it is refused") {
+TEST_CASE("a recipe with `extends` extends the common one, and is rejected without one") {
     const auto folder = base::TempDir::make("recipes");
     REQUIRE(folder.has_value());
     const auto put = [&](const std::string& where, const std::string& text) {
@@ -168,8 +168,8 @@ TEST_CASE("a site's recipe extends the common one, and alone it is refused") {
     CHECK(alone.error().code == "config.recipes");
 }
 
-TEST_CASE("docs/formats/recipe.md describes exactly the keys that are read") {
-    const std::string page = testing::read_repository_file("docs/formats/recipe.md");
+TEST_CASE("docs/reference/recipe.md describes exactly the keys that the reader accepts") {
+    const std::string page = testing::read_repository_file("docs/reference/recipe.md");
     const auto blocks = testing::toml_blocks(page);
     REQUIRE(blocks.size() == 3);
     for (const auto& block : blocks)
@@ -177,7 +177,7 @@ TEST_CASE("docs/formats/recipe.md describes exactly the keys that are read") {
     testing::check_documented(page, testing::read_repository_file("builder/site/recipe_reader.cpp"));
 }
 
-TEST_CASE("the recipes of this repository are read, and pin what their site wants") {
+TEST_CASE("the recipes in this repository are valid and pin the versions that their site wants") {
     const auto folder = std::filesystem::path(WHEELYARD_TEST_DATA) / "../site-configs/debian12";
     const auto recipes = Recipes::read({folder / "recipes"});
     REQUIRE_MESSAGE(recipes.has_value(), recipes.error().text());

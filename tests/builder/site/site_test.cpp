@@ -1,4 +1,4 @@
-// site.toml: what is accepted, and that each mistake is told with its place.
+// site.toml: which files are accepted, and that each mistake is reported with its position.
 #include "builder/site/site.hpp"
 
 #include <doctest/doctest.h>
@@ -36,7 +36,7 @@ std::string complaint(const std::string& text) {
     return site ? "" : site.error().text();
 }
 
-TEST_CASE("a site file is read with paths relative to it and names normalised") {
+TEST_CASE("a site file is parsed; paths are relative to it and names are normalised") {
     const auto site = parse_site(good, "/etc/wheelyard/site.toml");
     REQUIRE_MESSAGE(site.has_value(), site.error().text());
     CHECK(site->registry->simple_url() == "http://127.0.0.1:8080/debian12/simple/");
@@ -52,11 +52,11 @@ TEST_CASE("a site file is read with paths relative to it and names normalised") 
     CHECK(site->environment == Environment{{"CC", "gcc"}});
 }
 
-TEST_CASE("every mistake is told with its place and what was expected") {
+TEST_CASE("every mistake is reported with its position and what was expected") {
     struct Row {
         const char* from;
         const char* to;
-        const char* told;
+        const char* message;
     };
     const Row rows[] = {
         {"config_version = 1", "config_version = 2", "config_version"},
@@ -78,7 +78,7 @@ TEST_CASE("every mistake is told with its place and what was expected") {
         {"[work]", "[scheduler]\nkind = \"slurm\"\npartitoin = \"gpu\"\n[work]", "partition"},
         {"[work]", "[scheduler]\nkind = \"pbs\"\nqueue = \"a b\"\n[work]", "a b"},
         {"[work]", "[scheduler]\nkind = \"slurm\"\noptions = [\"qos=x\"]\n[work]", "--qos=standard"},
-        {"/scratch/work\"", "/scratch/a b\"\n[scheduler]\nkind = \"slurm\"", "blanks"},
+        {"/scratch/work\"", "/scratch/a b\"\n[scheduler]\nkind = \"slurm\"", "spaces"},
         {"[work]", "[scheduler]\nmax_jobs = 0\n[work]", "max_jobs"},
         {"\"latest\"", "\"lastest\"", "did you mean `latest`"},
         {"versions = [", "pythons = [\"3.1\"]\nversions = [", "did you mean `3.11`"},
@@ -90,12 +90,12 @@ TEST_CASE("every mistake is told with its place and what was expected") {
         {"[work]", "[network.proxies]\nhtps_proxy = \"http://p:3128\"\n[work]", "htps_proxy"},
         {"[work]", "[[accelerator]]\nname = \"a\"\nkind = \"cuda\"\n[work]", "sm_90"},
         {"[work]", "[[accelerator]]\nname = \"a\"\nlabel = \"CU 12\"\n[work]", "cu123.gh200"},
-        {"[work]", "[[accelerator]]\nname = \"a\"\n[[accelerator]]\nname = \"b\"\n[work]", "one label"},
+        {"[work]", "[[accelerator]]\nname = \"a\"\n[[accelerator]]\nname = \"b\"\n[work]", "same label"},
         {"[work]", "[[node]]\nname = \"a\"\naccelerator = \"x\"\n[work]", "[[accelerator]]"},
         {"[work]", "[[node]]\nname = \"big\"\ncores = 4\n[scheduler]\nnode = \"bgi\"\n[work]",
          "did you mean `big`"},
         {"[work]", "[[node]]\nname = \"big\"\ncores = 4\n[scheduler]\nnode = \"big\"\ncores = 8\n[work]",
-         "only 4"},
+         "at most 4"},
         {"version = \"3.12\"", "version = \"3.12\"\nsource = \"module\"", "python/3.11"},
         {"version = \"3.12\"", "version = \"3.12\"\nsource = \"conda\"", "conda"},
         {"[work]", "[users]\nmodule = \"a/1\"\nrequirements = [\"a==1\"]\n[work]", "directory"},
@@ -126,14 +126,14 @@ TEST_CASE("every mistake is told with its place and what was expected") {
         CAPTURE(row.to);
         const std::string text = base::replace_all(good, row.from, row.to);
         REQUIRE(text != good);
-        const std::string told = complaint(text);
-        CHECK(told.find(row.told) != std::string::npos);
-        CHECK(told.find("site.toml:") != std::string::npos);
-        CHECK(told.find("secret") == std::string::npos);
+        const std::string message = complaint(text);
+        CHECK(message.find(row.message) != std::string::npos);
+        CHECK(message.find("site.toml:") != std::string::npos);
+        CHECK(message.find("secret") == std::string::npos);
     }
 }
 
-TEST_CASE("a Conda environment is called as Conda calls it, however many slashes end its path") {
+TEST_CASE("trailing slashes are removed from the path of a Conda environment, as Conda does") {
     const std::string text = base::replace_all(
         good, "version = \"3.12\"", "version = \"3.12\"\nsource = \"conda\"\nconda = \"/opt/miniconda3//\"");
     REQUIRE(complaint(text).empty());
@@ -150,7 +150,7 @@ TEST_CASE("a password in the registry's URL is never repeated") {
               .find("hunter2") == std::string::npos);
 }
 
-TEST_CASE("a site without registry and wants is a site") {
+TEST_CASE("a site without a registry and wants is valid") {
     const auto site = parse_site(
         "config_version = 1\nname = \"x\"\n[state]\ndirectory = \"s\"\n[work]\ndirectory = \"w\"\n"
         "[[python]]\nversion = \"3.11\"\n",
@@ -159,8 +159,8 @@ TEST_CASE("a site without registry and wants is a site") {
     CHECK(!site->registry.has_value());
 }
 
-TEST_CASE("docs/formats/site.md describes exactly the keys that are read") {
-    const std::string page = testing::read_repository_file("docs/formats/site.md");
+TEST_CASE("docs/reference/site.md describes exactly the keys that the reader accepts") {
+    const std::string page = testing::read_repository_file("docs/reference/site.md");
     const auto blocks = testing::toml_blocks(page);
     REQUIRE(blocks.size() == 1);
     CHECK(complaint(blocks.front()) == "");
@@ -169,7 +169,7 @@ TEST_CASE("docs/formats/site.md describes exactly the keys that are read") {
         testing::check_documented(page, testing::read_repository_file(reader));
 }
 
-TEST_CASE("the sites of this repository are read") {
+TEST_CASE("the sites in this repository are valid") {
     const auto site =
         read_site(std::filesystem::path(WHEELYARD_TEST_DATA) / "../site-configs/debian12/site.toml");
     REQUIRE_MESSAGE(site.has_value(), site.error().text());

@@ -80,6 +80,7 @@ TEST_CASE("a tag is cloned once, and cloned again when the clone was changed") {
     const auto changed = git.unpack(*source, folder->path() / "again", no_hurry);
     REQUIRE(!changed.has_value());
     CHECK(changed.error().code == "source.cache");
+    CHECK(changed.error().kind == base::ErrorKind::missing);
     CHECK(fetch()->sha256 == source->sha256);
     CHECK(git.unpack(*source, folder->path() / "again", no_hurry).has_value());
 
@@ -100,6 +101,7 @@ TEST_CASE("a tag is cloned once, and cloned again when the clone was changed") {
     const auto gone = git.unpack(*source, folder->path() / "and again", no_hurry);
     REQUIRE(!gone.has_value());
     CHECK(gone.error().code == "source.cache");
+    CHECK(gone.error().may_pass());
 }
 
 }  // namespace

@@ -119,6 +119,8 @@ TEST_CASE("a download that was purged or changed is not unpacked, and is fetched
         const auto unpacked = index.sources.unpack(recipe, *source, index.work.path() / "tree", no_hurry);
         REQUIRE(!unpacked.has_value());
         CHECK(unpacked.error().code == "source.cache");
+        CHECK(unpacked.error().kind == base::ErrorKind::missing);
+        CHECK(unpacked.error().may_pass());
         CHECK(!fs::exists(cached));
         CHECK(!fs::exists(index.work.path() / "tree" / "demo-1.0"));
         REQUIRE(index.sources.fetch(recipe, "1.0", {}).has_value());
@@ -330,7 +332,9 @@ TEST_CASE("unpacking breathes while the tree before goes and the archive comes, 
         breaths = 0;
         testing::write(old, "");
         return index.sources.unpack(recipe, *source, tree, [&, last_breath]() -> base::Status {
-            if (++breaths == last_breath) return base::fail("lock.lost", "taken over");
+            if (++breaths == last_breath)
+                return base::fail_as(base::ErrorKind::lost, base::Recovery::never,
+                                     {"lock.lost", "taken over"});
             return {};
         });
     };

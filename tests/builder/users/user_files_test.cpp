@@ -1,4 +1,4 @@
-// What the users of the known sites get: each file as the golden files say, and bash takes the scripts.
+// The user files of the known sites: each matches its golden file, and bash accepts the scripts.
 #include "builder/users/user_files.hpp"
 
 #include <doctest/doctest.h>
@@ -38,7 +38,7 @@ bool holds(const std::string& text, const std::string& part) {
 
 const char* const sites[] = {"debian12", "bede-gh200", "archer2", "derecho", "alliance", "frontier"};
 
-TEST_CASE("the users' files of the known sites are as the golden files say, and bash takes the scripts") {
+TEST_CASE("the user files of the known sites match the golden files, and bash accepts the scripts") {
     for (const std::string name : sites) {
         CAPTURE(name);
         std::string all;
@@ -57,7 +57,7 @@ TEST_CASE("the users' files of the known sites are as the golden files say, and 
     }
 }
 
-TEST_CASE("ranks are started by the site's launcher, never by torchrun") {
+TEST_CASE("the site's launcher starts the ranks, not torchrun") {
     for (const std::string name : sites) {
         for (const auto& file : files_of(site_of(name)))
             CHECK(!holds(file.text, "torchrun"));
@@ -69,7 +69,7 @@ TEST_CASE("ranks are started by the site's launcher, never by torchrun") {
                 "mpiexec -n 8 -ppn 4 --cpu-bind numa /sw/wheels/run-rank"));
 }
 
-TEST_CASE("a job asks its scheduler for its nodes, ranks and GPUs") {
+TEST_CASE("a job requests its nodes, ranks and GPUs") {
     const std::string frontier = text_of(files_of(site_of("frontier")), "job.sh");
     for (const char* line :
          {"#SBATCH --nodes=2\n", "#SBATCH --ntasks-per-node=8\n", "#SBATCH --partition=batch\n",
@@ -81,7 +81,7 @@ TEST_CASE("a job asks its scheduler for its nodes, ranks and GPUs") {
     CHECK(!holds(text_of(files_of(site_of("debian12")), "job.sh"), "#SBATCH"));
 }
 
-TEST_CASE("a cache of a job has no other job's path") {
+TEST_CASE("two jobs never share a cache path") {
     const std::string text = text_of(files_of(site_of("frontier")), "job-environment.sh");
     CHECK(holds(text, "export MIOPEN_USER_DB_PATH=$WHEELYARD_JOB_FOLDER/miopen_user_db_path\n"));
     CHECK(holds(text, "WHEELYARD_JOB_FOLDER=${TMPDIR:-/tmp}/wheelyard-$(id -un)-$WHEELYARD_JOB\n"));
@@ -89,7 +89,7 @@ TEST_CASE("a cache of a job has no other job's path") {
     CHECK(holds(text_of(files_of(site_of("bede-gh200")), "job-environment.sh"), "% 10000"));
 }
 
-TEST_CASE("texts of the site file are quoted in every language that they come to") {
+TEST_CASE("text from the site file is quoted in every language that it is put into") {
     Site site = site_of("bede-gh200");
     site.users->environment = {{"ODD", "a \"b\" 'c' [d] {e}; \\f"}};
     const auto files = files_of(site);
@@ -101,7 +101,7 @@ TEST_CASE("texts of the site file are quoted in every language that they come to
         holds(text_of(files, "conda/activate.d/pytorch.sh"), R"(export ODD='a "b" '\''c'\'' [d] {e}; \f')"));
 }
 
-TEST_CASE("a site that does not say what users get, or has no index, is told so") {
+TEST_CASE("a site without [users] or without an index is an error") {
     Site site = site_of("bede-gh200");
     site.registry.reset();
     CHECK(render_user_files(site, "/sw/wheels").error().code == "site.no_registry");
@@ -109,7 +109,7 @@ TEST_CASE("a site that does not say what users get, or has no index, is told so"
     CHECK(render_user_files(site, "/sw/wheels").error().code == "site.no_users");
 }
 
-TEST_CASE("files are written with their modes, and again over themselves") {
+TEST_CASE("files are written with their modes and can be overwritten") {
     const auto folder = base::TempDir::make("user-files");
     REQUIRE(folder.has_value());
     const auto files = files_of(site_of("debian12"));

@@ -1,35 +1,35 @@
 #!/bin/bash
 #PBS -N w1kq7x9aab3cde
 
-# The job of attempt w1kq7x9aab3cde: runs script.sh, and tells it when its time is nearly up.
+# The job of attempt w1kq7x9aab3cde: runs script.sh and warns it when the time limit is near.
 set -u
 folder=/work/attempts/w1kq7x9aab3cde
 exec < /dev/null >> "$folder/log" 2>&1
 cd "$folder" || exit 73
 . "$folder/environment" || exit 73
-unset SLURM_EXPORT_ENV # it would keep the environment from steps that the build starts
+unset SLURM_EXPORT_ENV # otherwise srun in the build would not pass this environment on
 
-# Why it was cut, for the agent; then script.sh gets the chance to write its exit record.
+# Record why the job is stopped, for the agent; then let script.sh write its exit record.
 build=
-told=
+reason=
 cut() {
-    told=${told:-$1} # the first word counts
-    echo "@@wheelyard told to end: $told"
-    echo "$told" > "$folder/cut.aside" && mv "$folder/cut.aside" "$folder/cut"
+    reason=${reason:-$1} # the first one wins
+    echo "@@wheelyard stop requested: $reason"
+    echo "$reason" > "$folder/cut.tmp" && mv "$folder/cut.tmp" "$folder/cut"
     test -z "$build" || kill -TERM -- "-$build"
 }
 trap 'cut time_limit' USR1
 trap 'cut terminated' TERM INT
 
-set -m # what runs in the background gets a process group of its own
+set -m # a background job gets its own process group
 /bin/bash "$folder/script.sh" &
 build=$!
-{ sleep 14100; kill -USR1 "$$"; } & # the batch system does not warn
+{ sleep 14100; kill -USR1 "$$"; } & # this batch system sends no warning
 alarm=$!
 set +m
-test -z "$told" || kill -TERM -- "-$build" # told while it began
+test -z "$reason" || kill -TERM -- "-$build" # the signal came before the build started
 
-# A signal interrupts `wait`; the build may be there still.
+# A signal interrupts `wait`; the build may still be running.
 while true; do
     wait "$build"
     kill -0 "$build" 2> /dev/null || break
@@ -37,5 +37,5 @@ done
 wait "$build"
 code=$?
 kill -KILL -- "-$alarm" 2> /dev/null
-kill -KILL -- "-$build" 2> /dev/null # what it left behind
+kill -KILL -- "-$build" 2> /dev/null # remaining processes
 exit "$code"

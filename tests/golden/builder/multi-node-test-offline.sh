@@ -8,17 +8,17 @@ folder=/work/attempts/w1ng012h6crvmar
 build=$folder
 python=/usr/bin/python3.12
 
-# Only the first start of an attempt runs: mkdir has one winner. A second start leaves everything alone.
+# Only the first start of an attempt runs: mkdir succeeds once. A second start changes nothing.
 if ! mkdir "$folder/claim"; then
-    echo "@@wheelyard attempt $attempt is claimed already"
+    echo "@@wheelyard attempt $attempt is already claimed"
     test -d "$folder/claim"
     exit
 fi
 printf '{"host":"%s","boot":"%s","pid":%d,"start":%d}\n' "$(uname -n)" "$(cat /proc/sys/kernel/random/boot_id)" \
-    $$ "$(cut -d ' ' -f 22 /proc/$$/stat)" > "$folder/claim/owner.aside"
-mv "$folder/claim/owner.aside" "$folder/claim/owner"
+    $$ "$(cut -d ' ' -f 22 /proc/$$/stat)" > "$folder/claim/owner.tmp"
+mv "$folder/claim/owner.tmp" "$folder/claim/owner"
 
-# Every phase is marked in the log; the exit record tells the agent how it ended, and is durable before it is seen.
+# Mark every phase in the log. The exit record reports how the job ended; it is synced before it is renamed.
 phase=start
 phases=
 begin() {
@@ -32,9 +32,9 @@ finish() {
     rm -f "$folder/pip.conf"
     echo "@@wheelyard exit=$code phase=$phase at=$(date -u +%Y-%m-%dT%H:%M:%SZ)"
     printf '{"format":"wheelyard.exit/1","attempt":"%s","exit_code":%d,"phase":"%s","phases":[%s],"ended_ms":%d}\n' \
-        "$attempt" "$code" "$phase" "$phases" "$(date +%s%3N)" > "$folder/exit.json.aside"
-    sync "$folder/exit.json.aside"
-    mv "$folder/exit.json.aside" "$folder/exit.json"
+        "$attempt" "$code" "$phase" "$phases" "$(date +%s%3N)" > "$folder/exit.json.tmp"
+    sync "$folder/exit.json.tmp"
+    mv "$folder/exit.json.tmp" "$folder/exit.json"
     sync "$folder"
 }
 trap finish EXIT
@@ -42,18 +42,18 @@ trap 'exit 143' TERM
 trap 'exit 130' INT
 trap 'exit 129' HUP
 
-# This machine reaches no index: everything was fetched on the login node.
+# This machine has no network access: the login node has fetched all packages.
 pip_install() { python -I -m pip install --no-index --find-links "$folder/wheelhouse" "$@"; }
 
 begin modules
-set +eu # `module` and what modulefiles source fail under them; the outcome is checked below
+set +eu # `module` and the scripts that modulefiles source can fail under -eu; the result is checked below
 module load gcc/12.2 cuda/12.3
 set -eu
 for module in gcc/12.2 cuda/12.3; do
     case ":${LOADEDMODULES-}:" in
     *":$module"[:/.]*) ;;
     *)
-        echo "error: module $module is not loaded; its reason stands above, 'module spider' says what there is" >&2
+        echo "error: module $module is not loaded; see the message of 'module load' above, and 'module spider' for what is available" >&2
         exit 69
         ;;
     esac
@@ -65,7 +65,7 @@ rm -rf "$folder/venv" "$folder/empty"
 export PATH="$folder/venv/bin:$PATH"
 export PIP_DISABLE_PIP_VERSION_CHECK=1
 
-# The very wheel that the index offers, with what it needs.
+# Install exactly the wheel that the index offers, with its requirements.
 begin install
 pip_install torch==2.4.0+cu123.gh200 'numpy<3'
 mkdir "$folder/empty"

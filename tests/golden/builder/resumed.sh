@@ -8,17 +8,17 @@ folder=/work/attempts/w1ng012h6crvmar
 build=/work/attempts/w1ng00000000000
 python=/usr/bin/python3.11
 
-# Only the first start of an attempt runs: mkdir has one winner. A second start leaves everything alone.
+# Only the first start of an attempt runs: mkdir succeeds once. A second start changes nothing.
 if ! mkdir "$folder/claim"; then
-    echo "@@wheelyard attempt $attempt is claimed already"
+    echo "@@wheelyard attempt $attempt is already claimed"
     test -d "$folder/claim"
     exit
 fi
 printf '{"host":"%s","boot":"%s","pid":%d,"start":%d}\n' "$(uname -n)" "$(cat /proc/sys/kernel/random/boot_id)" \
-    $$ "$(cut -d ' ' -f 22 /proc/$$/stat)" > "$folder/claim/owner.aside"
-mv "$folder/claim/owner.aside" "$folder/claim/owner"
+    $$ "$(cut -d ' ' -f 22 /proc/$$/stat)" > "$folder/claim/owner.tmp"
+mv "$folder/claim/owner.tmp" "$folder/claim/owner"
 
-# Every phase is marked in the log; the exit record tells the agent how it ended, and is durable before it is seen.
+# Mark every phase in the log. The exit record reports how the job ended; it is synced before it is renamed.
 phase=start
 phases=
 begin() {
@@ -30,13 +30,13 @@ finish() {
     code=$?
     trap '' TERM INT HUP
     rm -f "$folder/pip.conf"
-    # Success is said only of a wheel that survives a power cut.
+    # Report success only after the wheel is synced to disk.
     test "$code" -ne 0 || find "$folder/wheel" -exec sync {} + || { code=74 phase=sync; }
     echo "@@wheelyard exit=$code phase=$phase at=$(date -u +%Y-%m-%dT%H:%M:%SZ)"
     printf '{"format":"wheelyard.exit/1","attempt":"%s","exit_code":%d,"phase":"%s","phases":[%s],"ended_ms":%d}\n' \
-        "$attempt" "$code" "$phase" "$phases" "$(date +%s%3N)" > "$folder/exit.json.aside"
-    sync "$folder/exit.json.aside"
-    mv "$folder/exit.json.aside" "$folder/exit.json"
+        "$attempt" "$code" "$phase" "$phases" "$(date +%s%3N)" > "$folder/exit.json.tmp"
+    sync "$folder/exit.json.tmp"
+    mv "$folder/exit.json.tmp" "$folder/exit.json"
     sync "$folder"
 }
 trap finish EXIT
@@ -44,7 +44,7 @@ trap 'exit 143' TERM
 trap 'exit 130' INT
 trap 'exit 129' HUP
 
-# As pip is configured for the agent. That may hold a password: only this pip is told of it, and no build.
+# pip uses the agent's configuration, which may contain a password: only pip_install reads it, no build does.
 pip_install() { PIP_CONFIG_FILE="$folder/pip.conf" python -I -m pip install "$@"; }
 
 # As many compilers at once as the site gives a job.
@@ -52,12 +52,12 @@ export MAX_JOBS=4
 export CMAKE_BUILD_PARALLEL_LEVEL=4
 
 begin venv
-# One job at a time in a build tree: a node that its scheduler gave up may still be at work in it. Every process of
-# a build holds the lock; where the file system has none, the tree is not fenced.
+# Lock the build tree: a job that its scheduler lost may still be running in it. Every process of a
+# build holds this lock. On a file system without locks the tree is not protected.
 exec 9> "$build/fence"
 flock -w 120 9 || if test $? -eq 1; then phase=fence; exit 75; fi
 rm -rf "$folder/wheel" "$folder/smoke" "$folder/empty"
-# Goes on in the build tree of attempt w1ng00000000000.
+# Resume in the build tree of attempt w1ng00000000000.
 newest=$(find "$build/tree" -type f -printf '%T@\n' | sort -n | tail -n 1)
 if test -n "$newest"; then
     find "$build/tree" -type f \( -name '*.o' -o -name '*.so' -o -name '*.a' \) \
@@ -66,7 +66,7 @@ fi
 "$python" -m venv "$build/venv"
 export PATH="$build/venv/bin:$PATH"
 export PIP_DISABLE_PIP_VERSION_CHECK=1
-# By what it is built, for the outcome; a tool that hangs or fails says nothing.
+# Record the machine and the tools. A tool that hangs or fails is left out.
 {
     printf 'host\t%s\nsystem\t%s\nmodules\t%s\n' "$(uname -n)" "$(uname -srm)" "${LOADEDMODULES-}"
     for tool in python "${CC:-cc}" "${CXX:-c++}" "${FC:-gfortran}" nvcc hipcc mpicc cmake ninja; do
@@ -78,10 +78,10 @@ export PIP_DISABLE_PIP_VERSION_CHECK=1
 begin requirements
 cd "$build"/tree/rapid_fuzz-3.14.3
 pip_install 'scikit-build-core>=0.11' 'cython; python_version < '\''4'\'''
-# What the back end asks for by itself (PEP 517, get_requires_for_build_wheel).
+# Ask the back end for further build requirements (PEP 517, get_requires_for_build_wheel).
 python - > "$folder/requires.txt" <<'END'
 import sys
-sys.path[:] = filter(None, sys.path)  # without the project itself, as PEP 517 says
+sys.path[:] = filter(None, sys.path)  # PEP 517: the project's folder is not on sys.path
 import contextlib, importlib, os
 sys.path[:0] = [os.path.abspath(p) for p in []]
 module, _, path = "scikit_build_core.build".partition(":")
@@ -98,7 +98,7 @@ begin build
 python -I -m pip wheel --verbose --no-deps --use-pep517 --no-build-isolation --no-cache-dir \
     --wheel-dir "$folder/wheel" .
 
-# The wheel as a user gets it: in a clean environment, from an empty folder.
+# Test the wheel as a user installs it: in a clean environment, from an empty folder.
 begin smoke
 "$python" -m venv "$folder/smoke"
 export PATH="$folder/smoke/bin:$PATH"

@@ -1,4 +1,4 @@
-// Shapes of .dist-info, licences, .data folders and RECORD that real tools write and that must pass.
+// Valid forms of .dist-info, licences, .data folders and RECORD that real tools write.
 #include "lib/inspect/dist_info/dist_info.hpp"
 
 #include <doctest/doctest.h>
@@ -20,56 +20,56 @@ void check_clean(const WheelWriter& wheel) {
 
 }  // namespace
 
-TEST_CASE("names compare in normal form, versions as versions") {
+TEST_CASE("names compare normalised, versions as parsed versions") {
     WheelWriter wheel("foo_bar", "1.0");
     wheel.add("foo.py", "1")
-        .lie_metadata_name("Foo.Bar")
-        .lie_metadata_version("1.0.0")
+        .wrong_metadata_name("Foo.Bar")
+        .wrong_metadata_version("1.0.0")
         .dist_info_name("Foo_Bar-1.0.dist-info");
     check_clean(wheel);
 }
 
-TEST_CASE("a .dist-info deeper in the tree belongs to something vendored") {
-    check_clean(honest().add("six/_vendor/other-1.0.dist-info/METADATA", "Name: other\n"));
+TEST_CASE("a .dist-info deeper in the tree belongs to a vendored package") {
+    check_clean(valid_wheel().add("six/_vendor/other-1.0.dist-info/METADATA", "Name: other\n"));
 }
 
-TEST_CASE("licence files are found where metadata 2.4 puts them, and not looked for before") {
-    check_clean(honest()
-                    .lie_metadata_version_header("2.4")
+TEST_CASE("licence files are expected where metadata 2.4 defines, and not checked before 2.4") {
+    check_clean(valid_wheel()
+                    .wrong_metadata_version_header("2.4")
                     .metadata_line("License-Expression: MIT")
                     .metadata_line("License-File: LICENSE")
                     .metadata_line("License-File: vendored/COPYING")
                     .dist_info("licenses/LICENSE", "free")
                     .dist_info("licenses/vendored/COPYING", "free"));
-    check_clean(honest().metadata_line("License-File: LICENSE"));
+    check_clean(valid_wheel().metadata_line("License-File: LICENSE"));
 }
 
-TEST_CASE("all schemes of .data pass, whatever the spelling of the name") {
-    WheelWriter wheel = honest();
+TEST_CASE("all schemes of .data are accepted, in any spelling of the name") {
+    WheelWriter wheel = valid_wheel();
     for (const std::string scheme : {"purelib", "platlib", "headers", "scripts", "data"}) {
         wheel.add("six-1.16.0.data/" + scheme + "/file", scheme);
     }
     check_clean(wheel.add("Six-1.16.data/data/share/x", "1"));
 }
 
-TEST_CASE("a build tag in both places, or in neither, passes") {
-    check_clean(honest().build("2"));
-    check_clean(honest().build("1local"));
+TEST_CASE("a build tag in both places or in neither is accepted") {
+    check_clean(valid_wheel().build("2"));
+    check_clean(valid_wheel().build("1local"));
 }
 
-TEST_CASE("names with commas and quotes survive RECORD's quoting") {
-    check_clean(honest().add("six_data/a,b.txt", "1"));
+TEST_CASE("names with commas and quotes are quoted correctly in RECORD") {
+    check_clean(valid_wheel().add("six_data/a,b.txt", "1"));
 }
 
 TEST_CASE("tags in any order are the same set") {
-    WheelWriter wheel = honest();
-    wheel.tag("py2.py3-none-any").lie_wheel_tags({"py3-none-any", "py2-none-any"});
+    WheelWriter wheel = valid_wheel();
+    wheel.tag("py2.py3-none-any").wrong_wheel_tags({"py3-none-any", "py2-none-any"});
     check_clean(wheel);
 }
 
-TEST_CASE("what is missing or wrong is told member by member") {
-    WheelWriter wheel = honest();
-    wheel.lie_record_hash("six.py").lie_record_hash("six_data/table.txt");
+TEST_CASE("each missing or invalid member is reported") {
+    WheelWriter wheel = valid_wheel();
+    wheel.wrong_record_hash("six.py").wrong_record_hash("six_data/table.txt");
     const auto verdicts = checked(pack(wheel)).verdicts;
     REQUIRE(verdicts.size() == 2);
     CHECK(verdicts[0].member == "six.py");

@@ -6,8 +6,8 @@ using namespace wheelyard;
 
 namespace {
 
-// The code of the first finding, or nothing.
-std::string judged(std::string_view text) {
+// The code of the first finding, or "".
+std::string first_code(std::string_view text) {
     const inspect::Policy policy;
     inspect::Findings findings(policy);
     inspect::check_entry_points("entry_points.txt", text, findings);
@@ -17,7 +17,7 @@ std::string judged(std::string_view text) {
 
 }  // namespace
 
-TEST_CASE("entry points that installers can use pass") {
+TEST_CASE("valid entry points have no findings") {
     for (const std::string_view text : {
              "",
              "# a comment\n; another\n\n",
@@ -30,11 +30,11 @@ TEST_CASE("entry points that installers can use pass") {
              "[six.plugins]\nanything = not : a : reference\nurl = https://example.org/\n",
          }) {
         CAPTURE(text);
-        CHECK(judged(text).empty());
+        CHECK(first_code(text).empty());
     }
 }
 
-TEST_CASE("lines that cannot become programs are found") {
+TEST_CASE("invalid script lines are reported") {
     struct Row {
         std::string_view text;
         std::string_view code;
@@ -58,6 +58,6 @@ TEST_CASE("lines that cannot become programs are found") {
              Row{"[gui_scripts]\n = six:main\n", "entry_points.script_name"},
          }) {
         CAPTURE(row.text);
-        CHECK(judged(row.text) == row.code);
+        CHECK(first_code(row.text) == row.code);
     }
 }

@@ -1,4 +1,4 @@
-// The grammars of METADATA's fields, and shapes that real projects write and that must pass.
+// The syntax of METADATA's fields, and valid values from real projects.
 #include "lib/inspect/dist_info/metadata_fields.hpp"
 
 #include <doctest/doctest.h>
@@ -11,7 +11,7 @@ using namespace wheelyard::inspect_test;
 namespace {
 
 void check_clean(WheelWriter wheel, const std::string& version, const std::vector<std::string>& lines) {
-    wheel.lie_metadata_version_header(version);
+    wheel.wrong_metadata_version_header(version);
     for (const std::string& line : lines)
         wheel.metadata_line(line);
     for (const auto& verdict : checked(pack(wheel)).verdicts)
@@ -20,7 +20,7 @@ void check_clean(WheelWriter wheel, const std::string& version, const std::vecto
 
 }  // namespace
 
-TEST_CASE("licence expressions by their order of names and operators") {
+TEST_CASE("license expressions are checked for the order of names and operators") {
     for (const char* text :
          {"MIT", "Apache-2.0 OR MIT", "(MIT AND BSD-3-Clause) OR GPL-2.0-only WITH Classpath-exception-2.0",
           "LicenseRef-Proprietary", "GPL-2.0+", "mit or apache-2.0", "DocumentRef-x:LicenseRef-y"}) {
@@ -34,7 +34,7 @@ TEST_CASE("licence expressions by their order of names and operators") {
     }
 }
 
-TEST_CASE("content types that indexes render") {
+TEST_CASE("content types that indexes render are accepted") {
     for (const char* text :
          {"text/markdown", "text/x-rst; charset=UTF-8", "text/markdown; charset=utf-8; variant=GFM",
           "text/plain;charset=\"UTF-8\"", "Text/Markdown"}) {
@@ -48,7 +48,7 @@ TEST_CASE("content types that indexes render") {
     }
 }
 
-TEST_CASE("names that can be imported") {
+TEST_CASE("importable names are accepted") {
     for (const char* text : {"six", "a.b_c.d1", "_private", "six ; private", "\xc3\xbc"}) {
         CAPTURE(text);
         CHECK(inspect::is_import_name(text));
@@ -59,27 +59,27 @@ TEST_CASE("names that can be imported") {
     }
 }
 
-TEST_CASE("what real backends write passes in its version of the format") {
-    check_clean(honest(), "1.0", {"Platform: any"});
-    check_clean(honest(), "1.2",
+TEST_CASE("METADATA of real backends has no findings in its version of the format") {
+    check_clean(valid_wheel(), "1.0", {"Platform: any"});
+    check_clean(valid_wheel(), "1.2",
                 {"Requires-Dist: botocore (==1.11.0)", "Project-URL: Home, https://example.org"});
-    check_clean(honest(), "2.1",
+    check_clean(valid_wheel(), "2.1",
                 {"Provides-Extra: Test_Extra", "Requires-Dist: numpy>=1.2; extra == 'Test_Extra'",
                  "Description-Content-Type: text/markdown", "License-File: LICENSE",
                  "Requires-Dist: pip @ https://example.org/pip.zip"});
-    check_clean(honest(), "2.3", {"Provides-Extra: test-extra"});
-    check_clean(honest(), "2.5",
+    check_clean(valid_wheel(), "2.3", {"Provides-Extra: test-extra"});
+    check_clean(valid_wheel(), "2.5",
                 {"Import-Name: six", "Import-Namespace: six_data", "License-Expression: MIT"});
-    check_clean(honest(), "2.5", {"Import-Name:"});
-    check_clean(honest(), "2.6", {});
+    check_clean(valid_wheel(), "2.5", {"Import-Name:"});
+    check_clean(valid_wheel(), "2.6", {});
 }
 
-TEST_CASE("one name under both import fields, and an empty one beside others, are told") {
+TEST_CASE("a name in both import fields, and an empty name with others, are reported") {
     for (const std::vector<std::string>& lines :
          {std::vector<std::string>{"Import-Name: six", "Import-Namespace: six"},
           std::vector<std::string>{"Import-Name:", "Import-Name: six"}}) {
-        WheelWriter wheel = honest();
-        wheel.lie_metadata_version_header("2.5");
+        WheelWriter wheel = valid_wheel();
+        wheel.wrong_metadata_version_header("2.5");
         for (const std::string& line : lines)
             wheel.metadata_line(line);
         const auto verdicts = checked(pack(wheel)).verdicts;

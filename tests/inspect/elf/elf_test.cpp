@@ -34,7 +34,7 @@ ElfImage full_image() {
     return image;
 }
 
-// Little-endian fields of a finished file of 64 bits.
+// Little-endian fields of a complete 64-bit file.
 constexpr std::uint64_t dt_symtab = 6, dt_strsz = 10;
 std::uint64_t field(const std::string& bytes, std::uint64_t at, int width) {
     std::uint64_t value = 0;
@@ -46,7 +46,7 @@ void set_field(std::string& bytes, std::uint64_t at, std::uint64_t value, int wi
     for (int i = 0; i < width; ++i)
         bytes.at(at + static_cast<std::uint64_t>(i)) = static_cast<char>(value >> (8 * i) & 0xff);
 }
-// Where the entry of this tag stands in the dynamic section, which the second program header names.
+// The offset of the entry with this tag in the dynamic section, which the second program header refers to.
 std::uint64_t dynamic_entry(const std::string& bytes, std::uint64_t tag) {
     std::uint64_t at = field(bytes, 64 + 56 + 8, 8);
     while (field(bytes, at, 8) != tag)
@@ -56,7 +56,7 @@ std::uint64_t dynamic_entry(const std::string& bytes, std::uint64_t tag) {
 
 }  // namespace
 
-TEST_CASE("the dynamic linker's view is read in both classes and byte orders") {
+TEST_CASE("the dynamic linker's view is read for both classes and byte orders") {
     for (const unsigned bits : {64u, 32u}) {
         for (const bool big : {false, true}) {
             ElfImage image = full_image();
@@ -81,7 +81,7 @@ TEST_CASE("the dynamic linker's view is read in both classes and byte orders") {
     }
 }
 
-TEST_CASE("search paths may be longer than PATH_MAX: those of jax's ROCm plugins name a hundred folders") {
+TEST_CASE("search paths may be longer than PATH_MAX, as in jax's ROCm plugins") {
     ElfImage image = full_image();
     std::vector<std::string> folders;
     for (int i = 0; i < 120; ++i)
@@ -95,7 +95,7 @@ TEST_CASE("search paths may be longer than PATH_MAX: those of jax's ROCm plugins
     CHECK(elf->search_paths == folders);
 }
 
-TEST_CASE("symbols are counted by either hash table, in both classes and byte orders") {
+TEST_CASE("symbols are counted with either hash table, for both classes and byte orders") {
     for (const unsigned bits : {64u, 32u}) {
         for (const bool big : {false, true}) {
             for (const bool gnu_hash : {false, true}) {
@@ -115,7 +115,7 @@ TEST_CASE("symbols are counted by either hash table, in both classes and byte or
     }
 }
 
-TEST_CASE("imports alone are counted, too: a module that exports nothing hashes nothing") {
+TEST_CASE("imports are counted in a module without exports, whose hash table is empty") {
     for (const bool gnu_hash : {false, true}) {
         const auto elf = parse(write_elf({.imports = {"PyList_New", "Py_Exit"}, .gnu_hash = gnu_hash}));
         REQUIRE(elf);
@@ -123,7 +123,7 @@ TEST_CASE("imports alone are counted, too: a module that exports nothing hashes 
     }
 }
 
-TEST_CASE("symbols that all share one long name are malformed before they cost anything") {
+TEST_CASE("symbols that all share one long name are rejected as malformed at low cost") {
     const std::string name(1000, 'x');
     const auto read = [&](std::uint64_t symbols) {
         std::string bytes;
@@ -145,10 +145,10 @@ TEST_CASE("symbols that all share one long name are malformed before they cost a
     CHECK(read(100) == std::pair<bool, std::uint64_t>{false, 16});
 }
 
-TEST_CASE("the processor's features are read off the notes, and other notes passed over") {
+TEST_CASE("processor features are read from the notes; other notes are skipped") {
     using test_support::write_property_note;
     const std::string other_note("\4\0\0\0\4\0\0\0\1\0\0\0GNU\0abcd",
-                                 20);  // NT_GNU_ABI_TAG, as in every program
+                                 20);  // NT_GNU_ABI_TAG, which every program has
     const auto x86 = parse(
         write_elf({.notes = write_property_note({{0xc0000002, 3}, {0xc0008002, 5}, {0xc0010002, 15}})}));
     REQUIRE(x86);
@@ -169,7 +169,7 @@ TEST_CASE("the processor's features are read off the notes, and other notes pass
     CHECK(junk->notes.x86_needed == 0);
 }
 
-TEST_CASE("debug sections are weighed") {
+TEST_CASE("the size of debug sections is counted") {
     const auto elf = parse(write_elf(
         {.sections = {{".debug_info", std::string(1000, 'd')}, {".zdebug_line", "dd"}, {".text", "t"}}}));
     REQUIRE(elf);
@@ -177,7 +177,7 @@ TEST_CASE("debug sections are weighed") {
     CHECK(elf->file_bytes > 1002);
 }
 
-TEST_CASE("symbols are counted by DT_HASH, whose words are of eight bytes on s390x alone") {
+TEST_CASE("DT_HASH has eight-byte words on s390x only") {
     for (const bool s390x : {true, false}) {
         ElfImage image = full_image();
         image.big_endian = s390x;
@@ -191,7 +191,7 @@ TEST_CASE("symbols are counted by DT_HASH, whose words are of eight bytes on s39
     }
 }
 
-TEST_CASE("of a section's name only its beginning is held: tens of thousands could share a long one") {
+TEST_CASE("only the beginning of a section name is stored: thousands of sections could share a long one") {
     const std::string name(base::mib, 'n');
     const auto elf = parse(write_elf({.sections = {{name, "abc"}, {".nv_fatbin", "abc"}}}));
     REQUIRE(elf);
@@ -200,7 +200,7 @@ TEST_CASE("of a section's name only its beginning is held: tens of thousands cou
     CHECK(elf->sections[2].name == ".nv_fatbin");
 }
 
-TEST_CASE("long names that many version needs share count as often as they are held") {
+TEST_CASE("long names shared by many version needs count once per stored copy") {
     const auto with_versions = [](int count) {
         ElfImage image;
         std::vector<std::string> versions;
@@ -215,26 +215,26 @@ TEST_CASE("long names that many version needs share count as often as they are h
     CHECK(many.error().code == "elf.malformed");
 }
 
-TEST_CASE("a string table is no longer than the file, whatever DT_STRSZ says") {
+TEST_CASE("a string table ends with the file, whatever DT_STRSZ says") {
     ElfImage image;
     image.exports.assign(400, "f");
     image.exports[0] = std::string(4000, 'x');
-    const std::string honest = write_elf(image);
-    CHECK(parse(honest)->flaw.empty());
-    // All names become the long one, first by itself and then under a string table without end.
-    std::string sharing = honest;
-    const std::uint64_t symbols = field(honest, dynamic_entry(honest, dt_symtab) + 8, 8);
-    const std::uint64_t name = field(honest, symbols + 24, 4);
+    const std::string valid = write_elf(image);
+    CHECK(parse(valid)->flaw.empty());
+    // All names become the long one: first by itself, then with a string table of unlimited size.
+    std::string sharing = valid;
+    const std::uint64_t symbols = field(valid, dynamic_entry(valid, dt_symtab) + 8, 8);
+    const std::uint64_t name = field(valid, symbols + 24, 4);
     for (std::uint64_t i = 1; i <= image.exports.size(); ++i)
         set_field(sharing, symbols + 24 * i, name, 4);
     CHECK_FALSE(parse(sharing)->flaw.empty());
-    set_field(sharing, dynamic_entry(honest, dt_strsz) + 8, std::uint64_t{1} << 40, 8);
+    set_field(sharing, dynamic_entry(valid, dt_strsz) + 8, std::uint64_t{1} << 40, 8);
     const auto endless = parse(sharing);
     REQUIRE(endless);
     CHECK_FALSE(endless->flaw.empty());
 }
 
-TEST_CASE("notes under many headers are read as far as a megabyte of them goes") {
+TEST_CASE("notes under many headers are read up to a total of one megabyte") {
     const auto with_headers = [](std::uint64_t count) {
         std::string bytes = write_elf({.notes = std::string(60'000, '\xff')});
         const std::string note = bytes.substr(64 + 2 * 56, 56);
@@ -251,7 +251,7 @@ TEST_CASE("notes under many headers are read as far as a megabyte of them goes")
     CHECK_FALSE(many->flaw.empty());
 }
 
-TEST_CASE("what the dynamic linker does not look at costs no other fact") {
+TEST_CASE("flaws that the dynamic linker ignores do not affect other facts") {
     for (const bool in_sections : {true, false}) {
         ElfImage image = full_image();
         image.gnu_hash = false;
@@ -269,15 +269,15 @@ TEST_CASE("what the dynamic linker does not look at costs no other fact") {
     CHECK(parse(write_elf(full_image()))->flaw.empty());
 }
 
-TEST_CASE("no hash table hides a symbol: whatever a table or a relocation reaches is looked at") {
+TEST_CASE("no hash table hides a symbol: every symbol that a table or a relocation refers to is examined") {
     struct Row {
         std::string_view what;
         bool gnu_hash, both_hashes, relocated;
         std::uint64_t expected;
     };
-    for (const Row& row : {Row{"DT_HASH says one symbol, DT_GNU_HASH more", true, true, false, 2},
-                           Row{"DT_HASH says one symbol, relocations name more", false, false, true, 2},
-                           Row{"nothing speaks of the others", false, false, false, 0}}) {
+    for (const Row& row : {Row{"DT_HASH has one symbol, DT_GNU_HASH more", true, true, false, 2},
+                           Row{"DT_HASH has one symbol, relocations refer to more", false, false, true, 2},
+                           Row{"nothing refers to the others", false, false, false, 0}}) {
         for (const unsigned bits : {64u, 32u}) {
             for (const bool big : {false, true}) {
                 CAPTURE(row.what);
@@ -309,7 +309,7 @@ TEST_CASE("relocations beyond the file are a flaw") {
     CHECK(elf->needed == image.needed);
 }
 
-TEST_CASE("the system that a file is for is read, and Linux loads System V's and GNU's") {
+TEST_CASE("the OS ABI is read; Linux loads System V and GNU files") {
     struct Row {
         std::uint8_t number;
         std::string_view name;
@@ -327,7 +327,7 @@ TEST_CASE("the system that a file is for is read, and Linux loads System V's and
     CHECK_FALSE(inspect::is_linux_abi(64, "aarch64"));
 }
 
-TEST_CASE("machines are named as platform tags name them") {
+TEST_CASE("machines have the names of platform tags") {
     struct Row {
         std::uint16_t machine;
         unsigned bits;
@@ -349,7 +349,7 @@ TEST_CASE("machines are named as platform tags name them") {
     }
 }
 
-TEST_CASE("a file that contradicts itself is malformed, never read beyond its end") {
+TEST_CASE("an inconsistent file is malformed and never read beyond its end") {
     const std::string whole = write_elf(full_image());
     REQUIRE(parse(whole));
     for (std::size_t length = 0; length < whole.size(); ++length) {

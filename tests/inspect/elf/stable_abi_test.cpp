@@ -1,4 +1,4 @@
-// Names of CPython's C API and the versions that promise them.
+// Names of CPython's C API and the versions that have them.
 #include "lib/inspect/elf/stable_abi.hpp"
 
 #include <doctest/doctest.h>
@@ -7,7 +7,7 @@
 
 using namespace wheelyard;
 
-TEST_CASE("a name is in the Stable ABI since one version, and exported since that or an earlier one") {
+TEST_CASE("a name joined the Stable ABI in one version and is exported since that or an earlier one") {
     struct Row {
         std::string_view name;
         unsigned stable, exported;  // 0: never
@@ -17,7 +17,7 @@ TEST_CASE("a name is in the Stable ABI since one version, and exported since tha
              Row{"PyModule_Create2", 2, 2},
              Row{"PyExc_ValueError", 2, 2},
              Row{"PyType_GetName", 11, 11},
-             Row{"PyObject_GetBuffer", 11, 6},  // 3.6 or before
+             Row{"PyObject_GetBuffer", 11, 6},  // 3.6 or earlier
              Row{"PyObject_Vectorcall", 12, 11},
              Row{"PyType_GetTypeDataSize", 12, 12},
              Row{"PyErr_GetRaisedException", 12, 12},
@@ -36,7 +36,7 @@ TEST_CASE("a name is in the Stable ABI since one version, and exported since tha
     }
 }
 
-TEST_CASE("the C API is recognised by how CPython names it") {
+TEST_CASE("C API names are recognised by CPython's naming scheme") {
     for (const std::string_view name :
          {"PyList_New", "_PyObject_New", "Py_Exit", "_Py_NoneStruct", "PyOS_snprintf"})
         CHECK(inspect::is_python_api(name));
@@ -45,7 +45,7 @@ TEST_CASE("the C API is recognised by how CPython names it") {
         CHECK_FALSE(inspect::is_python_api(name));
 }
 
-TEST_CASE("imports from Python add up to the newest Python that has them, weak ones apart") {
+TEST_CASE("the imports of a module require the newest Python among them; weak imports are ignored") {
     inspect::SymbolFacts facts;
     for (const std::string_view name : {"PyList_New", "PyObject_GetBuffer", "PyType_GetName", "malloc"})
         facts.take({name, true, false});

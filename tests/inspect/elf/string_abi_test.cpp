@@ -1,4 +1,4 @@
-// Which std::string a mangled name speaks of.
+// Detection of the std::string variant in mangled names.
 #include "lib/inspect/elf/string_abi.hpp"
 
 #include <doctest/doctest.h>
@@ -9,7 +9,7 @@ using namespace wheelyard;
 using inspect::StringAbi;
 using inspect::StringNames;
 
-TEST_CASE("the string of a mangled name is told apart, and never seen inside of an identifier") {
+TEST_CASE("the string variant of a mangled name is detected, but not inside identifiers") {
     struct Row {
         std::string_view name;
         bool cxx11, old, in_std;
@@ -19,7 +19,7 @@ TEST_CASE("the string of a mangled name is told apart, and never seen inside of 
              Row{"_ZN3c105ErrorC2ENS_14SourceLocationENSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE",
                  true, false, false},
              Row{"_ZN3c106detail14torchCheckFailEPKcS2_jRKSs", false, true, false},
-             Row{"_ZNK3c106Device3strB5cxx11Ev", true, false, false},  // returns one: its ABI tag
+             Row{"_ZNK3c106Device3strB5cxx11Ev", true, false, false},  // returns one: has the ABI tag
              Row{"_ZNSs4_Rep20_S_empty_rep_storageE", false, true, true},
              Row{"_ZNKSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEE4sizeEv", true, false, true},
              Row{"_ZNSt13runtime_errorC1ERKSs", false, true, true},
@@ -45,7 +45,7 @@ TEST_CASE("the string of a mangled name is told apart, and never seen inside of 
     }
 }
 
-TEST_CASE("a library is mixed only when one name in twenty or more is of the other kind") {
+TEST_CASE("a library is mixed only if at least one name in twenty is of the rarer kind") {
     CHECK(StringNames{0, 0}.abi() == StringAbi::unknown);
     CHECK(StringNames{1, 0}.abi() == StringAbi::cxx11);
     CHECK(StringNames{0, 1}.abi() == StringAbi::old);

@@ -1,4 +1,4 @@
-// What names imported from torch prove about its version and its strings.
+// Conclusions about torch's version and strings from imported names.
 #include "lib/inspect/elf/torch_abi.hpp"
 
 #include <doctest/doctest.h>
@@ -19,7 +19,7 @@ TorchImports taking(std::initializer_list<std::string_view> names) {
 
 }  // namespace
 
-TEST_CASE("torch's interface is its namespaces and its C functions") {
+TEST_CASE("torch's interface consists of its namespaces and its C functions") {
     for (const std::string_view name :
          {"_ZN3c106SymInt19promote_to_negativeEv", "_ZNK2at10TensorBase4sizeEl", "_ZN5torch7LibraryD1Ev",
           "_ZTVN3c105ErrorE", "aoti_torch_call_dispatcher", "torch_call_dispatcher"})
@@ -29,7 +29,7 @@ TEST_CASE("torch's interface is its namespaces and its C functions") {
         CHECK_FALSE(inspect::is_torch_api(name));
 }
 
-TEST_CASE("a name bounds the version of torch from below or from above") {
+TEST_CASE("a name is a lower or upper bound on the torch version") {
     struct Row {
         std::string_view name, at_least, below;
     };
@@ -53,7 +53,7 @@ TEST_CASE("a name bounds the version of torch from below or from above") {
     }
 }
 
-TEST_CASE("the tightest bounds of all names and all libraries hold") {
+TEST_CASE("the tightest bounds of all names and all libraries apply") {
     TorchImports all = taking({"_ZN3c106SymInt19promote_to_negativeEv", "_ZN3c1021throwNullDataPtrErrorEv"});
     all.add(taking({"_ZNK3c106SymInt6sym_neERKS0_", "_ZN3c105ErrorC2ENS_14SourceLocationESs"}));
     CHECK(all.at_least.text() == "2.4");

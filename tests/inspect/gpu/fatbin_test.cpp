@@ -24,7 +24,7 @@ FatbinEntry flagged(std::uint16_t kind, std::uint32_t arch, std::uint64_t flags)
 
 }  // namespace
 
-TEST_CASE("machine code and PTX are told apart, over several fatbins with gaps") {
+TEST_CASE("machine code and PTX are distinguished, over several fatbins with gaps") {
     const SectionRead found =
         read(write_fatbin({FatbinEntry{2, 70}, FatbinEntry{2, 90}}) + std::string(24, '\0') +
              write_fatbin({FatbinEntry{2, 90}, FatbinEntry{1, 100}}));
@@ -33,7 +33,7 @@ TEST_CASE("machine code and PTX are told apart, over several fatbins with gaps")
     CHECK(found.facts.cuda_ptx == Names{"compute_100"});
 }
 
-TEST_CASE("code for one arch or one family only is named so") {
+TEST_CASE("code for one arch or one family has the suffix `a` or `f`") {
     const SectionRead found =
         read(write_fatbin({flagged(2, 90, 0x108011), flagged(2, 90, 0x8011), flagged(2, 103, 0x1208011),
                            flagged(2, 120, 0x1008011), flagged(1, 100, 0x102011)}));
@@ -42,16 +42,16 @@ TEST_CASE("code for one arch or one family only is named so") {
     CHECK(found.facts.cuda_ptx == Names{"compute_100a"});
 }
 
-TEST_CASE("IR for link-time optimisation is no code that a GPU runs") {
+TEST_CASE("IR for link-time optimisation is not listed as GPU code") {
     const SectionRead found = read(write_fatbin({FatbinEntry{8, 90}, FatbinEntry{2, 80}}));
     REQUIRE(found.status);
     CHECK(found.facts.cuda_sm == Names{"sm_80"});
     CHECK(found.facts.cuda_ptx.empty());
 }
 
-TEST_CASE("a fatbin that cannot be walked is malformed, and what was found before stays") {
+TEST_CASE("an invalid fatbin is malformed; earlier results are kept") {
     const std::string one = write_fatbin({FatbinEntry{2, 70}});
-    const SectionRead junk = read(one + "junk that is no fatbin");
+    const SectionRead junk = read(one + "junk, not a fatbin");
     REQUIRE_FALSE(junk.status);
     CHECK(junk.status.error().code == "gpu.malformed");
     CHECK(junk.facts.cuda_sm == Names{"sm_70"});
@@ -70,7 +70,7 @@ TEST_CASE("a fatbin that cannot be walked is malformed, and what was found befor
     CHECK_FALSE(read(no_header).status);
 }
 
-TEST_CASE("an endless list of made-up GPUs is malformed") {
+TEST_CASE("an endless list of invented GPUs is malformed") {
     std::vector<FatbinEntry> entries;
     for (std::uint32_t arch = 0; arch <= inspect::max_gpu_names; ++arch)
         entries.push_back({2, arch, ""});

@@ -1,5 +1,5 @@
-// Sections and real libraries: those of tests/support/gpu_objects, made by nvcc and clang, against the lists
-// that cuobjdump and clang-offload-bundler give of them.
+// Sections and real libraries (tests/support/gpu_objects, by nvcc and clang), compared with the lists of
+// cuobjdump and clang-offload-bundler.
 #include "lib/inspect/gpu/gpu_code.hpp"
 
 #include <doctest/doctest.h>
@@ -38,7 +38,7 @@ inspect::GpuFacts read_section(const std::string& section, const std::string& by
 
 }  // namespace
 
-TEST_CASE("device code is looked for in the sections that compilers put it into, and in no other") {
+TEST_CASE("device code is searched only in the sections that compilers use for it") {
     const std::string fatbin = write_fatbin({FatbinEntry{}});
     CHECK(read_section(".nv_fatbin", fatbin).cuda_sm == Names{"sm_90"});
     CHECK(read_section("__nv_relfatbin", fatbin).cuda_sm == Names{"sm_90"});
@@ -48,7 +48,7 @@ TEST_CASE("device code is looked for in the sections that compilers put it into,
     CHECK(read_section(".rodata", bundle).hip_gfx.empty());
 }
 
-TEST_CASE("sections of device code may not be one range under many headers") {
+TEST_CASE("many headers for one range of device code are rejected") {
     const std::string fatbin = write_fatbin({FatbinEntry{}});
     ElfImage image;
     for (int i = 0; i < 100; ++i)
@@ -58,7 +58,7 @@ TEST_CASE("sections of device code may not be one range under many headers") {
     auto elf = inspect::parse_elf(reader);
     REQUIRE(elf);
     inspect::GpuFacts facts;
-    CHECK(inspect::read_gpu_code(reader, *elf, facts));  // side by side they are honest
+    CHECK(inspect::read_gpu_code(reader, *elf, facts));  // separate ranges are valid
 
     const std::uint64_t half = elf->file_bytes / 2 + 1;
     std::string zeros(elf->file_bytes, '\0');
@@ -71,7 +71,7 @@ TEST_CASE("sections of device code may not be one range under many headers") {
     CHECK(twice.error().code == "gpu.malformed");
 }
 
-TEST_CASE("lists of real libraries are those of the GPU makers' own tools") {
+TEST_CASE("the results for real libraries match the GPU vendors' own tools") {
     const std::string folder = WHEELYARD_TEST_DATA "/support/gpu_objects/";
     std::map<std::string, std::map<std::string, Names>> expected;
     std::ifstream listings(folder + "listings.txt");

@@ -20,7 +20,7 @@ SectionRead read(const std::string& bytes) {
 const std::string host = "host-x86_64-unknown-linux";
 const std::string gpu = "hipv4-amdgcn-amd-amdhsa--";
 
-// The section of a real library of tests/support/gpu_objects.
+// The device code section of a real library of tests/support/gpu_objects.
 std::string section_of(const std::string& library) {
     const auto file = base::read_file(WHEELYARD_TEST_DATA "/support/gpu_objects/" + library, base::mib);
     REQUIRE(file);
@@ -54,9 +54,10 @@ std::string compressed(std::uint16_t version, std::uint16_t method, std::uint64_
 
 constexpr std::size_t header_3_bytes = 32;
 
-// A zstd frame of `blocks` blocks that repeat `byte` 128 KiB times each (RFC 8878 §3.1.1): 4 bytes a block.
+// A zstd frame with `blocks` blocks that repeat `byte` 128 KiB times each (RFC 8878 §3.1.1): 4 bytes per
+// block.
 std::string zstd_bomb(std::uint32_t blocks, char byte, std::uint32_t declared_bytes) {
-    std::string text = "\x28\xb5\x2f\xfd\xa0";  // one segment, four bytes of size
+    std::string text = "\x28\xb5\x2f\xfd\xa0";  // single segment, four-byte content size
     text += number(declared_bytes, 4);
     for (std::uint32_t i = 0; i < blocks; ++i) {
         constexpr std::uint32_t repeat = 1, block_bytes = 128 * 1024;
@@ -68,7 +69,7 @@ std::string zstd_bomb(std::uint32_t blocks, char byte, std::uint32_t declared_by
 
 }  // namespace
 
-TEST_CASE("targets keep their features; the host's entry is none") {
+TEST_CASE("targets keep their features; the host's entry is skipped") {
     const SectionRead found =
         read(write_hip_bundle({host, gpu + "gfx90a:xnack-", gpu + "gfx1030"}) + std::string(4096, '\0') +
              write_hip_bundle({host, gpu + "gfx942:sramecc+:xnack-"}));
@@ -76,7 +77,7 @@ TEST_CASE("targets keep their features; the host's entry is none") {
     CHECK(found.facts.hip_gfx == Names{"gfx90a:xnack-", "gfx1030", "gfx942:sramecc+:xnack-"});
 }
 
-TEST_CASE("a target's name is found in every form that clang has given it") {
+TEST_CASE("a target's name is parsed in every form that clang has used") {
     const struct {
         std::string id, name;
     } rows[] = {{"hip-amdgcn-amd-amdhsa-gfx906", "gfx906"},
@@ -92,7 +93,7 @@ TEST_CASE("a target's name is found in every form that clang has given it") {
     CHECK(read(write_hip_bundle({host, "openmp-nvptx64-nvidia-cuda--sm_90"})).facts.hip_gfx.empty());
 }
 
-TEST_CASE("compressed bundles of each version are read, one after the other") {
+TEST_CASE("consecutive compressed bundles of each version are read") {
     const Names both = {"gfx90a:xnack-", "gfx942:sramecc+:xnack-"};
     CHECK(read(section_of("hip-zlib.so")).facts.hip_gfx == both);
     std::string all;
@@ -106,7 +107,7 @@ TEST_CASE("compressed bundles of each version are read, one after the other") {
     CHECK(found.facts.hip_unread.empty());
 }
 
-TEST_CASE("what cannot be unpacked here is said to be unread, and the walk goes on") {
+TEST_CASE("a bundle that cannot be unpacked is reported as unread, and the walk continues") {
     const std::string next = write_hip_bundle({host, gpu + "gfx1030"});
     for (const std::string& bundle : {compressed(3, 7, header_3_bytes + 4, 100, "data"),
                                       compressed(9, 1, header_3_bytes + 4, 100, "data")}) {
@@ -114,12 +115,12 @@ TEST_CASE("what cannot be unpacked here is said to be unread, and the walk goes 
         page.resize(4096, '\0');
         const SectionRead found = read(page + next);
         REQUIRE_MESSAGE(found.status, found.status.error().text());
-        CHECK(found.facts.hip_unread.find("not known") != std::string::npos);
+        CHECK(found.facts.hip_unread.find("unknown") != std::string::npos);
         CHECK(found.facts.hip_gfx == Names{"gfx1030"});
     }
 }
 
-TEST_CASE("hostile sizes of a compressed bundle are malformed, and cost nothing") {
+TEST_CASE("hostile sizes of a compressed bundle are malformed at low cost") {
     const std::string real = section_of("hip-zstd-3.so").substr(0, 4096);
     REQUIRE(read(real).status);
     const auto with_field = [&](std::size_t at, std::uint64_t value) {
@@ -140,26 +141,27 @@ TEST_CASE("hostile sizes of a compressed bundle are malformed, and cost nothing"
          {std::uint64_t{0}, std::uint64_t{31}, std::uint64_t{4096}, std::uint64_t{1} << 20}) {
         CAPTURE(unpacked);
         const bool more_than_there_is = unpacked == std::uint64_t{1} << 20;
-        // The table alone is unpacked: a size that holds all its entries is believed.
+        // Only the table is unpacked, so a declared size that covers the table is accepted.
         CHECK(static_cast<bool>(with_field(unpacked_at, unpacked)) == more_than_there_is);
     }
     CHECK(with_field(unpacked_at, ~std::uint64_t{0}));
 }
 
-TEST_CASE("a bomb is not unpacked") {
+TEST_CASE("a decompression bomb is not unpacked") {
     const std::uint32_t blocks = 30'000;  // 3.7 GiB
     const auto bundle_of = [](const std::string& frame) {
         return compressed(3, 1, header_3_bytes + frame.size(), 0xf0000000, frame);
     };
-    // Its first bytes are no bundle.
+    // Its first bytes are not a bundle.
     CHECK_FALSE(read(bundle_of(zstd_bomb(blocks, 'b', 100'000'000))).status);
-    // A window of 4 GB is asked for.
+    // Declares a window of 4 GB.
     CHECK_FALSE(read(bundle_of(zstd_bomb(blocks, 'b', 0xfffffff0))).status);
 }
 
 TEST_CASE("more compressed bundles than pages are malformed") {
     const std::string frame = zstd_bomb(1, 'b', 100);
-    const std::string bundle = compressed(2, 9, 24 + frame.size(), 100, frame);  // a method that is skipped
+    const std::string bundle =
+        compressed(2, 9, 24 + frame.size(), 100, frame);  // an unknown method, which is skipped
     std::string dense;
     while (dense.size() < 8192)
         dense += bundle;
@@ -172,7 +174,7 @@ TEST_CASE("more compressed bundles than pages are malformed") {
     CHECK(read(aligned).status);
 }
 
-TEST_CASE("the work of compressed bundles counts for the whole file, not for each of them alone") {
+TEST_CASE("the work for compressed bundles is limited per file, not per bundle") {
     const std::string section = section_of("hip-zlib.so").substr(0, 4096);  // one bundle
     const base::MemoryReader reader(section);
     const auto read_after = [&](std::uint64_t entries, std::uint64_t unpacked_bytes) {
@@ -185,16 +187,16 @@ TEST_CASE("the work of compressed bundles counts for the whole file, not for eac
         return inspect::read_hip_bundles(file.part(reader, 0, section.size()), facts);
     };
     CHECK(read_after(100, base::mib));
-    // One more entry is left: that of the bundle itself, none for the table in it.
+    // One more entry is allowed: for the bundle itself, but none for its table.
     const auto entries = read_after(inspect::max_gpu_entries - 1, 0);
     REQUIRE_FALSE(entries);
     CHECK(entries.error().code == "gpu.malformed");
     const auto tables = read_after(0, inspect::max_bundle_tables_bytes - 1);
     REQUIRE_FALSE(tables);
-    CHECK(tables.error().sentence.find("tables are longer") != std::string::npos);
+    CHECK(tables.error().sentence.find("tables are larger") != std::string::npos);
 }
 
-TEST_CASE("a bundle that cannot be walked is malformed, and what was found before stays") {
+TEST_CASE("an invalid bundle is malformed; earlier results are kept") {
     const std::string bundle = write_hip_bundle({host, gpu + "gfx90a"});
     for (const std::size_t at : {std::size_t{0}, std::size_t{24}, std::size_t{31}, std::size_t{39},
                                  std::size_t{47}, std::size_t{55}}) {
@@ -211,7 +213,7 @@ TEST_CASE("a bundle that cannot be walked is malformed, and what was found befor
     CHECK_FALSE(read(write_hip_bundle({gpu + "gfx90a\xff"})).status);
 }
 
-TEST_CASE("every cut and every flipped bit of a compressed bundle ends in an answer") {
+TEST_CASE("every truncated or corrupted compressed bundle has a result") {
     for (const std::string library : {"hip-zlib.so", "hip-zstd-2.so"}) {
         const std::string real = section_of(library).substr(0, 700);
         for (std::size_t at = 0; at < real.size(); ++at) {

@@ -40,7 +40,7 @@ std::vector<std::string> codes_of(const inspect::Inspection& inspection) {
 
 }  // namespace
 
-TEST_CASE("which code runs on which GPU") {
+TEST_CASE("code runs on compatible GPUs only") {
     for (const Fit& row : {Fit{"sm_80", "sm_80", true},
                            Fit{"sm_80", "sm_86", true},
                            Fit{"sm_86", "sm_80", false},
@@ -76,7 +76,7 @@ TEST_CASE("which code runs on which GPU") {
     }
 }
 
-TEST_CASE("a machine's GPU has one spelling") {
+TEST_CASE("a GPU architecture has one spelling") {
     for (const std::string_view text : {"sm_70", "sm_103", "gfx90a", "gfx1030", "gfx942:sramecc+:xnack-"})
         CHECK_MESSAGE(inspect::is_gpu_architecture(text), text);
     for (const std::string_view text :
@@ -85,7 +85,7 @@ TEST_CASE("a machine's GPU has one spelling") {
         CHECK_MESSAGE(!inspect::is_gpu_architecture(text), text);
 }
 
-TEST_CASE("a local version promises a GPU wherever it names one, and by no other word") {
+TEST_CASE("a local version promises a GPU platform if it names one, in any position") {
     for (const std::string local : {"cu126", "cu12torch2.4cxx11abifalse", "cuda12.cudnn89", "pt24cu121",
                                     "2.cu126", "rocm6.2", "1.rocm602"}) {
         CAPTURE(local);
@@ -98,7 +98,7 @@ TEST_CASE("a local version promises a GPU wherever it names one, and by no other
     }
 }
 
-TEST_CASE("companions without device code keep a promise by what they need, or by being pure") {
+TEST_CASE("packages without device code satisfy a promise by their dependencies or by being pure") {
     CHECK(codes_of(
               checked(with_elf(linux_311, {.needed = {"libcublas.so.12"}}, "six/_six.so", "1.16.0+cu126")()))
               .empty());
@@ -108,13 +108,13 @@ TEST_CASE("companions without device code keep a promise by what they need, or b
     WheelWriter pure("six", "1.16.0+cu126");
     pure.add("six.py", "print('six')\n");
     CHECK(codes_of(checked(pack(pure))).empty());
-    // The other maker's libraries keep none.
+    // Libraries of the other vendor do not satisfy it.
     CHECK_FALSE(codes_of(checked(with_elf(linux_311, {.needed = {"libamdhip64.so.6"}}, "six/_six.so",
                                           "1.16.0+cu126")()))
                     .empty());
 }
 
-TEST_CASE("device code must run on what the policy says the machines have") {
+TEST_CASE("device code must run on the GPUs in the policy") {
     struct Row {
         ElfImage image;
         std::vector<std::string> machines;
@@ -141,7 +141,7 @@ TEST_CASE("device code must run on what the policy says the machines have") {
     }
 }
 
-TEST_CASE("a section that nobody can read waives no promise, and takes none away that is kept") {
+TEST_CASE("an unreadable section neither waives nor breaks a promise") {
     const std::pair<std::string, std::string> junk = {".nv_fatbin", "what is this, 32 bytes of junk?!"};
     inspect::InspectOptions options;
     options.policy.gpu_architectures = {"sm_90"};
@@ -164,7 +164,7 @@ TEST_CASE("a section that nobody can read waives no promise, and takes none away
         CHECK(std::count(codes.begin(), codes.end(), "gpu.malformed") == 1);
         CHECK((codes.front() == "gpu.unproven") == (row.outcome == "quarantined"));
     }
-    // Libraries that are needed keep a local version's promise, as ever.
+    // Needed libraries satisfy a local version's promise in this case too.
     const auto needing = checked(with_elf(linux_311, {.needed = {"libcublas.so.12"}, .sections = {junk}},
                                           "six/_six.so", "1.16.0+cu126")());
     CHECK(needing.accepted());

@@ -1,4 +1,4 @@
-// The kind of a library, by its name.
+// Classification of libraries by name.
 #include "lib/inspect/truth/libraries.hpp"
 
 #include <doctest/doctest.h>
@@ -6,7 +6,7 @@
 using namespace wheelyard;
 using inspect::LibraryKind;
 
-TEST_CASE("a library's kind is read off its name") {
+TEST_CASE("a library's kind is determined by its name") {
     struct Row {
         LibraryKind kind;
         std::string_view name;
@@ -35,7 +35,7 @@ TEST_CASE("a library's kind is read off its name") {
     }
 }
 
-TEST_CASE("the two C libraries are told apart") {
+TEST_CASE("the two C libraries are distinguished") {
     CHECK(inspect::is_musl("libc.musl-aarch64.so.1"));
     CHECK(inspect::is_musl("ld-musl-x86_64.so.1"));
     CHECK(inspect::is_musl("libc.so"));
@@ -45,7 +45,7 @@ TEST_CASE("the two C libraries are told apart") {
     CHECK_FALSE(inspect::is_glibc("libm.so.6"));
 }
 
-TEST_CASE("what glibc installs is its own, and what others name alike is not") {
+TEST_CASE("glibc's own libraries are recognised, similar names are not") {
     for (const std::string_view name : {"libc.so.6", "ld-linux-x86-64.so.2", "ld64.so.1", "libm.so.6",
                                         "libmvec.so.1", "libpthread.so.0", "libresolv.so.2", "libnsl.so.1"})
         CHECK_MESSAGE(inspect::is_part_of_glibc(name), name);

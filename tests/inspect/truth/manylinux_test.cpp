@@ -1,4 +1,4 @@
-// manylinux policies: the C++ runtime of each, its libraries, and the oldest that fits.
+// manylinux policies: the C++ runtime and libraries of each, and the oldest one that fits.
 #include "lib/inspect/truth/manylinux.hpp"
 
 #include <doctest/doctest.h>
@@ -6,7 +6,7 @@
 using namespace wheelyard;
 using inspect::VersionFloors;
 
-TEST_CASE("symbol versions are taken apart where they are versions") {
+TEST_CASE("symbol versions are parsed; other names are not") {
     const auto version = inspect::parse_symbol_version("GLIBCXX_3.4.21");
     REQUIRE(version);
     CHECK(version->prefix == "GLIBCXX");
@@ -19,7 +19,7 @@ TEST_CASE("symbol versions are taken apart where they are versions") {
         CHECK_FALSE(inspect::parse_symbol_version(text));
 }
 
-TEST_CASE("a policy's newest versions are its glibc's and its machine's") {
+TEST_CASE("a policy's newest versions depend on its glibc and machine") {
     struct Row {
         int glibc_minor;
         std::string_view machine, glibcxx, cxxabi, gcc;
@@ -32,7 +32,7 @@ TEST_CASE("a policy's newest versions are its glibc's and its machine's") {
              Row{28, "aarch64", "3.4.24", "1.3.11", "7.0.0"}, Row{31, "x86_64", "3.4.28", "1.3.12", "7.0.0"},
              Row{34, "aarch64", "3.4.29", "1.3.13", "11.0"}, Row{35, "x86_64", "3.4.30", "1.3.13", "12.0.0"},
              Row{39, "x86_64", "3.4.33", "1.3.15", "14.0.0"},
-             Row{29, "x86_64", "3.4.28", "1.3.12", "7.0.0"},  // none of its own: the next one's
+             Row{29, "x86_64", "3.4.28", "1.3.12", "7.0.0"},  // no policy of its own: the next one applies
          }) {
         CAPTURE(row.glibc_minor);
         CAPTURE(row.machine);
@@ -45,7 +45,7 @@ TEST_CASE("a policy's newest versions are its glibc's and its machine's") {
     CHECK_FALSE(inspect::manylinux_limits(99, "x86_64"));
 }
 
-TEST_CASE("libraries join the policies over time") {
+TEST_CASE("later policies allow more libraries") {
     CHECK(inspect::is_policy_library("libz.so.1", 5));
     CHECK_FALSE(inspect::is_policy_library("libexpat.so.1", 5));
     CHECK(inspect::is_policy_library("libexpat.so.1", 12));
@@ -57,7 +57,7 @@ TEST_CASE("libraries join the policies over time") {
     CHECK_FALSE(inspect::is_musllinux_library("libstdc++.so.6"));
 }
 
-TEST_CASE("the oldest fitting tag is the one that auditwheel would choose") {
+TEST_CASE("the oldest fitting tag is the one that auditwheel chooses") {
     struct Row {
         VersionFloors floors;
         std::vector<std::string> libraries;

@@ -1,11 +1,11 @@
-// Environment modules read off library search paths.
+// Environment modules derived from library search paths.
 #include "lib/inspect/truth/module_names.hpp"
 
 #include <doctest/doctest.h>
 
 using namespace wheelyard;
 
-TEST_CASE("a search path of a site's tree names the module that it belongs to") {
+TEST_CASE("a search path in a site's tree identifies its module") {
     struct Row {
         std::string_view path, module;
     };

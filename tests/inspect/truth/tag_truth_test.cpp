@@ -1,4 +1,4 @@
-// Compiled code that keeps what the tags promise, the facts it proves, and the policy for search paths.
+// Compiled code that matches its tags, its facts, and the policy for search paths.
 #include "lib/inspect/truth/tag_truth.hpp"
 
 #include <doctest/doctest.h>
@@ -12,8 +12,8 @@ using namespace wheelyard::inspect_test;
 
 namespace {
 
-// Real shapes near the lies, which must pass without a finding.
-std::vector<std::function<Wheel()>> honest_elf_wheels() {
+// Unusual but valid wheels, which must have no finding.
+std::vector<std::function<Wheel()>> valid_elf_wheels() {
     const ElfImage x86_64;
     const ElfImage glibc_2_34 = {.versions = {{"libc.so.6", {"GLIBC_2.34", "GLIBC_PRIVATE"}}}};
     const ElfImage packed_relocations = {.versions = {{"libc.so.6", {"GLIBC_2.17", "GLIBC_ABI_DT_RELR"}}}};
@@ -46,8 +46,9 @@ std::vector<std::function<Wheel()>> honest_elf_wheels() {
         with_elf("cp39-abi3-linux_x86_64", x86_64, "six/_six.cpython-39-x86_64-linux-gnu.so", "1.16.0",
                  [](WheelWriter& w) { w.add("six/_six.cpython-310-x86_64-linux-gnu.so", write_elf({})); }),
         with_elf("pp310-pypy310_pp73-linux_x86_64", x86_64, "six/_six.pypy310-pp73-x86_64-linux-gnu.so"),
-        with_elf("cp38-cp38-musllinux_1_2_x86_64", {.needed = {"libc.musl-x86_64.so.1"}},
-                 "six/_six.cpython-38-x86_64-linux-gnu.so"),  // Pythons of that age say gnu on musl, too
+        with_elf(
+            "cp38-cp38-musllinux_1_2_x86_64", {.needed = {"libc.musl-x86_64.so.1"}},
+            "six/_six.cpython-38-x86_64-linux-gnu.so"),  // Pythons of that age use the suffix gnu on musl too
         with_elf(linux_311, {.rpath = "$ORIGIN/../.."}, "six-1.16.0.data/data/lib/libsix.so"),
         with_elf(linux_311,
                  {.notes = test_support::write_property_note({{0xc0008002, 1}, {0xc0010002, 15}})}),
@@ -70,8 +71,8 @@ std::vector<std::function<Wheel()>> honest_elf_wheels() {
 
 }  // namespace
 
-TEST_CASE("compiled code that keeps its tags' promise has no finding") {
-    for (const auto& build : honest_elf_wheels()) {
+TEST_CASE("compiled code that matches its tags has no finding") {
+    for (const auto& build : valid_elf_wheels()) {
         const Wheel wheel = build();
         CAPTURE(wheel.filename);
         for (const auto& verdict : checked(wheel).verdicts)
@@ -79,7 +80,7 @@ TEST_CASE("compiled code that keeps its tags' promise has no finding") {
     }
 }
 
-TEST_CASE("facts name machines, floors of what is not inside, libraries from outside and GPUs") {
+TEST_CASE("facts list machines, symbol version floors, external libraries and GPUs") {
     WheelWriter wheel("six", "1.16.0");
     wheel.tag(linux_311)
         .add("six/_six.so",
@@ -101,7 +102,7 @@ TEST_CASE("facts name machines, floors of what is not inside, libraries from out
     CHECK(facts.tags.size() == 1);
 }
 
-TEST_CASE("facts tell what each library is for, and what the symbols and notes prove") {
+TEST_CASE("facts list the kind of each library and the evidence of symbols and notes") {
     WheelWriter wheel("six", "1.16.0");
     wheel.tag(linux_311)
         .metadata_line("Requires-Dist: torch==2.4.0 ; extra == 'gpu'")
@@ -138,14 +139,14 @@ TEST_CASE("facts tell what each library is for, and what the symbols and notes p
     CHECK(facts.torch_requires == std::vector<std::string>{"torch==2.4.0 ; extra == 'gpu'"});
 }
 
-TEST_CASE("facts of wheels for musl name no manylinux tag") {
+TEST_CASE("facts of musl wheels have no manylinux tag") {
     const auto facts =
         checked(with_elf("cp311-cp311-musllinux_1_2_x86_64", {.needed = {"libc.musl-x86_64.so.1"}})()).facts;
     CHECK(facts.libc == std::vector<std::string>{"musl"});
     CHECK(facts.manylinux_fit.empty());
 }
 
-TEST_CASE("a prefix that the policy names may be searched, its neighbours and its parents may not") {
+TEST_CASE("search paths are allowed below a policy's prefix, but not in its siblings and parents") {
     inspect::InspectOptions options;
     options.policy.search_path_prefixes = {"/cvmfs/soft.example/"};
     const auto accepted = [&](std::string path) {
@@ -163,7 +164,7 @@ TEST_CASE("a prefix that the policy names may be searched, its neighbours and it
     CHECK(inspection.verdicts.front().found.starts_with("cudacore/12.2.2 in "));
 }
 
-TEST_CASE("a file that lies where the dynamic linker does not look is held against every rule") {
+TEST_CASE("every rule applies to a file with flaws that the dynamic linker ignores") {
     struct Row {
         std::string_view code;
         std::string tags;

@@ -1,4 +1,4 @@
-// Presets of policies, and the words that go with them.
+// Policy presets and their messages.
 #include "lib/inspect/verdict/policy.hpp"
 
 #include <doctest/doctest.h>
@@ -21,7 +21,7 @@ inspect::InspectOptions with_preset(std::string_view name) {
 
 }  // namespace
 
-TEST_CASE("every preset exists, names known rules only, and a mirror refuses nothing that can be read") {
+TEST_CASE("every preset exists and uses known rules only; a mirror refuses only unreadable wheels") {
     for (const auto& preset : inspect::policy_presets()) {
         const auto policy = inspect::make_preset(preset.name);
         REQUIRE(policy);
@@ -36,7 +36,7 @@ TEST_CASE("every preset exists, names known rules only, and a mirror refuses not
     }
 }
 
-TEST_CASE("the same wheel is accepted, quarantined or refused by the index's preset") {
+TEST_CASE("the index's preset decides whether a wheel is accepted, quarantined or refused") {
     const auto plain = with_elf(linux_311, {});
     const auto unknown =
         with_elf("cp311-cp311-manylinux_2_28_x86_64", {.needed = {"libc.so.6", "libgomp.so.1"}});
@@ -55,7 +55,7 @@ TEST_CASE("the same wheel is accepted, quarantined or refused by the index's pre
     }
 }
 
-TEST_CASE("an ignored finding is not told, and a quarantined wheel is neither accepted nor refused") {
+TEST_CASE("an ignored finding is not reported; a quarantined wheel is neither accepted nor refused") {
     inspect::InspectOptions options;
     options.policy.severities = {{"elf.search_path", Severity::ignore}};
     CHECK(checked(with_elf(linux_311, {.rpath = "/opt/elsewhere/lib"})(), options).verdicts.empty());
@@ -63,7 +63,7 @@ TEST_CASE("an ignored finding is not told, and a quarantined wheel is neither ac
     const auto inspection = checked(with_elf(linux_311, {.rpath = "/opt/elsewhere/lib"})(), options);
     CHECK_FALSE(inspection.accepted());
     CHECK_FALSE(inspection.refused());
-    // Device code that cannot be read proves nothing, and that it is ignored does not change this.
+    // Unreadable device code proves nothing, even if the finding is ignored.
     options.policy.severities = {{"gpu.malformed", Severity::ignore}};
     const ElfImage junk = {.sections = {{".nv_fatbin", "what is this, 32 bytes of junk?!"}}};
     CHECK(checked(with_elf(linux_311, junk)(), options).verdicts.empty());
@@ -73,12 +73,12 @@ TEST_CASE("an ignored finding is not told, and a quarantined wheel is neither ac
     CHECK(promised.outcome() == "quarantined");
 }
 
-TEST_CASE("severities read back, and unknown words get the nearest known one") {
+TEST_CASE("severities parse back, and unknown words get the nearest known one") {
     for (const std::string_view text : {"ignore", "note", "warn", "quarantine", "reject"})
         CHECK(inspect::severity_text(*inspect::parse_severity(text)) == text);
     CHECK_FALSE(inspect::parse_severity("error"));
     CHECK(inspect::unknown_rule_sentence("elf.serch_path") ==
-          "there is no rule `elf.serch_path`; did you mean \"elf.search_path\"?");
+          "unknown rule `elf.serch_path`; did you mean \"elf.search_path\"?");
     CHECK(
         inspect::unknown_preset_sentence("manylinux_strict").ends_with("did you mean \"manylinux-strict\"?"));
     CHECK(inspect::unknown_severity_sentence("elf.malformed", "error") ==
@@ -86,8 +86,8 @@ TEST_CASE("severities read back, and unknown words get the nearest known one") {
           "\"error\"");
 }
 
-TEST_CASE("how much a wheel may unpack to is the policy's word") {
-    WheelWriter wheel = honest();
+TEST_CASE("the policy limits how much a wheel may unpack to") {
+    WheelWriter wheel = valid_wheel();
     wheel.add("six_data/much.txt", std::string(100'000, 'x'));
     struct Row {
         inspect::SizeLimits sizes;

@@ -1,4 +1,4 @@
-// Every rule has a wheel that breaks it, and it alone: a rule without a sample fails the first test.
+// Every rule has a sample wheel that violates only that rule; a rule without a sample fails the first test.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -19,35 +19,35 @@ namespace {
 struct Sample {
     std::string_view code;
     std::function<Wheel()> build;
-    std::set<std::string_view> also = {};  // what the same lie cannot help breaking, too
+    std::set<std::string_view> also = {};  // further rules that the sample necessarily violates
 };
 
-// The honest wheel with one member's entry edited.
+// The valid wheel with one entry edited.
 std::function<Wheel()> entry(std::function<void(ZipEntry&)> edit, std::string path = "six.py") {
-    return [edit, path] { return pack(honest().edit_entry(path, edit)); };
+    return [edit, path] { return pack(valid_wheel().edit_entry(path, edit)); };
 }
-// … with one more member of this name.
+// The valid wheel with an additional member of this name.
 std::function<Wheel()> named(
     std::string name, std::function<void(ZipEntry&)> edit = [](ZipEntry&) {}) {
     return [name, edit] {
         ZipEntry member;
         member.name = name;
         edit(member);
-        return pack(honest().add_entry(member));
+        return pack(valid_wheel().add_entry(member));
     };
 }
 std::function<Wheel()> framed(ZipLayout layout) {
-    return [layout] { return pack(honest().layout(layout)); };
+    return [layout] { return pack(valid_wheel().layout(layout)); };
 }
-std::function<Wheel()> lying(std::function<void(WheelWriter&)> lie) {
-    return [lie] {
-        WheelWriter wheel = honest();
-        lie(wheel);
+std::function<Wheel()> defective(std::function<void(WheelWriter&)> defect) {
+    return [defect] {
+        WheelWriter wheel = valid_wheel();
+        defect(wheel);
         return pack(wheel);
     };
 }
 std::function<Wheel()> called(std::string filename) {
-    return [filename] { return Wheel{honest().bytes(), filename}; };
+    return [filename] { return Wheel{valid_wheel().bytes(), filename}; };
 }
 
 // Sets a little-endian field of a header.
@@ -58,7 +58,7 @@ void set_field(std::string& header, std::size_t at, std::uint64_t value, int byt
 std::function<void(std::string&)> setting(std::size_t at, std::uint64_t value, int bytes) {
     return [=](std::string& header) { set_field(header, at, value, bytes); };
 }
-// The same field in both headers: the central one lies two bytes later.
+// Sets the same field in both headers; in the central one it is two bytes later.
 std::function<void(ZipEntry&)> in_both(std::size_t local_at, std::uint64_t value, int bytes) {
     return [=](ZipEntry& member) {
         member.edit_local = setting(local_at, value, bytes);
@@ -85,7 +85,7 @@ std::vector<Sample> frame_samples() {
     return {
         {"zip.no_end_record",
          [] {
-             return Wheel{honest().truncated(30), honest().filename()};
+             return Wheel{valid_wheel().truncated(30), valid_wheel().filename()};
          }},
         {"zip.truncated", entry([](ZipEntry& e) { e.edit_local = setting(0, 0, 4); })},
         {"zip.directory_invalid", framed(ending([](std::string& end) { set_field(end, 8, 0x00020002, 4); }))},
@@ -127,7 +127,7 @@ std::vector<Sample> frame_samples() {
          entry([](ZipEntry& e) { e.edit_packed = [](std::string& packed) { packed += "tail"; }; })},
         {"zip.crc_mismatch", entry(in_both(14, 5, 4))},
         {"zip.member_too_large",
-         lying([](WheelWriter& w) { w.description(std::string((8u << 20) + 1, 'x')); })},
+         defective([](WheelWriter& w) { w.description(std::string((8u << 20) + 1, 'x')); })},
     };
 }
 
@@ -153,51 +153,56 @@ std::vector<Sample> name_samples() {
 
 std::vector<Sample> dist_info_samples() {
     return {
-        {"dist_info.missing", lying([](WheelWriter& w) { w.dist_info_name("six-1.16.0.info"); })},
+        {"dist_info.missing", defective([](WheelWriter& w) { w.dist_info_name("six-1.16.0.info"); })},
         {"dist_info.several", named("vendored-1.0.dist-info/METADATA")},
         {"dist_info.name_mismatch",
-         lying([](WheelWriter& w) { w.dist_info_name("sixth-1.16.0.dist-info"); })},
-        {"dist_info.name_mismatch", lying([](WheelWriter& w) { w.dist_info_name("six-1.17.dist-info"); })},
-        {"dist_info.name_mismatch", lying([](WheelWriter& w) { w.dist_info_name("six-1.16.0.DIST-INFO"); })},
+         defective([](WheelWriter& w) { w.dist_info_name("sixth-1.16.0.dist-info"); })},
+        {"dist_info.name_mismatch",
+         defective([](WheelWriter& w) { w.dist_info_name("six-1.17.dist-info"); })},
+        {"dist_info.name_mismatch",
+         defective([](WheelWriter& w) { w.dist_info_name("six-1.16.0.DIST-INFO"); })},
         {"dist_info.file_missing",
-         lying([](WheelWriter& w) { w.leave_out("WHEEL"); }),
+         defective([](WheelWriter& w) { w.leave_out("WHEEL"); }),
          {"record.member_missing"}},
-        {"metadata.invalid", lying([](WheelWriter& w) { w.replace("METADATA", "Name: six\n"); })},
-        {"metadata.name_mismatch", lying([](WheelWriter& w) { w.lie_metadata_name("seven"); })},
-        {"metadata.version_mismatch", lying([](WheelWriter& w) { w.lie_metadata_version("1.16.0+cu126"); })},
-        {"metadata.license_file_missing", lying([](WheelWriter& w) {
-             w.lie_metadata_version_header("2.4").metadata_line("License-File: LICENSE");
+        {"metadata.invalid", defective([](WheelWriter& w) { w.replace("METADATA", "Name: six\n"); })},
+        {"metadata.name_mismatch", defective([](WheelWriter& w) { w.wrong_metadata_name("seven"); })},
+        {"metadata.version_mismatch",
+         defective([](WheelWriter& w) { w.wrong_metadata_version("1.16.0+cu126"); })},
+        {"metadata.license_file_missing", defective([](WheelWriter& w) {
+             w.wrong_metadata_version_header("2.4").metadata_line("License-File: LICENSE");
          })},
         {"metadata.requirement_invalid",
-         lying([](WheelWriter& w) { w.metadata_line("Requires-Dist: pytz (>=2011k)"); })},
+         defective([](WheelWriter& w) { w.metadata_line("Requires-Dist: pytz (>=2011k)"); })},
         {"metadata.requirement_invalid",
-         lying([](WheelWriter& w) { w.metadata_line("Requires-Dist: numpy; python_version >"); })},
-        {"metadata.license_invalid", lying([](WheelWriter& w) {
-             w.lie_metadata_version_header("2.4").metadata_line("License-Expression: MIT OR");
+         defective([](WheelWriter& w) { w.metadata_line("Requires-Dist: numpy; python_version >"); })},
+        {"metadata.license_invalid", defective([](WheelWriter& w) {
+             w.wrong_metadata_version_header("2.4").metadata_line("License-Expression: MIT OR");
          })},
-        {"metadata.import_invalid", lying([](WheelWriter& w) {
-             w.lie_metadata_version_header("2.5").metadata_line("Import-Name: 1six");
+        {"metadata.import_invalid", defective([](WheelWriter& w) {
+             w.wrong_metadata_version_header("2.5").metadata_line("Import-Name: 1six");
          })},
-        {"metadata.field_too_new", lying([](WheelWriter& w) { w.metadata_line("License-Expression: MIT"); })},
-        {"metadata.extra_invalid", lying([](WheelWriter& w) {
-             w.lie_metadata_version_header("2.3").metadata_line("Provides-Extra: Test_Extra");
+        {"metadata.field_too_new",
+         defective([](WheelWriter& w) { w.metadata_line("License-Expression: MIT"); })},
+        {"metadata.extra_invalid", defective([](WheelWriter& w) {
+             w.wrong_metadata_version_header("2.3").metadata_line("Provides-Extra: Test_Extra");
          })},
         {"metadata.extra_invalid",
-         lying([](WheelWriter& w) { w.metadata_line("Provides-Extra: not a name"); })},
+         defective([](WheelWriter& w) { w.metadata_line("Provides-Extra: not a name"); })},
         {"metadata.url_invalid",
-         lying([](WheelWriter& w) { w.metadata_line("Project-URL: https://example.org"); })},
+         defective([](WheelWriter& w) { w.metadata_line("Project-URL: https://example.org"); })},
         {"metadata.content_type_invalid",
-         lying([](WheelWriter& w) { w.metadata_line("Description-Content-Type: text/html"); })},
-        {"wheel_info.invalid", lying([](WheelWriter& w) { w.replace("WHEEL", "no header at all"); })},
-        {"wheel_info.tags_differ", lying([](WheelWriter& w) { w.lie_wheel_tags({"py2-none-any"}); })},
-        {"wheel_info.tags_differ", lying([](WheelWriter& w) {
-             w.lie_wheel_tags({"py3-none-any", "py2-none-any"});
+         defective([](WheelWriter& w) { w.metadata_line("Description-Content-Type: text/html"); })},
+        {"wheel_info.invalid", defective([](WheelWriter& w) { w.replace("WHEEL", "no header at all"); })},
+        {"wheel_info.tags_differ", defective([](WheelWriter& w) { w.wrong_wheel_tags({"py2-none-any"}); })},
+        {"wheel_info.tags_differ", defective([](WheelWriter& w) {
+             w.wrong_wheel_tags({"py3-none-any", "py2-none-any"});
          })},
-        {"wheel_info.build_differs", lying([](WheelWriter& w) { w.build("1").lie_wheel_build("2"); })},
-        {"wheel_info.build_differs", lying([](WheelWriter& w) { w.build("01").lie_wheel_build("010"); })},
+        {"wheel_info.build_differs", defective([](WheelWriter& w) { w.build("1").wrong_wheel_build("2"); })},
+        {"wheel_info.build_differs",
+         defective([](WheelWriter& w) { w.build("01").wrong_wheel_build("010"); })},
         {"entry_points.invalid",
-         lying([](WheelWriter& w) { w.dist_info("entry_points.txt", "[console_scripts]\nsix\n"); })},
-        {"entry_points.script_name", lying([](WheelWriter& w) {
+         defective([](WheelWriter& w) { w.dist_info("entry_points.txt", "[console_scripts]\nsix\n"); })},
+        {"entry_points.script_name", defective([](WheelWriter& w) {
              w.dist_info("entry_points.txt", "[console_scripts]\n../six = six:main\n");
          })},
         {"data_folder.name_mismatch", named("seven-1.0.data/scripts/seven")},
@@ -207,17 +212,18 @@ std::vector<Sample> dist_info_samples() {
 
 std::vector<Sample> record_samples() {
     return {
-        {"record.invalid", lying([](WheelWriter& w) { w.replace("RECORD", "\"six.py,sha256=x,1\n"); })},
-        {"record.hash_mismatch", lying([](WheelWriter& w) { w.lie_record_hash("six.py"); })},
-        {"record.hash_mismatch",
-         lying([](WheelWriter& w) { w.record_algorithm("six.py", "sha512").lie_record_hash("six.py"); })},
-        {"record.size_mismatch", lying([](WheelWriter& w) { w.lie_record_size("six.py"); })},
-        {"record.unlisted", lying([](WheelWriter& w) { w.unlisted("six.py"); })},
-        {"record.member_missing", lying([](WheelWriter& w) { w.leave_out("six.py"); })},
-        {"record.no_hash", lying([](WheelWriter& w) { w.record_algorithm("six.py", ""); })},
-        {"record.weak_hash", lying([](WheelWriter& w) { w.record_algorithm("six.py", "md5"); })},
-        {"record.duplicate", lying([](WheelWriter& w) { w.record_row("six.py,,"); }), {"record.no_hash"}},
-        {"record.self_hash", lying([](WheelWriter& w) { w.dist_info("RECORD.jws", "{}"); })},
+        {"record.invalid", defective([](WheelWriter& w) { w.replace("RECORD", "\"six.py,sha256=x,1\n"); })},
+        {"record.hash_mismatch", defective([](WheelWriter& w) { w.wrong_record_hash("six.py"); })},
+        {"record.hash_mismatch", defective([](WheelWriter& w) {
+             w.record_algorithm("six.py", "sha512").wrong_record_hash("six.py");
+         })},
+        {"record.size_mismatch", defective([](WheelWriter& w) { w.wrong_record_size("six.py"); })},
+        {"record.unlisted", defective([](WheelWriter& w) { w.unlisted("six.py"); })},
+        {"record.member_missing", defective([](WheelWriter& w) { w.leave_out("six.py"); })},
+        {"record.no_hash", defective([](WheelWriter& w) { w.record_algorithm("six.py", ""); })},
+        {"record.weak_hash", defective([](WheelWriter& w) { w.record_algorithm("six.py", "md5"); })},
+        {"record.duplicate", defective([](WheelWriter& w) { w.record_row("six.py,,"); }), {"record.no_hash"}},
+        {"record.self_hash", defective([](WheelWriter& w) { w.dist_info("RECORD.jws", "{}"); })},
     };
 }
 
@@ -231,10 +237,10 @@ std::vector<Sample> tag_samples() {
     return {
         {"tag.any_with_elf",
          with_elf("py3-none-any", x86_64, "six/_six.so", "1.16.0", [](WheelWriter& w) { w.purelib(false); })},
-        {"tag.platform_without_elf", lying([](WheelWriter& w) { w.tag(linux_311); })},
+        {"tag.platform_without_elf", defective([](WheelWriter& w) { w.tag(linux_311); })},
         {"tag.purelib_with_elf",
          with_elf(linux_311, x86_64, "six/_six.so", "1.16.0", [](WheelWriter& w) { w.purelib(true); })},
-        {"elf.malformed", lying([](WheelWriter& w) {
+        {"elf.malformed", defective([](WheelWriter& w) {
              w.add("six/broken.so",
                    "\x7f"
                    "ELF and no more");
@@ -298,7 +304,7 @@ std::vector<Sample> tag_samples() {
     };
 }
 
-// What newer tables of the room judge: runtimes, libraries, the Stable ABI, processors, modules and torch.
+// Samples for libraries: runtimes, Stable ABI, processors, modules and torch.
 std::vector<Sample> library_samples() {
     const std::string many_17 = "cp311-cp311-manylinux2014_x86_64",
                       many_28 = "cp311-cp311-manylinux_2_28_x86_64",
@@ -349,7 +355,7 @@ std::vector<Sample> library_samples() {
     };
 }
 
-// The policy under which a sample's rule is told: what is ignored is noted, and one site's tree is known.
+// A policy that reports the sample's rule: ignored rules become notes, and one module tree is trusted.
 inspect::InspectOptions options_of(const Sample& sample) {
     inspect::InspectOptions options;
     if (inspect::find_rule(sample.code)->severity == inspect::Severity::ignore)
@@ -370,26 +376,27 @@ std::vector<Sample> samples() {
 
 }  // namespace
 
-TEST_CASE("an honest wheel has no finding at all") {
-    const auto inspection = checked(pack(honest()));
+TEST_CASE("a valid wheel has no findings") {
+    const auto inspection = checked(pack(valid_wheel()));
     for (const auto& verdict : inspection.verdicts)
         CHECK_MESSAGE(false, verdict.text());
     CHECK(inspection.accepted());
 }
 
-TEST_CASE("a build tag may have leading zeros, in the file name as in WHEEL") {
+TEST_CASE("a build tag may have leading zeros, in the file name and in WHEEL") {
     struct Row {
         std::string name, in_wheel;
     };
     for (const Row& row :
          {Row{"01", "01"}, Row{"01", "1"}, Row{"1", "01"}, Row{"00", "0"}, Row{"007a", "7a"}}) {
         CAPTURE(row.name);
-        const auto build = lying([&row](WheelWriter& w) { w.build(row.name).lie_wheel_build(row.in_wheel); });
+        const auto build =
+            defective([&row](WheelWriter& w) { w.build(row.name).wrong_wheel_build(row.in_wheel); });
         CHECK(checked(build()).verdicts.empty());
     }
 }
 
-TEST_CASE("every rule has a wheel that breaks it") {
+TEST_CASE("every rule has a wheel that violates it") {
     std::set<std::string_view> broken;
     for (const Sample& sample : samples())
         broken.insert(sample.code);
@@ -397,7 +404,7 @@ TEST_CASE("every rule has a wheel that breaks it") {
         CHECK_MESSAGE(broken.count(rule.code) == 1, rule.code);
 }
 
-TEST_CASE("a lie is found under its own code, and nothing else is") {
+TEST_CASE("a violation is found under its own code only") {
     for (const Sample& sample : samples()) {
         const auto inspection = checked(sample.build(), options_of(sample));
         CAPTURE(sample.code);
@@ -416,7 +423,7 @@ TEST_CASE("a lie is found under its own code, and nothing else is") {
 }
 
 TEST_CASE("findings do not depend on the number of threads") {
-    // A thread for each megabyte, see contents.cpp.
+    // One thread per megabyte, see contents.cpp.
     ballast.assign(3 * base::mib, 'b');
     std::size_t shared_among_four = 0;
     for (const Sample& sample : samples()) {
@@ -435,21 +442,22 @@ TEST_CASE("findings do not depend on the number of threads") {
     CHECK(shared_among_four > 100);
 }
 
-TEST_CASE("a policy gives a rule another severity, but cannot wave through what could not be read") {
+TEST_CASE("a policy can change a rule's severity, but cannot accept a wheel that cannot be read") {
     inspect::InspectOptions lenient;
     for (const inspect::Rule& rule : inspect::rules())
         lenient.policy.severities[std::string(rule.code)] = inspect::Severity::warn;
-    CHECK(checked(lying([](WheelWriter& w) { w.lie_record_hash("six.py"); })(), lenient).accepted());
-    CHECK(checked(lying([](WheelWriter& w) { w.lie_wheel_tags({"py2-none-any"}); })(), lenient).accepted());
-    CHECK_FALSE(checked({honest().truncated(30), honest().filename()}, lenient).accepted());
-    CHECK_FALSE(checked(lying([](WheelWriter& w) { w.leave_out("METADATA"); })(), lenient).accepted());
+    CHECK(checked(defective([](WheelWriter& w) { w.wrong_record_hash("six.py"); })(), lenient).accepted());
+    CHECK(checked(defective([](WheelWriter& w) { w.wrong_wheel_tags({"py2-none-any"}); })(), lenient)
+              .accepted());
+    CHECK_FALSE(checked({valid_wheel().truncated(30), valid_wheel().filename()}, lenient).accepted());
+    CHECK_FALSE(checked(defective([](WheelWriter& w) { w.leave_out("METADATA"); })(), lenient).accepted());
 
     inspect::InspectOptions strict;
     strict.policy.severities["zip.name_case"] = inspect::Severity::reject;
     CHECK_FALSE(checked(named("SIX.py")(), strict).accepted());
 }
 
-TEST_CASE("rule codes are unique, dotted, lower-case, and say what to do") {
+TEST_CASE("rule codes are unique, dotted and lower-case, and have advice") {
     std::set<std::string_view> codes;
     for (const inspect::Rule& rule : inspect::rules()) {
         CAPTURE(rule.code);
@@ -463,8 +471,8 @@ TEST_CASE("rule codes are unique, dotted, lower-case, and say what to do") {
     }
 }
 
-// WHEELYARD_UPDATE_GOLDEN=1 writes it anew.
-TEST_CASE("docs/rules.md is what the rule table says") {
+// WHEELYARD_UPDATE_GOLDEN=1 rewrites it.
+TEST_CASE("docs/reference/rules.md matches the rule table") {
     const base::fs::path path = base::fs::path(WHEELYARD_TEST_DATA) / ".." / "docs" / "rules.md";
     const std::string current = inspect::render_rules_markdown();
     if (const char* update = std::getenv("WHEELYARD_UPDATE_GOLDEN"); update != nullptr && update[0] == '1') {

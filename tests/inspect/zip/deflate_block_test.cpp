@@ -1,4 +1,4 @@
-// Headers of DEFLATE blocks, bit by bit, and wheels whose streams ISA-L alone would take.
+// DEFLATE block headers, bit by bit, and wheels whose streams only ISA-L accepts.
 #include "lib/inspect/zip/deflate_block.hpp"
 
 #include <doctest/doctest.h>
@@ -15,7 +15,7 @@ namespace {
 
 class BitWriter {
   public:
-    BitWriter& put(unsigned value, unsigned count) {  // the lowest bit first
+    BitWriter& put(unsigned value, unsigned count) {  // lowest bit first
         for (unsigned i = 0; i < count; ++i) {
             if (used_++ % 8 == 0) bytes_ += '\0';
             bytes_.back() = static_cast<char>(static_cast<unsigned char>(bytes_.back()) |
@@ -23,7 +23,7 @@ class BitWriter {
         }
         return *this;
     }
-    BitWriter& code(unsigned value, unsigned count) {  // the highest bit first
+    BitWriter& code(unsigned value, unsigned count) {  // highest bit first
         while (count-- > 0)
             put(value >> count & 1, 1);
         return *this;
@@ -35,10 +35,10 @@ class BitWriter {
     unsigned used_ = 0;
 };
 
-using Lengths = std::map<unsigned, unsigned>;  // of a symbol's code; the others have none
+using Lengths = std::map<unsigned, unsigned>;  // lengths by symbol; other symbols have no code
 
-// The last block with codes of its own. The code for lengths has four bits for each of 0 to 15, so a length
-// is written as itself.
+// A final block with dynamic codes. The length code has four bits for each of 0 to 15, so that a length is
+// written as itself.
 BitWriter header(const Lengths& literals, const Lengths& distances, unsigned literal_count = 257,
                  unsigned distance_count = 1) {
     BitWriter bits;
@@ -59,7 +59,7 @@ bool taken(const BitWriter& bits) {
 }
 
 std::vector<inspect::Verdict> verdicts_of_stream(const std::string& packed) {
-    WheelWriter wheel = honest();
+    WheelWriter wheel = valid_wheel();
     test_support::ZipEntry member;
     member.name = "six_data/letter.txt";
     member.data = "A";
@@ -70,7 +70,7 @@ std::vector<inspect::Verdict> verdicts_of_stream(const std::string& packed) {
 
 }  // namespace
 
-TEST_CASE("codes are taken where zlib takes them") {
+TEST_CASE("Huffman codes are accepted exactly if zlib accepts them") {
     const Lengths two = {{65, 1}, {256, 1}};
     struct Row {
         std::string_view what;
@@ -80,11 +80,11 @@ TEST_CASE("codes are taken where zlib takes them") {
     for (const Row& row :
          {Row{"complete, no distances", header(two, {}), true},
           Row{"one distance of one bit", header(two, {{0, 1}}), true},
-          Row{"the end alone, of one bit", header({{256, 1}}, {}), true},
+          Row{"only the end symbol, one bit", header({{256, 1}}, {}), true},
           Row{"complete distances", header(two, {{0, 1}, {1, 1}}, 257, 2), true},
-          Row{"most literals and distances", header(two, {{29, 1}}, 286, 30), true},
-          Row{"a quarter of the literals is missing", header({{65, 2}, {66, 2}, {256, 2}}, {}), false},
-          Row{"the end alone, of two bits", header({{256, 2}}, {}), false},
+          Row{"maximum number of literals and distances", header(two, {{29, 1}}, 286, 30), true},
+          Row{"a quarter of the code space is unused", header({{65, 2}, {66, 2}, {256, 2}}, {}), false},
+          Row{"only the end symbol, two bits", header({{256, 2}}, {}), false},
           Row{"too many literals for their lengths", header({{65, 1}, {66, 1}, {256, 1}}, {}), false},
           Row{"one distance of two bits", header(two, {{0, 2}}), false},
           Row{"three distances of one bit", header(two, {{0, 1}, {1, 1}, {2, 1}}, 257, 3), false},
@@ -96,7 +96,7 @@ TEST_CASE("codes are taken where zlib takes them") {
     }
 }
 
-TEST_CASE("stored blocks and fixed codes need no more than their kind, and the fourth kind is none") {
+TEST_CASE("stored and fixed-code headers are complete after the type, and the fourth type is invalid") {
     for (unsigned kind = 0; kind < 4; ++kind)
         CHECK(taken(BitWriter().put(1, 1).put(kind, 2)) == (kind < 2));
     const auto last = inspect::read_block_header(inspect::BitCursor(0b011, 3, ""));
@@ -105,7 +105,7 @@ TEST_CASE("stored blocks and fixed codes need no more than their kind, and the f
     CHECK_FALSE(inspect::read_block_header(inspect::BitCursor(0b010, 3, ""))->last);
 }
 
-TEST_CASE("a header that is cut off anywhere is none, however its bits are held") {
+TEST_CASE("a truncated header is rejected, however its bits are buffered") {
     const std::string whole = header({{65, 1}, {256, 1}}, {{0, 1}}).bytes();
     for (std::size_t length = 0; length < whole.size(); ++length)
         CHECK_FALSE(inspect::read_block_header(inspect::BitCursor(0, 0, whole.substr(0, length))));
@@ -117,12 +117,12 @@ TEST_CASE("a header that is cut off anywhere is none, however its bits are held"
     }
 }
 
-TEST_CASE("so many blocks that none holds anything are refused, and a few thousand are not") {
+TEST_CASE("an excessive number of empty blocks is rejected; a few thousand are accepted") {
     const auto stream = [](unsigned empty_blocks) {
         BitWriter bits;
         for (unsigned i = 0; i < empty_blocks; ++i)
             bits.put(0, 1).put(1, 2).code(0, 7);
-        return bits.put(1, 1).put(1, 2).code(0x30 + 65, 8).code(0, 7).bytes();  // `A` by the fixed codes
+        return bits.put(1, 1).put(1, 2).code(0x30 + 65, 8).code(0, 7).bytes();  // `A` with the fixed codes
     };
     CHECK(verdicts_of_stream(stream(4000)).empty());
     const auto verdicts = verdicts_of_stream(stream(5000));
@@ -130,7 +130,7 @@ TEST_CASE("so many blocks that none holds anything are refused, and a few thousa
     CHECK(verdicts.front().code == "zip.deflate_invalid");
 }
 
-TEST_CASE("a wheel is refused whose codes are incomplete, though nothing else is wrong with it") {
+TEST_CASE("a wheel with incomplete codes is rejected") {
     const BitWriter whole = header({{65, 1}, {256, 1}}, {}).code(0, 1).code(1, 1);
     CHECK(verdicts_of_stream(whole.bytes()).empty());
     const BitWriter half = header({{65, 2}, {256, 2}}, {}).code(0, 2).code(1, 2);

@@ -33,7 +33,7 @@ struct Sample {
     std::vector<std::size_t> bundles;
 };
 
-// Twelve fatbins in two sections, and two HIP bundles on pages of their own.
+// Twelve fatbins in two sections, and two page-aligned HIP bundles.
 Sample make_sample() {
     Sample sample;
     sample.bytes = noise(100'000, 1);
@@ -80,7 +80,7 @@ bool keeps(const inspect::Landmarks& landmarks, std::string_view bytes, std::siz
 
 }  // namespace
 
-TEST_CASE("the headers of device code are kept while it passes, however it is cut") {
+TEST_CASE("the headers of device code are kept while it streams by, in pieces of any size") {
     const Sample sample = make_sample();
     for (const std::size_t piece_bytes :
          {sample.bytes.size(), std::size_t{4096}, std::size_t{24}, std::size_t{8}}) {
@@ -99,9 +99,7 @@ TEST_CASE("the headers of device code are kept while it passes, however it is cu
     }
 }
 
-TEST_CASE(
-    "what looks like device code by chance or by malice costs no more than its bound, and nothing is told "
-    "wrong") {
+TEST_CASE("accidental and hostile magics keep the memory bounded and never return wrong bytes") {
     std::string bytes;
     std::mt19937 random(7);
     while (bytes.size() < 3 * inspect::max_landmark_bytes) {

@@ -1,4 +1,4 @@
-// Frames that real tools write and that must pass, and what each cut of a wheel does.
+// Valid archives by real tools, and wheels that were truncated or corrupted.
 #include "lib/inspect/zip/zip.hpp"
 
 #include <doctest/doctest.h>
@@ -28,8 +28,8 @@ void check_clean(const WheelWriter& wheel) {
 
 }  // namespace
 
-TEST_CASE("stored members, folders and empty files pass") {
-    WheelWriter wheel = honest();
+TEST_CASE("stored members, folders and empty files are accepted") {
+    WheelWriter wheel = valid_wheel();
     ZipEntry stored;
     stored.name = "six_data/stored.bin";
     stored.data = std::string("\0\1\2", 3);
@@ -43,37 +43,37 @@ TEST_CASE("stored members, folders and empty files pass") {
     check_clean(wheel.add_entry(stored).add_entry(folder).add_entry(empty));
 }
 
-TEST_CASE("modes without a type, as writers on other systems leave them, pass") {
-    check_clean(honest().edit_entry("six.py",
-                                    [](ZipEntry& e) { e.external_attributes = 0, e.version_made_by = 20; }));
+TEST_CASE("Unix modes without a file type are accepted") {
+    check_clean(valid_wheel().edit_entry(
+        "six.py", [](ZipEntry& e) { e.external_attributes = 0, e.version_made_by = 20; }));
 }
 
-TEST_CASE("names beyond ASCII pass when they are marked as UTF-8") {
-    WheelWriter wheel = honest();
+TEST_CASE("non-ASCII names are accepted if they are marked as UTF-8") {
+    WheelWriter wheel = valid_wheel();
     ZipEntry member;
     member.name = "six_data/\xc3\xbc.txt";
     member.flags = 1 << 11;
     check_clean(wheel.add_entry(member));
 }
 
-TEST_CASE("time stamps in extra fields pass") {
-    check_clean(honest().edit_entry(
+TEST_CASE("timestamps in extra fields are accepted") {
+    check_clean(valid_wheel().edit_entry(
         "six.py", [](ZipEntry& e) { e.local_extra = e.central_extra = std::string("UT\5\0\3abcd", 9); }));
 }
 
-TEST_CASE("ZIP64 passes where all its copies agree") {
+TEST_CASE("ZIP64 is accepted if all copies of its values agree") {
     ZipLayout layout;
     layout.zip64 = true;
-    check_clean(honest().layout(layout));
-    check_clean(honest().edit_entry("six.py", [](ZipEntry& e) { e.zip64 = true; }));
-    // Room for ZIP64 in the local header only: how writers begin that do not know the size yet.
-    check_clean(honest().edit_entry("six.py", [](ZipEntry& e) {
+    check_clean(valid_wheel().layout(layout));
+    check_clean(valid_wheel().edit_entry("six.py", [](ZipEntry& e) { e.zip64 = true; }));
+    // A reserved ZIP64 field in the local header only, as by writers that do not know the size in advance.
+    check_clean(valid_wheel().edit_entry("six.py", [](ZipEntry& e) {
         e.local_extra.assign("\1\0\x10\0", 4).append("\x0d\0\0\0\0\0\0\0", 8);
         e.local_extra.append("\x0f\0\0\0\0\0\0\0", 8);
     }));
 }
 
-TEST_CASE("ZIP64 values that differ from their twins are refused") {
+TEST_CASE("ZIP64 values that contradict the 32-bit values are rejected") {
     struct Row {
         std::string_view what;
         std::size_t at;
@@ -87,12 +87,12 @@ TEST_CASE("ZIP64 values that differ from their twins are refused") {
         layout.zip64 = true;
         layout.edit_end = [&](std::string& end) { end[row.at] = static_cast<char>(end[row.at] + 2); };
         CAPTURE(row.what);
-        CHECK_FALSE(verdicts_of(honest().layout(layout).bytes()).empty());
+        CHECK_FALSE(verdicts_of(valid_wheel().layout(layout).bytes()).empty());
     }
 }
 
-TEST_CASE("a wheel cut off anywhere is refused") {
-    const std::string whole = honest().bytes();
+TEST_CASE("a truncated wheel is rejected") {
+    const std::string whole = valid_wheel().bytes();
     for (std::size_t length = 0; length < whole.size(); ++length) {
         const auto verdicts = verdicts_of(whole.substr(0, length));
         REQUIRE_FALSE(verdicts.empty());
@@ -100,10 +100,10 @@ TEST_CASE("a wheel cut off anywhere is refused") {
     }
 }
 
-TEST_CASE("a flipped bit anywhere is found") {
-    // But for what nobody compares: versions, internal attributes, permission bits, reserved times that agree
-    // on both sides.
-    const std::string whole = honest().bytes();
+TEST_CASE("a flipped bit is detected") {
+    // Except in fields that nothing compares: versions, internal attributes, permission bits, reserved times
+    // that agree on both sides.
+    const std::string whole = valid_wheel().bytes();
     std::size_t unnoticed = 0;
     for (std::size_t at = 0; at < whole.size(); ++at) {
         std::string flipped = whole;
@@ -111,19 +111,19 @@ TEST_CASE("a flipped bit anywhere is found") {
         if (verdicts_of(flipped).empty()) ++unnoticed;
     }
     const std::size_t members = 5;
-    // A member: version needed (2, local); made by (2), needed (2), internal (2), external attributes (4, of
-    // which the type bits are seen). End record: nothing.
+    // Per member: version needed (2, local); made by (2), needed (2), internal (2), external attributes (4,
+    // of which the type bits are checked). End record: nothing.
     CHECK(unnoticed <= members * 12);
 }
 
-TEST_CASE("a name beyond all bounds ends the check, whatever the policy says") {
+TEST_CASE("an overlong name ends the check, whatever the policy says") {
     inspect::InspectOptions lenient;
     for (const inspect::Rule& rule : inspect::rules())
         lenient.policy.severities[std::string(rule.code)] = inspect::Severity::ignore;
     const auto refused = [&](std::string name) {
         ZipEntry member;
         member.name = std::move(name);
-        const auto inspection = checked(pack(honest().add_entry(member)), lenient);
+        const auto inspection = checked(pack(valid_wheel().add_entry(member)), lenient);
         for (const auto& verdict : inspection.verdicts)
             CHECK(verdict.code == "zip.name_too_long");
         return inspection.refused();
@@ -138,8 +138,8 @@ TEST_CASE("a name beyond all bounds ends the check, whatever the policy says") {
     CHECK(refused(deep + "d/f"));
 }
 
-TEST_CASE("extra fields of local headers have a bound together") {
-    // Many entries, one local header: what is read of it counts each time.
+TEST_CASE("the extra fields of local headers have a common limit") {
+    // Many entries with one local header: each read of it counts.
     constexpr std::size_t extra_bytes = 60'000;
     const auto refused = [](std::size_t entries) {
         std::vector<ZipEntry> members(1 + entries);
@@ -165,7 +165,7 @@ TEST_CASE("extra fields of local headers have a bound together") {
 }
 
 TEST_CASE("every finding names its member and shows no control characters") {
-    WheelWriter wheel = honest();
+    WheelWriter wheel = valid_wheel();
     ZipEntry member;
     member.name = "six_data/a\x1b[2J\nb";
     for (const auto& verdict : verdicts_of(wheel.add_entry(member).bytes())) {
@@ -174,7 +174,7 @@ TEST_CASE("every finding names its member and shows no control characters") {
     }
 }
 
-TEST_CASE("evidence that is too long ends with a whole character, and says that it is cut") {
+TEST_CASE("overlong evidence is cut between characters and marked") {
     const inspect::Policy policy;
     inspect::Findings findings(policy);
     std::string name(inspect::max_evidence_bytes - 1, 'a');
@@ -187,7 +187,7 @@ TEST_CASE("evidence that is too long ends with a whole character, and says that 
 }
 
 TEST_CASE("a thousand findings of one kind are shown as twenty and a count") {
-    WheelWriter wheel = honest();
+    WheelWriter wheel = valid_wheel();
     for (int i = 0; i < 1100; ++i)
         wheel.unlisted("six_data/" + std::to_string(i)).add("six_data/" + std::to_string(i), "");
     const auto verdicts = verdicts_of(wheel.bytes());

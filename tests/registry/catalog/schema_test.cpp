@@ -1,4 +1,4 @@
-// The schema: made, migrated, strict, and described in docs/formats/catalog.md.
+// The schema: made, migrated, strict, and described in docs/reference/catalog.md.
 #include "registry/catalog/schema.hpp"
 
 #include <doctest/doctest.h>
@@ -157,7 +157,7 @@ TEST_CASE("the format document describes every table and column") {
     const auto dir = base::TempDir::make("schema").value();
     const Database database = Database::open(dir.path() / "c", Database::Mode::read_write).value();
     REQUIRE(catalog::migrate(database));
-    std::ifstream in(std::filesystem::path(WHEELYARD_TEST_DATA) / "../docs/formats/catalog.md");
+    std::ifstream in(std::filesystem::path(WHEELYARD_TEST_DATA) / "../docs/reference/catalog.md");
     std::stringstream document;
     document << in.rdbuf();
     for (const std::string& name :

@@ -150,6 +150,8 @@ TEST_CASE("a database that may not grow is a full disk") {
     const auto full = database.run("INSERT INTO u VALUES (?)", std::string(100'000, 'x'));
     REQUIRE_FALSE(full.has_value());
     CHECK(full.error().code == "catalog.disk_full");
+    CHECK(full.error().os_error == ENOSPC);
+    CHECK(full.error().may_pass());
 }
 
 TEST_CASE("a full disk that only the fsync of a commit meets is a full disk, and a broken one is not") {
@@ -174,6 +176,7 @@ TEST_CASE("a full disk that only the fsync of a commit meets is a full disk, and
         sync_errno = 0;
         REQUIRE_FALSE(committed.has_value());
         CHECK(committed.error().code == row.code);
+        CHECK((committed.error().os_error == ENOSPC) == (row.code == "catalog.disk_full"));
     }
     REQUIRE(database.run("INSERT INTO u VALUES ('kept')"));
     CHECK(database.integer("SELECT count(*) FROM u").value() == 1);

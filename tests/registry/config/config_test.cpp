@@ -248,7 +248,7 @@ TEST_CASE("code, template and document name the same keys") {
             read("registry/config/policy_config.cpp"),
         R"((?:string|string_or|strings_or|integer|integer_or|boolean_or|path_if|tables|table_or_empty|string_map|seconds_as_ms)\(\s*(?:table, )?"([a-z_]+)\")");
     CHECK(code.size() > 10);
-    const auto document = matches(read("docs/formats/registry-config.md"), R"(^\| `([a-z_]+)` \|)");
+    const auto document = matches(read("docs/reference/registry-config.md"), R"(^\| `([a-z_]+)` \|)");
     CHECK(document == code);
     auto in_template = matches(std::string(registry::config_template()), R"(^(?:# )?([a-z_]+) = )");
     for (const char* table : {"server", "store", "tasks", "index", "policy"})

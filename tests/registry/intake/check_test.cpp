@@ -51,7 +51,7 @@ struct Folder {
         six.add("six.py", "1");
         good = write(six);
         WheelWriter seven("seven", "1.0");
-        seven.add("seven.py", "1").lie_record_hash("seven.py");
+        seven.add("seven.py", "1").wrong_record_hash("seven.py");
         bad = write(seven);
         REQUIRE(base::replace_file(temp.path() / "README", "no wheel"));
     }

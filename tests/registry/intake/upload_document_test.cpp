@@ -1,4 +1,4 @@
-// docs/formats/upload.md names every code that an upload may be refused with, and none that does not exist.
+// docs/reference/upload.md names every code that an upload may be refused with, and none that does not exist.
 #include <doctest/doctest.h>
 
 #include <filesystem>
@@ -35,7 +35,7 @@ TEST_CASE("the document and the code name the same refusals") {
         collect(std::regex_replace(read(entry.path()), log_call, ""), "\"", in_code);
     }
     std::set<std::string> in_document;
-    collect(read(tree + "docs/formats/upload.md") + read(tree + "docs/formats/api.md"), "`", in_document);
+    collect(read(tree + "docs/reference/upload.md") + read(tree + "docs/reference/api.md"), "`", in_document);
     CHECK(in_code.size() > 30);
     for (const std::string& code : in_code) {
         CAPTURE(code);

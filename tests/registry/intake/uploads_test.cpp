@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
+#include <cerrno>
 #include <functional>
 #include <string>
 #include <thread>
@@ -116,7 +117,7 @@ TEST_CASE("what the policy quarantines is kept under its name with the reason, a
     RegistryFixture registry;
     registry.config.indexes.front().policy.severities = {
         {"record.hash_mismatch", inspect::Severity::quarantine}};
-    const Form form = Form::of(six().lie_record_hash("six.py"));
+    const Form form = Form::of(six().wrong_record_hash("six.py"));
     const Answer first = registry.send(form);
     CHECK(first.status == 200);  // of the service; the server makes a 202 of it
     CHECK(first.done.quarantined_because.starts_with("record.hash_mismatch: "));
@@ -252,12 +253,12 @@ TEST_CASE("a wheel that lies is refused with the rule's code, and leaves nothing
         std::function<WheelWriter()> wheel;
     };
     const Row rows[] = {
-        {"record.hash_mismatch", [] { return six().lie_record_hash("six.py"); }},
-        {"record.size_mismatch", [] { return six().lie_record_size("six.py"); }},
+        {"record.hash_mismatch", [] { return six().wrong_record_hash("six.py"); }},
+        {"record.size_mismatch", [] { return six().wrong_record_size("six.py"); }},
         {"record.unlisted", [] { return six().unlisted("six.py"); }},
-        {"metadata.name_mismatch", [] { return six().lie_metadata_name("seven"); }},
-        {"metadata.version_mismatch", [] { return six().lie_metadata_version("1.16.1"); }},
-        {"wheel_info.tags_differ", [] { return six().lie_wheel_tags({"cp312-cp312-linux_x86_64"}); }},
+        {"metadata.name_mismatch", [] { return six().wrong_metadata_name("seven"); }},
+        {"metadata.version_mismatch", [] { return six().wrong_metadata_version("1.16.1"); }},
+        {"wheel_info.tags_differ", [] { return six().wrong_wheel_tags({"cp312-cp312-linux_x86_64"}); }},
     };
     RegistryFixture registry;
     for (const Row& row : rows) {
@@ -375,25 +376,32 @@ TEST_CASE("of many uploads of one name at once, with other bytes each, exactly o
 }
 
 TEST_CASE("a failure inside is told without its detail; a full disk as such") {
+    using base::ErrorKind;
     struct Row {
-        const char* error_code;
+        base::Error error;
         int status;
         const char* code;
     };
+    const auto of_system = [](int number) {
+        return base::fail_errno("secret call", "/srv/data/blobs", number).value();
+    };
+    const auto of_kind = [](ErrorKind kind, const char* code) {
+        return base::Error{.code = code, .sentence = "secret path", .value = "/srv/data/blobs", .kind = kind};
+    };
     const Row rows[] = {
-        {"os.ENOSPC", 507, "upload.disk_full"},
-        {"os.EDQUOT", 507, "upload.disk_full"},
-        {"catalog.disk_full", 507, "upload.disk_full"},
-        {"catalog.busy", 503, "upload.busy"},
-        {"writer.busy", 503, "upload.busy"},
-        {"os.EMFILE", 503, "upload.busy"},
-        {"os.EIO", 500, "upload.failed"},
-        {"catalog.corrupt", 500, "upload.failed"},
+        {of_system(ENOSPC), 507, "upload.disk_full"},
+        {of_system(EDQUOT), 507, "upload.disk_full"},
+        {of_kind(ErrorKind::unavailable, "catalog.busy"), 503, "upload.busy"},
+        {of_kind(ErrorKind::unavailable, "writer.busy"), 503, "upload.busy"},
+        {of_system(EMFILE), 503, "upload.busy"},
+        {of_system(ENFILE), 503, "upload.busy"},
+        {of_system(EIO), 500, "upload.failed"},
+        {of_kind(ErrorKind::other, "catalog.corrupt"), 500, "upload.failed"},
+        {of_kind(ErrorKind::malformed, "json.syntax"), 500, "upload.failed"},
     };
     for (const Row& row : rows) {
-        CAPTURE(row.error_code);
-        const wire::Problem problem =
-            registry::problem_of_failure({row.error_code, "secret path", "/srv/data/blobs", ""});
+        CAPTURE(row.error.code);
+        const wire::Problem problem = registry::problem_of_failure(row.error);
         CHECK(problem.status == row.status);
         CHECK(problem.code == row.code);
         CHECK(wire::render_problem(problem).find("/srv") == std::string::npos);

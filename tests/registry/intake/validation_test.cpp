@@ -190,7 +190,7 @@ TEST_CASE("the size limit includes its last byte") {
 TEST_CASE("an honest wheel passes, a lying one is told which rule and where") {
     CHECK(registry::check_inspection(inspection_of(six())).has_value());
     WheelWriter liar = six();
-    liar.lie_record_hash("six.py");
+    liar.wrong_record_hash("six.py");
     const auto refused = registry::check_inspection(inspection_of(liar));
     REQUIRE_FALSE(refused.has_value());
     CHECK(refused.error().status == 400);
@@ -214,7 +214,7 @@ TEST_CASE("of many verdicts the first ten are told") {
 
 TEST_CASE("an index's policy may wave a rule through") {
     WheelWriter liar = six();
-    liar.lie_record_hash("six.py");
+    liar.wrong_record_hash("six.py");
     inspect::Policy policy;
     policy.severities.emplace("record.hash_mismatch", inspect::Severity::warn);
     CHECK(registry::check_inspection(inspection_of(liar, policy)).has_value());
@@ -225,10 +225,10 @@ TEST_CASE("no policy publishes a wheel about another project, or without METADAT
     for (const inspect::Rule& rule : inspect::rules())
         everything.severities.emplace(rule.code, inspect::Severity::note);
     WheelWriter other = six();
-    other.lie_metadata_name("seven");
+    other.wrong_metadata_name("seven");
     CHECK(code_of(registry::check_inspection(inspection_of(other, everything))) == "upload.metadata_differs");
     WheelWriter newer = six();
-    newer.lie_metadata_version("1.17.0");
+    newer.wrong_metadata_version("1.17.0");
     CHECK(code_of(registry::check_inspection(inspection_of(newer, everything))) == "upload.metadata_differs");
     inspect::Inspection without = inspection_of(six());
     without.metadata = {};
@@ -238,13 +238,13 @@ TEST_CASE("no policy publishes a wheel about another project, or without METADAT
 
 TEST_CASE("a wheel that is only quarantined passes, with its reason; one that is refused as well does not") {
     WheelWriter liar = six();
-    liar.lie_record_hash("six.py");
+    liar.wrong_record_hash("six.py");
     inspect::Policy policy;
     policy.severities.emplace("record.hash_mismatch", inspect::Severity::quarantine);
     CHECK(registry::check_inspection(inspection_of(liar, policy)).has_value());
     CHECK(registry::quarantine_reason(inspection_of(liar, policy)).starts_with("record.hash_mismatch: "));
     CHECK(registry::quarantine_reason(inspection_of(six())).empty());
-    liar.lie_wheel_tags({"cp312-cp312-linux_x86_64"});
+    liar.wrong_wheel_tags({"cp312-cp312-linux_x86_64"});
     CHECK(code_of(registry::check_inspection(inspection_of(liar, policy))) == "wheel_info.tags_differ");
 }
 

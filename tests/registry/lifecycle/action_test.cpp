@@ -117,6 +117,7 @@ TEST_CASE("bodies that are not understood are refused, and never half read as so
         const auto read = read_body(row.body, action);
         REQUIRE(!read);
         CHECK(read.error().code == "lifecycle.body");
+        CHECK(read.error().kind == base::ErrorKind::invalid);
     }
     Action action;
     action.verb = Verb::yank;
@@ -164,6 +165,7 @@ TEST_CASE("what makes no sense is refused before anything is touched") {
         CAPTURE(row_of(row.action.verb).word);
         CAPTURE(row.action.reason);
         const auto checked = check(row.action);
+        if (!checked) CHECK(checked.error().kind == base::ErrorKind::invalid);
         CHECK((checked ? std::string() : checked.error().code) == row.code);
     }
 }

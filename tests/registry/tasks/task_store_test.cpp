@@ -421,7 +421,7 @@ TEST_CASE("who only asks waits for nobody who writes, unless a lease is over") {
     CHECK(farm.store->list({}).value().size() == 1);
     CHECK(farm.store->read_log(id, 0, 0).value() == "text");
     CHECK(farm.store->find_grant(farm.terms('1').grant_id).value().has_value());
-    CHECK(farm.store->target_index(id, farm.name('1')).value() == "staging");
+    CHECK(farm.store->target_index(id, farm.name('1')).value().value() == "staging");
     REQUIRE(writing->run("ROLLBACK").has_value());
     farm.clock.sleep_ms(lease_s * ms_per_s);
     CHECK(farm.state(id) == TaskState::queued);

@@ -44,6 +44,7 @@ TEST_CASE("a task's life is this table") {
         CAPTURE(static_cast<int>(row.event));
         const auto next = tasks::next_state(row.from, row.event, {row.attempts, 3});
         CHECK((next ? std::string(wire::task_state_text(*next)) : next.error().code) == row.to);
+        if (!next) CHECK(next.error().kind == base::ErrorKind::conflict);
     }
 }
 
@@ -55,6 +56,7 @@ TEST_CASE("nothing happens to a task that is over") {
             const auto next = tasks::next_state(state, event, {1, 3});
             REQUIRE_FALSE(next.has_value());
             CHECK(next.error().code == "task.ended");
+            CHECK(next.error().kind == base::ErrorKind::conflict);
         }
     }
 }

@@ -1,7 +1,7 @@
-"""Programs of aarch64 that start like any other here: a Python as a site has one, and a C++ compiler whose programs run.
+"""aarch64 programs that start like native ones: a site's Python, and a C++ compiler whose programs run.
 
-Most kernels start no program of another machine by themselves, so each that has to start is a script that starts it in an emulator of that
-machine's instructions (qemu-aarch64-static), with the C library and Python of scripts/other-nodes.
+Most kernels do not start programs of another architecture. Each program is therefore a script that runs it in
+an emulator (qemu-aarch64-static), with the C library and the Python from scripts/other-nodes.
 """
 
 import os
@@ -11,7 +11,8 @@ from support.farm import CLIENTS, ROOT
 
 NODE = Path(os.environ.get("WHEELYARD_NODES", ROOT / "build" / "nodes")).resolve() / "aarch64"
 PYTHON_VERSION = "3.11"
-# By its own name, which is how Python knows its environment. What `-m venv` makes has such scripts for its Pythons, and pip.
+# Python finds its environment by its own path, hence -0. `-m venv` gets the same scripts for its Pythons, and
+# pip.
 PYTHON = """#!/bin/bash
 emulated=(qemu-aarch64-static -L @NODE@ -0 "$0" @NODE@/usr/bin/python3.11)
 test "${1-} ${2-}" = "-m venv" || exec "${emulated[@]}" "$@"
@@ -43,7 +44,7 @@ def _write(path: Path, text: str, **words: Path | str) -> Path:
 
 
 def make_python(folder: Path) -> Path:
-    """FOLDER/bin/python3.11, with its standard library where it looks for it before it looks into this machine's."""
+    """Creates FOLDER/bin/python3.11. Its standard library is where Python searches before this machine's."""
     pip = next((CLIENTS / "pip-new").glob("lib/python*/site-packages/pip"))
     (folder / "lib").mkdir(parents=True)
     (folder / "lib" / "python3.11").symlink_to(NODE / "usr" / "lib" / "python3.11")
@@ -51,5 +52,5 @@ def make_python(folder: Path) -> Path:
 
 
 def make_compiler(folder: Path, program: str) -> Path:
-    """A C++ compiler for aarch64; where it links `program`, that starts."""
+    """Creates a C++ compiler for aarch64. If its output is `program`, that program can be started."""
     return _write(folder / "aarch64-c++", COMPILER, PROGRAM=program)

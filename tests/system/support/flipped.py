@@ -12,7 +12,7 @@ from support.retold import members_of
 LOCAL_BYTES, CENTRAL_BYTES, END_BYTES = 30, 46, 22
 
 # Field: its offset in the header (APPNOTE 4.3.7, 4.3.12, 4.3.16), and the rules that may refuse a change in it. Versions, internal
-# attributes and permissions are left out: they are not compared (docs/formats/wheel-zip.md).
+# attributes and permissions are left out: they are not compared (docs/reference/wheel-zip.md).
 DIFFERS, DIRECTORY, TRUNCATED, DISKS = {"zip.local_differs"}, {"zip.directory_invalid"}, {"zip.truncated"}, {"zip.several_disks"}
 LOCAL_FIELDS = {
     "signature": (0, TRUNCATED), "flags": (6, DIFFERS), "method": (8, DIFFERS), "time": (10, DIFFERS), "date": (12, DIFFERS),

@@ -1,7 +1,9 @@
-"""A world for the governor's tests and benches: memory cgroups, hogs to compile, neighbours, and builds of them.
+"""Support for the governor's tests and benches: memory cgroups, hogs to compile, memory-hungry neighbours,
+and builds.
 
-Where this runs as root with a memory controller writable (version 1, or version 2 from its root), limits are real cgroups;
-elsewhere --memory stands in, which is said. Every cgroup and process made here is removed again.
+As root with a writable memory controller (version 1, or version 2 at its root), limits are real cgroups.
+Elsewhere --memory replaces them and a message says so. Every cgroup and process created here is removed
+again.
 """
 
 import contextlib
@@ -21,14 +23,16 @@ BIN = Path(os.environ.get("WHEELYARD_BIN", HERE.parents[2] / "build" / "dev" / "
 GOVERNOR = BIN / "wheelyard-governor"
 MIB = 1 << 20
 CAP_S = int(os.environ.get("WHEELYARD_CAP_S", 60))
-SLOWER = int(os.environ.get("WHEELYARD_SLOWER", 1))  # how much longer a compile has to last for others to come in time
-HOG = os.environ.get("WHEELYARD_HOG")  # hog.c compiled, where there is no compiler
-# A sanitizer's launchers are fifty times as heavy, so tight limits prove nothing about ours.
+SLOWER = int(os.environ.get("WHEELYARD_SLOWER", 1))  # factor for the duration of compiles that others must overlap
+HOG = os.environ.get("WHEELYARD_HOG")  # the compiled hog.c, for machines without a compiler
+# A sanitizer makes launchers fifty times larger, so tight limits would test the sanitizer.
 SANITIZED = GOVERNOR.exists() and b"__asan_init" in GOVERNOR.read_bytes()
 
 
 def own_memory_group() -> tuple[Path, int] | None:
-    """Our group of the memory controller and the controller's version, if children with limits can be made in it."""
+    """Our group of the memory controller and its version, or None if no children with limits can be made in
+    it.
+    """
     for line in Path("/proc/self/cgroup").read_text().splitlines():
         _, controllers, path = line.split(":", 2)
         if "memory" in controllers.split(","):
@@ -36,8 +40,8 @@ def own_memory_group() -> tuple[Path, int] | None:
             limits = (folder / "memory.limit_in_bytes").exists()
         elif not controllers:
             folder, version = Path("/sys/fs/cgroup") / path.lstrip("/"), 2
-            passed_on = folder / "cgroup.subtree_control"
-            limits = passed_on.exists() and "memory" in passed_on.read_text().split()
+            enabled = folder / "cgroup.subtree_control"
+            limits = enabled.exists() and "memory" in enabled.read_text().split()
         else:
             continue
         if limits and os.access(folder, os.W_OK) and os.geteuid() == 0:
@@ -46,29 +50,31 @@ def own_memory_group() -> tuple[Path, int] | None:
 
 
 class MemoryGroup:
-    """A child cgroup with a limit. Version 2 passes memory on to no group with processes of its own: who enters has a seat below."""
+    """A child cgroup with a limit. In version 2, processes enter its children, since a group with processes
+    cannot enable controllers for its children.
+    """
 
     def __init__(self, parent: Path, version: int, limit_bytes: int):
         self.version = version
         self.folder = parent / f"wheelyard-governor-test-{os.getpid()}-{time.monotonic_ns()}"
         self.folder.mkdir()
-        self.build = self.beside = self.folder  # where a build and its neighbours enter
+        self.build = self.others = self.folder  # where the build and other processes enter
         self.set_limit(limit_bytes)
         if version == 2:
             (self.folder / "cgroup.subtree_control").write_text("+memory")
-            self.build, self.beside = self.folder / "build", self.folder / "beside"
+            self.build, self.others = self.folder / "build", self.folder / "others"
             self.build.mkdir()
-            self.beside.mkdir()
+            self.others.mkdir()
 
     def set_limit(self, limit_bytes: int) -> None:
         (self.folder / ("memory.limit_in_bytes" if self.version == 1 else "memory.max")).write_text(str(limit_bytes))
 
     def peak_bytes(self) -> int:
-        """Of all processes, page cache included."""
+        """The peak of all processes, page cache included."""
         return int((self.folder / ("memory.max_usage_in_bytes" if self.version == 1 else "memory.peak")).read_text())
 
-    def made_below(self) -> list[Path]:
-        """The groups that a governor made."""
+    def groups_below(self) -> list[Path]:
+        """The groups that a governor created."""
         return [path for path in self.build.rglob("*") if path.is_dir()]
 
     def remove(self) -> None:
@@ -90,10 +96,10 @@ class MemoryGroup:
 
 @contextlib.contextmanager
 def memory_group(limit_bytes: int):
-    """A MemoryGroup, or None where none can be made."""
+    """A MemoryGroup, or None if none can be created."""
     parent = own_memory_group()
     if parent is None:
-        print("no writable memory cgroup here: --memory stands in", file=sys.stderr)
+        print("no writable memory cgroup here: using --memory instead", file=sys.stderr)
         yield None
         return
     group = MemoryGroup(*parent, limit_bytes)
@@ -104,14 +110,14 @@ def memory_group(limit_bytes: int):
 
 
 def entering(group: MemoryGroup | None, command: list) -> list[str]:
-    """`command` as one that enters the group first."""
+    """`command` with a shell that enters the group first."""
     if group is None:
         return list(map(str, command))
     return ["sh", "-c", f'echo $$ > {group.build}/cgroup.procs && exec "$@"', "sh", *map(str, command)]
 
 
 def kernel_kills() -> int:
-    """The kernel's kills for memory since the machine started, in whatever group."""
+    """OOM kills on the machine since it started, in any group."""
     for line in Path("/proc/vmstat").read_text().splitlines():
         if line.startswith("oom_kill "):
             return int(line.split()[1])
@@ -119,26 +125,27 @@ def kernel_kills() -> int:
 
 
 def mount_namespace() -> list[str] | None:
-    """The command before one that may mount what nobody else sees, or None where that is not allowed."""
+    """A command prefix that allows private mounts, or None if that is not permitted."""
     ways = (["unshare", "--mount"], ["unshare", "--user", "--map-root-user", "--mount"])
     return next((way for way in ways if subprocess.run([*way, "mount", "-t", "tmpfs", "wheelyard", "/mnt"],
                                                        capture_output=True).returncode == 0), None)
 
 
-# A neighbour under the same limit: four processes, since of one large one the kernel would think first. They take memory
-# until a process is gone, or to a size and keep it until then. Arguments: PID MIB.
+# A neighbour under the same limit: four processes, since the OOM killer would choose a single large one
+# first. They allocate memory up to a size, or without bound, and keep it until the process PID is gone.
+# Arguments: PID MIB.
 NEIGHBOUR = """
 import os, sys, time
-pid, most, held = sys.argv[1], int(sys.argv[2]) // 4, []
+pid, max_mib, held = sys.argv[1], int(sys.argv[2]) // 4, []
 os.fork()
 os.fork()
-def there():
+def is_alive():
     try:
         return open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()[0] not in "ZX"
     except OSError:
         return False
-while there():
-    if len(held) < most:
+while is_alive():
+    if len(held) < max_mib:
         held.append(b"x" * (1 << 20))
     else:
         time.sleep(0.01)
@@ -166,7 +173,7 @@ class GovernedCase(unittest.TestCase):
         self.environment |= {"XDG_CACHE_HOME": str(self.folder / "cache"), "TMPDIR": str(self.folder)}
 
     def sources(self, rows: list[str]) -> None:
-        """s0.c … with these contents, and a build.ninja that "compiles" them."""
+        """Writes s0.c … with these contents, and a build.ninja that "compiles" them."""
         lines = [f"rule cc\n  command = {GOVERNOR} launch -- {self.hog} -c $in -o $out\n"]
         for number, row in enumerate(rows):
             (self.folder / f"s{number}.c").write_text(row)
@@ -180,8 +187,8 @@ class GovernedCase(unittest.TestCase):
     def objects(self) -> int:
         return len(list(self.folder.glob("*.o")))
 
-    def noted(self) -> int:
-        """Outputs that ninja's own log holds."""
+    def logged_outputs(self) -> int:
+        """The number of outputs in ninja's log."""
         with contextlib.suppress(OSError):
             return sum(".o\t" in line for line in (self.folder / ".ninja_log").read_text().splitlines())
         return 0
@@ -201,8 +208,8 @@ class GovernedCase(unittest.TestCase):
                                 cwd=self.folder, env=self.environment, text=True, stdout=subprocess.PIPE,
                                 stderr=subprocess.STDOUT, start_new_session=True)
 
-    def teach(self, count: int, ms: int = 5) -> None:
-        """A build from which history knows s0.c … as small, and as this long."""
+    def record_history(self, count: int, ms: int = 5) -> None:
+        """Runs a build after which the history has s0.c … as small, and as this long."""
         self.sources([f"2 {ms} 0"] * count)
         self.assertEqual(self.governed(None, 1 << 30, ["ninja"])[0].returncode, 0)
         self.clean()
@@ -210,14 +217,16 @@ class GovernedCase(unittest.TestCase):
             log.unlink()
 
     def neighbour(self, group: MemoryGroup | None, pid: int, mib: int) -> subprocess.Popen:
-        enter = f"echo $$ > {group.beside}/cgroup.procs && " if group else ""
+        enter = f"echo $$ > {group.others}/cgroup.procs && " if group else ""
         return subprocess.Popen(["sh", "-c", f'{enter}exec "$@"', "sh", sys.executable, "-c", NEIGHBOUR, str(pid), str(mib)])
 
     def broker_of(self, build: subprocess.Popen) -> int:
         return [pid for pid in self.children(build.pid, "wheelyard-governor") if self.parent(pid) == build.pid][0]
 
-    def let_the_kernel_kill(self, group: MemoryGroup, build: subprocess.Popen, victim: int) -> None:
-        """Memory ends in the group, and the kernel chooses `victim`; the broker, who would prevent it, looks away."""
+    def trigger_oom_kill(self, group: MemoryGroup, build: subprocess.Popen, victim: int) -> None:
+        """Exhausts the group's memory so that the kernel kills `victim`. The broker, which would prevent it,
+        is stopped until then.
+        """
         broker, kills = self.broker_of(build), kernel_kills()
         os.kill(broker, signal.SIGSTOP)
         Path(f"/proc/{victim}/oom_score_adj").write_text("1000")
@@ -227,8 +236,10 @@ class GovernedCase(unittest.TestCase):
             os.kill(broker, signal.SIGCONT)
 
     def kill_one_of_two(self, group: MemoryGroup, victim: str, ms: int = 5) -> None:
-        """The kernel kills the driver or the front end of a compile that history knows as this long, and it runs again."""
-        self.teach(2, ms)
+        """Has the kernel kill the driver or the front end of a compile that the history has as this long;
+        checks that it is retried.
+        """
+        self.record_history(2, ms)
         self.sources(["40 50000 0 driver", "2 5 0"])
         build = self.start(["ninja", "-j8"], "--cores", "2", group=group)
         self.wait_until(lambda: self.objects() == 1, "the other's object")
@@ -237,13 +248,13 @@ class GovernedCase(unittest.TestCase):
         driver = next(pid for pid in hogs if self.parent(pid) not in hogs)
         front_end = next(pid for pid in hogs if pid != driver)
         (self.folder / "s0.c").write_text("40 10 0")
-        self.let_the_kernel_kill(group, build, driver if victim == "driver" else front_end)
+        self.trigger_oom_kill(group, build, driver if victim == "driver" else front_end)
         text, _ = build.communicate(timeout=CAP_S)
         summary = self.summary()
         self.assertEqual((build.returncode, self.objects(), summary["failed"]), (0, 2, 0), text)
         self.assertEqual((summary["oom_kills"], summary["unexplained"]), (1, 0), text)
         self.assertNotIn("FAILED", text)
-        self.assertNotIn("Killed signal", text)  # of a try that runs again nothing is seen
+        self.assertNotIn("Killed signal", text)  # a retried try leaves no output
         self.wait_until(lambda: self.is_gone(front_end), "the end of the killed driver's front end")
 
     def summary(self) -> dict:
@@ -256,7 +267,7 @@ class GovernedCase(unittest.TestCase):
         path.chmod(0o755)
 
     def tool(self, name: str, text: str) -> None:
-        """A program of that name, first on PATH."""
+        """Creates a program of that name, first on PATH."""
         tools = self.folder / "tools"
         self.program(tools / name, text)
         if not self.environment["PATH"].startswith(f"{tools}:"):
@@ -291,7 +302,7 @@ class GovernedCase(unittest.TestCase):
 
     @staticmethod
     def is_gone(pid: int) -> bool:
-        """Ended, reaped or not."""
+        """Whether the process has ended, reaped or not."""
         try:
             return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] in "ZX"
         except OSError:
@@ -305,7 +316,7 @@ class GovernedCase(unittest.TestCase):
 
     @staticmethod
     def parent(pid: int) -> int:
-        """0 when it is gone."""
+        """0 if the process is gone."""
         with contextlib.suppress(OSError):
             return int(Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[1])
         return 0

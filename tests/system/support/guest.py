@@ -1,8 +1,9 @@
-"""An emulated machine with a kernel of its own, whose root holds programs of this machine: for what this machine's kernel cannot show.
+"""An emulated machine with its own kernel and programs of this machine, for tests that this machine's kernel
+cannot run.
 
-The root is an initramfs (kernel documentation: driver-api/early-userspace/buffer-format.rst): Python with its library, the
-programs asked for with the libraries that ldd names, and files. guest_init.py is its first process; it runs one command
-after the other, and the machine ends with them.
+The root file system is an initramfs (kernel documentation: driver-api/early-userspace/buffer-format.rst) with
+Python and its library, the requested programs with the libraries that ldd lists, and other files.
+guest_init.py is the first process; it runs the commands in order and then ends the machine.
 """
 
 import os
@@ -20,12 +21,12 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 QEMU = "qemu-system-x86_64"
 MEMORY_MIB = 1536
-LEFT_OUT = {"test", "tests", "idlelib", "lib2to3", "tkinter", "ensurepip", "pydoc_data", "site-packages", "dist-packages"}
+EXCLUDED = {"test", "tests", "idlelib", "lib2to3", "tkinter", "ensurepip", "pydoc_data", "site-packages", "dist-packages"}
 DONE = re.compile(r"^guest: (\d+) of (\d+) failed\s*$", re.MULTILINE)
 
 
 class Root:
-    """Files of the guest, by their paths there."""
+    """The guest's files, by their path in the guest."""
 
     def __init__(self):
         self.files: dict[str, Path] = {}
@@ -35,21 +36,21 @@ class Root:
 
     def add_tree(self, path: str | Path, source: Path) -> None:
         for folder, below, names in os.walk(source):
-            below[:] = [name for name in below if name not in LEFT_OUT and not name.startswith("config-")]
+            below[:] = [name for name in below if name not in EXCLUDED and not name.startswith("config-")]
             for name in names:
                 found = Path(folder) / name
                 if found.is_file():
                     self.add_file(Path(path) / found.relative_to(source), found)
 
     def add_program(self, path: str | Path, source: Path) -> None:
-        """With its libraries, where its loader looks for them."""
+        """Adds a program and its libraries, at the paths where its loader searches them."""
         self.add_file(path, Path(source).resolve())
-        said = subprocess.run(["ldd", source], capture_output=True, text=True).stdout  # a static one has none
-        for library in re.findall(r"(?:=> |^\s*)(/\S+) \(", said, re.MULTILINE):
+        output = subprocess.run(["ldd", source], capture_output=True, text=True).stdout  # a static program has none
+        for library in re.findall(r"(?:=> |^\s*)(/\S+) \(", output, re.MULTILINE):
             self.add_file(library, Path(library).resolve())
 
     def add_python(self) -> str:
-        """Its path there."""
+        """Returns Python's path in the guest."""
         python = Path(sys.executable).resolve()
         self.add_program(python, python)
         for name in ("stdlib", "platstdlib"):
@@ -68,7 +69,7 @@ class Root:
             self.write_entry(out, 0, "TRAILER!!!", 0, b"")
 
     def entries(self):
-        """Every folder before what it holds."""
+        """Every folder before its contents."""
         folders = {str(folder) for path in self.files for folder in Path(path).parents if str(folder) != "."}
         return [*((folder, None) for folder in sorted(folders)), *self.files.items()]
 
@@ -81,7 +82,9 @@ class Root:
 
 
 def run_in_guest(kernel: Path, root: Root, commands: list[list[str]], parameters: str, timeout_s: int) -> str:
-    """Runs each; what the machine said, which ends with "guest: 0 of N failed" when all went well. It is shown as it comes."""
+    """Runs the commands. Returns the machine's output, which ends with "guest: 0 of N failed" on success;
+    also prints it as it comes.
+    """
     python = root.add_python()
     with tempfile.TemporaryDirectory(prefix="wheelyard-guest-") as name:
         folder = Path(name)
@@ -102,19 +105,19 @@ def run_in_guest(kernel: Path, root: Root, commands: list[list[str]], parameters
 def follow(machine: subprocess.Popen, timeout_s: int) -> str:
     watchdog = threading.Timer(timeout_s, machine.kill)
     watchdog.start()
-    said = []
+    output = []
     try:
         for line in machine.stdout:
-            said.append(line)
+            output.append(line)
             print(line, end="", file=sys.stderr, flush=True)
     finally:
         watchdog.cancel()
         machine.kill()
-    return "".join(said)
+    return "".join(output)
 
 
 def missing() -> str:
-    """What this machine lacks to run one, or nothing."""
+    """What this machine lacks to run a guest, or an empty string."""
     if os.uname().machine != "x86_64":
         return "the guest is an x86_64 machine"
-    return "" if shutil.which(QEMU) else f"{QEMU} is not there"
+    return "" if shutil.which(QEMU) else f"{QEMU} is not installed"

@@ -1,5 +1,5 @@
-# The guest's first process (guest.py): mounts what programs expect, runs /commands in a child, reaps what is left behind,
-# and restarts the machine, which ends it (-no-reboot).
+# The guest's first process (guest.py): mounts file systems, runs /commands in a child, reaps orphans, and
+# reboots, which ends the emulator (-no-reboot).
 import ctypes
 import os
 import shlex
@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 MOUNTS = (("proc", "/proc"), ("sysfs", "/sys"), ("devtmpfs", "/dev"), ("tmpfs", "/tmp"), ("cgroup2", "/sys/fs/cgroup"))
-RB_AUTOBOOT = 0x01234567  # reboot(2); the emulator ends then (-no-reboot)
+RB_AUTOBOOT = 0x01234567  # reboot(2)
 
 
 def prepare(libc) -> None:

@@ -1,4 +1,4 @@
-// Which compile starts: order, room, guard, patience.
+// Which compile starts: order, room, reservation, starvation.
 #include "builder/governor/admission/admission.hpp"
 
 #include <doctest/doctest.h>
@@ -19,7 +19,7 @@ bool has(const std::vector<TryId>& ids, TryId id) {
     return std::find(ids.begin(), ids.end(), id) != ids.end();
 }
 
-// A room of 100 with ten that run until 1; returns the next free id.
+// A limit of 100, filled by ten compiles that run until 1; returns the next free id.
 TryId fill_with_small(Admission& admission) {
     admission.set_limit(100);
     TryId next = 0;
@@ -31,7 +31,7 @@ TryId fill_with_small(Admission& admission) {
 
 }  // namespace
 
-TEST_CASE("the largest time × memory starts first, and never more than cores or memory hold") {
+TEST_CASE("the largest time × memory starts first, within cores and memory") {
     Admission admission(2);
     admission.set_limit(100);
     admission.enqueue(1, need(10, 1));
@@ -40,13 +40,13 @@ TEST_CASE("the largest time × memory starts first, and never more than cores or
     const auto first = admission.start(0);
     REQUIRE(first.size() == 2);
     CHECK(first[0] == 2);
-    CHECK(first[1] == 1);  // 3 does not fit beside 2, and 1 does
+    CHECK(first[1] == 1);  // 3 does not fit with 2
     CHECK(admission.start(1).empty());
     admission.remove(2);
     CHECK(admission.start(2) == std::vector<TryId>{3});
 }
 
-TEST_CASE("what runs together stays within the limit with its spreads") {
+TEST_CASE("running compiles stay within the limit, spreads included") {
     struct Row {
         double spread;
         std::size_t started;
@@ -61,7 +61,7 @@ TEST_CASE("what runs together stays within the limit with its spreads") {
     }
 }
 
-TEST_CASE("spreads of many even out: together they take less than each alone would reserve") {
+TEST_CASE("spreads average out: many compiles reserve less than the sum of their high quantiles") {
     Admission admission(100);
     admission.set_limit(1000);
     for (TryId id = 0; id < 20; ++id)
@@ -69,7 +69,7 @@ TEST_CASE("spreads of many even out: together they take less than each alone wou
     CHECK(admission.start(0).size() > 1000 / 100);
 }
 
-TEST_CASE("something always runs while anything waits, even without room") {
+TEST_CASE("something runs while anything waits, even without room") {
     Admission admission(4);
     admission.set_limit(0);
     admission.enqueue(1, need(100, 1));
@@ -78,7 +78,7 @@ TEST_CASE("something always runs while anything waits, even without room") {
     CHECK(admission.start(0).empty());
 }
 
-TEST_CASE("one that must be alone starts when nothing runs, and nothing starts beside it") {
+TEST_CASE("a compile that must run alone starts when nothing runs, and nothing starts next to it") {
     Admission admission(4);
     admission.set_limit(1000);
     admission.enqueue(1, {10, 0, 1, 1, true});
@@ -92,15 +92,15 @@ TEST_CASE("one that must be alone starts when nothing runs, and nothing starts b
     CHECK(admission.start(3) == std::vector<TryId>{3});
 }
 
-TEST_CASE("near the end a blocked giant is guarded: only what ends before it, or leaves it room, overtakes") {
+TEST_CASE("near the end room is reserved for a blocked head: others start only if they do not delay it") {
     Admission admission(8);
     admission.set_limit(100);
     admission.enqueue(1, need(60, 10));
     REQUIRE(admission.start(0) == std::vector<TryId>{1});
     admission.enqueue(2, need(90, 100));  // blocked until 10
-    admission.enqueue(3, need(20, 5));    // ends before
+    admission.enqueue(3, need(20, 5));    // ends before the head can start
     admission.enqueue(4, need(20, 50));   // would delay it
-    admission.enqueue(5, need(5, 50));    // leaves it its room
+    admission.enqueue(5, need(5, 50));    // leaves enough room
     const auto started = admission.start(0);
     CHECK(has(started, 3));
     CHECK(has(started, 5));
@@ -108,7 +108,7 @@ TEST_CASE("near the end a blocked giant is guarded: only what ends before it, or
     CHECK_FALSE(has(started, 2));
 }
 
-TEST_CASE("the large take part from early on: what they need is not given to small ones again and again") {
+TEST_CASE("room is reserved for large compiles while the running ones are smaller") {
     struct Row {
         double large_bytes;
         bool waits;
@@ -133,8 +133,7 @@ TEST_CASE("the large take part from early on: what they need is not given to sma
     }
 }
 
-TEST_CASE(
-    "room is made for the large only where it will be free, and not because of what fits beside nothing") {
+TEST_CASE("room is reserved for large compiles only if it will be free at a known time") {
     struct Row {
         const char* what;
         Need other;
@@ -142,10 +141,10 @@ TEST_CASE(
         bool waits;
     };
     for (const auto& [what, other, now_s, waits] : {
-             Row{"its room is expected at 1", need(30, 2), 0.5, true},
-             Row{"all that run are over their time: nobody knows when", need(30, 2), 1.5, false},
-             Row{"those that run alone come last", {30, 0, 2, 1, true}, 0.5, false},
-             Row{"so does what is larger than the room", need(101, 1), 0.5, false},
+             Row{"the room is expected at 1", need(30, 2), 0.5, true},
+             Row{"all running compiles exceed their time", need(30, 2), 1.5, false},
+             Row{"compiles that run alone do not count", {30, 0, 2, 1, true}, 0.5, false},
+             Row{"compiles larger than the limit do not count", need(101, 1), 0.5, false},
          }) {
         CAPTURE(what);
         Admission admission(16);
@@ -160,7 +159,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("no compile is overtaken for ever") {
+TEST_CASE("the number of times a compile is overtaken is bounded") {
     Admission admission(1);
     admission.set_limit(100);
     admission.enqueue(0, need(1, 0.01));
@@ -168,7 +167,7 @@ TEST_CASE("no compile is overtaken for ever") {
     admission.enqueue(next++, need(50, 50));
     std::uint64_t overtaken = 0;
     for (; overtaken < 3 * max_overtaken; ++overtaken) {
-        admission.enqueue(next++, need(50, 50));  // there is always something larger
+        admission.enqueue(next++, need(50, 50));  // larger than the first
         const auto started = admission.start(static_cast<double>(overtaken));
         REQUIRE(started.size() == 1);
         if (started[0] == 0) break;
@@ -177,7 +176,7 @@ TEST_CASE("no compile is overtaken for ever") {
     CHECK(overtaken <= max_overtaken);
 }
 
-TEST_CASE("a compile seen to use more than it asked for takes that room from the others") {
+TEST_CASE("a compile that uses more than predicted reduces the room of others") {
     Admission admission(4);
     admission.set_limit(100);
     admission.enqueue(1, need(10, 1));
@@ -185,11 +184,11 @@ TEST_CASE("a compile seen to use more than it asked for takes that room from the
     admission.observe(1, 80);
     admission.enqueue(2, need(30, 1));
     CHECK(admission.start(0).empty());
-    admission.observe(1, 20);  // it does not come back: peaks count
+    admission.observe(1, 20);  // the peak counts
     CHECK(admission.start(0).empty());
 }
 
-TEST_CASE("threads count as cores, and one with more threads than cores still starts") {
+TEST_CASE("threads count as cores, and a compile with more threads than cores still starts") {
     Admission admission(4);
     admission.set_limit(100);
     admission.enqueue(1, need(10, 10, 3));
@@ -217,7 +216,7 @@ TEST_CASE("unknown and repeated ids change nothing") {
     CHECK(admission.start(0) == std::vector<TryId>{1});
 }
 
-TEST_CASE("what is larger than all the room there is comes after what fits, and then all the same") {
+TEST_CASE("a compile larger than the limit starts after those that fit") {
     Admission admission(4);
     admission.set_limit(100);
     admission.enqueue(1, need(500, 50));

@@ -1,4 +1,4 @@
-// The rules of retrying: what is killed runs again with more room, then alone, then fails.
+// The retry rules: a killed compile is retried with more room, then alone, then fails.
 #include "builder/governor/admission/dispatch.hpp"
 
 #include <doctest/doctest.h>
@@ -20,19 +20,19 @@ constexpr double mebibyte = static_cast<double>(mib);
 
 }  // namespace
 
-TEST_CASE("killed in company it runs again; killed alone by command it gives up") {
+TEST_CASE("a compile killed among others is retried; one killed while alone as required fails") {
     Dispatch dispatch(4, {});
     dispatch.set_limit(1000 * mebibyte);
     dispatch.arrive(1, facts("giant.s"));
     REQUIRE(dispatch.start(0).size() == 1);
-    CHECK(dispatch.killed_for_memory(1, 990 * mebibyte) ==
-          Verdict::again);  // nobody else to blame: alone from here
+    // It happened to run alone, so the retry must.
+    CHECK(dispatch.killed_for_memory(1, 990 * mebibyte) == Verdict::again);
     CHECK(dispatch.need(1).alone);
     REQUIRE(dispatch.start(1).size() == 1);
     CHECK(dispatch.killed_for_memory(1, 995 * mebibyte) == Verdict::give_up);
 }
 
-TEST_CASE("a kill makes room: it asks for half as much again, and the others end first") {
+TEST_CASE("a killed compile gets half as much room again and waits until another ends") {
     Dispatch dispatch(4, {});
     dispatch.set_limit(1000 * mebibyte);
     dispatch.arrive(1, facts("a.s"));
@@ -46,7 +46,7 @@ TEST_CASE("a kill makes room: it asks for half as much again, and the others end
     CHECK(dispatch.start(2).size() == 1);
 }
 
-TEST_CASE("one that leaves without a word makes room, too; one that only waited does not") {
+TEST_CASE("a compile that leaves while running ends the hold after a kill; one that only waited does not") {
     Dispatch dispatch(4, {});
     dispatch.set_limit(1000 * mebibyte);
     for (const TryId id : {TryId{1}, TryId{2}, TryId{3}})
@@ -60,7 +60,7 @@ TEST_CASE("one that leaves without a word makes room, too; one that only waited 
     CHECK(dispatch.start(2) == std::vector<TryId>{3});
 }
 
-TEST_CASE("a bystander that is killed keeps its place among the others") {
+TEST_CASE("a compile killed within its prediction keeps its prediction and is not forced to run alone") {
     Dispatch dispatch(4, {});
     dispatch.set_limit(1000 * mebibyte);
     dispatch.arrive(1, facts("a.s"));
@@ -72,7 +72,7 @@ TEST_CASE("a bystander that is killed keeps its place among the others") {
     CHECK_FALSE(dispatch.need(2).alone);
 }
 
-TEST_CASE("tries have an end whatever kills them") {
+TEST_CASE("the number of tries is bounded for any sequence of kills") {
     Dispatch dispatch(4, {});
     dispatch.set_limit(100'000 * mebibyte);
     dispatch.arrive(0, facts("long.s"));
@@ -95,7 +95,7 @@ TEST_CASE("tries have an end whatever kills them") {
     CHECK(kills <= max_tries + 2);
 }
 
-TEST_CASE("signal 9 without pressure: once more, alone, then never") {
+TEST_CASE("SIGKILL without pressure: one retry, alone, then failure") {
     Dispatch dispatch(4, {});
     dispatch.set_limit(1000 * mebibyte);
     dispatch.arrive(1, facts("a.s"));
@@ -106,7 +106,7 @@ TEST_CASE("signal 9 without pressure: once more, alone, then never") {
     CHECK(dispatch.died_unexplained(1) == Verdict::give_up);
 }
 
-TEST_CASE("what ends teaches the waiting") {
+TEST_CASE("measurements update the predictions of waiting compiles") {
     Dispatch dispatch(1, {});
     dispatch.set_limit(1000 * mebibyte);
     for (TryId id = 0; id < 40; ++id)
@@ -124,7 +124,7 @@ TEST_CASE("what ends teaches the waiting") {
     CHECK(after < before / 2);
 }
 
-TEST_CASE("an unmeasured end teaches nothing") {
+TEST_CASE("an unmeasured end does not change predictions") {
     Dispatch dispatch(1, {});
     dispatch.set_limit(1000 * mebibyte);
     dispatch.arrive(1, facts("a.s"));
@@ -133,13 +133,13 @@ TEST_CASE("an unmeasured end teaches nothing") {
     CHECK_FALSE(dispatch.predictor().knows(facts("a.s")));
 }
 
-TEST_CASE("where something slows before anything kills, several keep under it and one alone may go beyond") {
+TEST_CASE("with a throttling limit, shared compiles stay below it and one that runs alone may exceed it") {
     const Room room{200 * mebibyte, 1000 * mebibyte};
     Dispatch dispatch(4, {});
     dispatch.set_limit(room, room);
     dispatch.arrive(1, facts("a.s"));
     dispatch.arrive(2, facts("b.s"));
-    REQUIRE(dispatch.start(0).size() == 2);  // 40 MiB each, as far as anybody knows
+    REQUIRE(dispatch.start(0).size() == 2);  // predicted at 40 MiB each
     dispatch.observe(1, 190 * mebibyte);
     CHECK(dispatch.killed_for_memory(2, 20 * mebibyte) == Verdict::again);
     CHECK(dispatch.start(1).empty());
@@ -147,39 +147,39 @@ TEST_CASE("where something slows before anything kills, several keep under it an
     CHECK(dispatch.need(1).alone);
     CHECK(dispatch.start(2) == std::vector<TryId>{2});
     dispatch.ended(2, 20 * mebibyte, 1, true);
-    // Its need is beyond what several may use: it starts all the same, and alone.
+    // Its need exceeds the shared room, so it starts alone.
     CHECK(dispatch.need(1).typical_bytes > room.shared);
     CHECK(dispatch.start(3) == std::vector<TryId>{1});
     dispatch.arrive(3, facts("c.s"));
     CHECK(dispatch.start(4).empty());
-    // Killed alone where the kernel slows it down: by a neighbour, since what kills it alone is far away.
+    // Killed alone, but far below the killing limit: other processes caused it.
     CHECK(dispatch.killed_for_memory(1, 400 * mebibyte) == Verdict::again);
     dispatch.leave(3);
     REQUIRE(dispatch.start(5) == std::vector<TryId>{1});
     CHECK(dispatch.killed_for_memory(1, 990 * mebibyte) == Verdict::give_up);
 }
 
-TEST_CASE("one that would fit alone if it were not for the neighbours waits for them a while") {
+TEST_CASE("a compile that only other processes' memory keeps out waits for a limited time") {
     Dispatch dispatch(4, {});
     dispatch.set_limit(Room{10 * mebibyte, 20 * mebibyte}, Room{10 * mebibyte, 1000 * mebibyte});
     dispatch.arrive(1, facts("a.s"));
     CHECK(dispatch.start(0).empty());
-    CHECK(dispatch.start(neighbour_patience_s - 1).empty());
-    CHECK(dispatch.start(neighbour_patience_s).size() == 1);
+    CHECK(dispatch.start(max_wait_for_others_s - 1).empty());
+    CHECK(dispatch.start(max_wait_for_others_s).size() == 1);
 }
 
-TEST_CASE("killed alone by what a neighbour took is no proof that it cannot fit") {
+TEST_CASE("a kill caused by other processes' memory does not prove that the compile cannot fit") {
     Dispatch dispatch(4, {});
     dispatch.set_limit(100 * mebibyte, 1000 * mebibyte);
     dispatch.arrive(1, facts("a.s"));
     REQUIRE(dispatch.start(0).size() == 1);
     CHECK(dispatch.killed_for_memory(1, 90 * mebibyte) == Verdict::again);
     CHECK(dispatch.need(1).alone);
-    CHECK(dispatch.start(1).empty());  // it waits for the neighbour to go …
-    CHECK(dispatch.start(neighbour_patience_s).empty());
-    REQUIRE(dispatch.start(1 + neighbour_patience_s).size() == 1);  // … and not for ever
+    CHECK(dispatch.start(1).empty());  // waits for the other process …
+    CHECK(dispatch.start(max_wait_for_others_s).empty());
+    REQUIRE(dispatch.start(1 + max_wait_for_others_s).size() == 1);  // … for a limited time
     CHECK(dispatch.killed_for_memory(1, 90 * mebibyte) == Verdict::again);
     dispatch.set_limit(1000 * mebibyte, 1000 * mebibyte);
-    REQUIRE(dispatch.start(500).size() == 1);  // gone
+    REQUIRE(dispatch.start(500).size() == 1);  // the other process is gone
     CHECK(dispatch.killed_for_memory(1, 990 * mebibyte) == Verdict::give_up);
 }

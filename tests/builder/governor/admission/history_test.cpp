@@ -1,7 +1,9 @@
-// The history's text, its merging, and what becomes of a broken one.
+// Parsing, rendering and merging of the history, and the handling of a malformed file.
 #include "builder/governor/admission/history.hpp"
 
 #include <doctest/doctest.h>
+
+#include <optional>
 
 #include "builder/governor/admission/limits.hpp"
 #include "lib/base/file.hpp"
@@ -32,9 +34,27 @@ Observation seen(std::uint64_t key, double kib) {
     return made;
 }
 
+// Counts the attempts to take a lock, each of which reads the clock once, and releases `held` at the last.
+class AttemptClock final : public base::Clock {
+  public:
+    AttemptClock(std::optional<base::LockFile>& held, int release_at)
+        : held_(held), release_at_(release_at) {}
+    [[nodiscard]] base::UnixMicros now() const override {
+        if (++attempts_ == release_at_) held_.reset();
+        return base::SystemClock{}.now();
+    }
+    void sleep_ms(std::int64_t) override {}
+    [[nodiscard]] int attempts() const { return attempts_; }
+
+  private:
+    std::optional<base::LockFile>& held_;
+    int release_at_;
+    mutable int attempts_ = 0;
+};
+
 }  // namespace
 
-TEST_CASE("what is written is read back") {
+TEST_CASE("a rendered history parses to the same records") {
     History history;
     history[0x9f86d081884c7d65] = record(1915628, 31.991, "torch/a b%c\td.cpp");
     history[1] = record(10, 0, "\xff\x01 not utf-8");
@@ -48,7 +68,7 @@ TEST_CASE("what is written is read back") {
     CHECK(back->at(2).min_bytes == 2048);
 }
 
-TEST_CASE("the file is text that a person can read") {
+TEST_CASE("the file is readable text") {
     History history;
     history[255] = record(1915628, 31.991, "torch/x.cpp");
     CHECK(render_history(history) ==
@@ -56,7 +76,7 @@ TEST_CASE("the file is text that a person can read") {
           "00000000000000ff\t1915628\t31991\t0\t1\t20777\tc++\tg++%2012.2.0\t\ttorch/x.cpp\n");
 }
 
-TEST_CASE("broken histories are refused, each with a code") {
+TEST_CASE("malformed histories are refused, each with a code") {
     const std::string head = "wheelyard.governor-history/1\n";
     const std::string good = "00000000000000ff\t1\t2\t0\t1\t20777\tc\tcc\t\ta.c\n";
     REQUIRE(parse_history(head + good));
@@ -85,55 +105,83 @@ TEST_CASE("broken histories are refused, each with a code") {
     }
 }
 
-TEST_CASE("two builds lose nothing of each other") {
+TEST_CASE("two builds keep each other's records") {
     const auto folder = base::TempDir::make("history");
     REQUIRE(folder);
     const auto file = folder->path() / "deep" / "history";
     const base::SystemClock clock;
     REQUIRE(store_observations(file, {seen(1, 100), seen(2, 200)}, clock));
     REQUIRE(store_observations(file, {seen(2, 300), seen(3, 50)}, clock));
-    std::string complaint;
-    const auto history = load_history(file, complaint);
-    CHECK(complaint.empty());
+    std::string warning;
+    const auto history = load_history(file, warning);
+    CHECK(warning.empty());
     REQUIRE(history.size() == 3);
     CHECK(history.at(2).peak_bytes == 300 * 1024);
     CHECK(history.at(2).runs == 2);
     CHECK_FALSE(base::fs::exists(file.string() + ".lock"));
 }
 
-TEST_CASE("a loop that must not wait finds a held lock out at once") {
+TEST_CASE("with LockPatience::none a held lock is reported at once") {
     const auto folder = base::TempDir::make("history");
     REQUIRE(folder);
     const auto file = folder->path() / "history";
     const base::SystemClock clock;
     const auto held = base::LockFile::acquire(file.string() + ".lock", clock, history_lock_stale_ms);
     REQUIRE(held);
-    base::ManualClock still{clock.now()};
-    const auto stored = store_observations(file, {seen(1, 100)}, still, LockPatience::none);
+    std::optional<base::LockFile> kept;
+    const AttemptClock attempts(kept, 0);
+    const auto stored = store_observations(file, {seen(1, 100)}, attempts, LockPatience::none);
     REQUIRE(!stored);
     CHECK(stored.error().code == "lock.held");
+    CHECK(attempts.attempts() == 1);
     CHECK_FALSE(base::fs::exists(file));
 }
 
-TEST_CASE("a broken file is set aside with a complaint, and a new one begins") {
+TEST_CASE("with LockPatience::some a held lock is tried again until it is released") {
+    const auto folder = base::TempDir::make("history");
+    REQUIRE(folder);
+    const auto file = folder->path() / "history";
+    auto lock = base::LockFile::acquire(file.string() + ".lock", base::SystemClock{}, history_lock_stale_ms);
+    REQUIRE(lock);
+    std::optional<base::LockFile> held(std::move(*lock));
+    const AttemptClock attempts(held, 3);
+    REQUIRE(store_observations(file, {seen(1, 100)}, attempts, LockPatience::some));
+    CHECK(attempts.attempts() == 3);
+    CHECK(base::fs::exists(file));
+}
+
+TEST_CASE("an unreadable lock file is reported without waiting") {
+    const auto folder = base::TempDir::make("history");
+    REQUIRE(folder);
+    const auto file = folder->path() / "history";
+    REQUIRE(base::replace_file(file.string() + ".lock", "garbage"));
+    std::optional<base::LockFile> none;
+    const AttemptClock attempts(none, 0);
+    const auto stored = store_observations(file, {seen(1, 100)}, attempts, LockPatience::some);
+    REQUIRE(!stored);
+    CHECK(stored.error().code == "lock.broken");
+    CHECK(attempts.attempts() == 1);
+}
+
+TEST_CASE("a malformed file is renamed with a warning, and a new one is written") {
     const auto folder = base::TempDir::make("history");
     REQUIRE(folder);
     const auto file = folder->path() / "history";
     REQUIRE(base::replace_file(file, "garbage"));
-    std::string complaint;
-    CHECK(load_history(file, complaint).empty());
-    CHECK(complaint.find("set aside") != std::string::npos);
+    std::string warning;
+    CHECK(load_history(file, warning).empty());
+    CHECK(warning.find("renamed") != std::string::npos);
     CHECK(base::fs::exists(file.string() + ".broken"));
     REQUIRE(store_observations(file, {seen(1, 100)}, base::SystemClock{}));
-    complaint.clear();
-    CHECK(load_history(file, complaint).size() == 1);
-    CHECK(complaint.empty());
+    warning.clear();
+    CHECK(load_history(file, warning).size() == 1);
+    CHECK(warning.empty());
 }
 
-TEST_CASE("an absent history is an empty one") {
-    std::string complaint;
-    CHECK(load_history("/nonexistent/history", complaint).empty());
-    CHECK(complaint.empty());
+TEST_CASE("an absent file is an empty history") {
+    std::string warning;
+    CHECK(load_history("/nonexistent/history", warning).empty());
+    CHECK(warning.empty());
 }
 
 TEST_CASE("an imported history keeps the larger peak") {

@@ -1,4 +1,4 @@
-// Records, company, and what a kill teaches.
+// Predictions from records, from groups of similar compiles, and after kills.
 #include "builder/governor/admission/predict.hpp"
 
 #include <doctest/doctest.h>
@@ -35,13 +35,13 @@ TEST_CASE("every fact of a compile is part of its key") {
         if (field == 4) other.threads = 4;
         CHECK(key_of(other) != key);
     }
-    Facts moved = base;  // fields do not run into each other
+    Facts moved = base;  // the key separates adjacent fields
     moved.source = "a.cpp1";
     moved.arguments = "";
     CHECK(key_of(moved) != key);
 }
 
-TEST_CASE("a known compile is predicted by its record, closely") {
+TEST_CASE("a known compile is predicted closely by its record") {
     Predictor predictor;
     predictor.learn(facts("a.cpp"), 1000 * mebibyte, 30);
     const auto need = predictor.predict(facts("a.cpp"));
@@ -52,7 +52,7 @@ TEST_CASE("a known compile is predicted by its record, closely") {
     CHECK_FALSE(predictor.knows(facts("b.cpp")));
 }
 
-TEST_CASE("a peak rises at once and sinks slowly") {
+TEST_CASE("a record follows a higher peak at once and a lower one slowly") {
     Record record;
     merge_peak(record, 100, 1);
     merge_peak(record, 200, 1);
@@ -62,18 +62,18 @@ TEST_CASE("a peak rises at once and sinks slowly") {
     CHECK(record.runs == 3);
 }
 
-TEST_CASE("an unknown compile reserves a high quantile, less so the more neighbours are known") {
+TEST_CASE("an unknown compile reserves a high quantile, which falls as similar compiles are measured") {
     Predictor predictor;
-    const double blind = predictor.predict(facts("x/new.cpp")).high_bytes();
+    const double unknown = predictor.predict(facts("x/new.cpp")).high_bytes();
     for (int i = 0; i < 200; ++i)
         predictor.learn(facts("x/" + std::to_string(i) + ".cpp"), 200 * mebibyte, 2);
     const auto near = predictor.predict(facts("x/new.cpp"));
-    CHECK(near.high_bytes() < blind / 2);
+    CHECK(near.high_bytes() < unknown / 2);
     CHECK(near.typical_bytes > 195 * mebibyte);
     CHECK(near.seconds < 3);
 }
 
-TEST_CASE("neighbours in the same folder weigh more than the rest of the language") {
+TEST_CASE("compiles in the same folder weigh more than others of the language") {
     Predictor predictor;
     for (int i = 0; i < 40; ++i) {
         predictor.learn(facts("small/" + std::to_string(i) + ".cpp"), 100 * mebibyte, 1);
@@ -83,7 +83,7 @@ TEST_CASE("neighbours in the same folder weigh more than the rest of the languag
     CHECK(predictor.predict(facts("large/new.cpp")).typical_bytes > 1200 * mebibyte);
 }
 
-TEST_CASE("the same source under other arguments is a good neighbour") {
+TEST_CASE("the same source with other arguments weighs most") {
     Predictor predictor;
     for (int i = 0; i < 50; ++i)
         predictor.learn(facts("f/" + std::to_string(i) + ".cpp"), 300 * mebibyte, 1);
@@ -94,7 +94,7 @@ TEST_CASE("the same source under other arguments is a good neighbour") {
     CHECK(predictor.predict(other).high_bytes() > 2500 * mebibyte);
 }
 
-TEST_CASE("one killed at N gets room for more than N, until it ends well") {
+TEST_CASE("a compile killed at N gets room for more than N until it succeeds") {
     Predictor predictor;
     predictor.learn_at_least(facts("a.cpp"), 2000 * mebibyte);
     CHECK(predictor.predict(facts("a.cpp")).typical_bytes == doctest::Approx(3000 * mebibyte));
@@ -102,7 +102,7 @@ TEST_CASE("one killed at N gets room for more than N, until it ends well") {
     CHECK(predictor.predict(facts("a.cpp")).typical_bytes == doctest::Approx(2200 * mebibyte));
 }
 
-TEST_CASE("a kill below what was predicted anyway teaches nothing") {
+TEST_CASE("a kill below the prediction does not change it") {
     Predictor predictor;
     predictor.learn(facts("a.cpp"), 1000 * mebibyte, 9);
     predictor.learn_at_least(facts("a.cpp"), 100 * mebibyte);

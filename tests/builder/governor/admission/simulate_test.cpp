@@ -1,4 +1,4 @@
-// The simulator against hand-made builds, and the governor's promise against a build of PyTorch's kind.
+// The simulator on hand-made builds, and the governor on a build shaped like PyTorch's.
 #include "builder/governor/admission/simulate.hpp"
 
 #include <doctest/doctest.h>
@@ -11,7 +11,7 @@ namespace {
 
 constexpr double gibibyte = static_cast<double>(gib);
 
-// Many middling ones, few giants: the shape of PyTorch's compiles.
+// Many medium compiles and a few large ones, like PyTorch.
 std::vector<ProfileRow> shape() {
     std::vector<ProfileRow> rows;
     for (int i = 0; i < 60; ++i) {
@@ -32,13 +32,13 @@ SimulationPlan plan(unsigned cores, double gibibytes, Policy policy = Policy::go
 
 }  // namespace
 
-TEST_CASE("one compile takes its own time, and bound and makespan agree") {
+TEST_CASE("a single compile takes its own time, which is the bound") {
     const auto result = simulate({{"a", 10, gibibyte}}, plan(4, 8));
     CHECK(result.makespan_s == doctest::Approx(10));
     CHECK(result.ratio() == doctest::Approx(1));
 }
 
-TEST_CASE("a fixed -j dies where it must, and with -j1 after it survives at -j1's pace") {
+TEST_CASE("a fixed -j dies when memory is exhausted; a restart with -j1 survives, slowly") {
     const std::vector<ProfileRow> rows(8, {"a", 10, gibibyte});
     auto fixed = plan(4, 3.5, Policy::fixed_j);
     fixed.jobs = 4;
@@ -52,33 +52,33 @@ TEST_CASE("a fixed -j dies where it must, and with -j1 after it survives at -j1'
     CHECK(result.makespan_s == doctest::Approx(80 + 5 * 3.5 / 4).epsilon(0.01));
 }
 
-TEST_CASE("governed builds stay near the bound and under the limit, and nothing fails") {
+TEST_CASE("governed builds stay near the bound and under the limit, without failures") {
     const auto rows = scale_profile(shape(), 2000, 1);
     struct Row {
         unsigned cores;
-        double gibibytes, max_known, most_first;
+        double gibibytes, max_known, max_first;
     };
-    for (const auto& [cores, gibibytes, max_known, most_first] :
+    for (const auto& [cores, gibibytes, max_known, max_first] :
          {Row{16, 8, 1.10, 1.5}, Row{72, 32, 1.10, 1.5}, Row{128, 60, 1.10, 1.5}}) {
         CAPTURE(cores);
         const auto oracle = simulate(rows, plan(cores, gibibytes, Policy::oracle));
         auto first = plan(cores, gibibytes);
         const auto known = simulate(rows, first);
         first.history = false;
-        const auto blind = simulate(rows, first);
+        const auto unknown = simulate(rows, first);
         CHECK(oracle.kills == 0);
         CHECK(oracle.stops == 0);
         CHECK(known.ratio() < max_known);
         CHECK(known.makespan_s < 1.05 * oracle.makespan_s);
-        CHECK(blind.ratio() < most_first);
-        for (const auto* result : {&oracle, &known, &blind}) {
+        CHECK(unknown.ratio() < max_first);
+        for (const auto* result : {&oracle, &known, &unknown}) {
             CHECK(result->failed == 0);
             CHECK(result->high_water_bytes <= gibibytes * gibibyte * 1.0001);
         }
     }
 }
 
-TEST_CASE("half a history still finishes without a failure") {
+TEST_CASE("a partial history leads to no failure") {
     const auto rows = scale_profile(shape(), 1000, 2);
     auto half = plan(16, 8);
     half.history_part = 0.5;
@@ -87,10 +87,9 @@ TEST_CASE("half a history still finishes without a failure") {
     CHECK(result.ratio() < 1.5);
 }
 
-TEST_CASE(
-    "what is stopped for one that outgrew its room goes on when that ends, and has lost only that time") {
+TEST_CASE("compiles stopped for a large one resume when it ends and lose only that time") {
     SimulationPlan first = plan(4, 4.4);
-    first.history = false;  // all are expected at 0.8 GiB
+    first.history = false;  // all are predicted at 0.8 GiB
     const auto result =
         simulate({{"large", 4, 4 * gibibyte}, {"a", 40, 0.3 * gibibyte}, {"b", 40, 0.3 * gibibyte}}, first);
     CHECK(result.stops == 2);
@@ -100,14 +99,14 @@ TEST_CASE(
     CHECK(result.makespan_s < 42.5);
 }
 
-TEST_CASE("a compile larger than the machine fails, and only that one") {
+TEST_CASE("only the compile that is larger than the machine fails") {
     auto rows = shape();
     rows.push_back({"too large", 10, 9 * gibibyte});
     const auto result = simulate(rows, plan(8, 8));
     CHECK(result.failed == 1);
 }
 
-TEST_CASE("a window smaller than the build is honoured and costs some") {
+TEST_CASE("a window smaller than the build is respected and costs time") {
     const auto rows = scale_profile(shape(), 500, 3);
     auto narrow = plan(16, 8);
     narrow.window = 16;
@@ -116,7 +115,7 @@ TEST_CASE("a window smaller than the build is honoured and costs some") {
     CHECK(result.makespan_s >= simulate(rows, plan(16, 8)).makespan_s * 0.99);
 }
 
-TEST_CASE("profiles: columns by name, numbers plain, broken ones refused") {
+TEST_CASE("profiles: columns by name, plain numbers; malformed ones are refused") {
     const auto rows = parse_profile("cpu_s,source,max_rss_kib\r\n1.5,a.cpp,2048\n\n");
     REQUIRE(rows);
     REQUIRE(rows->size() == 1);

@@ -1,4 +1,4 @@
-// How many may wait: each limit binds in its turn.
+// The window is limited by cores, memory, descriptors and processes.
 #include "builder/governor/admission/window.hpp"
 
 #include <doctest/doctest.h>
@@ -9,7 +9,7 @@
 
 using namespace wheelyard::governor;
 
-TEST_CASE("a window for the cores") {
+TEST_CASE("the window grows with the cores") {
     WindowFacts facts;
     facts.limit_bytes = 512.0 * gib;
     facts.open_files = 1 << 20;
@@ -21,7 +21,7 @@ TEST_CASE("a window for the cores") {
     }
 }
 
-TEST_CASE("where memory is tight for the cores there is more to choose from") {
+TEST_CASE("with little memory per core the window is larger") {
     WindowFacts facts;
     facts.open_files = 1 << 20;
     facts.cores = 16;
@@ -33,7 +33,7 @@ TEST_CASE("where memory is tight for the cores there is more to choose from") {
     CHECK(choose_window(facts) == 2304);
 }
 
-TEST_CASE("each limit binds in its turn, and never below the cores") {
+TEST_CASE("each limit applies, and the window is never below the cores") {
     WindowFacts plenty;
     plenty.cores = 128;
     plenty.limit_bytes = 512.0 * gib;

@@ -1,4 +1,4 @@
-// Summary, JSON, trace and picture of a small build with hostile names.
+// Summary, JSON, trace and picture of a small build whose file names need escaping.
 #include "builder/governor/broker/report.hpp"
 
 #include <doctest/doctest.h>
@@ -26,7 +26,7 @@ BuildReport small() {
 
 }  // namespace
 
-TEST_CASE("the summary names what was saved and what was worst") {
+TEST_CASE("the summary shows totals, retries and the largest compiles") {
     const auto text = render_summary(small());
     for (const char* part : {"2 compiles in 10", "1 GiB of 2 GiB (--memory)", "run again 1", "a<b>\"&.cpp"}) {
         CAPTURE(part);
@@ -34,7 +34,7 @@ TEST_CASE("the summary names what was saved and what was worst") {
     }
 }
 
-TEST_CASE("JSON is one object whatever names hold") {
+TEST_CASE("JSON is valid for any file names") {
     const auto text = render_json(small());
     CHECK(text.find("\"format\": \"wheelyard.governor-summary/1\"") != std::string::npos);
     CHECK(text.find("\"prediction_error_median\": 0.020") != std::string::npos);
@@ -45,7 +45,7 @@ TEST_CASE("JSON is one object whatever names hold") {
     CHECK(trace.find("\"dur\":4000000") != std::string::npos);
 }
 
-TEST_CASE("the picture escapes names and has a bar for every try") {
+TEST_CASE("the picture escapes names and has a bar for each try") {
     const auto svg = render_svg(small());
     CHECK(svg.find("a&lt;b&gt;&quot;&amp;.cpp: ok") != std::string::npos);
     CHECK(svg.find("<b>") == std::string::npos);
@@ -54,7 +54,7 @@ TEST_CASE("the picture escapes names and has a bar for every try") {
     CHECK(render_svg({}).ends_with("</svg>\n"));
 }
 
-TEST_CASE("the worst five stay, each source once") {
+TEST_CASE("the five largest compiles are kept, each source once") {
     BuildReport report;
     for (int i = 0; i < 20; ++i)
         report.note_worst({"s" + std::to_string(i % 8), 100.0 + i, 1});
@@ -63,7 +63,7 @@ TEST_CASE("the worst five stay, each source once") {
     CHECK(report.worst[0].peak_bytes == 119);
 }
 
-TEST_CASE("the progress line says how much is done, running and waiting") {
+TEST_CASE("the progress line shows how many compiles are done, running and waiting") {
     Progress progress;
     progress.done = 3;
     progress.running = 2;

@@ -1,4 +1,4 @@
-// Which calls of ninja and make get a -j, and which are left as they are.
+// Which calls of ninja and make get a -j and which stay unchanged.
 #include "builder/governor/launch/build_tools.hpp"
 
 #include <doctest/doctest.h>
@@ -33,7 +33,7 @@ TEST_CASE("ninja gets the window where it builds and no -j is given") {
     }
 }
 
-TEST_CASE("make gets the window where nobody gave a -j, neither in its words nor in MAKEFLAGS") {
+TEST_CASE("make gets the window unless its arguments or MAKEFLAGS give a -j") {
     for (const char* line : {"", "all", "-C j", "-f jobs.mk", "-kC sub", "-l4", "-Otarget", "CC=gcc -k",
                              "--directory=j", "-I j -s", "-- -j4"}) {
         CAPTURE(line);
@@ -55,21 +55,20 @@ TEST_CASE("make gets the window where nobody gave a -j, neither in its words nor
     }
 }
 
-TEST_CASE(
-    "a make below another shares its jobserver; one that cannot, because of us, gets a few of its own") {
+TEST_CASE("a make below another shares its jobserver; one that cannot because of our -j gets a small -j") {
     for (const char* flags : {" -j512 --jobserver-auth=3,4", "ks -j512 --jobserver-auth=3,4 -- A=b",
                               " --jobserver-fds=3,4 -j", " -j4 --jobserver-auth=fifo:/tmp/GMfifo1"}) {
         CAPTURE(flags);
         CHECK(jobs_for_make({}, {flags, true, true}) == Jobs::as_given);
         CHECK(jobs_for_make({}, {flags, true, false}) == Jobs::few);
-        CHECK(jobs_for_make({}, {flags, false, false}) == Jobs::as_given);  // the user's -j, and the warning
+        CHECK(jobs_for_make({}, {flags, false, false}) == Jobs::as_given);  // the user's -j
         CHECK(jobs_for_make({"-j2"}, {flags, true, false}) == Jobs::as_given);
         CHECK(jobs_for_make({"clean", "all"}, {flags, true, false}) == Jobs::one);
         CHECK(jobs_for_make({"clean", "all"}, {flags, true, true}) == Jobs::as_given);
     }
 }
 
-TEST_CASE("MAKEFLAGS names its jobserver, and can be had without it") {
+TEST_CASE("the jobserver is found in MAKEFLAGS and can be removed from it") {
     struct Row {
         const char *flags, *jobserver, *without;
     };

@@ -1,4 +1,4 @@
-// Command lines of compilers, read as shallowly as prediction allows.
+// Parsing of compiler command lines.
 #include "builder/governor/launch/compile_command.hpp"
 
 #include <doctest/doctest.h>
@@ -48,7 +48,7 @@ TEST_CASE("compiles and links are recognised with their source and language") {
     }
 }
 
-TEST_CASE("questions and input from stdin are passed straight on") {
+TEST_CASE("queries and input from stdin run ungoverned") {
     for (const char* line :
          {"ccache -s", "ccache --max-size 5G", "sccache --start-server", "gcc", "gcc --version", "gcc -v",
           "gcc -print-search-dirs", "gcc -dumpmachine", "gcc -E a.c", "gcc -M a.c", "gcc -c -x c -",
@@ -58,7 +58,7 @@ TEST_CASE("questions and input from stdin are passed straight on") {
     }
 }
 
-TEST_CASE("what changes memory changes the arguments' hash, what does not leaves it") {
+TEST_CASE("the hash of the arguments depends only on those that affect memory") {
     const auto hash = [](const char* line) { return parse(line).facts.arguments; };
     const auto plain = hash("g++ -O2 -c a.cpp -o a.o");
     for (const char* same : {"g++ -O2 -c a.cpp -o b.o", "g++ -O2 -Wall -c a.cpp", "g++ -O2 -I/x -c a.cpp",
@@ -82,7 +82,7 @@ TEST_CASE("GPU architectures and threads are facts of their own") {
     CHECK(parse("hipcc --offload-arch=gfx90a -c k.hip").facts.architectures == "gfx90a");
 }
 
-TEST_CASE("response files are read, quotes and all") {
+TEST_CASE("response files are read, including quoted words") {
     const auto folder = wheelyard::base::TempDir::make("response");
     REQUIRE(folder);
     const auto inner = folder->path() / "inner.rsp", outer = folder->path() / "outer.rsp";
@@ -91,20 +91,19 @@ TEST_CASE("response files are read, quotes and all") {
     const auto command = parse_compile_command({"g++", "@" + outer.string()}, "");
     CHECK(command.facts.source == "a b.cpp");
     CHECK_FALSE(command.direct);
-    // One that includes itself ends.
+    // A file that includes itself does not recurse forever.
     REQUIRE(wheelyard::base::replace_file(inner, "@" + inner.string() + " -c a.cpp"));
     CHECK(parse_compile_command({"g++", "@" + inner.string()}, "").facts.source == "a.cpp");
 }
 
-TEST_CASE("a cache before the compiler is seen through") {
+TEST_CASE("the compiler behind a cache is found") {
     const auto command = parse("ccache /usr/bin/g++ -c a.cpp");
     CHECK(command.cached);
     CHECK(command.compiler_at == 1);
     CHECK_FALSE(parse("g++ -c a.cpp").cached);
 }
 
-TEST_CASE(
-    "a compile that runs elsewhere is a kind of its own, named by what sends it there; its link is a link") {
+TEST_CASE("a distributed compile has its own language and names its distributor; its link is a normal link") {
     struct Row {
         const char *text, *distributor;
         bool cached;
@@ -128,7 +127,7 @@ TEST_CASE(
     CHECK(parse("distcc --show-hosts").direct);
 }
 
-TEST_CASE("names of compilers: with triplets, with versions, and none that only look so") {
+TEST_CASE("compiler names may have triplets and versions; similar names are rejected") {
     for (const char* name :
          {"cc", "c++", "gcc", "g++-12", "clang++-14", "x86_64-linux-gnu-gcc", "x86_64-linux-gnu-g++-12",
           "x86_64-conda-linux-gnu-c++", "nvcc", "hipcc", "CC", "ftn", "gfortran", "amdclang++"}) {

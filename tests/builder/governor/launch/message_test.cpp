@@ -8,7 +8,7 @@
 
 using namespace wheelyard::governor;
 
-TEST_CASE("fields come back as they were, empty ones and newlines too") {
+TEST_CASE("messages round-trip, including empty fields and newlines") {
     for (const std::vector<std::string>& fields : {std::vector<std::string>{"run"},
                                                    {"ask", "a b\n.cpp", "", "x"},
                                                    {"", ""},
@@ -19,7 +19,7 @@ TEST_CASE("fields come back as they were, empty ones and newlines too") {
     CHECK(parse_message("no end").empty());
 }
 
-TEST_CASE("over a socket: each send is one message, and the end is seen") {
+TEST_CASE("each send is one message, and the end of the connection is reported") {
     const auto folder = wheelyard::base::TempDir::make("message");
     REQUIRE(folder);
     const std::string path = folder->path() / "socket";
@@ -41,7 +41,7 @@ TEST_CASE("over a socket: each send is one message, and the end is seen") {
     CHECK_FALSE(send_message(server.get(), {"late"}));
 }
 
-TEST_CASE("a path too long for a socket is refused with advice") {
+TEST_CASE("a path too long for a socket is refused with a hint") {
     const auto refused = listen_at("/tmp/" + std::string(200, 'x'));
     REQUIRE_FALSE(refused);
     CHECK(refused.error().code == "governor.socket_path");

@@ -1,10 +1,13 @@
-// The way past the links, for caches that tell compilers apart by their files.
+// Finding the programs behind the shims.
 #include "builder/governor/launch/shims.hpp"
 
 #include <doctest/doctest.h>
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <filesystem>
+#include <optional>
 
 #include "lib/base/file.hpp"
 #include "lib/base/temp_dir.hpp"
@@ -13,7 +16,97 @@ using namespace wheelyard::governor;
 
 namespace fs = std::filesystem;
 
-TEST_CASE("compilers and caches that were found among the links are those further down PATH") {
+namespace {
+
+// Sets an environment variable, or unsets it for nullptr, until it goes out of scope.
+class Variable {
+  public:
+    Variable(const char* name, const char* value) : name_(name) {
+        if (const char* before = std::getenv(name)) before_ = before;
+        set(value);
+    }
+    Variable(const Variable&) = delete;
+    Variable& operator=(const Variable&) = delete;
+    ~Variable() { set(before_ ? before_->c_str() : nullptr); }
+
+  private:
+    void set(const char* value) const { value != nullptr ? ::setenv(name_, value, 1) : ::unsetenv(name_); }
+    const char* name_;
+    std::optional<std::string> before_;
+};
+
+void make_program(const std::string& path, mode_t mode = 0755) {
+    REQUIRE(wheelyard::base::replace_file(path, "#!/bin/sh\n"));
+    REQUIRE(::chmod(path.c_str(), mode) == 0);
+}
+
+}  // namespace
+
+TEST_CASE("only this program, under any name, is skipped on PATH") {
+    // On this program's file system, where all files have the same device number.
+    const auto folder = wheelyard::base::TempDir::make("shims", fs::path(own_program()).parent_path());
+    REQUIRE(folder);
+    const std::string root = folder->path().string(), first = root + "/first", second = root + "/second";
+    for (const auto& each : {first, second})
+        fs::create_directory(each);
+    fs::create_symlink(own_program(), first + "/g++");
+    fs::create_hard_link(own_program(), first + "/c++");
+    make_program(first + "/gcc", 0644);
+    for (const char* name : {"/g++", "/c++", "/gcc"})
+        make_program(second + name);
+    for (const std::string name : {"g++", "c++", "gcc"}) {
+        CAPTURE(name);
+        CHECK(find_real(name, first + ":" + second) == second + "/" + name);
+        CHECK_FALSE(find_real(name, first));
+        CHECK_FALSE(find_real(first + "/" + name, second));
+        CHECK(find_real(second + "/" + name, first) == second + "/" + name);
+    }
+}
+
+TEST_CASE("the shim folder comes from its variable, the cache folder or the home folder, if absolute") {
+    struct Row {
+        const char *shims, *cache, *home, *folder;
+    };
+    for (const auto& [shims, cache, home, folder] : {
+             Row{"/s", "/c", "/h", "/s"},
+             Row{"relative", "/c", "/h", "relative"},
+             Row{"", "/c", "/h", "/c/wheelyard/governor/shims"},
+             Row{nullptr, "/c", "/h", "/c/wheelyard/governor/shims"},
+             Row{nullptr, "c", "/h", "/h/.cache/wheelyard/governor/shims"},
+             Row{nullptr, "", "/h", "/h/.cache/wheelyard/governor/shims"},
+             Row{nullptr, nullptr, "/h", "/h/.cache/wheelyard/governor/shims"},
+             Row{nullptr, nullptr, "h", "/tmp/.cache/wheelyard/governor/shims"},
+             Row{nullptr, nullptr, nullptr, "/tmp/.cache/wheelyard/governor/shims"},
+         }) {
+        CAPTURE(folder);
+        const Variable a("WHEELYARD_GOVERNOR_SHIMS", shims), b("XDG_CACHE_HOME", cache), c("HOME", home);
+        CHECK(shim_folder() == folder);
+    }
+}
+
+TEST_CASE(
+    "shims are made for the executable compilers, caches and build tools on PATH, and for nothing else") {
+    const auto folder = wheelyard::base::TempDir::make("shims");
+    REQUIRE(folder);
+    const std::string root = folder->path().string(), links = root + "/links", real = root + "/real";
+    for (const auto& each : {links, real})
+        fs::create_directory(each);
+    for (const char* name : {"g++", "gcc-12", "ccache", "distcc", "ninja", "make", "cat"})
+        make_program(real + "/" + name);
+    make_program(real + "/clang", 0644);                    // not executable
+    fs::create_symlink(own_program(), real + "/nvcc");      // this program itself
+    fs::create_symlink(root + "/gone", links + "/gcc-12");  // of an older installation
+    REQUIRE(make_shims(links, links + "::" + real + ":" + root + "/absent"));
+    std::vector<std::string> made;
+    for (const auto& entry : fs::directory_iterator(links)) {
+        CHECK(fs::read_symlink(entry.path()) == own_program());
+        made.push_back(entry.path().filename().string());
+    }
+    std::sort(made.begin(), made.end());
+    CHECK(made == std::vector<std::string>{"ccache", "distcc", "g++", "gcc-12", "make", "ninja"});
+}
+
+TEST_CASE("shims in a command are replaced by the next programs of that name on PATH") {
     const auto folder = wheelyard::base::TempDir::make("shims");
     REQUIRE(folder);
     const std::string root = folder->path().string(), links = root + "/links", real = root + "/real",
@@ -44,12 +137,11 @@ TEST_CASE("compilers and caches that were found among the links are those furthe
              Row{{}, {}},
          }) {
         CAPTURE(given.size());
-        CHECK(past_shims(given, links, path) == meant);
+        CHECK(bypass_shims(given, links, path) == meant);
     }
 }
 
-TEST_CASE(
-    "masquerade folders: each of what stands before a compiler once, and what sends it elsewhere is known") {
+TEST_CASE("masquerade folders of a wrapper that the command names are skipped; distributors are found") {
     const auto folder = wheelyard::base::TempDir::make("shims");
     REQUIRE(folder);
     const std::string root = folder->path().string(), links = root + "/links", real = root + "/real",
@@ -64,7 +156,7 @@ TEST_CASE(
     fs::create_symlink(real + "/ccache", cc + "/g++");
     fs::create_symlink(real + "/distcc", dist + "/g++");
     struct Row {
-        std::string path, before, meant;  // what stands before the compiler, and where that is then
+        std::string path, before, meant;  // PATH, the wrapper in the command, the folder of the g++ that runs
     };
     const std::string both = links + ":" + cc + ":" + dist + ":" + real,
                       turned = links + ":" + dist + ":" + cc + ":" + real;
@@ -73,17 +165,17 @@ TEST_CASE(
           Row{turned, "distcc", cc}, Row{links + ":" + dist + ":" + real, "distcc", real}}) {
         CAPTURE(path);
         CAPTURE(before);
-        CHECK(past_shims({before, links + "/g++", "-c"}, links, path)[1] == meant + "/g++");
+        CHECK(bypass_shims({before, links + "/g++", "-c"}, links, path)[1] == meant + "/g++");
     }
-    CHECK(past_shims({"ccache", "distcc", links + "/g++", "-c"}, links, both)[2] == real + "/g++");
+    CHECK(bypass_shims({"ccache", "distcc", links + "/g++", "-c"}, links, both)[2] == real + "/g++");
 
     const std::string distcc = fs::canonical(real + "/distcc");
-    CHECK(masked_distributor("g++", dist + ":" + real) == distcc);
-    CHECK(masked_distributor("g++", cc + ":" + dist + ":" + real) == distcc);
-    CHECK(masked_distributor(cc + "/g++", cc + ":" + dist + ":" + real) == distcc);
-    CHECK(masked_distributor(cc + "/g++", dist + ":" + real) == distcc);
-    CHECK(masked_distributor(real + "/g++", cc + ":" + dist + ":" + real).empty());
-    CHECK(masked_distributor("g++", cc + ":" + real).empty());
-    CHECK(masked_distributor("g++", cc).empty());
-    CHECK(masked_distributor("g++", "").empty());
+    CHECK(masquerading_distributor("g++", dist + ":" + real) == distcc);
+    CHECK(masquerading_distributor("g++", cc + ":" + dist + ":" + real) == distcc);
+    CHECK(masquerading_distributor(cc + "/g++", cc + ":" + dist + ":" + real) == distcc);
+    CHECK(masquerading_distributor(cc + "/g++", dist + ":" + real) == distcc);
+    CHECK(masquerading_distributor(real + "/g++", cc + ":" + dist + ":" + real).empty());
+    CHECK(masquerading_distributor("g++", cc + ":" + real).empty());
+    CHECK(masquerading_distributor("g++", cc).empty());
+    CHECK(masquerading_distributor("g++", "").empty());
 }

@@ -1,4 +1,4 @@
-// Groups in a folder that looks like a cgroup file system; the real one is in tests/system/governor_test.py.
+// Groups in a directory that imitates a cgroup file system; governor_groups_test.py uses real ones.
 #include "builder/governor/memory/compile_groups.hpp"
 
 #include <doctest/doctest.h>
@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,7 +34,7 @@ struct FakeGroups {
     }
 };
 
-TEST_CASE("a group's peak is counted without the page cache that is there at its end") {
+TEST_CASE("a group's peak excludes the page cache present at its end") {
     struct Row {
         CgroupUsage usage;
         std::uint64_t used, peak;
@@ -45,7 +46,7 @@ TEST_CASE("a group's peak is counted without the page cache that is there at its
     }
 }
 
-TEST_CASE("both versions' files say what a group uses") {
+TEST_CASE("a group's use is read from the files of both versions") {
     const FakeGroups fake;
     fake.write("/one/memory.usage_in_bytes", "1000\n");
     fake.write("/one/memory.max_usage_in_bytes", "5000\n");
@@ -61,7 +62,7 @@ TEST_CASE("both versions' files say what a group uses") {
     CHECK_FALSE(Cgroup{2, "/three"}.usage(fake.root));
 }
 
-TEST_CASE("no group is made where compiles would escape the limit, or where none may join") {
+TEST_CASE("no group is made where compiles would escape the limit or cannot join") {
     const FakeGroups fake;
     fake.write("/flat/memory.use_hierarchy", "0\n");
     fake.write("/plain/memory.use_hierarchy", "1\n");
@@ -73,7 +74,7 @@ TEST_CASE("no group is made where compiles would escape the limit, or where none
     CHECK_FALSE(CompileGroups::make(fake.root, {}, 4711).usable());
 }
 
-TEST_CASE("version 2: a group shared with other processes is left as it is") {
+TEST_CASE("version 2: a group shared with other processes stays unchanged") {
     const FakeGroups fake;
     fake.write("/own/cgroup.procs", "1\n" + std::to_string(::getpid()) + "\n");
     fake.write("/own/cgroup.subtree_control", "\n");
@@ -82,7 +83,7 @@ TEST_CASE("version 2: a group shared with other processes is left as it is") {
     CHECK(!fs::exists(fake.root + "/own/wheelyard-governor.4711"));
 }
 
-TEST_CASE("what a killed governor left is removed; a living one's is not, nor is anything else") {
+TEST_CASE("groups of dead governors are removed; groups of live governors and other directories stay") {
     const FakeGroups fake;
     const std::string mine = "/own/wheelyard-governor." + std::to_string(::getpid());
     // Above the largest number that a process can have (proc(5), pid_max).
@@ -97,7 +98,7 @@ TEST_CASE("what a killed governor left is removed; a living one's is not, nor is
     CHECK(fs::exists(fake.root + "/own/other/0"));
 }
 
-TEST_CASE("a build that stands beside what is left, or below it, removes that too, with what it holds") {
+TEST_CASE("stale groups in parent groups are removed with their children") {
     const FakeGroups fake;
     const std::string left = "/scope/wheelyard-governor.4194305";
     for (const char* below : {"/build/wheelyard-governor.4194306/0", "/0", "/1"})
@@ -108,8 +109,8 @@ TEST_CASE("a build that stands beside what is left, or below it, removes that to
     CHECK(fs::exists(fake.root + "/scope/job"));
 }
 
-// The kernel's own version 2 groups, where this process may make some: with or without a memory controller.
-TEST_CASE("version 2, real: a dead governor's group goes when its last process has gone") {
+// Uses the kernel's version 2 groups where this process may create some, with or without a memory controller.
+TEST_CASE("version 2, real: a dead governor's group is removed once it holds no process") {
     const auto mountinfo = base::read_file("/proc/self/mountinfo", mib);
     REQUIRE(mountinfo);
     const auto mount = mount_of(*mountinfo, "");
@@ -119,27 +120,60 @@ TEST_CASE("version 2, real: a dead governor's group goes when its last process h
         MESSAGE("no version 2 group can be made here");
         return;
     }
-    const std::string left = scope + "/wheelyard-governor.4194305", seat = left + "/build";
-    fs::create_directories(seat);
+    const std::string left = scope + "/wheelyard-governor.4194305", child = left + "/build";
+    fs::create_directories(child);
     const pid_t process = ::fork();
     if (process == 0) {
         ::prctl(PR_SET_PDEATHSIG, SIGKILL);
         while (true)
             ::pause();
     }
-    const base::Fd procs(::open((seat + "/cgroup.procs").c_str(), O_WRONLY | O_CLOEXEC));
+    const base::Fd procs(::open((child + "/cgroup.procs").c_str(), O_WRONLY | O_CLOEXEC));
     const std::string number = std::to_string(process);
     const bool entered = ::write(procs.get(), number.data(), number.size()) > 0;
     remove_stale_groups("", {{2, scope}});
     CHECK(entered);
-    CHECK(fs::exists(seat));
+    CHECK(fs::exists(child));
     ::kill(process, SIGKILL);
     ::waitpid(process, nullptr, 0);
     remove_stale_groups("", {{2, scope}});
     CHECK(!fs::exists(left));
-    ::rmdir(seat.c_str());
+    ::rmdir(child.c_str());
     ::rmdir(left.c_str());
     CHECK(::rmdir(scope.c_str()) == 0);
+}
+
+// Creates a group of version 1 below `parent` and reports whether a child process can join it; nullopt if no
+// group can be created. Uses none of the code under test.
+std::optional<bool> can_join_a_new_group(const std::string& parent) {
+    const std::string group = parent + "/wheelyard-test." + std::to_string(::getpid());
+    if (::mkdir(group.c_str(), 0755) != 0) return std::nullopt;
+    const pid_t child = ::fork();
+    if (child == 0) {
+        const int fd = ::open((group + "/cgroup.procs").c_str(), O_WRONLY | O_CLOEXEC);
+        ::_exit(fd >= 0 && ::write(fd, "0", 1) == 1 ? 0 : 1);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    ::rmdir(group.c_str());
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+TEST_CASE("version 1, real: a group is usable if and only if the kernel lets a process join it") {
+    const auto own = find_memory_cgroups("");
+    // A new cpuset group has no CPUs, so the kernel refuses every process.
+    std::vector<std::string> parents{"/sys/fs/cgroup/cpuset"};
+    if (!own.empty() && own.front().version == 1) parents.push_back(own.front().path);
+    for (const auto& parent : parents) {
+        CAPTURE(parent);
+        const auto joinable = can_join_a_new_group(parent);
+        if (!joinable) {
+            MESSAGE("no version 1 group can be made here: " << parent);
+            continue;
+        }
+        CHECK(CompileGroups::make("", {{1, parent}}, ::getpid()).usable() == *joinable);
+        CHECK_FALSE(fs::exists(parent + "/wheelyard-governor." + std::to_string(::getpid())));
+    }
 }
 
 }  // namespace

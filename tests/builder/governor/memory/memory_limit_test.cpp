@@ -1,5 +1,4 @@
-// Limits from recorded files of a Slurm job under version 2, of a container under version 1, and from this
-// machine.
+// Limits from recorded files of a Slurm job (version 2) and of a container (version 1), and of this machine.
 #include "builder/governor/memory/memory_limit.hpp"
 
 #include <doctest/doctest.h>
@@ -68,14 +67,14 @@ void container_v1(const FakeRoot& root) {
     root.put(top + "/memory.stat",
              "inactive_file 5\ntotal_inactive_file 268435456\ntotal_active_file 268435456\n");
     root.put(top + "/memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 4\n");
-    root.put(top + "/inner/memory.limit_in_bytes", "9223372036854771712\n");  // none
+    root.put(top + "/inner/memory.limit_in_bytes", "9223372036854771712\n");  // no limit
     root.put(top + "/inner/memory.usage_in_bytes", "1073741824\n");
     root.put(top + "/inner/memory.oom_control", "oom_kill 0\n");
 }
 
 }  // namespace
 
-TEST_CASE("version 2: the job's limit binds, found above our own unlimited group") {
+TEST_CASE("version 2: the job's limit above our own unlimited group applies") {
     const FakeRoot root;
     slurm_v2(root);
     const LimitReader reader(root.path(), {}, 0);
@@ -90,8 +89,7 @@ TEST_CASE("version 2: the job's limit binds, found above our own unlimited group
     CHECK(cpu_quota(root.path()) == 16.0);
 }
 
-TEST_CASE(
-    "version 2: what slows down bounds compiles together, and what kills bounds the one that runs alone") {
+TEST_CASE("version 2: memory.high limits concurrent compiles; memory.max limits a compile that runs alone") {
     const FakeRoot root;
     slurm_v2(root);
     const std::string job = "/sys/fs/cgroup/system.slice/slurmstepd.scope/job_77";
@@ -115,7 +113,7 @@ TEST_CASE(
     const auto limit = LimitReader(root.path(), {}, 0).read(0);
     CHECK(limit.tightest.name == "memory.high of " + job);
     CHECK(limit.tightest_killing.name == "free memory");
-    // Of a group above ours, too; and one that kills below all that slows is both.
+    // memory.high of an ancestor applies too. A killing limit below every memory.high is tightest in both.
     root.put("/sys/fs/cgroup/system.slice/memory.high", "4294967296\n");
     CHECK(LimitReader(root.path(), {}, 0).read(0).tightest.cap_bytes == 4 * gibibyte);
     const auto set = LimitReader(root.path(), {}, 2 * gib).read(0);
@@ -123,7 +121,7 @@ TEST_CASE(
     CHECK(set.tightest_killing.name == "--memory");
 }
 
-TEST_CASE("what our own compiles use is not held against them") {
+TEST_CASE("memory of our own compiles does not reduce the room") {
     const FakeRoot root;
     slurm_v2(root);
     const LimitReader reader(root.path(), {}, 0);
@@ -131,7 +129,7 @@ TEST_CASE("what our own compiles use is not held against them") {
     CHECK(reader.read(4 * gibibyte).tightest.others_bytes == 0);
 }
 
-TEST_CASE("version 1: a mount that shows a part of the hierarchy, and the number that means none") {
+TEST_CASE("version 1: a mount of a part of the hierarchy and the number for no limit are understood") {
     const FakeRoot root;
     container_v1(root);
     const LimitReader reader(root.path(), {}, 0);
@@ -143,7 +141,7 @@ TEST_CASE("version 1: a mount that shows a part of the hierarchy, and the number
     CHECK(reader.oom_kills() == 4 + 3);
 }
 
-TEST_CASE("a limit that is lowered while running is seen") {
+TEST_CASE("a limit that is lowered during the build takes effect") {
     const FakeRoot root;
     container_v1(root);
     const LimitReader reader(root.path(), {}, 0);
@@ -154,7 +152,7 @@ TEST_CASE("a limit that is lowered while running is seen") {
     CHECK(reader.read(0).tightest.room() == 0);
 }
 
-TEST_CASE("a neighbour that eats the machine's memory shrinks the room") {
+TEST_CASE("other processes' memory on the machine reduces the room") {
     const FakeRoot root;
     const LimitReader reader(root.path(), {}, 0);
     CHECK(reader.read(0).tightest.name == "free memory");
@@ -165,7 +163,7 @@ TEST_CASE("a neighbour that eats the machine's memory shrinks the room") {
           doctest::Approx(reader.read(0).tightest.room() + 2 * gibibyte));
 }
 
-TEST_CASE("Slurm's words: per node, or per CPU times the CPUs here") {
+TEST_CASE("Slurm's limit is per node, or per CPU times the CPUs on this node") {
     struct Row {
         Environment environment;
         std::optional<std::uint64_t> mebibytes;
@@ -191,7 +189,7 @@ TEST_CASE("Slurm's words: per node, or per CPU times the CPUs here") {
     CHECK(set.read(0).tightest.text() == "4 GiB (--memory)");
 }
 
-TEST_CASE("PBS: the chunks of this node, plain and JSON, folded or not") {
+TEST_CASE("PBS: the chunks of this node are summed, from plain or JSON output, folded or not") {
     struct Row {
         const char *qstat, *host;
         std::optional<std::uint64_t> bytes;
@@ -216,7 +214,7 @@ TEST_CASE("PBS: the chunks of this node, plain and JSON, folded or not") {
     CHECK(LimitReader(root.path(), {}, 0, 3 * gib).read(0).tightest.text() == "3 GiB (PBS)");
 }
 
-TEST_CASE("sizes as people write them") {
+TEST_CASE("sizes parse with and without units") {
     struct Row {
         const char* text;
         std::optional<std::uint64_t> bytes;
@@ -231,14 +229,14 @@ TEST_CASE("sizes as people write them") {
     }
 }
 
-TEST_CASE("the reserve: a part, within bounds, never more than half") {
+TEST_CASE("the reserve is a fixed part of the limit, within bounds, and at most half of it") {
     CHECK(reserve_of(100 * gibibyte) == doctest::Approx(2 * gibibyte));
     CHECK(reserve_of(1000 * gibibyte) == 2 * gibibyte);
     CHECK(reserve_of(256 * mebibyte) == static_cast<double>(min_reserve_bytes));
     CHECK(reserve_of(10 * mebibyte) == 5 * mebibyte);
 }
 
-TEST_CASE("this machine has a limit, whatever it runs on") {
+TEST_CASE("this machine has a known limit") {
     const LimitReader reader("", {}, 0);
     const auto limit = reader.read(0);
     CHECK(limit.tightest.room() > 0);
@@ -246,7 +244,7 @@ TEST_CASE("this machine has a limit, whatever it runs on") {
     CHECK(reader.cores() >= 1);
 }
 
-TEST_CASE("mountinfo's escapes and hostile lines") {
+TEST_CASE("mountinfo escapes are decoded; malformed lines are ignored") {
     CHECK(mount_of("31 30 0:27 / /mnt/a\\040b rw - cgroup2 x rw", "")->mount_point == "/mnt/a b");
     CHECK_FALSE(mount_of("", ""));
     CHECK_FALSE(mount_of("31 - cgroup2", ""));

@@ -1,4 +1,4 @@
-// Pressure files as kernels write them, and the part of the time between two of them.
+// Pressure files as kernels write them, and stalls between two reads.
 #include "builder/governor/memory/pressure.hpp"
 
 #include <doctest/doctest.h>
@@ -10,7 +10,7 @@
 namespace wheelyard::governor {
 namespace {
 
-TEST_CASE("the total of the full line is read, and nothing else") {
+TEST_CASE("only the total of the full line is read") {
     struct Row {
         const char* text;
         std::optional<std::uint64_t> total;
@@ -25,11 +25,11 @@ TEST_CASE("the total of the full line is read, and nothing else") {
     }
 }
 
-TEST_CASE("more than a tenth of the time stalled is pressure, until it is less again") {
+TEST_CASE("a stall of more than a tenth of the time is pressure until the stall ends") {
     const auto folder = base::TempDir::make("pressure").value();
     const std::string path = (folder.path() / "memory.pressure").string();
     StallMeter meter(path);
-    CHECK_FALSE(meter.is_stalled(0));  // not there
+    CHECK_FALSE(meter.is_stalled(0));  // no file yet
     std::int64_t now = 0;
     const auto after = [&](std::int64_t total_us) {
         REQUIRE(base::replace_file(path, "full total=" + std::to_string(total_us) + "\n"));
@@ -37,12 +37,12 @@ TEST_CASE("more than a tenth of the time stalled is pressure, until it is less a
         return meter.is_stalled(now);
     };
     const auto part = static_cast<std::int64_t>(2.0 * stall_window_ms * 1000 * stall_part);
-    CHECK_FALSE(after(5'000'000));  // of a machine that was up before: no news
+    CHECK_FALSE(after(5'000'000));  // the first read has no predecessor to compare with
     CHECK_FALSE(after(5'000'000 + part));
     CHECK(after(5'000'000 + 2 * part + 1));
-    CHECK(meter.is_stalled(now + 1));  // too soon for a new answer
+    CHECK(meter.is_stalled(now + 1));  // within the window: the last answer
     CHECK_FALSE(after(5'000'000 + 2 * part + 1));
-    CHECK_FALSE(after(0));  // counted anew
+    CHECK_FALSE(after(0));  // the counter restarted
     CHECK_FALSE(StallMeter().is_stalled(1));
 }
 

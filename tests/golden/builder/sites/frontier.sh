@@ -8,17 +8,17 @@ folder=/work/attempts/w1ng012h6crvmar
 build=$folder
 python=/lustre/orion/abc123/proj-shared/wheelyard/py310/bin/python3.10
 
-# Only the first start of an attempt runs: mkdir has one winner. A second start leaves everything alone.
+# Only the first start of an attempt runs: mkdir succeeds once. A second start changes nothing.
 if ! mkdir "$folder/claim"; then
-    echo "@@wheelyard attempt $attempt is claimed already"
+    echo "@@wheelyard attempt $attempt is already claimed"
     test -d "$folder/claim"
     exit
 fi
 printf '{"host":"%s","boot":"%s","pid":%d,"start":%d}\n' "$(uname -n)" "$(cat /proc/sys/kernel/random/boot_id)" \
-    $$ "$(cut -d ' ' -f 22 /proc/$$/stat)" > "$folder/claim/owner.aside"
-mv "$folder/claim/owner.aside" "$folder/claim/owner"
+    $$ "$(cut -d ' ' -f 22 /proc/$$/stat)" > "$folder/claim/owner.tmp"
+mv "$folder/claim/owner.tmp" "$folder/claim/owner"
 
-# Every phase is marked in the log; the exit record tells the agent how it ended, and is durable before it is seen.
+# Mark every phase in the log. The exit record reports how the job ended; it is synced before it is renamed.
 phase=start
 phases=
 begin() {
@@ -30,13 +30,13 @@ finish() {
     code=$?
     trap '' TERM INT HUP
     rm -f "$folder/pip.conf"
-    # Success is said only of a wheel that survives a power cut.
+    # Report success only after the wheel is synced to disk.
     test "$code" -ne 0 || find "$folder/wheel" -exec sync {} + || { code=74 phase=sync; }
     echo "@@wheelyard exit=$code phase=$phase at=$(date -u +%Y-%m-%dT%H:%M:%SZ)"
     printf '{"format":"wheelyard.exit/1","attempt":"%s","exit_code":%d,"phase":"%s","phases":[%s],"ended_ms":%d}\n' \
-        "$attempt" "$code" "$phase" "$phases" "$(date +%s%3N)" > "$folder/exit.json.aside"
-    sync "$folder/exit.json.aside"
-    mv "$folder/exit.json.aside" "$folder/exit.json"
+        "$attempt" "$code" "$phase" "$phases" "$(date +%s%3N)" > "$folder/exit.json.tmp"
+    sync "$folder/exit.json.tmp"
+    mv "$folder/exit.json.tmp" "$folder/exit.json"
     sync "$folder"
 }
 trap finish EXIT
@@ -44,11 +44,11 @@ trap 'exit 143' TERM
 trap 'exit 130' INT
 trap 'exit 129' HUP
 
-# This machine reaches no index: everything was fetched on the login node.
+# This machine has no network access: the login node has fetched all packages.
 pip_install() { python -I -m pip install --no-index --find-links "$folder/wheelhouse" "$@"; }
 
 begin modules
-set +eu # `module` and what modulefiles source fail under them; the outcome is checked below
+set +eu # `module` and the scripts that modulefiles source can fail under -eu; the result is checked below
 type module > /dev/null 2>&1 || . /etc/profile
 module load PrgEnv-gnu/8.5.0 gcc-native/12.3 cray-mpich/8.1.28 rocm/5.7.1 craype-accel-amd-gfx90a miniforge3/23.11.0-0
 set -eu
@@ -56,19 +56,19 @@ for module in PrgEnv-gnu/8.5.0 gcc-native/12.3 cray-mpich/8.1.28 rocm/5.7.1 cray
     case ":${LOADEDMODULES-}:" in
     *":$module"[:/.]*) ;;
     *)
-        echo "error: module $module is not loaded; its reason stands above, 'module spider' says what there is" >&2
+        echo "error: module $module is not loaded; see the message of 'module load' above, and 'module spider' for what is available" >&2
         exit 69
         ;;
     esac
 done
 
 begin conda
-set +eu # so do Conda's own scripts in activate.d
+set +eu # the scripts in Conda's activate.d can fail under -eu
 . /sw/frontier/miniforge3/23.11.0-0/etc/profile.d/conda.sh
 conda activate /lustre/orion/abc123/proj-shared/wheelyard/py310
 set -eu
 test "${CONDA_PREFIX-}" = /lustre/orion/abc123/proj-shared/wheelyard/py310 || {
-    echo "error: conda did not activate its environment; its reason stands above" >&2
+    echo "error: conda did not activate its environment; see its message above" >&2
     exit 69
 }
 
@@ -94,15 +94,15 @@ export TMPDIR=/tmp
 export OFI_RCCL_PREFIX=/lustre/orion/abc123/proj-shared/wheelyard/aws-ofi-rccl/rocm-5.7.1
 
 begin venv
-# One job at a time in a build tree: a node that its scheduler gave up may still be at work in it. Every process of
-# a build holds the lock; where the file system has none, the tree is not fenced.
+# Lock the build tree: a job that its scheduler lost may still be running in it. Every process of a
+# build holds this lock. On a file system without locks the tree is not protected.
 exec 9> "$build/fence"
 flock -w 120 9 || if test $? -eq 1; then phase=fence; exit 75; fi
 rm -rf "$build/venv" "$folder/wheel" "$folder/smoke" "$folder/empty"
 "$python" -m venv "$build/venv"
 export PATH="$build/venv/bin:$PATH"
 export PIP_DISABLE_PIP_VERSION_CHECK=1
-# By what it is built, for the outcome; a tool that hangs or fails says nothing.
+# Record the machine and the tools. A tool that hangs or fails is left out.
 {
     printf 'host\t%s\nsystem\t%s\nmodules\t%s\n' "$(uname -n)" "$(uname -srm)" "${LOADEDMODULES-}"
     for tool in python "${CC:-cc}" "${CXX:-c++}" "${FC:-gfortran}" nvcc hipcc mpicc cmake ninja; do
@@ -116,7 +116,7 @@ mkdir -p "$folder/wheel"
 python -I -m pip download --no-deps --only-binary :all: --no-index --find-links "$folder/wheelhouse" \
     --dest "$folder/wheel" torch==2.2.2
 
-# The wheel as a user gets it: in a clean environment, from an empty folder.
+# Test the wheel as a user installs it: in a clean environment, from an empty folder.
 begin smoke
 "$python" -m venv "$folder/smoke"
 export PATH="$folder/smoke/bin:$PATH"

@@ -113,9 +113,9 @@ advice = "H100 needs torch 2.3 or newer"
         CHECK(bad.error().text().find(part) != std::string::npos);
 }
 
-TEST_CASE("the example in docs/formats/avail_wheels-site.md has every key and is valid") {
+TEST_CASE("the example in docs/reference/avail_wheels-site.md has every key and is valid") {
     const auto page = *base::read_file(
-        std::filesystem::path(WHEELYARD_TEST_DATA) / "../docs/formats/avail_wheels-site.md", 100'000);
+        std::filesystem::path(WHEELYARD_TEST_DATA) / "../docs/reference/avail_wheels-site.md", 100'000);
     const std::string start = "```toml\n";
     const auto begin = page.find(start) + start.size();
     const auto folder = *base::TempDir::make("wheelyard-site-doc-test");

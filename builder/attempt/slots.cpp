@@ -1,0 +1,62 @@
+#include "builder/attempt/slots.hpp"
+
+#include <algorithm>
+
+#include "builder/attempt/limits.hpp"
+#include "lib/base/text.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+bool waits_for_an_answer(const Attempt& attempt) {
+    return attempt.waiting.what == WaitFor::retry || attempt.waiting.what == WaitFor::person;
+}
+
+bool needs_job(const Attempt& attempt) {
+    return attempt.purpose != Purpose::promotion && !is_over(attempt.state);
+}
+
+}  // namespace
+
+// One that is prepared and waits for an answer was at its submission: a batch system takes no job now.
+bool holds_job_slot(const Attempt& attempt) {
+    if (!needs_job(attempt)) return false;
+    if (attempt.state == State::prepared) return waits_for_an_answer(attempt);
+    return attempt.state == State::submitting || attempt.state == State::running;
+}
+
+bool holds_place(const Attempt& attempt) {
+    return needs_job(attempt) && attempt.state <= State::prepared && !waits_for_an_answer(attempt);
+}
+
+bool waits_without_place(const Attempt& attempt) {
+    return needs_job(attempt) && attempt.state < State::prepared && waits_for_an_answer(attempt);
+}
+
+SlotUse count_slots(const std::vector<Attempt>& attempts) {
+    SlotUse use;
+    for (const Attempt& attempt : attempts) {
+        use.jobs += holds_job_slot(attempt) ? 1 : 0;
+        use.preparing += holds_place(attempt) ? 1 : 0;
+        use.waiting += waits_without_place(attempt) ? 1 : 0;
+    }
+    return use;
+}
+
+std::string why_none_begins(const std::vector<Attempt>& attempts) {
+    const SlotUse use = count_slots(attempts);
+    if (use.waiting >= max_waiting_attempts) {
+        return "waits: " + std::to_string(use.waiting) +
+               " attempts wait for something that does not answer; `status` shows for what";
+    }
+    if (use.preparing < max_preparing) return "";
+    std::vector<std::string> names;
+    for (const Attempt& attempt : attempts) {
+        if (holds_place(attempt)) names.push_back(attempt.task);
+    }
+    std::sort(names.begin(), names.end());
+    return "waits for one of " + std::to_string(max_preparing) + " places to prepare, taken by " +
+           base::join(names, ", ");
+}
+
+}  // namespace wheelyard::builder

@@ -1,0 +1,28 @@
+// Which bounds an attempt counts against. An attempt has a place of preparation (downloads, unpacking, steps on the login
+// node) from its beginning to its submission, but for the times when it waits for something that does not answer. It
+// holds one of the site's job slots from its submission to the end of its job. Promotions need neither. Pure.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "builder/attempt/attempt.hpp"
+
+namespace wheelyard::builder {
+
+[[nodiscard]] bool holds_job_slot(const Attempt& attempt);
+[[nodiscard]] bool holds_place(const Attempt& attempt);
+// It gave its place back, and takes one again for its next try.
+[[nodiscard]] bool waits_without_place(const Attempt& attempt);
+
+struct SlotUse {
+    int jobs = 0;
+    int preparing = 0;
+    int waiting = 0;  // without a place
+};
+[[nodiscard]] SlotUse count_slots(const std::vector<Attempt>& attempts);
+
+// Why no further attempt that needs a job may begin; empty: one may.
+[[nodiscard]] std::string why_none_begins(const std::vector<Attempt>& attempts);
+
+}  // namespace wheelyard::builder

@@ -1,0 +1,70 @@
+#include "builder/attempt/slots.hpp"
+
+#include <doctest/doctest.h>
+
+#include "builder/attempt/limits.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+Attempt attempt_in(State state, WaitFor what = WaitFor::nothing) {
+    Attempt attempt;
+    attempt.task = "demo-1.0-cp311";
+    attempt.state = state;
+    attempt.waiting.what = what;
+    return attempt;
+}
+
+TEST_CASE("a job slot is held from the submission to the job's end, a place of preparation before that") {
+    struct Row {
+        State state;
+        WaitFor what;
+        bool job;
+        bool place;
+        bool without_place;
+    };
+    using enum State;
+    using enum WaitFor;
+    const Row rows[] = {
+        {planned, nothing, false, true, false},    {planned, retry, false, false, true},
+        {planned, person, false, false, true},     {fetched, nothing, false, true, false},
+        {fetched, login_step, false, true, false}, {fetched, retry, false, false, true},
+        {prepared, nothing, false, true, false},   {prepared, job_slot, false, true, false},
+        {prepared, retry, true, false, false},  // at its submission
+        {submitting, nothing, true, false, false}, {submitting, queue, true, false, false},
+        {running, nothing, true, false, false},    {running, retry, true, false, false},
+        {running, scheduler, true, false, false},  {built, nothing, false, false, false},
+        {uploading, retry, false, false, false},   {uploading, person, false, false, false},
+        {done, nothing, false, false, false},      {failed, nothing, false, false, false},
+    };
+    for (const Row& row : rows) {
+        CAPTURE(state_text(row.state));
+        CAPTURE(wait_text(row.what));
+        const Attempt attempt = attempt_in(row.state, row.what);
+        CHECK(holds_job_slot(attempt) == row.job);
+        CHECK(holds_place(attempt) == row.place);
+        CHECK(waits_without_place(attempt) == row.without_place);
+        Attempt promotion = attempt;
+        promotion.purpose = Purpose::promotion;
+        CHECK(!holds_job_slot(promotion));
+        CHECK(!holds_place(promotion));
+        CHECK(!waits_without_place(promotion));
+    }
+}
+
+TEST_CASE("what is full says why nothing begins") {
+    std::vector<Attempt> attempts;
+    CHECK(why_none_begins(attempts).empty());
+    for (int i = 0; i < max_preparing; ++i)
+        attempts.push_back(attempt_in(State::fetched));
+    CHECK(why_none_begins(attempts) ==
+          "waits for one of 2 places to prepare, taken by demo-1.0-cp311, demo-1.0-cp311");
+    attempts.front().waiting.what = WaitFor::retry;
+    CHECK(why_none_begins(attempts).empty());
+    for (int i = 0; i < max_waiting_attempts; ++i)
+        attempts.push_back(attempt_in(State::planned, WaitFor::retry));
+    CHECK(why_none_begins(attempts).starts_with("waits: 51 attempts wait"));
+}
+
+}  // namespace
+}  // namespace wheelyard::builder

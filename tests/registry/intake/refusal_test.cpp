@@ -1,0 +1,39 @@
+// Which kinds of errors the request is to blame for, and with which statuses they are answered.
+#include "registry/intake/refusal.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace wheelyard;
+using base::ErrorKind;
+
+TEST_CASE("an error that the request is to blame for is answered with the status of its kind") {
+    struct Row {
+        ErrorKind kind;
+        int status;
+    };
+    for (const Row& row :
+         {Row{ErrorKind::invalid, 400}, Row{ErrorKind::missing, 404}, Row{ErrorKind::conflict, 409},
+          Row{ErrorKind::too_large, 413}, Row{ErrorKind::exhausted, 429}}) {
+        CAPTURE(row.status);
+        const auto problem = registry::problem_of_request({.code = "task.some",
+                                                           .sentence = "It does not fit",
+                                                           .value = "x",
+                                                           .advice = "wait",
+                                                           .kind = row.kind});
+        REQUIRE(problem.has_value());
+        CHECK(problem->status == row.status);
+        CHECK(problem->code == "task.some");
+        CHECK(problem->title == "It does not fit");
+        CHECK(problem->detail == "It does not fit.");
+        CHECK(problem->value == "x");
+        CHECK(problem->advice == "wait");
+    }
+}
+
+TEST_CASE("a failure of the server, or of what it stores, is not the request's") {
+    for (const ErrorKind kind : {ErrorKind::other, ErrorKind::busy, ErrorKind::lost, ErrorKind::unavailable,
+                                 ErrorKind::unreachable, ErrorKind::malformed})
+        CHECK_FALSE(
+            registry::problem_of_request({.code = "a.b", .sentence = "secret", .kind = kind}).has_value());
+    CHECK_FALSE(registry::problem_of_request(base::fail_errno("open", "/srv/data", 2).value()).has_value());
+}
