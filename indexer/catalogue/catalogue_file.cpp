@@ -1,5 +1,5 @@
-// Base, delta and update are three sorted lists of projects. An update writes either a new delta or a new base
-// from all three; a project of a later list replaces the same project of an earlier one.
+// Base, delta and update are three sorted lists of projects. An update writes either a new delta or a new
+// base from all three; a project of a later list replaces the same project of an earlier one.
 #include "indexer/catalogue/catalogue_file.hpp"
 
 #include <algorithm>
@@ -93,7 +93,8 @@ simple::CatalogueProject catalogue_project(const ProjectView& view) {
         if (row.filename.ends_with(".whl")) wheels.push_back(&row);
     }
     std::string upload_time;
-    // The view lists versions oldest first; the catalogue newest first. Files of equal versions keep their order.
+    // The view lists versions oldest first; the catalogue newest first. Files of equal versions keep their
+    // order.
     for (std::size_t end = wheels.size(); end > 0;) {
         std::size_t first = end - 1;
         while (first > 0 && wheels[first - 1]->version == wheels[end - 1]->version)
@@ -129,7 +130,8 @@ base::Status update_catalogue(
 
     const auto old = simple::read_catalogue_head(base_file);
     if (!old || update.rebuild) {
-        // Rebuild from the catalog: there is no base, or it is damaged, of another version or under another rule.
+        // Rebuild from the catalog: there is no base, or it is damaged, of another version or under another
+        // rule.
         WHEELYARD_ASSIGN(auto projects, all_projects());
         Projects sorted;
         // The names come sorted and their keys nearly so, so insertion at the end is usually right.
@@ -239,8 +241,8 @@ class CataloguesRun {
         return is_newer ? delta->serial : whole->serial;
     }
 
-    // No event between the catalogue's own serial and the recorded one touched the index. This holds only if the
-    // catalogue is the recorded one: a power cut may have lost its last version.
+    // No event between the catalogue's own serial and the recorded one touched the index. This holds only if
+    // the catalogue is the recorded one: a power cut may have lost its last version.
     std::optional<catalog::Serial> true_up_to(const std::string& index, const Noted& noted) const {
         const auto there = serial_of(index);
         const auto shown = noted.shown.find(index);

@@ -1,6 +1,6 @@
-// Keeps an index's catalogue (docs/reference/catalogue.md) up to date. A run rewrites only the delta, which holds
-// what changed since the base; it rewrites the base when the delta has grown. So the cost follows the number
-// of changes.
+// Keeps an index's catalogue (docs/reference/catalogue.md) up to date. A run rewrites only the delta, which
+// holds what changed since the base; it rewrites the base when the delta has grown. So the cost follows the
+// number of changes.
 #pragma once
 
 #include <filesystem>

@@ -1,6 +1,6 @@
-// Updates the catalogues of a served tree on its own thread: an upload is answered once its page is published,
-// and the catalogue follows a moment later. There is no queue, only a flag, so several publish runs may share
-// one update. The first update after a crash catches up.
+// Updates the catalogues of a served tree on its own thread: an upload is answered once its page is
+// published, and the catalogue follows a moment later. There is no queue, only a flag, so several publish
+// runs may share one update. The first update after a crash catches up.
 #pragma once
 
 #include <condition_variable>

@@ -97,8 +97,8 @@ class Comparison {
     std::vector<Finding> findings_;
 };
 
-// Durable before any file is removed: if the repair is killed, no record claims that the tree is complete, and
-// the next run of any kind checks all files.
+// Durable before any file is removed: if the repair is killed, no record claims that the tree is complete,
+// and the next run of any kind checks all files.
 base::Status forget_record(const catalog::Catalog& catalog, const fs::path& tree) {
     const auto text = base::read_file(published_file(tree), max_state_bytes);
     if (!text && text.error().os_error == ENOENT) return {};

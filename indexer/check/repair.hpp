@@ -28,8 +28,8 @@ struct RepairReport {
     PublishReport published;
     CheckReport after;
 };
-// Takes the tree's lock, as publish() does. Findings that remain in `after` cannot be repaired from the store,
-// such as a damaged blob.
+// Takes the tree's lock, as publish() does. Findings that remain in `after` cannot be repaired from the
+// store, such as a damaged blob.
 [[nodiscard]] base::Result<RepairReport> repair_tree(const catalog::Catalog& catalog,
                                                      const blobs::BlobStore& blobs,
                                                      const std::filesystem::path& tree,

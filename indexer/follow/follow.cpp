@@ -132,8 +132,8 @@ class Follow {
         return log;
     }
 
-    // The projects of the events. If all must be checked, also those of the root page and of our tree; a large
-    // root page may be older than the log, so the root alone does not suffice.
+    // The projects of the events. If all must be checked, also those of the root page and of our tree; a
+    // large root page may be older than the log, so the root alone does not suffice.
     base::Result<std::set<std::string>> projects_of(const std::vector<LoggedEvent>& events) {
         std::set<std::string> projects;
         bool is_all = report_.from_nothing;
@@ -184,8 +184,8 @@ class Follow {
         return {};
     }
 
-    // A wheel's path contains its hash and files appear atomically, so an existing wheel is right if its size is.
-    // METADATA has another hash, so its content is checked.
+    // A wheel's path contains its hash and files appear atomically, so an existing wheel is right if its size
+    // is. METADATA has another hash, so its content is checked.
     base::Status fetch_file(const fs::path& file, const std::string& path, const std::string& sha256,
                             std::uint64_t size_bytes, bool& changed) {
         WHEELYARD_ASSIGN(const auto size, disk_.size_of(file));

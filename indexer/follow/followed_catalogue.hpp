@@ -1,6 +1,6 @@
-// Keeps the catalogue of a followed index (docs/reference/catalogue.md): the wheels are those on our own pages,
-// the facts come from the source's catalogue for the same hashes. The source updates its catalogue after its
-// pages, so a wheel without facts is left out until a later round finds them.
+// Keeps the catalogue of a followed index (docs/reference/catalogue.md): the wheels are those on our own
+// pages, the facts come from the source's catalogue for the same hashes. The source updates its catalogue
+// after its pages, so a wheel without facts is left out until a later round finds them.
 #pragma once
 
 #include <filesystem>

@@ -47,7 +47,7 @@ base::Result<io::HttpAnswer> FollowedSource::ask(Request request) const {
         return goes_on.has_value();
     });
     WHEELYARD_TRY(std::move(goes_on));
-    // No answer, whatever the reason: all projects would meet it.
+    // No response: it would affect every project.
     if (!answer && answer.error().os_error == 0) answer.error().kind = base::ErrorKind::unavailable;
     return answer;
 }

@@ -68,9 +68,9 @@ void append_attribute(std::string& html, std::string_view name, std::string_view
 }
 
 // PEP 658 names the attribute data-dist-info-metadata, PEP 714 data-core-metadata. Both are written unless
-// METADATA's Name is not normalised: pip 22.3 to 23.0 (Debian 12) reads only the older name and then rejects a
-// project that is requested in another spelling: `pip install pyyaml` fails with "inconsistent Name: PyYAML".
-// Without the older name, it downloads the wheel.
+// METADATA's Name is not normalised: pip 22.3 to 23.0 (Debian 12) reads only the older name and then rejects
+// a project that is requested in another spelling: `pip install pyyaml` fails with "inconsistent Name:
+// PyYAML". Without the older name, it downloads the wheel.
 void append_metadata(std::string& html, const catalog::FileRow& row) {
     html.append(" data-core-metadata=\"sha256=").append(row.metadata_sha256).append("\"");
     if (row.metadata_name == row.project)

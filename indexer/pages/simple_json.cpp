@@ -1,5 +1,5 @@
-// PEP 691 documents, written as text: an index of a million files is rendered in one go, and a JSON tree would
-// cost more than everything else.
+// PEP 691 documents, written as text: an index of a million files is rendered in one go, and a JSON tree
+// would cost more than everything else.
 #include "indexer/pages/simple_json.hpp"
 
 #include <algorithm>

@@ -20,8 +20,8 @@ inline constexpr std::size_t rows_read_at_once = 250;
 // Read buffers are reused until their capacity exceeds this multiple of a read.
 inline constexpr std::size_t max_buffer_factor = 4;
 
-// In a run with RootPages::prompt, root pages from this size (some 5,000 names) are left to a later run: every
-// new name rewrites the whole page, and `pip install` reads only the project's page.
+// In a run with RootPages::prompt, root pages from this size (some 5,000 names) are left to a later run:
+// every new name rewrites the whole page, and `pip install` reads only the project's page.
 inline constexpr std::uint64_t min_late_root_bytes = 256 * base::kib;
 
 }  // namespace wheelyard::indexer

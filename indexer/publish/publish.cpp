@@ -2,8 +2,8 @@
 // any moment and the machine may crash at any moment.
 //
 // Every page is rendered from rows read *after* the last serial was read. These rows may already contain a
-// later commit. That is harmless: a page is written only after all files of its own rows are in place, and the
-// later event is processed again. A damaged project or file does not block the others: it is recorded,
+// later commit. That is harmless: a page is written only after all files of its own rows are in place, and
+// the later event is processed again. A damaged project or file does not block the others: it is recorded,
 // reported and retried by every run. The root is the only page that lists other pages (root_names.hpp); a
 // large one may be left to a later run. A new index appears as a whole, with its root.
 #include "indexer/publish/publish.hpp"
@@ -113,8 +113,8 @@ class PublishRun {
         return done;
     }
 
-    // A new view covers every project, so the log is read from the beginning. After a kill, the next run repeats
-    // this.
+    // A new view covers every project, so the log is read from the beginning. After a kill, the next run
+    // repeats this.
     bool add_views(const TreeViews& views) {
         const std::size_t before = state_.views.size();
         if (!settings_.check_everything &&
@@ -136,8 +136,8 @@ class PublishRun {
         return touched.newest <= files_known_up_to_ && !touched.is_moved && project.read_at == report_.serial;
     }
 
-    // Stages the folder of every index that has no root yet; publish_roots writes the root, because it is stale
-    // and missing. If the folder exists, it removes what a killed run staged for it.
+    // Stages the folder of every index that has no root yet; publish_roots writes the root, because it is
+    // stale and missing. If the folder exists, it removes what a killed run staged for it.
     base::Result<std::vector<std::string>> stage_new_roots() {
         std::vector<std::string> folders;
         const KeepAlive renew = [this] { return lock_.renew(); };
@@ -275,8 +275,8 @@ class PublishRun {
         return {};
     }
 
-    // Removes projects that their index no longer shows after a rule change. The published roots no longer list
-    // them.
+    // Removes projects that their index no longer shows after a rule change. The published roots no longer
+    // list them.
     base::Status remove_left_projects() {
         const bool bulk = left_.size() >= settings_.bulk_from;
         if (bulk) WHEELYARD_TRY(disk_.begin_bulk(tree_));
@@ -377,8 +377,8 @@ class PublishRun {
     PublishedState state_;
     catalog::Serial files_known_up_to_ = 0;
     catalog::Inheritance inheritance_;
-    // Buffers of the current folder, reused for all pages. HTML comes last: its existence marks the project as
-    // published.
+    // Buffers of the current folder, reused for all pages. HTML comes last: its existence marks the project
+    // as published.
     std::vector<NamedBytes> pages_{{std::string(json_page), {}}, {std::string(html_page), {}}};
     std::vector<Gone> gone_;  // files to remove after the pages of this run
     TouchedProjects left_;    // projects that their index no longer shows

@@ -1,7 +1,7 @@
 // Brings a published tree up to date with the catalog. Only changes are written. Each file is written to a
 // temporary file, fsynced and renamed, in the order files → metadata → project page → root page, so that
-// readers never see a page that links to a missing file. Deleted and quarantined files leave in reverse order:
-// first the page, then the files.
+// readers never see a page that links to a missing file. Deleted and quarantined files leave in reverse
+// order: first the page, then the files.
 //
 //     TREE/<index>/files/ab/<sha256>/<filename>            hard link to the blob, or a copy
 //     TREE/<index>/files/ab/<sha256>/<filename>.metadata   METADATA, byte for byte (PEP 658, PEP 714)
@@ -24,9 +24,9 @@
 
 namespace wheelyard::indexer {
 
-// Something that could not be updated although the rest of the run succeeded. With a filename: the file's blob
-// is missing or damaged, and its page does not list it. Without one: the project keeps its old pages. Every
-// run retries.
+// Something that could not be updated although the rest of the run succeeded. With a filename: the file's
+// blob is missing or damaged, and its page does not list it. Without one: the project keeps its old pages.
+// Every run retries.
 struct Lagging {
     std::string index;
     std::string project;

@@ -23,8 +23,8 @@ base::Result<RootNames> read_root_names(const catalog::Catalog& catalog,
                                         const PublishReport& report) {
     RootNames names;
     WHEELYARD_ASSIGN(names.projects, catalog.shown_projects(inheritance, index));
-    // Names committed during this run are left to the run that publishes their pages. The log is read after the
-    // names, so it contains the event of each.
+    // Names committed during this run are left to the run that publishes their pages. The log is read after
+    // the names, so it contains the event of each.
     WHEELYARD_ASSIGN(const auto now, catalog.last_serial());
     WHEELYARD_ASSIGN(const auto late, read_touched(catalog, inheritance, report.serial, now));
     for (const auto& [name, what] : late.projects) {

@@ -26,8 +26,8 @@ struct Touched {
     bool is_every_file = false;       // the log was read from the beginning
     std::set<TreeFile> deleted;
     catalog::Serial newest = 0;  // the newest event's
-    // Its files may now come from another index, so any file of this project in the tree's index may have to be
-    // removed.
+    // Its files may now come from another index, so any file of this project in the tree's index may have to
+    // be removed.
     bool is_moved = false;
 
     [[nodiscard]] bool has(const std::string& filename) const {
@@ -45,8 +45,8 @@ struct TouchedByLog {
     std::map<std::string, EventLines> logs = {};             // by index
 };
 
-// The events in (after, until]. The projects of a changed index are not listed: the caller knows which of them
-// the tree has.
+// The events in (after, until]. The projects of a changed index are not listed: the caller knows which of
+// them the tree has.
 [[nodiscard]] base::Result<TouchedByLog> read_touched(const catalog::Catalog& catalog,
                                                       const catalog::Inheritance& inheritance,
                                                       catalog::Serial after, catalog::Serial until);

@@ -1,5 +1,5 @@
-// Reads touched projects from the catalog in batches. One transaction per batch: one per project would pay for
-// SQLite's locks each time, and one for all would keep the WAL from being truncated.
+// Reads touched projects from the catalog in batches. One transaction per batch: one per project would pay
+// for SQLite's locks each time, and one for all would keep the WAL from being truncated.
 #pragma once
 
 #include <cstddef>
@@ -26,8 +26,8 @@ class TouchedViews {
                  const TouchedProjects& touched)
         : catalog_(catalog), inheritance_(inheritance), next_(touched.begin()), end_(touched.end()) {}
 
-    // The next batch, up to about `max_rows` rows of files and projects; empty at the end. Valid until the next
-    // call, which reuses the memory.
+    // The next batch, up to about `max_rows` rows of files and projects; empty at the end. Valid until the
+    // next call, which reuses the memory.
     [[nodiscard]] base::Result<std::span<ProjectRead>> read_some(std::size_t max_rows);
 
   private:

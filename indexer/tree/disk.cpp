@@ -291,8 +291,8 @@ base::Status LocalDisk::begin_bulk(const fs::path& tree) {
 }
 
 base::Status LocalDisk::flush_pending() {
-    // Files alone need no sync yet, because no page links to them. Staged pages are synced in batches, since one
-    // sync of all of them could take longer than the tree's lock stays valid.
+    // Files alone need no sync yet, because no page links to them. Staged pages are synced in batches, since
+    // one sync of all of them could take longer than the tree's lock stays valid.
     if (!bulk_ || (pending_.empty() && !has_renamed_ && hidden_.is_empty())) return {};
     if (::syncfs(bulk_.get()) != 0) return base::fail_errno("syncfs", "", errno);
     has_renamed_ = !pending_.empty();

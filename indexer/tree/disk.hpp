@@ -30,11 +30,12 @@ class Disk {
     [[nodiscard]] virtual base::Result<std::string> read(const std::filesystem::path& path,
                                                          std::uint64_t limit_bytes) = 0;
 
-    // Also creates missing parents; each new directory is durable on return. True: the last one is new, and so
-    // empty.
+    // Also creates missing parents; each new directory is durable on return. True: the last one is new, and
+    // so empty.
     [[nodiscard]] virtual base::Result<bool> make_directories(const std::string& path) = 0;
-    // Hard-links `to` to the blob, or copies it where the file system allows no link; a copy is checked against
-    // `sha256`, fsynced and renamed. Replaces an existing `to`. Durable after the next sync_directory.
+    // Hard-links `to` to the blob, or copies it where the file system allows no link; a copy is checked
+    // against `sha256`, fsynced and renamed. Replaces an existing `to`. Durable after the next
+    // sync_directory.
     [[nodiscard]] virtual base::Status link_or_copy(const std::string& blob, const std::string& to,
                                                     std::string_view sha256, const KeepAlive& keep_alive) = 0;
     [[nodiscard]] virtual base::Status sync_directory(const std::string& path) = 0;
@@ -43,35 +44,38 @@ class Disk {
     // As replace, for several files of one folder, which appear in this order. Durable on return.
     [[nodiscard]] virtual base::Status replace_together(const std::string& folder,
                                                         const std::vector<NamedBytes>& files) = 0;
-    // Makes `path` a symbolic link to `target` (relative), or a hard link to its file where symbolic links are
-    // impossible. False: it already was. Durable after the next sync_directory.
+    // Makes `path` a symbolic link to `target` (relative), or a hard link to its file where symbolic links
+    // are impossible. False: it already was. Durable after the next sync_directory.
     [[nodiscard]] virtual base::Result<bool> symlink(const std::filesystem::path& path,
                                                      const std::filesystem::path& target) = 0;
-    // As replace, with the temporary file at `temp`: a path in another folder of the same file system. Overwrites
-    // an existing `temp`, such as one that a killed run left.
+    // As replace, with the temporary file at `temp`: a path in another folder of the same file system.
+    // Overwrites an existing `temp`, such as one that a killed run left.
     [[nodiscard]] virtual base::Status replace_via(const std::filesystem::path& temp,
                                                    const std::filesystem::path& path,
                                                    std::string_view bytes) = 0;
-    // Removes a file or an empty folder. Succeeds if the path does not exist or the folder is not empty. Durable
-    // after the next sync_directory.
+    // Removes a file or an empty folder. Succeeds if the path does not exist or the folder is not empty.
+    // Durable after the next sync_directory.
     [[nodiscard]] virtual base::Status remove(const std::filesystem::path& path) = 0;
     // Removes temporary files of killed runs from this folder. The caller must hold the tree's lock.
     [[nodiscard]] virtual base::Status remove_leftovers(const std::filesystem::path& folder) = 0;
 
-    // Creates a folder that does not exist yet under a temporary sibling name. Until publish_directory renames it,
-    // paths below `folder` lead there. Readers do not see it, so its files are written under their final names
-    // and synced as elsewhere. Removes what killed runs staged for the same name first.
+    // Creates a folder that does not exist yet under a temporary sibling name. Until publish_directory
+    // renames it, paths below `folder` lead there. Readers do not see it, so its files are written under
+    // their final names and synced as elsewhere. Removes what killed runs staged for the same name first.
     [[nodiscard]] virtual base::Status stage_directory(const std::string& folder,
                                                        const KeepAlive& keep_alive) = 0;
-    // The contents must be durable, so not between begin_bulk and end_bulk. The new name is durable on return.
+    // The contents must be durable, so not between begin_bulk and end_bulk. The new name is durable on
+    // return.
     [[nodiscard]] virtual base::Status publish_directory(const std::string& folder) = 0;
-    // Removes what killed runs staged for `folder`, which exists by now. The caller must hold the tree's lock.
+    // Removes what killed runs staged for `folder`, which exists by now. The caller must hold the tree's
+    // lock.
     [[nodiscard]] virtual base::Status remove_staged(const std::string& folder,
                                                      const KeepAlive& keep_alive) = 0;
 
-    // Between begin_bulk and end_bulk nothing is synced singly. What replace_together wrote keeps its temporary
-    // name until flush_pending(): one sync of the whole file system, then all renames in order. So a page still
-    // appears only after its files are durable. end_bulk also flushes; everything is durable on return.
+    // Between begin_bulk and end_bulk nothing is synced singly. What replace_together wrote keeps its
+    // temporary name until flush_pending(): one sync of the whole file system, then all renames in order. So
+    // a page still appears only after its files are durable. end_bulk also flushes; everything is durable on
+    // return.
     [[nodiscard]] virtual base::Status begin_bulk(const std::filesystem::path& tree) = 0;
     [[nodiscard]] virtual base::Status flush_pending() = 0;
     [[nodiscard]] virtual base::Status end_bulk() = 0;
@@ -114,8 +118,8 @@ class LocalDisk final : public Disk {
         std::string temp;  // empty: renamed
         std::string path;
     };
-    // In bulk, paths of the tree are resolved from its open folder, and those of a staged folder from that one.
-    // This saves the kernel a full path walk for each of millions of files.
+    // In bulk, paths of the tree are resolved from its open folder, and those of a staged folder from that
+    // one. This saves the kernel a full path walk for each of millions of files.
     [[nodiscard]] Place place_of(const std::string& path) const;
     [[nodiscard]] Place place_of_blob(const std::string& blob);
     [[nodiscard]] base::Result<base::Fd> create(const std::string& path, int how) const;

@@ -1,5 +1,5 @@
-// A full tail is written under its own name before the new tail refers to it. A reader that follows `previous`
-// from tail to tail finds every event, even if a run is killed at any point.
+// A full tail is written under its own name before the new tail refers to it. A reader that follows
+// `previous` from tail to tail finds every event, even if a run is killed at any point.
 #include "indexer/tree/event_log.hpp"
 
 #include <array>

@@ -1,5 +1,5 @@
-// Staged folders that readers do not see yet. Each is created as `.NAME.aside.*` next to its final name. Until
-// it is published, paths below the final name lead there.
+// Staged folders that readers do not see yet. Each is created as `.NAME.aside.*` next to its final name.
+// Until it is published, paths below the final name lead there.
 #pragma once
 
 #include <filesystem>

@@ -11,8 +11,8 @@
 
 namespace wheelyard::indexer {
 
-// Creates the folder and writes the pages whose bytes differ from the existing ones, in the given order. True:
-// at least one was written or removed.
+// Creates the folder and writes the pages whose bytes differ from the existing ones, in the given order.
+// True: at least one was written or removed.
 [[nodiscard]] base::Result<bool> write_pages(Disk& disk, const std::string& folder,
                                              const std::vector<NamedBytes>& pages, bool precompressed);
 

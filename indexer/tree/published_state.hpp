@@ -3,8 +3,9 @@
 //     {"format":"wheelyard.published/2","serial":12,"time":"2026-11-20T12:00:00.000000Z","kind":"file_added",
 //      "views":["find-links","precompressed"],"stale_roots":["main"]}
 //
-// `time` and `kind` describe the event with that serial. They detect another catalog that has reached the same
-// serial. `views` lists what the tree has in addition to pages and files; a view stays once a run requested it.
+// `time` and `kind` describe the event with that serial. They detect another catalog that has reached the
+// same serial. `views` lists what the tree has in addition to pages and files; a view stays once a run
+// requested it.
 //
 // `lagging` lists projects whose files or pages could not be updated although the rest of the run succeeded.
 // Every run retries them.

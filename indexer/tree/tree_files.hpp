@@ -23,11 +23,11 @@ class TreeFiles {
 
     void show_flat(bool flat) { flat_ = flat; }
 
-    // The files are in place and durable on return. `is_touched`: this run has an event of the file, so a killed
-    // run may have placed it without syncing the folder.
+    // The files are in place and durable on return. `is_touched`: this run has an event of the file, so a
+    // killed run may have placed it without syncing the folder.
     [[nodiscard]] base::Status place(const catalog::FileRow& row, bool is_touched);
-    // Removes a file that no page lists any more. `keeps_name`: another file of the index has the same name and
-    // so keeps the link in the flat view.
+    // Removes a file that no page lists any more. `keeps_name`: another file of the index has the same name
+    // and so keeps the link in the flat view.
     [[nodiscard]] base::Status retract(const std::string& index, const TreeFile& gone, bool keeps_name);
     // Makes changes to the flat view durable.
     [[nodiscard]] base::Status sync_flat();

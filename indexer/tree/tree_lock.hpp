@@ -17,7 +17,8 @@ class TreeLock {
     // The lock of the tree's catalogues. Independent of the tree's own lock.
     [[nodiscard]] static base::Result<TreeLock> acquire_catalogues(const std::filesystem::path& tree,
                                                                    const base::Clock& clock);
-    // Called often during long work; renews the lock only when due. "lock.lost": another process took it over.
+    // Called often during long work; renews the lock only when due. "lock.lost": another process took it
+    // over.
     [[nodiscard]] base::Status renew();
 
   private:

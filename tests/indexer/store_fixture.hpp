@@ -1,5 +1,5 @@
-// A catalog and a blob store in a temporary folder, with files that are not real wheels: the indexer never opens
-// them.
+// A catalog and a blob store in a temporary folder, with files that are not real wheels: the indexer never
+// opens them.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -18,7 +18,8 @@ namespace wheelyard::indexer {
 
 inline constexpr base::UnixMicros noon = 1'795'176'000'000'000;  // 2026-11-20T12:00:00Z
 
-// Uses a folder in memory if the machine has one: these tests fsync thousands of times and do not test the disk.
+// Uses a folder in memory if the machine has one: these tests fsync thousands of times and do not test the
+// disk.
 inline base::TempDir make_test_folder() {
     auto folder = base::TempDir::make("wheelyard-indexer-test", "/dev/shm");
     return folder ? std::move(*folder) : *base::TempDir::make("wheelyard-indexer-test");

@@ -156,7 +156,8 @@ std::string sm_of_model(std::string_view model) {
 }
 
 std::string gfx_of_target_version(std::uint64_t version) {
-    // drivers/gpu/drm/amd/amdkfd: major * 10000 + minor * 100 + stepping; names write minor and stepping in hex.
+    // drivers/gpu/drm/amd/amdkfd: major * 10000 + minor * 100 + stepping; names write minor and stepping in
+    // hex.
     constexpr std::uint64_t major_place = 10'000;
     constexpr std::uint64_t minor_place = 100;
     constexpr std::string_view digits = "0123456789abcdef";

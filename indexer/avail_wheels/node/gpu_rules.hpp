@@ -17,7 +17,8 @@ namespace wheelyard::avail_wheels {
 // only for its family.
 [[nodiscard]] bool ptx_runs(std::string_view ptx, std::string_view device);
 // A code object for gfx90a runs on gfx90a with any xnack and sramecc setting; one for gfx90a:xnack- requires
-// that setting if the device's is known. gfx9-4-generic and similar run on their family (LLVM's AMDGPU usage).
+// that setting if the device's is known. gfx9-4-generic and similar run on their family (LLVM's AMDGPU
+// usage).
 [[nodiscard]] bool gfx_runs(std::string_view target, std::string_view device);
 
 // 9.0 → "sm_90", 12.1 → "sm_121"; empty: not a compute capability.

@@ -1,5 +1,5 @@
-// The properties of a node that matter to wheels: machine, glibc, processor level, GPUs and driver, Pythons and
-// loaded modules. An absent property is unknown; it never counts as missing.
+// The properties of a node that matter to wheels: machine, glibc, processor level, GPUs and driver, Pythons
+// and loaded modules. An absent property is unknown; it never counts as missing.
 #pragma once
 
 #include <optional>

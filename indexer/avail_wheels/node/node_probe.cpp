@@ -131,7 +131,8 @@ void probe_amd(const HostProbe& probe, Node& node) {
     if (const auto rocminfo = program(probe, "rocminfo"); !rocminfo.empty())
         read_rocminfo(output_of(probe, {rocminfo}), node);
     if (node.gpus) return;
-    // amd-smi is the last resort: a Python program that takes a second to start and reports no features (xnack).
+    // amd-smi is the last resort: a Python program that takes a second to start and reports no features
+    // (xnack).
     if (const auto smi = program(probe, "amd-smi"); !smi.empty())
         read_amd_smi(output_of(probe, {smi, "static", "--asic", "--json"}), node);
 }

@@ -29,8 +29,8 @@ struct HostProbe {
 
 // Never fails; undetected properties stay unknown.
 [[nodiscard]] Node probe_node(const HostProbe& probe);
-// Uses the cache if it is at most a day old and was written on this host, since its last boot, in this job and
-// with this Python; otherwise probes and writes the cache. Modules are always those of the environment.
+// Uses the cache if it is at most a day old and was written on this host, since its last boot, in this job
+// and with this Python; otherwise probes and writes the cache. Modules are always those of the environment.
 [[nodiscard]] Node known_node(const HostProbe& probe, const base::Clock& clock);
 
 // $XDG_CACHE_HOME/wheelyard or ~/.cache/wheelyard; empty if neither variable is set.

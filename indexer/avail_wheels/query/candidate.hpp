@@ -94,8 +94,8 @@ class WheelNames {
     TextMap<std::shared_ptr<const TagSet>> tag_sets_;
 };
 
-// "generic" for `any`, otherwise the machine ("x86_64"); several are joined by ",". Platforms without a machine
-// are returned unchanged ("win32").
+// "generic" for `any`, otherwise the machine ("x86_64"); several are joined by ",". Platforms without a
+// machine are returned unchanged ("win32").
 [[nodiscard]] std::string arch_of_platforms(const std::vector<std::string>& platforms);
 
 // A tag set for display: sorted and unique, "py2,py3".

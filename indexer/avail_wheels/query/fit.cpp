@@ -174,8 +174,8 @@ Fit check_driver(const Question& q, bool needs_jit) {
         return no("driver", "CUDA " + cuda + " is newer than driver " + q.node.driver->text(),
                   "choose a build with an older CUDA");
     }
-    // Code compiled for this GPU runs with any driver of the major version; PTX needs a driver at least as new
-    // as the toolkit.
+    // Code compiled for this GPU runs with any driver of the major version; PTX needs a driver at least as
+    // new as the toolkit.
     if (needs_jit && *known < *q.needs.cuda) {
         return no("driver",
                   "has only PTX for this GPU, which driver " + q.node.driver->text() + " (CUDA " +
@@ -251,8 +251,8 @@ Fit check_modules(const Question& q) {
                 (built == q.needs.modules.end() ? std::string(family->modules.front()) : *built));
     }
     for (const auto& module : q.needs.modules) {
-        // The wheel's library search path works without the module, so this is not a "no" by default; the site
-        // lists modules that must be loaded.
+        // The wheel's library search path works without the module, so this is not a "no" by default; the
+        // site lists modules that must be loaded.
         const auto name = name_of_module(module);
         if (std::find(q.site.needed_modules.begin(), q.site.needed_modules.end(), name) ==
             q.site.needed_modules.end())

@@ -125,8 +125,8 @@ std::vector<std::string> modules_of(const Candidate& candidate) {
 }
 
 std::optional<MpiFamily> mpi_family(std::string_view soname) {
-    // Open MPI's libmpi is .so.40 since 3.0 (.so.20 and .so.12 before). The MPICH ABI Compatibility Initiative
-    // uses libmpi.so.12, and Cray's libraries include the compiler in their name.
+    // Open MPI's libmpi is .so.40 since 3.0 (.so.20 and .so.12 before). The MPICH ABI Compatibility
+    // Initiative uses libmpi.so.12, and Cray's libraries include the compiler in their name.
     if (soname.starts_with("libmpi.so.40") || soname.starts_with("libmpi.so.20"))
         return MpiFamily{"Open MPI", {"openmpi", "OpenMPI", "hpcx"}};
     if (soname.starts_with("libmpi_") || soname.starts_with("libmpi.so.12") || soname.starts_with("libmpich"))

@@ -1,6 +1,7 @@
 // Selects and orders the wheels of a source that are shown. Pure.
 //
-// - A wheel is listed if its Python and ABI tags and its `Requires-Python` match one of the Pythons (as in pip)
+// - A wheel is listed if its Python and ABI tags and its `Requires-Python` match one of the Pythons (as in
+// pip)
 //   and its platform is `any`, `linux_*` or `manylinux*`. Only `everything` lists musl wheels and those of
 //   other systems.
 // - Yanked wheels are listed only if a specifier pins their exact version (PEP 592), or with `everything`.

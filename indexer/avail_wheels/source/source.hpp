@@ -1,5 +1,5 @@
-// Sources of wheels: the catalogue of an index, its pages, or a wheelhouse (a folder of wheels, optionally with
-// a subfolder per architecture).
+// Sources of wheels: the catalogue of an index, its pages, or a wheelhouse (a folder of wheels, optionally
+// with a subfolder per architecture).
 #pragma once
 
 #include <filesystem>

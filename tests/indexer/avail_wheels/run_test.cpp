@@ -318,7 +318,8 @@ TEST_CASE("a site may make --here the default, and --all disables it") {
     const auto site = farm.folder.path() / "site.toml";
     const auto text = *base::read_file(site, 100'000);
     REQUIRE(base::replace_file(site, "here = true\n" + text));
-    // This host matches no node type, and no Python is found below the empty root, so only the machine decides.
+    // This host matches no node type, and no Python is found below the empty root, so only the machine
+    // decides.
     CHECK(farm.run({"torch", "--raw"}).out == "torch-2.4.0+cu126-cp311-cp311-linux_x86_64.whl\n");
     CHECK(farm.run({"torch", "--raw", "--all"}).out.find("aarch64") != std::string::npos);
 }

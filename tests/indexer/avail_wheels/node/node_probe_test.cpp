@@ -243,8 +243,8 @@ TEST_CASE("rocminfo output of various nodes and its errors are parsed") {
     }
 }
 
-// `amd-smi static --asic --json` as posted by users: a Radeon, and an MI210 converted from the plain output to
-// this format.
+// `amd-smi static --asic --json` as posted by users: a Radeon, and an MI210 converted from the plain output
+// to this format.
 constexpr const char* amd_smi_gpus = R"([
     {
         "gpu": 0,

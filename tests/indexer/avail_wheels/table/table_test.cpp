@@ -18,7 +18,8 @@ const std::vector<Row> odd_rows{{"日本語パッケージ", "1.0", "é̀", "a&b
 
 }  // namespace
 
-// tabulate itself generates the golden files, except for csv (tests/golden/avail_wheels/draw_with_tabulate.py).
+// tabulate itself generates the golden files, except for csv
+// (tests/golden/avail_wheels/draw_with_tabulate.py).
 TEST_CASE("every format is drawn as by tabulate") {
     for (const auto& format : table_formats()) {
         if (format == "json") continue;
