@@ -94,11 +94,11 @@ TEST_CASE("retest runs what has passed again, and takes nothing back") {
 
 TEST_CASE("a promotion that the registry refuses is told, and not asked for again before retry") {
     TestedFarm farm;
-    farm.registry.promote_refusal = "A file is not promoted by whoever uploaded it";
+    farm.registry.promote_refusal = "The uploader of a file cannot promote it";
     const TickReport report = farm.settle();
     CHECK(report.plan.cells[2].state == CellState::given_up);
     CHECK(report.plan.cells[2].reason ==
-          "failed for good in promote: A file is not promoted by whoever uploaded it");
+          "failed for good in promote: The uploader of a file cannot promote it");
     farm.tick();
     CHECK(farm.registry.promotions == 1);
     farm.registry.promote_refusal.clear();
