@@ -108,7 +108,7 @@ base::Result<std::unique_ptr<TaskDesk>> open_desk(const TaskArguments& arguments
     return std::make_unique<LocalDesk>(std::move(config), std::move(tasks));
 }
 
-std::string told(const Task& task) {
+std::string render_text(const Task& task) {
     const wire::TaskWish& wish = task.wish;
     std::string line = task.id + "  " + std::string(wire::task_state_text(task.state)) + "  " + wish.index +
                        "  " + wish.package + " " + wish.version + " for Python " + wish.python;
@@ -119,12 +119,12 @@ std::string told(const Task& task) {
 }
 
 void print_task(const Task& task, const TaskArguments& arguments) {
-    const std::string text = arguments.json ? wire::task_json(task).render() : told(task);
+    const std::string text = arguments.json ? wire::task_json(task).render() : render_text(task);
     std::printf("%s\n", text.c_str());
 }
 
 void print_row(const Task& task, const TaskArguments& arguments) {
-    const std::string text = arguments.json ? wire::task_row_json(task).render() : told(task);
+    const std::string text = arguments.json ? wire::task_row_json(task).render() : render_text(task);
     std::printf("%s\n", text.c_str());
 }
 

@@ -162,7 +162,7 @@ base::Status run_token_list(const std::filesystem::path& config_file, bool json,
 base::Status run_token_revoke(const std::filesystem::path& config_file, const std::string& id) {
     WHEELYARD_ASSIGN(const RegistryConfig config, read_config(config_file));
     WHEELYARD_ASSIGN(catalog::Catalog catalog, open_catalog(config));
-    // The whole text is accepted too: whoever has found a leaked token has that.
+    // Also accept the complete text: that is what the finder of a leaked token has.
     const auto whole = parse_token_text(id);
     const std::string public_id = whole ? whole->id : id;
     WHEELYARD_ASSIGN(const bool known, catalog.revoke_token(public_id));

@@ -141,7 +141,7 @@ class ImportTest(FarmCase):
     def test_what_the_person_says_and_what_the_index_says_must_agree(self):
         wheel = self.made("yard-differs")
         done = self.run_import(f"{wheel.filename}#sha256={'1' * 64}", source=self.sources.url)
-        self.assert_failed(done, "page says another SHA-256")
+        self.assert_failed(done, "page has a different SHA-256")
 
     def test_a_wheel_that_lies_is_refused_as_at_an_upload_and_those_before_it_stay(self):
         good, liar = self.made("yard-good"), self.made("yard-liar", metadata_name="other")
