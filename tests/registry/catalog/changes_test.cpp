@@ -219,7 +219,7 @@ TEST_CASE("archived and quarantined projects refuse new files, deprecated and ac
     }
 }
 
-TEST_CASE("a project's status is an event of its own, recorded once") {
+TEST_CASE("a project's status change is an event, recorded once") {
     Filled filled;
     const catalog::ProjectRow wanted{
         .index = "main", .project = "six", .status = ProjectStatus::archived, .status_reason = "see seven"};
