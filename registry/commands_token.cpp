@@ -39,8 +39,8 @@ base::Result<catalog::TokenRow> make_row(const TokenCreateArguments& arguments, 
     const bool printable = std::all_of(arguments.name.begin(), arguments.name.end(),
                                        [](char c) { return c >= ' ' && c != '\x7f'; });
     if (arguments.name.empty() || arguments.name.size() > max_token_name || !printable)
-        return base::fail("token.name", "A token's name is one line of 1 to 120 characters", arguments.name,
-                          "say who or what uses it");
+        return base::fail("token.name", "A token's name must be one line of 1 to 120 characters",
+                          arguments.name, "say who or what uses it");
     if (arguments.indexes.empty())
         return base::fail("token.no_index", "A token needs the indexes it is for", {},
                           "--index NAME, or --index '*' for all");

@@ -62,7 +62,7 @@ class ImportTest(FarmCase):
         path = wheel.write(self.folder)
         self.assert_failed(self.run_import(path.name, source=str(self.folder)), "#sha256=")
         wrong = f"{path.name}#sha256={'0' * 64}"
-        self.assert_failed(self.run_import(wrong, source=str(self.folder)), "another SHA-256", sha256_of(path))
+        self.assert_failed(self.run_import(wrong, source=str(self.folder)), "a different SHA-256", sha256_of(path))
         self.assertEqual(self.farm.files("yard-folder"), {})
         self.assert_ran(self.run_import(f"{path.name}#sha256={sha256_of(path)}", source=str(self.folder)), "imported")
         self.assertIn(path.name, self.farm.files("yard-folder"))
@@ -88,7 +88,7 @@ class ImportTest(FarmCase):
         answer = self.sources.answer
         self.addCleanup(setattr, self.sources, "answer", answer)
         self.sources.answer = lambda path: ((200, "application/octet-stream", b"x") if path.startswith("/files/") else answer(path))
-        self.assert_failed(self.run_import(wheel.filename, source=self.sources.url), "another SHA-256")
+        self.assert_failed(self.run_import(wheel.filename, source=self.sources.url), "a different SHA-256")
         self.assertEqual(self.farm.files("yard-swapped"), {})
         self.assertEqual(self.farm.staging_leftovers() + list(self.farm.data.glob("import-*")), [])
 
