@@ -44,8 +44,7 @@ tl::unexpected<base::Error> refuse_lease(const std::string& state, std::string_v
     if (state == "over")
         return fail("task.lease_over", "The lease has ended and the task is back in the queue", shown,
                     "claim it again; the result of the old lease is not accepted");
-    if (state == "cancelled")
-        return fail("task.cancelled", "The task was cancelled", shown, "stop its job");
+    if (state == "cancelled") return fail("task.cancelled", "The task was cancelled", shown, "stop its job");
     return fail("task.ended", "The task already has an outcome", shown, "no action needed");
 }
 
@@ -361,7 +360,8 @@ Result<wire::Lease> TaskStore::append_log(std::string_view id, std::string_view 
         WHEELYARD_ASSIGN(const LeaseRow live, live_lease(id, claim));
         if (offset < 0 || offset > live.log_bytes)
             return fail("task.log_gap", "The offset is not the end of the log",
-                        "the log has " + std::to_string(live.log_bytes) + " bytes", "send the bytes from there on");
+                        "the log has " + std::to_string(live.log_bytes) + " bytes",
+                        "send the bytes from there on");
         const auto known = static_cast<std::size_t>(live.log_bytes - offset);
         if (known >= bytes.size()) return wire::Lease{rules_.lease_s, live.log_bytes};
         const std::string_view fresh = bytes.substr(known);

@@ -1,8 +1,8 @@
 // Every change of the task queue: one transaction each, durable when it returns (docs/formats/task.md).
 //
 // There is no timer thread: every query or change first ends expired leases, and the first change of an hour
-// removes old tasks. The database, a restarted server and a concurrent command therefore always agree. Queries
-// take no write lock unless a lease has expired.
+// removes old tasks. The database, a restarted server and a concurrent command therefore always agree.
+// Queries take no write lock unless a lease has expired.
 #pragma once
 
 #include <atomic>
