@@ -1,5 +1,5 @@
-// What `wheelyard-registry` does, one function a command. main.cpp reads the command line and calls these; a
-// Status that fails is printed there and becomes exit status 1.
+// One function per command of `wheelyard-registry`. main.cpp parses the command line, calls these, prints a
+// failed Status and exits with status 1.
 #pragma once
 
 #include <filesystem>
@@ -24,7 +24,7 @@ struct ServeArguments {
     std::filesystem::path config;
     std::filesystem::path ready_file;  // gets the URL once requests are answered; may be empty
 };
-// Until SIGTERM or SIGINT, then drains. Prints `listening on http://127.0.0.1:8080`.
+// Serves until SIGTERM or SIGINT, then drains. Prints `listening on http://127.0.0.1:8080`.
 [[nodiscard]] base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& open_publisher,
                                      const base::Clock& clock);
 
@@ -41,7 +41,7 @@ struct TokenCreateArguments {
     bool json = false;
     std::filesystem::path to = {};  // a new file for the token's text; empty: it is printed
 };
-// Prints the token's text, or writes it: the only time that it is seen.
+// Prints the token's text or writes it to `to`. It cannot be shown again.
 [[nodiscard]] base::Status run_token_create(const TokenCreateArguments& arguments, const base::Clock& clock);
 [[nodiscard]] base::Status run_token_list(const std::filesystem::path& config, bool json,
                                           const base::Clock& clock);

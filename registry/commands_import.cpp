@@ -73,8 +73,8 @@ class Importer {
             WHEELYARD_ASSIGN(const auto answer, http_.download(place.url, file, index_.max_file_bytes));
             constexpr int ok = 200;
             if (answer.status != ok)
-                return base::fail("import.not_sent", "The index does not send the wheel", place.url,
-                                  "it answers " + std::to_string(answer.status));
+                return base::fail("import.not_sent", "The index does not serve the wheel", place.url,
+                                  "it returned " + std::to_string(answer.status));
         }
         WHEELYARD_ASSIGN(const auto reader, base::FileReader::open(file));
         if (auto fits = check_size(reader.size(), index_.max_file_bytes); !fits)
@@ -83,7 +83,7 @@ class Importer {
         WHEELYARD_TRY(base::for_each_piece(
             reader, base::mib, [&](std::string_view piece) -> base::Status { return staged.write(piece); }));
         if (staged.finish() != place.sha256)
-            return base::fail("import.hash_differs", "The bytes that came have another SHA-256",
+            return base::fail("import.hash_differs", "The received bytes have a different SHA-256",
                               staged.finish(), "expected " + place.sha256 + "; nothing was kept");
         return staged;
     }
@@ -140,20 +140,20 @@ base::Result<io::Json> as_json(const Imported& imported) {
 
 void add_import_command(CLI::App& app, ImportArguments& arguments) {
     CLI::App* command = app.add_subcommand(
-        "import", "take wheels from another index or a folder, by the rules that an upload meets");
-    command->add_option("index", arguments.index, "the index that they come to")->required();
+        "import", "import wheels from another index or a folder, with the rules of an upload");
+    command->add_option("index", arguments.index, "the target index")->required();
     command
         ->add_option("wheels", arguments.wheels,
-                     "their file names; FILE.whl#sha256=… says what one must hash to")
+                     "their file names; FILE.whl#sha256=… gives the expected hash")
         ->required();
     command->add_option("--from", arguments.from,
                         "the other index's simple pages (https://…, or file:///… where they lie in a "
                         "folder), or a folder of wheels "
-                        "(default: the index that pip takes)");
+                        "(default: the index that pip is configured with)");
     command->add_option("-c,--config", arguments.config, "the configuration file")
         ->required()
         ->check(CLI::ExistingFile);
-    command->add_flag("--facts", arguments.facts, "also print what each wheel proves");
+    command->add_flag("--facts", arguments.facts, "also print each wheel's facts");
     command->add_flag("--json", arguments.json, "one JSON document on standard output, facts included");
     command->footer(
         "\nExample:\n  wheelyard-registry import bede-gh200 "

@@ -1,5 +1,5 @@
-// `wheelyard-registry import`: other people's wheels into an index of the data folder at hand, by the rules
-// of an upload.
+// `wheelyard-registry import`: imports wheels into an index of the local data folder, with the rules of
+// an upload.
 #pragma once
 
 #include <filesystem>
@@ -25,7 +25,7 @@ struct ImportArguments {
 
 void add_import_command(CLI::App& app, ImportArguments& arguments);
 
-// One after another; the pages show those that came when this returns, also where a later one failed.
+// Imports one after another. On return the pages show the imported wheels, even if a later one failed.
 [[nodiscard]] base::Status run_import(const ImportArguments& arguments, const OpenPublisher& open_publisher,
                                       const base::Clock& clock);
 

@@ -47,18 +47,19 @@ constexpr std::array helps{
     VerbHelp{Verb::promote, "let a file appear in another index too, say from staging; no byte is copied",
              "staging torch-2.4.0-cp312-cp312-linux_aarch64.whl --to main -c registry.toml"},
     VerbHelp{Verb::set_status,
-             "set a project's status (PEP 792): active, deprecated, archived (takes no uploads), quarantined "
-             "(offers no files either)",
+             "set a project's status (PEP 792): active, deprecated, archived (no uploads), quarantined "
+             "(no uploads and no files listed)",
              "main six archived --reason 'see seven' -c registry.toml"},
     VerbHelp{Verb::retain,
              "delete all but the newest versions of each series (2.4.0 and 2.4.1 are of series 2.4), never "
-             "what is pinned",
+             "pinned files",
              "nightly --keep 3 --dry-run -c registry.toml"},
     VerbHelp{Verb::collect, "remove stored bytes that no file refers to any more",
              "--grace 7d --dry-run -c registry.toml"},
 };
 constexpr const char* exit_statuses =
-    "\nExit status: 0 done, or it was so already; 1 it failed (standard error says why); 2 wrong usage.\n";
+    "\nExit status: 0 success, also if nothing had to change; 1 failure (see standard error); 2 wrong "
+    "usage.\n";
 
 void add_verb(CLI::App& app, const VerbHelp& help, LifecycleArguments& arguments) {
     const lifecycle::VerbRow& row = lifecycle::row_of(help.verb);
@@ -78,17 +79,19 @@ void add_verb(CLI::App& app, const VerbHelp& help, LifecycleArguments& arguments
             ->required()
             ->check(CLI::IsMember({"active", "deprecated", "archived", "quarantined"}));
     if (help.verb == Verb::promote)
-        command->add_option("--to", action.to_index, "the index it is to appear in")->required();
+        command->add_option("--to", action.to_index, "the target index")->required();
     if (help.verb == Verb::retain) {
-        command->add_option("--keep", action.keep, "so many versions of each series")->required();
+        command->add_option("--keep", action.keep, "number of versions to keep of each series")->required();
         command->add_option("--project", action.project, "only this project (default: all)");
     }
     if (help.verb == Verb::collect)
         command->add_option("--grace", arguments.grace,
-                            "only what has been unused for so long (default: 7d)");
+                            "only blobs unused for at least this long (default: 7d)");
     if (help.verb == Verb::retain || help.verb == Verb::collect)
-        command->add_flag("--dry-run", action.dry_run, "say what would go, and change nothing");
-    auto* reason = command->add_option("--reason", action.reason, "why, in one line: kept in the log");
+        command->add_flag("--dry-run", action.dry_run,
+                          "print what would be removed without changing anything");
+    auto* reason =
+        command->add_option("--reason", action.reason, "the reason in one line; recorded in the log");
     if (row.needs_reason) reason->required();
     command->add_flag("--json", arguments.json, "one JSON document on standard output");
     add_target(command, arguments.config, arguments.url, arguments.token_file);
@@ -100,7 +103,7 @@ base::Result<Action> read_action(const LifecycleArguments& arguments) {
     if (action.verb == Verb::set_status) {
         const auto status = catalog::parse_project_status(arguments.status);
         if (!status)
-            return base::fail("lifecycle.status", "There is no such status", arguments.status,
+            return base::fail("lifecycle.status", "Unknown status", arguments.status,
                               "active, deprecated, archived or quarantined");
         action.status = *status;
     }
@@ -121,7 +124,7 @@ base::Result<lifecycle::Done> perform_here(const LifecycleArguments& arguments, 
     base::Status pages = store->show(done.files);
     if (!pages) {
         pages.error().sentence =
-            "It is done, but the pages could not be brought up to date: " + pages.error().sentence;
+            "The change is committed, but the pages could not be updated: " + pages.error().sentence;
         return base::fail(std::move(pages.error()));
     }
     return done;
@@ -199,9 +202,9 @@ void add_audit_command(CLI::App& app, AuditArguments& arguments) {
     command->add_option("-c,--config", arguments.config, "the configuration file")
         ->required()
         ->check(CLI::ExistingFile);
-    command->add_option("--index", arguments.index, "only of this index");
-    command->add_option("--project", arguments.project, "only of this project");
-    command->add_option("--filename", arguments.filename, "only of this file");
+    command->add_option("--index", arguments.index, "only this index");
+    command->add_option("--project", arguments.project, "only this project");
+    command->add_option("--filename", arguments.filename, "only this file");
     command->add_option("--after", arguments.after, "only after this serial");
     command->add_flag("--json", arguments.json, "JSON lines");
     command->footer(std::string("\nExample:\n  wheelyard-registry audit -c registry.toml --project six\n") +

@@ -41,7 +41,7 @@ void add_lifecycle_commands(CLI::App& app, LifecycleArguments& arguments);
 [[nodiscard]] bool choose_verb(const std::string& command, lifecycle::Action& action);
 void add_audit_command(CLI::App& app, AuditArguments& arguments);
 
-// Does what was asked for and prints what came of it; pages and tree show it when this returns.
+// Performs the action and prints the result; pages and tree show it on return.
 [[nodiscard]] base::Status run_lifecycle(const LifecycleArguments& arguments,
                                          const OpenPublisher& open_publisher, const base::Clock& clock);
 [[nodiscard]] base::Status run_audit(const AuditArguments& arguments);

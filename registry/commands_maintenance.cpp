@@ -21,7 +21,7 @@ using io::Json;
 
 constexpr std::int64_t progress_interval_us = 2'000'000;
 constexpr const char* exit_statuses =
-    "\nExit status: 0 all is well, 1 something was found or it failed (standard error says what), 2 wrong "
+    "\nExit status: 0 success, 1 problems found or failure (see standard error), 2 wrong "
     "usage.\n";
 
 CLI::App* add(CLI::App& app, const char* name, const char* description, const char* example) {
@@ -111,25 +111,27 @@ void tell_of_tasks(const std::vector<std::string>& left_out) {
 
 void add_maintenance_commands(CLI::App& app, MaintenanceArguments& arguments) {
     CLI::App* verify = add(app, "verify",
-                           "read every stored blob from the disk, hold store and catalog against each other, "
-                           "isolate what is damaged; a stopped run goes on where it was",
+                           "read every stored blob from the disk, compare store and catalog, "
+                           "isolate damaged blobs; a stopped run continues where it was",
                            "verify -c registry.toml --rate-mib 50");
     add_config(verify, arguments);
-    verify->add_option("--rate-mib", arguments.rate_mib, "read at most so many MiB a second (default: all)")
+    verify->add_option("--rate-mib", arguments.rate_mib, "maximum read rate in MiB/s (default: unlimited)")
         ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}));
-    verify->add_flag("--restart", arguments.restart, "from the beginning, whatever an earlier run has done");
+    verify->add_flag("--restart", arguments.restart,
+                     "start from the beginning instead of continuing an earlier run");
     verify->add_flag("-q,--quiet", arguments.quiet, "no progress on standard error");
     verify->add_flag("--json", arguments.json, "one JSON document on standard output");
 
     CLI::App* backup =
         add(app, "backup",
-            "save catalog and blobs, while a server runs too; into an earlier backup's folder, "
-            "what is new. The configuration file and the task queue are not part of it",
+            "save catalog and blobs, also while a server runs; in an earlier backup's folder "
+            "only new blobs are copied. The configuration file and the task queue are not included",
             "backup -c registry.toml /backup/wheelyard");
     add_config(backup, arguments);
-    backup->add_option("folder", arguments.folder, "where to")->required();
-    backup->add_flag("--link", arguments.link,
-                     "hard links instead of copies: no space, and no help against a broken disk");
+    backup->add_option("folder", arguments.folder, "target folder")->required();
+    backup->add_flag(
+        "--link", arguments.link,
+        "hard links instead of copies: needs no space, but does not protect against a disk failure");
     backup->add_flag("--json", arguments.json, "one JSON document on standard output");
 
     CLI::App* restore = add(app, "restore", "make a data folder of a backup",
@@ -137,7 +139,7 @@ void add_maintenance_commands(CLI::App& app, MaintenanceArguments& arguments) {
     restore->add_option("folder", arguments.folder, "the backup")->required()->check(CLI::ExistingDirectory);
     restore
         ->add_option("store", arguments.store,
-                     "the data folder to make: [store] directory of a configuration")
+                     "the data folder to create: [store] directory of a configuration")
         ->required();
     restore->add_flag("--json", arguments.json, "one JSON document on standard output");
 }
@@ -167,10 +169,10 @@ base::Status run_verify(const MaintenanceArguments& arguments, const OpenPublish
         print_faults(report);
     }
     if (report.faults.empty()) return {};
-    return base::fail(
-        "verify.faults", "The store is not whole", std::to_string(report.faults.size()),
-        "damaged blobs lie in damaged/ and their files are quarantined: put the right bytes back "
-        "from a backup, then `release` the files");
+    return base::fail("verify.faults", "The store has damaged or missing data",
+                      std::to_string(report.faults.size()),
+                      "damaged blobs are in damaged/ and their files are quarantined: restore the bytes "
+                      "from a backup, then `release` the files");
 }
 
 base::Status run_backup(const MaintenanceArguments& arguments, const base::Clock& clock) {

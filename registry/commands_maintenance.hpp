@@ -1,4 +1,4 @@
-// The commands that look after the store as a whole: verify, backup, restore. Each may run beside a server.
+// Maintenance commands for the whole store: verify, backup, restore. Each may run beside a server.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ struct MaintenanceArguments {
 
 void add_maintenance_commands(CLI::App& app, MaintenanceArguments& arguments);
 
-// Failed also when something was found: the exit status is what cron looks at.
+// Also fails if it finds problems, so that cron sees the exit status.
 [[nodiscard]] base::Status run_verify(const MaintenanceArguments& arguments,
                                       const OpenPublisher& open_publisher, base::Clock& clock);
 [[nodiscard]] base::Status run_backup(const MaintenanceArguments& arguments, const base::Clock& clock);

@@ -74,8 +74,8 @@ base::Status run_init(const std::filesystem::path& directory) {
     auto fd = base::create_new(file);
     if (!fd) {
         if (fd.error().os_error != EEXIST) return base::fail(std::move(fd.error()));
-        return base::fail("init.exists", "There is a configuration already", file.string(),
-                          "edit that, or name another folder");
+        return base::fail("init.exists", "The configuration file already exists", file.string(),
+                          "edit it, or name another folder");
     }
     WHEELYARD_TRY(base::write_all(fd->get(), config_template()));
     WHEELYARD_TRY(base::fsync_file(fd->get(), file.string()));

@@ -1,4 +1,4 @@
-// Where a command goes: the data folder that is here, or a registry anywhere.
+// The target of a command: a local data folder or a remote registry.
 #pragma once
 
 #include <filesystem>

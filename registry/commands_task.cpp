@@ -41,7 +41,7 @@ class LocalDesk final : public TaskDesk {
     base::Result<Task> add(const wire::TaskWish& wish) override {
         WHEELYARD_ASSIGN(const wire::TaskWish checked, wire::check_wish(wish));
         if (config_.find_index(checked.index) == nullptr)
-            return base::fail("index.unknown", "There is no index of this name", checked.index,
+            return base::fail("index.unknown", "There is no index with this name", checked.index,
                               "configured: " + base::join(config_.index_names(), ", "));
         WHEELYARD_ASSIGN(tasks::AddedTask added, tasks_->add(checked, local_actor()));
         return std::move(added.task);
@@ -108,7 +108,7 @@ base::Result<std::unique_ptr<TaskDesk>> open_desk(const TaskArguments& arguments
     return std::make_unique<LocalDesk>(std::move(config), std::move(tasks));
 }
 
-std::string told(const Task& task) {
+std::string render_text(const Task& task) {
     const wire::TaskWish& wish = task.wish;
     std::string line = task.id + "  " + std::string(wire::task_state_text(task.state)) + "  " + wish.index +
                        "  " + wish.package + " " + wish.version + " for Python " + wish.python;
@@ -119,12 +119,12 @@ std::string told(const Task& task) {
 }
 
 void print_task(const Task& task, const TaskArguments& arguments) {
-    const std::string text = arguments.json ? wire::task_json(task).render() : told(task);
+    const std::string text = arguments.json ? wire::task_json(task).render() : render_text(task);
     std::printf("%s\n", text.c_str());
 }
 
 void print_row(const Task& task, const TaskArguments& arguments) {
-    const std::string text = arguments.json ? wire::task_row_json(task).render() : told(task);
+    const std::string text = arguments.json ? wire::task_row_json(task).render() : render_text(task);
     std::printf("%s\n", text.c_str());
 }
 
@@ -155,7 +155,7 @@ CLI::App* add_command(CLI::App* parent, const std::string& name, const std::stri
                       const std::string& example, TaskArguments& arguments) {
     CLI::App* command = parent->add_subcommand(name, description);
     command->footer("\nExample:\n  wheelyard-registry task " + name + " " + example +
-                    "\n\nExit status: 0 done; 1 it failed (standard error says why); 2 wrong usage.\n");
+                    "\n\nExit status: 0 success; 1 failure (see standard error); 2 wrong usage.\n");
     add_target(command, arguments.config, arguments.url, arguments.token_file);
     return command;
 }
@@ -170,31 +170,31 @@ void add_task_commands(CLI::App& app, TaskArguments& arguments) {
     CLI::App* task = app.add_subcommand("task", "wheels that agents are asked to build");
     task->require_subcommand(1);
     wire::TaskWish& wish = arguments.wish;
-    CLI::App* add = add_command(task, "add", "ask for a wheel; asked for already, it is that task",
+    CLI::App* add = add_command(task, "add", "request a wheel; returns the existing task if there is one",
                                 "bede-gh200 torch 2.4.0 --python 3.11 -c registry.toml", arguments);
     add->add_option("index", wish.index, "the index whose site should build it")->required();
-    add->add_option("package", wish.package, "its project: the agent has the recipe")->required();
+    add->add_option("package", wish.package, "the project (agents need a recipe for it)")->required();
     add->add_option("version", wish.version, "one exact version")->required();
-    add->add_option("--python", wish.python, "the Python it is for: 3.11")->required();
-    add->add_option("--accelerator", wish.accelerator, "one of the site's (default: none)");
+    add->add_option("--python", wish.python, "Python version, such as 3.11")->required();
+    add->add_option("--accelerator", wish.accelerator, "an accelerator of the site (default: none)");
     add->add_flag("--json", arguments.json, "one JSON document on standard output");
-    CLI::App* list = add_command(task, "list", "the tasks, in the order in which they were asked for",
+    CLI::App* list = add_command(task, "list", "list tasks in the order of their requests",
                                  "bede-gh200 --state queued -c registry.toml", arguments);
     list->add_option("index", wish.index, "only of this index");
     list->add_option("--state", arguments.state, "queued, claimed, done, failed or cancelled")
         ->check(CLI::IsMember({"queued", "claimed", "done", "failed", "cancelled"}));
     list->add_flag("--json", arguments.json, "JSON lines, without outcomes: `show` has them");
     CLI::App* show =
-        add_command(task, "show", "one task", "t5f0c9a31d2be --json -c registry.toml", arguments);
+        add_command(task, "show", "show a task", "t5f0c9a31d2be --json -c registry.toml", arguments);
     add_id(show, arguments);
     show->add_flag("--json", arguments.json, "one JSON document, with its outcome");
-    add_id(add_command(task, "log", "what its latest attempt has printed so far",
-                       "t5f0c9a31d2be -c registry.toml", arguments),
+    add_id(add_command(task, "log", "print the log of the latest attempt", "t5f0c9a31d2be -c registry.toml",
+                       arguments),
            arguments);
-    CLI::App* cancel = add_command(task, "cancel", "cancel a task; who builds it learns so at his next tick",
+    CLI::App* cancel = add_command(task, "cancel", "cancel a task; its agent notices at its next tick",
                                    "t5f0c9a31d2be --reason 'wrong version' -c registry.toml", arguments);
     add_id(cancel, arguments);
-    cancel->add_option("--reason", arguments.reason, "why, in one line");
+    cancel->add_option("--reason", arguments.reason, "the reason in one line");
     cancel->add_flag("--json", arguments.json, "one JSON document on standard output");
 }
 

@@ -40,8 +40,8 @@ base::Result<catalog::TokenRow> make_row(const TokenCreateArguments& arguments, 
     const bool printable = std::all_of(arguments.name.begin(), arguments.name.end(),
                                        [](char c) { return c >= ' ' && c != '\x7f'; });
     if (arguments.name.empty() || arguments.name.size() > max_token_name || !printable)
-        return base::fail("token.name", "A token's name is one line of 1 to 120 characters", arguments.name,
-                          "say who or what uses it");
+        return base::fail("token.name", "A token's name must be one line of 1 to 120 characters",
+                          arguments.name, "say who or what uses it");
     if (arguments.indexes.empty())
         return base::fail("token.no_index", "A token needs the indexes it is for", {},
                           "--index NAME, or --index '*' for all");
@@ -163,7 +163,7 @@ base::Status run_token_list(const std::filesystem::path& config_file, bool json,
 base::Status run_token_revoke(const std::filesystem::path& config_file, const std::string& id) {
     WHEELYARD_ASSIGN(const RegistryConfig config, read_config(config_file));
     WHEELYARD_ASSIGN(catalog::Catalog catalog, open_catalog(config));
-    // The whole text is accepted too: whoever has found a leaked token has that.
+    // Also accept the complete text: that is what the finder of a leaked token has.
     const auto whole = parse_token_text(id);
     const std::string public_id = whole ? whole->id : id;
     WHEELYARD_ASSIGN(const bool known, catalog.revoke_token(public_id));

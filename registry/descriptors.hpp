@@ -1,6 +1,6 @@
 // File descriptors are what connections, files, uploads, pages and SQLite compete for. A connection takes
-// one, and another while a file is sent over it. The server takes no more connections than leave enough for
-// the rest: strangers who only connect must stop neither uploads nor downloads.
+// one, and another while a file is sent over it. The server limits connections so that
+// enough remain for the rest: idle clients must block neither uploads nor downloads.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace wheelyard::registry {
 
-// Raises the process's soft limit (1024 by custom) to its hard one and returns what counts now.
+// Raises the process's soft limit (usually 1024) to its hard limit and returns the new soft limit.
 [[nodiscard]] std::uint64_t raise_descriptor_limit();
 
 struct DescriptorNeeds {

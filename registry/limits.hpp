@@ -8,7 +8,7 @@
 
 namespace wheelyard::registry {
 
-// Below this much room the registry says that it is not ready: SQLite, pages and a small wheel still fit.
+// Below this much free space /readyz reports not ready: SQLite, pages and a small wheel still fit.
 inline constexpr std::uint64_t min_free_bytes = 64 * base::mib;
 
 // File descriptors (descriptors.hpp).

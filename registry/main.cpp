@@ -26,7 +26,7 @@ using namespace wheelyard;
 constexpr int exit_failed = 1;
 constexpr int exit_usage = 2;
 constexpr const char* exit_statuses =
-    "\nExit status: 0 done, 1 it failed (standard error says why), 2 wrong usage.\n";
+    "\nExit status: 0 success, 1 failure (see standard error), 2 wrong usage.\n";
 
 // Server and commands on its data folder publish the same tree: each waits for its turn.
 base::Result<indexer::PublishReport> publish_in_turn(const catalog::Catalog& catalog,
@@ -97,19 +97,18 @@ void add_config(CLI::App* command, std::filesystem::path& config) {
 }
 
 void add_check(CLI::App& app, registry::CheckArguments& arguments) {
-    CLI::App* command =
-        app.add_subcommand("check", "check wheels by the rules that an upload meets, offline");
+    CLI::App* command = app.add_subcommand("check", "check wheels offline with the rules of an upload");
     command->add_option("paths", arguments.paths, "wheels, or folders whose *.whl are checked");
     command->add_flag("--json", arguments.json, "one JSON document on standard output");
     command->add_flag("--facts", arguments.facts,
-                      "also print what each wheel proves; with --json, what each ELF file inside does");
-    command->add_flag("-q,--quiet", arguments.quiet, "only wheels that are not accepted");
-    command->add_option("--threads", arguments.threads, "how many (default: one per core)");
+                      "also print each wheel's facts; with --json also those of each ELF file");
+    command->add_flag("-q,--quiet", arguments.quiet, "report only wheels that are not accepted");
+    command->add_option("--threads", arguments.threads, "number of threads (default: one per core)");
     command->add_option("--policy", arguments.policy,
-                        "judge by this preset (linux, manylinux-strict, mirror), or by a file's policy");
+                        "use this preset (linux, manylinux-strict, mirror) or policy file");
     command->add_option("--explain", arguments.explain,
-                        "explain the rule CODE, or all of them, and check nothing");
-    command->add_flag("--markdown", arguments.markdown, "with --explain all: as docs/reference/rules.md");
+                        "explain the rule CODE, or `all`, instead of checking");
+    command->add_flag("--markdown", arguments.markdown, "with --explain all: print docs/reference/rules.md");
     command->footer(
         "\nExample:\n  wheelyard-registry check --facts dist/*.whl\n  wheelyard-registry check --policy "
         "manylinux-strict dist\n\n"
@@ -120,23 +119,22 @@ void add_check(CLI::App& app, registry::CheckArguments& arguments) {
 void add_token(CLI::App& app, std::filesystem::path& config, registry::TokenCreateArguments& create,
                bool& json, std::string& id) {
     CLI::App* token =
-        app.add_subcommand("token", "make, list and revoke tokens; a running server takes notice at once");
+        app.add_subcommand("token", "create, list and revoke tokens; effective at once on a running server");
     token->require_subcommand(1);
     token->footer("\nExample:\n  wheelyard-registry token create -c registry.toml --name me --index main\n");
-    CLI::App* make = add_command(*token, "create", "make a token and show it, once",
+    CLI::App* make = add_command(*token, "create", "create a token and print it once",
                                  "wheelyard-registry token create -c registry.toml --name bede-agent --index "
                                  "bede-gh200 --expires 90d");
     add_config(make, create.config);
-    make->add_option("--name", create.name, "who or what uses it")->required();
-    make->add_option("--index", create.indexes, "an index it is for; several times for several, '*' for all")
+    make->add_option("--name", create.name, "name of its user or program")->required();
+    make->add_option("--index", create.indexes, "an index that it may use; repeatable, '*' for all")
         ->required();
-    make->add_option("--project", create.projects, "a project it is for (default: all)");
-    make->add_option("--action", create.actions, "what it may do (default: upload)");
+    make->add_option("--project", create.projects, "a project that it may use (default: all)");
+    make->add_option("--action", create.actions, "a permitted action (default: upload)");
     make->add_option("--expires", create.expires, "its lifetime: 12h, 90d, 8w (default: forever)");
     CLI::Option* as_json =
         make->add_flag("--json", create.json, "one JSON document, the token's text in `token`");
-    make->add_option("--to", create.to,
-                     "a new file that gets the token, for its owner alone; it is not shown")
+    make->add_option("--to", create.to, "write the token to this new file (mode 0600) instead of printing it")
         ->excludes(as_json);
     CLI::App* list = add_command(*token, "list", "list tokens, never their secrets",
                                  "wheelyard-registry token list -c registry.toml");
@@ -149,7 +147,7 @@ void add_token(CLI::App& app, std::filesystem::path& config, registry::TokenCrea
 }
 
 int run(int argc, char** argv) {
-    CLI::App app("wheelyard-registry takes wheels, proves what they are, keeps them and serves them to pip.");
+    CLI::App app("wheelyard-registry receives, checks, stores and serves Python wheels.");
     app.name("wheelyard-registry");
     app.set_version_flag("--version", "wheelyard-registry " WHEELYARD_VERSION);
     app.require_subcommand(1);
@@ -164,11 +162,11 @@ int run(int argc, char** argv) {
                     "wheelyard-registry serve --config registry.toml --ready-file /run/wheelyard/ready");
     add_config(serve_command, serve.config);
     serve_command->add_option("--ready-file", serve.ready_file,
-                              "written with the server's URL once it answers requests");
+                              "file that receives the server's URL once it is ready");
 
     std::filesystem::path directory = ".";
     add_command(app, "init", "write a commented configuration, registry.toml", "wheelyard-registry init farm")
-        ->add_option("directory", directory, "where to (default: here)");
+        ->add_option("directory", directory, "target folder (default: .)");
 
     std::filesystem::path config;
     registry::TokenCreateArguments create;

@@ -30,7 +30,7 @@ base::Result<std::unique_ptr<OpenedStore>> open_store(const std::filesystem::pat
     WHEELYARD_ASSIGN(RegistryConfig config, read_config(config_file));
     for (const std::string& index : indexes) {
         if (!index.empty() && config.find_index(index) == nullptr)
-            return base::fail("lifecycle.no_such_index", "There is no index of this name", index,
+            return base::fail("lifecycle.no_such_index", "There is no index with this name", index,
                               "configured: " + base::join(config.index_names(), ", "));
     }
     WHEELYARD_TRY(base::file_size(config.catalog_file()));

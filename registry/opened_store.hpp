@@ -1,5 +1,5 @@
-// What a command beside the server works on: the data folder that a configuration names, opened, with what
-// brings its pages up to date.
+// The opened data folder of a configuration, with its publisher, for commands that run without or beside the
+// server.
 #pragma once
 
 #include <filesystem>
@@ -17,9 +17,9 @@ struct OpenedStore {
     catalog::Catalog catalog;
     PublishFunction publish;
 
-    // Of this object, which has to stay where it is.
+    // Refers to this object, which must not move.
     [[nodiscard]] lifecycle::Place place(const base::Clock& clock);
-    // Brings the pages up to date; an error when those of `files` were left behind.
+    // Publishes the pages; an error if those of `files` could not be updated.
     [[nodiscard]] base::Status show(const std::vector<catalog::FileName>& files) const;
 };
 

@@ -14,7 +14,8 @@ class RemoteRegistry {
     // Errors: "lifecycle.token_file".
     [[nodiscard]] static base::Result<RemoteRegistry> open(std::string url,
                                                            const std::filesystem::path& token_file);
-    // The body of a 200; any other answer is an error in the server's own words. `address` begins with "/".
+    // Returns the body of a 200; any other reply becomes an error with the server's message. `address` begins
+    // with "/".
     [[nodiscard]] base::Result<std::string> post(const std::string& address, const std::string& json);
     [[nodiscard]] base::Result<std::string> get(const std::string& address);
 

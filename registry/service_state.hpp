@@ -1,5 +1,5 @@
-// What this registry says of itself to /readyz and /metrics: how far the pages are behind, and how much room
-// is left. Knowledge only, but for the one call that looks.
+// The registry's state for /readyz and /metrics: publishing lag and free disk space. Pure except for the call
+// that reads it.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +13,11 @@
 
 namespace wheelyard::registry {
 
-// Why an upload would not become installable now, for a person; empty: it would. Pages that are behind for
-// less than `patience_ms` are on their way.
+// Why uploads do not become installable now; empty if they do. A lag below `patience_ms` is normal.
 [[nodiscard]] std::string why_not_ready(const PublishQueue::Lag& lag, std::uint64_t free_bytes,
                                         std::int64_t patience_ms);
 
-// Never waits for long: two locks that are held for moments, and statvfs(2).
+// Does not block for long: two short locks and statvfs(2).
 [[nodiscard]] http::ServiceState look_at_service(const PublishQueue& pages, const Writer& writer,
                                                  const tasks::TaskStore& tasks,
                                                  const std::filesystem::path& store,

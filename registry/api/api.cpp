@@ -93,7 +93,7 @@ wire::Answered<void> Api::check_scope(const Action& action, const catalog::Token
 // The token that uploaded a file cannot promote it: promotion is a second opinion.
 wire::Answered<void> Api::check_promotion(const Action& action, const catalog::TokenRow& token) {
     if (parts_.config.find_index(action.to_index) == nullptr)
-        return refuse(404, "index.unknown", "There is no index of this name", action.to_index,
+        return refuse(404, "index.unknown", "There is no index with this name", action.to_index,
                       "GET / lists the indexes");
     const auto row = parts_.writer.find_file(action.index, action.filename);
     if (!row) return tl::unexpected(problem_of_change(row.error()));
@@ -137,7 +137,7 @@ wire::Answered<http::ApiReply> Api::change(const http::ApiRequest& request, cons
         return tl::unexpected(std::move(problem));
     };
     if (row.subject != Subject::registry && parts_.config.find_index(action.index) == nullptr)
-        return refuse(404, "index.unknown", "There is no index of this name", action.index,
+        return refuse(404, "index.unknown", "There is no index with this name", action.index,
                       "GET / lists the indexes");
     if (const auto read = lifecycle::read_body(request.body, action); !read) return fail(read.error());
     if (!action.project.empty()) action.project = wheel::normalize_name(action.project);

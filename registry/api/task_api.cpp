@@ -155,7 +155,7 @@ TaskApi::Reply TaskApi::add(const http::ApiRequest& request, const Identity& tok
         return refuse(403, "auth.scope_refused", "This token does not permit adding this task", token.id,
                       "ask an administrator for a token with the action `task` for this index and project");
     if (parts_.config.find_index(wish->index) == nullptr)
-        return refuse(404, "index.unknown", "There is no index of this name", wish->index,
+        return refuse(404, "index.unknown", "There is no index with this name", wish->index,
                       "GET / lists the indexes");
     const auto added = parts_.tasks.add(*wish, token.name);
     if (!added) return fail(request, token, added.error());
@@ -210,7 +210,7 @@ TaskApi::Reply TaskApi::claim(const http::ApiRequest& request, const Identity& t
                       token.id, "ask an administrator for a token with the action `build` for this index");
     const IndexConfig* index = parts_.config.find_index(offer->index);
     if (index == nullptr)
-        return refuse(404, "index.unknown", "There is no index of this name", offer->index,
+        return refuse(404, "index.unknown", "There is no index with this name", offer->index,
                       "GET / lists the indexes");
     const TokenText text = make_token_text();
     const tasks::ClaimTerms terms{target_of(*index), token.id, text.id, hash_token_secret(text.secret)};

@@ -1,11 +1,10 @@
-// Taking blobs away, beside uploads that may be storing the very same bytes.
+// Removes blobs while uploads may be storing the same bytes.
 //
-// An upload that finds its bytes there does not write them again: it marks the file as stored now (its mtime)
-// and then commits the row. So a blob is removed in three steps: renamed into `collecting/`, looked at, and
-// removed for good or put back. An upload that marked it before the rename is seen by that look; one that
-// comes after finds nothing there and stores its own. Either way its row has its bytes. What a killed
-// collection leaves in `collecting/` is put back by the next open(): a blob too many is an orphan, one too
-// few is damage.
+// An upload whose bytes exist already does not write them again: it updates the file's mtime and then commits
+// the row. A blob is therefore removed in three steps: rename into `collecting/`, check its mtime, then
+// delete it or put it back. The check sees an upload that touched the file before the rename; a later upload
+// finds no file and stores its own. Either way the row has its bytes. The next open() puts back what a killed
+// collection left in `collecting/`: an extra blob is an orphan, a missing one is damage.
 #include "registry/blobs/collection.hpp"
 
 #include <fcntl.h>
@@ -36,8 +35,8 @@ base::UnixMicros micros_of(const struct timespec& time) {
     return static_cast<base::UnixMicros>(time.tv_sec) * 1'000'000 + time.tv_nsec / 1000;
 }
 
-// One collection at a time: a second one would put newer bytes of the same name where the first is about to
-// remove old ones. Ends with its descriptor.
+// Serializes collections: a second one could move newer bytes to the name that the first is about to delete.
+// Closing the descriptor releases the lock.
 base::Result<base::Fd> lock_collecting(const fs::path& folder) {
     base::Fd fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!fd) return base::fail_errno("open", folder.string(), errno);
@@ -47,7 +46,7 @@ base::Result<base::Fd> lock_collecting(const fs::path& folder) {
     return fd;
 }
 
-// Back to its place; bytes that are there already stay.
+// Puts a blob back; an existing file in its place stays.
 base::Status put_back(const fs::path& taken, const fs::path& place) {
     if (::link(taken.c_str(), place.c_str()) != 0 && errno != EEXIST && errno != ENOENT)
         return base::fail_errno("link", place.string(), errno);
@@ -86,7 +85,7 @@ base::Result<std::vector<StoredBlob>> BlobStore::list(std::string_view two_digit
         if (!base::is_sha256_hex(name) || name.substr(0, 2) != two_digits) continue;
         struct stat status {};
         if (::stat(entry->path().c_str(), &status) != 0) {
-            if (errno == ENOENT) continue;  // collected by another process meanwhile
+            if (errno == ENOENT) continue;  // collected by another process in the meantime
             return base::fail_errno("stat", entry->path().string(), errno);
         }
         blobs.push_back({.sha256 = std::move(name),
@@ -124,9 +123,9 @@ base::Result<bool> BlobStore::remove_if_stored_before(std::string_view sha256,
 }
 
 base::Status BlobStore::set_aside_damaged(std::string_view sha256) const {
-    const fs::path aside = directory_ / "damaged" / sha256;
-    WHEELYARD_TRY(base::make_directories(aside.parent_path()));
-    WHEELYARD_TRY(base::rename_durably(path_of(sha256), aside));
+    const fs::path damaged = directory_ / "damaged" / sha256;
+    WHEELYARD_TRY(base::make_directories(damaged.parent_path()));
+    WHEELYARD_TRY(base::rename_durably(path_of(sha256), damaged));
     return base::fsync_directory(path_of(sha256).parent_path());
 }
 

@@ -1,4 +1,4 @@
-// What store.cpp and collection.cpp share. Internal to this folder.
+// Shared by store.cpp and collection.cpp. Internal to this folder.
 #pragma once
 
 #include <filesystem>
@@ -10,7 +10,7 @@ namespace wheelyard::blobs {
 [[nodiscard]] inline std::filesystem::path root_of(const std::filesystem::path& directory) {
     return directory / "blobs" / "sha256";
 }
-// A collection that was killed may have left a blob outside its place: back it goes.
+// Puts back blobs that a killed collection left in `collecting/`.
 [[nodiscard]] base::Status put_back_collecting(const std::filesystem::path& directory);
 
 }  // namespace wheelyard::blobs

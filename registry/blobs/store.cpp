@@ -1,9 +1,8 @@
 // The content-addressed store on a local disk.
 //
-// Who may remove a staged file: every writer holds flock(2) on the file it stages, and the kernel drops that
-// lock when the process dies, however it dies. open() therefore removes exactly the staged files whose lock
-// it can take: leftovers of dead runs go, files of other living processes (a CLI command beside the server,
-// or a server in another container) stay.
+// Every writer holds a flock(2) on the file it stages, and the kernel releases the lock when the process
+// ends. open() therefore removes exactly the staged files that it can lock: leftovers of dead processes go,
+// files of running ones (a CLI command, or a server in another container) stay.
 #include "registry/blobs/store.hpp"
 
 #include <fcntl.h>
@@ -29,15 +28,14 @@ namespace fs = std::filesystem;
 constexpr mode_t staged_mode = 0600;
 constexpr mode_t stored_mode = 0444;
 constexpr int max_staging_tries = 16;
-// After this much the kernel is asked to begin writing, so that the fsync of a multi-GB wheel finds little
-// left to do.
+// Writeback starts after each such step, so that the final fsync of a multi-GB wheel is short.
 constexpr std::uint64_t writeback_step_bytes = 32 * base::mib;
 
 fs::path staging_of(const fs::path& directory) {
     return directory / "staging";
 }
 
-// Takes the lock that says "a living process writes this file". False: another process has it.
+// Takes the lock that marks the file as in use. Returns false if another process holds it.
 base::Result<bool> try_lock(int fd, const fs::path& path) {
     while (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
         if (errno == EWOULDBLOCK) return false;
@@ -46,8 +44,8 @@ base::Result<bool> try_lock(int fd, const fs::path& path) {
     return true;
 }
 
-// What cannot be opened or locked (another user's, a file system without flock) stays: it is an orphan, no
-// damage.
+// A file that cannot be opened or locked (another user's, a file system without flock) stays: it is an
+// orphan, not damage.
 base::Status remove_leftover(const fs::path& path) {
     constexpr int flags = O_CLOEXEC | O_NOFOLLOW;
     base::Fd fd(::open(path.c_str(), O_RDWR | flags));               // NFS locks writable files only
@@ -66,7 +64,7 @@ base::Status remove_leftovers(const fs::path& staging) {
     return {};
 }
 
-// A staged file whose name a cleaner took away between its creation and its lock has no link any more.
+// False if a cleaner removed the file between its creation and its lock.
 base::Result<bool> still_linked(int fd, const fs::path& path) {
     struct stat status {};
     if (::fstat(fd, &status) != 0) return base::fail_errno("fstat", path.string(), errno);
@@ -100,11 +98,11 @@ base::Status place(const fs::path& staged, const fs::path& target, std::uint64_t
         }
         if (errno != ENOENT || tries == max_staging_tries)
             return base::fail_errno("utimensat", target.string(), errno);
-        // A collection took it away between the calls: ours goes in its place.
+        // A collection removed it between the calls: link again.
     }
-    return base::fail("blobs.damaged", "The stored file with this SHA-256 has another size than these bytes",
+    return base::fail("blobs.damaged", "The stored file with this SHA-256 has a different size",
                       target.string(),
-                      "restore this file from a backup: the disk or a person has changed it");
+                      "restore this file from a backup: it was modified or the disk is faulty");
 }
 
 }  // namespace
@@ -121,7 +119,7 @@ StagedBlob::StagedBlob(StagedBlob&& other) noexcept
       written_back_(other.written_back_) {}
 
 StagedBlob::~StagedBlob() {
-    if (!path_.empty()) ::unlink(path_.c_str());  // a name that stays is a leftover for the next open()
+    if (!path_.empty()) ::unlink(path_.c_str());  // if this fails, the next open() removes the file
 }
 
 base::Status StagedBlob::write(std::string_view bytes) {
@@ -130,7 +128,7 @@ base::Status StagedBlob::write(std::string_view bytes) {
     sha256_.update(bytes);
     size_ += bytes.size();
     if (size_ - written_back_ >= writeback_step_bytes) {
-        // Advice only: what cannot be written is reported by fsync.
+        // Advisory only: fsync reports write errors.
         static_cast<void>(::sync_file_range(fd_.get(), static_cast<off64_t>(written_back_),
                                             static_cast<off64_t>(size_ - written_back_),
                                             SYNC_FILE_RANGE_WRITE));
@@ -175,7 +173,7 @@ base::Result<std::string> BlobStore::store(StagedBlob&& staged) const {
     if (::fchmod(fd, stored_mode) != 0) return base::fail_errno("fchmod", owned.path_.string(), errno);
     WHEELYARD_TRY(base::fsync_file(fd, owned.path_.string()));
     WHEELYARD_TRY(place(owned.path_, target, owned.size_));
-    // Also when the name was there: whoever made it may not have come to this line yet.
+    // Also if the name existed: its creator may not have synced the folder yet.
     WHEELYARD_TRY(base::fsync_directory(target.parent_path()));
     return digest;
 }

@@ -23,7 +23,7 @@ namespace wheelyard::blobs {
 
 class BlobStore;
 
-// Bytes on their way in. The destructor removes what was not stored.
+// A blob being written. The destructor removes it unless it was stored.
 class StagedBlob {
   public:
     StagedBlob(StagedBlob&& other) noexcept;
@@ -34,7 +34,7 @@ class StagedBlob {
 
     [[nodiscard]] base::Status write(std::string_view bytes);  // appends and hashes
     [[nodiscard]] std::uint64_t size() const { return size_; }
-    // The SHA-256 (hex) of all that was written; ends writing.
+    // The SHA-256 (hex) of the written bytes. No write() after this.
     [[nodiscard]] const std::string& finish();
     [[nodiscard]] const std::filesystem::path& path() const { return path_; }
 
@@ -46,7 +46,7 @@ class StagedBlob {
     base::Digest sha256_;
     std::string digest_;
     std::uint64_t size_ = 0;
-    std::uint64_t written_back_ = 0;  // how much the kernel has been asked to write
+    std::uint64_t written_back_ = 0;  // bytes for which writeback was started
 };
 
 struct StoredBlob {
@@ -67,16 +67,16 @@ class BlobStore {
     [[nodiscard]] base::Result<std::string> store_bytes(std::string_view bytes) const;
     // The blobs whose hash begins with these two digits, sorted by hash.
     [[nodiscard]] base::Result<std::vector<StoredBlob>> list(std::string_view two_digits) const;
-    // Removes the blob unless its bytes were stored at or after `before`; true: it is gone. The caller has
-    // made sure that no row refers to it (collection.cpp tells why an upload at the same moment is safe).
+    // Removes the blob unless its bytes were stored at or after `before`; true: removed. The caller
+    // ensures that no row refers to it; collection.cpp explains why a concurrent upload is safe.
     [[nodiscard]] base::Result<bool> remove_if_stored_before(std::string_view sha256,
                                                              base::UnixMicros before) const;
-    // Out of reach of everybody who serves: `damaged/<hash>`, for a person to look at. An earlier one of
-    // that name is replaced.
+    // Moves the blob to `damaged/<hash>` for inspection, where nothing serves it. Replaces an earlier one.
     [[nodiscard]] base::Status set_aside_damaged(std::string_view sha256) const;
     [[nodiscard]] const std::filesystem::path& directory() const { return directory_; }
     [[nodiscard]] std::filesystem::path path_of(std::string_view sha256) const;
-    [[nodiscard]] std::string path_text_of(std::string_view sha256) const;  // for who asks for millions
+    [[nodiscard]] std::string path_text_of(
+        std::string_view sha256) const;  // faster, for callers with millions of blobs
     [[nodiscard]] bool contains(std::string_view sha256) const;
 
   private:

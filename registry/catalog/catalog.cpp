@@ -15,7 +15,7 @@ std::string render_list(const std::vector<std::string>& items) {
     return io::Json::array_of(items).render();
 }
 
-// Damaged: a token that can do nothing, which is the safe reading.
+// A damaged list yields a token without rights, which is the safe interpretation.
 std::vector<std::string> parse_list(std::string_view json) {
     return io::parse_json(json).value_or(io::Json()).texts();
 }
@@ -39,12 +39,11 @@ base::Status add_blob(const Database& database, std::string_view sha256, std::ui
         sha256, static_cast<std::int64_t>(size_bytes));
 }
 
-// Into one that is used again: a long log has millions.
+// Reuses one Event, because a long log has millions.
 base::Status read_event(const Statement& query, EventParts parts, Event& event) {
     const auto kind = parse_event_kind(query.view(1));
     if (!kind)
-        return base::fail("catalog.unknown_event",
-                          "The event log holds a kind of event that this program does not know",
+        return base::fail("catalog.unknown_event", "The event log contains an unknown kind of event",
                           query.text(1), "upgrade this program");
     const bool is_all = parts == EventParts::all;
     event.serial = query.integer(0);
@@ -64,7 +63,7 @@ constexpr std::string_view file_columns =
     "requires_python, upload_time, uploaded_by, yanked, yanked_reason, facts_json, state, state_reason, "
     "pinned, metadata_name";
 
-// The schema allows no other word; were there one, hiding the file is the safe reading.
+// The schema permits no other value; if there is one, hiding the file is safe.
 FileState state_of(std::string_view text) {
     return parse_file_state(text).value_or(FileState::quarantined);
 }
@@ -120,8 +119,8 @@ base::Result<std::optional<ProjectRow>> find_project(const Database& database, s
 
 namespace {
 
-// A file that an index shows by inheritance keeps its bytes there, too: whoever has a lock file with its hash
-// would otherwise meet another one under its name.
+// An inherited file also keeps its bytes in the inheriting index: otherwise lock files with its hash would
+// break.
 base::Result<std::optional<Added>> find_inherited(const Database& database, const FileRow& row) {
     WHEELYARD_ASSIGN(const Inheritance inheritance, read_inheritance(database));
     if (!inheritance.inherits(row.index)) return std::nullopt;
@@ -208,7 +207,7 @@ base::Result<Catalog> Catalog::open(const std::filesystem::path& file, Mode mode
     const bool writes = mode != Mode::read_only;
     WHEELYARD_ASSIGN(Database database,
                      Database::open(file, writes ? Database::Mode::read_write : Database::Mode::read_only));
-    if (mode != Mode::alone) WHEELYARD_TRY(database.keep_log());  // before any statement can open it
+    if (mode != Mode::alone) WHEELYARD_TRY(database.keep_log());  // before any statement opens the log
     WHEELYARD_TRY(database.run("PRAGMA foreign_keys = ON"));
     if (writes) {
         // WAL: readers never wait for the writer. FULL: a commit is on the disk when it returns (WAL's NORMAL
@@ -238,7 +237,7 @@ base::Result<std::vector<Added>> Catalog::add_files(std::span<const FileRow> row
             all.push_back(*std::move(earlier));
             continue;
         }
-        // The event first: the row names its serial.
+        // Append the event first: the row refers to its serial.
         WHEELYARD_ASSIGN(const Serial serial,
                          append_event(database, EventKind::file_added, row,
                                       {.actor = row.uploaded_by, .reason = {}, .time = row.upload_time}));
@@ -299,9 +298,9 @@ base::Result<std::vector<Event>> Catalog::events_after(Serial serial, std::size_
 
 base::Status Catalog::for_each_event(Serial after, Serial until,
                                      const std::function<base::Status(Event&)>& see, EventParts parts) const {
-    // In pieces: a reader that stays in one transaction keeps SQLite from shortening its log.
+    // In batches: a long read transaction prevents SQLite from truncating its write-ahead log.
     constexpr std::size_t events_at_once = 1'000;
-    // With all their parts they are shown to somebody, for whom `see` may wait: not within a transaction.
+    // With all parts, `see` may block on output, so it runs outside a transaction.
     while (parts == EventParts::all && after < until) {
         WHEELYARD_ASSIGN(auto events, events_after(after, events_at_once));
         for (Event& event : events) {

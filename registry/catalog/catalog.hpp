@@ -1,7 +1,7 @@
-// The catalog: which file is published where, and the append-only log of how it came to be. SQLite behind
-// catalog.cpp; no row id leaves it, and no SQL stands outside this folder.
+// The catalog: the published files of every index, and the append-only event log. Stored in SQLite; row ids
+// and SQL do not leave this folder.
 //
-// Threads: a Catalog is one connection and belongs to one thread at a time. The registry writes through one
+// Threads: a Catalog is one connection used by one thread at a time. The registry writes through one
 // writer (registry/writer.hpp); the indexer opens its own, read-only.
 #pragma once
 
@@ -25,13 +25,13 @@ namespace wheelyard::catalog {
 using Serial = std::int64_t;  // of the global event log; 0: nothing has happened yet
 inline constexpr Serial newest_of_all = std::numeric_limits<Serial>::max();
 
-// A quarantined file keeps its name and its bytes; no page shows it and no address serves it.
+// A quarantined file keeps its name and bytes, but is neither listed nor served.
 enum class FileState { active, quarantined };
 [[nodiscard]] std::string_view file_state_text(FileState state);
 [[nodiscard]] std::optional<FileState> parse_file_state(std::string_view text);
 
-// PEP 792. archived: no new files; quarantined: no new files, and none is offered; deprecated: as active, and
-// says so.
+// PEP 792. archived: no new files; quarantined: no new files and none is listed; deprecated: like active,
+// with a notice.
 enum class ProjectStatus { active, archived, quarantined, deprecated };
 [[nodiscard]] std::string_view project_status_text(ProjectStatus status);
 [[nodiscard]] std::optional<ProjectStatus> parse_project_status(std::string_view text);
@@ -39,9 +39,9 @@ enum class ProjectStatus { active, archived, quarantined, deprecated };
 // One published (or once published) file of an index. `upload_time` is when it was committed.
 struct FileRow {
     std::string index;
-    std::string project;  // normalised
+    std::string project;  // normalized
     std::string filename;
-    std::string version;  // normalised
+    std::string version;  // normalized
     std::string sha256;
     std::uint64_t size_bytes = 0;
     std::string metadata_sha256;  // of the METADATA blob that `.metadata` serves
@@ -54,8 +54,8 @@ struct FileRow {
     std::string facts_json;  // inspect::Facts as JSON
     FileState state = FileState::active;
     std::string state_reason = {};   // why it is quarantined
-    bool pinned = false;             // neither deleted by hand nor by a retention rule
-    std::string metadata_name = {};  // METADATA's Name as spelled there; empty: not known
+    bool pinned = false;             // protected from deletion and retention
+    std::string metadata_name = {};  // METADATA's Name as written; empty: unknown
 };
 
 enum class EventKind {
@@ -69,8 +69,8 @@ enum class EventKind {
     file_pinned,
     file_unpinned,
     project_status_changed,  // details: {"format":"wheelyard.project-status/1","status":…,"reason":…}
-    blobs_collected,         // of no index: details: what gc took away
-    index_changed,           // of no project: details: the index's rule as it is now
+    blobs_collected,         // no index; details: the blobs that gc removed
+    index_changed,           // no project; details: the new rule of the index
 };
 [[nodiscard]] std::string_view event_kind_text(EventKind kind);
 [[nodiscard]] std::optional<EventKind> parse_event_kind(std::string_view text);
@@ -87,13 +87,13 @@ struct Event {
     std::string reason = {};   // in the actor's words
 };
 
-// What is read of events. of_pages: details of deletions alone, which are the files that leave a tree, and
-// neither actor nor reason. Of a long log, details are nearly all of its bytes.
+// Which members of events are read. of_pages: details only of deletions, without actor and reason. Details
+// are most of a long log's bytes.
 enum class EventParts { all, of_pages };
 
 struct ProjectRow {
     std::string index;
-    std::string project;  // normalised
+    std::string project;  // normalized
     ProjectStatus status = ProjectStatus::active;
     std::string status_reason = {};
 };
@@ -107,7 +107,7 @@ struct Added {
     std::string index_there = {};  // name_taken: where, when the name is an inherited one
 };
 
-// Who changes something, why, and when: kept in the event for good.
+// Who changes something, why, and when; recorded permanently in the event.
 struct Cause {
     std::string actor;
     std::string reason = {};
@@ -119,7 +119,7 @@ struct FileName {
 };
 enum class ChangeOutcome {
     changed,
-    already_so,  // nothing was to do: a repeated command is no error
+    already_so,  // no change needed; repeating a command is not an error
     no_such_file,
     no_such_project,
     pinned,            // unpin it first
@@ -130,8 +130,8 @@ enum class ChangeOutcome {
 };
 struct Changed {
     ChangeOutcome outcome = ChangeOutcome::changed;
-    Serial serial = 0;             // what must be visible before the change is (changed and already_so)
-    std::string project = {};      // normalised, where it is known
+    Serial serial = 0;             // once this serial is visible, so is the change (changed and already_so)
+    std::string project = {};      // normalized, where it is known
     std::string value_there = {};  // name_taken: the hash; project_closed: the status
 };
 
@@ -140,7 +140,7 @@ struct BlobRow {
     std::string sha256;
     std::uint64_t size_bytes = 0;
     bool referenced = false;
-    base::UnixMicros unreferenced_since = 0;  // 0: never was referenced and given up
+    base::UnixMicros unreferenced_since = 0;  // 0: not unreferenced
 };
 
 // Tokens are stored as SHA-256 of the secret; the secret itself is shown once.
@@ -149,7 +149,7 @@ struct TokenRow {
     std::string secret_sha256;
     std::string name;                   // who or what uses it
     std::vector<std::string> indexes;   // "*" for all
-    std::vector<std::string> projects;  // normalised names or "*"
+    std::vector<std::string> projects;  // normalized names or "*"
     std::vector<std::string> actions;   // "upload"
     base::UnixMicros created = 0;
     base::UnixMicros expires = 0;  // 0: never
@@ -169,7 +169,7 @@ class Catalog {
 
     // One transaction each, durable when it returns (synchronous=FULL).
     [[nodiscard]] base::Result<Added> add_file(const FileRow& row);
-    // All in one transaction, so for one fsync; each sees the ones before it. An error: none was added.
+    // One transaction and one fsync for all; each row sees the ones before it. After an error none was added.
     [[nodiscard]] base::Result<std::vector<Added>> add_files(std::span<const FileRow> rows);
     [[nodiscard]] base::Result<Changed> set_yanked(const FileName& name, bool yanked, const Cause& cause);
     [[nodiscard]] base::Result<Changed> set_file_state(const FileName& name, FileState state,
@@ -178,11 +178,11 @@ class Catalog {
     // Leaves a tombstone: the name is never used again. Its blobs stay until gc.
     [[nodiscard]] base::Result<Changed> delete_file(const FileName& name, const Cause& cause);
     [[nodiscard]] base::Result<Changed> set_project_status(const ProjectRow& wanted, const Cause& cause);
-    // The file appears in `to_index` too; no byte is copied.
+    // Adds the file to `to_index` as well; no bytes are copied.
     [[nodiscard]] base::Result<Changed> promote_file(const FileName& name, const std::string& to_index,
                                                      const Cause& cause);
-    // Forgets those of the blobs that no row refers to, with one event; returns them: they may now be
-    // unlinked. `bytes` is told in the event.
+    // Forgets those of the blobs that no row refers to, with one event; returns them: the caller may
+    // now unlink them.
     [[nodiscard]] base::Result<std::vector<std::string>> forget_blobs(const std::vector<std::string>& sha256s,
                                                                       const Cause& cause);
     // The rules of all indexes from now on: one event for each that differs from what was. Those of indexes
@@ -191,8 +191,8 @@ class Catalog {
     [[nodiscard]] base::Status add_token(const TokenRow& row);
     [[nodiscard]] base::Result<bool> revoke_token(std::string_view id);  // false: no such token
 
-    // What `read` reads through this catalog is of one moment, and costs SQLite's locks once. To be short:
-    // its log is not shortened meanwhile.
+    // Runs `read` in one read transaction: a consistent snapshot, one lock. Keep it short: SQLite cannot
+    // truncate its log during it.
     [[nodiscard]] base::Status in_one_snapshot(const std::function<base::Status()>& read) const;
     [[nodiscard]] base::Result<Serial> last_serial() const;
     [[nodiscard]] base::Result<std::vector<Event>> events_after(Serial serial, std::size_t most) const;
@@ -225,17 +225,17 @@ class Catalog {
                                                                   std::string_view name) const;
     // nullopt: no row, so nothing refers to it.
     [[nodiscard]] base::Result<std::optional<BlobRow>> blob(std::string_view sha256) const;
-    // Sorted by hash, after `sha256`, at most so many.
+    // The blobs after `sha256` in hash order, at most this many.
     [[nodiscard]] base::Result<std::vector<BlobRow>> blobs_after(std::string_view sha256,
                                                                  std::size_t most) const;
     // Files whose bytes or METADATA are this blob, in all indexes.
     [[nodiscard]] base::Result<std::vector<FileRow>> files_of_blob(std::string_view sha256) const;
-    // What SQLite and the schema's own rules find wrong; empty: nothing.
+    // Problems that SQLite's checks and the schema's rules find; empty if none.
     [[nodiscard]] base::Result<std::vector<std::string>> faults() const;
     // A consistent copy, made while others write; durable when it returns. `to` must not exist.
     [[nodiscard]] base::Status copy_to(const std::filesystem::path& to) const;
     [[nodiscard]] base::Result<std::vector<TokenRow>> tokens() const;
-    // Changes whenever another connection has committed (PRAGMA data_version): tells a cache to reload.
+    // Changes whenever another connection has committed (PRAGMA data_version), for cache invalidation.
     [[nodiscard]] base::Result<std::int64_t> data_version() const;
 
   private:

@@ -1,4 +1,4 @@
-// What catalog.cpp (reading, adding), changes.cpp (the life after that) and shown.cpp (inheritance) share.
+// Shared by catalog.cpp (reading, adding), changes.cpp (later changes) and shown.cpp (inheritance).
 // Internal to this folder.
 #pragma once
 
@@ -20,7 +20,7 @@ struct Catalog::State {
     State(Database opened, bool merges) : database(std::move(opened)), merges_log_at_end(merges) {}
     State(const State&) = delete;
     State& operator=(const State&) = delete;
-    // After a clean stop the file alone holds every row, also where a reader's connection closes last.
+    // After a clean stop the database file alone holds every row, even if a reader closes last.
     ~State() {
         if (merges_log_at_end) database.merge_log();
     }
@@ -51,10 +51,10 @@ auto collect(Statement& query, Read read) -> base::Result<std::vector<decltype(r
                                                                    const Inheritance& inheritance,
                                                                    const std::string& index,
                                                                    std::string_view project);
-// What stands in the way of a new name: nothing, itself, other bytes (here, or
+// What prevents adding a new name: nothing, itself, other bytes (here, or
 // inherited under this name), a tombstone, or its project's status.
 [[nodiscard]] base::Result<std::optional<Added>> find_earlier(const Database& database, const FileRow& row);
-// Blobs, project and file row, inside the caller's transaction; `serial` is the event that tells of them.
+// Blobs, project and file row, inside the caller's transaction; `serial` is their event.
 [[nodiscard]] base::Status insert_file(const Database& database, const FileRow& row, Serial serial);
 // An event about a file: its details are the whole row.
 [[nodiscard]] base::Result<Serial> append_event(const Database& database, EventKind kind, const FileRow& row,

@@ -1,5 +1,5 @@
-// What happens to files and projects after they were added: each change is one transaction that holds the row
-// and the event that tells of it, so that the log and the state never disagree.
+// Changes to existing files and projects. Each is one transaction with the row and its event, so that log and
+// state always agree.
 #include <utility>
 
 #include "lib/io/json.hpp"
@@ -9,7 +9,7 @@
 namespace wheelyard::catalog {
 namespace {
 
-// Every column that refers to a blob. A table that comes to refer to blobs is added here: gc believes this.
+// Every column that refers to a blob. New references must be added here: gc relies on it.
 constexpr std::string_view is_referenced =
     "(EXISTS (SELECT 1 FROM file WHERE file.sha256 = blob.sha256) OR "
     "EXISTS (SELECT 1 FROM file WHERE file.metadata_sha256 = blob.sha256))";
@@ -18,7 +18,7 @@ base::Result<Serial> newest_serial(const Database& database) {
     return database.integer("SELECT coalesce(max(serial), 0) FROM event");
 }
 
-// Nothing to do: whoever repeats a command waits for what an earlier one may not have published yet.
+// Nothing to change. The caller still waits for the newest serial: an earlier run may not be published yet.
 base::Result<Changed> already_so(const Database& database, std::string project) {
     WHEELYARD_ASSIGN(const Serial serial, newest_serial(database));
     return Changed{.outcome = ChangeOutcome::already_so,
@@ -247,7 +247,7 @@ base::Result<std::vector<std::string>> Catalog::faults() const {
     WHEELYARD_ASSIGN(auto keys, state_->database.prepare("PRAGMA foreign_key_check"));
     WHEELYARD_ASSIGN(const auto broken, collect(keys, [](const Statement& row) {
                          return "a row of " + row.text(0) + " refers to a row of " + row.text(2) +
-                                " that is not there";
+                                " that does not exist";
                      }));
     faults.insert(faults.end(), broken.begin(), broken.end());
     WHEELYARD_ASSIGN(auto sizes, state_->database.prepare(
@@ -258,7 +258,7 @@ base::Result<std::vector<std::string>> Catalog::faults() const {
                                      "OR file.metadata_size_bytes <> metadata.size_bytes"));
     WHEELYARD_ASSIGN(const auto differing, collect(sizes, [](const Statement& row) {
                          return "the row of " + row.text(1) + " in " + row.text(0) +
-                                " tells another size than its blob's";
+                                " has a different size than its blob";
                      }));
     faults.insert(faults.end(), differing.begin(), differing.end());
     return faults;

@@ -25,21 +25,21 @@ struct Outcome {
     int os_error = 0;
 };
 constexpr std::array outcomes{
-    Outcome{SQLITE_BUSY, "catalog.busy", "Another process holds the catalog",
-            "try again; a backup or a CLI command may be at work", base::Recovery::retry,
+    Outcome{SQLITE_BUSY, "catalog.busy", "Another process has locked the catalog",
+            "try again; a backup or a CLI command may be running", base::Recovery::retry,
             base::ErrorKind::unavailable},
     Outcome{SQLITE_FULL, "catalog.disk_full", "The disk that holds the catalog is full", "free space on it",
             base::Recovery::retry, base::ErrorKind::other, ENOSPC},
     Outcome{SQLITE_IOERR, "catalog.io", "The catalog could not be read or written",
-            "look at the disk and at the kernel's log"},
+            "check the disk and the kernel log"},
     Outcome{SQLITE_CORRUPT, "catalog.corrupt", "The catalog is damaged", "restore it from a backup"},
     Outcome{SQLITE_NOTADB, "catalog.corrupt", "The catalog is not an SQLite file",
             "restore it from a backup"},
     Outcome{SQLITE_READONLY, "catalog.not_writable", "The catalog cannot be written",
-            "look at its owner and mode"},
+            "check its owner and mode"},
     Outcome{SQLITE_CANTOPEN, "catalog.missing", "The catalog could not be opened",
-            "look at its folder's path, owner and mode"},
-    Outcome{SQLITE_CONSTRAINT, "catalog.constraint", "A rule of the catalog's schema refused a row", ""},
+            "check its path, owner and mode"},
+    Outcome{SQLITE_CONSTRAINT, "catalog.constraint", "A constraint of the catalog's schema failed", ""},
 };
 
 // errno of the last call that failed on the log (in WAL mode) or the journal; 0: none did.
@@ -56,7 +56,7 @@ int log_errno(sqlite3* connection) {
 // Why a call to the disk failed. SQLite keeps errno with the connection where a statement was cut off, but a
 // COMMIT that fails at its last fsync is not: only the file knows then. Files remember a failure for good, so
 // only results that one of theirs has are looked up there, the log's first: in WAL mode only a merge of the
-// log, whose result nobody is told, writes the database itself.
+// log, whose result is not reported, writes the database itself.
 int errno_of(sqlite3* connection, int result) {
     switch (result) {
         case SQLITE_IOERR_WRITE:
@@ -71,8 +71,8 @@ int errno_of(sqlite3* connection, int result) {
     }
 }
 
-// SQLite counts its memory under a lock of the process, for limits and figures that nobody here asks for. It
-// hears this only before the first connection.
+// SQLite counts its memory under a process-wide lock, which nothing here needs. The setting works only before
+// the first connection.
 void stop_counting_memory() {
     static std::once_flag once;
     std::call_once(once, [] { sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); });
@@ -109,7 +109,7 @@ sqlite3_stmt* IdleStatements::take(std::string_view sql) {
 
 void IdleStatements::put_back(sqlite3_stmt* statement) {
     constexpr std::size_t max_idle = 64;
-    // Reset ends its read transaction; its failure repeats what step() has told.
+    // Reset ends its read transaction; its error repeats that of step().
     sqlite3_reset(statement);
     sqlite3_clear_bindings(statement);
     if (statements_.size() < max_idle)
@@ -151,7 +151,7 @@ base::Result<bool> Statement::step() {
 
 base::Status Statement::run() {
     WHEELYARD_ASSIGN(const bool row, step());
-    static_cast<void>(row);  // PRAGMAs answer with a row that nobody needs
+    static_cast<void>(row);  // PRAGMAs return a row that is not needed
     return {};
 }
 
@@ -221,7 +221,7 @@ base::Status Database::keep_log() const {
 }
 
 void Database::merge_log() const noexcept {
-    // PASSIVE waits for nobody; what it cannot merge stays in the log, as safe as before.
+    // PASSIVE never blocks; frames that it cannot merge stay in the log.
     int frames = 0;
     int merged = 0;
     const int result =

@@ -26,8 +26,8 @@ struct sqlite3_stmt;
 
 namespace wheelyard::catalog {
 
-// Statements that are compiled and idle, by their text: whoever asks the same of a million rows compiles it
-// once. Belongs to a Database; statements hand themselves back.
+// A cache of compiled, idle statements by their SQL, so that repeated queries compile once. Owned by a
+// Database; statements return themselves.
 class IdleStatements {
   public:
     IdleStatements() = default;

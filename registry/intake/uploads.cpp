@@ -309,7 +309,7 @@ wire::Answered<const IndexConfig*> check_head(const UploadParts& parts, const ht
                                               const catalog::TokenRow& token) {
     const IndexConfig* index = parts.config.find_index(head.index);
     if (index == nullptr) {
-        return refuse(404, "index.unknown", "There is no index of this name",
+        return refuse(404, "index.unknown", "There is no index with this name",
                       "The registry has no index `" + wire::one_line_title(head.index) + "`.",
                       wire::one_line_title(head.index), "check the index name; GET / lists the indexes");
     }

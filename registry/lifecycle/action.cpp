@@ -34,7 +34,7 @@ constexpr std::array rows{
 tl::unexpected<base::Error> bad_body(std::string sentence, std::string value = {}) {
     return base::fail_as(base::ErrorKind::invalid, base::Recovery::never,
                          {"lifecycle.body", std::move(sentence), std::move(value),
-                          "docs/reference/api.md shows what each change takes"});
+                          "see docs/reference/api.md for the members of each change"});
 }
 
 // A member that must have this kind when it is there.
@@ -43,7 +43,7 @@ base::Status read_member(const Json& document, std::string_view name, const T* (
     const Json* member = document.find(name);
     if (member == nullptr || member->is_null()) return {};
     const T* value = (member->*as)();
-    if (value == nullptr) return bad_body("A member has a wrong type", std::string(name));
+    if (value == nullptr) return bad_body("A member has the wrong type", std::string(name));
     into = *value;
     return {};
 }
@@ -56,7 +56,7 @@ base::Status check_reason(const Action& action) {
         return base::fail_as(
             base::ErrorKind::invalid, base::Recovery::never,
             {"lifecycle.reason_missing", "This change needs a reason", std::string(row_of(action.verb).word),
-             "say why in a sentence: users see it on the page, and others in the log"});
+             "give the reason in a sentence; users see it on the page and in the log"});
     }
     const bool one_line = std::none_of(action.reason.begin(), action.reason.end(),
                                        [](char c) { return (c >= 0 && c < ' ') || c == '\x7f'; });
@@ -89,9 +89,9 @@ const VerbRow* find_operation(std::string_view operation) {
 base::Status check(const Action& action) {
     WHEELYARD_TRY(check_reason(action));
     if (action.verb == Verb::promote && (action.to_index.empty() || action.to_index == action.index))
-        return base::fail_as(base::ErrorKind::invalid, base::Recovery::never,
-                             {"lifecycle.to", "A promotion goes to another index", action.to_index,
-                              "name the index that the file is to appear in"});
+        return base::fail_as(
+            base::ErrorKind::invalid, base::Recovery::never,
+            {"lifecycle.to", "A promotion goes to another index", action.to_index, "name the target index"});
     if (action.verb == Verb::retain && (action.keep < 1 || action.keep > max_kept_versions))
         return base::fail_as(base::ErrorKind::invalid, base::Recovery::never,
                              {"lifecycle.keep", "A retention rule keeps at least one version of a series",
@@ -133,7 +133,7 @@ std::string render_body(const Action& action) {
 
 base::Status read_body(std::string_view body, Action& action) {
     const auto document = io::parse_json(body);
-    if (!document || document->as_object() == nullptr) return bad_body("The body is no JSON object");
+    if (!document || document->as_object() == nullptr) return bad_body("The body is not a JSON object");
     const std::string format = document->string_or("format", "");
     if (format != change_format)
         return bad_body("The body's format is not " + std::string(change_format), format);
@@ -178,7 +178,7 @@ std::string render_done(Verb verb, const Done& done) {
 base::Result<Done> parse_done(std::string_view body) {
     WHEELYARD_ASSIGN(const Json document, io::parse_json(body));
     if (const std::string format = document.string_or("format", ""); format != changed_format)
-        return base::fail("lifecycle.answer", "The answer is not one that this program knows", format,
+        return base::fail("lifecycle.answer", "The reply has an unknown format", format,
                           "check the URL: it must be a registry's");
     Done done;
     done.changed = document.bool_or("changed", false);

@@ -1,11 +1,11 @@
-// One change to what is published, as a value: what the command line and the API both speak.
+// A change to the published files as a value, shared by the command line and the API.
 //
 //     POST /api/v1/indexes/main/files/six-1.16.0-py2.py3-none-any.whl/yank
 //     {"format":"wheelyard.change/1","reason":"broken on ppc64le"}
 //     → {"format":"wheelyard.changed/1","action":"yank","changed":true,"dry_run":false,"serial":14,
 //        "files":[{"index":"main","filename":"six-1.16.0-py2.py3-none-any.whl"}],"blobs":0,"bytes":0}
 //
-// The document for people is docs/reference/api.md.
+// See docs/reference/api.md.
 #pragma once
 
 #include <cstdint>
@@ -63,24 +63,25 @@ struct Action {
     bool dry_run = false;                    // retain, collect
 };
 
-// What came of it. A repeated change is no error: `changed` is false then.
+// The result. Repeating a change is not an error; `changed` is then false.
 struct Done {
     bool changed = false;
     bool dry_run = false;
-    catalog::Serial serial = 0;  // what must be visible before the change is; 0: nothing was to do
+    catalog::Serial serial = 0;  // what must be visible before the change is; 0: nothing changed
     std::vector<catalog::FileName> files = {};
     std::uint64_t blobs = 0;  // collect
     std::uint64_t bytes = 0;
 };
 
-// Everything that can be said about an action without the catalog: "lifecycle.reason_missing", "…reason",
+// Checks an action as far as possible without the catalog. Errors "lifecycle.reason_missing", "…reason",
 // "…keep", "…grace".
 [[nodiscard]] base::Status check(const Action& action);
 
-// The absolute path of the address that takes it.
+// The absolute URL path of the action.
 [[nodiscard]] std::string address_of(const Action& action);
 [[nodiscard]] std::string render_body(const Action& action);
-// Fills what the address does not hold. "lifecycle.body": not this format, or a member of a wrong kind.
+// Fills the members that are not in the URL path. Error "lifecycle.body": not this format, or a member of a
+// wrong kind.
 [[nodiscard]] base::Status read_body(std::string_view body, Action& action);
 
 [[nodiscard]] std::string render_done(Verb verb, const Done& done);

@@ -1,5 +1,6 @@
 // Backups while serving: a consistent copy of the catalog first, then every blob that the copy refers to.
-// What is deleted meanwhile stays in the store for gc's grace, so nothing that the copy names can be gone.
+// Blobs of files that are deleted in the meantime stay for gc's grace, so every blob that the copy refers to
+// exists.
 //
 //     TO/catalog.sqlite            put in place last: a folder that has it is a whole backup
 //     TO/blobs/sha256/ab/<hash>    copied and hashed on the way, or hard links (--link)

@@ -1,7 +1,7 @@
-// gc: takes away blobs that no file refers to, once they have been so for a grace.
+// gc: removes blobs that no file has referred to for a grace period.
 //
 // A pinned or quarantined file is a file: its blobs stay. Rows first (one transaction a batch, with the event
-// that names the blobs), then the bytes: killed in between, a blob is an orphan that the next run takes.
+// that names the blobs), then the bytes: after a crash in between, the next run removes the orphans.
 #pragma once
 
 #include "registry/lifecycle/perform.hpp"

@@ -1,4 +1,4 @@
-// What a change may say and how much a sweep does at once.
+// Limits of registry/lifecycle/, each with its unit and its reason.
 #pragma once
 
 #include <cstddef>

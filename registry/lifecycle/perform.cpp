@@ -22,9 +22,9 @@ struct RefusalRow {
 };
 constexpr std::array refusals{
     RefusalRow{ChangeOutcome::no_such_file, base::ErrorKind::missing, "lifecycle.no_such_file",
-               "The index has no such file", "the project's page lists what there is"},
+               "The index has no such file", "see the project's page for its files"},
     RefusalRow{ChangeOutcome::no_such_project, base::ErrorKind::missing, "lifecycle.no_such_project",
-               "The index has no such project", "the index's root page lists what there is"},
+               "The index has no such project", "see the index's root page for its projects"},
     RefusalRow{ChangeOutcome::pinned, base::ErrorKind::conflict, "lifecycle.pinned", "The file is pinned",
                "unpin it first"},
     RefusalRow{ChangeOutcome::quarantined, base::ErrorKind::conflict, "lifecycle.quarantined",
@@ -35,7 +35,7 @@ constexpr std::array refusals{
                "This filename was previously used there by a file that has since been deleted",
                "raise the version or the build number"},
     RefusalRow{ChangeOutcome::project_closed, base::ErrorKind::conflict, "lifecycle.project_closed",
-               "The project's status there refuses new files", "set its status back first"},
+               "The project's status there refuses new files", "change its status first"},
 };
 
 base::Result<Done> done_of(const Action& action, const Changed& changed) {
@@ -85,7 +85,7 @@ base::Result<Changed> change(catalog::Catalog& catalog, const Action& action, co
     return Changed{};
 }
 
-// Quarantined bytes may have been found damaged (verify sets such blobs aside): only right ones are shown
+// verify moves damaged blobs of quarantined files away, so release only files whose bytes are intact,
 // again.
 base::Status check_bytes(const Place& place, const Action& action) {
     std::optional<catalog::FileRow> row;

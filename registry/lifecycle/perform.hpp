@@ -1,5 +1,5 @@
-// An action, done: in the catalog, durable when it returns. Publishing what it changed is the caller's, who
-// has the pages: `Done::serial` says what must be visible.
+// Performs an action on the catalog; durable on return. The caller publishes the change: `Done::serial` must
+// become visible.
 #pragma once
 
 #include <functional>

@@ -27,7 +27,7 @@ class Scrub {
 
     base::Result<VerifyReport> run() {
         WHEELYARD_TRY(read_state());
-        // Quick beside the hashing, and told first: of a damaged catalog the rest is to be read with care.
+        // Fast compared with hashing, and reported first: a damaged catalog makes other findings doubtful.
         WHEELYARD_TRY(check_catalog());
         for (const char first : digits) {
             for (const char second : digits) {

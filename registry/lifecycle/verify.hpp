@@ -1,11 +1,10 @@
-// The scrub: every stored blob is read from the disk and hashed, and store and catalog are held against each
-// other.
+// The scrub: every stored blob is read from the disk and hashed, and store and catalog are compared.
 //
 // A blob whose bytes have changed is isolated: the files that refer to it are quarantined (so that pages and
 // published tree drop them), then the blob is moved to `damaged/`. Nothing is deleted. A blob that is missing
 // is reported and nothing else: the published tree may hold its last copy.
 //
-// Progress stands in `verify.json` in the store, so that a run that was stopped goes on where it was:
+// `verify.json` in the store records progress, so that a stopped run continues where it was:
 //
 //     {"format":"wheelyard.verify/1","after":"ab3f…","started":1795176000000000,"blobs":1200,"bytes":73400320}
 #pragma once

@@ -1,9 +1,9 @@
-// One accepted socket, TCP or Unix, with or without TLS. Calls either move bytes at once or return what to wait
-// for. Internal to the server.
+// One accepted socket, TCP or Unix, with or without TLS. Calls either move bytes at once or return what to
+// wait for. Internal to the server.
 //
-// The fast path is a direct system call; the coroutine waits only if the socket is full or empty. Most requests
-// arrive whole and most replies fit the socket's buffer, and then cost one call each. Asio has no sendfile, and
-// its writes would go through the reactor.
+// The fast path is a direct system call; the coroutine waits only if the socket is full or empty. Most
+// requests arrive whole and most replies fit the socket's buffer, and then cost one call each. Asio has no
+// sendfile, and its writes would go through the reactor.
 #pragma once
 
 #include <sys/types.h>

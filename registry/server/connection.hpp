@@ -24,7 +24,8 @@ class Connection {
     template <typename T>
     using Task = boost::asio::awaitable<T>;
 
-    // `tls` is null for a plain socket. If `counted` is over capacity, the first request is answered with 503.
+    // `tls` is null for a plain socket. If `counted` is over capacity, the first request is answered with
+    // 503.
     Connection(IoLoop& loop, ClientSocket::Socket socket, std::shared_ptr<const TlsContext> tls,
                ConnectionCount counted);
     ~Connection();

@@ -32,8 +32,8 @@ Connection::Task<bool> Connection::send(const RequestHead& head, Reply& reply, b
     co_return sent&& keep;
 }
 
-// For replies sent while a body may still arrive: closing at once would reset the connection before the client
-// has read the reply. Always returns false.
+// For replies sent while a body may still arrive: closing at once would reset the connection before the
+// client has read the reply. Always returns false.
 Connection::Task<bool> Connection::send_and_linger(const RequestHead& head, Reply& reply) {
     co_await send(head, reply, true);
     co_await linger();

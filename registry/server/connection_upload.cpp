@@ -1,8 +1,8 @@
 // The upload side of a connection: moves body bytes from the socket to the pool.
 //
-// Double buffering: the I/O thread fills one buffer while the pool hashes and writes the other. An upload uses
-// two buffers whatever the wheel's size, feeds its pieces in order, and neither side waits longer than one
-// buffer takes.
+// Double buffering: the I/O thread fills one buffer while the pool hashes and writes the other. An upload
+// uses two buffers whatever the wheel's size, feeds its pieces in order, and neither side waits longer than
+// one buffer takes.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -152,8 +152,8 @@ Connection::Task<void> Connection::await_page(PageWait& page, UploadOutcome& out
     outcome.problem = page_lags(outcome.done.filename);
 }
 
-// Feeds the whole body. Returns false if the client is gone; true with `problem` if the request or the framing
-// refused it.
+// Feeds the whole body. Returns false if the client is gone; true with `problem` if the request or the
+// framing refused it.
 Connection::Task<bool> Connection::pump_body(Body& body, UploadRequest& request, PoolJob& job,
                                              std::optional<wire::Problem>& problem) {
     const std::size_t capacity =

@@ -72,8 +72,8 @@ IoLoop::IoLoop(ServerShared& shared)
 
 void IoLoop::run() {
     schedule_sweep();
-    // sendfile(2) to a closed connection raises SIGPIPE, and signals are process-wide, so the thread starts with
-    // all signals blocked.
+    // sendfile(2) to a closed connection raises SIGPIPE, and signals are process-wide, so the thread starts
+    // with all signals blocked.
     sigset_t blocked;
     sigset_t before;
     sigfillset(&blocked);

@@ -1,5 +1,5 @@
-// One I/O thread: its io_context, its connections, and the sweep that ends those past their deadline. Internal
-// to the server.
+// One I/O thread: its io_context, its connections, and the sweep that ends those past their deadline.
+// Internal to the server.
 //
 // A sweep over all connections every few hundred milliseconds replaces a timer per operation: setting a
 // deadline is one store. Deadlines are late by at most one sweep.

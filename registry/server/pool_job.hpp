@@ -1,5 +1,5 @@
-// Runs work on the bounded pool for a coroutine on an I/O thread, which awaits it without blocking. Internal to
-// the server.
+// Runs work on the bounded pool for a coroutine on an I/O thread, which awaits it without blocking. Internal
+// to the server.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>

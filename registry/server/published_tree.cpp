@@ -90,8 +90,8 @@ std::string tag_of_page(const struct stat& info) {
     return std::string(text, static_cast<std::size_t>(size));
 }
 
-// A strong ETag identifies one representation (RFC 9110 §8.8.3): another media type or coding of the same bytes
-// needs another ETag.
+// A strong ETag identifies one representation (RFC 9110 §8.8.3): another media type or coding of the same
+// bytes needs another ETag.
 std::string etag_of(const std::string& tag, PageForm form, Coding coding) {
     std::string etag = "\"" + tag;
     if (form == PageForm::html_v1) etag += "-v1";
@@ -263,7 +263,8 @@ Reply PublishedTree::page(const Route& route, const RequestHead& head) {
     reply.fields.reserve(512);
     reply.add("ETag", etag);
     reply.add("Last-Modified", page->last_modified);
-    // Clients may cache the page but must revalidate, so that they see every upload that was answered with 200.
+    // Clients may cache the page but must revalidate, so that they see every upload that was answered with
+    // 200.
     reply.add("Cache-Control", "no-cache");
     reply.add("Vary", "Accept, Accept-Encoding");
     if (not_modified(head.if_none_match, head.if_modified_since, etag, page->modified_ns / 1000)) {

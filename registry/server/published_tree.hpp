@@ -1,9 +1,9 @@
 // Serves pages and files of the tree that the indexer writes. Not thread-safe: each I/O thread has its own.
 //
 // Links are never followed: the indexer creates none, and a foreign one could lead anywhere. open(2) and
-// fstat(2) run on the I/O thread; on the local file systems that hold a published tree they take microseconds.
-// Small pages are cached; each use compares the file's identity (device, inode, size, time), which suffices
-// because the indexer replaces files and never modifies them.
+// fstat(2) run on the I/O thread; on the local file systems that hold a published tree they take
+// microseconds. Small pages are cached; each use compares the file's identity (device, inode, size, time),
+// which suffices because the indexer replaces files and never modifies them.
 #pragma once
 
 #include <filesystem>

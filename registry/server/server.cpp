@@ -229,7 +229,8 @@ void Server::State::drain() {
         io::log_warn("server.drain_timeout", {{"connections", std::to_string(shared.connections())}});
         for (auto& loop : loops)
             loop->abort();
-        // The remaining connections wait for work on the pool, which has its own time limits and is never aborted.
+        // The remaining connections wait for work on the pool, which has its own time limits and is never
+        // aborted.
         (void)shared.wait_for_no_connections(-1);
     }
     shared.pool.join();

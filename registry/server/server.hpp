@@ -1,8 +1,8 @@
-// The HTTP server: serves pages and files from the published tree and passes uploads to the UploadService. Asio
-// and Beast stay in the .cpp files.
+// The HTTP server: serves pages and files from the published tree and passes uploads to the UploadService.
+// Asio and Beast stay in the .cpp files.
 //
-// Threads: one io_context per I/O thread; a connection stays on its thread. Hashing, disk writes and validation
-// of uploads run on a bounded pool; when all slots are taken the reply is 503.
+// Threads: one io_context per I/O thread; a connection stays on its thread. Hashing, disk writes and
+// validation of uploads run on a bounded pool; when all slots are taken the reply is 503.
 #pragma once
 
 #include <cstdint>

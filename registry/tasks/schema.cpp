@@ -29,7 +29,7 @@ CREATE UNIQUE INDEX open_task ON task (index_name, package, version, python, acc
     WHERE state IN ('queued', 'claimed');
 CREATE INDEX task_by_state ON task (state, number);
 
--- One row a claim. Leases that are over stay: a late agent hears why, and logs are read by attempt.
+-- One row a claim. Leases that are over stay: a late agent gets the reason, and logs are read by attempt.
 CREATE TABLE lease (
     claim         TEXT PRIMARY KEY CHECK (length(claim) = 32),
     task          TEXT NOT NULL REFERENCES task (id),

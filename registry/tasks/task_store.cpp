@@ -43,19 +43,18 @@ tl::unexpected<base::Error> refuse_lease(const std::string& state, std::string_v
     const std::string shown(claim.substr(0, 8));
     if (state == "over")
         return base::fail_as(base::ErrorKind::conflict, base::Recovery::never,
-                             {"task.lease_over", "The lease is over: the task went back into the queue",
-                              shown, "claim it anew; what was built under the old lease is not taken"});
+                             {"task.lease_over", "The lease has ended and the task is back in the queue",
+                              shown, "claim it again; the result of the old lease is not accepted"});
     if (state == "cancelled")
-        return base::fail_as(
-            base::ErrorKind::conflict, base::Recovery::never,
-            {"task.cancelled", "The task was cancelled", shown, "stop its job; nobody waits for it"});
+        return base::fail_as(base::ErrorKind::conflict, base::Recovery::never,
+                             {"task.cancelled", "The task was cancelled", shown, "stop its job"});
     return base::fail_as(base::ErrorKind::conflict, base::Recovery::never,
-                         {"task.ended", "The task has its outcome already", shown, "nothing more is to do"});
+                         {"task.ended", "The task already has an outcome", shown, "no action needed"});
 }
 
 tl::unexpected<base::Error> refuse_unknown_claim(std::string_view claim) {
     return base::fail_as(base::ErrorKind::missing, base::Recovery::never,
-                         {"task.no_such_claim", "There is no such claim of this task",
+                         {"task.no_such_claim", "This task has no such claim",
                           std::string(claim.substr(0, 8)), "claim the task first"});
 }
 
@@ -86,7 +85,7 @@ Result<std::unique_ptr<TaskStore>> TaskStore::open(const std::filesystem::path& 
     // As the catalog (catalog.cpp): a commit is on the disk when it returns.
     WHEELYARD_TRY(database.run("PRAGMA journal_mode = WAL"));
     WHEELYARD_TRY(database.run("PRAGMA synchronous = FULL"));
-    // Debian's SQLite writes zeros over what is deleted, through the write-ahead log: logs are no secrets.
+    // Debian's SQLite writes zeros over what is deleted, through the write-ahead log: logs are not secret.
     WHEELYARD_TRY(database.run("PRAGMA secure_delete = OFF"));
     WHEELYARD_TRY(catalog::migrate(database, schema_steps()));
     return std::unique_ptr<TaskStore>(new TaskStore(std::move(database), rules, clock));
@@ -99,7 +98,7 @@ Result<T> TaskStore::change(const std::function<Result<T>()>& work) {
     WHEELYARD_ASSIGN(Transaction transaction, Transaction::begin_immediate(database_));
     WHEELYARD_TRY(end_leases());
     auto done = work();
-    if (!done) return done;  // what end_leases() did is found again by the next
+    if (!done) return done;  // end_leases() runs again with the next change
     WHEELYARD_TRY(transaction.commit());
     return done;
 }
@@ -139,7 +138,7 @@ Status TaskStore::end_leases() {
     return {};
 }
 
-// Of what goes by itself nobody waits for, so its failure refuses no change. What is more than one
+// Removal is housekeeping: its failure refuses no change. Work beyond one
 // transaction takes waits for the next change.
 void TaskStore::sweep() {
     const base::UnixMicros now = clock_.now();
@@ -205,8 +204,8 @@ Result<Task> TaskStore::task(std::string_view id) const {
     WHEELYARD_ASSIGN(const bool row, query.step());
     if (!row)
         return base::fail_as(base::ErrorKind::missing, base::Recovery::never,
-                             {"task.no_such_task", "There is no task of this id",
-                              std::string(id.substr(0, 80)), "`wheelyard-registry task list` shows them"});
+                             {"task.no_such_task", "There is no task with this id",
+                              std::string(id.substr(0, 80)), "see `wheelyard-registry task list`"});
     return task_of(query);
 }
 
@@ -259,9 +258,9 @@ Result<AddedTask> TaskStore::add(const wire::TaskWish& wish, const std::string& 
         if (all >= max_open_tasks || own >= max_open_tasks_of_a_token)
             return base::fail_as(
                 base::ErrorKind::exhausted, base::Recovery::never,
-                {"task.too_many", "Too many tasks wait already",
+                {"task.too_many", "Too many unfinished tasks",
                  std::to_string(own) + " of " + asked_by + ", " + std::to_string(all) + " in all",
-                 "wait until some are built, or cancel some"});
+                 "wait until some end, or cancel some"});
         const std::string id = "t" + base::encode_hex(base::random_bytes(task_id_bytes));
         const base::UnixMicros now = clock_.now();
         WHEELYARD_TRY(database_.run(
@@ -370,17 +369,17 @@ Result<wire::Lease> TaskStore::append_log(std::string_view id, std::string_view 
         if (offset < 0 || offset > live.log_bytes)
             return base::fail_as(
                 base::ErrorKind::conflict, base::Recovery::never,
-                {"task.log_gap", "The log does not go on there",
-                 "it has " + std::to_string(live.log_bytes) + " bytes", "send what follows those"});
+                {"task.log_gap", "The offset is not the end of the log",
+                 "the log has " + std::to_string(live.log_bytes) + " bytes", "send the bytes from there on"});
         const auto known = static_cast<std::size_t>(live.log_bytes - offset);
         if (known >= bytes.size()) return wire::Lease{rules_.lease_s, live.log_bytes};
         const std::string_view fresh = bytes.substr(known);
         const std::int64_t size = live.log_bytes + static_cast<std::int64_t>(fresh.size());
         if (size > max_log_bytes || live.log_pieces >= max_log_pieces)
-            return base::fail_as(
-                base::ErrorKind::too_large, base::Recovery::never,
-                {"task.log_full", "The log is as long as it may be", std::to_string(max_log_bytes) + " bytes",
-                 "the rest stays with the agent; the outcome is taken all the same"});
+            return base::fail_as(base::ErrorKind::too_large, base::Recovery::never,
+                                 {"task.log_full", "The log has reached its maximum size",
+                                  std::to_string(max_log_bytes) + " bytes",
+                                  "keep the rest on the agent; the outcome is still accepted"});
         WHEELYARD_TRY(database_.run("INSERT INTO log_piece (claim, start, bytes) VALUES (?, ?, ?)", claim,
                                     live.log_bytes, fresh));
         WHEELYARD_TRY(database_.run(
@@ -470,13 +469,13 @@ Status TaskStore::use_grant(std::string_view grant_id, std::string_view filename
         WHEELYARD_ASSIGN(const bool row, query.step());
         if (!row || query.text(0) != "held")
             return base::fail_as(base::ErrorKind::refused, base::Recovery::never,
-                                 {"grant.over", "The grant is over: its task's lease has ended",
-                                  std::string(grant_id), "claim the task anew"});
+                                 {"grant.over", "This grant has ended with its task's lease",
+                                  std::string(grant_id), "claim the task again"});
         const std::string used = query.text(1);
         if (!used.empty() && (used != filename || query.text(2) != sha256))
             return base::fail_as(base::ErrorKind::refused, base::Recovery::never,
                                  {"grant.used", "The grant was used for another file", used,
-                                  "a task has one wheel; ask for another task"});
+                                  "a task has one wheel; add another task for another wheel"});
         return database_.run("UPDATE lease SET used_filename = ?, used_sha256 = ? WHERE grant_id = ?",
                              filename, sha256, grant_id);
     });

@@ -1,8 +1,8 @@
 // Every change of the task queue: one transaction each, durable when it returns (docs/reference/task.md).
 //
-// No thread watches the clock: whatever asks or changes something ends the leases that are over first, and
-// the first change of an hour removes what ended long ago. So the database, a restarted server and a command
-// beside it always agree. Who only asks takes no write lock, unless a lease is over.
+// There is no timer thread: every query or change first ends expired leases, and the first change of an hour
+// removes old tasks. The database, a restarted server and a concurrent command therefore always agree.
+// Queries take no write lock unless a lease has expired.
 #pragma once
 
 #include <atomic>
@@ -26,21 +26,21 @@
 namespace wheelyard::tasks {
 
 struct TaskRules {
-    std::int64_t lease_s = 3'600;   // from each sign of life of its agent
-    std::int64_t max_attempts = 3;  // claims without an outcome, then the task failed
-    std::int64_t kept_days = 90;    // after its end, then a task goes, with its logs
+    std::int64_t lease_s = 3'600;   // since the agent's last renewal
+    std::int64_t max_attempts = 3;  // claims without an outcome before the task fails
+    std::int64_t kept_days = 90;    // an ended task and its logs are removed after this time
 };
 
 struct AddedTask {
     wire::Task task;
-    bool already_there = false;  // queued or claimed: what is asked for twice is one task
+    bool already_there = false;  // the same task was queued or claimed already
 };
 
-// What a claim gets beside the task: where its wheel goes, and the token for it, made by the caller. Of a
-// claim that is repeated the grant's id stays, and its secret is the new one.
+// What a claim gets with the task: the target index of its wheel, and the grant, created by the caller. A
+// repeated claim keeps the grant's id and gets the new secret.
 struct ClaimTerms {
     std::string target_index;
-    std::string token;  // the id of the token that claims
+    std::string token;  // id of the claiming token
     std::string grant_id;
     std::string grant_sha256;
 };
@@ -53,7 +53,7 @@ struct ClaimedTask {
 
 struct Grant {
     std::string secret_sha256;
-    std::string owner;  // the id of the token that claimed
+    std::string owner;  // id of the claiming token
     std::string index;
     std::string package;
     std::string version;
@@ -64,21 +64,21 @@ struct Grant {
 struct TaskFilter {
     std::string index = {};                     // empty: all
     std::optional<wire::TaskState> state = {};  // none: all
-    // What the asker may see of them; nullopt: all.
+    // What the caller may see; nullopt: all.
     std::optional<std::vector<std::string>> indexes = {};
     std::optional<std::vector<std::string>> packages = {};
 };
 
-// Thread-safe: one connection behind a lock, held for one short transaction. Errors: "task.*" (a refusal),
+// Thread-safe: one connection behind a mutex, held for one short transaction. Errors: "task.*" (a refusal),
 // "catalog.*" (SQLite's).
 class TaskStore {
   public:
-    // Makes the database when it is missing. `clock` outlives it.
+    // Creates the database if it is missing. `clock` must outlive the store.
     [[nodiscard]] static base::Result<std::unique_ptr<TaskStore>> open(const std::filesystem::path& file,
                                                                        TaskRules rules,
                                                                        const base::Clock& clock);
 
-    // `wish` as check_wish() leaves it. "task.too_many".
+    // `wish` must have passed check_wish(). Error "task.too_many".
     [[nodiscard]] base::Result<AddedTask> add(const wire::TaskWish& wish, const std::string& asked_by);
     // "task.no_such_task".
     [[nodiscard]] base::Result<wire::Task> find(std::string_view id);
@@ -87,7 +87,7 @@ class TaskStore {
     [[nodiscard]] base::Result<std::vector<wire::Task>> list(const TaskFilter& filter,
                                                              std::string_view after = {},
                                                              std::size_t most = max_tasks_returned);
-    // Its lease ends, and its grant with it. What is cancelled already is no error.
+    // Ends the lease and its grant. Idempotent.
     [[nodiscard]] base::Result<wire::Task> cancel(std::string_view id, const std::string& by,
                                                   const std::string& reason);
 
@@ -96,23 +96,23 @@ class TaskStore {
     using May = std::function<bool(const wire::Task&)>;
     [[nodiscard]] base::Result<std::optional<ClaimedTask>> claim(const wire::ClaimOffer& offer,
                                                                  const ClaimTerms& terms, const May& may);
-    // Of all three: "task.no_such_claim", "task.lease_over", "task.ended", "task.cancelled".
+    // Errors of the next three: "task.no_such_claim", "task.lease_over", "task.ended", "task.cancelled".
     [[nodiscard]] base::Result<wire::Lease> renew(std::string_view id, std::string_view claim);
     // What lies before the log's end is there already and passed over. "task.log_gap": `offset` lies behind
     // it; "task.log_full".
     [[nodiscard]] base::Result<wire::Lease> append_log(std::string_view id, std::string_view claim,
                                                        std::int64_t offset, std::string_view bytes);
-    // The same end again is no error.
+    // Idempotent for the same outcome.
     [[nodiscard]] base::Result<wire::Task> end(std::string_view id, const wire::TaskEnd& end);
 
     // Of the latest attempt, or of one by its number from 1: at most log_piece_bytes from `offset`.
     [[nodiscard]] base::Result<std::string> read_log(std::string_view id, std::int64_t attempt,
                                                      std::int64_t offset);
-    // Where the wheel of a claim goes that holds its lease; nullopt: the task has its outcome. Other errors as
-    // of renew. A lease that is refused here is refused for ever: ended leases never live again.
+    // The index for the wheel of a claim that holds its lease; nullopt if the task has its outcome. Other errors
+    // as for renew. A refusal here is final: ended leases are never revived.
     [[nodiscard]] base::Result<std::optional<std::string>> target_index(std::string_view id,
                                                                         std::string_view claim);
-    // Tasks that this object removed because they had been kept long enough.
+    // Number of ended tasks that this object has removed.
     [[nodiscard]] std::int64_t removed() const { return removed_; }
 
     [[nodiscard]] base::Result<std::optional<Grant>> find_grant(std::string_view grant_id);
@@ -125,11 +125,11 @@ class TaskStore {
     struct LeaseRow;
     struct Swept {
         std::int64_t removed = 0;
-        bool is_all = false;  // nothing is left that is to go
+        bool is_all = false;  // nothing left to remove
     };
     TaskStore(catalog::Database database, TaskRules rules, const base::Clock& clock)
         : database_(std::move(database)), rules_(rules), clock_(clock) {}
-    // `work` in a transaction of its own, after the leases that are over have ended.
+    // Runs `work` in its own transaction, after ending expired leases.
     template <typename T>
     [[nodiscard]] base::Result<T> change(const std::function<base::Result<T>()>& work);
     // `work`, which only reads, in one snapshot; as change() where a lease is over.
@@ -142,9 +142,9 @@ class TaskStore {
     [[nodiscard]] base::Result<std::vector<wire::Task>> read_tasks(catalog::Statement query) const;
     [[nodiscard]] base::Result<wire::Task> task(std::string_view id) const;
     [[nodiscard]] base::Result<std::optional<LeaseRow>> lease(std::string_view claim) const;
-    // Held, and of this task.
+    // The lease if it is held and belongs to this task.
     [[nodiscard]] base::Result<LeaseRow> held_lease(std::string_view id, std::string_view claim) const;
-    // The same, renewed from now on.
+    // The same, and renews it.
     [[nodiscard]] base::Result<LeaseRow> live_lease(std::string_view id, std::string_view claim);
     [[nodiscard]] base::Result<wire::Task> move(const wire::Task& task, wire::TaskState state,
                                                 const std::string& reason);
@@ -154,7 +154,7 @@ class TaskStore {
                                                        const May& may);
     [[nodiscard]] base::UnixMicros lease_end() const;
 
-    std::mutex mutex_;  // of database_
+    std::mutex mutex_;  // guards database_
     catalog::Database database_;
     const TaskRules rules_;
     const base::Clock& clock_;

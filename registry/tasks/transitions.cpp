@@ -34,14 +34,13 @@ base::Result<TaskState> next_state(TaskState state, TaskEvent event, const Attem
     }
     const std::string word(wire::task_state_text(state));
     if (wire::is_over(state))
-        return base::fail_as(
-            base::ErrorKind::conflict, base::Recovery::never,
-            {"task.ended", "The task is over", word, "ask for it again if it is still wanted"});
+        return base::fail_as(base::ErrorKind::conflict, base::Recovery::never,
+                             {"task.ended", "The task is over", word, "add it again if it is still needed"});
     if (event == TaskEvent::claim)
         return base::fail_as(base::ErrorKind::conflict, base::Recovery::never,
-                             {"task.not_queued", "The task is another agent's now", word});
+                             {"task.not_queued", "Another agent has the task", word});
     return base::fail_as(base::ErrorKind::conflict, base::Recovery::never,
-                         {"task.not_claimed", "Nobody has claimed the task", word});
+                         {"task.not_claimed", "The task is not claimed", word});
 }
 
 }  // namespace wheelyard::tasks

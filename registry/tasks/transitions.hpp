@@ -1,8 +1,8 @@
-// The life of a task. Knowledge only.
+// The states of a task. Pure, no I/O.
 //
 //     queued ──claim──► claimed ──end──► done, failed
 //        ▲                 │
-//        └───lease over────┘      after max_attempts claims: failed
+//        └───lease ends────┘      after max_attempts claims: failed
 //     queued, claimed ──cancel──► cancelled
 #pragma once
 
@@ -15,13 +15,13 @@ namespace wheelyard::tasks {
 
 enum class TaskEvent { claim, renew, end_done, end_failed, lease_over, cancel };
 
-// How often a task was claimed, the claim that is asked about included, and how often it may be.
+// Number of claims so far, including the current one, and its limit.
 struct Attempts {
     std::int64_t made = 0;
     std::int64_t most = 0;
 };
 
-// The state that follows. Errors: "task.not_queued", "task.not_claimed", "task.ended".
+// The next state. Errors: "task.not_queued", "task.not_claimed", "task.ended".
 [[nodiscard]] base::Result<wire::TaskState> next_state(wire::TaskState state, TaskEvent event,
                                                        const Attempts& attempts);
 

@@ -62,7 +62,7 @@ class ImportTest(FarmCase):
         path = wheel.write(self.folder)
         self.assert_failed(self.run_import(path.name, source=str(self.folder)), "#sha256=")
         wrong = f"{path.name}#sha256={'0' * 64}"
-        self.assert_failed(self.run_import(wrong, source=str(self.folder)), "another SHA-256", sha256_of(path))
+        self.assert_failed(self.run_import(wrong, source=str(self.folder)), "a different SHA-256", sha256_of(path))
         self.assertEqual(self.farm.files("yard-folder"), {})
         self.assert_ran(self.run_import(f"{path.name}#sha256={sha256_of(path)}", source=str(self.folder)), "imported")
         self.assertIn(path.name, self.farm.files("yard-folder"))
@@ -88,7 +88,7 @@ class ImportTest(FarmCase):
         answer = self.sources.answer
         self.addCleanup(setattr, self.sources, "answer", answer)
         self.sources.answer = lambda path: ((200, "application/octet-stream", b"x") if path.startswith("/files/") else answer(path))
-        self.assert_failed(self.run_import(wheel.filename, source=self.sources.url), "another SHA-256")
+        self.assert_failed(self.run_import(wheel.filename, source=self.sources.url), "a different SHA-256")
         self.assertEqual(self.farm.files("yard-swapped"), {})
         self.assertEqual(self.farm.staging_leftovers() + list(self.farm.data.glob("import-*")), [])
 
@@ -141,7 +141,7 @@ class ImportTest(FarmCase):
     def test_what_the_person_says_and_what_the_index_says_must_agree(self):
         wheel = self.made("yard-differs")
         done = self.run_import(f"{wheel.filename}#sha256={'1' * 64}", source=self.sources.url)
-        self.assert_failed(done, "page says another SHA-256")
+        self.assert_failed(done, "page has a different SHA-256")
 
     def test_a_wheel_that_lies_is_refused_as_at_an_upload_and_those_before_it_stay(self):
         good, liar = self.made("yard-good"), self.made("yard-liar", metadata_name="other")

@@ -109,7 +109,7 @@ class LifecycleTest(FarmCase):
         self.assertEqual(paths[0].stat().st_ino, paths[1].stat().st_ino)
         self.act("delete", INDEX, wheel.name, "--reason", "it is in stable")
         self.assertEqual((self.status_of(wheel), self.status_of(wheel, STABLE)), (404, 200))
-        self.assert_failed(self.command("promote", INDEX, wheel.name, "--to", "nowhere"), "no index of this name")
+        self.assert_failed(self.command("promote", INDEX, wheel.name, "--to", "nowhere"), "no index with this name")
 
     def test_a_command_does_over_http_what_it_does_on_the_data_folder(self):
         wheel = self.upload("remote")

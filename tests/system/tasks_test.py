@@ -190,7 +190,7 @@ class TasksTest(FarmCase):
             queue.execute("UPDATE task SET changed = changed - ? WHERE id = ?", (91 * 24 * 3600 * 1_000_000, old))
         farm.start()
         self.asker.ask_for("yard-new")
-        self.assertIn("There is no task of this id", self.asker.run("show", old).stderr)
+        self.assertIn("There is no task with this id", self.asker.run("show", old).stderr)
         self.assertEqual(self.asker.show(recent)["state"], "cancelled")
         self.assertIn("wheelyard_tasks_removed 1\n", farm.get("/metrics")[2].decode())
 

@@ -93,11 +93,11 @@ TEST_CASE("retest repeats passed tests and does not withdraw a promotion") {
 
 TEST_CASE("a promotion that the registry rejects is reported, and not repeated until retry") {
     TestedFarm farm;
-    farm.registry.promote_refusal = "A token cannot promote its own uploads";
+    farm.registry.promote_refusal = "The uploader of a file cannot promote it";
     const TickReport report = farm.settle();
     CHECK(report.plan.cells[2].state == CellState::given_up);
     CHECK(report.plan.cells[2].reason ==
-          "failed for good in promote: A token cannot promote its own uploads");
+          "failed for good in promote: The uploader of a file cannot promote it");
     farm.tick();
     CHECK(farm.registry.promotions == 1);
     farm.registry.promote_refusal.clear();

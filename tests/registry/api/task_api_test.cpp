@@ -264,7 +264,7 @@ TEST_CASE("tasks are listed for those who may see them, and cancelled by those w
     CHECK(fixture.ask(fixture.asker, "showTask", "", "t0") == "404 task.no_such_task");
 }
 
-TEST_CASE("a token that may see little sees all of it, however much of others stands before it") {
+TEST_CASE("a token sees all tasks in its scope, even behind many tasks outside of it") {
     TaskFixture fixture;
     for (std::size_t i = 0; i < tasks::max_tasks_returned; ++i)
         fixture.add(wire::render_wish({"other", "six", "1." + std::to_string(i), "3.11", ""}));

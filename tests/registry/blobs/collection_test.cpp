@@ -1,4 +1,4 @@
-// Blobs are listed and taken away; whoever stores the same bytes at that moment keeps them.
+// Blobs are listed and removed; a concurrent store of the same bytes keeps them.
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -78,7 +78,7 @@ TEST_CASE("what a killed collection took out is put back by the next open, unles
     CHECK(fs::is_empty(store.dir.path() / "collecting"));
 }
 
-TEST_CASE("a damaged blob is set aside, and the same bytes can be stored anew") {
+TEST_CASE("a damaged blob is moved away, and the same bytes can be stored again") {
     const Store store;
     const std::string hash = store.store_old("wheel");
     REQUIRE(store.blobs.set_aside_damaged(hash));

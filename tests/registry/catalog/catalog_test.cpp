@@ -63,7 +63,7 @@ TEST_CASE("the same bytes under the same name are there already, with the serial
     CHECK(catalog.file("main", again.filename).value()->uploaded_by == "agent");
 }
 
-TEST_CASE("a name keeps its bytes: others are told whose it is, and nothing changes") {
+TEST_CASE("a name keeps its bytes: adding others reports the stored hash and changes nothing") {
     const Fixture fixture;
     Catalog catalog = fixture.open();
     REQUIRE(catalog.add_file(row_of("main", "six", "1.16.0", 'a')));

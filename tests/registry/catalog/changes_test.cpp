@@ -42,8 +42,8 @@ struct Filled {
         REQUIRE(row.has_value());
         return *row;
     }
-    // The newest event tells all of a change to a file.
-    void check_told(EventKind kind, const std::string& index, const std::string& filename) const {
+    // The newest event contains the whole changed row.
+    void check_recorded(EventKind kind, const std::string& index, const std::string& filename) const {
         const auto event = last_event();
         CHECK(event.kind == kind);
         CHECK(event.time == cause.time);
@@ -51,9 +51,9 @@ struct Filled {
         CHECK(event.reason == cause.reason);
         CHECK(event.index == index);
         CHECK(event.filename == filename);
-        const auto told = catalog::parse_file_row(event.details_json);
-        REQUIRE(told.has_value());
-        CHECK(told->filename == filename);
+        const auto recorded = catalog::parse_file_row(event.details_json);
+        REQUIRE(recorded.has_value());
+        CHECK(recorded->filename == filename);
         if (kind != EventKind::file_deleted)
             CHECK(event.details_json == catalog::render_file_row(file(index, filename)));
     }
@@ -69,12 +69,12 @@ TEST_CASE("a yank keeps its reason until it is taken back, and each is an event 
     CHECK(yanked.project == "six");
     CHECK(filled.file("main", six).yanked);
     CHECK(filled.file("main", six).yanked_reason == cause.reason);
-    filled.check_told(EventKind::file_yanked, "main", six);
+    filled.check_recorded(EventKind::file_yanked, "main", six);
 
     CHECK(filled.catalog.set_yanked({"main", six}, false, cause)->serial == 4);
     CHECK_FALSE(filled.file("main", six).yanked);
     CHECK(filled.file("main", six).yanked_reason.empty());
-    filled.check_told(EventKind::file_unyanked, "main", six);
+    filled.check_recorded(EventKind::file_unyanked, "main", six);
 }
 
 TEST_CASE("a repeated change is no error and no second event; another reason is news") {
@@ -110,7 +110,7 @@ TEST_CASE("a deleted file leaves its name and its row in the log, and the name i
     Filled filled;
     const auto deleted = filled.catalog.delete_file({"main", six}, cause).value();
     CHECK(deleted.outcome == ChangeOutcome::changed);
-    filled.check_told(EventKind::file_deleted, "main", six);
+    filled.check_recorded(EventKind::file_deleted, "main", six);
     CHECK(catalog::parse_file_row(filled.last_event().details_json)->sha256 == std::string(64, 'a'));
     CHECK_FALSE(filled.catalog.file("main", six).value().has_value());
     CHECK(filled.catalog.files("main", "six").value().size() == 1);
@@ -162,13 +162,13 @@ TEST_CASE("a quarantined file keeps row, name and bytes; released, it is as befo
     Filled filled;
     const std::string before = catalog::render_file_row(filled.file("main", six));
     REQUIRE(filled.catalog.set_file_state({"main", six}, FileState::quarantined, cause));
-    filled.check_told(EventKind::file_quarantined, "main", six);
+    filled.check_recorded(EventKind::file_quarantined, "main", six);
     CHECK(filled.file("main", six).state == FileState::quarantined);
     CHECK(filled.file("main", six).state_reason == cause.reason);
     CHECK(filled.catalog.add_file(row_of("main", "six", "1.0", 'f'))->outcome == AddOutcome::name_taken);
     CHECK(filled.catalog.promote_file({"main", six}, "other", cause)->outcome == ChangeOutcome::quarantined);
     REQUIRE(filled.catalog.set_file_state({"main", six}, FileState::active, cause));
-    filled.check_told(EventKind::file_released, "main", six);
+    filled.check_recorded(EventKind::file_released, "main", six);
     CHECK(catalog::render_file_row(filled.file("main", six)) == before);
 }
 
@@ -186,11 +186,11 @@ TEST_CASE("a file may be quarantined from its first moment on") {
 TEST_CASE("a pinned file is not deleted before it is unpinned") {
     Filled filled;
     REQUIRE(filled.catalog.set_pinned({"main", six}, true, cause));
-    filled.check_told(EventKind::file_pinned, "main", six);
+    filled.check_recorded(EventKind::file_pinned, "main", six);
     CHECK(filled.catalog.delete_file({"main", six}, cause)->outcome == ChangeOutcome::pinned);
     CHECK(filled.catalog.file("main", six).value().has_value());
     REQUIRE(filled.catalog.set_pinned({"main", six}, false, cause));
-    filled.check_told(EventKind::file_unpinned, "main", six);
+    filled.check_recorded(EventKind::file_unpinned, "main", six);
     CHECK(filled.catalog.delete_file({"main", six}, cause)->outcome == ChangeOutcome::changed);
 }
 
@@ -219,7 +219,7 @@ TEST_CASE("archived and quarantined projects refuse new files, deprecated and ac
     }
 }
 
-TEST_CASE("a project's status is an event of its own, told once") {
+TEST_CASE("a project's status change is an event, recorded once") {
     Filled filled;
     const catalog::ProjectRow wanted{
         .index = "main", .project = "six", .status = ProjectStatus::archived, .status_reason = "see seven"};
@@ -239,7 +239,7 @@ TEST_CASE("a promoted file is in both indexes, as uploaded, from the moment of i
     REQUIRE(filled.catalog.set_pinned({"main", six}, true, cause));
     const auto promoted = filled.catalog.promote_file({"main", six}, "stable", cause).value();
     CHECK(promoted.outcome == ChangeOutcome::changed);
-    filled.check_told(EventKind::file_promoted, "stable", six);
+    filled.check_recorded(EventKind::file_promoted, "stable", six);
     catalog::FileRow expected = filled.file("main", six);
     expected.index = "stable";
     expected.upload_time = cause.time;
@@ -301,7 +301,7 @@ TEST_CASE("faults: a row whose blob's row is gone is named") {
     CHECK(faults[0].find("blob") != std::string::npos);
 }
 
-TEST_CASE("faults: a row that tells another size than its blob's is named") {
+TEST_CASE("faults: a row whose size differs from its blob's is reported") {
     Filled filled;
     {
         const auto database =

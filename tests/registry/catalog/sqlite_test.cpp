@@ -126,7 +126,7 @@ TEST_CASE("a transaction that is not committed leaves nothing") {
     CHECK(database.changes() == 1);
 }
 
-TEST_CASE("what cannot be opened has a code that tells why") {
+TEST_CASE("a failed open has an error code for its cause") {
     const Fixture fixture;
     CHECK(Database::open(fixture.file, Database::Mode::read_only).error().code == "catalog.missing");
     CHECK(Database::open(fixture.dir.path() / "no" / "folder", Database::Mode::read_write).error().code ==

@@ -1,4 +1,4 @@
-// Uploads wait for their page: one run for many, failures told and tried again.
+// Uploads wait for their page: one run serves many, failures are reported and retried.
 #include "registry/commit/publishing.hpp"
 
 #include <doctest/doctest.h>
@@ -225,7 +225,7 @@ TEST_CASE("what was left behind is tried again without being asked") {
     CHECK(queue.wait_until_visible(1, long_enough_ms, {"main", "six", "x.whl"}).has_value());
 }
 
-TEST_CASE("a failed run is told to those who wait, and the next wait tries again") {
+TEST_CASE("a failed run is reported to its waiters, and the next wait retries") {
     FakePublisher publisher;
     publisher.failing = true;
     PublishQueue queue(publisher.function(), long_enough_ms);
@@ -261,7 +261,7 @@ TEST_CASE("a failure of a run that began before a commit is not that commit's") 
         publisher.let_through = 1;
         publisher.wake.notify_all();
     }
-    one.join();  // told before the run that covers both may end
+    one.join();  // answered before the run that covers both ends
     publisher.hold(false);
     two.join();
     REQUIRE_FALSE(first.has_value());

@@ -154,7 +154,7 @@ TEST_CASE("a row that cannot be added fails alone, not the ones that were commit
     CHECK(writer.find_file("main", "good-1.0-py3-none-any.whl").value().has_value());
 }
 
-// Throws as often as it is told, from the given call on.
+// Throws the given number of times, starting with the given call.
 class ThrowingClock final : public base::Clock {
   public:
     [[nodiscard]] base::UnixMicros now() const override {

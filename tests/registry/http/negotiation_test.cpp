@@ -67,7 +67,7 @@ TEST_CASE("no more than the bounded number of ranges is read") {
     CHECK(choose_page_form(accept + "text/html") == std::nullopt);
 }
 
-TEST_CASE("who asks for latest is told the real version") {
+TEST_CASE("a request for latest gets the concrete version") {
     CHECK(content_type_of(*page_form_named("application/vnd.pypi.simple.latest+json")) ==
           "application/vnd.pypi.simple.v1+json");
     CHECK(page_form_named("text/plain") == std::nullopt);

@@ -113,7 +113,7 @@ TEST_CASE("the same bytes again leave the staging folder as soon as they are kno
     CHECK(registry.staged() == 0);  // though its page is yet to be waited for
 }
 
-TEST_CASE("what the policy quarantines is kept under its name with the reason, and told again to a retry") {
+TEST_CASE("a quarantined wheel is kept under its name, and a retry gets the same reason") {
     RegistryFixture registry;
     registry.config.indexes.front().policy.severities = {
         {"record.hash_mismatch", inspect::Severity::quarantine}};
@@ -375,7 +375,7 @@ TEST_CASE("of many uploads of one name at once, with other bytes each, exactly o
     CHECK(registry.cli.last_serial().value() == 1);
 }
 
-TEST_CASE("a failure inside is told without its detail; a full disk as such") {
+TEST_CASE("internal failures are reported without details; a full disk is reported as such") {
     using base::ErrorKind;
     struct Row {
         base::Error error;

@@ -187,7 +187,7 @@ TEST_CASE("the size limit includes its last byte") {
     CHECK(status_of(registry::check_size(11, 10)) == 413);
 }
 
-TEST_CASE("an honest wheel passes, a lying one is told which rule and where") {
+TEST_CASE("an honest wheel passes; a false one is refused with rule and place") {
     CHECK(registry::check_inspection(inspection_of(six())).has_value());
     WheelWriter liar = six();
     liar.wrong_record_hash("six.py");
@@ -200,7 +200,7 @@ TEST_CASE("an honest wheel passes, a lying one is told which rule and where") {
     CHECK_FALSE(refused.error().advice.empty());
 }
 
-TEST_CASE("of many verdicts the first ten are told") {
+TEST_CASE("only the first ten of many verdicts are reported") {
     WheelWriter liar = six();
     for (int i = 0; i < 30; ++i)
         liar.add("m" + std::to_string(i) + ".py", "x").unlisted("m" + std::to_string(i) + ".py");

@@ -64,8 +64,7 @@ TEST_CASE("a store that is whole has no faults, and nothing is changed") {
 }
 
 TEST_CASE(
-    "one flipped bit: every file that has the bytes is quarantined, the pages follow, the blob is set "
-    "aside") {
+    "one flipped bit: every file with the bytes is quarantined, the pages follow, the blob is moved away") {
     Scrubbed fixture;
     const auto bad = fixture.add("staging", "six", "1.0");
     const auto good = fixture.add("staging", "torch", "2.4.0");
@@ -136,7 +135,7 @@ TEST_CASE("a missing blob is seen beside a larger hash in its folder, too") {
     CHECK(report.faults[0].subject == smaller);
 }
 
-TEST_CASE("a damaged orphan is set aside too, before an upload relies on it") {
+TEST_CASE("a damaged orphan is moved away too, before an upload relies on it") {
     Scrubbed fixture;
     const std::string orphan = fixture.store("an orphan");
     fixture.flip_bit(orphan);
@@ -157,7 +156,7 @@ TEST_CASE("what the catalog itself has wrong is a fault: broken references, wron
     }
     const auto report = fixture.scrub().value();
     REQUIRE(report.faults.size() ==
-            2);  // the file's row tells another size than the blob's, and so do the bytes
+            2);  // the file's row has a different size than the blob's, and so do the bytes
     CHECK(report.faults[0].code == "catalog");
     CHECK(report.faults[0].subject.find(row.filename) != std::string::npos);
     CHECK(report.faults[1].code == "catalog");
@@ -165,7 +164,7 @@ TEST_CASE("what the catalog itself has wrong is a fault: broken references, wron
     CHECK(fixture.state_of(row) == catalog::FileState::active);
 }
 
-TEST_CASE("a run that was stopped goes on where it was, unless it is told to start again") {
+TEST_CASE("a stopped run continues where it was, unless restarted") {
     Scrubbed fixture;
     for (int i = 0; i < 40; ++i)
         fixture.store("blob " + std::to_string(i));
@@ -200,7 +199,7 @@ TEST_CASE("a rate is kept by waiting") {
     CHECK(waited_ms <= 3'000);
 }
 
-TEST_CASE("a damaged blob stays where it is while a page shows its file, and the next run sets it aside") {
+TEST_CASE("a damaged blob stays in place while a page shows its file, and the next run moves it away") {
     Scrubbed fixture;
     const auto bad = fixture.add("main", "six", "1.0");
     fixture.flip_bit(bad.sha256);

@@ -113,7 +113,7 @@ TEST_CASE("the API gets its parameters decoded and its body whole, and the conne
     CHECK(Running().ask(api_post(yank, "Content-Length: 0\r\n", "")).status == 404);
 }
 
-TEST_CASE("who may not use the API takes none of its places, who may is told when there is none left") {
+TEST_CASE("a rejected client takes no API slot, a permitted one gets 503 when all are taken") {
     EchoingApi api;
     const Running running({}, &api);
     const std::string yank = "/api/v1/indexes/site/files/six-1.0-py3-none-any.whl/yank";
@@ -157,7 +157,7 @@ TEST_CASE("requests of the API that wait for a page keep no thread from others")
     CHECK(failed.answer().value().status == 503);
 }
 
-TEST_CASE("what the API has done is still told past the drain timeout, once its page is out") {
+TEST_CASE("the reply of a finished API change is sent after the drain timeout, once its page is published") {
     EchoingApi api;
     const Running running(
         [](ServerSettings& settings) {
@@ -266,7 +266,7 @@ TEST_CASE("no link in the tree is followed, at whatever depth") {
     CHECK(running.ask(get("/empty/simple/")).status == 404);
 }
 
-TEST_CASE("a tree that was moved aside and put back is found again") {
+TEST_CASE("a tree that was renamed and put back is found again") {
     const Running running([](ServerSettings& settings) { settings.io_threads = 1; });
     CHECK(running.ask(get("/site/simple/")).status == 200);
     const std::filesystem::path aside = running.tree.path().string() + ".aside";
@@ -303,7 +303,7 @@ TEST_CASE("a body that trickles slower than any modem is given up, however stead
 // Not under UBSan: its check of a virtual call opens a pipe to look whether the object's memory is there, and
 // without descriptors takes every object for a broken one.
 #if !defined(__SANITIZE_ADDRESS__)
-TEST_CASE("without descriptors for a while the server hears again afterwards") {
+TEST_CASE("after a shortage of descriptors the server accepts again") {
     const Running running;
     std::vector<RawClient> waiting;
     CHECK(running.ask(get("/healthz")).status == 200);
@@ -438,7 +438,7 @@ TEST_CASE("the page of an index names the server as it was reached, or as it cal
     }
 }
 
-TEST_CASE("a proxy that sends files itself is told where they are, encoded, and gets no body") {
+TEST_CASE("a proxy that sends files itself gets their encoded path and no body") {
     const Running running([](ServerSettings& settings) { settings.accel_prefix = "/wheelyard-files"; });
     const RawAnswer answer =
         running.ask(get(file_url + "six-1.0%2Bcpu-py3-none-any.whl", "Range: bytes=0-1\r\n"));

@@ -199,7 +199,7 @@ TEST_CASE("a body that no address wants ends the connection after the answer") {
     CHECK(client.ended());
 }
 
-TEST_CASE("the health of the tree is told apart from the health of the process") {
+TEST_CASE("readiness and liveness are reported separately") {
     Running running;
     CHECK(running.ask(get("/readyz")).status == 200);
     running.tree = std::move(*base::TempDir::make("other-tree"));
@@ -220,7 +220,7 @@ TEST_CASE("a head that does not come to its end is 408, a quiet connection just 
     CHECK(idle.ended());
 }
 
-TEST_CASE("past the cap a client hears 503, and a place that gets free is given away") {
+TEST_CASE("beyond the limit a client gets 503, and a freed slot is reused") {
     const Running running([](ServerSettings& settings) { settings.max_connections = 1; });
     {
         RawClient first = running.connect();
@@ -236,7 +236,7 @@ TEST_CASE("past the cap a client hears 503, and a place that gets free is given 
     CHECK(status == 200);
 }
 
-TEST_CASE("past so many files at once a download hears 503, and pages still come") {
+TEST_CASE("beyond the file limit a download gets 503, and pages are still served") {
     Running running([](ServerSettings& settings) { settings.max_files = 1; });
     running.write(file_url.substr(1) + "large.whl", std::string(32 << 20, 'd'));
     const std::string small = get(file_url + "six-1.0+cpu-py3-none-any.whl");
@@ -357,7 +357,7 @@ TEST_CASE("a slow disk is no stalled client") {
     CHECK(client.answer()->status == 200);
 }
 
-TEST_CASE("with every place for uploads taken the next one hears 503 before its body is read") {
+TEST_CASE("when all upload slots are taken, the next upload gets 503 before its body is read") {
     Gate release;
     Running running([](ServerSettings& settings) { settings.max_uploads = 1; });
     running.uploads.hold_finish = &release;

@@ -207,11 +207,11 @@ TEST_CASE("a task that is asked for by its id alone is had again while nobody el
     REQUIRE(farm.claim('1') == id);
     farm.clock.sleep_ms(lease_s * ms_per_s);
     const std::string older = farm.add(farm.wish("scipy"));
-    auto anew = farm.offer('2');
-    anew.task = id;
-    CHECK(farm.claim(anew, '2') == id);
-    anew.claim = farm.name('3');
-    CHECK(farm.claim(anew, '3') == "none");
+    auto second = farm.offer('2');
+    second.task = id;
+    CHECK(farm.claim(second, '2') == id);
+    second.claim = farm.name('3');
+    CHECK(farm.claim(second, '3') == "none");
     CHECK(farm.claim('4') == older);
 }
 
@@ -240,7 +240,7 @@ TEST_CASE("a claim is good for its own task only") {
     CHECK(farm.code(farm.store->find("t0")) == "task.no_such_task");
 }
 
-TEST_CASE("a cancelled task tells its agent so, and its grant ends") {
+TEST_CASE("cancelling a task ends its lease and its grant") {
     StoreFixture farm;
     const std::string id = farm.add();
     REQUIRE(farm.claim('1') == id);
@@ -349,7 +349,7 @@ TEST_CASE(
     farm.add(farm.wish("numpy", "3.12"));
     CHECK(farm.code(farm.store->find(id)) == "task.no_such_task");
     CHECK(farm.code(farm.store->renew(id, farm.name('1'))) == "task.no_such_claim");
-    CHECK(farm.code(farm.store->list({}, id)) == "task.no_such_task");  // no page begins anew unnoticed
+    CHECK(farm.code(farm.store->list({}, id)) == "task.no_such_task");  // no page restarts unnoticed
     CHECK(farm.state(open) == TaskState::queued);
     CHECK(farm.store->removed() == 1);
     const auto database =
