@@ -23,8 +23,8 @@ namespace wheelyard::builder {
 // The purpose of an attempt. Tests and promotions follow a build after the index offers its wheel. Tests run in
 // separate jobs, on hardware that the build does not need. The promotion adds the wheel to the index for everybody.
 enum class Purpose { build, gpu_test, multi_node_test, promotion };
-[[nodiscard]] std::string_view purpose_text(
-    Purpose purpose);  // "gpu-test": also the suffix of the task's name
+// "gpu-test": also the suffix of the task's name.
+[[nodiscard]] std::string_view purpose_text(Purpose purpose);
 [[nodiscard]] std::optional<Purpose> parse_purpose(std::string_view text);
 [[nodiscard]] inline bool is_test(Purpose purpose) {
     return purpose == Purpose::gpu_test || purpose == Purpose::multi_node_test;

@@ -20,8 +20,8 @@ namespace wheelyard::builder {
 struct ClaimRecord {
     std::string claim;
     bool asking = true;  // the registry has not answered yet
-    std::optional<wire::Task>
-        task;                   // while asking: the task whose lease was lost and that is requested again
+    // While asking: the task whose lease was lost and that is requested again.
+    std::optional<wire::Task> task;
     std::string waits;          // why the registry gave no answer; logged once
     std::string index;          // where its wheel is uploaded
     std::string cell;           // the name of its cell in the plan and in attempts

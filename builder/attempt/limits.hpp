@@ -8,14 +8,14 @@
 
 namespace wheelyard::builder {
 
-inline constexpr std::size_t max_attempt_id_bytes = 15;  // the limit of PBS for job names
-inline constexpr std::int64_t max_memory_mib =
-    64 * 1024 * 1024;  // of one job; more than 64 TiB is a wrong unit
+inline constexpr std::size_t max_attempt_id_bytes = 15;           // the limit of PBS for job names
+inline constexpr std::int64_t max_memory_mib = 64 * 1024 * 1024;  // of one job; 64 TiB hints at a wrong unit
 inline constexpr std::size_t max_journal_files = 100'000;
 
 // A file in the work folder. If it is missing, the file system with the jobs is not mounted there.
 inline constexpr const char* work_marker = ".wheelyard-work";
-inline constexpr std::int64_t claim_grace_ms = 60'000;  // a claim without owner is this old: its job is dead
+inline constexpr std::int64_t claim_grace_ms =
+    60'000;  // a claim without owner for this long: its job is dead
 
 // Backoff between ticks while a registry or index is down.
 inline constexpr std::int64_t wait_first_ms = 2'000;

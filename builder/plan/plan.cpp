@@ -107,7 +107,7 @@ class Planner {
     void add(const Want& want, const Recipe& general, const std::string& wanted,
              const std::string& python_name, const std::string& accelerator) {
         if (plan_.cells.size() >= max_cells) {
-            plan_.start_nothing = "the site file asks for more than " + std::to_string(max_cells) + " wheels";
+            plan_.start_nothing = "the site file requests more than " + std::to_string(max_cells) + " wheels";
             return;
         }
         Cell cell;

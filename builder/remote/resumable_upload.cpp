@@ -25,9 +25,9 @@ bool is_cut(const base::Error& error) {
     return error.kind == base::ErrorKind::cut || error.kind == base::ErrorKind::unreachable;
 }
 // Answers to a part that concern the upload's offset, not the form.
-constexpr std::array<std::string_view, 2> not_here = {"upload.wrong_offset", "upload.in_progress"};
+constexpr std::array<std::string_view, 2> offset_problems = {"upload.wrong_offset", "upload.in_progress"};
 // Answers to "begin" after which the client may still send the form in one request.
-constexpr std::array<std::string_view, 2> not_in_parts = {"upload.not_resumable", "upload.too_many"};
+constexpr std::array<std::string_view, 2> no_parts_problems = {"upload.not_resumable", "upload.too_many"};
 
 constexpr std::string_view of_credentials = "auth.";
 
@@ -64,7 +64,7 @@ class Sending {
             ++stuck;
             if (!is_known) {
                 const std::uint64_t before = offset_;
-                WHEELYARD_TRY(look(last));
+                WHEELYARD_TRY(query_offset(last));
                 if (!is_found_) continue;
                 if (offset_ > before) stuck = 1;
             }
@@ -98,7 +98,7 @@ class Sending {
         return is_id(id) ? id : std::string();
     }
 
-    base::Status forget() const { return base::remove_file(target_.note); }
+    base::Status remove_note() const { return base::remove_file(target_.note); }
 
     // Returns the answer only if the server does not begin an upload.
     base::Result<Answer> begin() {
@@ -125,7 +125,7 @@ class Sending {
         const std::string code = code_of(refusal);
         const bool may_pass = refusal.status > not_implemented || refusal.status == 500 ||
                               refusal.status == 408 || refusal.status == 429;
-        if (is_among(not_in_parts, code) || (code.empty() && !may_pass)) return std::nullopt;
+        if (is_among(no_parts_problems, code) || (code.empty() && !may_pass)) return std::nullopt;
         return refusal;
     }
 
@@ -138,7 +138,7 @@ class Sending {
     }
 
     // Asks the registry for the upload's offset. Sets is_found_ if the registry answers.
-    base::Status look(base::Error& last) {
+    base::Status query_offset(base::Error& last) {
         is_found_ = false;
         auto answer = http_.head(url(), headers());
         if (!answer) {
@@ -147,7 +147,7 @@ class Sending {
             return base::Status();
         }
         if (answer->status == 404) {
-            WHEELYARD_TRY(forget());
+            WHEELYARD_TRY(remove_note());
             return fail_unavailable(
                 {"", "The registry no longer knows this upload: it is complete or expired", id_,
                  "no action needed: if the index lacks the wheel, the next try sends it from the start"});
@@ -164,7 +164,7 @@ class Sending {
         }
         const auto offset = base::parse_decimal(answer->header("upload-offset"));
         if (!offset || *offset > form_.size()) {
-            WHEELYARD_TRY(forget());
+            WHEELYARD_TRY(remove_note());
             return fail_unavailable({"", "The registry reports no valid upload offset",
                                      answer->header("upload-offset"),
                                      "no action needed: the next try sends the wheel from the start"});
@@ -194,14 +194,14 @@ class Sending {
         }
         const std::string code = code_of(*answer);
         const int status = answer->status;
-        if (status == 204 || status == 408 || is_among(not_here, code)) {
+        if (status == 204 || status == 408 || is_among(offset_problems, code)) {
             last = unavailable(code.empty() ? std::to_string(status) : code);
             return Answer();
         }
         // A refusal is final. After any other error a later call continues from the note.
         const bool is_final =
             status < 500 && status != 401 && status != 429 && code.rfind(of_credentials, 0) != 0;
-        if (is_final) WHEELYARD_TRY(forget());
+        if (is_final) WHEELYARD_TRY(remove_note());
         return Answer(*std::move(answer));
     }
 

@@ -473,7 +473,7 @@ TEST_CASE("a want's exclusions and the site's known bad versions give the reason
     Farm farm;
     farm.scene.site.wants[0].versions = {"2.4.0", "2.2.0", "2.4.1"};
     farm.scene.site.wants[0].exclude = {
-        {*wheel::SpecifierSet::parse("==2.4.1"), {"3.11"}, {"plain"}, "nobody asked for it"}};
+        {*wheel::SpecifierSet::parse("==2.4.1"), {"3.11"}, {"plain"}, "not needed"}};
     farm.scene.site.known_bad = {
         {"torch", *wheel::SpecifierSet::parse("<2.3"), {"gh200"}, "no H100 kernels", "2.3.0"}};
     CHECK(farm.described() ==
@@ -495,7 +495,7 @@ TEST_CASE("a want's exclusions and the site's known bad versions give the reason
               "torch-2.4.1+cu123-cp311 wanted: not in index `main`",
               "vision-0.19.1+cu123-cp311 held: after torch-2.4.1+cu123-cp311, which it is built against "
               "(wanted)",
-              "torch-2.4.1+cpu-cp311 excluded: nobody asked for it"});
+              "torch-2.4.1+cpu-cp311 excluded: not needed"});
 }
 
 TEST_CASE("the choice of the newest version skips bad and excluded versions") {
