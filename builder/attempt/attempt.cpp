@@ -1,4 +1,4 @@
-// The words of attempts and their names.
+// The text forms of attempt values, task names and attempt IDs.
 #include "builder/attempt/attempt.hpp"
 
 #include <array>
@@ -46,7 +46,7 @@ constexpr std::array<WaitRow, 7> waits{{{WaitFor::nothing, ""},
                                         {WaitFor::queue, "queue"},
                                         {WaitFor::scheduler, "scheduler"}}};
 
-// Crockford's letters: no i, l, o, u, so an id can be read aloud.
+// Crockford's base 32: without i, l, o and u, so that a person can read an ID aloud.
 constexpr std::string_view digits = "0123456789abcdefghjkmnpqrstvwxyz";
 constexpr std::size_t id_time_digits = 7;  // 32^7 seconds reach the year 3058
 constexpr std::size_t id_random_digits = max_attempt_id_bytes - 1 - id_time_digits;

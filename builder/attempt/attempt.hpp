@@ -1,9 +1,9 @@
-// One try of a task, as the journal keeps it: "wheelyard.attempt/1" (docs/reference/journal.md).
+// One attempt at a task, as the journal stores it: "wheelyard.attempt/1" (docs/reference/journal.md).
 //
 //     planned ─► fetched ─► prepared ─► submitting ─► running ─► built ─► uploading ─► done
 //        └──────────┴───────────┴───────────┴────────────┴─────────┴──────────┴─────► failed
 //
-// A test goes planned ─► prepared ─► submitting ─► running ─► done, a promotion planned ─► done.
+// A test uses planned ─► prepared ─► submitting ─► running ─► done, a promotion planned ─► done.
 #pragma once
 
 #include <cstdint>
@@ -20,10 +20,11 @@
 
 namespace wheelyard::builder {
 
-// What an attempt is for. The others follow a build whose wheel the index offers: tests in jobs of their own,
-// on machines that the build does not need, and then the promotion into the index for everybody.
+// The purpose of an attempt. Tests and promotions follow a build after the index offers its wheel. Tests run in
+// separate jobs, on hardware that the build does not need. The promotion adds the wheel to the index for everybody.
 enum class Purpose { build, gpu_test, multi_node_test, promotion };
-[[nodiscard]] std::string_view purpose_text(Purpose purpose);  // "gpu-test", as at the end of a task's name
+// "gpu-test": also the suffix of the task's name.
+[[nodiscard]] std::string_view purpose_text(Purpose purpose);
 [[nodiscard]] std::optional<Purpose> parse_purpose(std::string_view text);
 [[nodiscard]] inline bool is_test(Purpose purpose) {
     return purpose == Purpose::gpu_test || purpose == Purpose::multi_node_test;
@@ -36,9 +37,9 @@ enum class State { planned, fetched, prepared, submitting, running, built, uploa
     return state == State::done || state == State::failed;
 }
 
-// Where the source came from, once that is known.
+// The origin of the source; empty until it is known.
 struct SourceRecord {
-    std::string kind;    // "sdist", "tarball", "path"; "wheel": what the index offers is tested or promoted
+    std::string kind;    // "sdist", "tarball", "git", "path", "upstream"; "wheel" for tests and promotions
     std::string origin;  // URL without secrets, or folder
     std::string filename;
     std::string sha256;    // empty for a path
@@ -52,31 +53,31 @@ struct WheelRecord {
     std::string filename;
     std::string sha256;
     std::uint64_t size = 0;
-    int sends = 0;              // how often its bytes went to the registry, or began to
-    base::UnixMicros sent = 0;  // when the registry took it; 0: not yet
-    std::string index = {};     // whose page showed it: the site's, or that of the task it was built for
+    int sends = 0;              // uploads started, complete or not
+    base::UnixMicros sent = 0;  // when the registry accepted it; 0: not yet
+    std::string index = {};     // the index whose page listed it: the site's, or that of the registry's task
 };
 
 // What an attempt waits for.
 enum class WaitFor {
     nothing,
-    retry,       // something failed that may pass: it is tried again
-    person,      // something failed until a person acts: it is tried again, without a limit
-    login_step,  // a step at work on the login node
-    job_slot,    // another attempt's job
-    queue,       // its job's turn
-    scheduler,   // an answer that says how its job is
+    retry,       // a temporary error: the next try
+    person,      // an error that a person must fix: the next try, without a time limit
+    login_step,  // a running step on the login node
+    job_slot,    // a free job slot of the site
+    queue,       // the start of its queued job
+    scheduler,   // the status of its job
 };
 [[nodiscard]] std::string_view wait_text(WaitFor what);
 
 struct Waiting {
     WaitFor what = WaitFor::nothing;
     int tries = 0;
-    base::UnixMicros since = 0;  // when the first of the errors in a row came, which may pass; 0: none
+    base::UnixMicros since = 0;  // the first of the consecutive temporary errors; 0: none
     base::UnixMicros not_before = 0;
     std::string reason;
 };
-// What a state's name is followed by: ", waiting: no answer", ", waits for one of 2 job slots", or nothing.
+// The text after the name of a state: ", waiting: no answer", ", waits for one of 2 job slots", or nothing.
 [[nodiscard]] std::string waiting_suffix(const Waiting& waiting);
 
 struct PhaseRecord {
@@ -85,14 +86,14 @@ struct PhaseRecord {
 };
 
 struct Failure {
-    std::string phase;  // of the job, or the agent's step
+    std::string phase;  // phase of the job, or step of the agent
     base::Error error;
     std::string first_error;  // the first line of the log that looks like the cause
-    bool try_again = true;    // false: another attempt would end the same way
-    std::string cause = {};   // the doctor's code (doctor_rules.hpp); empty: no rule knows this failure
-    std::uint64_t line = 0;   // of the log, where the doctor saw it
-    std::optional<EndCause> end =
-        {};  // of its job; none: it failed outside a job. Its row has the error's code
+    bool try_again = true;    // false: another attempt would fail the same way
+    std::string cause = {};   // the doctor's code (doctor_rules.hpp); empty: no rule matches
+    std::uint64_t line = 0;   // the line of the log that the doctor's rule matches
+    // The end of its job, whose code the error has; none: the attempt failed outside a job.
+    std::optional<EndCause> end = {};
 };
 
 struct Attempt {
@@ -102,35 +103,36 @@ struct Attempt {
     std::string package;
     std::string version;
     std::string python;
-    std::string accelerator;  // of the site's; empty: the wheel is the same for all of them
-    std::string against;      // "torch==2.4.0+cu123": what of the same index it is built against, or empty
-    int number = 1;           // of this task, from 1
+    std::string accelerator;  // name in the site file; empty: one wheel for all accelerators
+    std::string against;  // "torch==2.4.0+cu123": the package in the same index to build against, or empty
+    int number = 1;       // counts the attempts at this task, from 1
     State state = State::planned;
     base::UnixMicros created = 0;
     base::UnixMicros changed = 0;
     SourceRecord source;
-    std::string builds_in;                  // the attempt in whose build tree it goes on; empty: its own
-    std::int64_t max_walltime_minutes = 0;  // what its job asks for; 0: no limit
-    std::int64_t memory_mib = 0;            // what its job asks for (request.hpp); 0: nothing
-    int cores = 0;                          // fewer than the site gives a job; 0: as many
-    std::string remedy;                     // what it does otherwise than the one before, and why
+    std::string builds_in;                  // the attempt whose build tree it continues; empty: its own tree
+    std::int64_t max_walltime_minutes = 0;  // requested by its job; 0: no limit
+    std::int64_t memory_mib = 0;            // requested by its job (request.hpp); 0: no request
+    int cores = 0;                          // parallel compile jobs; 0: the site's cores
+    std::string remedy;                     // what it changes after the previous attempt, and why
     int submits = 0;
     base::UnixMicros submitted = 0;
     std::vector<PhaseRecord> phases;
     std::optional<int> exit_code;
     base::UnixMicros job_ended = 0;
-    base::UnixMicros told_to_end = 0;  // when its job was asked to end, its time being over; 0: it was not
-    std::optional<JobEnd> end;         // as its scheduler told it
+    base::UnixMicros told_to_end = 0;  // when the agent asked its job to end after its time limit; 0: never
+    std::optional<JobEnd> end;         // as reported by its scheduler
     std::optional<wire::GovernedBuild> governed;
     WheelRecord wheel;
     std::vector<std::string> verdicts;
     Waiting waiting;
     std::optional<Failure> failure;
-    std::optional<std::uint64_t>
-        tree_bytes;                     // that its tree and venv hold, measured once nobody goes on in them
-    base::UnixMicros tree_removed = 0;  // when they were given up for space (kept_trees.hpp); 0: not so
-    bool for_task = false;              // of the registry: without its lease nobody takes the wheel
-    bool superseded = false;            // by `retry`: no longer counted against the task
+    // Size of its tree and venv, measured when no attempt uses them any more.
+    std::optional<std::uint64_t> tree_bytes;
+    base::UnixMicros tree_removed =
+        0;                    // when they were removed to free space (kept_trees.hpp); 0: not removed
+    bool for_task = false;    // for a task of the registry: the upload needs the task's lease
+    bool superseded = false;  // by `retry`: no longer counted for the task
 };
 
 // "markupsafe-3.0.2-cp311"
@@ -141,7 +143,7 @@ struct Attempt {
 // Errors: "journal.format" (another format or version), "journal.broken".
 [[nodiscard]] base::Result<Attempt> parse_attempt(std::string_view text);
 
-// At most max_attempt_id_bytes characters, begins with a letter (PBS wants that of a job name), sorts by time:
+// At most max_attempt_id_bytes characters; begins with a letter, as PBS requires for job names; sorts by time.
 // "w" + seconds since 1970 in base 32 + random characters.
 [[nodiscard]] std::string new_attempt_id(base::UnixMicros now);
 

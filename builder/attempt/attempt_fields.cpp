@@ -1,6 +1,6 @@
 // One table renders, parses and documents the fields. A row has the path of a member in the JSON document
-// ("job.memory_mib"), what it means, and how its value is written and read. A value that is not there is null; a member
-// that is absent or of another type leaves the default.
+// ("job.memory_mib"), its meaning, and the functions that write and read its value. A missing value is written as null.
+// An absent member, or one of another type, leaves the default.
 #include "builder/attempt/attempt_fields.hpp"
 
 #include <array>
@@ -20,8 +20,8 @@ constexpr std::string_view format = "wheelyard.attempt/1";
 
 enum class Need {
     optional,
-    valid,     // may be absent; a value that cannot be read is an error
-    required,  // and not empty
+    valid,     // may be absent; an invalid value is an error
+    required,  // absent, empty or invalid is an error
 };
 
 template <typename Owner>
@@ -33,7 +33,7 @@ struct Field {
     Need need = Need::optional;
 };
 
-// Of one value: to() writes it, from() reads it, or is false where the JSON is of another type.
+// Converts one value: to() writes it; from() reads it and returns false if the JSON has another type.
 struct Plain {
     static Json to(const std::string& value) { return value; }
     static Json to(int value) { return value; }
@@ -150,96 +150,97 @@ using A = Attempt;
 using S = SourceRecord;
 using W = WheelRecord;
 constexpr std::array attempt_fields = {
-    plain<&A::id>("id", "the attempt's id, also its job's name", Need::required),
-    plain<&A::task>("task", "the cell of the plan that it is a try of", Need::required),
+    plain<&A::id>("id", "the attempt's ID, also its job's name", Need::required),
+    plain<&A::task>("task", "the name of its cell in the plan", Need::required),
     plain<&A::purpose>("purpose",
-                       "`build`; or `gpu-test`, `multi-node-test`, `promotion` of the wheel that is then the "
-                       "`source` (kind `wheel`)",
+                       "`build`, or `gpu-test`, `multi-node-test`, `promotion` of the wheel in `source` "
+                       "(kind `wheel`)",
                        Need::valid),
     plain<&A::package>("package", "the project's normalised name", Need::required),
-    plain<&A::version>("version", "with its local label", Need::required),
-    plain<&A::python>("python", "`3.11`, of the site's", Need::required),
-    plain<&A::accelerator>("accelerator", "of the site's; empty: the wheel is the same for all of them"),
+    plain<&A::version>("version", "including the local label", Need::required),
+    plain<&A::python>("python", "`3.11`, as in the site file", Need::required),
+    plain<&A::accelerator>("accelerator", "name in the site file; empty: one wheel for all accelerators"),
     plain<&A::against>("against",
-                       "`torch==2.4.0+cu123`: what of the same index it is built against, or empty"),
-    plain<&A::number>("number", "of this cell's attempts, from 1"),
-    plain<&A::state>("state", "as above", Need::required),
-    time<&A::created>("created", "when it began"),
-    time<&A::changed>("changed", "when it came into its state"),
+                       "`torch==2.4.0+cu123`: the package in the same index to build against, or empty"),
+    plain<&A::number>("number", "counts the attempts at this cell, from 1"),
+    plain<&A::state>("state", "one of the states above", Need::required),
+    time<&A::created>("created", "when the attempt began"),
+    time<&A::changed>("changed", "when it entered its state"),
     plain<&A::source, &S::kind>("source.kind", "`sdist`, `tarball`, `git`, `path`, `upstream`, `wheel`"),
     plain<&A::source, &S::origin>("source.origin", "URL without secrets, or folder"),
-    plain<&A::source, &S::filename>("source.filename", "of the download"),
-    plain<&A::source, &S::sha256>("source.sha256", "of the download; empty for a path"),
-    plain<&A::source, &S::folder>("source.folder", "the project's, in the attempt's tree"),
+    plain<&A::source, &S::filename>("source.filename", "name of the downloaded file"),
+    plain<&A::source, &S::sha256>("source.sha256", "digest of the downloaded file; empty for a path"),
+    plain<&A::source, &S::folder>("source.folder", "the project's folder in the attempt's tree"),
     plain<&A::source, &S::back_end>("source.back_end", "`build-backend` of its pyproject.toml"),
-    plain<&A::source, &S::back_end_path>("source.back_end_path", "`backend-path` of it"),
-    plain<&A::source, &S::build_requires>("source.requires", "`requires` of it"),
-    plain<&A::builds_in>("job.builds_in", "the attempt in whose build tree it goes on; empty: its own"),
-    plain<&A::max_walltime_minutes>("job.max_walltime_minutes", "what its job asks for; 0: no limit"),
-    plain<&A::memory_mib>("job.memory_mib", "what its job asks for; 0: nothing"),
-    plain<&A::cores>("job.cores", "jobs at once, where they are fewer than the site's; else 0"),
-    plain<&A::remedy>("job.remedy", "what it does otherwise than the attempt before, and why"),
+    plain<&A::source, &S::back_end_path>("source.back_end_path", "`backend-path` of its pyproject.toml"),
+    plain<&A::source, &S::build_requires>("source.requires", "`requires` of its pyproject.toml"),
+    plain<&A::builds_in>("job.builds_in", "the attempt whose build tree it continues; empty: its own tree"),
+    plain<&A::max_walltime_minutes>("job.max_walltime_minutes", "requested by its job; 0: no limit"),
+    plain<&A::memory_mib>("job.memory_mib", "requested by its job; 0: no request"),
+    plain<&A::cores>("job.cores", "parallel compile jobs, if fewer than the site's cores; else 0"),
+    plain<&A::remedy>("job.remedy", "what it changes after the previous attempt, and why"),
     plain<&A::submits>("job.submits", "how often it was submitted"),
-    time<&A::submitted>("job.submitted", "when it was submitted last"),
+    time<&A::submitted>("job.submitted", "when it was last submitted"),
     time<&A::job_ended>("job.ended", "when the job ended"),
-    plain<&A::exit_code>("job.exit_code", "null, or of the exit record"),
-    plain<&A::phases>("job.phases", "of the exit record: `name`, `began`"),
-    time<&A::told_to_end>("job.told_to_end", "when its job was asked to end, its time being over"),
-    plain<&A::end>("job.end", "null, or how it ended as its scheduler says it"),
+    plain<&A::exit_code>("job.exit_code", "exit code in the exit record, or null"),
+    plain<&A::phases>("job.phases", "phases in the exit record: `name`, `began`"),
+    time<&A::told_to_end>("job.told_to_end", "when the agent asked its job to end after its time limit"),
+    plain<&A::end>("job.end", "the end of its job as its scheduler reports it, or null"),
     plain<&A::governed>(
         "job.governor",
-        "null, or of the governor's summary: `compiles`, `killed` and `oom_kills` (both run "
+        "null, or the governor's summary: `compiles`, `killed` and `oom_kills` (both run "
         "again), `could_not_fit`, `wall_s`, `high_water_bytes`, `limit_bytes`, `limit`, `worst` "
         "(`source`, `peak_bytes`, `seconds`), `messages`"),
-    plain<&A::wheel, &W::filename>("wheel.filename", "of the wheel that it built"),
-    plain<&A::wheel, &W::sha256>("wheel.sha256", "of its bytes"),
+    plain<&A::wheel, &W::filename>("wheel.filename", "file name of the built wheel"),
+    plain<&A::wheel, &W::sha256>("wheel.sha256", "digest of its bytes"),
     plain<&A::wheel, &W::size>("wheel.size", "in bytes"),
-    plain<&A::wheel, &W::sends>("wheel.sends", "how often its bytes went out, at most 10"),
-    time<&A::wheel, &W::sent>("wheel.sent", "when the registry took it"),
+    plain<&A::wheel, &W::sends>("wheel.sends", "uploads started, at most 10"),
+    time<&A::wheel, &W::sent>("wheel.sent", "when the registry accepted it"),
     plain<&A::wheel, &W::index>("wheel.index",
-                                "whose page showed it: the site's, or that of the registry's task"),
-    plain<&A::verdicts>("verdicts", "what the inspection found, a line each"),
+                                "the index whose page listed it: the site's, or that of the registry's task"),
+    plain<&A::verdicts>("verdicts", "findings of the inspection, one line each"),
     plain<&A::waiting, &Waiting::what>(
         "waiting.for",
         "what it waits for: `retry`, `person`, `login_step`, `job_slot`, `queue`, `scheduler`, or nothing"),
-    plain<&A::waiting, &Waiting::tries>("waiting.tries", "how often an error came that may pass"),
-    time<&A::waiting, &Waiting::since>("waiting.since", "when the first of the errors in a row came"),
-    time<&A::waiting, &Waiting::not_before>("waiting.not_before", "when it is tried again"),
-    plain<&A::waiting, &Waiting::reason>("waiting.reason", "for a person"),
-    plain<&A::failure>("failure", "null, or why it failed"),
+    plain<&A::waiting, &Waiting::tries>("waiting.tries", "temporary errors so far"),
+    time<&A::waiting, &Waiting::since>("waiting.since", "the first of the consecutive temporary errors"),
+    time<&A::waiting, &Waiting::not_before>("waiting.not_before", "when the agent tries again"),
+    plain<&A::waiting, &Waiting::reason>("waiting.reason", "the reason, as text for a person"),
+    plain<&A::failure>("failure", "null, or the members `failure.*` below"),
     plain<&A::tree_bytes>(
         "tree.bytes",
-        "what its build tree and venv hold; null before they are measured, 0 when they are gone"),
-    time<&A::tree_removed>("tree.removed", "when they went to keep within `work.trees_gib` of the site"),
+        "size of its build tree and venv; null before they are measured, 0 after they are removed"),
+    time<&A::tree_removed>("tree.removed",
+                           "when the agent removed them to keep within `work.trees_gib` of the site"),
     plain<&A::for_task>("for_task",
-                        "true: for a task of the registry that the site file does not ask for; "
-                        "without its lease the wheel goes nowhere"),
+                        "true: for a task of the registry that the site file does not request; "
+                        "the upload needs the task's lease"),
     plain<&A::superseded>("superseded", "true after `retry`: no longer counted"),
 };
 
 constexpr std::array failure_fields = {
-    plain<&Failure::phase>("phase", "of the job, or the agent's step"),
-    plain<&Failure::error, &base::Error::code>("code", "of the error; of a job's end that of its row"),
-    plain<&Failure::error, &base::Error::sentence>("sentence", "for a person"),
-    plain<&Failure::error, &base::Error::value>("value", "the offending one, or empty"),
+    plain<&Failure::phase>("phase", "phase of the job, or step of the agent"),
+    plain<&Failure::error, &base::Error::code>("code", "the error's code"),
+    plain<&Failure::error, &base::Error::sentence>("sentence", "the error as text for a person"),
+    plain<&Failure::error, &base::Error::value>("value", "the invalid value, or empty"),
     plain<&Failure::error, &base::Error::advice>("advice", "what to do, or empty"),
     plain<&Failure::first_error>("first_error", "the first line of the log that looks like the cause"),
-    plain<&Failure::cause>("cause", "a code of the doctor, or empty"),
-    plain<&Failure::line>("line", "of the log, where the doctor saw it"),
-    plain<&Failure::try_again>("try_again", "false: another attempt would end the same way"),
+    plain<&Failure::cause>("cause", "the code of the matching doctor rule, or empty"),
+    plain<&Failure::line>("line", "the line of the log that the doctor's rule matches"),
+    plain<&Failure::try_again>("try_again", "false: another attempt would fail the same way"),
 };
 
 constexpr std::array job_end_fields = {
-    plain<&JobEnd::cause>("cause", "the code of its row, or empty: nobody says why"),
-    plain<&JobEnd::word>("word", "the scheduler's own"),
-    plain<&JobEnd::used, &JobUsage::seconds>("seconds", "that it ran; 0: not known"),
-    plain<&JobEnd::used, &JobUsage::cpu_seconds>("cpu_seconds", "of processor time; 0: not known"),
-    plain<&JobEnd::used, &JobUsage::memory_kib>("memory_kib", "at most; 0: not known"),
+    plain<&JobEnd::cause>("cause", "the code of the cause, or empty if it is unknown"),
+    plain<&JobEnd::word>("word", "the scheduler's own status text"),
+    plain<&JobEnd::used, &JobUsage::seconds>("seconds", "run time; 0: not known"),
+    plain<&JobEnd::used, &JobUsage::cpu_seconds>("cpu_seconds", "processor time; 0: not known"),
+    plain<&JobEnd::used, &JobUsage::memory_kib>("memory_kib", "peak memory; 0: not known"),
 };
 
 constexpr std::array phase_fields = {
-    plain<&PhaseRecord::name>("name", "of the phase"),
-    time<&PhaseRecord::began>("began", "when it began"),
+    plain<&PhaseRecord::name>("name", "name of the phase"),
+    time<&PhaseRecord::began>("began", "when the phase began"),
 };
 
 // "job.memory_mib" is the member `memory_mib` of the member `job`.
@@ -273,7 +274,7 @@ Json render_object(const std::array<Field<Owner>, Count>& fields, const Owner& o
     return json;
 }
 
-// The first field that must be there and is not, or cannot be read; nullptr: none.
+// The first field that is required and missing, or invalid; nullptr: none.
 template <typename Owner>
 const Field<Owner>* parse_from(const Json& json, std::span<const Field<Owner>> fields, Owner& owner) {
     for (const auto& field : fields) {
@@ -349,13 +350,13 @@ base::Result<Attempt> parse_attempt(std::string_view text) {
     if (!json) return base::fail("journal.broken", "A journal file is not JSON: " + json.error().sentence);
     const std::string found = json->string_or("format", "");
     if (found != format) {
-        return base::fail("journal.format", "A journal file has another format than " + std::string(format),
-                          found, "use the wheelyard-builder that wrote it");
+        return base::fail("journal.format", "The format of a journal file is not " + std::string(format),
+                          found, "use the version of wheelyard-builder that wrote it");
     }
     Attempt attempt;
     if (const auto* field = parse_from<Attempt>(*json, attempt_fields, attempt)) {
         return base::fail("journal.broken",
-                          "A journal file lacks `" + std::string(field->path) + "`, or has an unknown one",
+                          "A journal file lacks `" + std::string(field->path) + "`, or its value is unknown",
                           json->string_or(field->path, ""));
     }
     return attempt;
@@ -363,7 +364,7 @@ base::Result<Attempt> parse_attempt(std::string_view text) {
 
 std::string render_attempt_fields() {
     std::string text = "| member | meaning |\n|---|---|\n| `format` | `" + std::string(format) +
-                       "`; another one is refused by name |\n";
+                       "`; any other format is an error |\n";
     add_rows(text, "", attempt_fields);
     add_rows(text, "failure.", failure_fields);
     add_rows(text, "job.end.", job_end_fields);

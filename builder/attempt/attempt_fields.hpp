@@ -1,4 +1,4 @@
-// The fields of "wheelyard.attempt/1" as its page shows them.
+// The table of the fields of "wheelyard.attempt/1" in docs/reference/journal.md.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@ namespace wheelyard::builder {
 
 [[nodiscard]] std::optional<WaitFor> parse_wait(std::string_view text);
 
-// Markdown, a row each.
+// A Markdown table with one row for each field.
 [[nodiscard]] std::string render_attempt_fields();
 
 }  // namespace wheelyard::builder

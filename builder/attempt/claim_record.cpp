@@ -35,14 +35,14 @@ base::Result<ClaimRecord> parse_claim_record(std::string_view text) {
     ClaimRecord record;
     if (json) record.claim = json->string_or("claim", "");
     if (!json || json->string_or("format", "") != format || !wire::is_claim_id(record.claim))
-        return base::fail("claim.broken", "A file of a claim cannot be read");
+        return base::fail("claim.broken", "A claim file is not valid");
     record.asking = json->bool_or("asking", true);
     const Json* task = json->find("task");
     if (task != nullptr && !task->is_null()) {
         WHEELYARD_ASSIGN(record.task, wire::parse_task(task->render()));
     }
     if (!record.asking && !record.task)
-        return base::fail("claim.broken", "A file of a claim names no task", record.claim);
+        return base::fail("claim.broken", "A claim file names no task", record.claim);
     record.waits = json->string_or("waits", "");
     record.index = json->string_or("index", "");
     record.cell = json->string_or("cell", "");

@@ -1,6 +1,6 @@
-// The claims of tasks that an agent has, one JSON file each beside its journal: "wheelyard.claim_record/1"
-// (docs/reference/journal.md). Written before the registry is asked, so that an answer that gets lost, or an
-// agent that is killed, finds its task again by the same claim.
+// The claims of tasks that an agent holds, one JSON file each in its journal: "wheelyard.claim_record/1"
+// (docs/reference/journal.md). The agent writes the file before it sends the request. After a lost answer or a kill
+// it repeats the same claim and gets the same task.
 //
 //     STATE/claims/<32 hex digits>.json
 #pragma once
@@ -19,27 +19,28 @@ namespace wheelyard::builder {
 
 struct ClaimRecord {
     std::string claim;
-    bool asking = true;              // the registry has not answered yet
-    std::optional<wire::Task> task;  // while asking: the one whose lease was lost, asked for again
-    std::string waits;               // why the registry gave no answer: told once
-    std::string index;               // where its wheel goes
-    std::string cell;                // of the plan, as attempts name it
-    std::string log_attempt;         // whose log is being sent,
-    std::int64_t log_base = 0;       // and where it begins in the task's log
+    bool asking = true;  // the registry has not answered yet
+    // While asking: the task whose lease was lost and that is requested again.
+    std::optional<wire::Task> task;
+    std::string waits;          // why the registry gave no answer; logged once
+    std::string index;          // where its wheel is uploaded
+    std::string cell;           // the name of its cell in the plan and in attempts
+    std::string log_attempt;    // the attempt whose log is being sent
+    std::int64_t log_base = 0;  // where that log begins in the task's log
 };
 
 [[nodiscard]] std::string render_claim_record(const ClaimRecord& record);
-// "claim.broken".
+// Errors: "claim.broken".
 [[nodiscard]] base::Result<ClaimRecord> parse_claim_record(std::string_view text);
 
 class ClaimFolder {
   public:
     explicit ClaimFolder(std::filesystem::path folder) : folder_(std::move(folder)) {}
-    // By claim. One that cannot be read is passed over (its lease ends by itself), and `unread` says so.
+    // Sorted by claim. Skips a file that cannot be read (its lease ends by itself) and sets `unread`.
     [[nodiscard]] std::vector<ClaimRecord> read(bool& unread) const;
     [[nodiscard]] base::Status write(const ClaimRecord& record) const;
     [[nodiscard]] base::Status remove(const std::string& claim) const;
-    // For the holder of the lock: what a kill left of unfinished writes.
+    // Removes temporary files of interrupted writes; only for the holder of the lock.
     void sweep() const;
 
   private:

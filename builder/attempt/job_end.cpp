@@ -1,4 +1,4 @@
-// The table of ends.
+// The table of the causes of job ends.
 #include "builder/attempt/job_end.hpp"
 
 #include <algorithm>
@@ -12,36 +12,39 @@ namespace {
 
 constexpr std::array<EndRow, 13> rows = {{
     {EndCause::unexplained, "job.vanished",
-     "The job ended without a word: it was killed, or its machine went down", "it is tried again by itself",
-     true, true},
-    {EndCause::failed, "job.failed", "The job failed before its script could say how",
-     "read its log; is /bin/bash there, and the work folder writable from the compute nodes?", true, false},
-    {EndCause::killed, "job.killed", "The job was killed", "it is tried again by itself", true, true},
-    {EndCause::time_limit, "job.time_limit", "The job's time was up",
-     "the next attempt goes on where it stopped, with more time up to max_walltime_minutes of site.toml",
+     "The job ended without an exit record: it was killed, or its node failed",
+     "no action needed: the agent tries again", true, true},
+    {EndCause::failed, "job.failed", "The job failed before its script wrote an exit record",
+     "read its log; check that the compute nodes have /bin/bash and can write to the work folder", true,
+     false},
+    {EndCause::killed, "job.killed", "The job was killed", "no action needed: the agent tries again", true,
+     true},
+    {EndCause::time_limit, "job.time_limit", "The job reached its time limit",
+     "no action needed: the next attempt continues it with more time, up to max_walltime_minutes of "
+     "site.toml",
      true, true},
     {EndCause::out_of_memory, "job.out_of_memory", "The job ran out of memory",
-     "the next attempt goes on where it stopped, with more memory up to max_memory_mib of site.toml", true,
-     true},
-    {EndCause::node_failure, "job.node_failure", "The job's machine went down", "it is tried again by itself",
+     "no action needed: the next attempt continues it with more memory, up to max_memory_mib of site.toml",
      true, true},
-    {EndCause::preempted, "job.preempted", "The job had to make room for a more urgent one",
-     "it is tried again by itself", true, true},
-    {EndCause::cancelled, "job.cancelled", "Somebody cancelled the job",
-     "when it may be built again: wheelyard-builder retry", false, true},
+    {EndCause::node_failure, "job.node_failure", "The job's node failed",
+     "no action needed: the agent tries again", true, true},
+    {EndCause::preempted, "job.preempted", "The job was preempted by one with higher priority",
+     "no action needed: the agent tries again", true, true},
+    {EndCause::cancelled, "job.cancelled", "The job was cancelled",
+     "to build it again, run wheelyard-builder retry", false, true},
     {EndCause::not_launched, "job.not_launched", "The scheduler could not start the job",
-     "is the work folder there, and writable, on the compute nodes?", true, true},
-    {EndCause::cannot_ever_run, "job.cannot_run", "The job can never run as it asks",
-     "mend cores, memory_mib, max_walltime_minutes, queue or options in site.toml, then: wheelyard-builder "
+     "check that the compute nodes can write to the work folder", true, true},
+    {EndCause::cannot_ever_run, "job.cannot_run", "The cluster can never satisfy the job's request",
+     "fix cores, memory_mib, max_walltime_minutes, queue or options in site.toml, then run wheelyard-builder "
      "retry",
      false, true},
-    {EndCause::tree_busy, "job.tree_busy",
-     "The build tree in which it was to go on is held by another job that still runs",
-     "the next attempt builds in a tree of its own", true, false},
-    {EndCause::never_started, "job.never_started", "The job never showed a sign of life",
-     "look at its log; is /bin/bash there, and the work folder writable?", true, false},
-    {EndCause::lost, "job.lost", "The job's folder or its claim is gone from the work folder",
-     "it is tried again by itself", true, false},
+    {EndCause::tree_busy, "job.tree_busy", "Another running job holds the build tree",
+     "no action needed: the next attempt uses a build tree of its own", true, false},
+    {EndCause::never_started, "job.never_started", "The submitted job never started",
+     "read its log; check that the compute nodes have /bin/bash and can write to the work folder", true,
+     false},
+    {EndCause::lost, "job.lost", "The job's folder or its claim is missing from the work folder",
+     "no action needed: the agent tries again", true, false},
 }};
 
 }  // namespace

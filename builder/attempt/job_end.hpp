@@ -1,7 +1,7 @@
-// How a job ended, when its scheduler can say it, and what that means for the attempt: one table.
+// Why a job ended, as its scheduler reports it, and the consequences for the attempt: one table.
 //
-// The scheduler's word explains an end; it never overrules the exit record. A build that recorded success has
-// succeeded, whatever the queue says of its job.
+// The exit record takes precedence over the scheduler's status. A build that recorded success has succeeded, even if
+// the scheduler reports a failure.
 #pragma once
 
 #include <cstdint>
@@ -15,22 +15,22 @@
 namespace wheelyard::builder {
 
 enum class EndCause {
-    unexplained,      // it ended, and nobody says why
+    unexplained,      // no reason is known
     failed,           // its own exit status
-    killed,           // by a signal that nobody explains
-    time_limit,       // its time was up
-    out_of_memory,    // the kernel or the scheduler killed it, or a child of it, for memory
-    node_failure,     // its machine went down
-    preempted,        // something more urgent needed its place
-    cancelled,        // somebody stopped it
+    killed,           // by a signal, for an unknown reason
+    time_limit,       // it reached its time limit
+    out_of_memory,    // the kernel or the scheduler killed the job or a child process for memory
+    node_failure,     // its node failed
+    preempted,        // a job with higher priority took its place
+    cancelled,        // a person or a program cancelled it
     not_launched,     // the scheduler could not start the script
-    cannot_ever_run,  // it waits for what this cluster does not have
-    tree_busy,        // another job, which still runs, holds the build tree
-    never_started,    // it was submitted several times and gave no sign of life
-    lost,             // its folder or its claim is gone
+    cannot_ever_run,  // it requests resources that this cluster does not have
+    tree_busy,        // another running job holds the build tree
+    never_started,    // it was submitted several times and never started
+    lost,             // its folder or its claim is missing
 };
 
-// What the job used, as far as its scheduler tells; 0: not told.
+// Resource use as the scheduler reports it; 0: not reported.
 struct JobUsage {
     std::int64_t seconds = 0;
     std::int64_t cpu_seconds = 0;
@@ -41,21 +41,21 @@ struct JobUsage {
 struct JobEnd {
     EndCause cause = EndCause::unexplained;
     std::optional<int> exit_code = {};  // 128 + signal when killed by one
-    std::string word = {};              // the scheduler's own: "TIMEOUT TimeLimit"
+    std::string word = {};              // the scheduler's status text: "TIMEOUT TimeLimit"
     JobUsage used = {};
 };
 
 struct EndRow {
     EndCause cause;
-    std::string_view code;  // of the Error
+    std::string_view code;  // the Error's code
     std::string_view sentence;
     std::string_view advice;
-    bool try_again;  // a new attempt by itself
-    bool resumes;    // its build tree is whole enough for the next attempt to go on in it
+    bool try_again;  // the agent starts a new attempt
+    bool resumes;    // the next attempt may continue in its build tree
 };
 [[nodiscard]] const EndRow& end_row(EndCause cause);
 [[nodiscard]] base::Error error_of(const JobEnd& end);
-// For readers of the journal: the cause whose row has this code.
+// The cause with this code; used when reading the journal.
 [[nodiscard]] std::optional<EndCause> cause_of_code(std::string_view code);
 
 }  // namespace wheelyard::builder

@@ -1,4 +1,4 @@
-// Reads what a job leaves: its claim and its exit record.
+// Reads the files that a job writes: its claim and its exit record.
 #include "builder/attempt/job_files.hpp"
 
 #include <algorithm>
@@ -39,7 +39,7 @@ bool AttemptFolder::is_claimed() const {
 base::Result<ExitRecord> parse_exit_record(std::string_view text, std::string_view attempt) {
     WHEELYARD_ASSIGN(const auto json, io::parse_json(text));
     if (json.string_or("format", "") != exit_format || json.string_or("attempt", "") != attempt) {
-        return base::fail("job.exit_record", "The exit record is not this attempt's",
+        return base::fail("job.exit_record", "The exit record belongs to another attempt",
                           std::string(text.substr(0, 120)));
     }
     ExitRecord record;
@@ -60,7 +60,7 @@ base::Result<std::optional<ExitRecord>> read_exit_record(const AttemptFolder& fo
                                                          std::string_view attempt) {
     auto text = base::read_file(folder.exit_record(), max_record_bytes);
     if (!text && text.error().os_error == ENOENT) {
-        // NFS remembers for a while that a file was not there; opening its folder makes it look again
+        // An NFS client caches the absence of a file for a while. Opening the folder makes it check again
         // (close-to-open consistency, nfs(5)).
         std::error_code ignored;
         const std::filesystem::directory_iterator refreshed(folder.root, ignored);

@@ -1,14 +1,16 @@
-// The files of one attempt in the work folder, and what its job writes there for the agent to read.
+// The files of one attempt in the work folder, and the files that its job writes there for the agent.
 //
-//     WORK/attempts/w1kq7x9aab3cde/script.sh   what runs
-//                                  log         stdout and stderr of the job
-//                                  claim/owner who runs it: {"host":"n1","boot":"…","pid":4711,"start":88123}
-//                                  exit.json   how it ended:
-//                                  {"format":"wheelyard.exit/1","exit_code":0,"phase":"smoke",…} tree/ the
-//                                  unpacked source       wheel/   the result venv/       the build's
-//                                  environment   smoke/   the test's
+//     WORK/attempts/w1kq7x9aab3cde/
+//         script.sh     the script of the job
+//         log           stdout and stderr of the job
+//         claim/owner   the process that runs it: {"host":"n1","boot":"…","pid":4711,"start":88123}
+//         exit.json     its end: {"format":"wheelyard.exit/1","exit_code":0,"phase":"smoke",…}
+//         tree/         the unpacked source
+//         venv/         the build's environment
+//         wheel/        the result
+//         smoke/        the smoke test's environment
 //
-// The exit record is the job's own word and wins over whatever a scheduler says.
+// The exit record takes precedence over the scheduler's status.
 #pragma once
 
 #include <cstdint>
@@ -26,20 +28,22 @@ namespace wheelyard::builder {
 
 struct AttemptFolder {
     std::filesystem::path root;
-    // Of the attempt in whose build tree this one goes on; empty: its own.
+    // The folder of the attempt whose build tree this one continues; empty: its own.
     std::filesystem::path build_root = {};
     [[nodiscard]] const std::filesystem::path& build() const {
         return build_root.empty() ? root : build_root;
     }
     [[nodiscard]] std::filesystem::path script() const { return root / "script.sh"; }
     [[nodiscard]] std::filesystem::path log() const { return root / "log"; }
-    // Of what the login node did before (login_step.hpp):
+    // The log of the login step (login_step.hpp):
     [[nodiscard]] std::filesystem::path login_log() const { return root / "wheelhouse.log"; }
-    // Of a batch system (job_script.hpp):
+    // Files of a batch system (job_script.hpp):
     [[nodiscard]] std::filesystem::path job_script() const { return root / "job.sh"; }
     [[nodiscard]] std::filesystem::path environment() const { return root / "environment"; }
     [[nodiscard]] std::filesystem::path scheduler_log() const { return root / "scheduler.log"; }
-    [[nodiscard]] std::filesystem::path job_id() const { return root / "job_id"; }  // a line a submission
+    [[nodiscard]] std::filesystem::path job_id() const {
+        return root / "job_id";
+    }  // one line for each submission
     [[nodiscard]] std::filesystem::path cut() const { return root / "cut"; }
     [[nodiscard]] std::filesystem::path claim() const { return root / "claim"; }
     [[nodiscard]] std::filesystem::path owner() const { return root / "claim" / "owner"; }
@@ -48,43 +52,44 @@ struct AttemptFolder {
     [[nodiscard]] std::filesystem::path governor_summary() const { return root / "governor.json"; }
     [[nodiscard]] std::filesystem::path governor_picture() const { return root / "governor.svg"; }
     [[nodiscard]] std::filesystem::path tree() const { return build() / "tree"; }
-    // What the tree is built by (build_key.hpp).
+    // Identifies the inputs of the build in the tree (build_key.hpp).
     [[nodiscard]] std::filesystem::path build_key() const { return build() / "build_key"; }
     [[nodiscard]] std::filesystem::path venv() const { return build() / "venv"; }
     [[nodiscard]] std::filesystem::path pip_conf() const { return root / "pip.conf"; }  // mode 0600
     [[nodiscard]] std::filesystem::path wheel() const { return root / "wheel"; }
     [[nodiscard]] bool is_claimed() const;
-    // What only the job needed: removed once an attempt is done. The build tree may be several attempts'.
+    // Files that only the job needs; removed after the attempt. own_bulk() excludes the build tree, which several
+    // attempts may share.
     [[nodiscard]] std::vector<std::filesystem::path> own_bulk() const;
     [[nodiscard]] std::vector<std::filesystem::path> bulk() const;
 };
 
-// Its last log_tail_bytes; "" where it cannot be read.
+// The last log_tail_bytes of the log; "" if it cannot be read.
 [[nodiscard]] std::string read_log_tail(const std::filesystem::path& log);
 
 inline constexpr std::string_view wheelhouse_step = "wheelhouse";  // on the login node
 
-// The record of a job that found another one at work in its build tree.
+// The exit record of a job whose build tree is in use by another job.
 inline constexpr std::string_view fence_phase = "fence";
 inline constexpr int fence_exit_code = 75;  // EX_TEMPFAIL
 
 struct ExitRecord {
     int exit_code = 0;
-    std::string phase;  // the one that ran last
+    std::string phase;  // the last one
     std::vector<PhaseRecord> phases;
     base::UnixMicros ended = 0;
 };
-// Why a batch system told the job to end: "time_limit", "terminated"; empty: it did not.
+// Why the batch system asked the job to end: "time_limit", "terminated"; empty: it did not.
 [[nodiscard]] std::string read_cut(const AttemptFolder& folder);
 
 [[nodiscard]] base::Result<ExitRecord> parse_exit_record(std::string_view text, std::string_view attempt);
-// nullopt: the job has not ended, or was killed so hard that it could not say so.
+// nullopt: the job has not ended, or was killed before it could write the record.
 [[nodiscard]] base::Result<std::optional<ExitRecord>> read_exit_record(const AttemptFolder& folder,
                                                                        std::string_view attempt);
 
 struct Owner {
     std::string host;
-    std::string boot;  // /proc/sys/kernel/random/boot_id: pids mean nothing after a restart
+    std::string boot;  // /proc/sys/kernel/random/boot_id: pids are not valid after a reboot
     std::int64_t pid = 0;
     std::uint64_t start = 0;  // field 22 of /proc/PID/stat
 };

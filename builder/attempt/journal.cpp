@@ -1,4 +1,4 @@
-// Attempt files read and replaced; a broken one is named and never skipped silently.
+// Reads and replaces attempt files. Reports every broken file by name and never skips one silently.
 #include "builder/attempt/journal.hpp"
 
 #include <algorithm>
@@ -22,18 +22,17 @@ base::Result<JournalContent> Journal::read() const {
     std::error_code error;
     for (const auto& entry : fs::directory_iterator(directory_ / "attempts", error)) {
         const std::string name = entry.path().filename().string();
-        if (name.starts_with(".")) continue;  // replace_file's own leftovers after a kill
+        if (name.starts_with(".")) continue;  // temporary files that replace_file left after a kill
         if (entry.path().extension() != ".json") {
-            content.problems.push_back({"journal.unknown_file",
-                                        "The journal holds a file that is not its own", entry.path().string(),
-                                        "move it elsewhere"});
+            content.problems.push_back({"journal.unknown_file", "The journal contains an unknown file",
+                                        entry.path().string(), "move it elsewhere"});
             continue;
         }
         files.push_back(entry.path());
         if (files.size() > max_journal_files) {
             return base::fail(
                 "journal.too_large",
-                "The journal holds more than " + std::to_string(max_journal_files) + " attempts",
+                "The journal contains more than " + std::to_string(max_journal_files) + " attempts",
                 directory_.string(), "archive old files of its attempts/ folder");
         }
     }
@@ -47,7 +46,7 @@ base::Result<JournalContent> Journal::read() const {
         const auto text = base::read_file(file, max_record_bytes);
         auto attempt = text ? parse_attempt(*text) : base::Result<Attempt>(tl::unexpected(text.error()));
         if (attempt && attempt->id != file.stem().string()) {
-            attempt = base::fail("journal.broken", "A journal file names another attempt than its file name",
+            attempt = base::fail("journal.broken", "The attempt in a journal file differs from its file name",
                                  attempt->id);
         }
         if (attempt) {
@@ -56,7 +55,7 @@ base::Result<JournalContent> Journal::read() const {
             base::Error problem = attempt.error();
             problem.sentence += " (" + file.string() + ")";
             if (problem.advice.empty())
-                problem.advice = "restore it from a backup, or move it away to forget this attempt";
+                problem.advice = "restore it from a backup, or move it elsewhere to discard this attempt";
             content.problems.push_back(std::move(problem));
         }
     }

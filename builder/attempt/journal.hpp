@@ -1,10 +1,10 @@
-// The journal: one JSON file an attempt, replaced durably at every transition, so that whoever is killed
-// anywhere, the next tick finds the old state or the new one. No database: the folder may lie on NFS or
-// Lustre, shared by login nodes.
+// The journal: one JSON file for each attempt, replaced durably at every transition. If the agent is killed at any
+// point, the next tick finds the old state or the new one. There is no database, so the folder may be on NFS or
+// Lustre and be shared by login nodes.
 //
-//     STATE/attempts/w1kq7x9aab3cde.json     what an attempt is doing      (attempt.hpp)
-//     STATE/outcomes/w1kq7x9aab3cde.json     how it ended                  (lib/wire/outcome.hpp)
-//     STATE/agent.lock                       who is ticking
+//     STATE/attempts/w1kq7x9aab3cde.json     the state of an attempt   (attempt.hpp)
+//     STATE/outcomes/w1kq7x9aab3cde.json     how it ended              (lib/wire/outcome.hpp)
+//     STATE/agent.lock                       held by the running tick
 #pragma once
 
 #include <filesystem>
@@ -18,20 +18,20 @@
 namespace wheelyard::builder {
 
 struct JournalContent {
-    std::vector<Attempt> attempts;  // by id, so by time of creation
-    std::vector<base::Error>
-        problems;  // files that cannot be read, by name; nothing new is started while there is one
+    std::vector<Attempt> attempts;  // sorted by ID, and therefore by time of creation
+    // One for each file that cannot be read, with its name. While there is one, no new attempt starts.
+    std::vector<base::Error> problems;
 };
 
 class Journal {
   public:
     explicit Journal(std::filesystem::path state_directory) : directory_(std::move(state_directory)) {}
 
-    // Makes the folders; needed before the first write, not for reading.
+    // Creates the folders. Required before the first write, not for reading.
     [[nodiscard]] base::Status prepare() const;
-    // A journal that is not there yet is empty.
+    // A journal that does not exist yet is empty.
     [[nodiscard]] base::Result<JournalContent> read() const;
-    // Removes what a kill left of unfinished writes; for the holder of the lock.
+    // Removes temporary files of interrupted writes; only for the holder of the lock.
     void sweep() const;
     [[nodiscard]] base::Status write(const Attempt& attempt) const;
     [[nodiscard]] base::Status write_outcome(const wire::Outcome& outcome) const;

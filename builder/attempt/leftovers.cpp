@@ -1,4 +1,4 @@
-// Sweeping is housekeeping: what cannot be removed stays, and costs only space.
+// A file that cannot be removed is not an error: it only uses space.
 #include "builder/attempt/leftovers.hpp"
 
 #include <functional>

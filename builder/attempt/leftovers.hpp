@@ -1,5 +1,5 @@
-// What a killed agent leaves beside finished files. Only the holder of the lock may sweep: nobody else is
-// writing then.
+// Removes temporary files of a killed agent. Only the holder of the lock may do so, because no other process writes
+// then.
 #pragma once
 
 #include <filesystem>
@@ -10,14 +10,14 @@
 
 namespace wheelyard::builder {
 
-// Removes ".NAME.aside.*" (base::replace_file's unfinished files) directly in `folder`.
+// Removes ".NAME.aside.*" (temporary files of base::replace_file) directly in `folder`.
 void sweep_asides(const std::filesystem::path& folder);
 
-// Removes folders "PREFIX-*" (base::TempDir's) directly in `folder`.
+// Removes folders "PREFIX-*" (created by base::TempDir) directly in `folder`.
 [[nodiscard]] base::Status sweep_temp_dirs(const std::filesystem::path& folder, const std::string& prefix,
                                            const base::Breathe& breathe);
 
-// Removes what holds bytes and nothing else: what cannot be removed stays. Errors: as `breathe`.
+// Removes `path` to free space. A file that cannot be removed stays and is no error. Errors: those of `breathe`.
 [[nodiscard]] base::Status free_space(const std::filesystem::path& path, const base::Breathe& breathe);
 
 }  // namespace wheelyard::builder

@@ -8,27 +8,27 @@
 
 namespace wheelyard::builder {
 
-inline constexpr std::size_t max_attempt_id_bytes = 15;           // PBS job names; also Slurm's and ours
-inline constexpr std::int64_t max_memory_mib = 64 * 1024 * 1024;  // of one job: 64 TiB, a slip of the unit
+inline constexpr std::size_t max_attempt_id_bytes = 15;           // the limit of PBS for job names
+inline constexpr std::int64_t max_memory_mib = 64 * 1024 * 1024;  // of one job; 64 TiB hints at a wrong unit
 inline constexpr std::size_t max_journal_files = 100'000;
 
-// In the work folder; its absence says that another file system stands there than the one that holds the
-// jobs.
+// A file in the work folder. If it is missing, the file system with the jobs is not mounted there.
 inline constexpr const char* work_marker = ".wheelyard-work";
-inline constexpr std::int64_t claim_grace_ms = 60'000;  // a claim without owner: the job died in between
+inline constexpr std::int64_t claim_grace_ms =
+    60'000;  // a claim without owner for this long: its job is dead
 
-// Between ticks that met a registry or index that is down.
+// Backoff between ticks while a registry or index is down.
 inline constexpr std::int64_t wait_first_ms = 2'000;
 inline constexpr std::int64_t max_wait_ms = 5 * 60'000;
 
-// Attempts between their beginning and their submission: downloads and unpacked trees of one login node.
+// Attempts that are in preparation at once: downloads and unpacked trees on one login node.
 inline constexpr int max_preparing = 2;
-// Attempts that wait for a source which does not answer: each costs a tick up to a connection's timeout.
+// Attempts that wait for a source that does not answer: each delays a tick by up to one connection timeout.
 inline constexpr int max_waiting_attempts = 50;
 inline constexpr std::uint64_t max_record_bytes = base::mib;     // a journal file, an exit record, a claim
-inline constexpr std::uint64_t log_tail_bytes = 64 * base::kib;  // read for progress
+inline constexpr std::uint64_t log_tail_bytes = 64 * base::kib;  // read to report progress
 inline constexpr std::size_t max_error_line_bytes = 400;         // of a log, in a diagnosis
-inline constexpr std::size_t max_claims = 1'000;                 // of one site at once: as many as jobs
-inline constexpr std::int64_t default_login_minutes = 120;       // of one step: others work there, too
+inline constexpr std::size_t max_claims = 1'000;  // of one site at once; max_jobs has the same limit
+inline constexpr std::int64_t default_login_minutes = 120;  // of one step: login nodes are shared
 
 }  // namespace wheelyard::builder

@@ -18,7 +18,7 @@ bool needs_job(const Attempt& attempt) {
 
 }  // namespace
 
-// One that is prepared and waits for an answer was at its submission: a batch system takes no job now.
+// A prepared attempt that waits for an answer has tried to submit: the batch system accepts no job now.
 bool holds_job_slot(const Attempt& attempt) {
     if (!needs_job(attempt)) return false;
     if (attempt.state == State::prepared) return waits_for_an_answer(attempt);
@@ -47,7 +47,7 @@ std::string why_none_begins(const std::vector<Attempt>& attempts) {
     const SlotUse use = count_slots(attempts);
     if (use.waiting >= max_waiting_attempts) {
         return "waits: " + std::to_string(use.waiting) +
-               " attempts wait for something that does not answer; `status` shows for what";
+               " attempts wait for a service that does not answer or for a person; see `status`";
     }
     if (use.preparing < max_preparing) return "";
     std::vector<std::string> names;

@@ -1,6 +1,6 @@
-// Which bounds an attempt counts against. An attempt has a place of preparation (downloads, unpacking, steps on the login
-// node) from its beginning to its submission, but for the times when it waits for something that does not answer. It
-// holds one of the site's job slots from its submission to the end of its job. Promotions need neither. Pure.
+// The limits that an attempt counts against. An attempt holds a preparation place (downloads, unpacking, steps on the
+// login node) from its beginning to its submission, except while it waits after an error. It holds one of the site's
+// job slots from its submission to the end of its job. Promotions need neither. Pure.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace wheelyard::builder {
 
 [[nodiscard]] bool holds_job_slot(const Attempt& attempt);
 [[nodiscard]] bool holds_place(const Attempt& attempt);
-// It gave its place back, and takes one again for its next try.
+// The attempt has returned its place, and takes one again for its next try.
 [[nodiscard]] bool waits_without_place(const Attempt& attempt);
 
 struct SlotUse {

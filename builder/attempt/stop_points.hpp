@@ -1,5 +1,5 @@
-// The instants at which an agent can be killed between two of its effects, by name. Tests stop the agent at
-// every one of them (WHEELYARD_STOP_AT=submit.started) and prove that the next tick converges.
+// Failpoints: the named points between two side effects of the agent. Tests stop the agent at each of them
+// (WHEELYARD_STOP_AT=submit.started) and check that the next tick converges.
 #pragma once
 
 #include <unistd.h>
@@ -13,7 +13,7 @@
 
 namespace wheelyard::builder {
 
-// In the order of an attempt that succeeds. "journal.X" is the instant after state X is durable.
+// In the order of a successful attempt. "journal.X" follows the durable write of state X.
 inline constexpr std::array<std::string_view, 19> stop_points = {
     "lock.taken",     "journal.planned",  "source.fetched",     "journal.fetched",   "source.unpacked",
     "script.written", "journal.prepared", "journal.submitting", "submit.started",    "journal.running",
@@ -21,19 +21,19 @@ inline constexpr std::array<std::string_view, 19> stop_points = {
     "upload.seen",    "outcome.written",  "bulk.removed",       "journal.done",
 };
 
-// Of the part of a tick that is about tasks of the registry (task_work.hpp).
+// In the part of a tick that handles tasks of the registry (task_work.hpp).
 inline constexpr std::array<std::string_view, 4> task_stop_points = {"task.intended", "task.claimed",
                                                                      "task.recorded", "task.ended"};
-// Of a task that is lost: forgotten, and its attempt not yet given up.
+// After a lost task is forgotten, before its attempt ends.
 inline constexpr std::string_view task_lost_stop_point = "task.forgotten";
-// Of a build tree that goes for want of space: said, and not yet removed.
+// After the removal of a build tree to free space is recorded, before the removal.
 inline constexpr std::string_view tree_stop_point = "tree.said";
 
 class StopAt {
   public:
     StopAt() = default;
     explicit StopAt(std::string name) : name_(std::move(name)) {}
-    // Ends the process at once, as kill -9 would, when this is the point asked for.
+    // Ends the process at once, like kill -9, if `name` is the requested point.
     void here(std::string_view name) const {
         if (name_.empty()) return;
         WHEELYARD_CHECK(std::find(stop_points.begin(), stop_points.end(), name_) != stop_points.end() ||

@@ -6,8 +6,8 @@
 
 namespace wheelyard::builder {
 
-// Of the limit or the peak that a build ran out of: few steps, little waste.
+// The new request in percent of the limit or peak at which a build ran out of memory. Few steps, little waste.
 inline constexpr std::int64_t memory_raise_percent = 150;
-inline constexpr std::size_t max_cells = 10'000;  // of one plan
+inline constexpr std::size_t max_cells = 10'000;  // in one plan
 
 }  // namespace wheelyard::builder

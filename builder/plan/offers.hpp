@@ -1,4 +1,4 @@
-// The sdists that indexes and folders offer, and which one is taken for a version. Pure.
+// The sdists that indexes and folders offer, and the choice of one for a version. Pure.
 #pragma once
 
 #include <filesystem>
@@ -11,32 +11,32 @@
 
 namespace wheelyard::builder {
 
-// One sdist that some place offers.
+// One sdist that an index or a folder offers.
 struct SdistOffer {
     wheel::Version version;
     std::string filename;
-    std::string url;             // of an index's file; empty for a file in a folder
-    std::filesystem::path file;  // of a folder
-    std::string sha256;          // empty when the place gives none
+    std::string url;             // for an index; empty for a folder
+    std::filesystem::path file;  // for a folder; empty for an index
+    std::string sha256;          // empty if the index or folder gives none
     std::string requires_python;
     bool yanked = false;
-    std::string place;  // where it was found, without secrets
+    std::string place;  // the index or folder, without secrets
 };
 
 struct SdistOffers {
     std::vector<SdistOffer> sdists;  // in the order of places
-    // All that were asked, and how they are configured: "https://… (PIP_INDEX_URL)".
+    // All indexes and folders queried, with their configuration setting: "https://… (PIP_INDEX_URL)".
     std::vector<std::string> places;
 };
 
-// A name that is one path component and no option; sources are stored under it.
+// Whether `name` is a single path component and does not begin like an option. Sources are stored under it.
 [[nodiscard]] bool is_file_name(std::string_view name);
 
-// The sdists of `project` among `files`.
+// The sdists of `project` on `page`.
 [[nodiscard]] std::vector<SdistOffer> sdists_on_page(const simple::ProjectPage& page,
                                                      const std::string& project, const std::string& place);
-// The offer to take for exactly `version`: one with the pinned digest if there is a pin, else the first
-// place's; a yanked one last; .tar.gz before .zip. nullptr: nobody has it.
+// The best offer for exactly `version`; nullptr if there is none. In order of weight: not a digest other than the
+// pinned one, not yanked, .tar.gz before .zip, first place.
 [[nodiscard]] const SdistOffer* choose_sdist(const std::vector<SdistOffer>& offers,
                                              const wheel::Version& version, const std::string& pinned_sha256);
 

@@ -1,5 +1,5 @@
-// Every cell of the matrix, then its state by the strongest evidence: index, attempts, failures, source, the
-// package it is built against, siblings.
+// Creates every cell of the matrix, then determines its state. The evidence in order of precedence: index, attempts,
+// failures, source, the package that it is built against, siblings.
 #include "builder/plan/plan.hpp"
 
 #include <algorithm>
@@ -33,7 +33,7 @@ constexpr std::array<CellStateRow, 8> cell_states = {{{CellState::have, "have"},
                                                       {CellState::excluded, "excluded"},
                                                       {CellState::unknown, "unknown"}}};
 
-// A cell whose version is known, and what it takes to judge it.
+// A cell whose version is known, and the input for its state.
 struct Judged {
     Cell& cell;
     const Version& version;  // with its label
@@ -46,7 +46,7 @@ struct Judged {
     }
 };
 
-// Which accelerators a want's wheels are built for; the empty name: one wheel for all.
+// The accelerators that a want's wheels are built for; the empty name: one wheel for all.
 std::vector<std::string> accelerators_for(const Site& site, const Want& want, const Recipe& recipe) {
     if (recipe.accelerators.empty()) return {""};
     std::vector<std::string> names = want.accelerators;
@@ -55,7 +55,8 @@ std::vector<std::string> accelerators_for(const Site& site, const Want& want, co
                                      accelerator.kind) != recipe.accelerators.end();
         if (want.accelerators.empty() && known) names.push_back(accelerator.name);
     }
-    if (names.empty()) names.push_back(site.accelerators.front().name);  // judge says why not
+    if (names.empty())
+        names.push_back(site.accelerators.front().name);  // add() gives the reason why it is impossible
     return names;
 }
 
@@ -69,7 +70,7 @@ class Planner {
             plan_.start_nothing =
                 "the journal has a file that cannot be read: " + world_.journal_problems.front().text();
         }
-        // What others are built against first, wherever it stands in the site file.
+        // Packages that others are built against come first, independent of their position in the site file.
         for (const bool companions : {false, true}) {
             for (position_ = 0; position_ < site_.wants.size(); ++position_) {
                 const Want& want = site_.wants[position_];
@@ -106,7 +107,7 @@ class Planner {
     void add(const Want& want, const Recipe& general, const std::string& wanted,
              const std::string& python_name, const std::string& accelerator) {
         if (plan_.cells.size() >= max_cells) {
-            plan_.start_nothing = "the site file asks for more than " + std::to_string(max_cells) + " wheels";
+            plan_.start_nothing = "the site file requests more than " + std::to_string(max_cells) + " wheels";
             return;
         }
         Cell cell;
@@ -135,7 +136,7 @@ class Planner {
             if (choice.version) chosen = name_version(cell, general, *choice.version, *python->second);
             if (chosen) judge_with_objections(cell, input, *chosen);
         }
-        if (!seen_.insert(cell.task).second) return;  // "latest" beside the same version written out
+        if (!seen_.insert(cell.task).second) return;  // "latest" and the same version in full
         plan_.cells.push_back(cell);
         positions_.push_back(position_);
         if (!chosen || cell.state == CellState::excluded) return;
@@ -150,7 +151,7 @@ class Planner {
                                              there->kind) != recipe.accelerators.end();
     }
 
-    // The version with its label, into the cell too.
+    // Adds the label to the version, and sets version and task of the cell.
     Version name_version(Cell& cell, const Recipe& recipe, const Version& version,
                          const Python& python) const {
         Version named = version;
@@ -173,7 +174,7 @@ class Planner {
         judge({cell, version, recipe, input.python});
     }
 
-    // A companion of one cell: the version that its recipe names for it, on the same Python and accelerator.
+    // Adds a companion of one cell: the version that its recipe names for it, with the same Python and accelerator.
     void add_follow_up(const Want& want, const std::string& package, const Version& version, const Cell& of) {
         const Recipe recipe = recipes_.of(package);
         Want companion{package, {}, want.pythons};
@@ -198,7 +199,7 @@ class Planner {
         positions_.push_back(position_);
     }
 
-    // State and reason of a cell whose version is known, the strongest evidence first.
+    // Sets state and reason of a cell whose version is known, in the order of precedence.
     void judge(const Judged& it) const {
         Cell& cell = it.cell;
         const Cell* other = it.recipe.against.empty() ? nullptr : find_against(it);
@@ -222,13 +223,13 @@ class Planner {
         }
         if (site_.registry && !asked) {
             return it.set(CellState::unknown, published == world_.published.end()
-                                                  ? "the registry was not asked"
+                                                  ? "the registry was not queried"
                                                   : published->second.error().text());
         }
         if (last != nullptr && last->state == State::done) {
             return it.set(CellState::given_up,
                           "attempt " + last->id + " uploaded " + last->wheel.filename +
-                              ", and the index no longer has it; `retry` builds it anew");
+                              ", and the index no longer has it; `retry` builds it again");
         }
         const std::string why =
             site_.registry ? "not in index `" + site_.registry->index + "`" : std::string("not built yet");
@@ -238,7 +239,8 @@ class Planner {
         if (cell.state == CellState::wanted) judge_siblings(cell, asked ? &*published->second : nullptr);
     }
 
-    // Built for a task of the registry whose wheels go to a staging index: from there on another identity's.
+    // Whether the wheel was uploaded to another index, for example a staging index, for a task of the registry. From
+    // there on another identity is responsible for it.
     [[nodiscard]] bool is_elsewhere(const Attempt* last) const {
         return site_.registry && last != nullptr && last->state == State::done &&
                !last->wheel.index.empty() && last->wheel.index != site_.registry->index;
@@ -264,7 +266,7 @@ class Planner {
         }
     }
 
-    // The site's own cell of the package that this one is built against: the newest that its recipe names.
+    // The site's cell of the package that this one is built against: the newest version that the recipe names.
     [[nodiscard]] const Cell* find_against(const Judged& it) const {
         const Cell* best = nullptr;
         for (const auto& other : plan_.cells) {
@@ -281,13 +283,12 @@ class Planner {
     void judge_against(const Judged& it, const Cell* other) const {
         if (other == nullptr) {
             return it.set(CellState::impossible,
-                          "no wanted " + it.recipe.against +
-                              " of this Python and accelerator fits it: its recipe says "
-                              "which does ([against.versions])");
+                          "the site file wants no matching " + it.recipe.against +
+                              " for this Python and accelerator; see [against.versions] in its recipe");
         }
         const bool is_had = other->state == CellState::have;
         const bool is_elsewhere =
-            is_had && site_.registry && !other->wheel;  // where the build would not look
+            is_had && site_.registry && !other->wheel;  // the build does not search other indexes
         if (is_had && !is_elsewhere) return;
         const bool never = other->state == CellState::impossible || other->state == CellState::excluded;
         std::string how(cell_state_text(other->state));
@@ -298,8 +299,8 @@ class Planner {
         it.cell.awaits_others = is_elsewhere || other->state == CellState::given_up || other->awaits_others;
     }
 
-    // A pure wheel serves every Python, and two builds of it would fight over one file name: until it is
-    // known that this project builds per Python, its Pythons go one after another.
+    // A pure wheel serves every Python, so two builds of it would produce the same file name. Until a published wheel
+    // shows that the project builds one wheel for each Python, its Pythons are built one after another.
     void judge_siblings(Cell& cell, const std::optional<simple::ProjectPage>* page) const {
         if (page != nullptr && *page && builds_per_python(**page)) return;
         const auto hold = [&cell](const std::string& task) {
@@ -333,7 +334,7 @@ class Planner {
         for (const auto& file : page.files) {
             const auto name = wheel::parse_wheel_filename(file.filename);
             if (!name) continue;
-            // A want without a local label is met by any label: "2.4.0" by "2.4.0+cu126".
+            // A want without a local label accepts any label: "2.4.0" accepts "2.4.0+cu126".
             const bool same = it.version.has_local()
                                   ? name->version == it.version
                                   : name->version.compare_public(it.version) == std::strong_ordering::equal;
@@ -346,8 +347,8 @@ class Planner {
     const Recipes& recipes_;
     const World& world_;
     Plan plan_;
-    std::size_t position_ = 0;            // of the want at work, in the site file
-    std::vector<std::size_t> positions_;  // of the want of each cell
+    std::size_t position_ = 0;            // of the current want, in the site file
+    std::vector<std::size_t> positions_;  // for each cell, the position of its want
     std::set<std::string> seen_;
 };
 

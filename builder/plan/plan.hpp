@@ -1,5 +1,4 @@
-// The plan: for every cell of the site's matrix, what state it is in and why. Pure: everything it needs to
-// know comes in.
+// The plan: the state of every cell of the site's matrix, and the reason. Pure: all information is in the arguments.
 #pragma once
 
 #include <map>
@@ -19,37 +18,37 @@
 namespace wheelyard::builder {
 
 enum class CellState {
-    have,        // the index has a wheel that this Python accepts, or the one that a task's wheel goes to
-    active,      // an attempt is under way
+    have,        // the wheel exists: in the site's index, that of a registry's task, or the work folder
+    active,      // an attempt is in progress
     wanted,      // to be built next
-    held,        // wanted, but not yet: the reason says what it waits for
-    given_up,    // tried, and a person must look
-    impossible,  // cannot be built as the site file asks
-    excluded,    // left out by the site file
-    unknown,     // somebody who must be asked does not answer
+    held,        // wanted, but blocked for the given reason
+    given_up,    // failed; a person must act
+    impossible,  // cannot be built as the site file requests
+    excluded,    // excluded by the site file
+    unknown,     // a required source of information does not answer
 };
 [[nodiscard]] std::string_view cell_state_text(CellState state);
 
 struct Cell {
     std::string task;
     std::string package;
-    std::string version;  // as in the site file where it could not be resolved
+    std::string version;  // as in the site file if it could not be resolved
     std::string python;
-    std::string accelerator;  // of the site's; empty: the wheel is the same for all of them
-    std::string against;      // "torch==2.4.0+cu123": what of the same index it is built against, or empty
+    std::string accelerator;  // name in the site file; empty: one wheel for all accelerators
+    std::string against;  // "torch==2.4.0+cu123": the package in the same index to build against, or empty
     CellState state = CellState::unknown;
     std::string reason;
     std::string attempt;  // the latest one, or empty
     std::string recipe;   // file, or "default recipe"
     Purpose purpose = Purpose::build;
-    std::optional<simple::FileLink> wheel = {};  // that the index has for this cell
-    bool awaits_others =
-        false;  // held, and no tick of this agent can change that: a person must, or a registry
+    std::optional<simple::FileLink> wheel = {};  // the index's wheel for this cell
+    // Held until a person or a registry acts: no tick of this agent can change that.
+    bool awaits_others = false;
 };
 
 struct Plan {
     std::vector<Cell> cells;    // in the order of the site file
-    std::string start_nothing;  // why no new attempt may start at all, or empty
+    std::string start_nothing;  // why no new attempt may start, or empty
     [[nodiscard]] std::size_t count(CellState state) const;
 };
 
@@ -57,11 +56,11 @@ using Pythons = std::map<std::string, base::Result<Python>>;
 using Pages = std::map<std::string, base::Result<std::optional<simple::ProjectPage>>>;
 using Offers = std::map<std::string, base::Result<SdistOffers>>;
 
-// What is known of the world. A project missing from `offers` was not asked for.
+// The input of the plan. A project that is missing from `offers` was not queried.
 struct World {
     Pythons pythons;  // by the site's version names
     Pages published;  // in the site's index; empty without a registry
-    Pages promoted;   // in the index for everybody; empty without one
+    Pages promoted;   // in the index for everybody; empty if there is none
     Offers offers;    // sdists to build from
     std::vector<Attempt> attempts;
     std::vector<base::Error> journal_problems;
@@ -69,11 +68,11 @@ struct World {
 
 [[nodiscard]] Plan make_plan(const Site& site, const Recipes& recipes, const World& world);
 
-// Every package that the site wants, follow-ups included, each once.
+// Every package that the site wants, with the follow-ups of each want.
 [[nodiscard]] std::vector<Want> wanted_packages(const Site& site, const Recipes& recipes);
 
-// Whether the plan of `want` depends on what the source index offers: a version to choose, or an exact one
-// that is neither published nor tried.
+// Whether the plan of `want` depends on the offers of the source index: it has a version to choose, or an exact
+// version that is neither published nor attempted.
 [[nodiscard]] bool needs_offers(const Want& want, const Recipe& recipe, const World& world);
 
 }  // namespace wheelyard::builder

@@ -1,4 +1,4 @@
-// Tests count for the very bytes that they ran on: a wheel of another digest is tested anew.
+// A test result is valid only for the digest of the tested wheel: a wheel with another digest is tested again.
 #include "builder/plan/plan_after.hpp"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ Cell follow(const Cell& cell, Purpose purpose) {
     return next;
 }
 
-// Attempts at another wheel of this name say nothing about this one.
+// Excludes finished attempts at a wheel with the same name and another digest.
 std::vector<Attempt> attempts_at(const Cell& cell, const World& world) {
     std::vector<Attempt> attempts;
     for (const auto& attempt : world.attempts) {
@@ -44,7 +44,7 @@ void judge_test(Cell& cell, const HardwareTest& test, const Site& site, const Wo
     judge_failures(cell, history, site, cell.wheel->filename + " is not tested yet");
     if (test.nodes > 1 && site.scheduler_kind == "local") {
         cell.state = CellState::impossible;
-        cell.reason = "it takes " + std::to_string(test.nodes) + " nodes, and the local scheduler has one";
+        cell.reason = "it needs " + std::to_string(test.nodes) + " nodes, and the local scheduler has one";
     }
 }
 
@@ -53,7 +53,7 @@ void judge_promotion(Cell& cell, const std::vector<Cell>& tests, const PlanInput
     const auto promoted = input.world.promoted.find(cell.package);
     if (promoted == input.world.promoted.end() || !promoted->second) {
         cell.state = CellState::unknown;
-        cell.reason = promoted == input.world.promoted.end() ? "the registry was not asked"
+        cell.reason = promoted == input.world.promoted.end() ? "the registry was not queried"
                                                              : promoted->second.error().text();
         return;
     }
@@ -62,7 +62,8 @@ void judge_promotion(Cell& cell, const std::vector<Cell>& tests, const PlanInput
     if (there != nullptr) {
         const bool same = there->sha256 == cell.wheel->sha256;
         cell.state = same ? CellState::have : CellState::given_up;
-        cell.reason = same ? "in index `" + to + "`" : "index `" + to + "` has other bytes under this name";
+        cell.reason =
+            same ? "in index `" + to + "`" : "index `" + to + "` has a different file with this name";
         return;
     }
     const std::vector<Attempt> attempts = attempts_at(cell, input.world);

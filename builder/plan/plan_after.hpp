@@ -1,5 +1,5 @@
-// What follows the cells whose wheels the index has: its tests on hardware, then its promotion into the index
-// for everybody. Pure.
+// The cells that follow a published wheel: its tests on hardware, then its promotion into the index for everybody.
+// Pure.
 #pragma once
 
 #include <vector>
@@ -14,9 +14,8 @@ struct PlanInput {
     const World& world;
 };
 
-// After each cell of `plan` that the index has a wheel for: its tests, and its promotion, which waits for the
-// tests of every cell that the same wheel serves (a pure wheel, say). None where neither the recipe nor the
-// site asks for any.
+// Inserts tests and promotion after each cell of `plan` whose wheel the index has, as far as recipe and site request
+// them. A promotion waits for the tests of every cell that uses the same wheel (for example a pure wheel).
 [[nodiscard]] std::vector<Cell> with_what_follows(std::vector<Cell> plan, const PlanInput& input);
 
 }  // namespace wheelyard::builder

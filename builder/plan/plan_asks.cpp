@@ -1,4 +1,4 @@
-// What must be asked before a plan can be made: which packages, and whose sources.
+// The queries that a plan needs: the packages, and those whose sources must be known.
 #include <algorithm>
 
 #include "builder/plan/plan.hpp"
@@ -27,7 +27,7 @@ bool needs_offers(const Want& want, const Recipe& recipe, const World& world) {
     for (const auto& text : want.versions) {
         const auto exact = Version::parse(text);
         if (!exact) return true;
-        if (recipe.source != SourceKind::sdist) continue;  // fetching it says whether it is there
+        if (recipe.source != SourceKind::sdist) continue;  // the fetch shows whether the source exists
         const auto page = world.published.find(want.package);
         const bool published =
             page != world.published.end() && page->second && *page->second &&

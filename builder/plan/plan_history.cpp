@@ -1,4 +1,4 @@
-// Attempts counted and told.
+// Counts attempts and describes the last failure.
 #include "builder/plan/plan_history.hpp"
 
 #include <algorithm>
@@ -10,12 +10,12 @@
 namespace wheelyard::builder {
 namespace {
 
-// A preemption is never the task's fault, and a node's failure seldom: how far such an attempt came cannot be
-// told of every build, so each of them has a bound, too, and uses up none of the attempts.
+// A task never causes a preemption and rarely a node failure, so these do not count against max_attempts. Each has
+// its own limit, because not every build makes measurable progress between them.
 struct BoundRow {
-    int Site::*most;
+    int Site::*max;
     std::string_view noun;
-    std::array<std::optional<EndCause>, 2> ends;  // of jobs; the first bound takes every other failure
+    std::array<std::optional<EndCause>, 2> ends;  // causes; the first row counts every other failure
 };
 constexpr std::array<BoundRow, failure_bounds> bounds = {{
     {&Site::max_attempts, "attempts failed", {}},
@@ -61,17 +61,17 @@ void judge_failures(Cell& cell, const TaskHistory& history, const Site& site, co
     std::vector<std::string> counts;
     bool too_often = false;
     for (std::size_t i = 0; i < bounds.size(); ++i) {
-        const int most = site.*bounds[i].most;
+        const int max = site.*bounds[i].max;
         if (history.failures[i] == 0) continue;
-        too_often = too_often || history.failures[i] >= most;
-        counts.push_back(std::to_string(history.failures[i]) + " of " + std::to_string(most) + " " +
+        too_often = too_often || history.failures[i] >= max;
+        counts.push_back(std::to_string(history.failures[i]) + " of " + std::to_string(max) + " " +
                          std::string(bounds[i].noun));
     }
-    const std::string last_words = failure.phase + ": " + failure.error.sentence +
-                                   (failure.first_error.empty() ? "" : " [" + failure.first_error + "]");
+    const std::string description = failure.phase + ": " + failure.error.sentence +
+                                    (failure.first_error.empty() ? "" : " [" + failure.first_error + "]");
     if (!failure.try_again || too_often) cell.state = CellState::given_up;
     cell.reason = (failure.try_again ? base::join(counts, ", ") + "; the last in " : "failed for good in ") +
-                  last_words;
+                  description;
 }
 
 }  // namespace wheelyard::builder

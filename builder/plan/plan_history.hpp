@@ -1,4 +1,4 @@
-// What the attempts of one task say of its cell. Pure.
+// The state of a cell that follows from its attempts. Pure.
 #pragma once
 
 #include <array>
@@ -10,21 +10,22 @@
 
 namespace wheelyard::builder {
 
-// How many bounds of a site failures count against: max_attempts, max_preemptions, max_node_failures.
+// The number of limits for failures in a site file: max_attempts, max_preemptions, max_node_failures.
 inline constexpr std::size_t failure_bounds = 3;
 
 // Attempts that `retry` or `retest` superseded do not count.
 struct TaskHistory {
-    const Attempt* last =
-        nullptr;  // by number: the order of ids is that of clocks, and those of two login nodes differ
-    std::array<int, failure_bounds> failures = {};  // against each bound
+    // By number, not by ID: IDs sort by the clock, and the clocks of two login nodes differ.
+    const Attempt* last = nullptr;
+    std::array<int, failure_bounds> failures = {};  // counted against each limit
 };
 [[nodiscard]] TaskHistory history_of(const std::string& task, const std::vector<Attempt>& attempts);
 
-// Names the last attempt in the cell; true, with state and reason: it is under way.
+// Sets the cell's attempt to the last one. If that is in progress, sets state and reason and returns true.
 [[nodiscard]] bool judge_active(Cell& cell, const TaskHistory& history);
 
-// Wanted, for the reason `why` or for another try; or given up.
+// Sets the cell to wanted (with the reason `why` if no attempt failed), or to given up after a permanent failure or too
+// many failures.
 void judge_failures(Cell& cell, const TaskHistory& history, const Site& site, const std::string& why);
 
 }  // namespace wheelyard::builder

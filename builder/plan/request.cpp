@@ -1,4 +1,4 @@
-// Raises a request that was too small, and keeps one that was raised.
+// Raises a request that was too small, and keeps a raised request.
 #include "builder/plan/request.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ const Attempt* guide_among(const std::vector<Attempt>& earlier, const std::strin
                            const std::string& task) {
     const Attempt* guide = nullptr;
     for (const auto& attempt : earlier) {
-        // Without a job that ran, an attempt says nothing about memory.
+        // An attempt without a job gives no information about memory.
         if (attempt.package != package || !is_over(attempt.state) || attempt.submits == 0) continue;
         if (attempt.purpose != Purpose::build) continue;
         const auto rank = [&](const Attempt& one) { return std::pair(one.task == task, one.changed); };
@@ -29,7 +29,7 @@ std::int64_t to_mib(std::uint64_t bytes) {
     return static_cast<std::int64_t>((bytes + base::mib - 1) / base::mib);
 }
 
-// The last one of the task that failed.
+// The last failed attempt at the task.
 const Attempt* last_failed(const std::vector<Attempt>& earlier, const std::string& task) {
     const Attempt* last = nullptr;
     for (const auto& attempt : earlier) {
@@ -44,7 +44,7 @@ bool asks_for_fewer_jobs(const Failure& failure) {
     return rule != nullptr && rule->automatic == Automatic::fewer_jobs && failure.end == EndCause::failed;
 }
 
-// Under which limit it ran out, as far as anybody knows.
+// The memory limit of the attempt's job; 0: not known.
 std::int64_t limit_of(const Attempt& attempt) {
     if (attempt.memory_mib > 0) return attempt.memory_mib;
     return attempt.governed ? to_mib(attempt.governed->limit_bytes) : 0;
@@ -90,18 +90,18 @@ MemoryRequest choose_memory(const Site& site, const std::string& package, const 
     const Attempt* guide = guide_among(earlier, package, task);
     if (guide == nullptr) return {site.memory_mib, ""};
     std::int64_t wanted = guide->memory_mib;
-    std::string why = "as attempt " + guide->id + " had";
+    std::string why = "as in attempt " + guide->id;
     if (ran_out_of_memory(*guide)) {
         wanted = limit_of(*guide) * memory_raise_percent / 100;
         if (guide->governed && !guide->governed->worst.empty()) {
-            // It was stopped at this peak, so it needs more than that.
+            // The compile was killed at this peak, so it needs more.
             const auto peak = to_mib(guide->governed->worst.front().peak_bytes);
             wanted = std::max(wanted, peak * memory_raise_percent / 100);
         }
         why = "attempt " + guide->id + " ran out of memory";
     }
-    const std::int64_t most = std::max(site.memory_mib, site.max_memory_mib);
-    const std::int64_t chosen = std::clamp(wanted, site.memory_mib, most);
+    const std::int64_t max = std::max(site.memory_mib, site.max_memory_mib);
+    const std::int64_t chosen = std::clamp(wanted, site.memory_mib, max);
     return {chosen, chosen == site.memory_mib ? "" : why};
 }
 
@@ -112,9 +112,9 @@ CoresRequest choose_cores(const Site& site, const std::string& task, std::int64_
     const bool one_is_too_large = last->governed && last->governed->could_not_fit > 0;
     const bool no_more_memory =
         ran_out_of_memory(*last) && !one_is_too_large && memory_mib <= last->memory_mib;
-    const std::string had = "as attempt " + last->id + " had";
+    const std::string as_before = "as in attempt " + last->id;
     if (!no_more_memory && !asks_for_fewer_jobs(*last->failure))
-        return {last->cores, last->cores > 0 ? had : ""};
+        return {last->cores, last->cores > 0 ? as_before : ""};
     const int before = last->cores > 0 ? last->cores : site.cores;
     const std::string why = last->failure->cause.empty() ? last->failure->error.code : last->failure->cause;
     return {std::max(1, before / 2), why + " ended attempt " + last->id};

@@ -1,6 +1,6 @@
-// What a new attempt's job asks the scheduler for, from what earlier jobs of the package needed. Pure.
+// The resources that a new attempt's job requests, based on earlier jobs of the package. Pure.
 //
-//     the site's memory_mib ─► ran out of memory ─► half as much again, or what the largest compile needs,
+//     the site's memory_mib ─► ran out of memory ─► 1.5 × the limit, or 1.5 × the peak of the largest compile,
 //                                                    up to the site's max_memory_mib ─► kept from then on
 #pragma once
 
@@ -14,41 +14,41 @@
 
 namespace wheelyard::builder {
 
-// Whether this attempt's job failed for want of memory: a compile that did not fit even alone, or a job that
-// its scheduler ended for it.
+// Whether the attempt's job ran out of memory: a compile did not fit even alone, or the kernel or the scheduler killed
+// the job for memory.
 [[nodiscard]] bool ran_out_of_memory(const Attempt& attempt);
 
-// The site with what a recipe says of its own jobs' size.
+// The site with the job sizes that a recipe sets.
 [[nodiscard]] Site sized_for(const Site& site, const Recipe& recipe);
-// And with the cores that were chosen for an attempt, as its script is made for.
+// Also with the cores that were chosen for an attempt; its script uses them.
 [[nodiscard]] Site sized_for(const Site& site, const Recipe& recipe, const Attempt& attempt);
 
-// Time for a new attempt at `task`: the site's minutes; after one whose time was up, twice what that had, up
-// to max_walltime_minutes.
+// The time limit of a new attempt at `task`: the site's minutes; after an attempt that reached its time limit, twice
+// that limit, up to max_walltime_minutes.
 [[nodiscard]] std::int64_t choose_minutes(const Site& site, const std::string& task,
                                           const std::vector<Attempt>& earlier);
 
 struct MemoryRequest {
-    std::int64_t memory_mib = 0;  // 0: nothing is asked for
-    std::string why;              // for a person, when it is not simply the site's
+    std::int64_t memory_mib = 0;  // 0: no request
+    std::string why;              // for a person, if it differs from the site's
 };
-// For a new attempt at `task` of `package`. The last ended attempt of the task is the guide, else the last
-// one of the package (another version or Python of it needs about the same).
+// The memory of a new attempt at `task` of `package`. It is based on the last ended attempt at the task, else on the
+// last one of the package (other versions and Pythons need about the same).
 [[nodiscard]] MemoryRequest choose_memory(const Site& site, const std::string& package,
                                           const std::string& task, const std::vector<Attempt>& earlier);
 
 struct CoresRequest {
-    int cores = 0;    // at work at once in the job; 0: all that it has
-    std::string why;  // for a person, when it is fewer
+    int cores = 0;    // parallel compile jobs; 0: all cores of the job
+    std::string why;  // for a person, if it is fewer
 };
-// For a new attempt at `task`, whose job gets `memory_mib`: half of what the last attempt used, when that
-// failed for want of memory and there is no more, or of something that fewer compilers at once may pass; else
-// as many as it used. The job asks for all cores of the site all the same: many sites give memory by the
-// core.
+// The parallel compile jobs of a new attempt at `task`, whose job gets `memory_mib`. Half as many as in the last
+// attempt, if that ran out of memory and no more memory is available, or if the doctor's rule for its failure suggests
+// fewer jobs; else as many as before. The job still requests all cores of the site, because many sites assign memory
+// by the core.
 [[nodiscard]] CoresRequest choose_cores(const Site& site, const std::string& task, std::int64_t memory_mib,
                                         const std::vector<Attempt>& earlier);
 
-// Whether the next attempt may go on in the build tree of one that failed like this.
+// Whether the next attempt may continue in the build tree after this failure.
 [[nodiscard]] bool resumes_after(const Failure& failure);
 
 }  // namespace wheelyard::builder

@@ -1,4 +1,4 @@
-// Chooses among what sources offer, recipes pin and sites forbid.
+// Chooses a version from the offers of sources, the pins of recipes and the exclusions of sites.
 #include "builder/plan/version_choice.hpp"
 
 #include <algorithm>
@@ -12,8 +12,7 @@ namespace {
 
 using wheel::Version;
 
-// The newest version in the set; pre-releases only when nothing else fits (PEP 440 "Handling of
-// pre-releases").
+// The newest version in the set; pre-releases only if nothing else matches (PEP 440 "Handling of pre-releases").
 std::optional<Version> newest(const std::vector<Version>& versions, const wheel::SpecifierSet& set) {
     for (const auto prereleases : {wheel::Prereleases::as_specified, wheel::Prereleases::allowed}) {
         std::optional<Version> best;
@@ -29,7 +28,7 @@ bool names(const std::vector<std::string>& list, const std::string& name) {
     return list.empty() || std::find(list.begin(), list.end(), name) != list.end();
 }
 
-// Every version that there is to choose from, or why that is not known.
+// Collects the versions to choose from, or returns why they are not known.
 Choice gather(const ChoiceInput& input, std::vector<Version>& versions) {
     const Recipe& recipe = input.recipe;
     if (recipe.source == SourceKind::path) {
@@ -43,7 +42,7 @@ Choice gather(const ChoiceInput& input, std::vector<Version>& versions) {
     }
     const auto offers = input.world.offers.find(recipe.package);
     if (offers == input.world.offers.end())
-        return {std::nullopt, CellState::unknown, "the source index was not asked"};
+        return {std::nullopt, CellState::unknown, "the source index was not queried"};
     if (!offers->second) return {std::nullopt, CellState::unknown, offers->second.error().text()};
     for (const auto& offer : offers->second->sdists) {
         if (!offer.yanked && accepts_python(offer.requires_python, input.python))
@@ -59,7 +58,7 @@ bool accepts_python(const std::string& requires_python, const Python& python) {
     const auto set = wheel::SpecifierSet::parse(requires_python);
     const auto version = Version::parse(python.full_version);
     return !set || !version ||
-           set->contains(*version, wheel::Prereleases::allowed);  // unreadable: pip ignores it too
+           set->contains(*version, wheel::Prereleases::allowed);  // pip ignores an invalid one, too
 }
 
 std::optional<Objection> find_objection(const ChoiceInput& input, const Version& version) {
@@ -71,7 +70,7 @@ std::optional<Objection> find_objection(const ChoiceInput& input, const Version&
         if (!names(bad.accelerators, input.accelerator)) continue;
         return Objection{CellState::impossible,
                          "known to be bad on " + input.site.name + ": " + bad.reason +
-                             (bad.instead.empty() ? "" : "; take " + bad.instead + " instead")};
+                             (bad.instead.empty() ? "" : "; use " + bad.instead + " instead")};
     }
     for (const auto& exclusion : input.want.exclude) {
         if (!contains(exclusion.versions) || !names(exclusion.pythons, input.python.version)) continue;
@@ -86,7 +85,7 @@ Choice choose_version(const ChoiceInput& input, const std::string& wanted) {
     const auto set = wheel::SpecifierSet::parse(wanted == "latest" ? "" : wanted);
     if (!set) {
         return {std::nullopt, CellState::impossible,
-                "`" + wanted + "` is no version: " + set.error().sentence};
+                "`" + wanted + "` is not a version: " + set.error().sentence};
     }
     std::vector<Version> versions;
     if (Choice none = gather(input, versions); none.state != CellState::wanted) return none;
@@ -100,7 +99,7 @@ Choice choose_version(const ChoiceInput& input, const std::string& wanted) {
     if (best) return {std::move(best), CellState::wanted, ""};
     if (objection) return {std::nullopt, objection->state, objection->reason};
     return {std::nullopt, CellState::impossible,
-            "no sdist of `" + input.recipe.package + "` fits `" + wanted + "` and Python " +
+            "no sdist of `" + input.recipe.package + "` matches `" + wanted + "` and Python " +
                 input.python.full_version};
 }
 

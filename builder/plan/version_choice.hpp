@@ -1,5 +1,5 @@
-// Which version a cell of the matrix means: an exact one, or the newest that its sources offer, that the site
-// does not call bad, and that the want does not leave out. Pure.
+// The version of a cell: an exact one, or the newest that its sources offer and that neither the site's known_bad nor
+// the want's exclude contains. Pure.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@ namespace wheelyard::builder {
 
 // A version chosen for a cell, or why there is none.
 struct Choice {
-    std::optional<wheel::Version> version;  // without label
+    std::optional<wheel::Version> version;  // without the label
     CellState state = CellState::wanted;
     std::string reason;
 };
@@ -22,12 +22,12 @@ struct ChoiceInput {
     const Recipe& recipe;  // for every version
     const World& world;
     const Python& python;
-    std::string accelerator;  // of the site's, or empty
+    std::string accelerator;  // name in the site file, or empty
 };
 [[nodiscard]] Choice choose_version(const ChoiceInput& input, const std::string& wanted);
 
-// Why nobody should build this version here, and what the site file says to take instead; or the exclusion
-// that leaves it out; or nothing.
+// Why this version is not built here: an entry of the site's known_bad, with the version to use instead, or of the
+// want's exclude.
 struct Objection {
     CellState state = CellState::impossible;
     std::string reason;
@@ -35,10 +35,10 @@ struct Objection {
 [[nodiscard]] std::optional<Objection> find_objection(const ChoiceInput& input,
                                                       const wheel::Version& version);
 
-// Whether a Requires-Python lets this interpreter in; one that cannot be read does, as with pip.
+// Whether a Requires-Python accepts this interpreter. An invalid one accepts every interpreter, as in pip.
 [[nodiscard]] bool accepts_python(const std::string& requires_python, const Python& python);
 
-// Of a package that is built against another one: its newest version whose recipe names `other`.
+// For a package that is built against another one: the newest version that its recipe names for `other`.
 [[nodiscard]] std::optional<wheel::Version> companion_of(const Recipe& recipe, const wheel::Version& other);
 
 }  // namespace wheelyard::builder

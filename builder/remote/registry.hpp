@@ -1,5 +1,5 @@
-// What the agent asks of a registry: what an index has, and to take a wheel. An interface, so that tests can
-// refuse, break and disappear.
+// The agent's view of a registry: read an index, upload a wheel, promote a wheel. An interface, so that tests can
+// simulate refusals, broken connections and outages.
 #pragma once
 
 #include <filesystem>
@@ -22,18 +22,17 @@ struct WheelToUpload {
 class Registry {
   public:
     virtual ~Registry() = default;
-    // The name of the index that page() shows and upload() goes to.
+    // The name of the index that page() reads and upload() writes.
     [[nodiscard]] virtual std::string index() const = 0;
-    // The project's page; nullopt when the index has no such project. An error: it cannot be asked now.
+    // The project's page; nullopt if the index has no such project. An error: the index does not answer now.
     [[nodiscard]] virtual base::Result<std::optional<simple::ProjectPage>> page(
         const std::string& project) = 0;
-    // The same of the index that wheels are promoted to (promote_to of site.toml).
+    // The same for the index to which wheels are promoted (promote_to in site.toml).
     [[nodiscard]] virtual base::Result<std::optional<simple::ProjectPage>> promoted_page(
         const std::string& project) = 0;
-    // Lets a wheel of the site's index appear there too; one that is there already is no error. Errors as of
-    // upload.
+    // Adds a wheel of the site's index to that index. Idempotent. Errors: as upload().
     [[nodiscard]] virtual base::Status promote(const std::string& filename) = 0;
-    // One try. "upload.refused" is the registry's final word; every other error may pass.
+    // One try. "upload.refused" is final; every other error is temporary.
     [[nodiscard]] virtual base::Status upload(const WheelToUpload& wheel,
                                               const io::HttpProgress& progress) = 0;
 };

@@ -20,14 +20,14 @@ bool is_among(const std::array<std::string_view, Count>& table, std::string_view
     return std::find(table.begin(), table.end(), word) != table.end();
 }
 
-// What a line that breaks or a server that starts again looks like from here.
+// Whether the connection broke or the server restarts.
 bool is_cut(const base::Error& error) {
     return error.kind == base::ErrorKind::cut || error.kind == base::ErrorKind::unreachable;
 }
-// Answers to a part that are about where the upload is, not about the form.
-constexpr std::array<std::string_view, 2> not_here = {"upload.wrong_offset", "upload.in_progress"};
-// Answers to "begin" after which the form still may be sent at once.
-constexpr std::array<std::string_view, 2> not_in_parts = {"upload.not_resumable", "upload.too_many"};
+// Answers to a part that concern the upload's offset, not the form.
+constexpr std::array<std::string_view, 2> offset_problems = {"upload.wrong_offset", "upload.in_progress"};
+// Answers to "begin" after which the client may still send the form in one request.
+constexpr std::array<std::string_view, 2> no_parts_problems = {"upload.not_resumable", "upload.too_many"};
 
 constexpr std::string_view of_credentials = "auth.";
 
@@ -36,7 +36,7 @@ std::string code_of(const io::HttpAnswer& answer) {
     return problem ? problem->code : std::string();
 }
 
-// Ours are hex; what becomes part of an address is checked all the same.
+// Our registry's IDs are hex. The check still matters, because the ID becomes part of a URL.
 bool is_id(std::string_view id) {
     return !id.empty() && id.size() <= max_upload_id && std::all_of(id.begin(), id.end(), [](char c) {
         return base::is_ascii_alpha(c) || base::is_ascii_digit(c) || c == '-' || c == '_';
@@ -56,7 +56,7 @@ class Sending {
             WHEELYARD_ASSIGN(auto refusal, begin());
             if (refusal) return refusal_or_nothing(*std::move(refusal));
         }
-        // Nothing to ask of an upload that has just begun.
+        // The offset of a new upload is 0: no request needed.
         bool is_known = !goes_on;
         base::Error last;
         for (int stuck = 0; stuck < max_stuck_parts;) {
@@ -64,7 +64,7 @@ class Sending {
             ++stuck;
             if (!is_known) {
                 const std::uint64_t before = offset_;
-                WHEELYARD_TRY(look(last));
+                WHEELYARD_TRY(query_offset(last));
                 if (!is_found_) continue;
                 if (offset_ > before) stuck = 1;
             }
@@ -87,7 +87,7 @@ class Sending {
     [[nodiscard]] std::string url() const { return target_.url + id_; }
     [[nodiscard]] io::HttpHeaders headers() const { return {{"Authorization", target_.authorization}}; }
 
-    // Of this very form, at this very index; else empty.
+    // The noted upload of exactly this form to exactly this index; else empty.
     std::string noted_id() const {
         const auto text = base::read_file(target_.note, max_record_bytes);
         const auto note = text ? io::parse_json(*text) : base::fail(text.error());
@@ -98,9 +98,9 @@ class Sending {
         return is_id(id) ? id : std::string();
     }
 
-    base::Status forget() const { return base::remove_file(target_.note); }
+    base::Status remove_note() const { return base::remove_file(target_.note); }
 
-    // The answer of a server that does not begin.
+    // Returns the answer only if the server does not begin an upload.
     base::Result<Answer> begin() {
         io::HttpHeaders all = headers();
         all.emplace_back("Content-Type", form_.content_type());
@@ -118,14 +118,14 @@ class Sending {
         return Answer();
     }
 
-    // Our registry's refusal, or a server's that is only not there now, stands; of any other server it means
-    // that it does not know this way.
+    // A refusal by our registry, or a temporary server error, is returned. From any other server a refusal means that
+    // it does not support uploads in parts.
     static Answer refusal_or_nothing(io::HttpAnswer refusal) {
         constexpr int not_implemented = 501;
         const std::string code = code_of(refusal);
         const bool may_pass = refusal.status > not_implemented || refusal.status == 500 ||
                               refusal.status == 408 || refusal.status == 429;
-        if (is_among(not_in_parts, code) || (code.empty() && !may_pass)) return std::nullopt;
+        if (is_among(no_parts_problems, code) || (code.empty() && !may_pass)) return std::nullopt;
         return refusal;
     }
 
@@ -134,11 +134,11 @@ class Sending {
         return base::fail_as(base::ErrorKind::unavailable, base::Recovery::retry, std::move(error));
     }
     base::Error unavailable(const std::string& said) const {
-        return fail_unavailable({"", "The registry does not go on with the upload: " + said, id_}).value();
+        return fail_unavailable({"", "The registry does not continue the upload: " + said, id_}).value();
     }
 
-    // Where it goes on, if the registry can be asked now (is_found_).
-    base::Status look(base::Error& last) {
+    // Asks the registry for the upload's offset. Sets is_found_ if the registry answers.
+    base::Status query_offset(base::Error& last) {
         is_found_ = false;
         auto answer = http_.head(url(), headers());
         if (!answer) {
@@ -147,26 +147,27 @@ class Sending {
             return base::Status();
         }
         if (answer->status == 404) {
-            WHEELYARD_TRY(forget());
+            WHEELYARD_TRY(remove_note());
             return fail_unavailable(
-                {"", "The registry does not know this upload any more: it was finished, or given up", id_,
-                 "the wheel's page shows it, else it is sent from its beginning"});
+                {"", "The registry no longer knows this upload: it is complete or expired", id_,
+                 "no action needed: if the index lacks the wheel, the next try sends it from the start"});
         }
-        if (answer->status == 401 || answer->status == 403)  // HEAD brings no problem that would say more
+        if (answer->status == 401 || answer->status == 403)  // an answer to HEAD has no body with details
             return base::fail_as(
                 base::ErrorKind::unauthorized, base::Recovery::person,
-                {"upload.not_allowed", "The registry does not take the token any more",
+                {"upload.not_allowed", "The registry no longer accepts the token",
                  std::to_string(answer->status),
-                 "put a token that is valid into `token_file` of site.toml; built wheels are kept"});
+                 "put a valid token into the `token_file` of site.toml; built wheels are kept"});
         if (answer->status >= 300) {
             last = unavailable(std::to_string(answer->status));
             return base::Status();
         }
         const auto offset = base::parse_decimal(answer->header("upload-offset"));
         if (!offset || *offset > form_.size()) {
-            WHEELYARD_TRY(forget());
-            return fail_unavailable({"", "The registry does not say where the upload goes on",
-                                     answer->header("upload-offset"), "it is sent from its beginning"});
+            WHEELYARD_TRY(remove_note());
+            return fail_unavailable({"", "The registry reports no valid upload offset",
+                                     answer->header("upload-offset"),
+                                     "no action needed: the next try sends the wheel from the start"});
         }
         if (!has_looked_) started_at_ = *offset;
         has_looked_ = is_found_ = true;
@@ -174,7 +175,7 @@ class Sending {
         return base::Status();
     }
 
-    // The rest, in one part. An answer: it was the last.
+    // Sends the rest as one part. Returns the answer if it is final.
     base::Result<Answer> send_part(base::Error& last) {
         io::HttpProgress progress;
         if (progress_) {
@@ -193,14 +194,14 @@ class Sending {
         }
         const std::string code = code_of(*answer);
         const int status = answer->status;
-        if (status == 204 || status == 408 || is_among(not_here, code)) {
+        if (status == 204 || status == 408 || is_among(offset_problems, code)) {
             last = unavailable(code.empty() ? std::to_string(status) : code);
             return Answer();
         }
-        // What is refused is refused for good; the rest may be asked again, from the note.
+        // A refusal is final. After any other error a later call continues from the note.
         const bool is_final =
             status < 500 && status != 401 && status != 429 && code.rfind(of_credentials, 0) != 0;
-        if (is_final) WHEELYARD_TRY(forget());
+        if (is_final) WHEELYARD_TRY(remove_note());
         return Answer(*std::move(answer));
     }
 
@@ -210,8 +211,8 @@ class Sending {
     const UploadForm& form_;
     const io::HttpProgress& progress_;
     std::string id_;
-    std::uint64_t started_at_ = 0;  // what the registry had when this call began
-    std::uint64_t offset_ = 0;      // what it is known to have
+    std::uint64_t started_at_ = 0;  // the registry's offset when this call began
+    std::uint64_t offset_ = 0;      // the registry's last known offset
     bool has_looked_ = false;
     bool is_found_ = false;
 };

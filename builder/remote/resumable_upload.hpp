@@ -1,6 +1,6 @@
-// A large wheel over a line that breaks: in parts, each going on where the registry says that it is
-// (docs/reference/upload.md, "In parts"). Which upload it was is noted beside the wheel, so that the next
-// tick of the agent goes on with it, too.
+// Uploads a large wheel over an unreliable connection. The upload consists of parts; each part continues at the
+// offset that the registry reports (docs/reference/upload.md, "In parts"). A note next to the wheel names the upload,
+// so that the next tick of the agent can continue it.
 #pragma once
 
 #include <filesystem>
@@ -19,12 +19,12 @@ struct UploadTarget {
     std::filesystem::path note;
 };
 
-// The registry's last word on the form, for judge_upload_answer(); nullopt: it takes no uploads in parts (or
-// no more of them now), so that the form is to be sent at once.
+// The registry's final answer to the form, for judge_upload_answer(). nullopt: the registry accepts no uploads in
+// parts, or no more of them now; send the form in one request instead.
 //
-// A cut is tried again here as long as each try brings some bytes across, and a few times where none does
-// (with pauses on `clock`); then it is an error: "upload.cut" where this call has moved the upload on, so
-// that it says nothing against the wheel, else what stood in the way ("http.*", "upload.unavailable").
+// After a cut the function tries again while each try transfers some bytes, and a few times more if none does (with
+// pauses on `clock`). Then it fails: with "upload.cut" if this call made progress, which does not count against the
+// wheel, else with the last error ("http.*", "upload.unavailable").
 [[nodiscard]] base::Result<std::optional<io::HttpAnswer>> send_in_parts(io::HttpClient& http,
                                                                         base::Clock& clock,
                                                                         const UploadTarget& target,

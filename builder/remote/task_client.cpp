@@ -14,7 +14,7 @@ base::Result<std::string> body_of(io::HttpAnswer answer) {
     if (answer.status == 200) return std::move(answer.body);
     const auto problem = wire::parse_problem(answer.body);
     std::string said = problem && !problem->detail.empty() ? problem->detail : answer.reason;
-    static constexpr std::array passing = {401, 403, 408, 425, 429};  // a person replaces a token
+    static constexpr std::array passing = {401, 403, 408, 425, 429};  // 401, 403: until the token is replaced
     const bool may_pass =
         answer.status >= 500 || std::find(passing.begin(), passing.end(), answer.status) != passing.end();
     if (may_pass || !problem || problem->code.empty())
@@ -93,7 +93,7 @@ std::unique_ptr<Registry> HttpTaskService::uploads_of(const wire::ClaimOffer& ag
             auto claimed = claim(again);
             if (claimed && claimed->task) return std::move(claimed->grant);
             return base::fail_as(base::ErrorKind::lost, base::Recovery::retry,
-                                 {"upload.no_grant", "The task's grant cannot be had now: " +
+                                 {"upload.no_grant", "The task's grant is not available now: " +
                                                          (claimed ? std::string("its lease is over")
                                                                   : claimed.error().sentence)});
         });

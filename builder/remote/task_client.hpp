@@ -1,4 +1,4 @@
-// The task service over HTTP: outbound requests only, each short.
+// The task service over HTTP: short outbound requests only.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,7 @@ namespace wheelyard::builder {
 
 class HttpTaskService final : public TaskService {
   public:
-    // `http` for the requests of this service, `upload_http` for wheels; all of them outlive it.
+    // `http` sends the requests of this service, `upload_http` the wheels. All references must outlive the object.
     HttpTaskService(io::HttpClient& http, io::HttpClient& upload_http, base::Clock& clock,
                     RegistrySettings settings)
         : http_(http), upload_http_(upload_http), clock_(clock), settings_(std::move(settings)) {}
@@ -27,7 +27,7 @@ class HttpTaskService final : public TaskService {
                                                        const std::string& index) override;
 
   private:
-    // The body of a 200.
+    // Returns the body of a 200 answer.
     [[nodiscard]] base::Result<std::string> post(const std::string& address, const std::string& body,
                                                  const std::string& content_type = "application/json");
     io::HttpClient& http_;

@@ -1,5 +1,5 @@
-// What the agent asks of a registry's task service (docs/reference/task.md). An interface, so that tests can
-// refuse, lose answers and disappear.
+// The agent's view of a registry's task service (docs/reference/task.md). An interface, so that tests can simulate
+// refusals, lost answers and outages.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,11 @@
 
 namespace wheelyard::builder {
 
-// The registry's answer with the code of a problem, as an error with its kind: lost ("task.lease_over": another claim
-// may have the task), missing (the task or the claim is gone for good), other.
+// Sets kind and recovery of an error by the registry's problem code: lost ("task.lease_over": another claim may hold
+// the task), missing (the task or the claim no longer exists), other.
 [[nodiscard]] base::Error task_refusal(base::Error answer);
 
-// Errors: of task_refusal, "task.unavailable" for what may pass, or "http.*".
+// Errors: those of task_refusal, "task.unavailable" for temporary failures, or "http.*".
 class TaskService {
   public:
     virtual ~TaskService() = default;
@@ -28,8 +28,8 @@ class TaskService {
                                                                const std::string& claim, std::int64_t offset,
                                                                std::string_view bytes) = 0;
     [[nodiscard]] virtual base::Status end(const std::string& task, const wire::TaskEnd& end) = 0;
-    // The index that the wheel of a claim goes to, and uploads by its grant. The grant is asked for when it
-    // is needed, by the same claim again, and written nowhere. The service outlives it.
+    // A registry for the index of a claim's wheel; its uploads use the claim's grant. Each upload requests the grant
+    // by repeating the claim; nothing stores it. The service must outlive the result.
     [[nodiscard]] virtual std::unique_ptr<Registry> uploads_of(const wire::ClaimOffer& again,
                                                                const std::string& index) = 0;
 };

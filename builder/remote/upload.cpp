@@ -1,4 +1,4 @@
-// The upload form, at once or in parts, and what its answers mean.
+// The upload form, in one request or in parts, and the meaning of its answers.
 #include "builder/remote/upload.hpp"
 
 #include <algorithm>
@@ -50,18 +50,18 @@ constexpr std::array<FieldRow, 24> metadata_fields = {{
     {"Import-Namespace", "import_namespace"},
 }};
 
-// A person puts another token there; the wheel is kept meanwhile.
+// The upload waits until a person replaces the token; the agent keeps the wheel.
 tl::unexpected<base::Error> fail_token(base::Error error) {
     return base::fail_as(base::ErrorKind::unauthorized, base::Recovery::person, std::move(error));
 }
 
-// Of a task: its lease is renewed, or the task is claimed again, by a tick.
+// For tasks only. A tick renews the lease or claims the task again.
 tl::unexpected<base::Error> fail_grant(std::string sentence, std::string value, std::string advice) {
     return base::fail_as(base::ErrorKind::lost, base::Recovery::retry,
                          {"upload.no_grant", std::move(sentence), std::move(value), std::move(advice)});
 }
 
-// Answers that are about the credentials and not about the wheel, by the code of the problem.
+// Problem codes that concern the credentials, not the wheel.
 constexpr std::string_view lease_ended = "grant.over";
 constexpr std::string_view token_refused = "auth.token_refused";
 
@@ -71,11 +71,12 @@ base::Result<std::string> read_token(const std::filesystem::path& file) {
     const auto text = base::read_file(file, max_token_bytes);
     if (!text) {
         return fail_token({"upload.token_file", "The token file cannot be read: " + text.error().sentence,
-                           file.string(), "make one with `wheelyard-registry token create`, mode 0600"});
+                           file.string(), "create one with `wheelyard-registry token create`, mode 0600"});
     }
     std::string token(base::trim(*text));
     if (token.empty() || token.find_first_of(" \t\r\n") != std::string::npos) {
-        return fail_token({"upload.token_file", "The token file does not hold one token", file.string()});
+        return fail_token(
+            {"upload.token_file", "The token file does not contain exactly one token", file.string()});
     }
     return token;
 }
@@ -111,9 +112,9 @@ base::Status judge_upload_answer(const io::HttpAnswer& answer) {
     const std::string advice = problem ? problem->advice : "";
     if (answer.status == 202)
         return base::fail(
-            "upload.quarantined", "The registry keeps the wheel and offers it to nobody yet: " + said, value,
-            "let whoever runs the registry read the findings and `wheelyard-registry release` it; then "
-            "`wheelyard-builder retry` ends the task");
+            "upload.quarantined", "The registry keeps the wheel in quarantine: " + said, value,
+            "ask the registry's operator to read the findings and to `wheelyard-registry release` the wheel; "
+            "then `wheelyard-builder retry` ends the task");
     const std::string sentence = "The registry answers " + std::to_string(answer.status) + ": " + said;
     static constexpr std::array passing = {408, 425, 429};
     const bool may_pass =
@@ -121,14 +122,13 @@ base::Status judge_upload_answer(const io::HttpAnswer& answer) {
     if (may_pass)
         return base::fail_as(base::ErrorKind::unavailable, base::Recovery::retry,
                              {"upload.unavailable", sentence, value, advice});
-    // A task's lease ended while its wheel was on the way: a tick claims the task again.
+    // The task's lease ended during the upload: a tick claims the task again.
     if (problem && problem->code == lease_ended) return fail_grant(sentence, value, advice);
-    // Of the token itself, not of this wheel: every other wheel would hear the same.
+    // The answer concerns the token, not this wheel: every other upload would fail, too.
     const bool is_token = answer.status == 401 || (problem && problem->code == token_refused);
     if (is_token)
-        return fail_token(
-            {"upload.not_allowed", sentence, value,
-             "put a token that is valid into `token_file` of site.toml; built wheels are kept"});
+        return fail_token({"upload.not_allowed", sentence, value,
+                           "put a valid token into the `token_file` of site.toml; built wheels are kept"});
     return base::fail("upload.refused", sentence, value, advice);
 }
 
@@ -151,11 +151,12 @@ base::Status HttpRegistry::promote(const std::string& filename) {
                                                     {"Content-Type", "application/json"}}));
     auto judged = judge_upload_answer(answer);
     if (!judged && judged.error().kind == base::ErrorKind::unauthorized)
-        judged.error().advice = "put a token that may promote into `promote_token_file` of site.toml";
+        judged.error().advice =
+            "put a token with permission to promote into the `promote_token_file` of site.toml";
     return judged;
 }
 
-// That a grant is not taken says nothing of the site's own token.
+// A refused grant does not mean that the site's own token is invalid.
 base::Status HttpRegistry::upload(const WheelToUpload& wheel, const io::HttpProgress& progress) {
     auto sent = send(wheel, progress);
     if (sent || !token_ || sent.error().kind != base::ErrorKind::unauthorized) return sent;

@@ -1,5 +1,5 @@
-// Uploads by the legacy form, as twine sends it and as every index takes it; a large wheel in parts, where
-// the registry takes those.
+// Uploads by the legacy form, which twine sends and every index accepts. Large wheels are uploaded in parts if the
+// registry supports that.
 #pragma once
 
 #include <filesystem>
@@ -14,17 +14,21 @@
 
 namespace wheelyard::builder {
 
-// The form's fields but the file itself. Pure.
+// The form's fields except the file itself. Pure.
 [[nodiscard]] std::vector<io::MultipartField> render_upload_fields(const inspect::Inspection& inspection,
                                                                    const std::string& sha256,
                                                                    const std::string& blake2b_256);
 
-// What an answer means: nothing for 200, "upload.refused" for a final no (with the registry's own words),
-// "upload.quarantined" for 202: kept and not offered, "upload.unavailable" for what may pass (5xx, 408, 425,
-// 429), "upload.not_allowed" when the token itself is not taken. Pure.
+// Converts an answer to a status. Pure.
+//     200                  success
+//     202                  "upload.quarantined": the registry keeps the wheel and does not offer it
+//     5xx, 408, 425, 429   "upload.unavailable": temporary
+//     "grant.over"         "upload.no_grant": the task's lease ended
+//     token refused        "upload.not_allowed": the token itself is not accepted
+//     otherwise            "upload.refused": final, with the registry's message
 [[nodiscard]] base::Status judge_upload_answer(const io::HttpAnswer& answer);
 
-// The one token that the file holds; "upload.token_file".
+// The single token in the file. Errors: "upload.token_file".
 [[nodiscard]] base::Result<std::string> read_token(const std::filesystem::path& file);
 
 // Where the token of an upload comes from.
@@ -32,7 +36,7 @@ using TokenSource = std::function<base::Result<std::string>()>;
 
 class HttpRegistry final : public Registry {
   public:
-    // Without a `token` the settings' file is read, anew each time; a token is sent and nowhere kept.
+    // Without `token`, each upload reads the token file of the settings. Nothing stores a token.
     HttpRegistry(io::HttpClient& http, base::Clock& clock, RegistrySettings settings, TokenSource token = {})
         : http_(http), clock_(clock), settings_(std::move(settings)), token_(std::move(token)) {}
     [[nodiscard]] std::string index() const override { return settings_.index; }

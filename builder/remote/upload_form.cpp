@@ -16,7 +16,7 @@ base::Result<UploadForm> UploadForm::open(const std::vector<io::MultipartField>&
         form.before_ += delimiter + "\r\nContent-Disposition: form-data; name=\"" + field.name +
                         "\"\r\n\r\n" + field.value + "\r\n";
     }
-    // A wheel's file name has no quotes: its inspection has read it.
+    // The file name contains no quotes: the inspection has validated it.
     form.before_ += delimiter + "\r\nContent-Disposition: form-data; name=\"content\"; filename=\"" +
                     file.filename().string() + "\"\r\nContent-Type: application/octet-stream\r\n\r\n";
     form.after_ = "\r\n" + delimiter + "--\r\n";

@@ -1,5 +1,5 @@
-// The upload form as one body whose every byte is the same each time it is made: what a server has of its
-// beginning stays of use after a cut, a restart of either side, and a new start of the agent.
+// The upload form as one deterministic body: the same input gives the same bytes. A server can therefore continue a
+// partial upload after a cut or a restart of either side.
 #pragma once
 
 #include <filesystem>
@@ -12,10 +12,10 @@
 
 namespace wheelyard::builder {
 
-// multipart/form-data (RFC 7578): the fields, then the file as "content". Read from the disk as it is sent.
+// multipart/form-data (RFC 7578): the fields, then the file as "content", which is read from disk during the upload.
 class UploadForm final : public base::Reader {
   public:
-    // `sha256` is the file's, in hex. It makes the boundary, which therefore stands in no file.
+    // `sha256` is the file's digest in hex. It is also the boundary, because no file contains its own digest.
     [[nodiscard]] static base::Result<UploadForm> open(const std::vector<io::MultipartField>& fields,
                                                        const std::filesystem::path& file,
                                                        const std::string& sha256);
@@ -25,7 +25,7 @@ class UploadForm final : public base::Reader {
     }
     [[nodiscard]] base::Status read_at(std::uint64_t offset, char* into, std::size_t length) const override;
     [[nodiscard]] const std::string& content_type() const { return content_type_; }
-    // The same for the same bytes, hex: another version of this program may write other fields.
+    // Identifies the form's bytes, in hex. Another version of this program may write other fields.
     [[nodiscard]] const std::string& digest() const { return digest_; }
 
   private:

@@ -139,7 +139,7 @@ TEST_CASE("a task that is preempted again and again is given up by its own bound
         const TickReport report = farm.settle();
         CHECK(report.plan.count(CellState::given_up) == 1);
         CHECK(report.plan.cells.front().reason ==
-              "4 of 4 preemptions; the last in job: The job had to make room for a more urgent one");
+              "4 of 4 preemptions; the last in job: The job was preempted by one with higher priority");
         CHECK(farm.told.given.size() == 4);
     }
     SUBCASE("the fourth job is left alone") {

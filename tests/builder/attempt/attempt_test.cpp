@@ -49,7 +49,7 @@ Attempt full() {
     return attempt;
 }
 
-TEST_CASE("an attempt survives the journal") {
+TEST_CASE("parsing a rendered attempt gives the same attempt") {
     const auto read = parse_attempt(render_attempt(full()));
     REQUIRE_MESSAGE(read.has_value(), read.error().text());
     CHECK(render_attempt(*read) == render_attempt(full()));
@@ -74,7 +74,7 @@ TEST_CASE("an attempt survives the journal") {
     CHECK(!empty->tree_bytes.has_value());
 }
 
-TEST_CASE("what is no attempt is refused, and members of a later version are ignored") {
+TEST_CASE("invalid attempts are rejected, and unknown members are ignored") {
     const std::string good = render_attempt(full());
     struct Row {
         std::string text;
@@ -94,7 +94,7 @@ TEST_CASE("what is no attempt is refused, and members of a later version are ign
     CHECK(parse_attempt(base::replace_all(good, "\"format\"", "\"new\": 1,\n\"format\"")).has_value());
 }
 
-// Between its two marks; WHEELYARD_UPDATE_GOLDEN=1 writes them.
+// The table is between two marks; WHEELYARD_UPDATE_GOLDEN=1 writes it.
 TEST_CASE("the journal's page lists exactly the fields of an attempt") {
     constexpr std::string_view first_mark =
         "<!-- attempt fields: WHEELYARD_UPDATE_GOLDEN=1 builder_tests writes them -->\n";
@@ -116,7 +116,7 @@ TEST_CASE("the journal's page lists exactly the fields of an attempt") {
     CHECK(text->substr(begin, last - begin) == render_attempt_fields());
 }
 
-TEST_CASE("ids are short, begin with a letter, sort by time and differ") {
+TEST_CASE("IDs are short, begin with a letter, sort by time and are unique") {
     std::set<std::string> ids;
     for (int i = 0; i < 1000; ++i)
         ids.insert(new_attempt_id(1'790'000'000'000'000));
@@ -127,7 +127,7 @@ TEST_CASE("ids are short, begin with a letter, sort by time and differ") {
     CHECK(new_attempt_id(9'999'999'999'000'000).size() <= max_attempt_id_bytes);
 }
 
-TEST_CASE("every state has a name that is read back") {
+TEST_CASE("every state has a name that parses to the state") {
     for (int i = 0; i <= static_cast<int>(State::failed); ++i) {
         const auto state = static_cast<State>(i);
         CHECK(parse_state(state_text(state)) == state);

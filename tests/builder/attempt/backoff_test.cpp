@@ -5,19 +5,19 @@
 namespace wheelyard::builder {
 namespace {
 
-TEST_CASE("delays double up to their bound, with a quarter of jitter at most") {
-    const std::int64_t least[] = {100, 200, 400, 800, 1000, 1000};
+TEST_CASE("delays double up to the maximum, with at most a quarter of jitter") {
+    const std::int64_t min_delay[] = {100, 200, 400, 800, 1000, 1000};
     for (int tries = 0; tries < 6; ++tries) {
         for (int count = 0; count < 50; ++count) {
             const std::int64_t delay = backoff_delay_ms(tries, 100, 1000);
-            CHECK(delay >= least[tries]);
-            CHECK(delay <= least[tries] * 5 / 4);
+            CHECK(delay >= min_delay[tries]);
+            CHECK(delay <= min_delay[tries] * 5 / 4);
         }
     }
     CHECK(backoff_delay_ms(1000, 100, 1000) <= 1250);
 }
 
-TEST_CASE("a time far ahead was written by a clock that has stepped back, and does not hold anything up") {
+TEST_CASE("a time too far in the future counts as passed, because the clock has stepped back") {
     constexpr base::UnixMicros now = 1'790'000'000'000'000;
     CHECK(is_due(now, now, 1000));
     CHECK(is_due(now, 0, 1000));

@@ -13,7 +13,7 @@ const std::string good =
     R"({"format":"wheelyard.exit/1","attempt":"w1","exit_code":2,"phase":"build",)"
     R"("phases":[{"name":"venv","began_ms":1000},{"name":"build","began_ms":2500}],"ended_ms":9000})";
 
-TEST_CASE("an exit record is read in microseconds") {
+TEST_CASE("parsing an exit record converts milliseconds to microseconds") {
     const auto record = parse_exit_record(good, "w1");
     REQUIRE_MESSAGE(record.has_value(), record.error().text());
     CHECK(record->exit_code == 2);
@@ -23,7 +23,7 @@ TEST_CASE("an exit record is read in microseconds") {
     CHECK(record->ended == 9'000'000);
 }
 
-TEST_CASE("another attempt's record, half a record and no record are told apart") {
+TEST_CASE("a record of another attempt or a truncated one is an error, a missing one is not") {
     CHECK(parse_exit_record(good, "w2").error().code == "job.exit_record");
     CHECK(!parse_exit_record(good.substr(0, 60), "w1").has_value());
     CHECK(!parse_exit_record("{}", "w1").has_value());
@@ -33,7 +33,7 @@ TEST_CASE("another attempt's record, half a record and no record are told apart"
     CHECK(!absent->has_value());
 }
 
-TEST_CASE("what a cut attempt left goes without the build tree in which the next one goes on") {
+TEST_CASE("own_bulk excludes the build tree that the next attempt continues, bulk includes it") {
     const AttemptFolder cut{"/work/w1"};
     const AttemptFolder next{"/work/w2", "/work/w1"};
     const auto own = cut.own_bulk();

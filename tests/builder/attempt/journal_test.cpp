@@ -25,7 +25,7 @@ struct Opened {
     [[nodiscard]] fs::path file(const std::string& name) const { return folder.path() / "attempts" / name; }
 };
 
-TEST_CASE("attempts are read back in the order of their ids, the last write winning") {
+TEST_CASE("attempts are read in the order of their IDs, and the last write wins") {
     const Opened opened;
     for (const char* id : {"w2", "w1", "w2"})
         testing::must(opened.journal.write(attempt(id)));
@@ -36,7 +36,7 @@ TEST_CASE("attempts are read back in the order of their ids, the last write winn
     CHECK(content->problems.empty());
 }
 
-TEST_CASE("a file that is broken, foreign or misnamed is told by name, and the others are read") {
+TEST_CASE("broken, unknown and misnamed files are reported by name, and the others are read") {
     const Opened opened;
     testing::must(opened.journal.write(attempt("w1")));
     testing::write(opened.file("w2.json"), "{\"format\":");
@@ -54,13 +54,13 @@ TEST_CASE("a file that is broken, foreign or misnamed is told by name, and the o
         CHECK(all.find(name) != std::string::npos);
 }
 
-TEST_CASE("a journal that is not there yet is empty, and reading makes nothing") {
+TEST_CASE("a journal that does not exist yet is empty, and reading creates nothing") {
     const base::TempDir folder = *base::TempDir::make("journal");
     CHECK(Journal(folder.path() / "state").read()->attempts.empty());
     CHECK(!fs::exists(folder.path() / "state"));
 }
 
-TEST_CASE("an unfinished write is no attempt, and is swept") {
+TEST_CASE("a temporary file of an interrupted write is ignored, and sweep removes it") {
     const Opened opened;
     testing::write(opened.file(".w1.json.aside.x"), "{");
     CHECK(opened.journal.read()->problems.empty());

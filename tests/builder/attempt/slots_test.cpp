@@ -15,7 +15,7 @@ Attempt attempt_in(State state, WaitFor what = WaitFor::nothing) {
     return attempt;
 }
 
-TEST_CASE("a job slot is held from the submission to the job's end, a place of preparation before that") {
+TEST_CASE("an attempt holds a preparation place until its submission, then a job slot until its job ends") {
     struct Row {
         State state;
         WaitFor what;
@@ -52,7 +52,7 @@ TEST_CASE("a job slot is held from the submission to the job's end, a place of p
     }
 }
 
-TEST_CASE("what is full says why nothing begins") {
+TEST_CASE("the limit that is reached is the reason why no attempt begins") {
     std::vector<Attempt> attempts;
     CHECK(why_none_begins(attempts).empty());
     for (int i = 0; i < max_preparing; ++i)

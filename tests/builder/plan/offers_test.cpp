@@ -1,4 +1,4 @@
-// Which sdist is taken of those that the places offer.
+// The choice of an sdist among the offers of several places.
 #include "builder/plan/offers.hpp"
 
 #include <doctest/doctest.h>
@@ -17,7 +17,7 @@ SdistOffer offer(const std::string& filename, const std::string& sha256, bool ya
             "https://h/"};
 }
 
-TEST_CASE("one offer is chosen: the pinned bytes, not yanked, .tar.gz, then the first place") {
+TEST_CASE("the chosen offer is by precedence: pinned digest, not yanked, .tar.gz, first place") {
     const std::string a(64, 'a');
     const std::string b(64, 'b');
     struct Row {

@@ -1,4 +1,4 @@
-// What follows a published wheel, as tables: its tests and its promotion.
+// The tests and the promotion that follow a published wheel, as tables.
 #include "builder/plan/plan_after.hpp"
 
 #include <doctest/doctest.h>
@@ -31,7 +31,7 @@ Attempt attempt(const std::string& id, Purpose purpose, State state, char digest
     return made;
 }
 
-// A site with a GPU whose staff let everything be tested and promoted, and a wheel that the index has.
+// A site with a GPU that runs all tests and promotes wheels, and a published wheel.
 struct Scene {
     Site site;
     Recipe recipe = default_recipe("demo");
@@ -78,7 +78,7 @@ struct Scene {
     }
 };
 
-TEST_CASE("a test is a task of its own, of the very wheel that the index has") {
+TEST_CASE("a test is a separate task for exactly the wheel in the index") {
     const Scene scene;
     const auto cells = scene.after();
     REQUIRE(cells.size() == 2);
@@ -92,7 +92,7 @@ TEST_CASE("a test is a task of its own, of the very wheel that the index has") {
     CHECK(cells[1].reason == "after demo-1.0-cp311-gpu-test");
 }
 
-TEST_CASE("states of tests and promotions by what is known") {
+TEST_CASE("the states of tests and promotions follow from the evidence") {
     struct Row {
         const char* name;
         void (*arrange)(Scene&);
@@ -116,11 +116,12 @@ TEST_CASE("states of tests and promotions by what is known") {
              s.site.scheduler_kind = "local";
          },
          "gpu-test: wanted; multi-node-test: impossible; promotion: impossible"},
-        {"under way", [](Scene& s) { s.world.attempts = {attempt("w1", Purpose::gpu_test, State::running)}; },
+        {"in progress",
+         [](Scene& s) { s.world.attempts = {attempt("w1", Purpose::gpu_test, State::running)}; },
          "gpu-test: active; promotion: held"},
         {"passed", [](Scene& s) { s.world.attempts = {attempt("w1", Purpose::gpu_test, State::done)}; },
          "gpu-test: have; promotion: wanted"},
-        {"passed by other bytes of this name",
+        {"passed by a different file with this name",
          [](Scene& s) { s.world.attempts = {attempt("w1", Purpose::gpu_test, State::done, 'b')}; },
          "gpu-test: wanted; promotion: held"},
         {"failed once",
@@ -143,18 +144,18 @@ TEST_CASE("states of tests and promotions by what is known") {
              s.world.promoted.insert_or_assign("demo", std::optional(simple::ProjectPage{{wheel('a')}}));
          },
          "gpu-test: wanted; promotion: have"},
-        {"other bytes are there",
+        {"the index has a different file with this name",
          [](Scene& s) {
              s.world.promoted.insert_or_assign("demo", std::optional(simple::ProjectPage{{wheel('b')}}));
          },
          "gpu-test: wanted; promotion: given up"},
-        {"promoted and taken away",
+        {"promoted and then removed",
          [](Scene& s) {
              s.world.attempts = {attempt("w1", Purpose::gpu_test, State::done),
                                  attempt("w2", Purpose::promotion, State::done)};
          },
          "gpu-test: have; promotion: given up"},
-        {"the registry is away",
+        {"the registry does not answer",
          [](Scene& s) { s.world.promoted.insert_or_assign("demo", base::fail("http.connect", "no answer")); },
          "gpu-test: wanted; promotion: unknown"},
     };
@@ -166,7 +167,7 @@ TEST_CASE("states of tests and promotions by what is known") {
     }
 }
 
-TEST_CASE("a wheel that serves two cells is promoted when the tests of both have passed") {
+TEST_CASE("a wheel of two cells is promoted after the tests of both have passed") {
     Scene scene;
     Cell second = scene.cell;
     second.python = "3.12";
@@ -187,7 +188,7 @@ TEST_CASE("a wheel that serves two cells is promoted when the tests of both have
     CHECK(promotions() == "held held ");
     scene.world.attempts[1].state = State::done;
     CHECK(promotions() == "wanted wanted ");
-    both[1].wheel = wheel('b');  // another wheel: each waits for its own
+    both[1].wheel = wheel('b');  // different wheels: each waits for its own tests
     scene.world.attempts[1].state = State::running;
     CHECK(promotions() == "wanted held ");
 }

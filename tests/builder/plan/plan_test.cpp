@@ -1,4 +1,4 @@
-// The plan as tables: one world after another, and the state and reason of every cell.
+// The plan as tables: an input, and the state and reason of every cell.
 #include "builder/plan/plan.hpp"
 
 #include <doctest/doctest.h>
@@ -99,7 +99,7 @@ struct Scene {
     }
 };
 
-TEST_CASE("a published wheel is had when this Python accepts it") {
+TEST_CASE("the index has the cell's wheel if this Python accepts a published wheel") {
     struct Row {
         const char* filename;
         CellState state;
@@ -126,7 +126,7 @@ TEST_CASE("a published wheel is had when this Python accepts it") {
     }
 }
 
-TEST_CASE("versions are chosen as asked") {
+TEST_CASE("the plan chooses the requested version") {
     struct Row {
         const char* wanted;
         const char* version;
@@ -148,20 +148,20 @@ TEST_CASE("versions are chosen as asked") {
     }
 }
 
-TEST_CASE("only pre-releases: the newest of them is the latest") {
+TEST_CASE("if there are only pre-releases, the newest of them is the latest") {
     Scene scene;
     scene.site.wants = {{"demo", {"latest"}, {"3.11"}}};
     scene.offer({sdist("1.0a1"), sdist("1.0b2")});
     CHECK(scene.cell().version == "1.0b2");
 }
 
-TEST_CASE("latest and the same version written out are one task") {
+TEST_CASE("latest and the same version in full are one task") {
     Scene scene;
     scene.site.wants = {{"demo", {"latest", "1.0", "==1.0"}, {"3.11"}}};
     CHECK(scene.cell().task == "demo-1.0-cp311");
 }
 
-TEST_CASE("the strongest evidence decides, and says so") {
+TEST_CASE("the evidence with the highest precedence determines state and reason") {
     struct Row {
         const char* name;
         void (*arrange)(Scene&);
@@ -170,7 +170,8 @@ TEST_CASE("the strongest evidence decides, and says so") {
     };
     const Row rows[] = {
         {"nothing yet", [](Scene&) {}, CellState::wanted, "not in index `main`"},
-        {"under way", [](Scene& s) { s.world.attempts = {attempt("w1", "demo-1.0-cp311", State::running)}; },
+        {"in progress",
+         [](Scene& s) { s.world.attempts = {attempt("w1", "demo-1.0-cp311", State::running)}; },
          CellState::active, "running"},
         {"waiting",
          [](Scene& s) {
@@ -200,15 +201,16 @@ TEST_CASE("the strongest evidence decides, and says so") {
          },
          CellState::have, "demo-1.0-py3-none-any.whl"},
         {"deleted", [](Scene& s) { s.world.attempts = {attempt("w1", "demo-1.0-cp311", State::done)}; },
-         CellState::given_up, "attempt w1 uploaded , and the index no longer has it; `retry` builds it anew"},
+         CellState::given_up,
+         "attempt w1 uploaded , and the index no longer has it; `retry` builds it again"},
         {"deleted from the site's own index", [](Scene& s) { s.world.attempts = {uploaded("w1", "main")}; },
          CellState::given_up,
          "attempt w1 uploaded demo-1.0-py3-none-any.whl, and the index no longer has it; `retry` builds it "
-         "anew"},
-        {"in the index that its task's wheels go to",
+         "again"},
+        {"in the index of its registry task",
          [](Scene& s) { s.world.attempts = {uploaded("w1", "staging")}; }, CellState::have,
          "demo-1.0-py3-none-any.whl in index `staging`"},
-        {"there, and the site's own index cannot be asked",
+        {"there, and the site's own index does not answer",
          [](Scene& s) {
              s.world.attempts = {uploaded("w1", "staging")};
              s.world.published.insert_or_assign("demo", base::fail("http.connect", "no answer"));
@@ -220,18 +222,18 @@ TEST_CASE("the strongest evidence decides, and says so") {
              s.publish({"demo-1.0-py3-none-any.whl"});
          },
          CellState::have, "demo-1.0-py3-none-any.whl"},
-        {"there, and asked for again",
+        {"there, and requested again",
          [](Scene& s) {
              s.world.attempts = {uploaded("w1", "staging")};
              s.world.attempts[0].superseded = true;
          },
          CellState::wanted, "not in index `main`"},
-        {"registry away",
+        {"registry unavailable",
          [](Scene& s) {
              s.world.published.insert_or_assign("demo", base::fail("http.connect", "no answer"));
          },
          CellState::unknown, "no answer"},
-        {"source index away",
+        {"source index unavailable",
          [](Scene& s) { s.world.offers.insert_or_assign("demo", base::fail("simple.http", "502")); },
          CellState::unknown, "502"},
         {"no such sdist", [](Scene& s) { s.offer({}); }, CellState::impossible,
@@ -257,9 +259,9 @@ TEST_CASE("the strongest evidence decides, and says so") {
     }
 }
 
-TEST_CASE("preemptions and failures of nodes have bounds of their own and use up no attempts") {
+TEST_CASE("preemptions and node failures have limits of their own and do not count as attempts") {
     struct Row {
-        std::vector<std::pair<int, const char*>> ends;  // how often what, in this order
+        std::vector<std::pair<int, const char*>> ends;  // counts and error codes, in this order
         CellState state;
         const char* counts;
     };
@@ -301,7 +303,7 @@ TEST_CASE("preemptions and failures of nodes have bounds of their own and use up
     }
 }
 
-TEST_CASE("an attempt under way is seen even when its id sorts before an older one's") {
+TEST_CASE("an attempt in progress is found even if its ID sorts before that of an older attempt") {
     Scene scene;
     Attempt second = attempt("w1", "demo-1.0-cp311", State::running);
     second.number = 2;
@@ -310,7 +312,7 @@ TEST_CASE("an attempt under way is seen even when its id sorts before an older o
     CHECK(scene.cell().attempt == "w1");
 }
 
-TEST_CASE("Pythons of one version go one after another until it is known that wheels are per Python") {
+TEST_CASE("the Pythons of one version are built one after another until a wheel for one Python is known") {
     Scene scene;
     scene.world.pythons.emplace("3.12", python("3.12", 12));
     scene.site.wants = {{"demo", {"1.0"}, {"3.11", "3.12"}}};
@@ -338,7 +340,7 @@ TEST_CASE("a broken journal starts nothing") {
           std::string::npos);
 }
 
-TEST_CASE("the source index is asked only where its answer matters") {
+TEST_CASE("the plan queries the source index only if the answer matters") {
     Scene scene;
     const Recipe recipe = default_recipe("demo");
     const auto needs = [&](const std::string& version) {
@@ -354,7 +356,7 @@ TEST_CASE("the source index is asked only where its answer matters") {
     CHECK(!needs_offers({"demo", {"2.0"}, {"3.11"}}, path, scene.world));
 }
 
-TEST_CASE("a tarball's versions are those that its recipe pins") {
+TEST_CASE("the versions of a tarball are those that its recipe pins") {
     Scene scene;
     Recipe recipe = default_recipe("demo");
     recipe.source = SourceKind::tarball;
@@ -400,7 +402,7 @@ struct Farm {
         }
         return tasks;
     }
-    [[nodiscard]] std::vector<std::string> told() const {
+    [[nodiscard]] std::vector<std::string> described() const {
         std::vector<std::string> lines;
         for (const auto& cell : make_plan(scene.site, scene.recipes, scene.world).cells)
             lines.push_back(cell.task + " " + std::string(cell_state_text(cell.state)) + ": " + cell.reason);
@@ -408,10 +410,10 @@ struct Farm {
     }
 };
 
-TEST_CASE("each accelerator has its own wheel, named by its label; companions follow, one for each") {
+TEST_CASE("each accelerator has its own wheel, named by its label, and its own companion") {
     const Farm farm;
     CHECK(
-        farm.told() ==
+        farm.described() ==
         std::vector<std::string>{
             "torch-2.4.0+cu123-cp311 wanted: not in index `main`",
             "vision-0.19.0+cu123-cp311 held: after torch-2.4.0+cu123-cp311, which it is built against "
@@ -420,7 +422,7 @@ TEST_CASE("each accelerator has its own wheel, named by its label; companions fo
             "vision-0.19.0+cpu-cp311 held: after torch-2.4.0+cpu-cp311, which it is built against (wanted)"});
 }
 
-TEST_CASE("a companion is built once its torch is there, against exactly that one") {
+TEST_CASE("a companion is built after its torch, against exactly that version") {
     Farm farm;
     farm.publish("torch", "torch-2.4.0+cu123-cp311-cp311-linux_x86_64.whl");
     const Plan plan = make_plan(farm.scene.site, farm.scene.recipes, farm.scene.world);
@@ -429,24 +431,24 @@ TEST_CASE("a companion is built once its torch is there, against exactly that on
     CHECK(plan.cells[1].task == "vision-0.19.0+cu123-cp311");
     CHECK(plan.cells[1].state == CellState::wanted);
     CHECK(plan.cells[1].against == "torch==2.4.0+cu123");
-    CHECK(plan.cells[2].state == CellState::wanted);  // another label is another wheel
+    CHECK(plan.cells[2].state == CellState::wanted);  // a different label means a different wheel
     CHECK(plan.cells[3].state == CellState::held);
 }
 
-TEST_CASE("a companion waits for a torch that only a staging index has: its build would not find it") {
+TEST_CASE("a companion waits if only a staging index has its torch, because its build would not find it") {
     Farm farm;
     Attempt torch = attempt("w1", "torch-2.4.0+cu123-cp311", State::done, "2.4.0+cu123");
     torch.package = "torch";
     torch.wheel.filename = "torch-2.4.0+cu123-cp311-cp311-linux_x86_64.whl";
     torch.wheel.index = "staging";
     farm.scene.world.attempts = {torch};
-    CHECK(farm.told()[1] ==
+    CHECK(farm.described()[1] ==
           "vision-0.19.0+cu123-cp311 held: after torch-2.4.0+cu123-cp311, which it is built against "
           "(torch-2.4.0+cu123-cp311-cp311-linux_x86_64.whl in index `staging`: not before it is promoted)");
     CHECK(farm.awaiting_others() == std::vector<std::string>{"vision-0.19.0+cu123-cp311"});
 }
 
-TEST_CASE("what waits for a person is told apart from what the agent moves on") {
+TEST_CASE("cells that wait for a person are distinguished from cells that wait for the agent") {
     Farm farm;
     CHECK(farm.awaiting_others().empty());  // both companions wait for a torch that is wanted
     Attempt torch = attempt("w1", "torch-2.4.0+cu123-cp311", State::failed, "2.4.0+cu123");
@@ -454,7 +456,7 @@ TEST_CASE("what waits for a person is told apart from what the agent moves on") 
     torch.failure = Failure{"build", {"job.failed", "it broke"}, "", false, "", 0, EndCause::failed};
     farm.scene.world.attempts = {torch};
     CHECK(farm.awaiting_others() == std::vector<std::string>{"vision-0.19.0+cu123-cp311"});
-    CHECK(farm.told()[1].ends_with("which it is built against (given up: not before `retry`)"));
+    CHECK(farm.described()[1].ends_with("which it is built against (given up: not before `retry`)"));
 
     Recipe above = farm.scene.recipes.of("vision");
     above.package = "above";
@@ -467,21 +469,21 @@ TEST_CASE("what waits for a person is told apart from what the agent moves on") 
           std::vector<std::string>{"vision-0.19.0+cu123-cp311", "above-1.0+cu123-cp311"});
 }
 
-TEST_CASE("what a want leaves out is said, and so is what the site calls bad") {
+TEST_CASE("a want's exclusions and the site's known bad versions give the reason") {
     Farm farm;
     farm.scene.site.wants[0].versions = {"2.4.0", "2.2.0", "2.4.1"};
     farm.scene.site.wants[0].exclude = {
-        {*wheel::SpecifierSet::parse("==2.4.1"), {"3.11"}, {"plain"}, "nobody asked for it"}};
+        {*wheel::SpecifierSet::parse("==2.4.1"), {"3.11"}, {"plain"}, "not needed"}};
     farm.scene.site.known_bad = {
         {"torch", *wheel::SpecifierSet::parse("<2.3"), {"gh200"}, "no H100 kernels", "2.3.0"}};
-    CHECK(farm.told() ==
+    CHECK(farm.described() ==
           std::vector<std::string>{
               "torch-2.4.0+cu123-cp311 wanted: not in index `main`",
               "vision-0.19.0+cu123-cp311 held: after torch-2.4.0+cu123-cp311, which it is built against "
               "(wanted)",
               "torch-2.4.0+cpu-cp311 wanted: not in index `main`",
               "vision-0.19.0+cpu-cp311 held: after torch-2.4.0+cpu-cp311, which it is built against (wanted)",
-              "torch-2.2.0+cu123-cp311 impossible: known to be bad on test: no H100 kernels; take 2.3.0 "
+              "torch-2.2.0+cu123-cp311 impossible: known to be bad on test: no H100 kernels; use 2.3.0 "
               "instead",
               "vision-for-torch-2.2.0+cu123-cp311 impossible: its recipe names no version for torch 2.2.0: "
               "add it "
@@ -493,10 +495,10 @@ TEST_CASE("what a want leaves out is said, and so is what the site calls bad") {
               "torch-2.4.1+cu123-cp311 wanted: not in index `main`",
               "vision-0.19.1+cu123-cp311 held: after torch-2.4.1+cu123-cp311, which it is built against "
               "(wanted)",
-              "torch-2.4.1+cpu-cp311 excluded: nobody asked for it"});
+              "torch-2.4.1+cpu-cp311 excluded: not needed"});
 }
 
-TEST_CASE("bad and excluded versions are passed over when the newest is chosen") {
+TEST_CASE("the choice of the newest version skips bad and excluded versions") {
     Scene scene;
     scene.site.wants = {{"demo", {"latest"}, {"3.11"}}};
     scene.offer({sdist("1.0"), sdist("1.1"), sdist("1.2")});
@@ -508,25 +510,25 @@ TEST_CASE("bad and excluded versions are passed over when the newest is chosen")
 }
 
 TEST_CASE(
-    "a companion whose torch nobody wants is impossible, and so is an accelerator that its recipe does not "
-    "know") {
+    "a companion without a wanted torch is impossible, and so is an accelerator that its recipe does not "
+    "support") {
     Farm farm;
     farm.scene.site.wants = {{"vision", {"0.19.0"}, {"3.11"}, {"gh200"}}};
-    CHECK(farm.told() ==
+    CHECK(farm.described() ==
           std::vector<std::string>{
-              "vision-0.19.0+cu123-cp311 impossible: no wanted torch of this Python and accelerator "
-              "fits it: its recipe says which does ([against.versions])"});
+              "vision-0.19.0+cu123-cp311 impossible: the site file wants no matching torch for this Python "
+              "and accelerator; see [against.versions] in its recipe"});
     farm.scene.site.accelerators[0].kind = "rocm";
-    CHECK(farm.told() ==
+    CHECK(farm.described() ==
           std::vector<std::string>{"vision-0.19.0-3.11-gh200 impossible: the recipe builds for cuda, "
                                    "cpu, not for `gh200`"});
 }
 
-TEST_CASE("a companion may stand before its torch in the site file") {
+TEST_CASE("the site file may list a companion before its torch") {
     Farm farm;
     farm.scene.site.wants = {{"vision", {"0.19.0"}, {"3.11"}, {"plain"}},
                              {"torch", {"2.4.0"}, {"3.11"}, {"plain"}}};
-    CHECK(farm.told() ==
+    CHECK(farm.described() ==
           std::vector<std::string>{
               "vision-0.19.0+cpu-cp311 held: after torch-2.4.0+cpu-cp311, which it is built against "
               "(wanted)",

@@ -1,4 +1,4 @@
-// Requests are raised after a build that ran out of memory, and never past what the site allows.
+// A request is raised after a build ran out of memory, up to the site's maximum.
 #include "builder/plan/request.hpp"
 
 #include <doctest/doctest.h>
@@ -38,7 +38,7 @@ std::int64_t chosen(const Site& site, const std::vector<Attempt>& earlier) {
     return choose_memory(site, "demo", "demo-1-cp311", earlier).memory_mib;
 }
 
-TEST_CASE("the request is the site's until a build ran out of memory, then half as much again") {
+TEST_CASE("the request is the site's until a build runs out of memory, then 1.5 times the limit") {
     const Site site = site_with(4000, 20000);
     CHECK(chosen(site, {}) == 4000);
     CHECK(choose_memory(site, "demo", "demo-1-cp311", {}).why.empty());
@@ -51,14 +51,15 @@ TEST_CASE("the request is the site's until a build ran out of memory, then half 
     CHECK(chosen(site, {ended("demo-1-cp311", 2, 9000), ended("demo-1-cp311", 1, 6000, 1)}) == 9000);  // kept
 }
 
-TEST_CASE("it is never raised past the site's most, and not at all where the site names none") {
+TEST_CASE("the request is never raised beyond the site's maximum, and not at all without one") {
     CHECK(chosen(site_with(4000, 5000), {ended("demo-1-cp311", 1, 4000, 1)}) == 5000);
     CHECK(chosen(site_with(4000, 4000), {ended("demo-1-cp311", 1, 4000, 1)}) == 4000);
     CHECK(chosen(site_with(0, 0), {ended("demo-1-cp311", 1, 0, 1)}) == 0);
-    CHECK(chosen(site_with(0, 64000), {ended("demo-1-cp311", 1, 0, 1)}) == 12000);  // from the limit it met
+    CHECK(chosen(site_with(0, 64000), {ended("demo-1-cp311", 1, 0, 1)}) ==
+          12000);  // from the limit of its job
 }
 
-TEST_CASE("another Python's build of the package teaches; another package's and an unfinished one do not") {
+TEST_CASE("builds of the package for other Pythons count; other packages and unfinished builds do not") {
     const Site site = site_with(4000, 20000);
     CHECK(chosen(site, {ended("demo-1-cp312", 1, 6000, 1)}) == 9000);
     CHECK(chosen(site, {ended("demo-1-cp311", 1, 4000), ended("demo-1-cp312", 2, 6000, 1)}) == 4000);
@@ -71,7 +72,7 @@ TEST_CASE("another Python's build of the package teaches; another package's and 
     CHECK(chosen(site, {other, running, never_started}) == 4000);
 }
 
-TEST_CASE("a job that its scheduler ended for memory counts as much as a compile that did not fit") {
+TEST_CASE("a job killed by its scheduler for memory counts like a compile that did not fit") {
     Attempt attempt = ended("demo-1-cp311", 1, 4000);
     attempt.governed.reset();
     CHECK(!ran_out_of_memory(attempt));
@@ -80,7 +81,7 @@ TEST_CASE("a job that its scheduler ended for memory counts as much as a compile
     CHECK(chosen(site_with(4000, 20000), {attempt}) == 6000);
 }
 
-TEST_CASE("where there is no more memory, or fewer compilers at once may pass, half the jobs run") {
+TEST_CASE("half as many jobs run if no more memory is available or fewer compilers may succeed") {
     struct Row {
         const char* what;
         const char* code;
@@ -115,7 +116,7 @@ TEST_CASE("where there is no more memory, or fewer compilers at once may pass, h
         CHECK(resumes_after(*last.failure) == row.resumes);
     }
     CHECK(choose_cores(site, "demo-1-cp311", 4000, {}).cores == 0);
-    // One compile that does not fit alone is not helped by fewer.
+    // Fewer jobs do not help a compile that does not fit alone.
     Attempt giant = ended("demo-1-cp311", 1, 4000, 1);
     giant.failure = Failure{"build", {"job.out_of_memory", "s"}, "", true, "", 0, EndCause::out_of_memory};
     CHECK(choose_cores(site, "demo-1-cp311", 4000, {giant}).cores == 0);

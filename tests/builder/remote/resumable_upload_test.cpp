@@ -1,5 +1,5 @@
-// Large wheels in parts, against a scripted registry; the real one and a line that breaks are in
-// tests/system/flaky_line_test.py.
+// Uploads in parts to a scripted registry. tests/system/flaky_line_test.py uses the real registry over an unreliable
+// connection.
 #include "builder/remote/resumable_upload.hpp"
 
 #include <doctest/doctest.h>
@@ -72,7 +72,7 @@ std::string whole(const UploadForm& form) {
     return text;
 }
 
-TEST_CASE("the form is the same bytes whichever way it is read, and its digest names them") {
+TEST_CASE("the form has the same bytes in every read pattern, and its digest identifies them") {
     const auto folder = base::TempDir::make("form").value();
     const auto file = folder.path() / "w.whl";
     REQUIRE(base::replace_file(file, "bytes"));
@@ -96,7 +96,7 @@ TEST_CASE("the form is the same bytes whichever way it is read, and its digest n
           form.digest());
 }
 
-TEST_CASE("what goes through at once is one part, and leaves no note") {
+TEST_CASE("an upload without interruptions uses one part and leaves no note") {
     Registry registry([](const LoopbackRequest& request) {
         return request.method == "POST" ? begun() : LoopbackAnswer{.status = 200, .body = "{}"};
     });
@@ -117,7 +117,7 @@ TEST_CASE("what goes through at once is one part, and leaves no note") {
     CHECK_FALSE(registry.has_note());
 }
 
-TEST_CASE("a server without uploads in parts, or with too many, gets the form at once; a refusal stands") {
+TEST_CASE("without support for parts the client sends the form in one request; a refusal is final") {
     struct Row {
         LoopbackAnswer answer;
         bool at_once;
@@ -128,7 +128,7 @@ TEST_CASE("a server without uploads in parts, or with too many, gets the form at
                         {{.status = 403, .body = "no"}, true},
                         {problem(404, "upload.not_resumable"), true},
                         {problem(429, "upload.too_many"), true},
-                        {begun("/main/uploads/../../etc"), false},  // the last segment is all that counts
+                        {begun("/main/uploads/../../etc"), false},  // only the last segment counts
                         {begun("/main/uploads/"), true},
                         {begun("/main/uploads/a?b"), true},
                         {problem(403, "auth.token_refused"), false},
@@ -148,7 +148,7 @@ TEST_CASE("a server without uploads in parts, or with too many, gets the form at
     }
 }
 
-TEST_CASE("the next start goes on where the registry is, with what it has noted") {
+TEST_CASE("the next call continues the noted upload at the registry's offset") {
     std::uint64_t has = 1'000;
     int refusals = 100;
     Registry registry([&](const LoopbackRequest& request) {
@@ -160,7 +160,7 @@ TEST_CASE("the next start goes on where the registry is, with what it has noted"
     REQUIRE_FALSE(stuck);
     CHECK(stuck.error().code == "upload.unavailable");
     CHECK(registry.has_note());
-    CHECK(registry.clock.now() > 0);  // it paused
+    CHECK(registry.clock.now() > 0);  // the client paused
     refusals = 0;
     has = 2'000;
     const std::size_t before = registry.server.requests().size();
@@ -173,7 +173,7 @@ TEST_CASE("the next start goes on where the registry is, with what it has noted"
     CHECK_FALSE(registry.has_note());
 }
 
-TEST_CASE("tries that bring nothing across come to an end, and those that do are not counted") {
+TEST_CASE("tries without progress are limited, tries with progress are not") {
     std::uint64_t has = 0;
     std::uint64_t step = 0;
     Registry registry([&](const LoopbackRequest& request) {
@@ -185,14 +185,14 @@ TEST_CASE("tries that bring nothing across come to an end, and those that do are
     CHECK(registry.server.requests().size() == 1 + 1 + 2 * (max_stuck_parts - 1));
     CHECK(has == 0);
     const std::size_t before = registry.server.requests().size();
-    step = 100;  // until the registry says that it has more than the form is long
+    step = 100;  // until the registry reports more bytes than the form has
     const auto beyond = registry.send();
     REQUIRE_FALSE(beyond);
     CHECK(registry.server.requests().size() - before > 2 * max_stuck_parts);
     CHECK_FALSE(registry.has_note());
 }
 
-TEST_CASE("what the registry forgot or closes to us is told, and only our own note counts") {
+TEST_CASE("a forgotten upload or a refused token is an error, and a note counts only for its own form") {
     int status = 404;
     Registry registry([&](const LoopbackRequest& request) {
         if (request.method == "POST") return begun();
@@ -208,10 +208,10 @@ TEST_CASE("what the registry forgot or closes to us is told, and only our own no
     registry.form.emplace(
         UploadForm::open({{"name", "other"}}, registry.file, base::sha256_hex(wheel_bytes)).value());
     CHECK_FALSE(registry.send());
-    CHECK(registry.server.requests()[before].method == "POST");  // another form: from its beginning
+    CHECK(registry.server.requests()[before].method == "POST");  // another form starts from the beginning
 }
 
-TEST_CASE("a refusal of the whole form is final, a failure of the server is not") {
+TEST_CASE("a refusal of the form is final, a server error is not") {
     struct Row {
         LoopbackAnswer answer;
         bool keeps_note;

@@ -1,4 +1,4 @@
-// The upload form and what its answers mean; sent once over loopback.
+// The upload form and the meaning of its answers; the form is sent over loopback.
 #include "builder/remote/upload.hpp"
 
 #include <doctest/doctest.h>
@@ -21,7 +21,7 @@ inspect::Inspection inspection(const test_support::WheelWriter& wheel) {
     return *inspected;
 }
 
-TEST_CASE("the form holds what twine sends") {
+TEST_CASE("the form has the fields that twine sends") {
     auto wheel = testing::demo_wheel();
     wheel.metadata_line("Requires-Python: >=3.8")
         .metadata_line("Classifier: A")
@@ -36,7 +36,7 @@ TEST_CASE("the form holds what twine sends") {
           "A\nclassifiers=B\n");
 }
 
-TEST_CASE("answers are final, or may pass, and carry the registry's own words") {
+TEST_CASE("answers are final or temporary, and include the registry's message") {
     struct Row {
         int status;
         const char* code;
@@ -75,7 +75,7 @@ TEST_CASE("answers are final, or may pass, and carry the registry's own words") 
     CHECK(judge_upload_answer(bare).error().sentence == "The registry answers 502: Bad Gateway");
 }
 
-TEST_CASE("that a grant is not taken is no word about the site's own token") {
+TEST_CASE("a refused grant does not count as a refused site token") {
     const base::TempDir folder = *base::TempDir::make("upload");
     const auto wheel = testing::demo_wheel();
     testing::write(folder.path() / wheel.filename(), wheel.bytes());
@@ -99,7 +99,7 @@ TEST_CASE("that a grant is not taken is no word about the site's own token") {
     CHECK(refused.error().sentence.find("This grant is over") != std::string::npos);
 }
 
-TEST_CASE("of our own registry, 404 says absent and 403 is an error") {
+TEST_CASE("from our own registry, 404 means absent and 403 is an error") {
     int status = 404;
     LoopbackServer server([&status](const auto&) { return LoopbackAnswer{.status = status}; });
     io::HttpClient http;
@@ -114,7 +114,7 @@ TEST_CASE("of our own registry, 404 says absent and 403 is an error") {
     CHECK(forbidden.error().code == "simple.http");
 }
 
-TEST_CASE("an upload goes to the index with the token, and a missing token says what to do") {
+TEST_CASE("an upload goes to the index with the token, and a missing token file is an error") {
     const base::TempDir folder = *base::TempDir::make("upload");
     const auto wheel = testing::demo_wheel();
     testing::write(folder.path() / wheel.filename(), wheel.bytes());
@@ -138,7 +138,7 @@ TEST_CASE("an upload goes to the index with the token, and a missing token says 
     CHECK(requests[0].body.find("filename=\"demo-1.0-py3-none-any.whl\"") != std::string::npos);
 }
 
-TEST_CASE("a large wheel goes in parts, and at once to a server that takes no parts") {
+TEST_CASE("a large wheel is sent in parts, or in one request if the server does not support parts") {
     const base::TempDir folder = *base::TempDir::make("upload");
     const auto file = folder.path() / testing::demo_wheel().filename();
     testing::write(folder.path() / "token", "wy_secret\n");
