@@ -94,7 +94,7 @@ TEST_CASE("killed again and again at the same step, it still converges") {
     }
 }
 
-TEST_CASE("a job outlives its agent, is found again while it runs, and runs once") {
+TEST_CASE("a job outlives its agent, is found again while it runs, and runs only once") {
     Farm farm;
     farm.scheduler = &farm.local;
     const fs::path gate = farm.folder.path() / "gate";
@@ -228,7 +228,7 @@ TEST_CASE("a build that fails is tried max_attempts times and then given up with
     }
 }
 
-TEST_CASE("what the doctor knows decides what the agent tries by itself") {
+TEST_CASE("the doctor's diagnosis decides what the agent retries automatically") {
     struct Row {
         const char* says;
         const char* code;   // of the failure
@@ -584,7 +584,7 @@ TEST_CASE("a pure wheel serves both Pythons and is built once") {
     CHECK(farm.builds() == 1);
 }
 
-TEST_CASE("a second tick at the same time is told who is at work") {
+TEST_CASE("a second tick at the same time fails and names the holder of the lock") {
     Farm farm;
     const auto held = base::LockFile::acquire(farm.journal->lock_file(), farm.clock, lock_stale_after_ms);
     REQUIRE(held.has_value());
