@@ -508,7 +508,7 @@ TEST_CASE("retry means the attempt with the highest number, whatever the clocks 
     Agent agent(farm.parts());
     const auto done = agent.retry("demo-1.0-cp311");
     REQUIRE(done.has_value());
-    CHECK(done->find("offers its wheel again") != std::string::npos);
+    CHECK(done->find("uploads its wheel again") != std::string::npos);
     CHECK(farm.settle().plan.count(CellState::have) == 1);
     CHECK(farm.builds() == 1);
 }
@@ -753,7 +753,7 @@ TEST_CASE("a job that cannot be seen from here says why, and since when") {
     farm.tick();
     farm.tick();
     const std::string reason = farm.attempts().front().waiting.reason;
-    CHECK(reason.find("since " + since) == 0);
+    CHECK(reason.find("the state of its job is unknown since " + since) == 0);
     CHECK(reason.find("another-node; its state is visible only on that host") != std::string::npos);
     fs::rename(folder.root / "away", folder.exit_record());
     CHECK(farm.settle().plan.count(CellState::have) == 1);

@@ -127,7 +127,7 @@ TEST_CASE("a tree stays while there is room, and goes without its log, its recor
     const Attempt told = farm.attempts().front();
     CHECK(told.tree_removed != 0);
     CHECK(told.tree_bytes == 0);
-    CHECK(farm.notes.back().starts_with("its build tree is removed ("));
+    CHECK(farm.notes.back().starts_with("its build tree was removed ("));
     const auto notes = farm.notes.size();
     CHECK(!farm.tick().moved);
     CHECK(farm.notes.size() == notes);
