@@ -195,14 +195,14 @@ TEST_CASE("an error about a malformed URL hides its password") {
     Sources sources{http, work.path(), pip,
                     [] { return base::Result<std::string>(base::fail("x", "no default")); }};
     const auto offers = sources.offers("demo");
-    std::string told;
+    std::string text;
     if (offers) {
         for (const auto& place : offers->places)
-            told += place;
+            text += place;
     } else {
-        told = offers.error().text();
+        text = offers.error().text();
     }
-    CHECK(told.find("hunter2") == std::string::npos);
+    CHECK(text.find("hunter2") == std::string::npos);
     Recipe recipe = default_recipe("demo");
     recipe.source = SourceKind::tarball;
     recipe.url = "https://me:hunter2@h ost/{version}.tar.gz";
