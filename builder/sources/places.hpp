@@ -1,4 +1,4 @@
-// The places where pip would look for a package, in its order, and what each has: folders and pages of
+// The places where pip would look for a package, in its order, and the files in each: folders and pages of
 // find-links, then index-url, then each extra-index-url.
 #pragma once
 

@@ -20,10 +20,10 @@ std::uint64_t bytes_below(const fs::path& folder) {
     std::uint64_t bytes = 0;
     std::error_code error;
     for (fs::recursive_directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
-        std::error_code gone;
-        if (at->is_symlink(gone) || !at->is_regular_file(gone)) continue;
-        const auto size = at->file_size(gone);
-        if (!gone) bytes += size;
+        std::error_code failed;
+        if (at->is_symlink(failed) || !at->is_regular_file(failed)) continue;
+        const auto size = at->file_size(failed);
+        if (!failed) bytes += size;
     }
     return bytes;
 }
@@ -104,9 +104,9 @@ base::Result<std::vector<CacheEntry>> trim_cache(const fs::path& sources, std::u
     for (const auto& entry : chosen) {
         std::error_code ignored;
         // Rename first: a removal that is killed must not leave half a clone under its name.
-        const fs::path aside = sources / ("incoming-old-" + entry.folder.filename().string());
-        fs::rename(entry.folder, aside, ignored);
-        WHEELYARD_TRY(free_space(aside, breathe));
+        const fs::path renamed = sources / ("incoming-old-" + entry.folder.filename().string());
+        fs::rename(entry.folder, renamed, ignored);
+        WHEELYARD_TRY(free_space(renamed, breathe));
     }
     return chosen;
 }

@@ -234,11 +234,12 @@ base::Status Sources::put_beside(const Recipe& recipe, const fs::path& build, co
         std::error_code error;
         if (fs::exists(into, error)) continue;
         WHEELYARD_ASSIGN(const auto source, git_->fetch(one.url, one.tag, breathe));
-        const fs::path aside = into.string() + ".aside";
-        WHEELYARD_TRY(base::remove_tree(aside, breathe));
+        const fs::path temporary = into.string() + ".aside";
+        WHEELYARD_TRY(base::remove_tree(temporary, breathe));
         WHEELYARD_TRY(base::make_directories(into.parent_path()));
-        WHEELYARD_TRY(whole_or_nothing(aside, breathe, [&] { return git_->unpack(source, aside, breathe); }));
-        WHEELYARD_TRY(base::rename_durably(aside, into));
+        WHEELYARD_TRY(
+            whole_or_nothing(temporary, breathe, [&] { return git_->unpack(source, temporary, breathe); }));
+        WHEELYARD_TRY(base::rename_durably(temporary, into));
     }
     return {};
 }
@@ -263,14 +264,14 @@ base::Status Sources::fill(const Recipe& recipe, SourceRecord& source, const fs:
     } else {
         // Scratch file systems purge and truncate files, so the digest is checked again.
         const auto digest = base::sha256_hex_of_file(cached(source));
-        const bool gone = !digest && digest.error().os_error == ENOENT;
-        if (!digest && !gone) return tl::unexpected(digest.error());
-        if (gone || *digest != source.sha256) {
+        const bool is_missing = !digest && digest.error().os_error == ENOENT;
+        if (!digest && !is_missing) return tl::unexpected(digest.error());
+        if (is_missing || *digest != source.sha256) {
             WHEELYARD_TRY(base::remove_file(cached(source)));
             return base::fail_as(base::ErrorKind::missing, base::Recovery::retry,
                                  {"source.cache",
-                                  gone ? "A downloaded source is missing from the work folder"
-                                       : "A downloaded source was changed or damaged",
+                                  is_missing ? "A downloaded source is missing from the work folder"
+                                             : "A downloaded source was changed or damaged",
                                   cached(source).string(), "it is downloaded again"});
         }
         WHEELYARD_ASSIGN(const auto names, io::unpack(cached(source), tree, {}, breathe));

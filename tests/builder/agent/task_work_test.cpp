@@ -239,18 +239,18 @@ TEST_CASE("if the registry temporarily refuses one lease, the others are still r
 
 TEST_CASE("leases are renewed during a long upload") {
     TaskFarm farm;
-    std::size_t meanwhile = 0;
+    std::size_t renewals = 0;
     farm.tasks.during = [&](const io::HttpProgress& progress) {
         const std::size_t before = farm.tasks.renewed.size();
         for (int piece = 0; piece < 4; ++piece) {
             farm.clock.sleep_ms(200'000);  // a third of the lease
             CHECK(progress(1, 10));
         }
-        meanwhile = farm.tasks.renewed.size() - before;
+        renewals = farm.tasks.renewed.size() - before;
     };
     farm.tick_until_outcome();
     CHECK(farm.tasks.outcome()->done);
-    CHECK(meanwhile == 4);
+    CHECK(renewals == 4);
 }
 
 TEST_CASE("a refused grant delays only its own wheel") {
