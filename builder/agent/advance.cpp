@@ -1,4 +1,4 @@
-// The steps of one attempt, each redoable; the table in advance.hpp is this file in short.
+// The idempotent steps of one attempt; advance.hpp has them as a table.
 #include "builder/agent/advance.hpp"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 struct Advance::StepRow {
     State state;
-    std::string_view name;  // the phase that a failure names
+    std::string_view name;  // the phase in a failure
     StepFunction step;
 };
 
@@ -60,7 +60,7 @@ base::Result<bool> Advance::run(Attempt& attempt, const JobViews& views) {
         const auto step = (this->*row->step)(attempt, view);
         WHEELYARD_TRY(still_ours());
         if (!step && attempt.state == State::fetched && step.error().kind == base::ErrorKind::missing)
-            attempt.state = State::planned;  // its download is gone: fetched again
+            attempt.state = State::planned;  // its download is missing: fetch it again
         if (!step && is_waited_for(attempt, step.error())) {
             if (!has_waited_too_long(attempt, step.error())) {
                 WHEELYARD_TRY(wait(attempt, step.error()));
@@ -81,14 +81,14 @@ base::Result<bool> Advance::run(Attempt& attempt, const JobViews& views) {
     return moved;
 }
 
-// A network that a step on the login node met is waited for, but not for ever: its log may blame what was not
-// the cause.
+// After a network error in a step on the login node, the attempt waits for a limited time: the error in the log may
+// not be the cause.
 bool Advance::is_waited_for(const Attempt& attempt, const base::Error& error) {
     const bool is_of_login_step = error.kind == base::ErrorKind::program;
     return error.may_pass() && (!is_of_login_step || attempt.waiting.tries < max_login_waits);
 }
 
-// A job that may exist is waited for: its walltime and the scheduler end it. So is a person.
+// There is no limit while a job may exist (its walltime and the scheduler end it) or while a person must act.
 bool Advance::has_waited_too_long(const Attempt& attempt, const base::Error& error) const {
     const bool may_have_job = attempt.state == State::submitting || attempt.state == State::running;
     if (may_have_job || error.recovery == base::Recovery::person) return false;
@@ -96,27 +96,28 @@ bool Advance::has_waited_too_long(const Attempt& attempt, const base::Error& err
     return parts_.clock.now() - attempt.waiting.since >= max_error_wait_ms * 1000;
 }
 
-// Another attempt may begin, up to max_attempts. A wheel that is built is kept for `retry`.
+// Another attempt may begin, up to max_attempts. A wheel that has been built is kept for `retry`.
 base::Status Advance::fail_after_wait(Attempt& attempt, std::string phase, const base::Error& error) {
     const std::int64_t waited_ms = (parts_.clock.now() - attempt.waiting.since) / 1000;
     const bool has_wheel = attempt.state >= State::built;
-    return fail(attempt, std::move(phase),
-                {"wait.too_long",
-                 "It waited " + base::render_duration_ms(waited_ms) +
-                     " for an error to pass; the last one: " + error.sentence,
-                 error.value,
-                 has_wheel ? "then: wheelyard-builder retry, which offers the wheel again" : error.advice},
-                !has_wheel);
+    return fail(
+        attempt, std::move(phase),
+        {"wait.too_long",
+         "The attempt waited " + base::render_duration_ms(waited_ms) +
+             " for an error to pass. The last error: " + error.sentence,
+         error.value,
+         has_wheel ? "then run `wheelyard-builder retry`, which uploads the wheel again" : error.advice},
+        !has_wheel);
 }
 
-// An earlier submission may have got lost on its way: the claim, taken by us, lets no job of it run. False:
-// one was faster and runs; the next look finds it.
+// The answer of an earlier submission may be lost. Taking the claim prevents its job from running. False: a job has
+// already claimed and runs; the next poll finds it.
 bool Advance::forbid_late_start(const Attempt& attempt) {
     std::error_code error;
     const bool taken = fs::create_directory(folder_of(attempt).claim(), error);
-    if (!taken && !error) return false;  // it was there
-    static_cast<void>(
-        parts_.scheduler.cancel(attempt.id, folder_of(attempt)));  // what waits would end at once
+    if (!taken && !error) return false;  // the claim existed
+    static_cast<void>(parts_.scheduler.cancel(
+        attempt.id, folder_of(attempt)));  // best effort: a queued job would end at once
     return true;
 }
 
@@ -132,7 +133,7 @@ base::Status Advance::give_up(Attempt& attempt, base::Error why, std::optional<E
     const StepRow* row = find_step(attempt);
     call_off_login_step(folder_of(attempt).root, wheelhouse_step);
     if (attempt.state == State::submitting || attempt.state == State::running) {
-        // Taken by us, the claim lets no job run that may still be on its way.
+        // Taking the claim prevents a late job from running.
         std::error_code ignored;
         fs::create_directory(folder_of(attempt).claim(), ignored);
         WHEELYARD_TRY(parts_.scheduler.cancel(attempt.id, folder_of(attempt)));
@@ -166,17 +167,17 @@ base::Status Advance::write(const Attempt& attempt) const {
     return parts_.journal.write(attempt);
 }
 
-// Written when it begins and when the reason changes, not at every look.
+// Writes only when the wait begins and when its reason changes.
 base::Status Advance::cannot_tell(Attempt& attempt, const std::string& why) {
     if (attempt.waiting.reason.ends_with(": " + why)) return {};
     attempt.waiting = {
         WaitFor::scheduler, 0, 0, 0,
-        "since " + base::render_rfc3339(parts_.clock.now()) + " it cannot be told how its job is: " + why};
+        "the state of its job is unknown since " + base::render_rfc3339(parts_.clock.now()) + ": " + why};
     return write(attempt);
 }
 
-// As cannot_tell: written when the reason changes.
-base::Status Advance::stands_in_queue(Attempt& attempt, const std::string& detail) {
+// As cannot_tell: writes only when the reason changes.
+base::Status Advance::wait_in_queue(Attempt& attempt, const std::string& detail) {
     return wait_for(attempt, WaitFor::queue, "in the queue: " + detail);
 }
 
@@ -196,7 +197,7 @@ base::Status Advance::enter(Attempt& attempt, State state) {
 }
 
 base::Status Advance::wait(Attempt& attempt, const base::Error& reason, Notes notes) {
-    // To look how far a step on the login node is costs nobody else's time.
+    // Polling a step on the login node is cheap, so its delay does not grow.
     const bool is_at_work = reason.kind == base::ErrorKind::in_progress && attempt.state < State::submitting;
     const bool is_noted =
         attempt.waiting.tries > 0 && (is_at_work || reason.kind == base::ErrorKind::program);
@@ -208,11 +209,11 @@ base::Status Advance::wait(Attempt& attempt, const base::Error& reason, Notes no
         waiting.since = 0;
     } else {
         waiting.what = is_at_work ? WaitFor::login_step : WaitFor::retry;
-        // A time ahead was written by a clock that has stepped back since.
+        // A time in the future means that the clock has stepped back.
         if (!is_at_work && (waiting.since == 0 || waiting.since > now)) waiting.since = now;
     }
     waiting.not_before = now + backoff_delay_ms(tries, wait_first_ms, max_wait_ms) * 1000;
-    // Noted only when the reason changes: cron mails every line.
+    // Report only when the reason changes: cron mails every line.
     const bool is_new = std::exchange(attempt.waiting.reason, reason.text()) != reason.text();
     if (is_new && !is_noted && notes == Notes::yes) note(attempt, "waits: " + attempt.waiting.reason);
     return write(attempt);
@@ -237,7 +238,7 @@ base::Status Advance::fail(Attempt& attempt, std::string phase, base::Error erro
     return enter(attempt, State::failed);
 }
 
-// The script does the same at its end; a job that was killed could not.
+// The script does the same at its end, but a killed job cannot.
 void Advance::forget_secrets(const Attempt& attempt) const {
     static_cast<void>(base::remove_file(folder_of(attempt).pip_conf()));
 }
@@ -252,7 +253,7 @@ base::Status Advance::finish(Attempt& attempt) {
     return enter(attempt, State::done);
 }
 
-// As the build saw it, but for what modules and the job's own shell did.
+// The build's environment, without the changes by modules and by the job's shell.
 EnvironmentMap Advance::build_environment(const Attempt& attempt) const {
     EnvironmentMap environment = job_environment(parts_.environment);
     const Recipe recipe = recipe_of(attempt);

@@ -1,18 +1,18 @@
-// Moves one attempt along, one state after the other, as far as it goes now. Each step does its work first
-// and writes the journal after; killed in between, the work is found done or is done again, with the same
-// result.
+// Advances one attempt from state to state, as far as possible now. Each step does its work first and then writes
+// the journal. Steps are idempotent: after a kill in between, the next tick finds the work done or repeats it with
+// the same result.
 //
 //     state        step           what it does                                                       next
 //     planned      fetch          source into the cache, hash checked                                fetched
 //     fetched      prepare        tree unpacked, script written                                      prepared
 //     prepared     submit         waits for a job slot; journal first (the intent), then the scheduler submitting
-//     submitting   watch_start    looks for the script's claim; starts again if there is none        running
-//     running      watch          looks for the exit record; no record and no process: failed        built
+//     submitting   watch_start    looks for the script's claim; restarts if there is none        running
+//     running      watch          looks for the exit record; neither record nor process: failed        built
 //     built        inspect        the registry's own rules                                           uploading
-//     uploading    upload         what the index already has is not sent again; seen on the page     done
+//     uploading    upload         skips a wheel that the index has; waits until the page shows it    done
 //
-// What follows a published wheel (attempt.hpp, Purpose) has fewer steps: a test is prepared, submitted and
-// watched in the same way, a promotion asks the registry and is done.
+// Attempts that follow a published wheel (attempt.hpp, Purpose) have fewer steps: a test is prepared, submitted and
+// watched in the same way; a promotion is one request to the registry.
 #pragma once
 
 #include <functional>
@@ -36,7 +36,7 @@
 
 namespace wheelyard::builder {
 
-// Everything the agent works with; main wires it. References outlive the agent.
+// The agent's dependencies; main constructs them. Referenced objects must outlive the agent.
 struct AgentParts {
     const Site& site;
     const Recipes& recipes;
@@ -49,16 +49,16 @@ struct AgentParts {
     EnvironmentMap environment;      // the agent's own
     std::filesystem::path governor;  // the program; empty: builds run without it
     std::string pip_conf;            // for the jobs' pip; may hold passwords
-    std::function<void(const Attempt&, const std::string&)> note = {};  // something happened, for a person
-    // Refreshes the lock and the leases of claimed tasks; called before every write, too. "lock.lost":
-    // another tick is at work, and this one must write and start nothing more.
+    std::function<void(const Attempt&, const std::string&)> note = {};  // reports an event to a person
+    // Refreshes the lock and the leases of claimed tasks; also called before every write. Error "lock.lost":
+    // another tick has taken over, and this one must not write or start anything more.
     base::Breathe breathe = {};
     [[nodiscard]] base::Status still_ours() const { return base::take_breath(breathe); }
     StopAt stop = {};
-    TaskService* tasks = nullptr;  // nullptr: the site claims no tasks of the registry
+    TaskService* tasks = nullptr;  // nullptr: the site does not claim the registry's tasks
     // Whether one of the site's job slots is free. The agent sets it.
     std::function<bool()> has_job_slot = {};
-    // Who takes the wheel of a claimed task; nullptr: `registry`. The agent sets it.
+    // The registry that receives the wheel of a claimed task; nullptr: `registry`. The agent sets it.
     std::function<Registry*(const Attempt&)> registry_for = {};
 };
 
@@ -68,17 +68,17 @@ class Advance {
   public:
     explicit Advance(AgentParts& parts) : parts_(parts) {}
 
-    // Returns whether anything moved. An Error: the journal cannot be written, so nothing more may be done.
+    // Returns whether the attempt moved. An error means that the journal cannot be written: the tick must end.
     [[nodiscard]] base::Result<bool> run(Attempt& attempt, const JobViews& views);
 
-    // At a person's wish: its job is stopped, no late start of it can run, and it is over.
+    // Cancels the attempt at a person's request: stops its job, prevents late starts, and ends it.
     [[nodiscard]] base::Status give_up(Attempt& attempt);
-    // The same for another reason.
+    // The same, for another reason.
     [[nodiscard]] base::Status give_up(Attempt& attempt, base::Error why,
                                        std::optional<EndCause> end = std::nullopt);
 
-    // Why no wheel is sent any more: something about the registry's token, which a person must mend. Holds
-    // until a wheel's wait is over.
+    // Why uploads are paused: an error about the registry's token, which a person must fix. Uploads resume when
+    // the wait of a wheel is over.
     [[nodiscard]] const std::optional<base::Error>& uploads_paused() const { return uploads_paused_; }
     void resume_uploads() { uploads_paused_.reset(); }
 
@@ -87,7 +87,7 @@ class Advance {
     [[nodiscard]] std::filesystem::path kept_wheel(const Attempt& attempt) const;  // without a registry
 
   private:
-    // What a step says: the attempt has a new state, or it must wait for something that is on its way.
+    // A step's result: the attempt has a new state, or it must wait.
     enum class Step { moved, not_yet };
     using StepFunction = base::Result<Step> (Advance::*)(Attempt&, const JobView&);
     struct StepRow;
@@ -96,7 +96,7 @@ class Advance {
     [[nodiscard]] bool has_waited_too_long(const Attempt& attempt, const base::Error& error) const;
     base::Status fail_after_wait(Attempt& attempt, std::string phase, const base::Error& error);
 
-    // Gives up the cut attempt's tree: this one builds in its own.
+    // Abandons the interrupted attempt's tree: this attempt builds in its own.
     base::Status leave_old_tree(Attempt& attempt) const;
     base::Result<Step> fetch(Attempt& attempt, const JobView&);
     base::Result<Step> prepare(Attempt& attempt, const JobView&);
@@ -108,7 +108,7 @@ class Advance {
     base::Result<Step> prepare_test(Attempt& attempt, const JobView&);
     base::Result<Step> promote(Attempt& attempt, const JobView&);
 
-    // The interpreter that it is for. "python.missing"
+    // The attempt's interpreter. Error: "python.missing".
     [[nodiscard]] base::Result<std::filesystem::path> python_of(const Attempt& attempt) const;
     [[nodiscard]] bool has_work_folder() const;
     base::Status start_job(Attempt& attempt);
@@ -135,16 +135,16 @@ class Advance {
     base::Status write(const Attempt& attempt) const;
     base::Status cannot_tell(Attempt& attempt, const std::string& why);
     base::Status wait_for(Attempt& attempt, WaitFor what, const std::string& reason);
-    base::Status stands_in_queue(Attempt& attempt, const std::string& detail);
+    base::Status wait_in_queue(Attempt& attempt, const std::string& detail);
     base::Status enter(Attempt& attempt, State state);
-    enum class Notes { yes, no };  // for a person, when the reason is new
+    enum class Notes { yes, no };  // whether to report a new reason to a person
     base::Status wait(Attempt& attempt, const base::Error& reason, Notes notes = Notes::yes);
-    // `end`: how its job ended; none: it failed outside a job.
+    // `end`: how the job ended; none: the attempt failed outside a job.
     base::Status fail(Attempt& attempt, std::string phase, base::Error error, bool try_again,
                       std::optional<EndCause> end = std::nullopt);
     base::Status fail_job(Attempt& attempt, std::string phase, const JobEnd& end);
     void diagnose(const Attempt& attempt, Failure& failure) const;
-    // A step on the login node, for a site whose jobs reach no index.
+    // A step on the login node, for sites whose jobs cannot reach an index.
     [[nodiscard]] base::Status fill_wheelhouse(const Attempt& attempt, std::string script) const;
     static void diagnose_login_step(Failure& failure);
     base::Status finish(Attempt& attempt);
@@ -157,7 +157,7 @@ class Advance {
 
     AgentParts& parts_;
     std::optional<base::Error> uploads_paused_;
-    std::string inspected_;  // the attempt that inspection_ is of
+    std::string inspected_;  // the attempt to which inspection_ belongs
     std::optional<inspect::Inspection> inspection_;
 };
 

@@ -1,4 +1,4 @@
-// The steps of what follows a published wheel: its tests' scripts, and its promotion.
+// The steps that follow a published wheel: preparing its tests, and its promotion.
 #include "builder/agent/advance.hpp"
 #include "builder/attempt/leftovers.hpp"
 #include "builder/script/hardware_test.hpp"
@@ -27,7 +27,7 @@ base::Result<Advance::Step> Advance::prepare_test(Attempt& attempt, const JobVie
     return Step::moved;
 }
 
-// Asked again after a kill, the registry says that it is so already.
+// Idempotent: if asked again after a kill, the registry answers that the wheel is already promoted.
 base::Result<Advance::Step> Advance::promote(Attempt& attempt, const JobView&) {
     const std::string& filename = attempt.source.filename;
     if (parts_.registry == nullptr || parts_.site.registry->promote_to.empty())
@@ -37,7 +37,7 @@ base::Result<Advance::Step> Advance::promote(Attempt& attempt, const JobView&) {
     WHEELYARD_ASSIGN(const auto page, parts_.registry->promoted_page(attempt.package));
     if (!page || simple::find_file(*page, filename) == nullptr)
         return base::fail_for_now("upload.not_visible",
-                                  "The wheel is promoted, and its page does not show it yet", filename);
+                                  "The wheel is promoted, but its page does not show it yet", filename);
     note(attempt, "promoted to index `" + parts_.site.registry->promote_to + "`");
     WHEELYARD_TRY(finish(attempt));
     return Step::moved;

@@ -1,4 +1,4 @@
-// Why a job ended that did not succeed: its own record, what told it to end, and its scheduler's word.
+// Why a job failed: from its exit record, the reason for ending it, and the scheduler's status.
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -13,7 +13,7 @@
 namespace wheelyard::builder {
 namespace {
 
-// Causes that explain a failure better than its exit code does.
+// Causes that explain a failure better than the exit code.
 constexpr std::array<EndCause, 5> from_outside = {EndCause::time_limit, EndCause::out_of_memory,
                                                   EndCause::node_failure, EndCause::preempted,
                                                   EndCause::cancelled};
@@ -26,34 +26,34 @@ constexpr std::string_view cut_by_time = "time_limit";
 
 }  // namespace
 
-// A job writes its record before its scheduler knows of its end.
+// A job writes its record before its scheduler reports its end.
 bool Advance::awaits_word(const ExitRecord& record, const JobView& view) const {
     if (!parts_.scheduler.is_batch_system() || view.state == JobState::vanished) return false;
-    // Said by the node's clock, which may be ahead of ours.
+    // The node's clock may be ahead of this one.
     return std::abs(parts_.clock.now() - record.ended) < word_grace_ms * 1000;
 }
 
 std::optional<JobEnd> Advance::explain(const Attempt& attempt, const ExitRecord& record,
                                        const JobView& view) const {
-    const bool told = view.state == JobState::vanished && view.end;
+    const bool is_reported = view.state == JobState::vanished && view.end;
     if (read_cut(folder_of(attempt)) == cut_by_time) {
-        JobEnd end = told ? *view.end : JobEnd{};
+        JobEnd end = is_reported ? *view.end : JobEnd{};
         end.cause = EndCause::time_limit;
         end.word = "in phase `" + record.phase + "`" + (end.word.empty() ? "" : ", " + end.word);
         return end;
     }
-    if (told && is_from_outside(view.end->cause)) return view.end;
+    if (is_reported && is_from_outside(view.end->cause)) return view.end;
     return std::nullopt;
 }
 
 namespace {
 
-// Without the full stop at its end.
+// The rule's cause without its final full stop.
 std::string cause_of(const DoctorRule& rule) {
     return std::string(rule.cause.substr(0, rule.cause.find_last_not_of('.') + 1));
 }
 
-// What a log says of any failure; nullptr: no rule knows it.
+// Adds the log's finding to the failure; nullptr: no rule matches.
 const Finding* note_finding(const Examination& seen, Failure& failure) {
     if (seen.first_error) failure.first_error = seen.first_error->text;
     const Finding* finding = seen.likeliest();
@@ -66,7 +66,8 @@ const Finding* note_finding(const Examination& seen, Failure& failure) {
 
 }  // namespace
 
-// What the log says explains what nobody outside does; the doctor's rule says what may be tried by itself.
+// Explains a failure from its log if no external cause is known. The doctor's rule decides what is retried
+// automatically.
 void Advance::diagnose(const Attempt& attempt, Failure& failure) const {
     const AttemptFolder folder = folder_of(attempt);
     auto seen = examine_log(folder.log());
@@ -94,7 +95,7 @@ void Advance::diagnose(const Attempt& attempt, Failure& failure) const {
         std::string(rule.remedy) + (failure.try_again ? "" : " Then: wheelyard-builder retry");
 }
 
-// Memory and time of the login node are nobody's to raise; what else the doctor's rules say holds there, too.
+// The doctor's rules also apply to steps on the login node, except those that raise memory or time.
 void Advance::diagnose_login_step(Failure& failure) {
     const auto seen = examine_log(failure.error.value);
     if (!seen) return;
@@ -107,8 +108,8 @@ void Advance::diagnose_login_step(Failure& failure) {
     failure.error.advice = std::string(rule.remedy) + " Then: wheelyard-builder retry";
 }
 
-// A batch system keeps its jobs' time itself. Told first, so that the job can say how far it came; then
-// killed, which the next look finds out.
+// Enforces the time limit where no batch system does. First asks the job to end, so that it can record its progress;
+// later kills it, which the next poll detects.
 base::Status Advance::end_when_overdue(Attempt& attempt) {
     const base::UnixMicros now = parts_.clock.now();
     const base::UnixMicros most = attempt.max_walltime_minutes * 60'000'000;
@@ -117,8 +118,8 @@ base::Status Advance::end_when_overdue(Attempt& attempt) {
     if (attempt.told_to_end == 0) {
         WHEELYARD_TRY(base::replace_file(folder.cut(), std::string(cut_by_time) + "\n"));
         WHEELYARD_TRY(parts_.scheduler.ask_to_end(attempt.id, folder));
-        note(attempt,
-             "told to end: its " + std::to_string(attempt.max_walltime_minutes) + " minutes are over");
+        note(attempt, "asked to end: its limit of " + std::to_string(attempt.max_walltime_minutes) +
+                          " minutes is over");
         attempt.told_to_end = now;
         return write(attempt);
     }
@@ -126,18 +127,18 @@ base::Status Advance::end_when_overdue(Attempt& attempt) {
     return parts_.scheduler.cancel(attempt.id, folder);
 }
 
-// No record, and certainly no job.
+// There is neither an exit record nor a job.
 base::Result<Advance::Step> Advance::job_gone(Attempt& attempt, const JobView& view) {
     JobEnd end = view.end.value_or(JobEnd{});
     const bool ended_well = end.cause == EndCause::unexplained && end.exit_code == 0;
-    // From when it was first seen to have ended: a network file system may show its record later.
+    // Measured from when the end was first seen: a network file system may show the record later.
     if (ended_well && attempt.job_ended == 0) {
         attempt.job_ended = parts_.clock.now();
         WHEELYARD_TRY(write(attempt));
     }
-    // Another login node, which saw it first, may be a little ahead of this one.
+    // The clock of the login node that first saw the end may be slightly ahead of this one.
     if (ended_well && std::abs(parts_.clock.now() - attempt.job_ended) < claim_grace_ms * 1000) {
-        WHEELYARD_TRY(cannot_tell(attempt, "it ended, and its exit record is not seen yet"));
+        WHEELYARD_TRY(cannot_tell(attempt, "the job ended, and its exit record is not visible yet"));
         return Step::not_yet;
     }
     if (read_cut(folder_of(attempt)) == cut_by_time && !is_from_outside(end.cause))

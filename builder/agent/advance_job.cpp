@@ -24,10 +24,10 @@ namespace wheelyard::builder {
 
 base::Result<Advance::Step> Advance::fetch(Attempt& attempt, const JobView&) {
     const Recipe recipe = recipe_of(attempt);
-    const SourceRecord before = attempt.source;  // a copy: an index that does not answer must not lose it
+    const SourceRecord before = attempt.source;  // a copy: must survive an index that does not answer
     WHEELYARD_ASSIGN(attempt.source, parts_.sources.fetch(recipe, attempt.version, parts_.breathe));
-    // Another source is not built in the old one's tree; of the same one, what the unpacking found still
-    // holds.
+    // A different source is not built in the old tree. For the same source, the results of unpacking remain
+    // valid.
     if (before.sha256 != attempt.source.sha256) WHEELYARD_TRY(leave_old_tree(attempt));
     if (!attempt.builds_in.empty()) attempt.source = before;
     parts_.stop.here("source.fetched");
@@ -56,17 +56,17 @@ base::Result<Advance::Step> Advance::prepare(Attempt& attempt, const JobView&) {
     WHEELYARD_ASSIGN(const std::filesystem::path python, python_of(attempt));
     WHEELYARD_TRY(base::make_directories(folder_of(attempt).root));
     sweep_asides(folder_of(attempt).root);
-    // Flags, compilers or an interpreter that changed meanwhile would mix two builds into one wheel.
+    // If flags, compilers or the interpreter have changed, the old tree would mix two builds into one wheel.
     WHEELYARD_ASSIGN(const auto patches, find_patches(recipe, attempt.version));
     WHEELYARD_ASSIGN(const auto patched, put_patches(patches, folder_of(attempt).root));
     std::string key = build_key(parts_.site, recipe, python);
     if (!patched.empty()) key = base::sha256_hex(key + patched);
     if (!attempt.builds_in.empty() && !is_built_by(folder_of(attempt), key)) {
-        note(attempt, "begins anew: what was built so far was built by other settings");
+        note(attempt, "starts from the beginning: the build tree was made with other settings");
         WHEELYARD_TRY(leave_old_tree(attempt));
     }
     const AttemptFolder folder = folder_of(attempt);
-    // Whole already when the login node is still at work for it.
+    // The tree is already complete if a step on the login node is still running.
     const bool unpacked = !attempt.source.folder.empty() && is_built_by(folder, key);
     if (attempt.builds_in.empty() && !unpacked) {
         WHEELYARD_TRY(parts_.sources.unpack(recipe, attempt.source, folder.tree(), parts_.breathe));
@@ -103,11 +103,10 @@ base::Result<Advance::Step> Advance::submit(Attempt& attempt, const JobView&) {
         return Step::not_yet;
     }
     WHEELYARD_TRY(start_job(attempt));
-    return Step::not_yet;  // the next tick looks for its claim
+    return Step::not_yet;  // the next tick looks for the claim
 }
 
-// The intent is durable before the job exists: whatever happens now, the next tick knows that there may be a
-// job.
+// The intent is durable before the job exists: even after a crash, the next tick knows that there may be a job.
 base::Status Advance::start_job(Attempt& attempt) {
     const Waiting before = attempt.waiting;
     ++attempt.submits;
@@ -132,9 +131,9 @@ base::Status Advance::start_job(Attempt& attempt) {
     const auto submitted = parts_.scheduler.submit(job);
     if (!submitted && submitted.error().kind == base::ErrorKind::unavailable) {
         --attempt.submits;
-        // Of no earlier one that got lost on its way either: then there is no job to look for.
+        // If no earlier submission was made either, there is no job to look for.
         if (attempt.submits == 0) WHEELYARD_TRY(enter(attempt, State::prepared));
-        attempt.waiting = before;  // it is said once, and asked less and less often
+        attempt.waiting = before;  // keeps the backoff, and reports the reason only once
     }
     WHEELYARD_TRY(submitted);
     parts_.stop.here("submit.started");
@@ -154,10 +153,10 @@ base::Result<Advance::Step> Advance::watch_start(Attempt& attempt, const JobView
     }
     if (view.state == JobState::queued && view.end) return cannot_run(attempt, view);
     if (view.state == JobState::queued) {
-        WHEELYARD_TRY(stands_in_queue(attempt, view.detail));
+        WHEELYARD_TRY(wait_in_queue(attempt, view.detail));
         return Step::not_yet;
     }
-    // Longer from start to start: a fault of a minute must not spend them all.
+    // The grace grows with each start, so that a fault of a minute does not use up all starts.
     std::int64_t grace_ms = parts_.scheduler.is_batch_system() ? queue_submit_grace_ms : submit_grace_ms;
     for (int start = 1; start < attempt.submits; ++start)
         grace_ms *= submit_grace_growth;
@@ -168,9 +167,8 @@ base::Result<Advance::Step> Advance::watch_start(Attempt& attempt, const JobView
         WHEELYARD_TRY(start_job(attempt));
         return Step::not_yet;
     }
-    // Claimed by ourselves, no late start of this attempt can run any more. If a job was faster, it is found
-    // next time.
-    // Where its folder is gone, none can run either.
+    // Taking the claim prevents any late start of this attempt. If a job has already claimed, the next tick finds
+    // it. If the folder is missing, no job can run either.
     if (::mkdir(folder_of(attempt).claim().c_str(), 0755) != 0) {
         const int why = errno;
         if (why == EEXIST) return Step::not_yet;
@@ -178,23 +176,23 @@ base::Result<Advance::Step> Advance::watch_start(Attempt& attempt, const JobView
             return base::fail_errno("claiming", folder_of(attempt).claim().native(), why);
     }
     const EndRow& end = end_row(EndCause::never_started);
-    WHEELYARD_TRY(fail(
-        attempt, "start",
-        {std::string(end.code),
-         "The job was started " + std::to_string(attempt.submits) + " times and never showed a sign of life",
-         attempt.id, std::string(end.advice)},
-        end.try_again, end.cause));
+    WHEELYARD_TRY(
+        fail(attempt, "start",
+             {std::string(end.code),
+              "The job was started " + std::to_string(attempt.submits) + " times, but never began to run",
+              attempt.id, std::string(end.advice)},
+             end.try_again, end.cause));
     return Step::moved;
 }
 
 base::Result<Advance::Step> Advance::watch(Attempt& attempt, const JobView& view) {
-    // Read after the view was taken: a job that ended in between has its record by now.
+    // Read after polling the job: if it ended in between, its record exists.
     WHEELYARD_ASSIGN(const auto record, read_exit_record(folder_of(attempt), attempt.id));
     if (record) {
         parts_.stop.here("exit.seen");
         return job_ended(attempt, *record, view);
     }
-    // Its claim was seen once, by this host or another one whose view of the folder may be fresher.
+    // A host has seen the claim, possibly another one with a more recent view of the folder.
     const bool settled = parts_.clock.now() - attempt.changed > claim_grace_ms * 1000;
     if (view.state == JobState::unclaimed && settled && has_work_folder()) {
         WHEELYARD_TRY(fail_job(attempt, "job", {EndCause::lost, {}, folder_of(attempt).root.string(), {}}));
@@ -202,7 +200,7 @@ base::Result<Advance::Step> Advance::watch(Attempt& attempt, const JobView& view
     }
     if (view.state == JobState::unknown || view.state == JobState::unclaimed) {
         WHEELYARD_TRY(
-            cannot_tell(attempt, view.state == JobState::unknown ? view.detail : "its claim is gone"));
+            cannot_tell(attempt, view.state == JobState::unknown ? view.detail : "its claim is missing"));
         return Step::not_yet;
     }
     if (view.state == JobState::running) {
@@ -213,15 +211,15 @@ base::Result<Advance::Step> Advance::watch(Attempt& attempt, const JobView& view
         return Step::not_yet;
     }
     if (view.state == JobState::queued && view.end) return cannot_run(attempt, view);
-    if (view.state == JobState::queued) {  // again: a site that starts jobs anew after a failure of a node
-        WHEELYARD_TRY(stands_in_queue(attempt, view.detail));
+    if (view.state == JobState::queued) {  // requeued by the site after a node failure
+        WHEELYARD_TRY(wait_in_queue(attempt, view.detail));
         return Step::not_yet;
     }
     return job_gone(attempt, view);
 }
 
-// What it tells is for the outcome and the next request; a build whose summary is missing or broken (killed
-// with its broker, a full disk) is judged without it.
+// The summary serves the outcome and the next request. If it is missing or malformed (broker killed, disk full), the
+// build is judged without it.
 void Advance::read_governor_summary(Attempt& attempt) const {
     const auto text =
         base::read_file(folder_of(attempt).governor_summary(), wire::max_governor_summary_bytes);
@@ -232,7 +230,7 @@ void Advance::read_governor_summary(Attempt& attempt) const {
 base::Result<Advance::Step> Advance::job_ended(Attempt& attempt, const ExitRecord& record,
                                                const JobView& view) {
     if (record.exit_code != 0 && awaits_word(record, view)) return Step::not_yet;
-    // Servers and watchers that a build left running: a batch system sees to them itself.
+    // Kills servers and watchers that the build left running; a batch system does so itself.
     if (!parts_.scheduler.is_batch_system())
         WHEELYARD_TRY(parts_.scheduler.cancel(attempt.id, folder_of(attempt)));
     attempt.end = view.state == JobState::vanished ? view.end : std::nullopt;
@@ -261,10 +259,10 @@ base::Result<Advance::Step> Advance::job_ended(Attempt& attempt, const ExitRecor
         const auto& messages = attempt.governed->messages;
         WHEELYARD_TRY(fail(attempt, record.phase,
                            {std::string(end_row(EndCause::out_of_memory).code),
-                            "A compile did not fit into memory, even alone" +
+                            "A compiler process did not fit into memory, even alone" +
                                 (messages.empty() ? std::string() : ": " + messages.back()),
                             wire::describe(*attempt.governed),
-                            "it is tried again with more, up to max_memory_mib of site.toml"},
+                            "it is retried with more memory, up to max_memory_mib of site.toml"},
                            true, EndCause::out_of_memory));
         return Step::moved;
     }

@@ -1,4 +1,4 @@
-// The steps after the job: the wheel found, inspected, uploaded (or kept), and seen on its page.
+// The steps after the job: finds the wheel, inspects it, uploads (or keeps) it, and checks its page.
 #include "builder/agent/advance.hpp"
 #include "builder/agent/limits.hpp"
 #include "builder/attempt/backoff.hpp"
@@ -13,19 +13,19 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// A want without a local label is met by any ("2.4.0" by "2.4.0+cu126"); one with a label by that one only.
+// A version without a local label is met by any label ("2.4.0" by "2.4.0+cu126"), otherwise only by its own.
 bool meets(const wheel::Version& made, const wheel::Version& wanted) {
     return wanted.has_local() ? made == wanted : made.compare_public(wanted) == std::strong_ordering::equal;
 }
 
-// No connection, credentials that are not taken, a lease that ended, or an upload that goes on where it stopped.
+// No connection, refused credentials, an expired lease, or an upload that can be resumed.
 bool is_no_fault_of_the_wheel(base::ErrorKind kind) {
     using enum base::ErrorKind;
     return kind == unreachable || kind == unauthorized || kind == lost || kind == in_progress;
 }
 
 std::string offer_again(const Attempt& attempt) {
-    return "look at the registry's log; `wheelyard-builder retry " + attempt.id + "` offers the wheel again";
+    return "see the registry's log; `wheelyard-builder retry " + attempt.id + "` uploads the wheel again";
 }
 
 }  // namespace
@@ -36,13 +36,14 @@ base::Result<fs::path> Advance::find_wheel(const Attempt& attempt) const {
     for (const auto& entry : fs::directory_iterator(folder_of(attempt).wheel(), error)) {
         if (entry.path().extension() == ".whl") wheels.push_back(entry.path());
     }
-    // A folder that cannot be read says nothing about the build.
+    // An unreadable folder is not a failure of the build.
     if (error && error != std::errc::no_such_file_or_directory)
         return base::fail_errno("reading the folder", folder_of(attempt).wheel().native(), error.value());
     if (wheels.size() == 1) return wheels.front();
-    return base::fail("wheel.count",
-                      "A build must leave exactly one wheel, this one left " + std::to_string(wheels.size()),
-                      folder_of(attempt).wheel().string());
+    return base::fail(
+        "wheel.count",
+        "A build must produce exactly one wheel; this one produced " + std::to_string(wheels.size()),
+        folder_of(attempt).wheel().string());
 }
 
 base::Result<const inspect::Inspection*> Advance::inspection_of(const Attempt& attempt,
@@ -51,7 +52,7 @@ base::Result<const inspect::Inspection*> Advance::inspection_of(const Attempt& a
         WHEELYARD_ASSIGN(const auto reader, base::FileReader::open(file));
         inspect::InspectOptions options;
         options.threads = static_cast<unsigned>(parts_.site.cores);
-        // Which module trees libraries may come from is the index's to say: its registry has the last word.
+        // The index configures the allowed module trees, so its registry makes the final decision.
         options.policy.severities.emplace("elf.search_path", inspect::Severity::warn);
         options.policy.search_path_prefixes = parts_.site.search_path_prefixes;
         const Accelerator* accelerator = parts_.site.accelerator(attempt.accelerator);
@@ -62,8 +63,8 @@ base::Result<const inspect::Inspection*> Advance::inspection_of(const Attempt& a
     return &*inspection_;
 }
 
-// A companion that is taken from an upstream was compiled against the upstream's torch. Its official wheels
-// before 2.6 have the old std::string, and a build from source has the new one: together they fail at import.
+// A companion package from an upstream was compiled against the upstream's torch. Official torch wheels before 2.6
+// use the old std::string ABI, builds from source use the new one; together they fail at import.
 base::Status Advance::check_abi(const Attempt& attempt, const inspect::Inspection& inspection) const {
     const Recipe recipe = recipe_of(attempt);
     if (recipe.source != SourceKind::upstream || recipe.against.empty() || attempt.against.empty()) return {};
@@ -77,7 +78,7 @@ base::Status Advance::check_abi(const Attempt& attempt, const inspect::Inspectio
         "The upstream's wheel was compiled with another C++ ABI (_GLIBCXX_USE_CXX11_ABI=0) than "
         "this site's own " +
             attempt.against,
-        attempt.wheel.filename, "build it here: give its recipe a source with the project's code");
+        attempt.wheel.filename, "build it here: set a source with the project's code in its recipe");
 }
 
 base::Result<Advance::Step> Advance::inspect_wheel(Attempt& attempt, const JobView&) {
@@ -91,23 +92,23 @@ base::Result<Advance::Step> Advance::inspect_wheel(Attempt& attempt, const JobVi
     for (const auto& verdict : inspection->verdicts)
         attempt.verdicts.push_back(verdict.text());
     parts_.stop.here("wheel.inspected");
-    // What would only be quarantined is sent: the registry keeps it, and a person decides there.
+    // A wheel that would only be quarantined is uploaded: the registry keeps it until a person decides.
     if (inspection->refused()) {
         return base::fail(
             "wheel.rejected", "The wheel breaks the registry's rules: " + base::join(attempt.verdicts, "; "),
-            attempt.wheel.filename, "mend the recipe; `wheelyard-registry check` explains each rule");
+            attempt.wheel.filename, "fix the recipe; `wheelyard-registry check` explains each rule");
     }
     const auto wanted = wheel::Version::parse(attempt.version);
     const auto& name = inspection->filename;
     if (name.project != attempt.package || !wanted || !meets(name.version, *wanted)) {
         return base::fail("wheel.other",
                           "The build made another wheel than " + attempt.package + " " + attempt.version,
-                          attempt.wheel.filename, "mend the recipe's source, or the version in site.toml");
+                          attempt.wheel.filename, "fix the recipe's source, or the version in site.toml");
     }
     WHEELYARD_TRY(check_abi(attempt, *inspection));
     const auto python = parts_.pythons.find(attempt.python);
     if (python == parts_.pythons.end() || !python->second) {
-        // The wheel is good for all that is known; a Python on a file system that is away comes back.
+        // Not the wheel's fault: the Python's file system may come back.
         WHEELYARD_TRY(wait(attempt, {"python.missing", "Python " + attempt.python + " does not answer now",
                                      attempt.python, "see `plan --explain`"}));
         return Step::not_yet;
@@ -116,7 +117,7 @@ base::Result<Advance::Step> Advance::inspect_wheel(Attempt& attempt, const JobVi
         return base::fail(
             "wheel.other_tags",
             "The build made a wheel that Python " + attempt.python + " of this site would not install",
-            attempt.wheel.filename, "mend the recipe: its build names another Python or platform");
+            attempt.wheel.filename, "fix the recipe: its build sets another Python or platform");
     }
     note(attempt, "built " + attempt.wheel.filename + " (" + base::render_bytes(attempt.wheel.size) +
                       "), sha256 " + attempt.wheel.sha256);
@@ -144,15 +145,15 @@ base::Result<bool> Advance::is_published(const Attempt& attempt) {
 
 base::Result<Advance::Step> Advance::upload(Attempt& attempt, const JobView&) {
     if (registry_of(attempt) == nullptr && attempt.for_task)
-        return base::fail_as(base::ErrorKind::lost, base::Recovery::retry,
-                             {"upload.no_grant",
-                              "The lease of the task that it was built for is not there now", attempt.task});
+        return base::fail_as(
+            base::ErrorKind::lost, base::Recovery::retry,
+            {"upload.no_grant", "The lease of the wheel's task is not available now", attempt.task});
     if (registry_of(attempt) == nullptr) {
         WHEELYARD_TRY(keep(attempt));
     } else {
         WHEELYARD_ASSIGN(bool there, is_published(attempt));
         if (!there && attempt.wheel.sent == 0) {
-            if (uploads_paused_ && !is_granted(attempt)) {  // noted by the wheel that met it
+            if (uploads_paused_ && !is_granted(attempt)) {  // reported by the wheel that got the error
                 WHEELYARD_TRY(wait(attempt, *uploads_paused_, Notes::no));
                 return Step::not_yet;
             }
@@ -161,13 +162,13 @@ base::Result<Advance::Step> Advance::upload(Attempt& attempt, const JobView&) {
         }
         if (!there && parts_.clock.now() - attempt.wheel.sent > upload_visible_ms * 1000) {
             return base::fail("upload.never_visible",
-                              "The registry took the wheel at " + base::render_rfc3339(attempt.wheel.sent) +
-                                  ", and its page never showed it",
+                              "The registry accepted the wheel at " +
+                                  base::render_rfc3339(attempt.wheel.sent) + ", but its page never showed it",
                               attempt.wheel.filename, offer_again(attempt));
         }
-        if (!there) {  // once taken it is not sent again, only looked for
+        if (!there) {  // an accepted wheel is not sent again
             return base::fail_for_now("upload.not_visible",
-                                      "The registry took the wheel, and its page does not show it yet",
+                                      "The registry accepted the wheel, but its page does not show it yet",
                                       attempt.wheel.filename);
         }
         attempt.wheel.index = registry_of(attempt)->index();
@@ -178,20 +179,20 @@ base::Result<Advance::Step> Advance::upload(Attempt& attempt, const JobView&) {
     return Step::moved;
 }
 
-// By its task, with credentials of its own.
+// A wheel for a task is uploaded with the task's own credentials.
 bool Advance::is_granted(const Attempt& attempt) const {
     return registry_of(attempt) != parts_.registry;
 }
 
-// One try; then the attempt waits for another tick and keeps its wheel. Counted before the bytes go out, so
-// that an agent that is killed again and again does not send without end.
+// Tries once; on failure the attempt keeps its wheel and waits for another tick. The try is counted before the bytes
+// are sent, so that an agent that is killed repeatedly does not send without limit.
 base::Status Advance::send(Attempt& attempt) {
     WHEELYARD_ASSIGN(const auto file, find_wheel(attempt));
     WHEELYARD_ASSIGN(const auto* inspection, inspection_of(attempt, file));
     if (attempt.wheel.sends >= max_sends) {
         return base::fail("upload.too_often",
                           "The wheel was sent " + std::to_string(attempt.wheel.sends) +
-                              " times and never taken; the last answer: " + attempt.waiting.reason,
+                              " times and never accepted. The last answer: " + attempt.waiting.reason,
                           attempt.wheel.filename, offer_again(attempt));
     }
     Registry* const registry = registry_of(attempt);
@@ -216,7 +217,7 @@ fs::path Advance::kept_wheel(const Attempt& attempt) const {
 
 base::Status Advance::keep(Attempt& attempt) {
     const auto kept = base::sha256_hex_of_file(kept_wheel(attempt));
-    if (kept && *kept == attempt.wheel.sha256) return {};  // moved before a kill
+    if (kept && *kept == attempt.wheel.sha256) return {};  // moved before the agent was killed
     WHEELYARD_ASSIGN(const auto file, find_wheel(attempt));
     WHEELYARD_TRY(base::make_directories(kept_wheel(attempt).parent_path()));
     WHEELYARD_TRY(base::rename_durably(file, kept_wheel(attempt)));

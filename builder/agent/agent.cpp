@@ -1,4 +1,4 @@
-// One tick: lock, look, advance, plan, start. Knows nothing of what the steps do.
+// One tick: lock, poll, advance, plan, start. Contains only control flow.
 #include "builder/agent/agent.hpp"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What an attempt does otherwise than its site says, for a person.
+// Describes how an attempt deviates from its site's settings.
 std::string remedy_of(const Attempt& attempt, const MemoryRequest& memory, const CoresRequest& cores) {
     std::vector<std::string> parts;
     if (!memory.why.empty()) parts.push_back(std::to_string(memory.memory_mib) + " MiB: " + memory.why);
@@ -54,27 +54,27 @@ base::Result<base::LockFile> Agent::lock() {
     return held;
 }
 
-// Where the state folder's file system is not mounted, there is no journal, and all that is under way would
-// begin a second time.
+// If the state folder's file system is not mounted, the journal is missing, and all active attempts would start a
+// second time.
 base::Status Agent::check_journal_folder() const {
     std::error_code error;
     const fs::path own = parts_.site.state_directory / "attempts";
-    if (fs::exists(own, error) || error) return {};  // what cannot be read says so by itself
+    if (fs::exists(own, error) || error) return {};  // reading it reports the error
     const fs::path built = parts_.site.work_directory / "attempts";
     const bool is_used = fs::directory_iterator(built, error) != fs::directory_iterator();
     if (error || !is_used) return {};
     return base::fail(
-        "journal.away", "There are attempts in the work folder, and no journal of them", own.string(),
-        "mount its file system; if the journal is to begin anew, make this folder: attempts under "
-        "way are then forgotten");
+        "journal.away", "The work folder has attempts, but their journal is missing", own.string(),
+        "mount its file system; to start a new journal and forget all active attempts, create this folder");
 }
 
-// An unmounted work folder is an empty folder, and would say of every job that it is lost.
+// An unmounted work folder is an empty folder, in which every job would seem lost.
 base::Status Agent::check_work_folder(const std::vector<Attempt>& attempts) const {
     const fs::path marker = parts_.site.work_directory / work_marker;
     std::error_code error;
     if (fs::exists(marker, error)) {
-        fs::last_write_time(marker, fs::file_time_type::clock::now(), error);  // scratch is purged by age
+        fs::last_write_time(marker, fs::file_time_type::clock::now(),
+                            error);  // keeps a purge by age from removing it
         return {};
     }
     if (error)
@@ -84,9 +84,9 @@ base::Status Agent::check_work_folder(const std::vector<Attempt>& attempts) cons
     });
     if (used) {
         return base::fail(
-            "work.away", "Attempts are under way, and the work folder is not theirs: its marker is missing",
+            "work.away", "There are active attempts, but the work folder's marker is missing",
             marker.string(),
-            "mount its file system; if it was emptied, make this file, and they are tried again");
+            "mount its file system; if it was emptied, create this file, and the attempts are tried again");
     }
     WHEELYARD_TRY(base::make_directories(parts_.site.work_directory));
     return base::replace_file(marker, "The work folder of Wheelyard's site " + parts_.site.name + ".\n");
@@ -105,7 +105,7 @@ JobViews Agent::look_at_jobs(const std::vector<Attempt>& attempts) {
 const World& Agent::world_with(const JournalContent& journal, bool fresh) {
     world_.attempts = journal.attempts;
     world_.journal_problems = journal.problems;
-    // What ended since, in this agent or in one on another login node, may have changed what an index offers.
+    // Attempts that ended since, here or on another login node, may have changed the index.
     auto over = names_of_over(journal.attempts);
     const bool is_stale = fresh || over != over_ || has_passed(parts_.clock.now(), asked_, world_fresh_ms);
     if (!is_stale) return world_;
@@ -121,8 +121,7 @@ void Agent::ask_registry() {
     world_.published.clear();
     world_.promoted.clear();
     if (parts_.registry == nullptr) return;
-    std::optional<base::Error>
-        away;  // a registry that does not answer once is not waited for again in this tick
+    std::optional<base::Error> away;  // after one failure the registry is not asked again in this tick
     for (const auto& want : wanted_packages(site_, parts_.recipes)) {
         if (world_.published.contains(want.package)) continue;
         auto page = away ? base::Result<std::optional<simple::ProjectPage>>(tl::unexpected(*away))
@@ -155,8 +154,8 @@ Plan Agent::plan_with(const JournalContent& journal, bool fresh) {
     return make_plan(site_, parts_.recipes, world_with(journal, fresh));
 }
 
-// Attempts at tasks of the registry that are another's now, or nobody's; by what is on the disk, so that a
-// kill between losing a task and this loses nothing. What the site file wants too is built on.
+// Gives up attempts for tasks that this agent no longer holds, unless the site file wants them, too. Decides by the
+// files on disk, so that it also works after a kill since the loss of a task.
 base::Result<bool> Agent::give_up_lost(JournalContent& journal) {
     bool moved = false;
     std::optional<Plan> own;
@@ -168,9 +167,8 @@ base::Result<bool> Agent::give_up_lost(JournalContent& journal) {
             WHEELYARD_TRY(parts_.journal.write(attempt));
             continue;
         }
-        WHEELYARD_TRY(advance_.give_up(
-            attempt, {"task.lost", "The task of the registry that it was for is no longer this agent's",
-                      attempt.id, "nothing: whoever has the task now builds it"}));
+        WHEELYARD_TRY(advance_.give_up(attempt, {"task.lost", "This agent no longer holds the attempt's task",
+                                                 attempt.id, "no action needed: another agent builds it"}));
         moved = true;
     }
     return moved;
@@ -184,7 +182,7 @@ std::size_t Agent::room_for_tasks(const std::vector<Attempt>& attempts) const {
     return slots > taken ? slots - taken : 0;
 }
 
-// Those that gave their place of preparation back come last and before anything new, and take one that is free.
+// Attempts that returned their place of preparation come last, but before new attempts; each needs a free place.
 base::Result<bool> Agent::advance_all(JournalContent& journal, const JobViews& views) {
     bool moved = false;
     for (const bool without_place : {false, true}) {
@@ -200,7 +198,7 @@ base::Result<bool> Agent::advance_all(JournalContent& journal, const JobViews& v
     return moved;
 }
 
-// What ended while it waited for a slot may have shown that its job needs more; its script is written again then.
+// Attempts that ended during the wait for a slot may have shown that the job needs more. Then its script is rewritten.
 base::Status Agent::size_again(Attempt& attempt, const std::vector<Attempt>& attempts) const {
     const bool may_submit = attempt.state == State::prepared && attempt.waiting.what == WaitFor::job_slot &&
                             parts_.has_job_slot();
@@ -224,7 +222,7 @@ base::Result<TickReport> Agent::tick() {
         if (!has_passed(parts_.clock.now(), refreshed_, lock_refresh_every_ms)) return {};
         const auto renewed = held_->refresh(parts_.clock);
         if (renewed) refreshed_ = parts_.clock.now();
-        // A lock file that cannot be read just now is still ours until it is stale; tried again next time.
+        // If the lock file cannot be read now, the lock remains valid until it is stale. The next call tries again.
         return !renewed && renewed.error().kind == base::ErrorKind::lost ? renewed : base::Status();
     };
     parts_.stop.here("lock.taken");
@@ -275,7 +273,7 @@ base::Result<TickReport> Agent::tick() {
     return report;
 }
 
-// A job that was cut left a build tree in which the next attempt goes on, if its source is still the same.
+// After an interrupted job the next attempt continues in its build tree, if the source is unchanged.
 void Agent::resume(Attempt& attempt, const Attempt& last) const {
     if (attempt.purpose != Purpose::build) return;
     attempt.builds_in.clear();
@@ -289,7 +287,7 @@ void Agent::resume(Attempt& attempt, const Attempt& last) const {
     attempt.source = last.source;
 }
 
-// The size of its job. A test's is what its recipe says.
+// Sets the size of the attempt's job. A test's size is in its recipe.
 void Agent::ask_for(Attempt& attempt, const std::vector<Attempt>& earlier) const {
     const Recipe recipe = advance_.recipe_of(attempt);
     if (is_test(attempt.purpose)) {
@@ -332,7 +330,7 @@ base::Status Agent::start(const Cell& cell, JournalContent& journal) {
         const AttemptFolder folder = advance_.folder_of(other);
         const bool goes_on =
             !attempt.builds_in.empty() && folder.build() == advance_.folder_of(attempt).build();
-        // An older attempt's tree is kept for a person only until the next one starts.
+        // An older attempt's tree is kept only until the next attempt starts.
         for (const auto& path : goes_on ? folder.own_bulk() : folder.bulk())
             WHEELYARD_TRY(free_space(path, parts_.breathe));
     }
@@ -366,9 +364,9 @@ base::Result<std::string> Agent::retry(const std::string& name) {
     for (auto& attempt : journal.attempts) {
         if (attempt.task != task || attempt.superseded) continue;
         if (!is_over(attempt.state)) {
-            return base::fail("retry.active", "This task has an attempt under way", attempt.id);
+            return base::fail("retry.active", "This task has an active attempt", attempt.id);
         }
-        // By number, as the plan does: the order of ids is that of clocks.
+        // By number, as in the plan: the order of ids depends on clocks.
         if (last == nullptr || attempt.number >= last->number) last = &attempt;
     }
     if (last == nullptr) {
@@ -386,7 +384,7 @@ base::Result<std::string> Agent::retry(const std::string& name) {
             attempt.waiting = {};
             attempt.wheel.sends = 0;
             attempt.wheel.sent = 0;
-            done = "attempt " + attempt.id + " offers its wheel again";
+            done = "attempt " + attempt.id + " uploads its wheel again";
         } else {
             attempt.superseded = true;
         }
@@ -395,7 +393,7 @@ base::Result<std::string> Agent::retry(const std::string& name) {
     }
     if (!done.empty()) return done;
     return task + (last->purpose == Purpose::build
-                       ? " is built anew by the next tick, unless the index has it"
+                       ? " is built again by the next tick, unless the index has it"
                        : " is run again by the next tick");
 }
 
@@ -414,7 +412,7 @@ base::Result<std::string> Agent::retest(const std::string& name) {
         tasks.insert(attempt.task);
     }
     if (tasks.empty()) {
-        return base::fail("retest.nothing", "No test that has ended is of this name", name,
+        return base::fail("retest.nothing", "No ended test has this name", name,
                           "`status` lists tasks and attempts");
     }
     return "run again by the next ticks: " + base::join({tasks.begin(), tasks.end()}, ", ");
@@ -426,10 +424,9 @@ base::Result<std::string> Agent::cancel(const std::string& name) {
     for (auto& attempt : journal.attempts) {
         if ((attempt.id != name && attempt.task != name) || is_over(attempt.state)) continue;
         WHEELYARD_TRY(advance_.give_up(attempt));
-        return "attempt " + attempt.id + " of " + attempt.task +
-               " is cancelled; `retry` lets it be tried again";
+        return "attempt " + attempt.id + " of " + attempt.task + " is cancelled; `retry` starts it again";
     }
-    return base::fail("cancel.nothing", "No attempt of this name is under way", name,
+    return base::fail("cancel.nothing", "No active attempt has this name", name,
                       "`status` lists tasks and attempts");
 }
 

@@ -1,8 +1,8 @@
-// The agent: control flow and no knowledge. A tick is short, safe to run from cron on several login nodes at
-// once, and safe to kill anywhere: the next tick goes on from the journal.
+// The agent: only control flow. A tick is short. It is safe to run from cron on several login nodes at once and safe
+// to kill at any point: the next tick continues from the journal.
 //
-//     tick = lock ─► read journal ─► look at the jobs ─► renew leases ─► advance every attempt ─► claim tasks
-//     ─► ask the world ─► plan ─► start ─► report tasks ─► unlock
+//     tick = lock ─► read journal ─► poll the jobs ─► renew leases ─► advance every attempt ─► claim tasks
+//     ─► query registry and indexes ─► plan ─► start ─► report tasks ─► unlock
 #pragma once
 
 #include <optional>
@@ -22,7 +22,7 @@ struct TickReport {
     Plan plan;
     std::vector<Attempt> active;
     std::vector<base::Error> journal_problems;
-    std::optional<base::Error> uploads_paused;  // a person must see to the token; wheels are kept meanwhile
+    std::optional<base::Error> uploads_paused;  // a person must fix the token; wheels are kept until then
     bool moved = false;                         // an attempt began, changed its state or ended
 };
 
@@ -34,24 +34,24 @@ class Agent {
     Agent(const Agent&) = delete;
     Agent& operator=(const Agent&) = delete;
 
-    // "lock.held": another tick is at work; its sentence names it. "work.away": the work folder is not the
-    // one that holds the attempts under way; "journal.away": the journal is not the one of the work folder;
-    // nothing is done.
+    // Errors, after which nothing has been done: "lock.held" (another tick is running; the sentence names it),
+    // "work.away" (the work folder does not contain the active attempts), "journal.away" (the journal does not
+    // belong to the work folder).
     [[nodiscard]] base::Result<TickReport> tick();
 
     // The plan as it is now; changes nothing and takes no lock.
     [[nodiscard]] base::Result<Plan> look();
 
-    // Lets a task be tried again: a wheel that was refused is offered again, anything else is built anew.
-    // `name`: of the task or of one of its attempts. Error "retry.nothing".
+    // Allows another try of a task: a refused wheel is uploaded again, anything else is built again. `name`: of
+    // the task or of one of its attempts. Error "retry.nothing".
     [[nodiscard]] base::Result<std::string> retry(const std::string& name);
 
-    // Lets tests run again whose attempts are over, whatever came of them: after a maintenance. `name`: of a
-    // test, a task or a package; empty: all. A wheel that was promoted stays so. Error "retest.nothing".
+    // Runs ended tests again, passed or failed, for example after a maintenance. `name`: of a test, a task or a
+    // package; empty: all. A promoted wheel stays promoted. Error "retest.nothing".
     [[nodiscard]] base::Result<std::string> retest(const std::string& name);
 
-    // Stops the attempt of this name, or the one under way of the task; it is not tried again before retry.
-    // Error "cancel.nothing".
+    // Cancels the attempt of this name, or the active attempt of the task of this name. Only retry() starts it
+    // again. Error "cancel.nothing".
     [[nodiscard]] base::Result<std::string> cancel(const std::string& name);
 
   private:
@@ -74,10 +74,10 @@ class Agent {
     AgentParts parts_;
     Advance advance_;
     TaskWork tasks_;
-    Site site_;  // with a want for each claimed task
+    Site site_;  // includes a want for each claimed task
     World world_;
     base::UnixMicros asked_ = 0;
-    std::set<std::string> over_;      // the attempts that had ended when it was asked
+    std::set<std::string> over_;      // the attempts that had ended at asked_
     base::LockFile* held_ = nullptr;  // during a tick
     base::UnixMicros refreshed_ = 0;
 };

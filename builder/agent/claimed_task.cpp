@@ -17,7 +17,7 @@ const Cell* find_cell(const Plan& plan, const std::string& task) {
     return found == plan.cells.end() ? nullptr : &*found;
 }
 
-// The first that is not there yet; where all are, the task's own.
+// The first cell that is not `have`; if all are, the task's own cell.
 Cell deciding_cell(const ClaimRecord& record, const Plan& plan) {
     const Cell* own = nullptr;
     for (const std::string& name : names_of(record.cell)) {
@@ -52,7 +52,7 @@ std::optional<wire::Outcome> outcome_of_attempt(const Attempt& attempt, bool is_
     return *std::move(outcome);
 }
 
-// What no attempt of ours tells: the index had the wheel, or it cannot be built here.
+// The outcome without an attempt: the index already has the wheel, or it cannot be built here.
 std::optional<wire::Outcome> outcome_of_plan(wire::Outcome outcome, const Cell& cell, const World& world) {
     if (!outcome.done) {
         outcome.diagnosis = wire::Diagnosis{
@@ -63,7 +63,7 @@ std::optional<wire::Outcome> outcome_of_plan(wire::Outcome outcome, const Cell& 
     }
     const auto page = world.published.find(cell.package);
     if (page == world.published.end() || !page->second || !*page->second) return std::nullopt;
-    if (const auto* file = simple::find_file(**page->second, cell.reason)) {  // which names what it has
+    if (const auto* file = simple::find_file(**page->second, cell.reason)) {  // the reason is the file's name
         outcome.wheel_filename = file->filename;
         outcome.wheel_sha256 = file->sha256;
     }

@@ -1,6 +1,6 @@
-// How a claimed task stands by the plan: whose log tells of it, and its outcome once it is settled. A wheel
-// that went into the site's own index is settled when what follows it there is, too: its hardware tests, then
-// its promotion. One that went into a staging index is another identity's from there on.
+// The status of a claimed task in the plan: the attempt that has its log, and its outcome once it is settled. A task
+// whose wheel is uploaded to the site's own index is settled after the wheel's hardware tests and its promotion.
+// A task whose wheel is uploaded to a staging index is settled by the upload: others test and promote that wheel.
 #pragma once
 
 #include <optional>
@@ -17,18 +17,18 @@
 namespace wheelyard::builder {
 
 struct TaskStanding {
-    const Attempt* attempt = nullptr;      // of the world; nullptr: none yet
-    std::optional<wire::Outcome> outcome;  // none: not settled
+    const Attempt* attempt = nullptr;      // points into `world`; nullptr: none yet
+    std::optional<wire::Outcome> outcome;  // nullopt: not settled
 };
 
-// `record`: claimed, not asking. Reads the outcome of an attempt from the journal.
+// `record` must be claimed, not asking. Reads an attempt's outcome from the journal.
 [[nodiscard]] TaskStanding stand_of(const ClaimRecord& record, const Plan& plan, const World& world,
                                     const Site& site, const Journal& journal, base::UnixMicros now);
 
-// Of a cell: its own name in the plan, and those of what follows its wheel, in order.
+// The names of a cell and of the tests and promotion that follow its wheel, in order.
 [[nodiscard]] std::vector<std::string> names_of(const std::string& cell);
 
-// The claimed task that a cell of the plan, or what follows its wheel, is for; nullptr: none.
+// The claimed task to which this name (as in names_of) belongs; nullptr: none.
 [[nodiscard]] const wire::Task* claimed_task_of(const std::vector<ClaimRecord>& records,
                                                 const std::string& name);
 

@@ -1,4 +1,4 @@
-// The journal knows how much each tree holds, so a tick that has nothing to remove looks at no disk.
+// The journal records each tree's size, so a tick that has nothing to remove does not read the disk.
 #include "builder/agent/kept_trees.hpp"
 
 #include <algorithm>
@@ -24,20 +24,20 @@ bool is_one_of(CellState state, std::initializer_list<CellState> states) {
     return std::find(states.begin(), states.end(), state) != states.end();
 }
 
-// Whether another attempt at its task may begin by itself, now or once somebody answers.
+// Whether another attempt at the task may begin automatically, now or once an index or Python answers.
 bool may_begin_again(const Attempt& attempt, const Plan& plan) {
     using enum CellState;
     for (const Cell& cell : plan.cells) {
         if (cell.task == attempt.task) return is_one_of(cell.state, {active, wanted, held, unknown});
     }
-    // While a Python or an index does not answer, no version is chosen, and the task has no name.
+    // While a Python or an index does not answer, the version is unknown, and so is the task's name.
     return std::any_of(plan.cells.begin(), plan.cells.end(), [&](const Cell& cell) {
         return cell.package == attempt.package && cell.python == attempt.python &&
                is_one_of(cell.state, {unknown, impossible});
     });
 }
 
-// All that only the job needed; the wheel of an attempt that failed in its upload may be sent yet.
+// The paths that only the job needed. The wheel of a failed upload is excluded: it may still be uploaded.
 std::vector<fs::path> paths_of_tree(const Attempt& attempt, const AttemptFolder& folder) {
     std::vector<fs::path> paths = folder.bulk();
     if (attempt.failure && attempt.failure->phase == "upload") std::erase(paths, folder.wheel());
@@ -51,7 +51,7 @@ std::uint64_t measure(const std::vector<fs::path>& paths) {
     return bytes;
 }
 
-// Said before it is done: an attempt after a kill in between does not go on in half a tree.
+// Writes the journal before the removal: after a kill in between, no attempt continues in a partial tree.
 base::Status remove_tree(Attempt& attempt, const AgentParts& parts, const AttemptFolder& folder) {
     attempt.tree_removed = parts.clock.now();
     WHEELYARD_TRY(parts.journal.write(attempt));
@@ -59,9 +59,9 @@ base::Status remove_tree(Attempt& attempt, const AgentParts& parts, const Attemp
     for (const auto& path : paths_of_tree(attempt, folder))
         WHEELYARD_TRY(free_space(path, parts.breathe));
     if (parts.note) {
-        parts.note(attempt, "its build tree is removed (" +
+        parts.note(attempt, "its build tree was removed (" +
                                 base::render_bytes(attempt.tree_bytes.value_or(0)) +
-                                "): those of tasks that are given up hold more than work.trees_gib");
+                                "): the trees of given-up tasks exceed work.trees_gib");
     }
     attempt.tree_bytes = 0;
     return parts.journal.write(attempt);
@@ -105,7 +105,7 @@ std::vector<Attempt*> choose_trees_to_remove(const std::vector<Attempt*>& kept, 
 
 base::Status trim_kept_trees(const AgentParts& parts, const Advance& advance, const Plan& plan,
                              std::vector<Attempt>& attempts) {
-    // An attempt that the journal does not tell of may go on in one of them.
+    // While the journal is incomplete, an unknown attempt may continue in one of the trees.
     if (!plan.start_nothing.empty()) return {};
     const std::vector<Attempt*> kept = list_kept_trees(attempts, plan);
     int more = max_trees_per_tick;

@@ -1,4 +1,4 @@
-// Lines of two or three fields, and names that smell of secrets.
+// Parses lines of two or three fields, and recognises names that look secret.
 #include "builder/agent/provenance.hpp"
 
 #include <algorithm>

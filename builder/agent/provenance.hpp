@@ -1,6 +1,6 @@
-// By what a wheel was built: what the job said of its machine and tools, and its environment without secrets.
+// A wheel's provenance: the machine and tools that its job recorded, and the environment without secrets.
 //
-// `built_by` in the attempt's folder is written by script.sh before the build:
+// script.sh writes `built_by` into the attempt's folder before the build:
 //
 //     host <TAB> nid001234
 //     system <TAB> Linux 5.14.21 x86_64
@@ -16,15 +16,15 @@
 
 namespace wheelyard::builder {
 
-// Pure. The job runs other people's code: what is malformed or too much is left out.
+// Pure. The job runs untrusted code, so malformed and excess lines are omitted.
 [[nodiscard]] wire::Provenance parse_built_by(std::string_view text);
 
-// Of an attempt: as above, with the hash of its script and `environment`, in which values that may be secret
-// are replaced.
+// Reads an attempt's provenance: as above, with the hash of its script, and `environment` with secret values
+// replaced.
 [[nodiscard]] wire::Provenance read_provenance(const AttemptFolder& folder,
                                                const EnvironmentMap& environment);
 
-// Pure: "(hidden)" for what a name (API_TOKEN) or a value (https://me:secret@proxy) gives away as secret.
+// Pure: replaces a value by "(hidden)" if its name (API_TOKEN) or the value (https://me:secret@proxy) looks secret.
 [[nodiscard]] wire::NamedTexts without_secrets(const EnvironmentMap& environment);
 
 }  // namespace wheelyard::builder

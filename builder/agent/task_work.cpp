@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t claim_id_bytes = 16;
 
-// As the registry's people see it; what no name may hold becomes `-`.
+// The agent's name in the registry; characters that are not allowed become `-`.
 std::string agent_name(const Site& site) {
     std::array<char, 256> host{};
     if (::gethostname(host.data(), host.size() - 1) != 0) host = {};
@@ -32,17 +32,17 @@ std::string agent_name(const Site& site) {
     return name.substr(0, wire::max_task_word_bytes);
 }
 
-// The task or the claim is gone for good: nothing that we do brings it back.
+// The task or the claim no longer exists.
 bool is_gone(const base::Error& error) {
     return error.kind == base::ErrorKind::missing;
 }
 
-// Another question to the same server would meet the same silence.
+// Another request to the same server would fail, too.
 bool is_unreachable(const base::Error& error) {
     return error.kind == base::ErrorKind::unreachable || error.kind == base::ErrorKind::cut;
 }
 
-// The task may still be had, by another claim.
+// Another claim may still get the task.
 bool is_lease_over(const base::Error& error) {
     return error.kind == base::ErrorKind::lost;
 }
@@ -58,7 +58,7 @@ bool TaskWork::claims_tasks() const {
 void TaskWork::read() {
     away_ = parts_.tasks == nullptr;
     records_ = folder_.read(unread_);
-    // A site file that was edited names it otherwise, or says why it is not built here.
+    // After an edit of the site file, the cell may have another name or another reason.
     for (ClaimRecord& record : records_) {
         if (!record.asking && python_answers(record)) record.cell = cell_of(record.task->wish);
     }
@@ -77,7 +77,7 @@ void TaskWork::say(const ClaimRecord& record, const std::string& text) const {
     parts_.note(about, text);
 }
 
-// Said once, as with attempts: cron sends each line to a person.
+// Reports only when the reason changes: cron mails every line.
 base::Status TaskWork::wait(ClaimRecord& record, const base::Error& why) {
     note_answer(why);
     if (std::exchange(record.waits, why.text()) == why.text()) return {};
@@ -85,7 +85,7 @@ base::Status TaskWork::wait(ClaimRecord& record, const base::Error& why) {
     return folder_.write(record);
 }
 
-// Whatever else is said of one lease is no reason to let the others end.
+// Other errors concern one lease only; the other leases are still renewed.
 void TaskWork::note_answer(const base::Error& error) {
     away_ = away_ || is_unreachable(error);
 }
@@ -112,13 +112,13 @@ base::Status TaskWork::drop(const std::string& claim) {
     return {};
 }
 
-// Asks with what stands on the disk, so the same question again has the same answer.
+// Asks with the record on disk, so repeating the request gives the same answer.
 base::Result<bool> TaskWork::ask(ClaimRecord& record, std::vector<Attempt>& attempts) {
     auto claimed = parts_.tasks->claim(offer_of(record));
     parts_.stop.here("task.claimed");
-    // An earlier answer got lost, and the lease that it told of is over: the task may still be nobody else's.
+    // An earlier answer was lost, and its lease has expired: the task may still be free.
     if (!claimed && is_lease_over(claimed.error()) && record.task) {
-        WHEELYARD_TRY(name_anew(record));
+        WHEELYARD_TRY(replace_claim(record));
         claimed = parts_.tasks->claim(offer_of(record));
     }
     if (!claimed && (is_gone(claimed.error()) || is_lease_over(claimed.error()))) {
@@ -130,7 +130,7 @@ base::Result<bool> TaskWork::ask(ClaimRecord& record, std::vector<Attempt>& atte
         return true;
     }
     if (!claimed->task) return false;
-    const bool is_new = !record.task;  // not one of ours whose lease was over
+    const bool is_new = !record.task;  // false: a task that this agent held before its lease expired
     record.asking = false;
     record.waits.clear();
     record.task = claimed->task;
@@ -144,7 +144,7 @@ base::Result<bool> TaskWork::ask(ClaimRecord& record, std::vector<Attempt>& atte
     return true;
 }
 
-// Before the claim is written: an agent that is killed in between asks again, and does it again.
+// Called before the claim is written: after a kill in between, the agent claims again and repeats this.
 base::Status TaskWork::supersede(const std::string& cell, std::vector<Attempt>& attempts) const {
     const std::vector<std::string> names = names_of(cell);
     for (Attempt& attempt : attempts) {
@@ -156,23 +156,23 @@ base::Status TaskWork::supersede(const std::string& cell, std::vector<Attempt>& 
     return {};
 }
 
-// A lease that is over never lives again; while nobody else has taken the task another claim may have it, and
-// what is built so far serves.
-base::Status TaskWork::name_anew(ClaimRecord& record) {
-    ClaimRecord anew;
-    anew.claim = base::encode_hex(base::random_bytes(claim_id_bytes));
-    anew.task = record.task;
-    anew.cell = record.cell;
-    WHEELYARD_TRY(folder_.write(anew));
+// An expired lease cannot be renewed. While the task is free, a new claim may get it, and the work so far remains
+// usable.
+base::Status TaskWork::replace_claim(ClaimRecord& record) {
+    ClaimRecord replacement;
+    replacement.claim = base::encode_hex(base::random_bytes(claim_id_bytes));
+    replacement.task = record.task;
+    replacement.cell = record.cell;
+    WHEELYARD_TRY(folder_.write(replacement));
     WHEELYARD_TRY(folder_.remove(record.claim));
     uploads_.erase(record.claim);
     leases_.erase(record.claim);
-    say(record, "the lease was over; asks for the task again");
-    record = std::move(anew);
+    say(record, "the lease has expired; the task is claimed again");
+    record = std::move(replacement);
     return {};
 }
 
-// Well before the shortest lease ends.
+// Several times per shortest lease.
 std::int64_t TaskWork::renew_every_ms() const {
     std::int64_t period_ms = world_fresh_ms;
     for (const auto& [claim, lease] : leases_)
@@ -187,7 +187,7 @@ bool TaskWork::may_hold(const std::string& cell) const {
 
 base::Status TaskWork::renew(std::vector<Attempt>& attempts) {
     if (!has_passed(parts_.clock.now(), renewed_, renew_every_ms())) return {};
-    renewed_ = kept_ = parts_.clock.now();  // also without a lease: one that is claimed now is fresh
+    renewed_ = kept_ = parts_.clock.now();  // also without a lease: a new claim has a fresh one
     if (records_.empty()) return {};
     sends_log_ = true;
     folder_.sweep();
@@ -206,7 +206,7 @@ base::Status TaskWork::renew(std::vector<Attempt>& attempts) {
 
 base::Result<bool> TaskWork::renew_one(ClaimRecord& record, std::vector<Attempt>& attempts) {
     if (record.task && !python_answers(record)) {
-        // It may be back in time; if not, the lease ends by itself and the task is whoever's has that Python.
+        // If the Python does not return in time, the lease expires, and another agent can claim the task.
         WHEELYARD_TRY(
             wait(record, {"python.missing", "The task's Python does not answer, and its lease is not renewed",
                           record.task->wish.python, "see `plan --explain`"}));
@@ -219,7 +219,7 @@ base::Result<bool> TaskWork::renew_one(ClaimRecord& record, std::vector<Attempt>
         return true;
     }
     if (is_lease_over(lease.error())) {
-        WHEELYARD_TRY(name_anew(record));
+        WHEELYARD_TRY(replace_claim(record));
         return ask(record, attempts);
     }
     if (is_gone(lease.error())) {
@@ -230,7 +230,7 @@ base::Result<bool> TaskWork::renew_one(ClaimRecord& record, std::vector<Attempt>
     return true;
 }
 
-// Called from the middle of a transfer, so it changes no record: what a lease's refusal means, renew() finds.
+// Called during transfers, so it changes no record; renew() handles a refused lease.
 void TaskWork::keep_leases() {
     if (parts_.tasks == nullptr || records_.empty()) return;
     if (!has_passed(parts_.clock.now(), kept_, renew_every_ms())) return;
@@ -246,7 +246,7 @@ void TaskWork::keep_leases() {
 std::size_t TaskWork::waiting(const std::vector<Attempt>& attempts) const {
     return static_cast<std::size_t>(
         std::count_if(records_.begin(), records_.end(), [&](const ClaimRecord& record) {
-            if (record.task && !python_answers(record)) return false;  // starts nothing: others may
+            if (record.task && !python_answers(record)) return false;  // starts nothing and needs no slot
             const std::vector<std::string> names = names_of(record.cell);
             return std::none_of(names.begin(), names.end(), [&](const std::string& name) {
                 const Attempt* last = history_of(name, attempts).last;
@@ -311,7 +311,7 @@ Registry* TaskWork::registry_for(const Attempt& attempt) {
 
 base::Status TaskWork::send_log(ClaimRecord& record, const Attempt& attempt) {
     const auto lease = leases_.find(record.claim);
-    if (lease == leases_.end()) return {};  // not heard of in this run: the next renewal tells how far it is
+    if (lease == leases_.end()) return {};  // the next renewal returns the log's size
     if (record.log_attempt != attempt.id) {
         record.log_attempt = attempt.id;
         record.log_base = lease->second.log_bytes;
@@ -319,7 +319,7 @@ base::Status TaskWork::send_log(ClaimRecord& record, const Attempt& attempt) {
     }
     const AttemptFolder folder{parts_.site.work_directory / "attempts" / attempt.id};
     const auto reader = base::FileReader::open(folder.log());
-    if (!reader) return {};  // not begun, or gone: the outcome tells what is left to tell
+    if (!reader) return {};  // not begun, or removed
     for (int pieces = 0; pieces < max_log_pieces_per_tick && !away_; ++pieces) {
         const std::int64_t sent = lease->second.log_bytes - record.log_base;
         if (sent < 0 || static_cast<std::uint64_t>(sent) >= reader->size()) return {};
@@ -330,7 +330,7 @@ base::Status TaskWork::send_log(ClaimRecord& record, const Attempt& attempt) {
             parts_.tasks->append_log(record.task->id, record.claim, lease->second.log_bytes, piece);
         if (!now) {
             note_answer(now.error());
-            return {};  // a log that is full stays so; a lease that is over is the next renewal's to find
+            return {};  // the log is full, or the lease has expired, which the next renewal handles
         }
         lease->second = *now;
     }
@@ -338,21 +338,21 @@ base::Status TaskWork::send_log(ClaimRecord& record, const Attempt& attempt) {
 }
 
 bool TaskWork::end(const ClaimRecord& record, wire::Outcome outcome) {
-    wire::TaskEnd told{record.claim, std::move(outcome)};
-    if (wire::render_task_end(told).size() > max_outcome_bytes) {
-        told.outcome.provenance = {};
-        told.outcome.governed.reset();
+    wire::TaskEnd report{record.claim, std::move(outcome)};
+    if (wire::render_task_end(report).size() > max_outcome_bytes) {
+        report.outcome.provenance = {};
+        report.outcome.governed.reset();
     }
-    const auto ended = parts_.tasks->end(record.task->id, told);
+    const auto ended = parts_.tasks->end(record.task->id, report);
     parts_.stop.here("task.ended");
     if (ended) {
-        say(record, std::string("outcome told: ") + (told.outcome.done ? "done" : "failed"));
+        say(record, std::string("outcome reported: ") + (report.outcome.done ? "done" : "failed"));
         return true;
     }
     note_answer(ended.error());
-    // Said again by a later tick; a lease that is over is claimed again by the next renewal.
+    // A later tick repeats this; if the lease has expired, the next renewal claims the task again.
     if (ended.error().may_pass()) return false;
-    say(record, "the registry does not take its outcome: " + ended.error().text());
+    say(record, "the registry does not accept its outcome: " + ended.error().text());
     return true;
 }
 

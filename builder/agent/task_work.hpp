@@ -1,10 +1,10 @@
-// The part of a tick that is about tasks of the registry: leases renewed, tasks claimed, their logs and
-// outcomes sent. To the plan a claimed task is one more want; the agent builds it as any other.
+// The part of a tick that handles the registry's tasks: renews leases, claims tasks, sends their logs and outcomes.
+// In the plan, a claimed task is an additional want; the agent builds it like any other.
 //
 //     tick = … ─► renew ─► advance ─► claim ─► plan with the claimed tasks ─► start ─► report ─► …
 //
-// A registry that does not answer costs nothing but time: leases last several ticks, and what could not be
-// said now is said by a later tick.
+// A registry that does not answer only delays this work: leases last several ticks, and a later tick sends what is
+// pending.
 #pragma once
 
 #include <cstddef>
@@ -24,42 +24,41 @@ class TaskWork {
   public:
     explicit TaskWork(const AgentParts& parts);
 
-    // What is on the disk, with the cells that the site has for it now; called first, also by those who only
-    // look.
+    // Reads the claims from disk and finds their cells in the current site. Called first, also by Agent::look().
     void read();
-    // Each lease, and claims that wait for their answer; those that are no longer ours are forgotten. Earlier
-    // attempts at a new task no longer count: somebody asks anew. An Error: the disk.
+    // Renews every lease, repeats unanswered claims and drops lost claims. A new task supersedes earlier attempts,
+    // because it is a new request. Errors: of the disk only.
     [[nodiscard]] base::Status renew(std::vector<Attempt>& attempts);
-    // Of long steps between two of these: renews and looks at no answer but the lease's.
+    // Called during long steps between two calls of renew(): renews leases, and changes no claims.
     void keep_leases();
-    // Whether a task whose cell this is may still be ours: also where its claim cannot be read.
+    // Whether this agent may still hold a task of this cell; also true if a claim cannot be read.
     [[nodiscard]] bool may_hold(const std::string& cell) const;
-    // As many new tasks as there is room for.
+    // Claims up to `room` new tasks.
     [[nodiscard]] base::Status claim(std::size_t room, std::vector<Attempt>& attempts);
-    // The site, with a want for each claimed task.
+    // Returns the site with a want for each claimed task.
     [[nodiscard]] Site wanting() const;
-    // Who takes the wheel of this attempt; nullptr: whoever takes the site's own.
+    // The registry that receives the attempt's wheel; nullptr: the one that receives the site's own wheels.
     [[nodiscard]] Registry* registry_for(const Attempt& attempt);
-    // Logs, and the outcomes of cells that are settled.
+    // Sends logs, and the outcomes of settled cells.
     [[nodiscard]] base::Status report(const Plan& plan, const World& world);
-    // Claims whose cell has no attempt under way: they need a slot, too.
+    // The number of claims whose cell has no active attempt; they also need a slot.
     [[nodiscard]] std::size_t waiting(const std::vector<Attempt>& attempts) const;
 
   private:
     [[nodiscard]] bool claims_tasks() const;
     [[nodiscard]] wire::ClaimOffer offer_of(const ClaimRecord& record) const;
     [[nodiscard]] std::int64_t renew_every_ms() const;
-    // Or is gone for good, and then its cell says so.
+    // Also true if the Python was removed from the site; the cell then reports that.
     [[nodiscard]] bool python_answers(const ClaimRecord& record) const;
-    // True: the record goes on living; its task may be another.
+    // True: the record remains, possibly with another task.
     [[nodiscard]] base::Result<bool> ask(ClaimRecord& record, std::vector<Attempt>& attempts);
     [[nodiscard]] base::Result<bool> renew_one(ClaimRecord& record, std::vector<Attempt>& attempts);
-    [[nodiscard]] base::Status name_anew(ClaimRecord& record);
+    [[nodiscard]] base::Status replace_claim(ClaimRecord& record);
     [[nodiscard]] base::Status supersede(const std::string& cell, std::vector<Attempt>& attempts) const;
     [[nodiscard]] Want want_of(const wire::TaskWish& wish) const;
     [[nodiscard]] std::string cell_of(const wire::TaskWish& wish) const;
     [[nodiscard]] base::Status send_log(ClaimRecord& record, const Attempt& attempt);
-    // True: the registry has it, or does not want it; the record is done with.
+    // True: the registry accepted or refused the outcome for good; the record can be dropped.
     [[nodiscard]] bool end(const ClaimRecord& record, wire::Outcome outcome);
     [[nodiscard]] base::Status drop(const std::string& claim);
     void say(const ClaimRecord& record, const std::string& text) const;
@@ -70,12 +69,12 @@ class TaskWork {
     ClaimFolder folder_;
     std::vector<ClaimRecord> records_;
     bool unread_ = false;                        // a claim, or the folder, could not be read
-    std::map<std::string, wire::Lease> leases_;  // by claim: those renewed by this object
+    std::map<std::string, wire::Lease> leases_;  // by claim; only leases that this object renewed
     std::map<std::string, std::unique_ptr<Registry>> uploads_;
     bool away_ = false;             // the registry could not be reached in this tick
-    bool sends_log_ = false;        // this tick renewed: `run` ticks more often than a log is worth
-    base::UnixMicros renewed_ = 0;  // by renew()
-    base::UnixMicros kept_ = 0;     // by that or by keep_leases()
+    bool sends_log_ = false;        // this tick renewed leases; `run` ticks more often than logs need
+    base::UnixMicros renewed_ = 0;  // time of the last renew()
+    base::UnixMicros kept_ = 0;     // time of the last renew() or keep_leases()
     base::UnixMicros asked_ = 0;
 };
 

@@ -26,7 +26,7 @@ base::Result<BuildSystem> parse_build_system(std::string_view pyproject) {
     BuildSystem system;
     io::TomlTable root = document->root();
     if (!root.has("build-system")) return system;
-    // Not finished strictly: the other tables of a pyproject.toml are other tools' own.
+    // Unknown keys are accepted: the other tables of a pyproject.toml belong to other tools.
     io::TomlTable table = root.table("build-system");
     system.build_requires = table.strings_or("requires", {});
     system.back_end = table.string_or("build-backend", system.back_end);

@@ -1,4 +1,4 @@
-// git does the work; this file says what a whole clone is.
+// Runs git, and defines when a clone is complete.
 #include "builder/sources/git_source.hpp"
 
 #include <algorithm>
@@ -23,8 +23,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Nothing changed, nothing missing: HEAD and each submodule's commit, one a line; fails where a submodule is
-// not at its commit or a file differs.
+// Prints HEAD and each submodule's commit, one per line. Fails if a submodule is not at its commit or a file
+// differs.
 constexpr std::string_view describe_script = R"sh(
 git -C tree diff --quiet --ignore-submodules=none HEAD
 git -C tree rev-parse HEAD
@@ -93,7 +93,7 @@ GitSource::GitSource(const fs::path& sources, EnvironmentMap environment, base::
       environment_(std::move(environment)),
       clock_(clock),
       max_walltime_minutes_(max_walltime_minutes) {
-    environment_["GIT_TERMINAL_PROMPT"] = "0";  // nobody is there to answer
+    environment_["GIT_TERMINAL_PROMPT"] = "0";  // no terminal: git must fail instead of prompting
 }
 
 base::Result<std::vector<wheel::Version>> GitSource::versions(const Recipe& recipe) const {
@@ -121,9 +121,8 @@ base::Result<SourceRecord> GitSource::fetch(const std::string& url, const std::s
     source.origin = url + "@" + tag;
     source.filename = repository_name(url) + "-" + base::sha256_hex(source.origin).substr(0, 12);
     const fs::path folder = directory_ / source.filename;
-    if (is_outdated(folder, url, tag))
-        WHEELYARD_TRY(free_space(folder, breathe));  // what stays is cloned over
-    // What is not whole is of no use to the next try, and no cache counts it.
+    if (is_outdated(folder, url, tag)) WHEELYARD_TRY(free_space(folder, breathe));  // the clone is outdated
+    // The trap removes an incomplete clone: the next try cannot use it, and trim_cache() does not count it.
     const std::string clone =
         "trap 'test -e commit || rm -rf tree' EXIT\nrm -rf tree\ngit clone --quiet --depth 1 --branch " +
         base::quote_shell(tag) + " --recurse-submodules --shallow-submodules --jobs 4 -- " +
@@ -139,7 +138,7 @@ base::Result<SourceRecord> GitSource::fetch(const std::string& url, const std::s
     return source;
 }
 
-// A branch goes on, and a tag may be moved. Who cannot be asked changes nothing.
+// Whether the remote's branch or tag has moved. If the remote does not answer, the clone counts as current.
 bool GitSource::is_outdated(const fs::path& folder, const std::string& url, const std::string& tag) const {
     const auto whole = base::read_file(folder / "commit", max_record_bytes);
     if (!whole) return false;
@@ -160,13 +159,13 @@ base::Status GitSource::unpack(const SourceRecord& source, const fs::path& tree,
     const auto whole = bash_in(folder, std::string(describe_script), environment_);
     const bool is_gone = !whole && whole.error().os_error == ENOENT;
     if (!whole && !is_gone) return tl::unexpected(whole.error());
-    // A file system that is slow says nothing about the clone.
+    // A slow file system is not a damaged clone.
     if (whole && whole->timed_out) return base::fail_errno("checking the clone", folder.native(), ETIMEDOUT);
     if (is_gone || whole->exit_code != 0 || base::sha256_hex(whole->out) != source.sha256) {
         WHEELYARD_TRY(free_space(folder, breathe));
         return base::fail_as(
             base::ErrorKind::missing, base::Recovery::retry,
-            {"source.cache", "A clone is no longer as it came", folder.string(), "it is cloned again"});
+            {"source.cache", "A clone was changed or damaged", folder.string(), "it is cloned again"});
     }
     return copy_source(folder / "tree", tree, breathe);
 }

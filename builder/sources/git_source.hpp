@@ -1,10 +1,9 @@
-// Sources in a Git repository: one clone for each tag, submodules and all, checked before each use.
+// Sources in a Git repository: one clone for each tag, with its submodules, checked before each use.
 //
-//     WORK/sources/git/<repository>-<tag>/tree    the working tree, as `git clone --recurse-submodules` left
-//     it
-//                                         commit  HEAD and every submodule's commit, when it was whole
+//     WORK/sources/git/<repository>-<tag>/tree    the working tree of `git clone --recurse-submodules`
+//                                         commit  HEAD and every submodule's commit; exists once the clone is complete
 //
-// One of a branch that went on, or of a tag that was moved, is cloned anew for the next attempt.
+// If the remote's branch or tag has moved, the next attempt clones again.
 #pragma once
 
 #include <filesystem>
@@ -24,21 +23,22 @@ namespace wheelyard::builder {
 
 class GitSource {
   public:
-    // A clone may take `max_walltime_minutes`.
+    // `max_walltime_minutes` limits the time of one clone.
     GitSource(const std::filesystem::path& sources, EnvironmentMap environment, base::Clock& clock,
               std::int64_t max_walltime_minutes = default_login_minutes);
 
-    // Clones unless a whole clone of what the remote has now is there. Fills origin, filename (its folder)
-    // and sha256: of the commits. Errors: as advance_login_step, and "source.git".
+    // Clones unless a complete clone of the remote's current commit exists. Fills origin, filename (the clone's
+    // folder) and sha256 (of the commits). Errors: as advance_login_step, and "source.git".
     [[nodiscard]] base::Result<SourceRecord> fetch(const Recipe& recipe, const std::string& version,
                                                    const base::Breathe& breathe);
-    // The same of any repository; `tag` may be a branch.
+    // The same for any repository; `tag` may be a branch.
     [[nodiscard]] base::Result<SourceRecord> fetch(const std::string& url, const std::string& tag,
                                                    const base::Breathe& breathe);
-    // Copies the clone into `tree`, as copy_source; "source.cache": it is no longer whole, and was removed.
+    // Copies the clone into `tree`, as copy_source. Error "source.cache": the clone was damaged and has been
+    // removed.
     [[nodiscard]] base::Status unpack(const SourceRecord& source, const std::filesystem::path& tree,
                                       const base::Breathe& breathe) const;
-    // The versions that tags name.
+    // The versions that the repository's tags name.
     [[nodiscard]] base::Result<std::vector<wheel::Version>> versions(const Recipe& recipe) const;
 
   private:
@@ -51,11 +51,11 @@ class GitSource {
     std::int64_t max_walltime_minutes_;
 };
 
-// Pure: the commit that `git clone --branch` takes for a branch or tag of this name, by the lines of
-// `git ls-remote`: a branch before a tag, and what an annotated tag stands for. Empty: there is none.
+// Pure: the commit that `git clone --branch` takes for a branch or tag of this name, from the output of
+// `git ls-remote`. A branch precedes a tag; an annotated tag is dereferenced. Empty: no such branch or tag.
 [[nodiscard]] std::string commit_in(std::string_view listing, std::string_view tag);
 
-// Pure: the versions among the lines of `git ls-remote --tags --refs`.
+// Pure: the versions in the output of `git ls-remote --tags --refs` whose tags match `pattern`.
 [[nodiscard]] std::vector<wheel::Version> versions_of_tags(std::string_view listing,
                                                            std::string_view pattern);
 

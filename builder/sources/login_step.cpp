@@ -1,4 +1,4 @@
-// Starts the step when nothing shows that it runs, and reads how it ended.
+// Starts the step unless it is running, and reads its exit status.
 #include "builder/sources/login_step.hpp"
 
 #include <algorithm>
@@ -21,12 +21,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// `timeout` leads a process group of its own, and what it starts stays in it.
+// `timeout` leads its own process group, which contains all processes that the step starts.
 constexpr std::string_view frame = R"sh(#!/bin/bash
 # {{what}}
 set -u
 cd {{folder}} || exit
-test -e {{name}}.alive || exit # called off before it began
+test -e {{name}}.alive || exit # cancelled before it began
 touch -c {{name}}.alive
 timeout --kill-after=30 {{max_s}} bash -eu -o pipefail -c {{script}} &
 work=$!
@@ -36,14 +36,14 @@ work=$!
 done ) &
 wait "$work"
 code=$?
-kill -KILL -- "-$work" 2> /dev/null # what it left behind
+kill -KILL -- "-$work" 2> /dev/null # its remaining processes
 test "$SECONDS" -lt {{max_s}} || test "$code" -eq 0 || code={{time_is_over}}
 echo "$code" > {{name}}.end.aside
 kill "$!"
 mv {{name}}.end.aside {{name}}.end
 )sh";
 
-constexpr std::string_view time_is_over = "124";  // as timeout(1) says it
+constexpr std::string_view time_is_over = "124";  // exit status of timeout(1)
 
 struct StepFiles {
     explicit StepFiles(const fs::path& folder, std::string_view name)
@@ -58,8 +58,8 @@ struct StepFiles {
     [[nodiscard]] fs::path end() const { return base + ".end"; }
 };
 
-// By the clock of the file system, which the step touched it by: this node's may be ahead of it. What is
-// written first makes a network file system look at the folder anew, as another node may have changed it.
+// Compares file system times, because this node's clock may differ. The write comes first: it makes a network file
+// system refresh its view of the folder, which another node may have changed.
 base::Result<bool> is_alive(const StepFiles& files) {
     std::error_code error;
     WHEELYARD_TRY(base::make_directories(files.now().parent_path()));
@@ -72,9 +72,9 @@ base::Result<bool> is_alive(const StepFiles& files) {
     return silent < std::chrono::milliseconds(login_step_silent_ms);
 }
 
-// It may pass when its log blames the network or the disk.
+// The error may pass if the step's log blames the network or the disk.
 tl::unexpected<base::Error> fail_step(base::Error error) {
-    // Of the doctor's rules those about what is away for a while.
+    // The doctor's rules about temporary faults.
     static constexpr std::array<std::string_view, 6> passing = {
         "network.no_name", "network.unreachable", "network.timeout", "disk.full", "disk.quota", "disk.stale"};
     const auto seen = examine_log(error.value);
@@ -94,7 +94,7 @@ base::Status start(const LoginStep& step, const StepFiles& files) {
         WHEELYARD_TRY(base::remove_file(files.starts()));
         return fail_step({"source.step",
                           "A step on the login node began " + std::to_string(starts) +
-                              " times and each time ended without a word: " + step.what,
+                              " times and never recorded its end: " + step.what,
                           files.log().string(),
                           "does something there end what a session leaves behind, or what takes long? In a "
                           "batch job of its own `wheelyard-builder tick --stay` waits for it"});
@@ -108,7 +108,7 @@ base::Status start(const LoginStep& step, const StepFiles& files) {
     text = base::replace_all(text, "{{time_is_over}}", time_is_over);
     text = base::replace_all(text, "{{script}}", base::quote_shell(step.script));
     WHEELYARD_TRY(base::replace_file(files.script(), text, 0755));
-    std::error_code ignored;  // nothing was said before
+    std::error_code ignored;  // there may be no previous log
     fs::rename(files.log(), files.log_before(), ignored);
     base::Command command;
     command.argv = {"/bin/bash", files.script().string()};
@@ -128,7 +128,7 @@ base::Status advance_login_step(const LoginStep& step, base::Clock& clock) {
         WHEELYARD_ASSIGN(const bool alive, is_alive(files));
         if (!alive && !fs::exists(files.end(), error)) {
             WHEELYARD_TRY(start(step, files));
-            looks = login_step_looks;  // most take a moment only
+            looks = login_step_looks;  // most steps end within this time
         }
     }
     for (int look = 1; look < looks && !fs::exists(files.end(), error); ++look)
@@ -137,16 +137,16 @@ base::Status advance_login_step(const LoginStep& step, base::Clock& clock) {
         return base::fail_as(base::ErrorKind::in_progress, base::Recovery::retry,
                              {"source.fetching", "on the login node: " + step.what, files.log().string()});
     WHEELYARD_ASSIGN(const auto code, base::read_file(files.end(), max_record_bytes));
-    // By who takes the end: the step itself might be so late that it removed its successor's.
+    // Removed here, not by the step: a late step could remove its successor's file.
     WHEELYARD_TRY(base::remove_file(files.alive()));
     if (base::trim(code) == "0") return {};
     WHEELYARD_TRY(base::remove_file(files.starts()));
     WHEELYARD_TRY(base::remove_file(files.end()));
     if (base::trim(code) == time_is_over) {
         return fail_step({"source.step_time",
-                          "A step on the login node was ended after " +
+                          "A step on the login node exceeded its limit of " +
                               base::render_duration_ms(step.max_s * 1000) + ": " + step.what,
-                          files.log().string(), "give it more: `network.login_minutes` of site.toml"});
+                          files.log().string(), "raise `network.login_minutes` in site.toml"});
     }
     return fail_step(
         {"source.step",
@@ -155,7 +155,7 @@ base::Status advance_login_step(const LoginStep& step, base::Clock& clock) {
 }
 
 void call_off_login_step(const fs::path& folder, std::string_view name) {
-    std::error_code ignored;  // it is no longer there: nothing to call off
+    std::error_code ignored;  // a missing marker means that there is nothing to cancel
     fs::remove(StepFiles(folder, name).alive(), ignored);
 }
 

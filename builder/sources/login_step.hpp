@@ -1,14 +1,14 @@
 // Work that only a login node can do, and that takes longer than a tick may: cloning a repository, filling a
-// wheelhouse. It runs beside the agent; a tick starts it, and later ticks look how far it is.
+// wheelhouse. It runs in a separate process: one tick starts it, and later ticks check its state.
 //
-//     FOLDER/NAME.sh      what runs
-//     FOLDER/NAME.log     what it said; what it said when it ran before: NAME.log.before
-//     FOLDER/NAME.alive   touched while it runs: no lock, no process id, so another login node can tell too.
-//                         Who removes it calls the step off
-//     FOLDER/NAME.starts  how often it began without an end
-//     FOLDER/NAME.end     its exit status, once it is over
+//     FOLDER/NAME.sh      the script
+//     FOLDER/NAME.log     its output; the previous run's output is NAME.log.before
+//     FOLDER/NAME.alive   touched while the step runs; not a lock or a process id, so that other login nodes can
+//                         check it too. Removing it cancels the step
+//     FOLDER/NAME.starts  the number of starts without an end
+//     FOLDER/NAME.end     the exit status, once the step has ended
 //
-// However it ends, its whole process group ends with it.
+// When the step ends, its whole process group is killed.
 #pragma once
 
 #include <filesystem>
@@ -30,15 +30,15 @@ struct LoginStep {
     EnvironmentMap environment;
     std::string what;  // for a person: "cloning https://…"
     std::int64_t max_s = default_login_minutes * 60;
-    int touch_s = login_step_touch_s;  // how often it says that it lives, and learns that it is called off
+    int touch_s = login_step_touch_s;  // interval at which it touches its marker and checks for cancellation
 };
 
-// Success when it is over and ended well. Errors: "source.fetching", of kind in_progress: it is at work. Of kind
-// program, and the next call starts it again: "source.step" (it failed, or began again and again without an end),
-// "source.step_time" (its time was over); they may pass when the log says that the network or the disk is to blame.
+// Succeeds when the step has succeeded. Errors: "source.fetching", of kind in_progress: the step is running. Of kind
+// program, and the next call starts the step again: "source.step" (it failed, or started several times without
+// an end), "source.step_time" (it exceeded its time limit). These may pass if the log blames the network or the disk.
 [[nodiscard]] base::Status advance_login_step(const LoginStep& step, base::Clock& clock);
 
-// A step that runs ends within seconds, wherever it runs.
+// Cancels the step. A running step ends within seconds, on whichever login node it runs.
 void call_off_login_step(const std::filesystem::path& folder, std::string_view name);
 
 }  // namespace wheelyard::builder

@@ -1,4 +1,4 @@
-// Asks them one after the other.
+// Asks the places one after the other.
 #include "builder/sources/places.hpp"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ bool is_web(const std::string& where) {
     return where.starts_with("https://") || where.starts_with("http://");
 }
 
-// A folder that cannot be read is not an empty one: what it holds could be the version to build.
+// An unreadable folder is an error, not an empty one: it could contain the version to build.
 base::Result<simple::ProjectPage> list_folder(const fs::path& folder) {
     simple::ProjectPage page;
     std::error_code error;
@@ -46,7 +46,7 @@ struct Places::Place {
 std::string without_secrets(const std::string& url) {
     const auto parsed = base::parse_url(url);
     return parsed ? parsed->text_without_secrets()
-                  : parsed.error().value;  // there without what precedes an @
+                  : parsed.error().value;  // contains nothing that precedes an @
 }
 
 bool is_secure_place(const std::string& url, const std::vector<std::string>& trusted_hosts) {
@@ -101,16 +101,16 @@ base::Result<Listing> Places::ask_find_links(const std::string& where) {
     return Listing{std::move(page), without_secrets(where), {}};
 }
 
-base::Result<std::vector<Listing>> Places::ask(const std::string& project, std::vector<std::string>& told) {
-    WHEELYARD_ASSIGN(const auto asked, places());
+base::Result<std::vector<Listing>> Places::ask(const std::string& project, std::vector<std::string>& asked) {
+    WHEELYARD_ASSIGN(const auto found, places());
     std::vector<Listing> listings;
-    for (const auto& place : asked) {
+    for (const auto& place : found) {
         const std::string shown = without_secrets(place.where);
         if (!is_secure_place(place.where, pip_.trusted_hosts())) {
-            told.push_back(shown + " (" + place.origin + "; left out: http, and no trusted-host)");
+            asked.push_back(shown + " (" + place.origin + "; left out: http, and no trusted-host)");
             continue;
         }
-        told.push_back(shown + " (" + place.origin + ")");
+        asked.push_back(shown + " (" + place.origin + ")");
         if (place.find_links) {
             WHEELYARD_ASSIGN(auto listing, ask_find_links(place.where));
             listings.push_back(std::move(listing));

@@ -1,4 +1,4 @@
-// The places where pip would look for a package, in its order, and what each has: folders and pages of
+// The places where pip would look for a package, in its order, and the files in each: folders and pages of
 // find-links, then index-url, then each extra-index-url.
 #pragma once
 
@@ -14,29 +14,29 @@
 
 namespace wheelyard::builder {
 
-// What one place has of a project; of find-links, of other projects too.
+// The files of a project in one place; a find-links place may list other projects' files, too.
 struct Listing {
     simple::ProjectPage page;
     std::string place;             // without secrets
-    std::filesystem::path folder;  // where the files lie that have no URL
+    std::filesystem::path folder;  // contains the files that have no URL
 };
 
 [[nodiscard]] std::string without_secrets(const std::string& url);
-// Pure: whether pip would use this index: https, or http on this machine or a trusted host.
+// Pure: whether pip accepts this index: https, or http on this machine or a trusted host.
 [[nodiscard]] bool is_secure_place(const std::string& url, const std::vector<std::string>& trusted_hosts);
 
 class Places {
   public:
     using DefaultIndex = std::function<base::Result<std::string>()>;
 
-    // `default_index` is asked (once) only when no index is configured and no-index is not set.
+    // `default_index` is called only if no index is configured and no-index is not set, and only once.
     Places(io::HttpClient& http, simple::PipConfig pip, DefaultIndex default_index);
 
-    // `told` gets all places that were asked, and how they are configured: "https://… (PIP_INDEX_URL)".
-    // A place that does not answer is an error: its absence could choose another version.
+    // Appends every place, with its configuration, to `asked`: "https://… (PIP_INDEX_URL)". A place that does
+    // not answer is an error: without it, another version could be chosen.
     [[nodiscard]] base::Result<std::vector<Listing>> ask(const std::string& project,
-                                                         std::vector<std::string>& told);
-    // All of them by name, without secrets.
+                                                         std::vector<std::string>& asked);
+    // The names of all places, without secrets.
     [[nodiscard]] base::Result<std::string> names();
 
   private:
@@ -47,7 +47,7 @@ class Places {
     io::HttpClient& http_;
     simple::PipConfig pip_;
     DefaultIndex ask_default_index_;
-    std::string default_index_ = {};  // once asked
+    std::string default_index_ = {};  // the result of ask_default_index_
 };
 
 }  // namespace wheelyard::builder

@@ -1,4 +1,4 @@
-// The cache's entries, measured once each, and the choice among them.
+// Lists the cache's entries, measures each once, and chooses which to evict.
 #include "builder/sources/source_cache.hpp"
 
 #include <algorithm>
@@ -20,10 +20,10 @@ std::uint64_t bytes_below(const fs::path& folder) {
     std::uint64_t bytes = 0;
     std::error_code error;
     for (fs::recursive_directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
-        std::error_code gone;
-        if (at->is_symlink(gone) || !at->is_regular_file(gone)) continue;
-        const auto size = at->file_size(gone);
-        if (!gone) bytes += size;
+        std::error_code failed;
+        if (at->is_symlink(failed) || !at->is_regular_file(failed)) continue;
+        const auto size = at->file_size(failed);
+        if (!failed) bytes += size;
     }
     return bytes;
 }
@@ -39,7 +39,7 @@ std::vector<fs::path> folders_in(const fs::path& folder) {
     return found;
 }
 
-// A clone has tens of thousands of files: measured once, when it is whole.
+// A clone has tens of thousands of files, so it is measured once, when it is complete.
 std::uint64_t bytes_of_clone(const fs::path& folder) {
     const fs::path kept = folder / "bytes";
     if (const auto text = base::read_file(kept, max_record_bytes)) {
@@ -48,8 +48,9 @@ std::uint64_t bytes_of_clone(const fs::path& folder) {
     const std::uint64_t bytes = bytes_below(folder);
     std::error_code error;
     const auto used = fs::last_write_time(folder, error);
-    static_cast<void>(base::replace_file(kept, std::to_string(bytes) + "\n"));  // else measured again
-    fs::last_write_time(folder, used, error);                                   // being measured is no use
+    static_cast<void>(
+        base::replace_file(kept, std::to_string(bytes) + "\n"));  // if this fails, it is measured again
+    fs::last_write_time(folder, used, error);                     // measuring does not count as use
     return bytes;
 }
 
@@ -102,10 +103,10 @@ base::Result<std::vector<CacheEntry>> trim_cache(const fs::path& sources, std::u
     auto chosen = choose_to_remove(list_cache(sources), max_bytes, rest_after);
     for (const auto& entry : chosen) {
         std::error_code ignored;
-        // Aside first: a removal that is killed must not leave half a clone under its name.
-        const fs::path aside = sources / ("incoming-old-" + entry.folder.filename().string());
-        fs::rename(entry.folder, aside, ignored);
-        WHEELYARD_TRY(free_space(aside, breathe));
+        // Rename first: a removal that is killed must not leave half a clone under its name.
+        const fs::path renamed = sources / ("incoming-old-" + entry.folder.filename().string());
+        fs::rename(entry.folder, renamed, ignored);
+        WHEELYARD_TRY(free_space(renamed, breathe));
     }
     return chosen;
 }

@@ -1,9 +1,9 @@
-// How much the cache of sources may hold: what was used longest ago goes first.
+// Limits the size of the source cache. Eviction: least recently used.
 //
-//     WORK/sources/sha256/ab/<sha256>/     a download     its modification time is when it was last used
-//     WORK/sources/git/<repository>-<tag>/ a clone        the same; `bytes`: its size, once measured
+//     WORK/sources/sha256/ab/<sha256>/     a download     its modification time is its last use
+//     WORK/sources/git/<repository>-<tag>/ a clone        the same; the file `bytes` is its size, once measured
 //
-// Nothing of it is needed for good: who misses a source fetches it anew.
+// Every entry can be fetched again.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace wheelyard::builder {
 
-// Of the regular files in a folder; 0 where there is none.
+// Total size of the regular files in a folder; 0 if the folder does not exist.
 [[nodiscard]] std::uint64_t bytes_below(const std::filesystem::path& folder);
 
 struct CacheEntry {
@@ -24,21 +24,20 @@ struct CacheEntry {
     std::filesystem::file_time_type used;
 };
 
-// Says that an entry was used just now. Best effort: a clock that fails costs a download.
+// Marks an entry as used now. Best effort: a failure can only cost another download.
 void mark_used(const std::filesystem::path& entry);
 
-// What is in the cache under `sources`, clones that are not whole yet left out; a folder that is not there is
-// an empty cache.
+// The cache entries under `sources`, without incomplete clones. A missing folder is an empty cache.
 [[nodiscard]] std::vector<CacheEntry> list_cache(const std::filesystem::path& sources);
 
-// Pure: what to remove so that at most `max_bytes` stay, the longest unused first. Entries used after
-// `rest_after` stay whatever they hold: an attempt may be about to unpack them.
+// Pure: the entries to remove so that at most `max_bytes` remain, least recently used first. Entries used after
+// `rest_after` are never removed: an attempt may be about to unpack them.
 [[nodiscard]] std::vector<CacheEntry> choose_to_remove(std::vector<CacheEntry> entries,
                                                        std::uint64_t max_bytes,
                                                        std::filesystem::file_time_type rest_after);
 
-// Brings the cache under `sources` down to `max_bytes`; for the holder of the agent's lock. Returns what was
-// removed. What cannot be removed stays, and costs only space. Errors: as `breathe`.
+// Reduces the cache under `sources` to `max_bytes`; the caller holds the agent's lock. Returns the removed
+// entries. An entry that cannot be removed is skipped. Errors: those of `breathe`.
 [[nodiscard]] base::Result<std::vector<CacheEntry>> trim_cache(const std::filesystem::path& sources,
                                                                std::uint64_t max_bytes,
                                                                const base::Breathe& breathe);

@@ -1,4 +1,4 @@
-// Knows three kinds of entries; another one (a socket, a device) is no source.
+// Copies files, folders and symbolic links; any other entry (a socket, a device) is an error.
 #include "builder/sources/source_copy.hpp"
 
 #include <sys/types.h>
@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What is about the files themselves: their names, kinds and owners.
+// Errors about the files themselves: their names, kinds and owners.
 constexpr std::array<int, 10> lasting = {EACCES, EPERM,  ENOENT, ENOTDIR,      EEXIST,
                                          EINVAL, EISDIR, ELOOP,  ENAMETOOLONG, EFBIG};
 
@@ -48,8 +48,7 @@ base::Status copy_entry(const fs::directory_entry& entry, const fs::path& to, co
     } else if (fs::is_directory(status)) {
         fs::create_directory(to, entry.path(), error);
     } else if (!error) {
-        return base::fail("file.not_regular", "this is no file, folder or symbolic link",
-                          entry.path().native());
+        return base::fail("file.not_regular", "not a file, folder or symbolic link", entry.path().native());
     }
     if (error) return base::fail_errno("copy", entry.path().native(), error.value());
     return {};
@@ -72,8 +71,7 @@ base::Status copy_folder(const fs::path& from, const fs::path& to, const base::B
 base::Status copy_source(const fs::path& from, const fs::path& to, const base::Breathe& breathe) {
     auto copied = copy_folder(from, to, breathe);
     if (copied) return {};
-    if (copied.error().kind == base::ErrorKind::lost)
-        return copied;  // the lock: it says nothing of the source
+    if (copied.error().kind == base::ErrorKind::lost) return copied;  // the lock's error, not the source's
     return base::fail(copy_error(std::move(copied.error())));
 }
 

@@ -1,5 +1,5 @@
-// Copies a source that is a folder. A large one takes longer on a slow file system than the agent's lock is
-// believed.
+// Copies a source that is a folder. On a slow file system, a large copy takes longer than the agent's lock stays
+// valid without a refresh.
 #pragma once
 
 #include <filesystem>
@@ -9,14 +9,14 @@
 
 namespace wheelyard::builder {
 
-// The files, folders and symbolic links (as they are) of `from` into `to`, made new, with their modes as far
-// as the umask lets them. Breathes before each of them, and after each piece of a file. Errors: of
-// copy_error, and as `breathe`.
+// Copies the files, folders and symbolic links (not followed) of `from` into the new folder `to`, with their
+// modes restricted by the umask. Calls `breathe` before each entry and after each piece of a file. Errors: those
+// of copy_error and of `breathe`.
 [[nodiscard]] base::Status copy_source(const std::filesystem::path& from, const std::filesystem::path& to,
                                        const base::Breathe& breathe);
 
-// What a file system's refusal means for the source: "source.unreadable" where the source itself stays so;
-// else its own code ("os.ENOSPC", "os.ESTALE" …), as another try may find room, or the file system back.
+// Converts a file system error: "source.unreadable" if the source itself is at fault; otherwise the error keeps
+// its code ("os.ENOSPC", "os.ESTALE" …), because another try may succeed.
 [[nodiscard]] base::Error copy_error(base::Error refusal);
 
 }  // namespace wheelyard::builder

@@ -1,4 +1,4 @@
-// Asks the places that pip would ask, in its order; keeps what it downloads by digest.
+// Asks the places that pip would ask, in the same order, and caches downloads by digest.
 #include "builder/sources/sources.hpp"
 
 #include <cerrno>
@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Half a tree would leave no room on a full disk, not even for the journal's word that it waits.
+// Removes a partial tree: on a full disk it would leave no room for the journal to record the wait.
 template <typename Work>
 base::Status whole_or_nothing(const fs::path& tree, const base::Breathe& breathe, Work work) {
     auto done = work();
@@ -57,12 +57,12 @@ base::Result<SdistOffers> Sources::offers(const std::string& project) {
     return found;
 }
 
-// The recipe's index, else wherever pip looks.
+// Asks the recipe's index, or pip's places if it has none.
 base::Result<std::vector<Listing>> Sources::ask_upstream(const Recipe& recipe,
-                                                         std::vector<std::string>& told) {
-    if (recipe.index.empty()) return places_.ask(recipe.package, told);
+                                                         std::vector<std::string>& asked) {
+    if (recipe.index.empty()) return places_.ask(recipe.package, asked);
     WHEELYARD_ASSIGN(auto page, simple::fetch_project(http_, recipe.index, recipe.package));
-    told.push_back(recipe.index + " (the recipe's upstream)");
+    asked.push_back(recipe.index + " (the recipe's upstream)");
     std::vector<Listing> listings;
     if (page) listings.push_back({std::move(*page), recipe.index, {}});
     return listings;
@@ -106,16 +106,16 @@ fs::path Sources::cached(const SourceRecord& source) const {
     return directory_ / "sha256" / source.sha256.substr(0, 2) / source.sha256 / source.filename;
 }
 
-// Moves a complete file into the cache once its digest is known to be the expected one.
+// Checks a complete file's digest, then moves it into the cache.
 base::Status Sources::adopt(const fs::path& file, const std::string& expected, SourceRecord& source,
                             const std::string& place) {
     WHEELYARD_ASSIGN(source.sha256, base::sha256_hex_of_file(file));
     if (!expected.empty() && source.sha256 != expected) {
         return base::fail("source.hash_mismatch",
-                          source.filename + " from " + place + " has other bytes than promised: sha256 " +
+                          source.filename + " from " + place + " has the wrong digest: sha256 " +
                               source.sha256 + " instead of " + expected,
                           source.filename,
-                          "find out who changed it; if the recipe is wrong, mend its sha256");
+                          "check why the file differs; if the recipe is wrong, fix its sha256");
     }
     WHEELYARD_TRY(base::make_directories(cached(source).parent_path()));
     return base::rename_durably(file, cached(source));
@@ -180,7 +180,7 @@ base::Result<SourceRecord> Sources::fetch_sdist(const Recipe& recipe, const std:
                           checked.place + " offers " + checked.filename + " with sha256 " + checked.sha256 +
                               ", but the recipe states " + pinned,
                           checked.filename,
-                          "find out who changed it; if the recipe is wrong, mend its sha256");
+                          "check why the file differs; if the recipe is wrong, fix its sha256");
     }
     if (!pinned.empty()) checked.sha256 = pinned;
     WHEELYARD_TRY(fetch_file(checked, source, breathe));
@@ -192,13 +192,13 @@ base::Result<SourceRecord> Sources::fetch(const Recipe& recipe, const std::strin
     if (recipe.source == SourceKind::sdist) return fetch_sdist(recipe, version, breathe);
     if (recipe.source == SourceKind::git) {
         if (git_) return git_->fetch(recipe, version, breathe);
-        return base::fail("source.git", "There is no git to clone with", recipe.url);
+        return base::fail("source.git", "git is not available to clone with", recipe.url);
     }
     SourceRecord source;
     source.kind = source_kind_text(recipe.source);
     if (recipe.source == SourceKind::upstream) {
         source.origin = recipe.index;
-        if (source.origin.empty()) {  // pip chooses among them when the job runs
+        if (source.origin.empty()) {  // pip chooses the place when the job runs
             WHEELYARD_ASSIGN(source.origin, places_.names());
         }
         return source;
@@ -221,7 +221,7 @@ base::Result<SourceRecord> Sources::fetch(const Recipe& recipe, const std::strin
     WHEELYARD_ASSIGN(const auto url, base::parse_url(offer.url));
     WHEELYARD_ASSIGN(source.filename, base::last_segment(url));
     if (!is_file_name(source.filename))
-        return base::fail("source.name", "The tarball's URL ends in no file name", offer.place);
+        return base::fail("source.name", "The tarball's URL does not end in a file name", offer.place);
     source.origin = offer.place;
     WHEELYARD_TRY(fetch_file(offer, source, breathe));
     return source;
@@ -229,16 +229,17 @@ base::Result<SourceRecord> Sources::fetch(const Recipe& recipe, const std::strin
 
 base::Status Sources::put_beside(const Recipe& recipe, const fs::path& build, const base::Breathe& breathe) {
     for (const auto& one : recipe.beside) {
-        if (!git_) return base::fail("source.git", "There is no git to clone with", one.url);
+        if (!git_) return base::fail("source.git", "git is not available to clone with", one.url);
         const fs::path into = build / "beside" / one.name;
         std::error_code error;
         if (fs::exists(into, error)) continue;
         WHEELYARD_ASSIGN(const auto source, git_->fetch(one.url, one.tag, breathe));
-        const fs::path aside = into.string() + ".aside";
-        WHEELYARD_TRY(base::remove_tree(aside, breathe));
+        const fs::path temporary = into.string() + ".aside";
+        WHEELYARD_TRY(base::remove_tree(temporary, breathe));
         WHEELYARD_TRY(base::make_directories(into.parent_path()));
-        WHEELYARD_TRY(whole_or_nothing(aside, breathe, [&] { return git_->unpack(source, aside, breathe); }));
-        WHEELYARD_TRY(base::rename_durably(aside, into));
+        WHEELYARD_TRY(
+            whole_or_nothing(temporary, breathe, [&] { return git_->unpack(source, temporary, breathe); }));
+        WHEELYARD_TRY(base::rename_durably(temporary, into));
     }
     return {};
 }
@@ -252,25 +253,25 @@ base::Status Sources::fill(const Recipe& recipe, SourceRecord& source, const fs:
                            const base::Breathe& breathe) const {
     WHEELYARD_TRY(base::remove_tree(tree, breathe));
     WHEELYARD_TRY(base::make_directories(tree));
-    if (recipe.source == SourceKind::upstream) return {};  // there is nothing to build
+    if (recipe.source == SourceKind::upstream) return {};  // nothing to build
     if (recipe.source == SourceKind::git) {
         source.folder = recipe.package;
         WHEELYARD_TRY(git_ ? git_->unpack(source, tree / source.folder, breathe)
-                           : base::fail("source.git", "There is no git to clone with", recipe.url));
+                           : base::fail("source.git", "git is not available to clone with", recipe.url));
     } else if (recipe.source == SourceKind::path) {
         source.folder = recipe.package;
         WHEELYARD_TRY(copy_source(recipe.path, tree / source.folder, breathe));
     } else {
-        // Scratch file systems purge and cut files; the digest was checked when it came.
+        // Scratch file systems purge and truncate files, so the digest is checked again.
         const auto digest = base::sha256_hex_of_file(cached(source));
-        const bool gone = !digest && digest.error().os_error == ENOENT;
-        if (!digest && !gone) return tl::unexpected(digest.error());
-        if (gone || *digest != source.sha256) {
+        const bool is_missing = !digest && digest.error().os_error == ENOENT;
+        if (!digest && !is_missing) return tl::unexpected(digest.error());
+        if (is_missing || *digest != source.sha256) {
             WHEELYARD_TRY(base::remove_file(cached(source)));
             return base::fail_as(base::ErrorKind::missing, base::Recovery::retry,
                                  {"source.cache",
-                                  gone ? "A downloaded source is gone from the work folder"
-                                       : "A downloaded source has other bytes than when it came",
+                                  is_missing ? "A downloaded source is missing from the work folder"
+                                             : "A downloaded source was changed or damaged",
                                   cached(source).string(), "it is downloaded again"});
         }
         WHEELYARD_ASSIGN(const auto names, io::unpack(cached(source), tree, {}, breathe));

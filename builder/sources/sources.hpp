@@ -1,8 +1,8 @@
-// Sources: which sdist of which index, downloaded once, checked by hash, unpacked into an attempt's tree.
+// Sources: finds an sdist, downloads it once, checks its hash and unpacks it into an attempt's tree.
 //
-//     WORK/sources/sha256/ab/<sha256>/markupsafe-3.0.2.tar.gz     the cache, checked again before each use
+//     WORK/sources/sha256/ab/<sha256>/markupsafe-3.0.2.tar.gz     the cache, verified before each use
 //
-// Places are asked in pip's order (places.hpp).
+// It asks the places in pip's order (places.hpp).
 #pragma once
 
 #include <filesystem>
@@ -30,34 +30,35 @@ class Sources {
     using DefaultIndex = Places::DefaultIndex;
     using Note = std::function<void(const std::string&)>;
 
-    // `default_index` is asked (once) only when no index is configured and no-index is not set.
+    // `default_index` is called only if no index is configured and no-index is not set, and only once.
     Sources(io::HttpClient& http, const std::filesystem::path& work_directory, simple::PipConfig pip,
             DefaultIndex default_index);
 
-    // Without it, recipes whose source is a repository are refused.
+    // Without this call, recipes whose source is a repository are errors.
     void use_git(GitSource git) { git_.emplace(std::move(git)); }
 
-    // What there is to build of a recipe's package, wherever its source is.
+    // The versions of a recipe's package that can be built, for any kind of source.
     [[nodiscard]] base::Result<SdistOffers> offers(const Recipe& recipe);
-    // A place that does not answer is an error: its absence could choose another version.
+    // A place that does not answer is an error: without it, another version could be chosen.
     [[nodiscard]] base::Result<SdistOffers> offers(const std::string& project);
 
-    // Finds, downloads into the cache and checks; fills kind, origin, filename and sha256. Redoable.
+    // Finds a source, downloads it into the cache and checks it. Fills kind, origin, filename and sha256. Idempotent.
     [[nodiscard]] base::Result<SourceRecord> fetch(const Recipe& recipe, const std::string& version,
                                                    const base::Breathe& breathe);
-    // Unpacks (or copies) into `tree`, made new, and reads the build system. Redoable. "source.cache": the
-    // download is gone or damaged, and was removed: fetch it anew. Other errors: as copy_source.
+    // Unpacks (or copies) into the new folder `tree` and reads the build system. Idempotent. Error
+    // "source.cache": the download was missing or damaged and has been removed; fetch it again. Other errors: as
+    // copy_source.
     [[nodiscard]] base::Status unpack(const Recipe& recipe, SourceRecord& source,
                                       const std::filesystem::path& tree, const base::Breathe& breathe) const;
 
-    // The repositories that a recipe wants beside its own, in BUILD/beside/NAME; one that is there stays.
-    // Errors: as fetch and unpack.
+    // Puts the recipe's additional repositories into BUILD/beside/NAME; existing ones are kept. Errors: those of
+    // fetch and unpack.
     [[nodiscard]] base::Status put_beside(const Recipe& recipe, const std::filesystem::path& build,
                                           const base::Breathe& breathe);
 
-    // Removes unfinished downloads of an agent that was killed; for the holder of the lock.
+    // Removes unfinished downloads of a killed agent; the caller holds the lock.
     [[nodiscard]] base::Status sweep(const base::Breathe& breathe) const;
-    // Removes what was used longest ago until the cache holds at most so many bytes; for the holder of the
+    // Removes the least recently used entries until the cache has at most `max_bytes`; the caller holds the
     // lock.
     [[nodiscard]] base::Status trim(std::uint64_t max_bytes, const base::Breathe& breathe) const;
 
@@ -65,7 +66,7 @@ class Sources {
     [[nodiscard]] base::Status fill(const Recipe& recipe, SourceRecord& source,
                                     const std::filesystem::path& tree, const base::Breathe& breathe) const;
     [[nodiscard]] base::Result<std::vector<Listing>> ask_upstream(const Recipe& recipe,
-                                                                  std::vector<std::string>& told);
+                                                                  std::vector<std::string>& asked);
     [[nodiscard]] base::Result<SourceRecord> fetch_sdist(const Recipe& recipe, const std::string& version,
                                                          const base::Breathe& breathe);
     [[nodiscard]] base::Status fetch_file(const SdistOffer& offer, SourceRecord& source,

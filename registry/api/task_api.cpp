@@ -137,7 +137,8 @@ wire::Answered<wire::Task> TaskApi::visible_task(const http::ApiRequest& request
     if (may_see(token, task->wish)) return *std::move(task);
     return fail(request, token,
                 {"task.no_such_task", "There is no task with this id", task->id,
-                 "check the id with the person who added the task"});
+                 "check the id with the person who added the task", base::Recovery::never,
+                 base::ErrorKind::missing});
 }
 
 wire::Answered<wire::Task> TaskApi::task_for(const http::ApiRequest& request, const Identity& token,

@@ -1,6 +1,5 @@
-// A farm that is quick and needs no network: a Python whose venv and pip are twenty lines of bash, a project
-// of one wheel, a registry that is a folder. Everything else is real: journal, script, bash, claim, exit
-// record, inspection.
+// A fast farm without a network. Fake: a Python whose venv and pip are twenty lines of bash, a project with one
+// wheel, a registry in a folder. Real: journal, script, bash, claim, exit record, inspection.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -42,14 +41,14 @@ inline std::string read(const fs::path& file) {
     return *text;
 }
 
-// As the HTTP client says it.
+// The same error as the HTTP client's.
 inline tl::unexpected<base::Error> unreachable() {
     return base::fail_as(base::ErrorKind::unreachable, base::Recovery::retry,
                          {"http.connect", "The registry is down"});
 }
 
-// Counts each build in the file `count`; fails while `break` exists, and once with the text of `says`; waits
-// for a reader of the fifo `gate` while that exists.
+// Counts each build in the file `count`. Fails while `break` exists, and once with the text of `says`. While the
+// fifo `gate` exists, waits for its reader.
 constexpr std::string_view fake_python = R"sh(#!/bin/bash
 set -eu
 farm={{farm}}
@@ -75,7 +74,7 @@ case "$1 ${2-} ${3-}" in
 esac
 )sh";
 
-// A registry in a folder: survives an agent that is killed. Refuses or disappears when told.
+// A registry in a folder: survives a killed agent. Its members make it refuse uploads or be unreachable.
 class FolderRegistry final : public Registry {
   public:
     explicit FolderRegistry(fs::path folder, std::string index = "test")
@@ -127,10 +126,10 @@ class FolderRegistry final : public Registry {
     }
     [[nodiscard]] bool has(const std::string& filename) const { return fs::exists(folder_ / filename); }
     bool down = false;
-    std::function<void()> asked = {};  // something that happens meanwhile
-    bool unauthorised = false;         // does not know the token
-    bool busy = false;                 // takes no upload now
-    bool forgets = false;              // says that it took a wheel, and shows nothing
+    std::function<void()> asked = {};  // called during a request
+    bool unauthorised = false;         // refuses the token
+    bool busy = false;                 // refuses uploads for now
+    bool forgets = false;              // accepts a wheel, but does not show it
     std::string refusal;
     int uploads = 0;
     [[nodiscard]] std::set<std::string> promoted() const {
@@ -155,8 +154,7 @@ class FolderRegistry final : public Registry {
     std::string index_;
 };
 
-// Runs each job to its end inside submit(), so that tests need not wait; everything else is the local
-// scheduler's.
+// Runs each job to its end inside submit(), so that tests need not wait. The local scheduler does the rest.
 class PromptScheduler final : public Scheduler {
   public:
     explicit PromptScheduler(const base::Clock& clock) : local_(clock) {}
@@ -165,7 +163,7 @@ class PromptScheduler final : public Scheduler {
         command.argv = {"/bin/bash", "-c", "exec /bin/bash \"$0\" > \"$1\" 2>&1",
                         job.folder.script().string(), job.folder.log().string()};
         command.environment = job.environment;
-        command.timeout_ms = 0;  // on a busy machine a job takes minutes; nobody is to end it
+        command.timeout_ms = 0;  // on a busy machine a job may take minutes
         WHEELYARD_ASSIGN([[maybe_unused]] const auto finished, base::run_command(command));
         return {};
     }
@@ -186,7 +184,7 @@ inline test_support::WheelWriter demo_wheel(const std::string& version = "1.0") 
     return wheel;
 }
 
-// The site, its world and as many agents as a test wants.
+// A site with its services, for any number of agents.
 struct Farm {
     base::TempDir folder = *base::TempDir::make("farm");
     Site site;
@@ -203,7 +201,7 @@ struct Farm {
     Scheduler* scheduler = &prompt;
     base::Clock* agents_clock = &clock;
     std::vector<std::string> notes;
-    fs::path governor;  // none: a farm is quick
+    fs::path governor;  // empty: no governor, to be fast
 
     Farm() {
         const fs::path root = folder.path();
@@ -230,7 +228,7 @@ struct Farm {
         must(journal->prepare());
     }
 
-    // What the next builds yield.
+    // Sets the wheel that the next builds produce.
     void offer_wheel(const test_support::WheelWriter& wheel) const {
         fs::remove_all(folder.path() / "prebuilt");
         write(folder.path() / "prebuilt" / wheel.filename(), wheel.bytes());
@@ -264,10 +262,10 @@ struct Farm {
         Agent agent(parts());
         auto report = agent.tick();
         REQUIRE_MESSAGE(report.has_value(), report.error().text());
-        clock.sleep_ms(max_wait_ms * 2);  // whatever waits may try again at the next tick
+        clock.sleep_ms(max_wait_ms * 2);  // longer than every wait, so the next tick tries again
         return std::move(*report);
     }
-    // Ticks until nothing is active or wanted; bounded.
+    // Ticks until nothing is active or wanted; limited.
     TickReport settle() {
         for (int count = 0; count < 40; ++count) {
             TickReport report = tick();
@@ -280,7 +278,7 @@ struct Farm {
         return {};
     }
     [[nodiscard]] std::vector<Attempt> attempts() const { return journal->read()->attempts; }
-    // How many builds really ran.
+    // The number of builds that ran.
     [[nodiscard]] std::size_t builds() const {
         const auto text = base::read_file(folder.path() / "count", base::mib);
         return text ? base::split_lines(*text).size() : 0;

@@ -1,5 +1,5 @@
-// A task service in a folder, with one task: survives an agent that is killed, disappears, loses its answers,
-// and takes its lease back when told. Its wheel goes to a staging index of its own, or where `target` says.
+// A task service in a folder, with one task: survives a killed agent. Its members make it unreachable, lose answers
+// or end the lease. The wheel goes to its own staging index or to the index `target`.
 #pragma once
 
 #include <filesystem>
@@ -14,7 +14,7 @@
 
 namespace wheelyard::builder::testing {
 
-// The claim's uploads, counted.
+// Counts a claim's uploads.
 class GrantedUploads final : public Registry {
   public:
     using During = std::function<void(const io::HttpProgress&)>;
@@ -91,7 +91,7 @@ class FolderTasks final : public TaskService {
         return std::make_unique<GrantedUploads>(index == "staging" ? staging : registry_, granted, during);
     }
 
-    // The lease is over; the task is queued again, or another agent's.
+    // Ends the lease; the task is queued again, or another agent claims it.
     void end_lease(bool taken_by_another) {
         put("over-" + get("claim"), "");
         fs::remove(folder_ / "claim");
@@ -109,17 +109,17 @@ class FolderTasks final : public TaskService {
     [[nodiscard]] bool is_claimed() const { return has("claim"); }
 
     FolderRegistry staging;
-    std::string target = "staging";  // or "test", the site's own
+    std::string target = "staging";  // or "test", the site's own index
     wire::TaskWish wish{"test", "demo", "1.0", "3.11", ""};
-    wire::ClaimOffer offered;  // the last one
+    wire::ClaimOffer offered;  // the last offer
     bool queued = true;
     bool down = false;
-    bool loses_answer = false;           // of the next claim
-    GrantedUploads::During during;       // an upload
-    std::optional<base::Error> refusal;  // of every renewal
-    std::vector<std::string> renewed;    // claims
-    int requests = 0;                    // claims and renewals
-    int granted = 0;                     // uploads
+    bool loses_answer = false;           // loses the answer to the next claim
+    GrantedUploads::During during;       // called during an upload
+    std::optional<base::Error> refusal;  // the answer to every renewal
+    std::vector<std::string> renewed;    // the renewed claims
+    int requests = 0;                    // number of claims and renewals
+    int granted = 0;                     // number of uploads
     int ends = 0;
 
   private:

@@ -1,5 +1,4 @@
-// Waits for a step that runs beside the agent: on a slow machine it is still at work when the first look
-// ends.
+// Waits for a step that runs in a separate process: on a slow machine it may still run after the first poll.
 #pragma once
 
 #include "lib/base/clock.hpp"

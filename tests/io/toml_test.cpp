@@ -224,7 +224,7 @@ TEST_CASE("tables with arbitrary keys return their names, and callers may report
               CHECK(packages.table("torch").place("version") == "/etc/farm/site.toml:2:1");
               CHECK(packages.table("torch").place() == "/etc/farm/site.toml:1:1");
               packages.table("torch").report("version", "`x` is not a version");
-          }) == "/etc/farm/site.toml:2:11: `x` is no version");
+          }) == "/etc/farm/site.toml:2:11: `x` is not a version");
     CHECK(TomlTable().keys().empty());
     CHECK(TomlTable().place().empty());
     CHECK(TomlTable().string("x").empty());

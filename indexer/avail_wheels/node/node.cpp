@@ -118,7 +118,7 @@ Node node_from_json(const Json& json) {
         if (auto python = parse_python(text)) node.pythons.push_back(std::move(*python));
     }
     node.python_program = json.string_or("python_program", {});
-    node.modules = json.texts("modules");
+    if (json.find("modules") != nullptr) node.modules = json.texts("modules");
     return node;
 }
 

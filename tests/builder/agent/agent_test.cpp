@@ -1,4 +1,4 @@
-// The agent as a whole: what it does, and that it converges when it is killed at every step.
+// The whole agent: its results, and that it converges when it is killed at any step.
 #include "builder/agent/agent.hpp"
 
 #include <doctest/doctest.h>
@@ -21,7 +21,7 @@ namespace {
 using testing::Farm;
 namespace fs = std::filesystem;
 
-// One tick in a process of its own, which `stop_at` may end; its wait status.
+// Runs one tick in a child process, which the failpoint `stop_at` may kill; returns its wait status.
 int tick_in_child(Farm& farm, const std::string& stop_at) {
     const pid_t child = ::fork();
     REQUIRE(child >= 0);
@@ -36,7 +36,7 @@ int tick_in_child(Farm& farm, const std::string& stop_at) {
     return WEXITSTATUS(status);
 }
 
-TEST_CASE("a wanted wheel is built, inspected, uploaded and found on its page") {
+TEST_CASE("a wanted wheel is built, inspected, uploaded and visible on its page") {
     Farm farm;
     const TickReport report = farm.settle();
     CHECK(report.plan.count(CellState::have) == 1);
@@ -65,12 +65,12 @@ TEST_CASE("a second tick has nothing to do") {
     CHECK(farm.registry.uploads == 1);
 }
 
-TEST_CASE("killed at every step, the next ticks converge and nothing is built twice") {
+TEST_CASE("after a kill at any step the next ticks converge, and nothing is built twice") {
     std::set<std::string> stopped;
     for (const auto point : stop_points) {
         CAPTURE(point);
         Farm farm;
-        // The point may lie in a later tick: steps after the job's start are taken when its end is seen.
+        // A later tick may reach the failpoint: steps after the job's start run when its end is seen.
         for (int tick = 0; tick < 4 && !stopped.contains(std::string(point)); ++tick) {
             if (tick_in_child(farm, std::string(point)) == 137) stopped.insert(std::string(point));
         }
@@ -83,7 +83,7 @@ TEST_CASE("killed at every step, the next ticks converge and nothing is built tw
     CHECK_MESSAGE(stopped.size() == stop_points.size(), "a step in the table was never reached");
 }
 
-TEST_CASE("killed again and again at the same step, it still converges") {
+TEST_CASE("the agent converges even if it is killed repeatedly at the same step") {
     for (const auto point : stop_points) {
         CAPTURE(point);
         Farm farm;
@@ -94,14 +94,14 @@ TEST_CASE("killed again and again at the same step, it still converges") {
     }
 }
 
-TEST_CASE("a job outlives its agent, is found again while it runs, and runs once") {
+TEST_CASE("a job outlives its agent, is found again while it runs, and runs only once") {
     Farm farm;
     farm.scheduler = &farm.local;
     const fs::path gate = farm.folder.path() / "gate";
     REQUIRE(::mkfifo(gate.c_str(), 0600) == 0);
     CHECK(tick_in_child(farm, "submit.started") == 137);
     {
-        // The build announces itself on the fifo and is held there until we read.
+        // The build opens the fifo and blocks there until the test reads.
         const base::Fd reader(::open(gate.c_str(), O_RDONLY | O_CLOEXEC));
         const TickReport report = farm.tick();
         REQUIRE(report.active.size() == 1);
@@ -118,14 +118,14 @@ TEST_CASE("a job outlives its agent, is found again while it runs, and runs once
     CHECK(farm.attempts().size() == 1);
 }
 
-TEST_CASE("a job that is killed without a word is tried again") {
+TEST_CASE("a job that is killed without an exit record is tried again") {
     Farm farm;
     farm.scheduler = &farm.local;
     const fs::path gate = farm.folder.path() / "gate";
     REQUIRE(::mkfifo(gate.c_str(), 0600) == 0);
     farm.tick();
     {
-        const base::Fd reader(::open(gate.c_str(), O_RDONLY | O_CLOEXEC));  // the build has begun
+        const base::Fd reader(::open(gate.c_str(), O_RDONLY | O_CLOEXEC));  // opens when the build has begun
         const AttemptFolder folder{farm.site.work_directory / "attempts" / farm.attempts().front().id};
         const auto owner = parse_owner(testing::read(folder.owner()));
         REQUIRE(owner.has_value());
@@ -142,7 +142,7 @@ TEST_CASE("a job that is killed without a word is tried again") {
     CHECK(farm.attempts().back().number == 2);
 }
 
-// Until `done`, which another process brings about.
+// Waits until `done`, which depends on another process.
 template <typename Condition>
 void wait_until(Condition done) {
     for (int look = 0; look < 50'000'000 && !done(); ++look)
@@ -150,7 +150,7 @@ void wait_until(Condition done) {
     REQUIRE(done());
 }
 
-TEST_CASE("a job whose time is over is told to end, killed if it does not hear, and another one is tried") {
+TEST_CASE("an overdue job is asked to end, killed if it does not, and followed by another attempt") {
     for (const bool deaf : {false, true}) {
         CAPTURE(deaf);
         Farm farm;
@@ -161,12 +161,12 @@ TEST_CASE("a job whose time is over is told to end, killed if it does not hear, 
         REQUIRE(::mkfifo(gate.c_str(), 0600) == 0);
         farm.tick();
         const AttemptFolder folder{farm.site.work_directory / "attempts" / farm.attempts().front().id};
-        wait_until([&] { return farm.builds() == 1; });  // and stays in front of the gate
+        wait_until([&] { return farm.builds() == 1; });  // and blocks at the gate
         farm.tick();
-        farm.tick();  // ten minutes later
+        farm.tick();  // after ten minutes
         CHECK(farm.attempts().front().state == State::running);
         CHECK(farm.attempts().front().told_to_end == 0);
-        farm.tick();  // twenty
+        farm.tick();  // after twenty minutes
         CHECK(farm.attempts().front().told_to_end != 0);
         if (deaf) {
             const auto owner = parse_owner(testing::read(folder.owner()));
@@ -185,7 +185,7 @@ TEST_CASE("a job whose time is over is told to end, killed if it does not hear, 
     }
 }
 
-TEST_CASE("what a finished job left running is ended") {
+TEST_CASE("processes that a finished job left running are killed") {
     Farm farm;
     farm.scheduler = &farm.local;
     const fs::path left = farm.folder.path() / "left";
@@ -202,7 +202,7 @@ TEST_CASE("what a finished job left running is ended") {
     wait_until([&] { return base::process_start_time(pid) == 0; });
 }
 
-TEST_CASE("a build that fails is tried max_attempts times and then given up with the first error") {
+TEST_CASE("a failing build is tried max_attempts times and then given up with the first error") {
     Farm farm;
     testing::write(farm.folder.path() / "break", "");
     const TickReport report = farm.settle();
@@ -219,7 +219,7 @@ TEST_CASE("a build that fails is tried max_attempts times and then given up with
     CHECK(outcome->diagnosis->phase == "build");
     CHECK(outcome->diagnosis->first_error == "x.c:1:1: error: it is broken");
 
-    SUBCASE("retry lets it be tried again") {
+    SUBCASE("retry starts it again") {
         fs::remove(farm.folder.path() / "break");
         Agent agent(farm.parts());
         REQUIRE(agent.retry("demo-1.0-cp311").has_value());
@@ -228,10 +228,10 @@ TEST_CASE("a build that fails is tried max_attempts times and then given up with
     }
 }
 
-TEST_CASE("what the doctor knows decides what the agent tries by itself") {
+TEST_CASE("the doctor's diagnosis decides what the agent retries automatically") {
     struct Row {
         const char* says;
-        const char* code;   // of the failure
+        const char* code;   // the failure's
         const char* cause;  // the doctor's
         std::size_t attempts;
         int cores;  // of the second attempt
@@ -276,7 +276,7 @@ TEST_CASE("what the doctor knows decides what the agent tries by itself") {
     }
 }
 
-TEST_CASE("remedies end: a build that needs what nobody can give is given up") {
+TEST_CASE("remedies are limited: a build that still runs out of memory with fewer cores is given up") {
     Farm farm;
     farm.site.cores = 8;
     for (int count = 0; count < 10; ++count) {
@@ -299,7 +299,7 @@ TEST_CASE("a wheel that breaks the rules is refused before upload, with the verd
     CHECK(farm.registry.uploads == 0);
 }
 
-TEST_CASE("a wheel that the registry would only quarantine is sent, for a person to decide there") {
+TEST_CASE("a wheel that the registry would only quarantine is uploaded") {
     Farm farm;
     farm.offer_wheel(testing::demo_wheel().add("demo_data/broken.so",
                                                "\x7f"
@@ -311,14 +311,14 @@ TEST_CASE("a wheel that the registry would only quarantine is sent, for a person
     CHECK(verdicts.front().find("elf.malformed") != std::string::npos);
 }
 
-TEST_CASE("a build that yields another version than wanted is refused") {
+TEST_CASE("a wheel of another version than wanted is refused") {
     Farm farm;
     farm.offer_wheel(testing::demo_wheel("1.1"));
     CHECK(farm.settle().plan.cells.front().reason.find("another wheel than demo 1.0") != std::string::npos);
     CHECK(farm.registry.uploads == 0);
 }
 
-TEST_CASE("a want with a local label takes only that label, one without takes any") {
+TEST_CASE("a want with a local label accepts only that label, one without accepts any") {
     Farm other;
     other.site.wants = {{"demo", {"1.0+a"}, {"3.11"}}};
     other.offer_wheel(testing::demo_wheel("1.0+b"));
@@ -360,7 +360,7 @@ TEST_CASE("a built wheel waits while its Python does not answer") {
     CHECK(farm.builds() == 1);
 }
 
-TEST_CASE("while the registry is down nothing new starts, and a built wheel waits for it") {
+TEST_CASE("while the registry is down no attempt starts, and a built wheel waits") {
     Farm farm;
     farm.registry.down = true;
     TickReport report = farm.tick();
@@ -368,7 +368,7 @@ TEST_CASE("while the registry is down nothing new starts, and a built wheel wait
     CHECK(farm.attempts().empty());
 
     farm.registry.down = false;
-    farm.tick();  // built by the prompt scheduler
+    farm.tick();  // the prompt scheduler builds it
     farm.registry.down = true;
     report = farm.tick();
     REQUIRE(report.active.size() == 1);
@@ -380,7 +380,7 @@ TEST_CASE("while the registry is down nothing new starts, and a built wheel wait
     CHECK(farm.builds() == 1);
 }
 
-TEST_CASE("a built wheel whose folder cannot be read is waited for, not given up") {
+TEST_CASE("an attempt whose wheel folder cannot be read waits and is not given up") {
     Farm farm;
     CHECK(tick_in_child(farm, "journal.built") != 137);
     CHECK(tick_in_child(farm, "journal.built") == 137);
@@ -396,7 +396,7 @@ TEST_CASE("a built wheel whose folder cannot be read is waited for, not given up
     CHECK(farm.builds() == 1);
 }
 
-TEST_CASE("a wheel that the registry refuses is kept, and retry offers it again without a build") {
+TEST_CASE("a wheel that the registry refuses is kept, and retry uploads it again without a build") {
     Farm farm;
     farm.registry.refusal = "no right on this index";
     TickReport report = farm.settle();
@@ -409,7 +409,7 @@ TEST_CASE("a wheel that the registry refuses is kept, and retry offers it again 
     CHECK(farm.builds() == 1);
 }
 
-TEST_CASE("a token that is not taken is said once, pauses the uploads, and keeps every wheel") {
+TEST_CASE("a refused token is reported once and pauses the uploads, and every wheel is kept") {
     Farm farm;
     farm.registry.unauthorised = true;
     for (int count = 0; count < 4; ++count) {
@@ -417,7 +417,7 @@ TEST_CASE("a token that is not taken is said once, pauses the uploads, and keeps
         if (count > 0) REQUIRE(report.uploads_paused.has_value());
     }
     CHECK(farm.attempts().front().state == State::uploading);
-    CHECK(farm.attempts().front().wheel.sends == 0);  // none of them counts
+    CHECK(farm.attempts().front().wheel.sends == 0);  // refused tries do not count
     CHECK(std::count_if(farm.notes.begin(), farm.notes.end(), [](const std::string& note) {
               return note.find("The token is expired") != std::string::npos;
           }) == 1);
@@ -427,10 +427,10 @@ TEST_CASE("a token that is not taken is said once, pauses the uploads, and keeps
     CHECK(!farm.tick().uploads_paused.has_value());
 }
 
-TEST_CASE("once the token is not taken, no other wheel is sent in that tick") {
+TEST_CASE("after a refused token no other wheel is uploaded in that tick") {
     Farm farm;
     farm.tick();
-    Attempt other = farm.attempts().front();  // a second attempt with a wheel of its own
+    Attempt other = farm.attempts().front();  // a second attempt with its own wheel
     fs::copy(farm.site.work_directory / "attempts" / other.id,
              farm.site.work_directory / "attempts" / "wother", fs::copy_options::recursive);
     other.id = "wother";
@@ -448,7 +448,7 @@ TEST_CASE("once the token is not taken, no other wheel is sent in that tick") {
     }
 }
 
-TEST_CASE("a work folder that is not mounted stops the tick and loses nothing") {
+TEST_CASE("if the work folder is not mounted, the tick stops and loses nothing") {
     Farm farm;
     farm.tick();
     REQUIRE(farm.attempts().front().state == State::submitting);
@@ -471,7 +471,7 @@ TEST_CASE("a work folder that is not mounted stops the tick and loses nothing") 
     CHECK(farm.builds() == 1);
 }
 
-TEST_CASE("a state folder that is not mounted stops the tick, and nothing is built twice") {
+TEST_CASE("if the state folder is not mounted, the tick stops and builds nothing twice") {
     Farm farm;
     farm.settle();
     fs::rename(farm.site.state_directory, farm.folder.path() / "unmounted");
@@ -483,11 +483,11 @@ TEST_CASE("a state folder that is not mounted stops the tick, and nothing is bui
     CHECK(agent.tick().has_value());
     CHECK(farm.builds() == 1);
     fs::remove_all(farm.site.state_directory);
-    fs::create_directories(farm.site.state_directory / "attempts");  // as its advice says
+    fs::create_directories(farm.site.state_directory / "attempts");  // as the error advises
     CHECK(agent.tick().has_value());
 }
 
-TEST_CASE("an empty work folder of a site with nothing under way is taken into use") {
+TEST_CASE("an empty work folder of a site without active attempts is used") {
     Farm farm;
     farm.settle();
     fs::remove_all(farm.site.work_directory);
@@ -495,12 +495,12 @@ TEST_CASE("an empty work folder of a site with nothing under way is taken into u
     CHECK(fs::exists(farm.site.work_directory / work_marker));
 }
 
-TEST_CASE("retry means the attempt with the highest number, whatever the clocks said") {
+TEST_CASE("retry selects the attempt with the highest number, not the latest id") {
     Farm farm;
     farm.registry.refusal = "no right on this index";
     farm.settle();
     Attempt older = farm.attempts().front();
-    older.id = "wzzzzzzzzzzzzzz";  // sorts last, by a clock that was ahead
+    older.id = "wzzzzzzzzzzzzzz";  // sorts last, from a clock that was ahead
     older.number = 0;
     older.failure->phase = "build";
     testing::must(farm.journal->write(older));
@@ -508,12 +508,12 @@ TEST_CASE("retry means the attempt with the highest number, whatever the clocks 
     Agent agent(farm.parts());
     const auto done = agent.retry("demo-1.0-cp311");
     REQUIRE(done.has_value());
-    CHECK(done->find("offers its wheel again") != std::string::npos);
+    CHECK(done->find("uploads its wheel again") != std::string::npos);
     CHECK(farm.settle().plan.count(CellState::have) == 1);
     CHECK(farm.builds() == 1);
 }
 
-TEST_CASE("a clock that stepped back holds nothing up") {
+TEST_CASE("a clock that stepped back delays nothing") {
     Farm farm;
     farm.tick();
     farm.registry.down = true;
@@ -525,7 +525,7 @@ TEST_CASE("a clock that stepped back holds nothing up") {
     CHECK(farm.builds() == 1);
 }
 
-TEST_CASE("a wheel that was taken and is not shown is looked for, not sent again, and at last reported") {
+TEST_CASE("a wheel that was accepted but never appears is not sent again, and is reported in the end") {
     Farm farm;
     farm.registry.forgets = true;
     TickReport report = farm.tick();
@@ -545,7 +545,7 @@ TEST_CASE("a wheel that was taken and is not shown is looked for, not sent again
     CHECK(farm.builds() == 1);
 }
 
-TEST_CASE("a wheel is sent a bounded number of times, and retry counts anew") {
+TEST_CASE("a wheel is sent a limited number of times, and retry resets the count") {
     Farm farm;
     farm.registry.busy = true;
     farm.settle();
@@ -584,7 +584,7 @@ TEST_CASE("a pure wheel serves both Pythons and is built once") {
     CHECK(farm.builds() == 1);
 }
 
-TEST_CASE("a second tick at the same time is told who is at work") {
+TEST_CASE("a second tick at the same time fails and names the holder of the lock") {
     Farm farm;
     const auto held = base::LockFile::acquire(farm.journal->lock_file(), farm.clock, lock_stale_after_ms);
     REQUIRE(held.has_value());
@@ -596,7 +596,7 @@ TEST_CASE("a second tick at the same time is told who is at work") {
     CHECK(farm.attempts().empty());
 }
 
-TEST_CASE("a tick whose lock was taken over writes and starts nothing more") {
+TEST_CASE("a tick that lost its lock writes and starts nothing more") {
     Farm farm;
     const auto lose = [&farm] {
         fs::remove(farm.journal->lock_file());
@@ -620,7 +620,7 @@ TEST_CASE("a tick whose lock was taken over writes and starts nothing more") {
     CHECK(farm.builds() == 1);
 }
 
-// Something happens whenever it is asked.
+// Runs a callback each time it is asked.
 class BusyClock final : public base::Clock {
   public:
     BusyClock(base::ManualClock& time, std::function<void()> asked) : time_(time), asked_(std::move(asked)) {}
@@ -635,7 +635,7 @@ class BusyClock final : public base::Clock {
     std::function<void()> asked_;
 };
 
-TEST_CASE("while a source is copied the lock is refreshed, and who has lost it copies nothing more") {
+TEST_CASE("copying a source refreshes the lock, and stops if the lock is lost") {
     Farm farm;
     for (const char* name : {"a.py", "b.py", "c.py", "d.py", "e.py"})
         testing::write(farm.folder.path() / "project" / name, "");
@@ -676,9 +676,9 @@ TEST_CASE("while a source is copied the lock is refreshed, and who has lost it c
     CHECK(farm.builds() == 1);
 }
 
-TEST_CASE("while a build tree is removed the lock is refreshed, and who has lost it removes nothing more") {
+TEST_CASE("removing a build tree refreshes the lock, and stops if the lock is lost") {
     Farm farm;
-    constexpr std::size_t all = 9;  // the tree, its folder and what is in that
+    constexpr std::size_t all = 9;  // the tree, its folder and the folder's content
     for (std::size_t i = 3; i < all; ++i)
         testing::write(farm.folder.path() / "project" / std::to_string(i), "");
     farm.tick();
@@ -720,7 +720,7 @@ TEST_CASE("while a build tree is removed the lock is refreshed, and who has lost
     CHECK(farm.builds() == 1);
 }
 
-TEST_CASE("a running job whose folder is gone is lost, and tried again") {
+TEST_CASE("a running job whose folder is missing is lost, and tried again") {
     Farm farm;
     for (int count = 0; count < 2; ++count)
         static_cast<void>(tick_in_child(farm, "journal.running"));
@@ -731,7 +731,7 @@ TEST_CASE("a running job whose folder is gone is lost, and tried again") {
     CHECK(farm.attempts().size() == 2);
 }
 
-TEST_CASE("a job that cannot start because its folder is gone fails after a few starts") {
+TEST_CASE("a job that cannot start because its folder is missing fails after max_submits starts") {
     Farm farm;
     farm.tick();
     REQUIRE(farm.attempts().front().state == State::submitting);
@@ -739,11 +739,11 @@ TEST_CASE("a job that cannot start because its folder is gone fails after a few 
     CHECK(farm.settle().plan.count(CellState::have) == 1);
     CHECK(farm.attempts().front().failure->error.code == "job.never_started");
     CHECK(farm.attempts().front().submits == max_submits);
-    // A fault of a few minutes does not spend all starts.
+    // A fault of a few minutes does not use up all starts.
     CHECK(farm.attempts().front().changed - farm.attempts().front().created > 5 * 60 * 1'000'000LL);
 }
 
-TEST_CASE("a job that cannot be seen from here says why, and since when") {
+TEST_CASE("an attempt whose job is not visible from this host reports why, and since when") {
     Farm farm;
     farm.tick();
     const AttemptFolder folder{farm.site.work_directory / "attempts" / farm.attempts().front().id};
@@ -753,13 +753,13 @@ TEST_CASE("a job that cannot be seen from here says why, and since when") {
     farm.tick();
     farm.tick();
     const std::string reason = farm.attempts().front().waiting.reason;
-    CHECK(reason.find("since " + since) == 0);
+    CHECK(reason.find("the state of its job is unknown since " + since) == 0);
     CHECK(reason.find("another-node; its state is visible only on that host") != std::string::npos);
     fs::rename(folder.root / "away", folder.exit_record());
     CHECK(farm.settle().plan.count(CellState::have) == 1);
 }
 
-TEST_CASE("while a journal file cannot be read nothing new starts, and what is under way goes on") {
+TEST_CASE("while a journal file cannot be read no attempt starts, and active attempts continue") {
     Farm farm;
     farm.tick();
     testing::write(farm.site.state_directory / "attempts" / "wbroken.json", "{");
@@ -773,7 +773,7 @@ TEST_CASE("while a journal file cannot be read nothing new starts, and what is u
     CHECK(farm.attempts().size() == 1);
 }
 
-TEST_CASE("retry of a task that never ended says so") {
+TEST_CASE("retry of a task without an ended attempt is an error") {
     Farm farm;
     Agent agent(farm.parts());
     const auto nothing = agent.retry("demo-1.0-cp311");
@@ -781,7 +781,7 @@ TEST_CASE("retry of a task that never ended says so") {
     CHECK(nothing.error().code == "retry.nothing");
 }
 
-TEST_CASE("a wheel deleted from the index is not built again by itself") {
+TEST_CASE("a wheel that was deleted from the index is not built again automatically") {
     Farm farm;
     farm.settle();
     fs::remove(farm.folder.path() / "index" / "demo-1.0-py3-none-any.whl");
@@ -790,32 +790,32 @@ TEST_CASE("a wheel deleted from the index is not built again by itself") {
     CHECK(farm.builds() == 1);
 }
 
-TEST_CASE("what another agent finished meanwhile is had, not gone from the index") {
+TEST_CASE("a wheel that another agent has just uploaded counts as present, not as deleted") {
     Farm farm;
     Agent one(farm.parts());
-    REQUIRE(one.tick().has_value());  // asked the index, which had nothing yet
+    REQUIRE(one.tick().has_value());  // the index had nothing yet
     Agent other(farm.parts());
     for (int tick = 0; tick < 3; ++tick)
         REQUIRE(other.tick().has_value());
     REQUIRE(farm.attempts().front().state == State::done);
-    const auto report = one.tick();  // at once: what it knows of the index is fresh by the clock
+    const auto report = one.tick();  // at once, while its view of the index is recent
     REQUIRE(report.has_value());
     CHECK(cell_state_text(report->plan.cells.front().state) == "have");
 }
 
-// A site whose jobs are offline: what they install is fetched by steps that run beside the agent. Its Python
-// takes the gathering for a build: `break`, `says` and `gate` of the farm hold for it, too.
+// A site whose jobs are offline: steps on the login node fetch their packages. The fake Python treats such a step
+// like a build: the farm's files `break`, `says` and `gate` apply to it, too.
 struct OfflineFarm : Farm {
     OfflineFarm() { site.offline_jobs = true; }
-    // Ticks, and waits for steps, until `is_enough`; bounded.
+    // Ticks, and waits for steps, until `is_enough`; limited.
     template <class Enough>
     TickReport tick_until(Enough is_enough) {
         for (int count = 0; count < 3'000; ++count) {
             TickReport report = tick();
             if (is_enough(report)) return report;
-            base::SystemClock().sleep_ms(20);  // a step is at work: nothing announces its end
+            base::SystemClock().sleep_ms(20);  // a step is running, and its end must be polled
         }
-        FAIL("the farm does not come so far");
+        FAIL("the farm did not reach the expected state");
         return {};
     }
     TickReport settle() {
@@ -825,7 +825,7 @@ struct OfflineFarm : Farm {
     }
 };
 
-TEST_CASE("a wheelhouse that fails is tried again as often as a build, and its log says why") {
+TEST_CASE("a wheelhouse that fails is tried as often as a build, and its log has the first error") {
     OfflineFarm farm;
     testing::write(farm.folder.path() / "break", "");
     const TickReport report = farm.settle();
@@ -838,7 +838,7 @@ TEST_CASE("a wheelhouse that fails is tried again as often as a build, and its l
     CHECK(failure.first_error == "x.c:1:1: error: it is broken");
 }
 
-TEST_CASE("what only a person can mend in a wheelhouse is not tried again") {
+TEST_CASE("a wheelhouse error that only a person can fix is not tried again") {
     OfflineFarm farm;
     testing::write(farm.folder.path() / "says",
                    "ERROR: No matching distribution found for nobody-has-this\n");
@@ -848,7 +848,7 @@ TEST_CASE("what only a person can mend in a wheelhouse is not tried again") {
     CHECK(farm.attempts().front().failure->error.advice.find("retry") != std::string::npos);
 }
 
-TEST_CASE("a wheelhouse that reaches no index waits for it, says so once, and loses no attempt") {
+TEST_CASE("a wheelhouse that cannot reach its index waits, reports it once, and costs no attempt") {
     OfflineFarm farm;
     testing::write(farm.folder.path() / "says", "ssh: Could not resolve host: index.example.org\n");
     CHECK(farm.settle().plan.count(CellState::have) == 1);
@@ -858,7 +858,7 @@ TEST_CASE("a wheelhouse that reaches no index waits for it, says so once, and lo
           }) == 1);
 }
 
-TEST_CASE("a network that a wheelhouse's log blames without end counts as an attempt at last") {
+TEST_CASE("after max_login_waits network errors in a wheelhouse's log the attempt fails") {
     OfflineFarm farm;
     const auto says = [&] {
         testing::write(farm.folder.path() / "says", "Could not resolve host: index.example.org\n");
@@ -877,7 +877,7 @@ TEST_CASE("a network that a wheelhouse's log blames without end counts as an att
     CHECK(farm.attempts().front().failure->error.code == "source.step");
 }
 
-TEST_CASE("a person who stops an attempt stops what the login node does for it") {
+TEST_CASE("cancelling an attempt also cancels its step on the login node") {
     OfflineFarm farm;
     REQUIRE(::mkfifo((farm.folder.path() / "gate").c_str(), 0600) == 0);
     farm.tick();
@@ -889,7 +889,7 @@ TEST_CASE("a person who stops an attempt stops what the login node does for it")
     Agent agent(farm.parts());
     REQUIRE(agent.cancel(attempt.id).has_value());
     CHECK(!fs::exists(marker));  // without it the step ends
-    // Nobody is left waiting there.
+    // Releases a step that still waits at the gate.
     const int gate = ::open((farm.folder.path() / "gate").c_str(), O_RDONLY | O_NONBLOCK);
     ::close(gate);
 }

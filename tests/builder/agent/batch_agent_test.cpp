@@ -1,5 +1,4 @@
-// The agent over a batch system that answers as a test says: waiting, refusals, ends, and what the next
-// attempt does.
+// The agent with a batch system whose answers the test sets: queueing, refusals, ends, and the next attempt.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -13,10 +12,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Keeps what it is given; runs a job, as the prompt scheduler does, only when told.
-class ToldScheduler final : public Scheduler {
+// Records the submitted jobs; runs them, as the prompt scheduler does, only if `run` is set.
+class FakeBatchSystem final : public Scheduler {
   public:
-    explicit ToldScheduler(Scheduler& runner) : runner_(runner) {}
+    explicit FakeBatchSystem(Scheduler& runner) : runner_(runner) {}
     base::Status submit(const JobRequest& job) override {
         if (refusal) return base::fail(*refusal);
         given.push_back(job);
@@ -45,73 +44,73 @@ class ToldScheduler final : public Scheduler {
 };
 
 struct BatchFarm : testing::Farm {
-    ToldScheduler told{prompt};
-    BatchFarm() { scheduler = &told; }
+    FakeBatchSystem batch{prompt};
+    BatchFarm() { scheduler = &batch; }
     Attempt only() {
         REQUIRE(attempts().size() == 1);
         return attempts().front();
     }
     void end_as(EndCause cause) {
-        told.view = {JobState::vanished, "", JobEnd{cause, {}, "its word", {60, 30, 1024}}};
+        batch.view = {JobState::vanished, "", JobEnd{cause, {}, "its word", {60, 30, 1024}}};
     }
 };
 
-TEST_CASE("a job in the queue is waited for, for as long as it takes, and is submitted once") {
+TEST_CASE("a queued job may wait without limit and is submitted only once") {
     BatchFarm farm;
     for (int count = 0; count < 20; ++count)
         farm.tick();
-    CHECK(farm.told.given.size() == 1);
+    CHECK(farm.batch.given.size() == 1);
     CHECK(farm.only().state == State::submitting);
     CHECK(farm.only().waiting.reason == "in the queue: Slurm job 1, PENDING Priority");
 }
 
-TEST_CASE("a refusal for now leaves nothing to look for, and the same attempt is submitted later") {
+TEST_CASE("after a temporary refusal there is no job, and the same attempt is submitted later") {
     BatchFarm farm;
-    farm.told.refusal = not_now("no", "");
+    farm.batch.refusal = not_now("no", "");
     farm.tick();
     farm.tick();
     CHECK(farm.only().state == State::prepared);
     CHECK(farm.only().submits == 0);
-    CHECK(farm.only().waiting.tries == 2);  // asked less and less often, and said once: cron sends mail
+    CHECK(farm.only().waiting.tries == 2);  // with backoff, and reported only once: cron mails every line
     CHECK(std::count_if(farm.notes.begin(), farm.notes.end(),
                         [](const std::string& note) { return note.starts_with("waits: "); }) == 1);
-    farm.told.refusal.reset();
+    farm.batch.refusal.reset();
     farm.tick();
     CHECK(farm.only().state == State::submitting);
-    CHECK(farm.told.given.size() == 1);
+    CHECK(farm.batch.given.size() == 1);
 }
 
-TEST_CASE("an answer that got lost is looked for by name before anything is submitted again") {
+TEST_CASE("after a lost answer the job is searched by name before another submission") {
     BatchFarm farm;
-    farm.told.refusal = unsure("no", "");
+    farm.batch.refusal = unsure("no", "");
     farm.tick();
     CHECK(farm.only().state == State::submitting);
-    farm.told.refusal.reset();
-    farm.told.view = {JobState::unknown, "cannot be asked", {}};
+    farm.batch.refusal.reset();
+    farm.batch.view = {JobState::unknown, "cannot be asked", {}};
     farm.tick();
-    CHECK(farm.told.given.empty());
-    farm.told.view = {JobState::queued, "it is there", {}};
+    CHECK(farm.batch.given.empty());
+    farm.batch.view = {JobState::queued, "it is there", {}};
     farm.tick();
-    CHECK(farm.told.given.empty());
-    farm.told.view = {JobState::unclaimed, "Slurm knows no job of this name", {}};
+    CHECK(farm.batch.given.empty());
+    farm.batch.view = {JobState::unclaimed, "Slurm knows no job of this name", {}};
     farm.tick();
-    CHECK(farm.told.given.size() == 1);
+    CHECK(farm.batch.given.size() == 1);
 }
 
-TEST_CASE("a refusal for good and a job that can never run end the task with the reason") {
+TEST_CASE("a final refusal and a job that can never run end the task with the reason") {
     BatchFarm refused;
-    refused.told.refusal = base::Error{"scheduler.refused", "no"};
+    refused.batch.refusal = base::Error{"scheduler.refused", "no"};
     CHECK(refused.settle().plan.count(CellState::given_up) == 1);
     CHECK(refused.only().failure->error.code == "scheduler.refused");
 
     BatchFarm hopeless;
-    hopeless.told.view.end = JobEnd{EndCause::cannot_ever_run, {}, "PENDING PartitionTimeLimit", {}};
+    hopeless.batch.view.end = JobEnd{EndCause::cannot_ever_run, {}, "PENDING PartitionTimeLimit", {}};
     CHECK(hopeless.settle().plan.count(CellState::given_up) == 1);
     CHECK(hopeless.only().failure->error.code == "job.cannot_run");
-    CHECK(hopeless.told.cancelled == std::vector<std::string>{hopeless.only().id});
+    CHECK(hopeless.batch.cancelled == std::vector<std::string>{hopeless.only().id});
 }
 
-TEST_CASE("every end without a record has its code, and is tried again or not as the table says") {
+TEST_CASE("every end without a record has a code, and the table decides whether it is tried again") {
     for (const auto cause :
          {EndCause::killed, EndCause::time_limit, EndCause::out_of_memory, EndCause::node_failure,
           EndCause::preempted, EndCause::cancelled, EndCause::not_launched, EndCause::failed}) {
@@ -129,33 +128,33 @@ TEST_CASE("every end without a record has its code, and is tried again or not as
     }
 }
 
-TEST_CASE("a task that is preempted again and again is given up by its own bound, and by then only") {
+TEST_CASE("a task that is preempted repeatedly is given up at the limit for preemptions") {
     BatchFarm farm;
     farm.site.max_attempts = 1;
     farm.site.max_preemptions = 4;
     farm.tick();
     farm.end_as(EndCause::preempted);
-    SUBCASE("it always is") {
+    SUBCASE("every job is preempted") {
         const TickReport report = farm.settle();
         CHECK(report.plan.count(CellState::given_up) == 1);
         CHECK(report.plan.cells.front().reason ==
-              "4 of 4 preemptions; the last in job: The job was preempted by one with higher priority");
-        CHECK(farm.told.given.size() == 4);
+              "4 of 4 preemptions; the last in job: The job had to make room for a more urgent one");
+        CHECK(farm.batch.given.size() == 4);
     }
-    SUBCASE("the fourth job is left alone") {
+    SUBCASE("the fourth job is not preempted") {
         farm.tick();
         farm.tick();
-        REQUIRE(farm.told.given.size() == 3);
-        farm.told.run = true;
+        REQUIRE(farm.batch.given.size() == 3);
+        farm.batch.run = true;
         CHECK(farm.settle().plan.count(CellState::have) == 1);
         CHECK(farm.attempts().size() == 4);
         CHECK(farm.builds() == 1);
     }
 }
 
-TEST_CASE("a build that recorded success has succeeded, whatever its scheduler says") {
+TEST_CASE("a build that recorded success has succeeded, whatever the scheduler reports") {
     BatchFarm farm;
-    farm.told.run = true;
+    farm.batch.run = true;
     farm.tick();
     farm.end_as(EndCause::out_of_memory);
     CHECK(farm.settle().plan.count(CellState::have) == 1);
@@ -163,42 +162,42 @@ TEST_CASE("a build that recorded success has succeeded, whatever its scheduler s
 }
 
 TEST_CASE(
-    "a job that ended well is waited for until its record is seen, however long it ran, and not for ever") {
+    "after a successful job the attempt waits a limited time for the record, however long the job ran") {
     BatchFarm farm;
-    farm.told.run = true;
+    farm.batch.run = true;
     farm.tick();
     const fs::path record = farm.site.work_directory / "attempts" / farm.only().id / "exit.json";
-    fs::rename(record, record.string() + ".unseen");  // as a network file system does that shows it later
-    farm.told.view = {JobState::running, "", {}};
-    farm.tick();  // and ten minutes pass
+    fs::rename(record, record.string() + ".unseen");  // like a network file system that shows it later
+    farm.batch.view = {JobState::running, "", {}};
+    farm.tick();  // ten minutes pass
     REQUIRE(farm.only().state == State::running);
-    farm.told.view = {JobState::vanished, "", JobEnd{EndCause::unexplained, 0, "COMPLETED", {}}};
+    farm.batch.view = {JobState::vanished, "", JobEnd{EndCause::unexplained, 0, "COMPLETED", {}}};
     const base::UnixMicros ended = farm.clock.now();
     farm.tick();
     CHECK(farm.only().state == State::running);
-    SUBCASE("it is seen") {
+    SUBCASE("the record appears") {
         fs::rename(record.string() + ".unseen", record);
         CHECK(farm.settle().plan.count(CellState::have) == 1);
         CHECK(farm.builds() == 1);
     }
     const std::string job = farm.only().id;
-    const auto failure = [&] {  // by its id: the order of attempts is that of clocks
+    const auto failure = [&] {  // by id: the order of attempts depends on clocks
         const auto attempts = farm.attempts();
         return std::find_if(attempts.begin(), attempts.end(), [&](const Attempt& a) { return a.id == job; })
             ->failure;
     };
-    SUBCASE("another login node, whose clock is a little ahead, saw it first") {
+    SUBCASE("another login node, whose clock is slightly ahead, saw the end first") {
         farm.clock.set(ended - claim_grace_ms * 500);
         farm.tick();
         CHECK_FALSE(failure().has_value());
     }
-    SUBCASE("a clock that has stepped back lets nobody wait until it has caught up") {
+    SUBCASE("the wait does not grow after the clock stepped back") {
         farm.clock.set(ended - claim_grace_ms * 2000);
         farm.tick();
         REQUIRE(failure().has_value());
         CHECK(failure()->error.code == "job.vanished");
     }
-    SUBCASE("within a minute it is waited for, then not") {
+    SUBCASE("the wait lasts a minute") {
         farm.clock.set(ended + claim_grace_ms * 500);
         farm.tick();
         CHECK(farm.only().state == State::running);
@@ -207,25 +206,25 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("a build that recorded a failure waits for its scheduler to say why, and not for ever") {
+TEST_CASE("after a recorded failure the attempt waits a limited time for the scheduler's reason") {
     BatchFarm farm;
-    farm.told.run = true;
+    farm.batch.run = true;
     testing::write(farm.folder.path() / "break", "");
-    constexpr std::int64_t tick_us = max_wait_ms * 2 * 1000;  // what a tick of the farm adds
+    constexpr std::int64_t tick_us = max_wait_ms * 2 * 1000;  // the farm's clock advances by this per tick
     constexpr std::int64_t year_us = 365LL * 86'400 * 1'000'000;
     const base::UnixMicros of_the_job = base::SystemClock().now();
-    SUBCASE("its node's clock is a year ahead: what it says of time says nothing") {
+    SUBCASE("the node's clock is a year ahead: its times are ignored") {
         farm.clock.set(of_the_job - year_us);
         farm.tick();
-        farm.told.view = {JobState::running, "", {}};
+        farm.batch.view = {JobState::running, "", {}};
         farm.tick();
         CHECK(farm.attempts().front().failure->error.code == "job.failed");
         return;
     }
     farm.clock.set(of_the_job - tick_us);
     farm.tick();
-    SUBCASE("it says why") {
-        farm.told.view = {JobState::running, "", {}};
+    SUBCASE("the scheduler reports a reason") {
+        farm.batch.view = {JobState::running, "", {}};
         farm.tick();
         CHECK(farm.only().state == State::running);
         farm.end_as(EndCause::preempted);
@@ -233,8 +232,8 @@ TEST_CASE("a build that recorded a failure waits for its scheduler to say why, a
         CHECK(farm.attempts().front().failure->error.code == "job.preempted");
         CHECK(farm.attempts().front().exit_code == 1);
     }
-    SUBCASE("it never says") {
-        farm.told.view = {JobState::unknown, "away", {}};
+    SUBCASE("the scheduler never reports a reason") {
+        farm.batch.view = {JobState::unknown, "away", {}};
         farm.tick();
         CHECK(farm.only().state == State::running);
         farm.clock.set(farm.clock.now() + 10 * year_us);
@@ -243,44 +242,44 @@ TEST_CASE("a build that recorded a failure waits for its scheduler to say why, a
     }
 }
 
-TEST_CASE("a person stops an attempt: its job is cancelled, no late start runs, retry begins anew") {
+TEST_CASE("cancelling an attempt cancels its job and prevents late starts; retry starts a new attempt") {
     BatchFarm farm;
     farm.tick();
     Agent agent(farm.parts());
     REQUIRE(agent.cancel("demo-1.0-cp311").has_value());
-    CHECK(farm.told.cancelled == std::vector<std::string>{farm.only().id});
+    CHECK(farm.batch.cancelled == std::vector<std::string>{farm.only().id});
     CHECK(farm.only().failure->error.code == "job.cancelled");
     CHECK(fs::exists(farm.site.work_directory / "attempts" / farm.only().id / "claim"));
     CHECK(farm.tick().plan.count(CellState::given_up) == 1);
     CHECK(agent.cancel("demo-1.0-cp311").error().code == "cancel.nothing");
-    farm.told.run = true;
+    farm.batch.run = true;
     REQUIRE(agent.retry("demo-1.0-cp311").has_value());
     CHECK(farm.settle().plan.count(CellState::have) == 1);
     CHECK(farm.attempts().size() == 2);
 }
 
-TEST_CASE("a refusal after a submission that got lost lets no late job of it build") {
+TEST_CASE("a refusal after a lost submission prevents a late job of it from building") {
     BatchFarm farm;
-    farm.told.refusal = unsure("no", "");
+    farm.batch.refusal = unsure("no", "");
     farm.tick();
-    farm.told.refusal = base::Error{"scheduler.refused", "no"};
-    farm.told.view = {JobState::unclaimed, "Slurm knows no job of this name", {}};
+    farm.batch.refusal = base::Error{"scheduler.refused", "no"};
+    farm.batch.view = {JobState::unclaimed, "Slurm knows no job of this name", {}};
     const fs::path claim = farm.site.work_directory / "attempts" / farm.only().id / "claim";
-    SUBCASE("it is forbidden and cancelled") {
+    SUBCASE("the claim is taken and the job cancelled") {
         farm.tick();
         CHECK(farm.only().failure->error.code == "scheduler.refused");
         CHECK(fs::exists(claim));
-        CHECK(farm.told.cancelled == std::vector<std::string>{farm.only().id});
+        CHECK(farm.batch.cancelled == std::vector<std::string>{farm.only().id});
     }
-    SUBCASE("it was faster: it is looked for, and nothing has failed") {
+    SUBCASE("the job has already claimed: the attempt continues") {
         fs::create_directory(claim);
         farm.tick();
         CHECK(farm.only().state == State::submitting);
-        CHECK(farm.told.cancelled.empty());
+        CHECK(farm.batch.cancelled.empty());
     }
 }
 
-TEST_CASE("a job that finds its tree held by another one is followed by one in a tree of its own") {
+TEST_CASE("if a job's tree is in use by another job, the next attempt gets its own tree") {
     BatchFarm farm;
     farm.tick();
     const auto folder = farm.site.work_directory / "attempts" / farm.only().id;
@@ -294,17 +293,17 @@ TEST_CASE("a job that finds its tree held by another one is followed by one in a
     CHECK(farm.attempts().back().builds_in.empty());
 }
 
-TEST_CASE("after a time limit the next attempt asks for twice the time, up to the site's most") {
+TEST_CASE("after a time limit the next attempt requests twice the time, up to the site's maximum") {
     BatchFarm farm;
     farm.site.minutes = 30;
     farm.site.max_walltime_minutes = 100;
     farm.tick();
     farm.end_as(EndCause::time_limit);
     farm.settle();
-    REQUIRE(farm.told.given.size() == 3);
-    CHECK(farm.told.given[0].max_walltime_minutes == 30);
-    CHECK(farm.told.given[1].max_walltime_minutes == 60);
-    CHECK(farm.told.given[2].max_walltime_minutes == 100);
+    REQUIRE(farm.batch.given.size() == 3);
+    CHECK(farm.batch.given[0].max_walltime_minutes == 30);
+    CHECK(farm.batch.given[1].max_walltime_minutes == 60);
+    CHECK(farm.batch.given[2].max_walltime_minutes == 100);
 }
 
 }  // namespace

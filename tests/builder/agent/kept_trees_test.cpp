@@ -1,4 +1,4 @@
-// Which build trees stay for a person, which go for want of space, and what stays of those.
+// Which build trees are kept, which are removed for lack of space, and which of their files remain.
 #include "builder/agent/kept_trees.hpp"
 
 #include <doctest/doctest.h>
@@ -48,7 +48,7 @@ Names names(const std::vector<Attempt*>& attempts) {
     return found;
 }
 
-TEST_CASE("a tree is nobody's any more when no attempt at its task begins by itself") {
+TEST_CASE("a tree may be removed when no attempt at its task begins automatically") {
     struct Row {
         const char* name;
         Plan plan;
@@ -60,12 +60,12 @@ TEST_CASE("a tree is nobody's any more when no attempt at its task begins by its
         {"the index has it", plan_of(task, CellState::have), true},
         {"left out", plan_of(task, CellState::excluded), true},
         {"impossible", plan_of(task, CellState::impossible), true},
-        {"wanted by nobody", {}, true},
+        {"no longer wanted", {}, true},
         {"another version is wanted now", plan_of("demo-1.1-cp311", CellState::wanted), true},
         {"active", plan_of(task, CellState::active), false},
         {"wanted", plan_of(task, CellState::wanted), false},
         {"held", plan_of(task, CellState::held), false},
-        {"nobody answers", plan_of(task, CellState::unknown), false},
+        {"an index does not answer", plan_of(task, CellState::unknown), false},
         {"its version cannot be chosen now", plan_of("demo-latest-3.11", CellState::unknown), false},
         {"its Python does not answer", plan_of("demo-1.0-3.11", CellState::impossible), false},
     };
@@ -76,18 +76,18 @@ TEST_CASE("a tree is nobody's any more when no attempt at its task begins by its
     }
 }
 
-TEST_CASE("a task's last attempt is listed, if its tree may be there and nothing of the task is under way") {
+TEST_CASE("a task's last attempt is listed if its tree may exist and the task has no active attempt") {
     std::vector<Attempt> attempts = {ended("w1", "a", 50),    ended("w2", "a", 70), ended("w3", "b", 60),
                                      ended("w4", "c", 40),    ended("w5", "d", 10), ended("w6", "e", 20, 0),
                                      ended("w7", "f", 80, {})};
-    attempts[1].number = 2;                // of `a`
-    attempts[2].superseded = true;         // a person said `retry`, and then it was no longer wanted
-    attempts[3].state = State::done;       // its tree went when it was done
-    attempts[4].state = State::uploading;  // under way
+    attempts[1].number = 2;                // the second attempt of `a`
+    attempts[2].superseded = true;         // after `retry`, and no longer wanted
+    attempts[3].state = State::done;       // its tree was removed when it was done
+    attempts[4].state = State::uploading;  // active
     CHECK(names(list_kept_trees(attempts, {})) == Names{"w3", "w2", "w7"});
 }
 
-TEST_CASE("what failed longest ago goes first, and no more than must") {
+TEST_CASE("the oldest failure's tree is removed first, and no more than necessary") {
     std::vector<Attempt> attempts = {ended("w1", "a", 3, 40), ended("w2", "b", 2, 30),
                                      ended("w3", "c", 1, 30), ended("w4", "d", 0, {})};
     const auto kept = list_kept_trees(attempts, {});
@@ -99,7 +99,7 @@ TEST_CASE("what failed longest ago goes first, and no more than must") {
     CHECK(names(choose_trees_to_remove(kept, 0)) == Names{"w3", "w2", "w1"});  // w4 is not measured yet
 }
 
-// A build that failed and is given up.
+// A farm with a build that failed and was given up.
 struct FailedFarm : testing::Farm {
     FailedFarm() {
         site.max_attempts = 1;
@@ -111,7 +111,7 @@ struct FailedFarm : testing::Farm {
     }
 };
 
-TEST_CASE("a tree stays while there is room, and goes without its log, its record and its story") {
+TEST_CASE("a tree is kept while there is space; its log, record and journal entry remain after its removal") {
     FailedFarm farm;
     const AttemptFolder folder = farm.attempt_folder();
     CHECK(fs::exists(folder.tree()));
@@ -124,10 +124,10 @@ TEST_CASE("a tree stays while there is room, and goes without its log, its recor
     CHECK(!fs::exists(folder.venv()));
     CHECK(fs::exists(folder.log()));
     CHECK(fs::exists(folder.exit_record()));
-    const Attempt told = farm.attempts().front();
-    CHECK(told.tree_removed != 0);
-    CHECK(told.tree_bytes == 0);
-    CHECK(farm.notes.back().starts_with("its build tree is removed ("));
+    const Attempt removed = farm.attempts().front();
+    CHECK(removed.tree_removed != 0);
+    CHECK(removed.tree_bytes == 0);
+    CHECK(farm.notes.back().starts_with("its build tree was removed ("));
     const auto notes = farm.notes.size();
     CHECK(!farm.tick().moved);
     CHECK(farm.notes.size() == notes);
@@ -138,7 +138,7 @@ TEST_CASE("a tree stays while there is room, and goes without its log, its recor
     CHECK(farm.settle().plan.count(CellState::have) == 1);
 }
 
-TEST_CASE("an agent that is killed as it removes a tree leaves none that an attempt would go on in") {
+TEST_CASE("after a kill during the removal of a tree, no attempt continues in that tree") {
     FailedFarm farm;
     Attempt cut = farm.attempts().front();
     cut.failure->error.code = end_row(EndCause::time_limit).code;
@@ -163,14 +163,14 @@ TEST_CASE("an agent that is killed as it removes a tree leaves none that an atte
             CHECK(!fs::exists(farm.attempt_folder().tree()));
             CHECK(farm.attempts().front().tree_bytes == 0);
         }
-        SUBCASE("more attempts are allowed: the next one begins anew") {
+        SUBCASE("more attempts are allowed: the next one starts with a new tree") {
             farm.site.max_attempts = 2;
             farm.tick();
             REQUIRE(farm.attempts().size() == 2);
             CHECK(farm.attempts().back().remedy.find(its_tree) == std::string::npos);
         }
     }
-    SUBCASE("not killed, and more attempts are allowed: the next one goes on in it") {
+    SUBCASE("not killed, and more attempts are allowed: the next one continues in the tree") {
         farm.site.max_attempts = 2;
         farm.tick();
         REQUIRE(farm.attempts().size() == 2);
@@ -178,7 +178,7 @@ TEST_CASE("an agent that is killed as it removes a tree leaves none that an atte
     }
 }
 
-TEST_CASE("a wheel whose upload failed outlives its tree and is offered again without a build") {
+TEST_CASE("a wheel whose upload failed remains without its tree and is uploaded again without a build") {
     testing::Farm farm;
     farm.site.trees_gib = 0;
     farm.registry.refusal = "no right on this index";
@@ -193,7 +193,7 @@ TEST_CASE("a wheel whose upload failed outlives its tree and is offered again wi
     CHECK(farm.builds() == 1);
 }
 
-TEST_CASE("nothing goes while a file of the journal cannot be read, and few trees in one tick") {
+TEST_CASE("no tree is removed while a journal file cannot be read, and only a few per tick") {
     FailedFarm farm;
     farm.site.trees_gib = 0;
     const fs::path broken = farm.site.state_directory / "attempts" / "w0.json";

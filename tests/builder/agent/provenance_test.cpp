@@ -1,4 +1,4 @@
-// By what a wheel was built: what is kept of a job's words, and that no secret is.
+// Provenance: which lines of a job's record are kept, and that secrets are hidden.
 #include "builder/agent/provenance.hpp"
 
 #include <doctest/doctest.h>
@@ -10,7 +10,7 @@
 namespace wheelyard::builder {
 namespace {
 
-TEST_CASE("a job's words become facts; what is malformed or too much is left out") {
+TEST_CASE("built_by is parsed; malformed and excess lines are omitted") {
     const auto found = parse_built_by(
         "host\tnid001\nsystem\tLinux 6.1 x86_64\nmodules\tgcc/12.2:cuda/12.3.2:\n"
         "tool\tc++\tc++ (GCC) 12.2.0\ntool\tninja\t1.11.1\ntool\tnvcc\t\ntool\todd\nwhat\tis this\n\n\t\n"
@@ -29,7 +29,7 @@ TEST_CASE("a job's words become facts; what is malformed or too much is left out
     CHECK(parse_built_by(many).tools.size() == max_provenance_lines);
 }
 
-TEST_CASE("names and values that give a secret away are hidden") {
+TEST_CASE("values are hidden if the name or the value looks secret") {
     const EnvironmentMap environment = {{"CC", "gcc"},
                                         {"API_TOKEN", "hunter2"},
                                         {"DB_PASSWORD", "hunter2"},
@@ -47,7 +47,7 @@ TEST_CASE("names and values that give a secret away are hidden") {
     }
 }
 
-TEST_CASE("a build tells its machine and tools in its outcome") {
+TEST_CASE("a build's outcome contains its machine and tools") {
     testing::Farm farm;
     farm.site.environment = {{"CC", "gcc"}, {"SITE_TOKEN", "hunter2"}};
     farm.site.compilers.cxx = "CC";
@@ -62,9 +62,9 @@ TEST_CASE("a build tells its machine and tools in its outcome") {
     CHECK(outcome->provenance.system.starts_with("Linux "));
     CHECK(outcome->provenance.script_sha256.size() == 64);
     CHECK(text.find("hunter2") == std::string::npos);
-    for (const char* told : {"\"CC\": \"gcc\"", "\"CXX\": \"CC\"", "\"DEMO_VERSION\": \"1.0\""}) {
-        CAPTURE(told);
-        CHECK(text.find(told) != std::string::npos);
+    for (const char* expected : {"\"CC\": \"gcc\"", "\"CXX\": \"CC\"", "\"DEMO_VERSION\": \"1.0\""}) {
+        CAPTURE(expected);
+        CHECK(text.find(expected) != std::string::npos);
     }
 }
 

@@ -1,4 +1,4 @@
-// Each error that an attempt waits for says so where it is made: provoked here, one row a maker.
+// The code that creates an error sets its recovery. This test provokes each error that an attempt waits for.
 #include <doctest/doctest.h>
 #include <fcntl.h>
 
@@ -54,7 +54,7 @@ Error of_pbs(int exit_code, const std::string& said) {
     return pbs::judge_refusal(finished);
 }
 
-TEST_CASE("an error says where it is made who can help") {
+TEST_CASE("the code that creates an error sets its recovery") {
     const base::TempDir folder = *base::TempDir::make("recovery");
     const auto file = folder.path() / "file";
     REQUIRE(base::replace_file(file, "0123456789").has_value());

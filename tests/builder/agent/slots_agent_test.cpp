@@ -1,4 +1,4 @@
-// What holds a place of preparation and what holds a job slot, and how long an attempt waits for an error to pass.
+// Places of preparation, job slots, and how long an attempt waits for an error to pass.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 using testing::Farm;
 namespace fs = std::filesystem;
 
-// A package whose source nobody serves.
+// Adds a package whose source cannot be reached.
 void add_dead(Farm& farm, const std::string& package) {
     Recipe recipe = default_recipe(package);
     recipe.source = SourceKind::tarball;
@@ -42,7 +42,7 @@ const Cell& cell_of(const Plan& plan, const std::string& package) {
     return *found;
 }
 
-TEST_CASE("a source that does not answer holds up no other package") {
+TEST_CASE("a source that does not answer does not delay other packages") {
     Farm farm;
     farm.site.max_jobs = 1;
     for (const char* package : {"dead", "gone", "lost"})
@@ -66,7 +66,7 @@ TEST_CASE("a source that does not answer holds up no other package") {
     }
 }
 
-TEST_CASE("an error that does not pass ends the attempt, with what it waited for, and another one begins") {
+TEST_CASE("an error that does not pass ends the attempt and is reported, and another attempt begins") {
     Farm farm;
     farm.site.wants.clear();
     add_dead(farm, "dead");
@@ -88,14 +88,14 @@ TEST_CASE("an error that does not pass ends the attempt, with what it waited for
         CHECK(ended->failure->phase == "fetch");
         CHECK(ended->failure->try_again);
         CHECK(ended->failure->error.code == "wait.too_long");
-        CHECK(ended->failure->error.sentence.find("It waited 72 h") == 0);
+        CHECK(ended->failure->error.sentence.find("The attempt waited 72 h") == 0);
         CHECK(ended->failure->error.sentence.find("nothing accepts connections there") != std::string::npos);
     }
     CHECK(farm.tick().plan.count(CellState::given_up) == 1);
     CHECK(farm.attempts().size() == static_cast<std::size_t>(farm.site.max_attempts));
 }
 
-TEST_CASE("an attempt that waits for a person waits without a limit, and says for what") {
+TEST_CASE("an attempt that waits for a person has no time limit and reports the reason") {
     Farm farm;
     farm.registry.unauthorised = true;
     farm.tick();
@@ -111,7 +111,7 @@ TEST_CASE("an attempt that waits for a person waits without a limit, and says fo
     CHECK(farm.builds() == 1);
 }
 
-TEST_CASE("a wheel that waited too long for its registry is kept, and retry offers it again") {
+TEST_CASE("a wheel that waited too long for its registry is kept, and retry uploads it") {
     Farm farm;
     farm.tick();
     farm.registry.down = true;
@@ -129,7 +129,7 @@ TEST_CASE("a wheel that waited too long for its registry is kept, and retry offe
     CHECK(farm.builds() == 1);
 }
 
-// Keeps every job in its queue until a test ends it.
+// Keeps every job queued until the test ends it.
 class QueueScheduler final : public Scheduler {
   public:
     base::Status submit(const JobRequest& job) override {
@@ -171,7 +171,8 @@ struct QueueFarm : Farm {
     }
 };
 
-TEST_CASE("prepared attempts wait for a job slot and say so, and never more jobs run than there are slots") {
+TEST_CASE(
+    "prepared attempts wait for a job slot and report it, and never more jobs run than there are slots") {
     QueueFarm farm;
     TickReport report = farm.tick();
     report = farm.tick();
@@ -200,7 +201,7 @@ TEST_CASE("prepared attempts wait for a job slot and say so, and never more jobs
     CHECK(farm.in(State::failed).size() == 4);
 }
 
-TEST_CASE("what ended while an attempt waited for a slot decides what its job asks for") {
+TEST_CASE("attempts that ended during the wait for a slot influence the size of the job") {
     QueueFarm farm;
     farm.site.memory_mib = 4000;
     farm.site.max_memory_mib = 20000;

@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* wheel_name = "demo-1.0-py3-none-any.whl";
 
-// A site without wants of its own, whose index has one task for it.
+// A site without wants, whose index has one task for it.
 struct TaskFarm : Farm {
     FolderTasks tasks{folder.path() / "queue", registry};
 
@@ -36,15 +36,15 @@ struct TaskFarm : Farm {
         clock.sleep_ms(max_wait_ms * 2);
         return std::move(*report);
     }
-    // The last tick's report.
-    TickReport tick_until_told() {
+    // Ticks until the task has its outcome; returns the last report.
+    TickReport tick_until_outcome() {
         TickReport report;
         for (int count = 0; count < 20 && !tasks.outcome(); ++count)
             report = tick();
         REQUIRE(tasks.outcome().has_value());
         return report;
     }
-    // Until its wheel is built and waits: staging is busy.
+    // Ticks until the wheel is built and waits, because staging is busy.
     void wait_with_wheel() {
         tasks.staging.busy = true;
         tick();
@@ -78,9 +78,9 @@ struct TaskFarm : Farm {
 
 }  // namespace
 
-TEST_CASE("a claimed task is built like a want: its grant uploads it, its log and its outcome are told") {
+TEST_CASE("a claimed task is built like a want, uploaded with its grant, and its log and outcome are sent") {
     TaskFarm farm;
-    farm.tick_until_told();
+    farm.tick_until_outcome();
     CHECK(farm.tasks.outcome()->done);
     CHECK(farm.tasks.outcome()->wheel_filename == "demo-1.0-py3-none-any.whl");
     CHECK(farm.tasks.log().find("[1/2] compiling") != std::string::npos);
@@ -97,24 +97,23 @@ TEST_CASE("a claimed task is built like a want: its grant uploads it, its log an
     CHECK(farm.tasks.ends == 1);
 }
 
-TEST_CASE(
-    "a task whose wheel went to staging is done in the plan, too, and so is the site's own want of it") {
+TEST_CASE("a task whose wheel is in staging counts as done in the plan, and so does the site's own want") {
     TaskFarm farm;
-    SUBCASE("which only the task asks for") {}
-    SUBCASE("which the site file wants, too") {
+    SUBCASE("only the task wants the wheel") {}
+    SUBCASE("the site file wants it, too") {
         farm.site.wants = {{"demo", {"1.0"}, {"3.11"}}};
     }
     const bool is_own = !farm.site.wants.empty();
-    const Plan told = farm.tick_until_told().plan;
-    REQUIRE(told.cells.size() == 1);
-    CHECK(cell_state_text(told.cells[0].state) == "have");
-    CHECK(told.cells[0].reason == std::string(wheel_name) + " in index `staging`");
+    const Plan plan = farm.tick_until_outcome().plan;
+    REQUIRE(plan.cells.size() == 1);
+    CHECK(cell_state_text(plan.cells[0].state) == "have");
+    CHECK(plan.cells[0].reason == std::string(wheel_name) + " in index `staging`");
     CHECK(farm.tick().plan.count(CellState::have) == (is_own ? 1 : 0));
     CHECK(farm.builds() == 1);
     CHECK_FALSE(farm.registry.has(wheel_name));
 }
 
-TEST_CASE("a site that does not say so claims nothing, and any package only where it says so") {
+TEST_CASE("claim_tasks decides whether a site claims nothing or any package") {
     TaskFarm farm;
     farm.site.registry->claim_tasks = "no";
     farm.tick();
@@ -124,23 +123,23 @@ TEST_CASE("a site that does not say so claims nothing, and any package only wher
     CHECK_FALSE(farm.tasks.offered.packages.has_value());
 }
 
-TEST_CASE("no more is claimed than there are slots for") {
+TEST_CASE("no more tasks are claimed than there are free slots") {
     TaskFarm farm;
     farm.site.max_jobs = 0;
     farm.tick();
     CHECK(farm.tasks.requests == 0);
     farm.site.max_jobs = 1;
-    farm.tasks.staging.busy = true;  // its job is over: the wheel waits, and the slot is free
+    farm.tasks.staging.busy = true;  // the job has ended: the wheel waits, and the slot is free
     farm.tick();
     CHECK(farm.tasks.requests == 1);
 }
 
-TEST_CASE("while the registry is away nothing is lost, and nothing is told twice") {
+TEST_CASE("while the registry is down nothing is lost, and nothing is reported twice") {
     TaskFarm farm;
     farm.tasks.down = true;
     farm.tick();
     farm.tick();
-    CHECK(farm.claims() == 1);  // asked once, and waits for its answer
+    CHECK(farm.claims() == 1);  // one claim, which waits for its answer
     CHECK_FALSE(farm.tasks.is_claimed());
     farm.tasks.down = false;
     farm.tick();
@@ -150,18 +149,18 @@ TEST_CASE("while the registry is away nothing is lost, and nothing is told twice
     for (int count = 0; count < 3; ++count)
         farm.tick();
     CHECK(farm.claims() == 1);
-    const auto told = std::count_if(farm.notes.begin(), farm.notes.end(), [](const std::string& note) {
+    const auto notes = std::count_if(farm.notes.begin(), farm.notes.end(), [](const std::string& note) {
         return note == "waits: The registry is down";
     });
-    CHECK(told <= 2);  // once of the lease, once of the wheel: cron sends each line to a person
+    CHECK(notes <= 2);  // once for the lease, once for the wheel: cron mails every line
     CHECK_FALSE(farm.tasks.outcome().has_value());
     farm.tasks.down = false;
-    farm.tick_until_told();
+    farm.tick_until_outcome();
     CHECK(farm.tasks.outcome()->done);
     CHECK(farm.builds() == 1);
 }
 
-TEST_CASE("killed at every step about a task, the next ticks converge: one claim, one build, one outcome") {
+TEST_CASE("after a kill at any step of a task, the next ticks converge: one claim, one build, one outcome") {
     std::set<std::string> stopped;
     for (const auto point : task_stop_points) {
         CAPTURE(point);
@@ -180,12 +179,12 @@ TEST_CASE("killed at every step about a task, the next ticks converge: one claim
     CHECK(stopped.size() == task_stop_points.size());
 }
 
-TEST_CASE("a lease that is over is claimed again while the task is free, and what was built serves") {
+TEST_CASE("after an expired lease a free task is claimed again, and its build is reused") {
     TaskFarm farm;
     farm.wait_with_wheel();
     farm.tasks.end_lease(false);
     farm.tasks.staging.busy = false;
-    farm.tick_until_told();
+    farm.tick_until_outcome();
     CHECK(farm.tasks.outcome()->done);
     CHECK(farm.builds() == 1);
     CHECK(farm.attempts().size() == 1);
@@ -193,7 +192,8 @@ TEST_CASE("a lease that is over is claimed again while the task is free, and wha
 }
 
 TEST_CASE(
-    "a new lease whose answer got lost and that is over, too, is asked for again: nothing is given up") {
+    "after a new lease whose answer was lost has expired, the task is claimed again and nothing is given "
+    "up") {
     TaskFarm farm;
     farm.wait_with_wheel();
     farm.tasks.end_lease(false);
@@ -202,14 +202,14 @@ TEST_CASE(
     REQUIRE(farm.tasks.is_claimed());
     farm.tasks.end_lease(false);
     farm.tasks.staging.busy = false;
-    farm.tick_until_told();
+    farm.tick_until_outcome();
     CHECK(farm.tasks.outcome()->done);
     CHECK(farm.builds() == 1);
     CHECK(farm.attempts().size() == 1);
     CHECK(farm.claims() == 0);
 }
 
-TEST_CASE("a registry that refuses one lease for now is no reason to let the others end") {
+TEST_CASE("if the registry temporarily refuses one lease, the others are still renewed") {
     TaskFarm farm;
     const ClaimFolder claims(farm.site.state_directory / "claims");
     for (const char digit : {'1', '2', '3'}) {
@@ -237,23 +237,23 @@ TEST_CASE("a registry that refuses one lease for now is no reason to let the oth
     }
 }
 
-TEST_CASE("a long upload renews the leases meanwhile") {
+TEST_CASE("leases are renewed during a long upload") {
     TaskFarm farm;
-    std::size_t meanwhile = 0;
+    std::size_t renewals = 0;
     farm.tasks.during = [&](const io::HttpProgress& progress) {
         const std::size_t before = farm.tasks.renewed.size();
         for (int piece = 0; piece < 4; ++piece) {
             farm.clock.sleep_ms(200'000);  // a third of the lease
             CHECK(progress(1, 10));
         }
-        meanwhile = farm.tasks.renewed.size() - before;
+        renewals = farm.tasks.renewed.size() - before;
     };
-    farm.tick_until_told();
+    farm.tick_until_outcome();
     CHECK(farm.tasks.outcome()->done);
-    CHECK(meanwhile == 4);
+    CHECK(renewals == 4);
 }
 
-TEST_CASE("a grant that is not taken holds up its own wheel and no other") {
+TEST_CASE("a refused grant delays only its own wheel") {
     TaskFarm farm;
     farm.tasks.staging.unauthorised = true;
     farm.tick();
@@ -264,11 +264,13 @@ TEST_CASE("a grant that is not taken holds up its own wheel and no other") {
     CHECK(farm.tasks.granted > 0);
     CHECK_FALSE(report.uploads_paused.has_value());
     farm.tasks.staging.unauthorised = false;
-    farm.tick_until_told();
+    farm.tick_until_outcome();
     CHECK(farm.tasks.outcome()->done);
 }
 
-TEST_CASE("a site that lost a task's Python ends the task with that reason, and gives its attempt up") {
+TEST_CASE(
+    "if a task's Python was removed from the site, the task ends with that reason and its attempt is given "
+    "up") {
     TaskFarm farm;
     farm.wait_with_wheel();
     farm.add_python("3.12", 12);
@@ -282,7 +284,7 @@ TEST_CASE("a site that lost a task's Python ends the task with that reason, and 
     CHECK(farm.attempts().front().failure->error.code == "task.lost");
 }
 
-TEST_CASE("a task whose cell got another name is built under that name") {
+TEST_CASE("a task whose cell was renamed is built under the new name") {
     TaskFarm farm;
     farm.wait_with_wheel();
     Recipe recipe = farm.recipes.of("demo");
@@ -291,14 +293,14 @@ TEST_CASE("a task whose cell got another name is built under that name") {
     farm.site.label = "yard";
     farm.offer_wheel(demo_wheel("1.0+yard"));
     farm.tasks.staging.busy = false;
-    farm.tick_until_told();
+    farm.tick_until_outcome();
     CHECK(farm.tasks.outcome()->done);
     CHECK(farm.tasks.outcome()->wheel_filename == "demo-1.0+yard-py3-none-any.whl");
     CHECK(farm.attempts().front().failure->error.code == "task.lost");
     CHECK(farm.claims() == 0);
 }
 
-TEST_CASE("while a task's Python does not answer its lease is not renewed, and nothing is given up") {
+TEST_CASE("while a task's Python does not answer, its lease is not renewed and nothing is given up") {
     TaskFarm farm;
     farm.wait_with_wheel();
     const Python python = *farm.pythons.at("3.11");
@@ -311,12 +313,12 @@ TEST_CASE("while a task's Python does not answer its lease is not renewed, and n
     CHECK_FALSE(farm.tasks.outcome().has_value());
     farm.pythons.insert_or_assign("3.11", python);
     farm.tasks.staging.busy = false;
-    farm.tick_until_told();
+    farm.tick_until_outcome();
     CHECK(farm.tasks.outcome()->done);
     CHECK(farm.builds() == 1);
 }
 
-TEST_CASE("a task whose Python does not answer takes no slot from those that others ask for") {
+TEST_CASE("a task whose Python does not answer takes no slot from other tasks") {
     TaskFarm farm;
     farm.site.max_jobs = 1;
     CHECK(farm.tick_in_child("task.recorded") != 0);
@@ -336,8 +338,7 @@ TEST_CASE("a task whose Python does not answer takes no slot from those that oth
     CHECK(without.claims() == 1);
 }
 
-TEST_CASE(
-    "a task ends when its wheel is tested and promoted, in this order; a test that fails ends it, too") {
+TEST_CASE("a task ends after its wheel's test and promotion, in this order, or when a test fails") {
     for (const bool passes : {true, false}) {
         CAPTURE(passes);
         TaskFarm farm;
@@ -363,7 +364,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("a task that another agent has now is given up, unless the site file wants it too") {
+TEST_CASE("an attempt whose task another agent holds is given up, unless the site file wants it, too") {
     for (const bool wanted : {false, true}) {
         CAPTURE(wanted);
         TaskFarm farm;
@@ -383,7 +384,7 @@ TEST_CASE("a task that another agent has now is given up, unless the site file w
     }
 }
 
-TEST_CASE("killed between losing a task and giving up its attempt, the next tick gives it up") {
+TEST_CASE("after a kill between losing a task and giving up its attempt, the next tick gives it up") {
     TaskFarm farm;
     farm.wait_with_wheel();
     farm.tasks.end_lease(true);
@@ -393,11 +394,11 @@ TEST_CASE("killed between losing a task and giving up its attempt, the next tick
     farm.tasks.staging.busy = false;
     farm.tick();
     CHECK(farm.attempts().front().failure->error.code == "task.lost");
-    CHECK(farm.registry.uploads == 0);  // nothing went out by the site's own token
+    CHECK(farm.registry.uploads == 0);  // no upload with the site's own token
     CHECK_FALSE(farm.tasks.staging.has(wheel_name));
 }
 
-TEST_CASE("without its lease a task's wheel goes nowhere, and waits") {
+TEST_CASE("without a lease a task's wheel waits and is not uploaded") {
     TaskFarm farm;
     farm.wait_with_wheel();
     CHECK(farm.attempts().front().for_task);
@@ -412,21 +413,21 @@ TEST_CASE("without its lease a task's wheel goes nowhere, and waits") {
     CHECK_FALSE(farm.tasks.staging.has(wheel_name));
 }
 
-TEST_CASE("a new task supersedes earlier attempts also when its claim was answered late") {
+TEST_CASE("a new task supersedes earlier attempts even if the first answer to its claim is lost") {
     TaskFarm farm;
     farm.site.max_attempts = 1;
     write(farm.folder.path() / "break", "");
-    farm.tick_until_told();
+    farm.tick_until_outcome();
     REQUIRE_FALSE(farm.tasks.outcome()->done);
     fs::remove(farm.folder.path() / "break");
     farm.tasks.ask_again();
     CHECK(farm.tick_in_child("task.claimed") == 137);  // the answer is lost
-    farm.tick_until_told();
+    farm.tick_until_outcome();
     CHECK(farm.tasks.outcome()->done);
     CHECK(farm.builds() == 2);
 }
 
-TEST_CASE("a cancelled task stops its attempt") {
+TEST_CASE("cancelling a task cancels its attempt") {
     TaskFarm farm;
     farm.tasks.staging.busy = true;
     farm.tick();
@@ -436,11 +437,11 @@ TEST_CASE("a cancelled task stops its attempt") {
     CHECK(farm.attempts().front().state == State::failed);
 }
 
-TEST_CASE("a build that fails ends its task with the diagnosis; asked for again it is built anew") {
+TEST_CASE("a failed build ends its task with the diagnosis; a new request builds it again") {
     TaskFarm farm;
     farm.site.max_attempts = 2;
     write(farm.folder.path() / "break", "");
-    farm.tick_until_told();
+    farm.tick_until_outcome();
     CHECK_FALSE(farm.tasks.outcome()->done);
     REQUIRE(farm.tasks.outcome()->diagnosis.has_value());
     CHECK(farm.tasks.outcome()->diagnosis->first_error.find("it is broken") != std::string::npos);
@@ -451,12 +452,12 @@ TEST_CASE("a build that fails ends its task with the diagnosis; asked for again 
 
     fs::remove(farm.folder.path() / "break");
     farm.tasks.ask_again();
-    farm.tick_until_told();
+    farm.tick_until_outcome();
     CHECK(farm.tasks.outcome()->done);
     CHECK(farm.builds() == 3);
 }
 
-TEST_CASE("a task for what the index already has is done without a build") {
+TEST_CASE("a task for a wheel that the index already has is done without a build") {
     TaskFarm farm;
     farm.site.wants = {{"demo", {"1.0"}, {"3.11"}}};
     farm.tasks.queued = false;
@@ -467,23 +468,23 @@ TEST_CASE("a task for what the index already has is done without a build") {
     fs::create_directory(farm.site.state_directory / "attempts");
     farm.site.wants.clear();
     farm.tasks.queued = true;
-    farm.tick_until_told();
+    farm.tick_until_outcome();
     CHECK(farm.tasks.outcome()->done);
     CHECK(farm.tasks.outcome()->wheel_filename == "demo-1.0-py3-none-any.whl");
     CHECK_FALSE(farm.tasks.outcome()->wheel_sha256.empty());
     CHECK(farm.builds() == 1);
 }
 
-TEST_CASE("a task that this site cannot build is told so at once") {
+TEST_CASE("a task that this site cannot build fails at once") {
     TaskFarm farm;
     farm.site.known_bad.push_back({"demo", *wheel::SpecifierSet::parse("==1.0"), {}, "it crashes here", ""});
-    farm.tick_until_told();
+    farm.tick_until_outcome();
     CHECK_FALSE(farm.tasks.outcome()->done);
     CHECK(farm.tasks.outcome()->diagnosis->error.sentence.find("it crashes here") != std::string::npos);
     CHECK(farm.builds() == 0);
 }
 
-TEST_CASE("a claim's file comes back as it was written, and a broken one is no claim") {
+TEST_CASE("a claim file is read as it was written; a malformed file is an error") {
     ClaimRecord record;
     record.claim = std::string(wire::claim_id_length, 'a');
     CHECK(render_claim_record(*parse_claim_record(render_claim_record(record))) ==

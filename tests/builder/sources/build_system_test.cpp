@@ -33,7 +33,7 @@ TEST_CASE("build systems are read as PEP 517 and 518 say") {
     }
 }
 
-TEST_CASE("what could leave the script's quotes is no back end") {
+TEST_CASE("a back end whose name could end the script's quotes is refused") {
     for (const char* text :
          {"[build-system]\nrequires = []\nbuild-backend = \"x; import os\"\n",
           "[build-system]\nrequires = []\nbuild-backend = \"x\\nEND\"\n", "[build-system\n"}) {

@@ -22,7 +22,7 @@ std::vector<std::string> texts(const std::vector<wheel::Version>& versions) {
     return all;
 }
 
-TEST_CASE("tags of the pattern are versions, others are not") {
+TEST_CASE("tags that match the pattern are versions, others are not") {
     const std::string listing =
         "aa\trefs/tags/v2.4.0\nbb\trefs/tags/v2.5.0-rc1\ncc\trefs/tags/ciflow/v1\ndd\trefs/tags/"
         "2.0\nnonsense\n";
@@ -32,7 +32,7 @@ TEST_CASE("tags of the pattern are versions, others are not") {
     CHECK(versions_of_tags("", "v{version}").empty());
 }
 
-TEST_CASE("a branch goes before a tag, and an annotated tag is the commit that it stands for") {
+TEST_CASE("a branch precedes a tag, and an annotated tag is dereferenced") {
     const std::string listing =
         "aa\trefs/heads/main\nbb\trefs/tags/v1\ncc\trefs/tags/v1^{}\ndd\trefs/tags/main\n";
     CHECK(commit_in(listing, "main") == "aa");
@@ -94,7 +94,7 @@ TEST_CASE("a tag is cloned once, and cloned again when the clone was changed") {
     CHECK(*base::read_file(folder->path() / "moved/file", 10) == "3\n");
     CHECK(fetch()->sha256 == moved->sha256);
     fs::rename(folder->path() / "repository", folder->path() / "away");
-    CHECK(fetch()->sha256 == moved->sha256);  // nobody can be asked: what is there serves
+    CHECK(fetch()->sha256 == moved->sha256);  // the remote does not answer: the existing clone is used
     fs::rename(folder->path() / "away", folder->path() / "repository");
 
     fs::remove_all(folder->path() / "sources/git");

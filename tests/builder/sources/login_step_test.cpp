@@ -1,4 +1,4 @@
-// Steps that run beside the agent: how they end, and that nothing of them stays.
+// Steps that run in separate processes: how they end, and that no process of theirs remains.
 #include "builder/sources/login_step.hpp"
 
 #include <doctest/doctest.h>
@@ -35,8 +35,7 @@ struct Scene {
         const auto text = base::read_file(file(name), base::mib);
         return text ? *text : "";
     }
-    // Whether a process that the script named in a file is there a moment later. One that nobody has asked
-    // about since its end is not.
+    // Whether the process whose id the script wrote into a file still exists after 5 s. A zombie does not count.
     [[nodiscard]] bool lives(const std::string& name) {
         const auto pid = base::parse_decimal(base::trim(read(name)));
         REQUIRE(pid.has_value());
@@ -48,7 +47,7 @@ struct Scene {
     }
 };
 
-TEST_CASE("a step that fails says its last words and its log, and the next call tries again") {
+TEST_CASE("a failed step reports its last output and its log, and the next call starts it again") {
     Scene scene;
     const auto failed = scene.run("echo it is broken >&2; false | cat");
     REQUIRE(!failed.has_value());
@@ -56,12 +55,12 @@ TEST_CASE("a step that fails says its last words and its log, and the next call 
     CHECK(failed.error().sentence.find("it is broken") != std::string::npos);
     CHECK(failed.error().value == scene.file("it.log").string());
     CHECK(scene.run("echo well").has_value());
-    CHECK(scene.read("it.log") == "well\n");  // what it said before is not taken for what it says now
+    CHECK(scene.read("it.log") == "well\n");  // without the previous run's output
     CHECK(scene.read("it.log.before").find("it is broken") != std::string::npos);
-    CHECK(scene.run("exit 1").has_value());  // it is over: it does not run again
+    CHECK(scene.run("exit 1").has_value());  // it has ended and does not run again
 }
 
-TEST_CASE("of a log that is long the last lines are told") {
+TEST_CASE("the error contains only the last lines of a long log") {
     Scene scene;
     const auto failed = scene.run("seq 20000; echo it is broken; exit 1");
     REQUIRE(!failed.has_value());
@@ -69,7 +68,7 @@ TEST_CASE("of a log that is long the last lines are told") {
     CHECK(failed.error().sentence == "A step on the login node failed: a test: 19999 / 20000 / it is broken");
 }
 
-TEST_CASE("of a line that is long its beginning is told") {
+TEST_CASE("the error contains only the beginning of a long line") {
     Scene scene;
     const auto failed = scene.run("head -c 30000 /dev/zero | tr '\\0' x; exit 1");
     REQUIRE(!failed.has_value());
@@ -77,9 +76,9 @@ TEST_CASE("of a line that is long its beginning is told") {
           "A step on the login node failed: a test: " + std::string(max_error_line_bytes, 'x') + "…");
 }
 
-TEST_CASE("a step whose end shows only when the folder is looked at anew is not begun again") {
+TEST_CASE("a step whose end appears only after a refresh of the folder does not start again") {
     Scene scene;
-    // That look writes NAME.now, so a link to it is an end that shows then; there is no marker any more.
+    // The refresh writes NAME.now, so a link to that file is an end that appears then. The marker is gone.
     fs::create_symlink("it.now", scene.file("it.end"));
     scene.step.script = "touch begun";
     const auto ended = scene.look();
@@ -89,7 +88,7 @@ TEST_CASE("a step whose end shows only when the folder is looked at anew is not 
     CHECK_FALSE(fs::exists(scene.file("it.starts")));
 }
 
-TEST_CASE("a step whose time is over is ended with all that it started, and its log is kept") {
+TEST_CASE("a step that exceeds its time limit is killed with all its processes, and its log is kept") {
     Scene scene;
     scene.step.max_s = 1;
     const auto ended = scene.run("echo at work; echo $$ > main; sleep 10000 & echo $! > child; wait");
@@ -103,7 +102,7 @@ TEST_CASE("a step whose time is over is ended with all that it started, and its 
     CHECK_FALSE(scene.lives("child"));
 }
 
-TEST_CASE("a step that is called off ends, wherever it runs, with all that it started") {
+TEST_CASE("a cancelled step ends with all its processes, wherever it runs") {
     Scene scene;
     scene.step.touch_s = 1;
     scene.step.script = "echo $$ > main; sleep 10000 & echo $! > child; wait";
@@ -118,7 +117,7 @@ TEST_CASE("a step that is called off ends, wherever it runs, with all that it st
     CHECK_FALSE(fs::exists(scene.file("it.alive")));
 }
 
-TEST_CASE("a step that is called off before it began does nothing") {
+TEST_CASE("a step that is cancelled before it begins does nothing") {
     Scene scene;
     REQUIRE(scene.run("touch done").has_value());  // leaves a script, and no marker
     fs::remove(scene.file("done"));
@@ -131,11 +130,10 @@ TEST_CASE("a step that is called off before it began does nothing") {
     CHECK_FALSE(fs::exists(scene.file("it.end")));
 }
 
-TEST_CASE("a step that dies again and again without a word is a failure") {
+TEST_CASE("a step that is killed repeatedly without recording its end fails") {
     Scene scene;
     for (std::uint64_t start = 0; start < max_login_starts; ++start) {
-        // As a node does that ends what a session leaves behind: the whole session is killed, and says
-        // nothing.
+        // Some nodes kill all remaining processes of a session: the step is killed and writes no end.
         scene.step.script = "kill -KILL $(ps -o pid= -s $(ps -o sid= -p $$))";
         CHECK(scene.look().error().code == "source.fetching");
         fs::last_write_time(scene.file("it.alive"), fs::file_time_type::clock::now() - std::chrono::hours(1));
@@ -143,17 +141,17 @@ TEST_CASE("a step that dies again and again without a word is a failure") {
     const auto failed = scene.look();
     REQUIRE(!failed.has_value());
     CHECK(failed.error().code == "source.step");
-    CHECK(failed.error().sentence.find("without a word") != std::string::npos);
+    CHECK(failed.error().sentence.find("never recorded its end") != std::string::npos);
     CHECK(scene.run("true").has_value());
 }
 
-TEST_CASE("a step was at work when its marker is as old as the file system's clock says") {
+TEST_CASE("the age of a step's marker is measured by the file system's clock") {
     struct Row {
         int hours;
         bool is_at_work;
     };
     for (const Row row :
-         {Row{0, true}, Row{-1, false}, Row{1, false}}) {  // also one of a clock that stepped back
+         {Row{0, true}, Row{-1, false}, Row{1, false}}) {  // also after the clock stepped back
         CAPTURE(row.hours);
         Scene scene;
         scene.write("it.alive", "");
@@ -165,7 +163,7 @@ TEST_CASE("a step was at work when its marker is as old as the file system's clo
     }
 }
 
-TEST_CASE("what a step's log blames on the network or the disk may pass, anything else is a failure") {
+TEST_CASE("a failure may pass if the step's log blames the network or the disk, otherwise it is final") {
     struct Row {
         const char* said;
         bool may_pass;

@@ -23,7 +23,7 @@ std::vector<std::string> names(const std::vector<CacheEntry>& entries) {
     return found;
 }
 
-TEST_CASE("what was used longest ago goes first, and no more than must") {
+TEST_CASE("the least recently used entries are evicted first, and no more than necessary") {
     const std::vector<CacheEntry> entries = {
         {"new", 40, now - 2h}, {"old", 30, now - 9h}, {"older", 30, now - 10h}};
     using Names = std::vector<std::string>;
@@ -34,7 +34,7 @@ TEST_CASE("what was used longest ago goes first, and no more than must") {
     CHECK(names(choose_to_remove(entries, 0, now)) == Names{"older", "old", "new"});
 }
 
-TEST_CASE("what an attempt may be about to unpack stays, though the cache is too large") {
+TEST_CASE("an entry that an attempt may be about to unpack is kept even if the cache is too large") {
     const std::vector<CacheEntry> entries = {{"new", 40, now - 1min}, {"old", 30, now - 9h}};
     CHECK(names(choose_to_remove(entries, 0, now - 1h)) == std::vector<std::string>{"old"});
 }
@@ -58,7 +58,7 @@ TEST_CASE("downloads and clones are trimmed on disk, unfinished clones are not t
         fs::last_write_time(folder, now - age);
 
     CHECK(trim_cache(sources, 1'000'000, {})->empty());
-    CHECK(fs::last_write_time(sources / "git/torch-1") <= now - 4h);  // being measured is no use
+    CHECK(fs::last_write_time(sources / "git/torch-1") <= now - 4h);  // measuring does not count as use
     CHECK(names(*trim_cache(sources, 5'500, {})) == std::vector<std::string>{"abcd"});
     CHECK(!fs::exists(sources / "sha256/ab/abcd"));
     mark_used(sources / "sha256/ab/abce");

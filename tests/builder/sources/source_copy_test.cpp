@@ -1,5 +1,4 @@
-// Copies of folders: what comes over, and that who copies can say meanwhile that he lives, or learn that he
-// has to stop.
+// Copies of folders: what is copied, and that a copy calls `breathe`, which refreshes locks or aborts the copy.
 #include "builder/sources/source_copy.hpp"
 
 #include <doctest/doctest.h>
@@ -30,7 +29,7 @@ struct Folders {
     void add(const std::string& name, const std::string& text, mode_t mode = 0644) const {
         testing::write(from / name, text, mode);
     }
-    // Fails from the breath of this number on; 0: never.
+    // `breathe` fails at the call of this number; 0: never.
     base::Status copy(int last_breath = 0) {
         breaths = 0;
         return copy_source(from, to, [this, last_breath]() -> base::Status {
@@ -46,7 +45,7 @@ struct Folders {
     }
 };
 
-TEST_CASE("a copy has the files, folders and links of a source, each as it is") {
+TEST_CASE("a copy has the files, folders and links of its source, unchanged") {
     Folders at;
     at.add("setup.py", "x = 1\n");
     at.add("bin/run", "#!/bin/sh\n", 0755);
@@ -71,11 +70,11 @@ TEST_CASE("a copy has the files, folders and links of a source, each as it is") 
     CHECK(fs::read_symlink(at.to / "dangling") == "../nowhere");
     CHECK(fs::is_empty(at.to / "nothing/in/it"));
     CHECK(at.copied() == 13);
-    // One an entry, and one a piece: three of the large file, one of each that is not empty.
+    // One call per entry and one per piece: three for the large file, one for each other non-empty file.
     CHECK(at.breaths == 13 + 3 + 3);
 }
 
-TEST_CASE("a copy that must not go on ends there, also within a file") {
+TEST_CASE("a copy ends as soon as `breathe` fails, also within a file") {
     Folders at;
     at.add("large", std::string(4 * copy_piece_bytes, 'x'));
     const auto ended = at.copy(3);
@@ -85,18 +84,18 @@ TEST_CASE("a copy that must not go on ends there, also within a file") {
     CHECK(fs::file_size(at.to / "large") == 2 * copy_piece_bytes);
 }
 
-TEST_CASE("what cannot be copied is named") {
+TEST_CASE("the error names the entry that cannot be copied") {
     Folders at;
     const fs::path odd = at.from / "odd";
     fs::path named = odd;
-    SUBCASE("a pipe, which nobody waits for") {
+    SUBCASE("a pipe, without blocking") {
         REQUIRE(::mkfifo(odd.c_str(), 0644) == 0);
     }
-    SUBCASE("a folder that is not there") {
+    SUBCASE("a missing folder") {
         fs::remove(at.from);
         named = at.from;
     }
-    SUBCASE("a file that is there already") {
+    SUBCASE("a file that already exists") {
         at.add("odd", "");
         testing::write(at.to / "odd", "of somebody else");
         named = at.to / "odd";
@@ -107,7 +106,7 @@ TEST_CASE("what cannot be copied is named") {
     CHECK(failed.error().value == named.string());
 }
 
-TEST_CASE("what is about the source is final, what is about the disk or the moment may pass") {
+TEST_CASE("errors of the source are final, errors of the disk or the moment may pass") {
     for (const int number :
          {EACCES, EPERM, ENOENT, ENOTDIR, EEXIST, EINVAL, EISDIR, ELOOP, ENAMETOOLONG, EFBIG}) {
         CAPTURE(number);
@@ -128,15 +127,15 @@ TEST_CASE("what is about the source is final, what is about the disk or the mome
     }
     CHECK(!copy_error({"file.not_regular", "s"}).may_pass());
     CHECK(copy_error(base::fail_for_now("file.truncated", "s").value())
-              .may_pass());  // it was written meanwhile
+              .may_pass());  // the file was being written
 }
 
-TEST_CASE("a copy that lacks a descriptor says so, and which file it was at") {
+TEST_CASE("a copy that runs out of file descriptors reports that and the file") {
     Folders at;
     at.add("setup.py", "x = 1\n");
     rlimit before{};
     REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
-    // One for the folder and one for the file that is read; none for the one that is written.
+    // One for the folder and one for the source file; none for the destination file.
     const base::Fd next(::open("/dev/null", O_RDONLY | O_CLOEXEC));
     const rlimit few{static_cast<rlim_t>(next.get()) + 2 + 1, before.rlim_max};
     REQUIRE(::setrlimit(RLIMIT_NOFILE, &few) == 0);

@@ -1,4 +1,4 @@
-// Sources: which offer is taken, from where, and that no other bytes than promised are ever used.
+// Sources: which offer is chosen, from which place, and that bytes with a wrong digest are never used.
 #include "builder/sources/sources.hpp"
 
 #include <doctest/doctest.h>
@@ -18,7 +18,7 @@ using wheelyard::testing::LoopbackServer;
 
 const base::Breathe no_hurry = [] { return base::Status(); };
 
-TEST_CASE("plain http is taken from this machine and trusted hosts only, as pip does") {
+TEST_CASE("plain http is accepted only for this machine and trusted hosts, as in pip") {
     CHECK(is_secure_place("https://h/simple", {}));
     CHECK(is_secure_place("http://127.0.0.1:8080/simple", {}));
     CHECK(is_secure_place("http://localhost/simple", {}));
@@ -29,7 +29,7 @@ TEST_CASE("plain http is taken from this machine and trusted hosts only, as pip 
     CHECK(!is_secure_place("http://h:82/simple", {"h:81"}));
 }
 
-// A tar.gz with the project in one folder, or with whatever `members` says.
+// A tar.gz with the project in one folder, or with the given `members`.
 std::string tarball(
     const std::string& members = "mkdir demo-1.0; echo > demo-1.0/setup.py; tar cz demo-1.0") {
     const auto folder = base::TempDir::make("tar");
@@ -153,13 +153,13 @@ TEST_CASE("an attempt whose download is damaged before it is unpacked fetches it
     farm.tick();
     REQUIRE(farm.attempts().size() == 1);
     CHECK(farm.attempts().front().state == State::planned);
-    CHECK(farm.attempts().front().waiting.reason.find("other bytes than when it came") != std::string::npos);
+    CHECK(farm.attempts().front().waiting.reason.find("was changed or damaged") != std::string::npos);
     CHECK(farm.settle().plan.count(CellState::have) == 1);
     CHECK(farm.attempts().size() == 1);
     CHECK(index.downloads() == 2);
 }
 
-TEST_CASE("other bytes than the index or the recipe promises are refused for good") {
+TEST_CASE("a digest other than the index's or the recipe's is a final error") {
     Index index;
     index.promised = std::string(64, 'a');
     const auto lied = index.sources.fetch(default_recipe("demo"), "1.0", {});
@@ -174,7 +174,7 @@ TEST_CASE("other bytes than the index or the recipe promises are refused for goo
     CHECK(!fs::exists(index.work.path() / "sources" / "sha256"));
 }
 
-TEST_CASE("an index that is away is told apart from one that has nothing") {
+TEST_CASE("an unreachable index differs from one that has no files") {
     Index index;
     const auto absent = index.sources.fetch(default_recipe("demo"), "9.9", {});
     REQUIRE(!absent.has_value());
@@ -186,7 +186,7 @@ TEST_CASE("an index that is away is told apart from one that has nothing") {
     CHECK(away.error().code == "simple.http");
 }
 
-TEST_CASE("a URL that cannot be read is told without its password") {
+TEST_CASE("an error about a malformed URL hides its password") {
     base::TempDir work = *base::TempDir::make("sources");
     io::HttpClient http;
     simple::PipConfig pip;
@@ -195,14 +195,14 @@ TEST_CASE("a URL that cannot be read is told without its password") {
     Sources sources{http, work.path(), pip,
                     [] { return base::Result<std::string>(base::fail("x", "no default")); }};
     const auto offers = sources.offers("demo");
-    std::string told;
+    std::string text;
     if (offers) {
         for (const auto& place : offers->places)
-            told += place;
+            text += place;
     } else {
-        told = offers.error().text();
+        text = offers.error().text();
     }
-    CHECK(told.find("hunter2") == std::string::npos);
+    CHECK(text.find("hunter2") == std::string::npos);
     Recipe recipe = default_recipe("demo");
     recipe.source = SourceKind::tarball;
     recipe.url = "https://me:hunter2@h ost/{version}.tar.gz";
@@ -228,7 +228,7 @@ TEST_CASE("find-links folders come before the index") {
     CHECK(index.downloads() == 0);
 }
 
-TEST_CASE("an index whose pages lie in a folder is read as one over HTTP; one that is away is an error") {
+TEST_CASE("an index in a folder is read like one over HTTP; a missing folder is an error") {
     Index index;
     const auto tree = base::TempDir::make("my wheels");
     REQUIRE(tree.has_value());
@@ -250,7 +250,7 @@ TEST_CASE("an index whose pages lie in a folder is read as one over HTTP; one th
     CHECK(away.error().code == "os.ENOENT");
 }
 
-TEST_CASE("a find-links folder that cannot be read is not taken for an empty one") {
+TEST_CASE("an unreadable find-links folder is an error, not an empty folder") {
     Index index;
     simple::PipConfig pip = index.config();
     pip.values["find-links"] = {(index.work.path() / "unmounted").string(), "PIP_FIND_LINKS"};
@@ -261,7 +261,7 @@ TEST_CASE("a find-links folder that cannot be read is not taken for an empty one
     CHECK(offers.error().text().find("unmounted") != std::string::npos);
 }
 
-TEST_CASE("an upstream without an index is asked for where pip looks, and says so") {
+TEST_CASE("for an upstream without an index, pip's places are asked and reported") {
     LoopbackServer server{[](const LoopbackRequest& request) -> LoopbackAnswer {
         if (request.target != "/simple/demo/") return {.status = 404, .body = "absent"};
         return {.body =
@@ -294,7 +294,7 @@ TEST_CASE("an upstream without an index is asked for where pip looks, and says s
     CHECK(sources.fetch(recipe, "1.1", {})->origin == server.url("/simple/"));
 }
 
-TEST_CASE("a tarball is fetched by its URL and needs its digest") {
+TEST_CASE("a tarball is fetched from its URL and requires a digest") {
     Index index;
     Recipe recipe = default_recipe("demo");
     recipe.source = SourceKind::tarball;
@@ -318,7 +318,9 @@ TEST_CASE("an archive without exactly one folder is refused") {
     CHECK(unpacked.error().code == "source.layout");
 }
 
-TEST_CASE("unpacking breathes while the tree before goes and the archive comes, and ends where that fails") {
+TEST_CASE(
+    "unpacking calls `breathe` while it removes the old tree and extracts the archive, and ends if that "
+    "fails") {
     Index index;
     index.sdist = tarball("mkdir demo-1.0; touch demo-1.0/{1,2,3,4}; tar cz demo-1.0");
     index.promised = base::sha256_hex(index.sdist);
@@ -351,7 +353,7 @@ TEST_CASE("unpacking breathes while the tree before goes and the archive comes, 
     }
 }
 
-TEST_CASE("leftovers of a killed download are swept") {
+TEST_CASE("sweep() removes the remains of a killed download") {
     Index index;
     testing::write(index.work.path() / "sources" / "incoming-abc" / "file", "half");
     testing::must(index.sources.sweep({}));

@@ -132,7 +132,7 @@ TEST_CASE("what is wrong is said with its place and what was expected") {
              "[[index]]\nname = \"c\"\ninherits = [\"b\"]\n",
          "registry.toml:7:12: an index cannot inherit from itself: b from c from b"},
         {start + index + "inherits = [\"b\", \"b\"]\n[[index]]\nname = \"b\"\n", "is listed twice"},
-        {start + index + "owns = [\"torch \"]\n", "registry.toml:4:8: `torch ` is no project's name"},
+        {start + index + "owns = [\"torch \"]\n", "registry.toml:4:8: `torch ` is not a valid project name"},
         {start + index + "owns = \"torch\"\n", "owns"},
         {start + index + "[index.policy]\n\"record.hash_mismach\" = \"warn\"\n", "record.hash_mismatch"},
         {start + index + "[index.policy]\n\"record.hash_mismatch\" = \"error\"\n",

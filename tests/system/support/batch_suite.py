@@ -271,7 +271,7 @@ class BatchSuite(BatchCase):
             self.tick()
             attempt, = self.attempts()
             self.assertEqual(attempt["state"], "running")
-            self.assertIn("cannot be told", attempt["waiting"]["reason"])
+            self.assertIn("the state of its job is unknown since", attempt["waiting"]["reason"])
             # One that would be submitted now waits before its submission.
             self.site.file.write_text(self.site.file.read_text().replace("max_jobs = 1", "max_jobs = 2"))
             self.tick()

@@ -189,5 +189,5 @@ TEST_CASE("without a catalogue the pages are read, and a login page is not a cat
     index.base_text = "wheelyard.catalogue/2\tof the future\n";
     const auto answer = index.fetch();
     CHECK_FALSE(answer->catalogue);
-    CHECK(answer->warning.find("another version") != std::string::npos);
+    CHECK(answer->warning.find("Unsupported catalogue version") != std::string::npos);
 }
