@@ -138,7 +138,7 @@ TEST_CASE("a task that is preempted repeatedly is given up at the limit for pree
         const TickReport report = farm.settle();
         CHECK(report.plan.count(CellState::given_up) == 1);
         CHECK(report.plan.cells.front().reason ==
-              "4 of 4 preemptions; the last in job: The job had to make room for a more urgent one");
+              "4 of 4 preemptions; the last in job: The job was preempted by one with higher priority");
         CHECK(farm.batch.given.size() == 4);
     }
     SUBCASE("the fourth job is not preempted") {
