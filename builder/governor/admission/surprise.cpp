@@ -74,7 +74,7 @@ Remedy find_remedy(const std::vector<RunningView>& running, const Thresholds& th
     for (const auto& one : running)
         all.add(one);
     Remedy remedy;
-    if (running.empty() || all.has_dying) return remedy;
+    if (all.youngest == nullptr || all.has_dying) return remedy;  // none runs, or one is about to end
     if (must_kill(all, thresholds)) {
         remedy.kill = all.youngest->id;
     } else if (can_resume(all, thresholds, stalled)) {

@@ -26,7 +26,7 @@ if __name__ == "__main__":
     sys.path[0] = str(Path(__file__).resolve().parents[1])
 from support.pbs_client import PROGRAMS, PbsClient
 
-RECORDINGS = Path(__file__).resolve().parents[2] / "builder" / "pbs"
+RECORDINGS = Path(__file__).resolve().parents[2] / "builder" / "schedule" / "data" / "pbs"
 HOST = "pbshost"
 WAIT_LIMIT_S = 60
 WORDS = re.compile(r"\s+")
