@@ -99,7 +99,7 @@ class SharedIndexesTest(FarmCase):
         self.assert_failed(pip_install(self.farm, "pip-new", self.folder / "none", "only-here", index=SITE), "No matching distribution")
         self.assertEqual(self.farm.get(f"/{SITE}/simple/only-here/")[0], 404)
         self.assert_refused(RawUpload(self.farm, self.token, Wheel("yard-six", "1.0", value=2).write(self.folder / "other"), SITE),
-                            409, "upload.name_taken", "inherits from `base`")
+                            409, "upload.name_taken", "inherits a file of this name from `base`")
         # The same in a tree of plain files.
         tree = self.folder / "tree"
         self.assert_ran(self.farm.run("wheelyard-indexer", "publish", "--store", self.farm.data, "--to", tree))
