@@ -269,10 +269,12 @@ class BatchSuite(BatchCase):
         self.batch.stop_server()
         try:
             self.tick()
-            attempt, = self.attempts()
-            self.assertEqual(attempt["state"], "running")
-            self.assertIn("the state of its job is unknown since", attempt["waiting"]["reason"])
-            # One that would be submitted now waits before its submission.
+            running, late = (next(attempt for attempt in self.attempts() if attempt["package"] == package)
+                             for package in ("yard-quick", "yard-late"))
+            self.assertEqual(running["state"], "running")
+            self.assertIn("the state of its job is unknown since", running["waiting"]["reason"])
+            self.assertEqual((late["state"], late["waiting"]["for"]), ("prepared", "job_slot"), late)
+            # With a free slot it is submitted, and waits because the server does not answer.
             self.site.file.write_text(self.site.file.read_text().replace("max_jobs = 1", "max_jobs = 2"))
             self.tick()
             late = next(attempt for attempt in self.attempts() if attempt["package"] == "yard-late")
