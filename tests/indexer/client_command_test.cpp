@@ -42,5 +42,6 @@ TEST_CASE("an index in a folder is recognised for every spelling of the folder")
           "[global]\nindex-url = file:///not/here/my%20wheels/simple/\n");
     CHECK(pip_conf_of(index + "/find-links") ==
           "[global]\nno-index = true\nfind-links = " + index + "/find-links\n");
-    CHECK(pip_conf_of("file://elsewhere/simple/").find("a file URL or an absolute path") != std::string::npos);
+    CHECK(pip_conf_of("file://elsewhere/simple/").find("a file URL or an absolute path") !=
+          std::string::npos);
 }

@@ -473,7 +473,8 @@ TEST_CASE("rule codes are unique, dotted and lower-case, and have advice") {
 
 // WHEELYARD_UPDATE_GOLDEN=1 rewrites it.
 TEST_CASE("docs/reference/rules.md matches the rule table") {
-    const base::fs::path path = base::fs::path(WHEELYARD_TEST_DATA) / ".." / "docs" / "reference" / "rules.md";
+    const base::fs::path path =
+        base::fs::path(WHEELYARD_TEST_DATA) / ".." / "docs" / "reference" / "rules.md";
     const std::string current = inspect::render_rules_markdown();
     if (const char* update = std::getenv("WHEELYARD_UPDATE_GOLDEN"); update != nullptr && update[0] == '1') {
         REQUIRE(base::replace_file(path, current));
