@@ -1,5 +1,6 @@
 // The server over real sockets: what it answers, how it ends, and what it does not put up with.
 #include "tests/registry/server/server_fixture.hpp"
+#include "tests/support/sanitizers.hpp"
 
 namespace wheelyard::http {
 
@@ -384,11 +385,9 @@ TEST_CASE("a refused client that keeps its connection keeps no place for uploads
 }
 
 TEST_CASE("an upload of 64 MB does not grow the process") {
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-    constexpr long max_growth_kib = 32 * 1024;  // with the shadow of what is touched
-#else
-    constexpr long max_growth_kib = 8 * 1024;
-#endif
+    // With the shadow of the touched memory under a sanitizer.
+    constexpr long max_growth_kib =
+        testing::address_sanitizer || testing::thread_sanitizer ? 32 * 1024 : 8 * 1024;
     const Running running;
     const std::string piece(1 << 20, 'm');
     const auto resident_kib = [] {  // on the stack: what it measures must not be itself
