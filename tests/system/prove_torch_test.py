@@ -46,6 +46,11 @@ class ProveTorchTest(unittest.TestCase):
         edges = [(0, "a.o"), (4, "lib.so"), (2, "sub/b.o"), (9, "a.o")]
         (build / ".ninja_log").write_text("# ninja log v7\n" + "".join(f"{at}\t{at + 3}\t17\t{name}\tf00\n" for at, name in edges))
         self.assertEqual(self.proof.compiles(), (2, 3, 1))
+        with open(build / ".ninja_log", "a", encoding="utf-8") as log:
+            log.write("0\t1\t17\tgenerated.h\tf00\n")
+        self.proof.collect()
+        self.assertEqual([line.split("\t")[3] for line in (self.folder / "evidence" / "ninja_log").read_text().splitlines()[1:]],
+                         [name for _, name in edges])
 
     def test_the_written_site_is_valid_and_differs_only_in_its_places(self):
         self.proof.prepare()
