@@ -22,7 +22,9 @@ bool is_from_outside(EndCause cause) {
     return std::find(from_outside.begin(), from_outside.end(), cause) != from_outside.end();
 }
 
+// What job.sh writes to `cut`.
 constexpr std::string_view cut_by_time = "time_limit";
+constexpr std::string_view cut_by_signal = "terminated";
 
 }  // namespace
 
@@ -36,13 +38,17 @@ bool Advance::awaits_word(const ExitRecord& record, const JobView& view) const {
 std::optional<JobEnd> Advance::explain(const Attempt& attempt, const ExitRecord& record,
                                        const JobView& view) const {
     const bool is_reported = view.state == JobState::vanished && view.end;
-    if (read_cut(folder_of(attempt)) == cut_by_time) {
+    const std::string cut = read_cut(folder_of(attempt));
+    const auto cut_by = [&](EndCause cause) {
         JobEnd end = is_reported ? *view.end : JobEnd{};
-        end.cause = EndCause::time_limit;
+        end.cause = cause;
         end.word = "in phase `" + record.phase + "`" + (end.word.empty() ? "" : ", " + end.word);
         return end;
-    }
+    };
+    if (cut == cut_by_time) return cut_by(EndCause::time_limit);
     if (is_reported && is_from_outside(view.end->cause)) return view.end;
+    // The scheduler has forgotten why it ended the job, or never knew: a node that shuts down.
+    if (cut == cut_by_signal) return cut_by(EndCause::killed);
     return std::nullopt;
 }
 

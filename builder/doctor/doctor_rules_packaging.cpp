@@ -14,7 +14,7 @@ const std::vector<DoctorRule>& packaging_rules() {
          no,
          "Git submodules are missing from the source.",
          "Use an sdist or a release tarball that includes the submodules, not the archive that GitHub or "
-         "GitLab generates."},
+         "GitLab generates; or build with the system's libraries (torch: USE_SYSTEM_LIBS=1)."},
         {"source.git_ownership",
          {"detected dubious ownership in repository"},
          cause,
@@ -151,6 +151,12 @@ const std::vector<DoctorRule>& packaging_rules() {
          "A Python module is missing.",
          "If the build imports it, add it to `requires` in [build] of the recipe. If the installed wheel "
          "does, the wheel lacks a requirement."},
+        {"import.torch_rpc",
+         {"from 'torch._c._distributed_rpc'"},
+         cause,
+         no,
+         "torch was built with USE_DISTRIBUTED=1 and without TensorPipe: it cannot be imported.",
+         "Build torch with USE_TENSORPIPE=1; a source without submodules needs the system's TensorPipe."},
         {"import.undefined_symbol",
          {"undefined symbol:"},
          cause,

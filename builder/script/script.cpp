@@ -60,14 +60,21 @@ std::string render_governor(const ScriptInput& input) {
 
 // Removes objects that were being written when the job was cut off. A killed compiler leaves half an object,
 // which make takes for a complete one; an assembler that waits for its compiler leaves an empty object of any
-// age.
+// age. Ninja logs an object after its compiler has ended, and compiles again what it has not logged: what it logged
+// stays, so that a cut costs only the running compiles.
 std::string render_resume(const ScriptInput& input) {
     if (input.attempt.builds_in.empty()) return "";
     return "# Resume in the build tree of attempt " + input.attempt.builds_in + R"sh(.
+logged_by_ninja() {
+    find "$build/tree" -type f -name .ninja_log | while IFS= read -r log; do
+        top="${log%/*}/" awk -F '\t' 'FNR > 1 { print ($4 ~ "^/" ? "" : ENVIRON["top"]) $4 }' "$log"
+    done
+}
+objects() { find "$build/tree" -type f \( -name '*.o' -o -name '*.so' -o -name '*.a' \) "$@"; }
 newest=$(find "$build/tree" -type f -printf '%T@\n' | sort -n | tail -n 1)
 if test -n "$newest"; then
-    find "$build/tree" -type f \( -name '*.o' -o -name '*.so' -o -name '*.a' \) \
-        \( -size 0 -o -newermt "@$((${newest%.*} - 60))" \) -delete
+    objects -size 0 -delete
+    comm -23 <(objects -newermt "@$((${newest%.*} - 60))" | sort) <(logged_by_ninja | sort) | xargs -r -d '\n' rm -f
 fi
 )sh";
 }

@@ -44,6 +44,9 @@ struct Script {
 };
 const Script scripts[] = {
     {"debian12", "debian12", "markupsafe", "3.0.2", ""},
+    {"debian12-slurm", "debian12-slurm", "torch", "1.13.1+debian12", "cpu"},
+    {"debian12-slurm", "debian12-slurm-horovod", "horovod", "0.28.1+debian12", "cpu",
+     "torch==1.13.1+debian12"},
     {"bede-gh200", "bede-gh200", "torch", "2.4.0+cu123.gh200", "gh200"},
     {"bede-gh200", "bede-gh200-torchvision", "torchvision", "0.19.0+cu123.gh200", "gh200",
      "torch==2.4.0+cu123.gh200"},
@@ -105,7 +108,8 @@ TEST_CASE("the scripts of the known sites match the golden files, and bash accep
 }
 
 TEST_CASE("the jobs of the known sites request the resources of the site file") {
-    for (const std::string name : {"bede-gh200", "archer2", "derecho", "alliance", "frontier"}) {
+    for (const std::string name :
+         {"debian12-slurm", "bede-gh200", "archer2", "derecho", "alliance", "frontier"}) {
         CAPTURE(name);
         const Site site = read_known(name).site;
         JobRequest job;
@@ -161,7 +165,8 @@ TEST_CASE("Derecho's patch applies to the versions that need it, in the order of
 }
 
 TEST_CASE("every companion that a site wants names a version for the torch that it wants") {
-    for (const std::string name : {"bede-gh200", "archer2", "derecho", "alliance", "frontier"}) {
+    for (const std::string name :
+         {"debian12-slurm", "bede-gh200", "archer2", "derecho", "alliance", "frontier"}) {
         const Known known = read_known(name);
         for (const auto& want : known.site.wants) {
             for (const auto& follow_up : want.follow_ups) {

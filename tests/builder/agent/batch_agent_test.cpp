@@ -5,6 +5,7 @@
 
 #include "builder/agent/agent.hpp"
 #include "builder/attempt/limits.hpp"
+#include "builder/plan/request.hpp"
 #include "tests/builder/fake_farm.hpp"
 
 namespace wheelyard::builder {
@@ -291,6 +292,35 @@ TEST_CASE("if a job's tree is in use by another job, the next attempt gets its o
     REQUIRE(farm.attempts().size() == 2);
     CHECK(farm.attempts().front().failure->error.code == "job.tree_busy");
     CHECK(farm.attempts().back().builds_in.empty());
+}
+
+TEST_CASE("a job that was asked to end continues in its tree, also if its scheduler does not know why") {
+    struct Row {
+        std::optional<JobEnd> reported;
+        const char* code;
+    };
+    const Row rows[] = {{std::nullopt, "job.killed"},
+                        {JobEnd{EndCause::failed, 143, "FAILED", {}}, "job.killed"},
+                        {JobEnd{EndCause::preempted, 143, "PREEMPTED", {}}, "job.preempted"},
+                        {JobEnd{EndCause::cancelled, 143, "CANCELLED", {}}, "job.cancelled"}};
+    for (const Row& row : rows) {
+        CAPTURE(row.code);
+        BatchFarm farm;
+        farm.tick();
+        const std::string id = farm.only().id;
+        const auto folder = farm.site.work_directory / "attempts" / id;
+        fs::create_directory(folder / "claim");
+        testing::write(folder / "cut", "terminated\n");
+        testing::write(folder / "log", "ninja: build stopped: interrupted by user.\n");
+        testing::write(folder / "exit.json",
+                       R"({"format":"wheelyard.exit/1","attempt":")" + id +
+                           R"(","exit_code":143,"phase":"build","phases":[],"ended_ms":1})");
+        farm.batch.view = {JobState::vanished, "", row.reported};
+        farm.tick();
+        REQUIRE(farm.attempts().front().failure.has_value());
+        CHECK(farm.attempts().front().failure->error.code == row.code);
+        CHECK(resumes_after(*farm.attempts().front().failure));
+    }
 }
 
 TEST_CASE("after a time limit the next attempt requests twice the time, up to the site's maximum") {

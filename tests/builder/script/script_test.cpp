@@ -184,8 +184,15 @@ TEST_CASE("a resumed build rebuilds only the files that were being written when 
         {"never_begun.o", "", seconds(3600), false},    {"lib_half.so", "half", seconds(10), false},
         {"lib_done.a", "archive", seconds(3600), true}, {"lib_half.a", "half", seconds(0), false},
         {"generated.cpp", "int x;", seconds(0), true},  {"it is odd.o", "object", seconds(3600), true},
+        {"logged.o", "object", seconds(10), true},      {"logged by path.o", "object", seconds(10), true},
+        {"sub/logged.o", "half", seconds(10), false},   {"sub/logged_empty.o", "", seconds(10), false},
+        {"half odd.o", "half", seconds(10), false},
     };
     set_age(ready.folder.tree() / "demo" / "setup.py", seconds(7200));
+    testing::write(objects / ".ninja_log",
+                   "# ninja log v6\n0\t9\t1784000000000000000\tlogged.o\tabc\n0\t9\t1784000000000000000\t" +
+                       (objects / "logged by path.o").string() +
+                       "\tabc\n0\t9\t1784000000000000000\tsub/logged_empty.o\tabc\n");
     for (const auto& row : rows) {
         testing::write(objects / row.name, row.content);
         set_age(objects / row.name, row.age);

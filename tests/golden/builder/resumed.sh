@@ -58,10 +58,16 @@ exec 9> "$build/fence"
 flock -w 120 9 || if test $? -eq 1; then phase=fence; exit 75; fi
 rm -rf "$folder/wheel" "$folder/smoke" "$folder/empty"
 # Resume in the build tree of attempt w1ng00000000000.
+logged_by_ninja() {
+    find "$build/tree" -type f -name .ninja_log | while IFS= read -r log; do
+        top="${log%/*}/" awk -F '\t' 'FNR > 1 { print ($4 ~ "^/" ? "" : ENVIRON["top"]) $4 }' "$log"
+    done
+}
+objects() { find "$build/tree" -type f \( -name '*.o' -o -name '*.so' -o -name '*.a' \) "$@"; }
 newest=$(find "$build/tree" -type f -printf '%T@\n' | sort -n | tail -n 1)
 if test -n "$newest"; then
-    find "$build/tree" -type f \( -name '*.o' -o -name '*.so' -o -name '*.a' \) \
-        \( -size 0 -o -newermt "@$((${newest%.*} - 60))" \) -delete
+    objects -size 0 -delete
+    comm -23 <(objects -newermt "@$((${newest%.*} - 60))" | sort) <(logged_by_ninja | sort) | xargs -r -d '\n' rm -f
 fi
 "$python" -m venv "$build/venv"
 export PATH="$build/venv/bin:$PATH"
