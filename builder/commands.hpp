@@ -19,7 +19,7 @@ struct Arguments {
     bool stay = false;            // `tick`
     std::filesystem::path to;     // `site user-files`
     std::int64_t interval_s = 0;  // `run`; 0: until nothing is left to do
-    std::string stop_at;          // tests only: WHEELYARD_STOP_AT
+    std::string failpoint;        // tests only: WHEELYARD_FAILPOINT
 };
 
 [[nodiscard]] int run_plan(const Arguments& arguments);

@@ -53,7 +53,8 @@ std::string used_by(const Attempt& attempt) {
     if (used.memory_kib > 0)
         parts.push_back(base::render_bytes(static_cast<std::uint64_t>(used.memory_kib) * base::kib) +
                         " of memory");
-    if (!attempt.end->word.empty()) parts.push_back("scheduler: " + attempt.end->word);
+    if (!attempt.end->scheduler_status.empty())
+        parts.push_back("scheduler: " + attempt.end->scheduler_status);
     return base::join(parts, ", ");
 }
 

@@ -148,7 +148,7 @@ int main(int argc, char** argv) {
         "  wheelyard-builder status --site site-configs/debian12/site.toml\n\n"
         "`wheelyard-builder COMMAND --help` shows the options and examples of a command.\n");
     Arguments arguments;
-    if (const char* stop = std::getenv("WHEELYARD_STOP_AT")) arguments.stop_at = stop;
+    if (const char* stop = std::getenv("WHEELYARD_FAILPOINT")) arguments.failpoint = stop;
     for (const auto& command : commands) {
         CLI::App* sub = app.add_subcommand(command.name, command.help);
         sub->footer(std::string("Examples:\n") + command.examples);

@@ -52,7 +52,7 @@ base::Result<fs::path> find_governor(const GovernorSettings& settings) {
 }  // namespace
 
 base::Result<std::unique_ptr<Workplace>> Workplace::open(const fs::path& site_file, Note note,
-                                                         const std::string& stop_at) {
+                                                         const std::string& failpoint) {
     std::unique_ptr<Workplace> place(new Workplace);
     WHEELYARD_ASSIGN(place->site_, read_site(site_file));
     const Site& site = place->site_;
@@ -96,7 +96,7 @@ base::Result<std::unique_ptr<Workplace>> Workplace::open(const fs::path& site_fi
                                      simple::render_pip_conf(place->pip_, environment),
                                      std::move(note),
                                      {},
-                                     StopAt(stop_at),
+                                     Failpoints(failpoint),
                                      place->tasks_ ? &*place->tasks_ : nullptr});
     return place;
 }

@@ -8,8 +8,8 @@
 #include "builder/agent/limits.hpp"
 #include "builder/agent/provenance.hpp"
 #include "builder/attempt/backoff.hpp"
-#include "builder/attempt/leftovers.hpp"
 #include "builder/attempt/limits.hpp"
+#include "builder/attempt/temporary_files.hpp"
 #include "builder/plan/request.hpp"
 #include "builder/script/script.hpp"
 #include "builder/script/script_frame.hpp"
@@ -192,7 +192,7 @@ base::Status Advance::enter(Attempt& attempt, State state) {
     attempt.changed = parts_.clock.now();
     attempt.waiting = {};
     WHEELYARD_TRY(write(attempt));
-    parts_.stop.here("journal." + std::string(state_text(state)));
+    parts_.failpoints.hit("journal." + std::string(state_text(state)));
     return {};
 }
 
@@ -246,10 +246,10 @@ void Advance::forget_secrets(const Attempt& attempt) const {
 base::Status Advance::finish(Attempt& attempt) {
     WHEELYARD_TRY(still_ours());
     WHEELYARD_TRY(parts_.journal.write_outcome(outcome_of(attempt)));
-    parts_.stop.here("outcome.written");
+    parts_.failpoints.hit("outcome.written");
     forget_secrets(attempt);
     WHEELYARD_TRY(remove_bulk(folder_of(attempt)));
-    parts_.stop.here("bulk.removed");
+    parts_.failpoints.hit("bulk.removed");
     return enter(attempt, State::done);
 }
 
@@ -293,7 +293,7 @@ wire::Outcome Advance::outcome_of(const Attempt& attempt) const {
     outcome.governed = attempt.governed;
     outcome.exit_code = attempt.exit_code;
     if (attempt.end) {
-        outcome.scheduler_word = attempt.end->word;
+        outcome.scheduler_status = attempt.end->scheduler_status;
         outcome.job_seconds = attempt.end->used.seconds;
         outcome.job_cpu_seconds = attempt.end->used.cpu_seconds;
         outcome.job_memory_kib = attempt.end->used.memory_kib;
@@ -319,7 +319,7 @@ void Advance::note(const Attempt& attempt, const std::string& text) const {
 
 base::Status Advance::remove_bulk(const AttemptFolder& folder) const {
     for (const auto& path : folder.bulk())
-        WHEELYARD_TRY(free_space(path, parts_.breathe));
+        WHEELYARD_TRY(free_space(path, parts_.keep_alive));
     return {};
 }
 

@@ -21,9 +21,9 @@
 #include <string>
 
 #include "builder/attempt/attempt.hpp"
+#include "builder/attempt/failpoints.hpp"
 #include "builder/attempt/job_files.hpp"
 #include "builder/attempt/journal.hpp"
-#include "builder/attempt/stop_points.hpp"
 #include "builder/plan/plan.hpp"
 #include "builder/remote/registry.hpp"
 #include "builder/remote/task_service.hpp"
@@ -52,9 +52,9 @@ struct AgentParts {
     std::function<void(const Attempt&, const std::string&)> note = {};  // reports an event to a person
     // Refreshes the lock and the leases of claimed tasks; also called before every write. Error "lock.lost":
     // another tick has taken over, and this one must not write or start anything more.
-    base::Breathe breathe = {};
-    [[nodiscard]] base::Status still_ours() const { return base::take_breath(breathe); }
-    StopAt stop = {};
+    base::KeepAlive keep_alive = {};
+    [[nodiscard]] base::Status still_ours() const { return base::renew_or_abort(keep_alive); }
+    Failpoints failpoints = {};
     TaskService* tasks = nullptr;  // nullptr: the site does not claim the registry's tasks
     // Whether one of the site's job slots is free. The agent sets it.
     std::function<bool()> has_job_slot = {};
@@ -120,7 +120,7 @@ class Advance {
     base::Result<Step> cannot_run(Attempt& attempt, const JobView& view);
     [[nodiscard]] std::optional<JobEnd> explain(const Attempt& attempt, const ExitRecord& record,
                                                 const JobView& view) const;
-    [[nodiscard]] bool awaits_word(const ExitRecord& record, const JobView& view) const;
+    [[nodiscard]] bool awaits_scheduler_status(const ExitRecord& record, const JobView& view) const;
     base::Result<std::filesystem::path> find_wheel(const Attempt& attempt) const;
     base::Result<const inspect::Inspection*> inspection_of(const Attempt& attempt,
                                                            const std::filesystem::path& file);

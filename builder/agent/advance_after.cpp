@@ -1,6 +1,6 @@
 // The steps that follow a published wheel: preparing its tests, and its promotion.
 #include "builder/agent/advance.hpp"
-#include "builder/attempt/leftovers.hpp"
+#include "builder/attempt/temporary_files.hpp"
 #include "builder/script/hardware_test.hpp"
 #include "builder/script/script.hpp"
 #include "builder/sources/login_step.hpp"
@@ -15,14 +15,14 @@ base::Result<Advance::Step> Advance::prepare_test(Attempt& attempt, const JobVie
         return base::fail("test.gone", "The recipe no longer has this test", recipe.file.string());
     const AttemptFolder folder = folder_of(attempt);
     WHEELYARD_TRY(base::make_directories(folder.root));
-    sweep_asides(folder.root);
+    sweep_temporary_files(folder.root);
     const ScriptInput input{parts_.site, recipe, attempt, python, folder};
     WHEELYARD_TRY(base::replace_file(folder.pip_conf(), parts_.pip_conf, 0600));
     if (parts_.site.offline_jobs) {
         WHEELYARD_TRY(fill_wheelhouse(attempt, render_test_wheelhouse_script(input)));
     }
     WHEELYARD_TRY(base::replace_file(folder.script(), render_test_script(input), 0755));
-    parts_.stop.here("script.written");
+    parts_.failpoints.hit("script.written");
     WHEELYARD_TRY(enter(attempt, State::prepared));
     return Step::moved;
 }

@@ -27,10 +27,10 @@ constexpr std::string_view cut_by_time = "time_limit";
 }  // namespace
 
 // A job writes its record before its scheduler reports its end.
-bool Advance::awaits_word(const ExitRecord& record, const JobView& view) const {
+bool Advance::awaits_scheduler_status(const ExitRecord& record, const JobView& view) const {
     if (!parts_.scheduler.is_batch_system() || view.state == JobState::vanished) return false;
     // The node's clock may be ahead of this one.
-    return std::abs(parts_.clock.now() - record.ended) < word_grace_ms * 1000;
+    return std::abs(parts_.clock.now() - record.ended) < scheduler_status_grace_ms * 1000;
 }
 
 std::optional<JobEnd> Advance::explain(const Attempt& attempt, const ExitRecord& record,
@@ -39,7 +39,8 @@ std::optional<JobEnd> Advance::explain(const Attempt& attempt, const ExitRecord&
     if (read_cut(folder_of(attempt)) == cut_by_time) {
         JobEnd end = is_reported ? *view.end : JobEnd{};
         end.cause = EndCause::time_limit;
-        end.word = "in phase `" + record.phase + "`" + (end.word.empty() ? "" : ", " + end.word);
+        end.scheduler_status = "in phase `" + record.phase + "`" +
+                               (end.scheduler_status.empty() ? "" : ", " + end.scheduler_status);
         return end;
     }
     if (is_reported && is_from_outside(view.end->cause)) return view.end;
@@ -115,15 +116,15 @@ base::Status Advance::end_when_overdue(Attempt& attempt) {
     const base::UnixMicros most = attempt.max_walltime_minutes * 60'000'000;
     if (parts_.scheduler.is_batch_system() || most == 0 || now - attempt.changed < most) return {};
     const AttemptFolder folder = folder_of(attempt);
-    if (attempt.told_to_end == 0) {
+    if (attempt.asked_to_end == 0) {
         WHEELYARD_TRY(base::replace_file(folder.cut(), std::string(cut_by_time) + "\n"));
         WHEELYARD_TRY(parts_.scheduler.ask_to_end(attempt.id, folder));
         note(attempt, "asked to end: its limit of " + std::to_string(attempt.max_walltime_minutes) +
                           " minutes is over");
-        attempt.told_to_end = now;
+        attempt.asked_to_end = now;
         return write(attempt);
     }
-    if (now - attempt.told_to_end < end_grace_ms * 1000) return {};
+    if (now - attempt.asked_to_end < end_grace_ms * 1000) return {};
     return parts_.scheduler.cancel(attempt.id, folder);
 }
 
@@ -143,7 +144,7 @@ base::Result<Advance::Step> Advance::job_gone(Attempt& attempt, const JobView& v
     }
     if (read_cut(folder_of(attempt)) == cut_by_time && !is_from_outside(end.cause))
         end.cause = EndCause::time_limit;
-    if (end.word.empty()) end.word = view.detail;
+    if (end.scheduler_status.empty()) end.scheduler_status = view.detail;
     WHEELYARD_TRY(parts_.scheduler.cancel(attempt.id, folder_of(attempt)));
     read_governor_summary(attempt);
     attempt.end = end;

@@ -6,9 +6,9 @@
 
 #include "builder/agent/advance.hpp"
 #include "builder/agent/limits.hpp"
-#include "builder/attempt/leftovers.hpp"
 #include "builder/attempt/limits.hpp"
 #include "builder/attempt/slots.hpp"
+#include "builder/attempt/temporary_files.hpp"
 #include "builder/plan/request.hpp"
 #include "builder/script/build_key.hpp"
 #include "builder/script/hardware_test.hpp"
@@ -25,12 +25,12 @@ namespace wheelyard::builder {
 base::Result<Advance::Step> Advance::fetch(Attempt& attempt, const JobView&) {
     const Recipe recipe = recipe_of(attempt);
     const SourceRecord before = attempt.source;  // a copy: must survive an index that does not answer
-    WHEELYARD_ASSIGN(attempt.source, parts_.sources.fetch(recipe, attempt.version, parts_.breathe));
+    WHEELYARD_ASSIGN(attempt.source, parts_.sources.fetch(recipe, attempt.version, parts_.keep_alive));
     // A different source is not built in the old tree. For the same source, the results of unpacking remain
     // valid.
     if (before.sha256 != attempt.source.sha256) WHEELYARD_TRY(leave_old_tree(attempt));
     if (!attempt.builds_in.empty()) attempt.source = before;
-    parts_.stop.here("source.fetched");
+    parts_.failpoints.hit("source.fetched");
     note(attempt, "source " + attempt.source.origin +
                       (attempt.source.sha256.empty() ? "" : " sha256 " + attempt.source.sha256));
     WHEELYARD_TRY(enter(attempt, State::fetched));
@@ -55,7 +55,7 @@ base::Result<Advance::Step> Advance::prepare(Attempt& attempt, const JobView&) {
     const Recipe recipe = recipe_of(attempt);
     WHEELYARD_ASSIGN(const std::filesystem::path python, python_of(attempt));
     WHEELYARD_TRY(base::make_directories(folder_of(attempt).root));
-    sweep_asides(folder_of(attempt).root);
+    sweep_temporary_files(folder_of(attempt).root);
     // If flags, compilers or the interpreter have changed, the old tree would mix two builds into one wheel.
     WHEELYARD_ASSIGN(const auto patches, find_patches(recipe, attempt.version));
     WHEELYARD_ASSIGN(const auto patched, put_patches(patches, folder_of(attempt).root));
@@ -69,11 +69,11 @@ base::Result<Advance::Step> Advance::prepare(Attempt& attempt, const JobView&) {
     // The tree is already complete if a step on the login node is still running.
     const bool unpacked = !attempt.source.folder.empty() && is_built_by(folder, key);
     if (attempt.builds_in.empty() && !unpacked) {
-        WHEELYARD_TRY(parts_.sources.unpack(recipe, attempt.source, folder.tree(), parts_.breathe));
+        WHEELYARD_TRY(parts_.sources.unpack(recipe, attempt.source, folder.tree(), parts_.keep_alive));
         WHEELYARD_TRY(base::replace_file(folder.build_key(), key + "\n"));
     }
-    WHEELYARD_TRY(parts_.sources.put_beside(recipe, folder.build(), parts_.breathe));
-    parts_.stop.here("source.unpacked");
+    WHEELYARD_TRY(parts_.sources.put_beside(recipe, folder.build(), parts_.keep_alive));
+    parts_.failpoints.hit("source.unpacked");
     const Site site = sized_for(parts_.site, recipe, attempt);
     ScriptInput input{site,   recipe, attempt,
                       python, folder, recipe.governor ? parts_.governor : std::filesystem::path()};
@@ -86,7 +86,7 @@ base::Result<Advance::Step> Advance::prepare(Attempt& attempt, const JobView&) {
         WHEELYARD_TRY(fill_wheelhouse(attempt, render_wheelhouse_script(input)));
     }
     WHEELYARD_TRY(base::replace_file(folder.script(), render_script(input), 0755));
-    parts_.stop.here("script.written");
+    parts_.failpoints.hit("script.written");
     WHEELYARD_TRY(enter(attempt, State::prepared));
     return Step::moved;
 }
@@ -136,7 +136,7 @@ base::Status Advance::start_job(Attempt& attempt) {
         attempt.waiting = before;  // keeps the backoff, and reports the reason only once
     }
     WHEELYARD_TRY(submitted);
-    parts_.stop.here("submit.started");
+    parts_.failpoints.hit("submit.started");
     note(attempt, "started");
     return {};
 }
@@ -189,7 +189,7 @@ base::Result<Advance::Step> Advance::watch(Attempt& attempt, const JobView& view
     // Read after polling the job: if it ended in between, its record exists.
     WHEELYARD_ASSIGN(const auto record, read_exit_record(folder_of(attempt), attempt.id));
     if (record) {
-        parts_.stop.here("exit.seen");
+        parts_.failpoints.hit("exit.seen");
         return job_ended(attempt, *record, view);
     }
     // A host has seen the claim, possibly another one with a more recent view of the folder.
@@ -229,7 +229,7 @@ void Advance::read_governor_summary(Attempt& attempt) const {
 
 base::Result<Advance::Step> Advance::job_ended(Attempt& attempt, const ExitRecord& record,
                                                const JobView& view) {
-    if (record.exit_code != 0 && awaits_word(record, view)) return Step::not_yet;
+    if (record.exit_code != 0 && awaits_scheduler_status(record, view)) return Step::not_yet;
     // Kills servers and watchers that the build left running; a batch system does so itself.
     if (!parts_.scheduler.is_batch_system())
         WHEELYARD_TRY(parts_.scheduler.cancel(attempt.id, folder_of(attempt)));

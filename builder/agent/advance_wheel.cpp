@@ -91,7 +91,7 @@ base::Result<Advance::Step> Advance::inspect_wheel(Attempt& attempt, const JobVi
     attempt.verdicts.clear();
     for (const auto& verdict : inspection->verdicts)
         attempt.verdicts.push_back(verdict.text());
-    parts_.stop.here("wheel.inspected");
+    parts_.failpoints.hit("wheel.inspected");
     // A wheel that would only be quarantined is uploaded: the registry keeps it until a person decides.
     if (inspection->refused()) {
         return base::fail(
@@ -174,7 +174,7 @@ base::Result<Advance::Step> Advance::upload(Attempt& attempt, const JobView&) {
         attempt.wheel.index = registry_of(attempt)->index();
         note(attempt, "published in " + attempt.wheel.index);
     }
-    parts_.stop.here("upload.seen");
+    parts_.failpoints.hit("upload.seen");
     WHEELYARD_TRY(finish(attempt));
     return Step::moved;
 }
@@ -205,7 +205,7 @@ base::Status Advance::send(Attempt& attempt) {
         if (is_no_fault_of_the_wheel(kind)) --attempt.wheel.sends;
         return sent;
     }
-    parts_.stop.here("upload.sent");
+    parts_.failpoints.hit("upload.sent");
     attempt.wheel.sent = parts_.clock.now();
     attempt.waiting = {};
     return write(attempt);

@@ -8,9 +8,9 @@
 #include "builder/agent/kept_trees.hpp"
 #include "builder/agent/limits.hpp"
 #include "builder/attempt/backoff.hpp"
-#include "builder/attempt/leftovers.hpp"
 #include "builder/attempt/limits.hpp"
 #include "builder/attempt/slots.hpp"
+#include "builder/attempt/temporary_files.hpp"
 #include "builder/plan/request.hpp"
 #include "builder/script/hardware_test.hpp"
 #include "lib/base/file.hpp"
@@ -189,7 +189,7 @@ base::Result<bool> Agent::advance_all(JournalContent& journal, const JobViews& v
         for (auto& attempt : journal.attempts) {
             if (is_over(attempt.state) || waits_without_place(attempt) != without_place) continue;
             if (without_place && count_slots(journal.attempts).preparing >= max_preparing) continue;
-            WHEELYARD_TRY(parts_.breathe());
+            WHEELYARD_TRY(parts_.keep_alive());
             WHEELYARD_TRY(size_again(attempt, journal.attempts));
             WHEELYARD_ASSIGN(const bool advanced, advance_.run(attempt, views));
             moved = moved || advanced;
@@ -204,7 +204,7 @@ base::Status Agent::size_again(Attempt& attempt, const std::vector<Attempt>& att
                             parts_.has_job_slot();
     if (!may_submit) return {};
     Attempt sized = attempt;
-    ask_for(sized, attempts);
+    size_request(sized, attempts);
     const auto size = [](const Attempt& one) {
         return std::tie(one.memory_mib, one.max_walltime_minutes, one.cores);
     };
@@ -217,7 +217,7 @@ base::Status Agent::size_again(Attempt& attempt, const std::vector<Attempt>& att
 base::Result<TickReport> Agent::tick() {
     WHEELYARD_ASSIGN(auto held, lock());
     held_ = &held;
-    parts_.breathe = [this]() -> base::Status {
+    parts_.keep_alive = [this]() -> base::Status {
         tasks_.keep_leases();
         if (!has_passed(parts_.clock.now(), refreshed_, lock_refresh_every_ms)) return {};
         const auto renewed = held_->refresh(parts_.clock);
@@ -225,11 +225,11 @@ base::Result<TickReport> Agent::tick() {
         // If the lock file cannot be read now, the lock remains valid until it is stale. The next call tries again.
         return !renewed && renewed.error().kind == base::ErrorKind::lost ? renewed : base::Status();
     };
-    parts_.stop.here("lock.taken");
+    parts_.failpoints.hit("lock.taken");
     parts_.journal.sweep();
     WHEELYARD_ASSIGN(auto journal, parts_.journal.read());
     WHEELYARD_TRY(check_work_folder(journal.attempts));
-    WHEELYARD_TRY(parts_.sources.sweep(parts_.breathe));
+    WHEELYARD_TRY(parts_.sources.sweep(parts_.keep_alive));
     tasks_.read();
     const bool may_ask_again =
         std::any_of(journal.attempts.begin(), journal.attempts.end(), [this](const Attempt& attempt) {
@@ -253,14 +253,14 @@ base::Result<TickReport> Agent::tick() {
     for (const auto& cell : report.plan.cells) {
         if (cell.state != CellState::wanted || !report.plan.start_nothing.empty()) continue;
         if (cell.purpose != Purpose::promotion && !why_none_begins(journal.attempts).empty()) continue;
-        WHEELYARD_TRY(parts_.breathe());
+        WHEELYARD_TRY(parts_.keep_alive());
         WHEELYARD_TRY(start(cell, journal));
         report.moved = true;
     }
     if (report.moved) {
         report.plan = plan_with(journal, false);
         WHEELYARD_TRY(parts_.sources.trim(static_cast<std::uint64_t>(parts_.site.cache_gib) * base::gib,
-                                          parts_.breathe));
+                                          parts_.keep_alive));
     }
     WHEELYARD_TRY(trim_kept_trees(parts_, advance_, report.plan, journal.attempts));
     WHEELYARD_TRY(tasks_.report(report.plan, world_));
@@ -288,7 +288,7 @@ void Agent::resume(Attempt& attempt, const Attempt& last) const {
 }
 
 // Sets the size of the attempt's job. A test's size is in its recipe.
-void Agent::ask_for(Attempt& attempt, const std::vector<Attempt>& earlier) const {
+void Agent::size_request(Attempt& attempt, const std::vector<Attempt>& earlier) const {
     const Recipe recipe = advance_.recipe_of(attempt);
     if (is_test(attempt.purpose)) {
         const HardwareTest& test = hardware_test_of(recipe, attempt.purpose);
@@ -332,11 +332,11 @@ base::Status Agent::start(const Cell& cell, JournalContent& journal) {
             !attempt.builds_in.empty() && folder.build() == advance_.folder_of(attempt).build();
         // An older attempt's tree is kept only until the next attempt starts.
         for (const auto& path : goes_on ? folder.own_bulk() : folder.bulk())
-            WHEELYARD_TRY(free_space(path, parts_.breathe));
+            WHEELYARD_TRY(free_space(path, parts_.keep_alive));
     }
-    ask_for(attempt, journal.attempts);
+    size_request(attempt, journal.attempts);
     WHEELYARD_TRY(parts_.journal.write(attempt));
-    parts_.stop.here("journal.planned");
+    parts_.failpoints.hit("journal.planned");
     if (parts_.note)
         parts_.note(attempt, "attempt " + std::to_string(attempt.number) + " begins (" + cell.reason + ")" +
                                  (attempt.remedy.empty() ? "" : ", with " + attempt.remedy));

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "builder/agent/advance.hpp"
-#include "builder/agent/task_work.hpp"
+#include "builder/agent/task_leases.hpp"
 #include "builder/plan/plan.hpp"
 #include "lib/base/lock_file.hpp"
 #include "lib/base/result.hpp"
@@ -69,11 +69,11 @@ class Agent {
     void ask_sources();
     [[nodiscard]] base::Status start(const Cell& cell, JournalContent& journal);
     void resume(Attempt& attempt, const Attempt& last) const;
-    void ask_for(Attempt& attempt, const std::vector<Attempt>& earlier) const;
+    void size_request(Attempt& attempt, const std::vector<Attempt>& earlier) const;
 
     AgentParts parts_;
     Advance advance_;
-    TaskWork tasks_;
+    TaskLeases tasks_;
     Site site_;  // includes a want for each claimed task
     World world_;
     base::UnixMicros asked_ = 0;

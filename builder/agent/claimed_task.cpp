@@ -88,11 +88,11 @@ const wire::Task* claimed_task_of(const std::vector<ClaimRecord>& records, const
     return nullptr;
 }
 
-TaskStanding stand_of(const ClaimRecord& record, const Plan& plan, const World& world, const Site& site,
-                      const Journal& journal, base::UnixMicros now) {
+TaskStatus task_status(const ClaimRecord& record, const Plan& plan, const World& world, const Site& site,
+                       const Journal& journal, base::UnixMicros now) {
     const Cell cell = deciding_cell(record, plan);
     const Attempt* last = history_of(cell.task, world.attempts).last;
-    TaskStanding standing{last, std::nullopt};
+    TaskStatus standing{last, std::nullopt};
     const bool is_done = cell.state == CellState::have;
     const bool is_active = last != nullptr && !is_over(last->state);
     if (is_active || (!is_done && !is_hopeless(cell.state))) return standing;

@@ -10,7 +10,7 @@
 #include <tuple>
 
 #include "builder/agent/limits.hpp"
-#include "builder/attempt/leftovers.hpp"
+#include "builder/attempt/temporary_files.hpp"
 #include "builder/sources/source_cache.hpp"
 #include "lib/base/limits.hpp"
 #include "lib/base/text.hpp"
@@ -55,9 +55,9 @@ std::uint64_t measure(const std::vector<fs::path>& paths) {
 base::Status remove_tree(Attempt& attempt, const AgentParts& parts, const AttemptFolder& folder) {
     attempt.tree_removed = parts.clock.now();
     WHEELYARD_TRY(parts.journal.write(attempt));
-    parts.stop.here(tree_stop_point);
+    parts.failpoints.hit(tree_failpoint);
     for (const auto& path : paths_of_tree(attempt, folder))
-        WHEELYARD_TRY(free_space(path, parts.breathe));
+        WHEELYARD_TRY(free_space(path, parts.keep_alive));
     if (parts.note) {
         parts.note(attempt, "its build tree was removed (" +
                                 base::render_bytes(attempt.tree_bytes.value_or(0)) +

@@ -22,7 +22,7 @@ inline constexpr std::int64_t submit_grace_ms = 5'000;
 inline constexpr std::int64_t queue_submit_grace_ms = 60'000;
 
 // How long to wait for the scheduler to report why a job failed.
-inline constexpr std::int64_t word_grace_ms = 5 * 60'000;
+inline constexpr std::int64_t scheduler_status_grace_ms = 5 * 60'000;
 inline constexpr std::int64_t submit_grace_growth = 8;  // factor from one start to the next
 inline constexpr std::int64_t max_submit_grace_ms = 10 * 60'000;
 inline constexpr std::int64_t end_grace_ms =

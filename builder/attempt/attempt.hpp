@@ -120,8 +120,8 @@ struct Attempt {
     std::vector<PhaseRecord> phases;
     std::optional<int> exit_code;
     base::UnixMicros job_ended = 0;
-    base::UnixMicros told_to_end = 0;  // when the agent asked its job to end after its time limit; 0: never
-    std::optional<JobEnd> end;         // as reported by its scheduler
+    base::UnixMicros asked_to_end = 0;  // when the agent asked its job to end after its time limit; 0: never
+    std::optional<JobEnd> end;          // as reported by its scheduler
     std::optional<wire::GovernedBuild> governed;
     WheelRecord wheel;
     std::vector<std::string> verdicts;

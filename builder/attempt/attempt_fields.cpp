@@ -184,7 +184,7 @@ constexpr std::array attempt_fields = {
     time<&A::job_ended>("job.ended", "when the job ended"),
     plain<&A::exit_code>("job.exit_code", "exit code in the exit record, or null"),
     plain<&A::phases>("job.phases", "phases in the exit record: `name`, `began`"),
-    time<&A::told_to_end>("job.told_to_end", "when the agent asked its job to end after its time limit"),
+    time<&A::asked_to_end>("job.asked_to_end", "when the agent asked its job to end after its time limit"),
     plain<&A::end>("job.end", "the end of its job as its scheduler reports it, or null"),
     plain<&A::governed>(
         "job.governor",
@@ -232,7 +232,7 @@ constexpr std::array failure_fields = {
 
 constexpr std::array job_end_fields = {
     plain<&JobEnd::cause>("cause", "the code of the cause, or empty if it is unknown"),
-    plain<&JobEnd::word>("word", "the scheduler's own status text"),
+    plain<&JobEnd::scheduler_status>("scheduler_status", "the status text of its scheduler"),
     plain<&JobEnd::used, &JobUsage::seconds>("seconds", "run time; 0: not known"),
     plain<&JobEnd::used, &JobUsage::cpu_seconds>("cpu_seconds", "processor time; 0: not known"),
     plain<&JobEnd::used, &JobUsage::memory_kib>("memory_kib", "peak memory; 0: not known"),

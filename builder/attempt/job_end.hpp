@@ -41,7 +41,7 @@ struct JobUsage {
 struct JobEnd {
     EndCause cause = EndCause::unexplained;
     std::optional<int> exit_code = {};  // 128 + signal when killed by one
-    std::string word = {};              // the scheduler's status text: "TIMEOUT TimeLimit"
+    std::string scheduler_status = {};  // text: "TIMEOUT TimeLimit"
     JobUsage used = {};
 };
 

@@ -368,7 +368,7 @@ std::size_t Plan::count(CellState state) const {
 
 Plan make_plan(const Site& site, const Recipes& recipes, const World& world) {
     Plan plan = Planner(site, recipes, world).plan();
-    plan.cells = with_what_follows(std::move(plan.cells), {site, recipes, world});
+    plan.cells = with_followups(std::move(plan.cells), {site, recipes, world});
     const std::string why = why_none_begins(world.attempts);
     for (Cell& cell : plan.cells) {
         if (cell.state == CellState::wanted && cell.purpose != Purpose::promotion && !why.empty())

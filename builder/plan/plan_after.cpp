@@ -102,7 +102,7 @@ std::vector<Cell> tests_of(const Cell& cell, const PlanInput& input) {
 
 }  // namespace
 
-std::vector<Cell> with_what_follows(std::vector<Cell> plan, const PlanInput& input) {
+std::vector<Cell> with_followups(std::vector<Cell> plan, const PlanInput& input) {
     if (!input.site.registry) return plan;
     std::vector<std::vector<Cell>> tests;
     std::map<std::string, std::vector<Cell>> tests_of_wheel;  // by its digest

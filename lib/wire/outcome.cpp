@@ -99,7 +99,7 @@ std::string render_outcome(const Outcome& outcome) {
                       {"ended", base::render_rfc3339(outcome.ended)},
                       {"phases", phases},
                       {"exit_code", outcome.exit_code ? Json(*outcome.exit_code) : Json()},
-                      {"scheduler", Json::object({{"word", outcome.scheduler_word},
+                      {"scheduler", Json::object({{"status", outcome.scheduler_status},
                                                   {"seconds", outcome.job_seconds},
                                                   {"cpu_seconds", outcome.job_cpu_seconds},
                                                   {"memory_kib", outcome.job_memory_kib}})},
@@ -145,7 +145,7 @@ base::Result<Outcome> parse_outcome(std::string_view text) {
     outcome.began = time_in(json, "began");
     outcome.ended = time_in(json, "ended");
     const Json& scheduler = member(json, "scheduler");
-    outcome.scheduler_word = scheduler.string_or("word", "");
+    outcome.scheduler_status = scheduler.string_or("status", "");
     outcome.job_seconds = scheduler.int_or("seconds", 0);
     outcome.job_cpu_seconds = scheduler.int_or("cpu_seconds", 0);
     outcome.job_memory_kib = scheduler.int_or("memory_kib", 0);

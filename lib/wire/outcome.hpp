@@ -70,7 +70,7 @@ struct Outcome {
     std::string remedy;                     // the remedy applied after an earlier failure, and why
     Provenance provenance;
     std::optional<GovernedBuild> governed;  // if the governor ran the compiles
-    std::string scheduler_word;             // the batch system's final state; for job_*: 0 means not reported
+    std::string scheduler_status;           // the batch system's final state; for job_*: 0 means not reported
     std::int64_t job_seconds = 0;
     std::int64_t job_cpu_seconds = 0;
     std::int64_t job_memory_kib = 0;

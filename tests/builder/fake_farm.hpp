@@ -242,7 +242,7 @@ struct Farm {
         python.tags = wheel::supported_tags(python.environment);
         pythons.emplace(version, python);
     }
-    AgentParts parts(const std::string& stop_at = {}) {
+    AgentParts parts(const std::string& failpoint = {}) {
         return {site,
                 recipes,
                 pythons,
@@ -256,7 +256,7 @@ struct Farm {
                 simple::render_pip_conf(pip, {}),
                 [this](const Attempt&, const std::string& text) { notes.push_back(text); },
                 {},
-                StopAt(stop_at)};
+                Failpoints(failpoint)};
     }
     TickReport tick() {
         Agent agent(parts());

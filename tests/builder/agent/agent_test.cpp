@@ -21,12 +21,12 @@ namespace {
 using testing::Farm;
 namespace fs = std::filesystem;
 
-// Runs one tick in a child process, which the failpoint `stop_at` may kill; returns its wait status.
-int tick_in_child(Farm& farm, const std::string& stop_at) {
+// Runs one tick in a child process, which the failpoint `failpoint` may kill; returns its wait status.
+int tick_in_child(Farm& farm, const std::string& failpoint) {
     const pid_t child = ::fork();
     REQUIRE(child >= 0);
     if (child == 0) {
-        Agent agent(farm.parts(stop_at));
+        Agent agent(farm.parts(failpoint));
         const auto report = agent.tick();
         ::_exit(report ? 0 : 1);
     }
@@ -67,7 +67,7 @@ TEST_CASE("a second tick has nothing to do") {
 
 TEST_CASE("after a kill at any step the next ticks converge, and nothing is built twice") {
     std::set<std::string> stopped;
-    for (const auto point : stop_points) {
+    for (const auto point : agent_failpoints) {
         CAPTURE(point);
         Farm farm;
         // A later tick may reach the failpoint: steps after the job's start run when its end is seen.
@@ -80,11 +80,11 @@ TEST_CASE("after a kill at any step the next ticks converge, and nothing is buil
         CHECK(farm.attempts().size() == 1);
         CHECK(farm.attempts().front().state == State::done);
     }
-    CHECK_MESSAGE(stopped.size() == stop_points.size(), "a step in the table was never reached");
+    CHECK_MESSAGE(stopped.size() == agent_failpoints.size(), "a step in the table was never reached");
 }
 
 TEST_CASE("the agent converges even if it is killed repeatedly at the same step") {
-    for (const auto point : stop_points) {
+    for (const auto point : agent_failpoints) {
         CAPTURE(point);
         Farm farm;
         for (int count = 0; count < 3; ++count)
@@ -165,9 +165,9 @@ TEST_CASE("an overdue job is asked to end, killed if it does not, and followed b
         farm.tick();
         farm.tick();  // after ten minutes
         CHECK(farm.attempts().front().state == State::running);
-        CHECK(farm.attempts().front().told_to_end == 0);
+        CHECK(farm.attempts().front().asked_to_end == 0);
         farm.tick();  // after twenty minutes
-        CHECK(farm.attempts().front().told_to_end != 0);
+        CHECK(farm.attempts().front().asked_to_end != 0);
         if (deaf) {
             const auto owner = parse_owner(testing::read(folder.owner()));
             REQUIRE(owner.has_value());

@@ -150,7 +150,7 @@ TEST_CASE("after a kill during the removal of a tree, no attempt continues in th
         const pid_t child = ::fork();
         REQUIRE(child >= 0);
         if (child == 0) {
-            Agent agent(farm.parts(std::string(tree_stop_point)));
+            Agent agent(farm.parts(std::string(tree_failpoint)));
             const auto report = agent.tick();
             ::_exit(report ? 0 : 1);
         }

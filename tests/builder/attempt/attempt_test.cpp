@@ -36,7 +36,7 @@ Attempt full() {
     attempt.memory_mib = 6000;
     attempt.cores = 8;
     attempt.remedy = "8 jobs at once";
-    attempt.told_to_end = 1'790'000'001'250'000;
+    attempt.asked_to_end = 1'790'000'001'250'000;
     attempt.governed = wire::GovernedBuild{};
     attempt.governed->limit_bytes = 5;
     attempt.wheel = {"x.whl", "cd", 7, 2, 1'790'000'001'400'000, "main"};

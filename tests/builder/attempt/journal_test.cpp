@@ -62,10 +62,10 @@ TEST_CASE("a journal that does not exist yet is empty, and reading creates nothi
 
 TEST_CASE("a temporary file of an interrupted write is ignored, and sweep removes it") {
     const Opened opened;
-    testing::write(opened.file(".w1.json.aside.x"), "{");
+    testing::write(opened.file(".w1.json.tmp.x"), "{");
     CHECK(opened.journal.read()->problems.empty());
     opened.journal.sweep();
-    CHECK(!fs::exists(opened.file(".w1.json.aside.x")));
+    CHECK(!fs::exists(opened.file(".w1.json.tmp.x")));
 }
 
 }  // namespace

@@ -61,7 +61,7 @@ struct Scene {
     [[nodiscard]] std::vector<Cell> after() const {
         Recipes recipes;
         recipes.add(recipe);
-        auto cells = with_what_follows(plan, {site, recipes, world});
+        auto cells = with_followups(plan, {site, recipes, world});
         std::erase_if(cells, [](const Cell& one) { return one.purpose == Purpose::build; });
         return cells;
     }
@@ -179,7 +179,7 @@ TEST_CASE("a wheel of two cells is promoted after the tests of both have passed"
     other.task = "demo-1.0-cp312-gpu-test";
     const auto promotions = [&] {
         std::string text;
-        for (const Cell& cell : with_what_follows(both, {scene.site, recipes, scene.world})) {
+        for (const Cell& cell : with_followups(both, {scene.site, recipes, scene.world})) {
             if (cell.purpose == Purpose::promotion) text += std::string(cell_state_text(cell.state)) + " ";
         }
         return text;

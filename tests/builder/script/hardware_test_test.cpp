@@ -145,7 +145,7 @@ TEST_CASE("a test does not delay the next build, and takes a job slot") {
 }
 
 TEST_CASE("tests and promotions converge after a kill at every step, and nothing runs twice") {
-    for (const auto point : stop_points) {
+    for (const auto point : agent_failpoints) {
         CAPTURE(point);
         TestedFarm farm;
         farm.tick();

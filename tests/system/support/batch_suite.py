@@ -83,8 +83,8 @@ class BatchCase(FarmCase):
 
     # --- ticking like cron ---------------------------------------------------------------------------------------------
 
-    def tick(self, stop_at: str = "") -> int:
-        done = self.site.builder("tick", stop_at=stop_at)
+    def tick(self, failpoint: str = "") -> int:
+        done = self.site.builder("tick", failpoint=failpoint)
         if done.returncode not in (0, STOPPED):
             raise AssertionError(f"tick: {done.returncode}\n{done.stdout}{done.stderr}")
         return done.returncode

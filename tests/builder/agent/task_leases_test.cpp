@@ -1,4 +1,4 @@
-#include "builder/agent/task_work.hpp"
+#include "builder/agent/task_leases.hpp"
 
 #include <doctest/doctest.h>
 #include <sys/wait.h>
@@ -24,8 +24,8 @@ struct TaskFarm : Farm {
         site.wants.clear();
         site.registry->claim_tasks = "recipes";
     }
-    AgentParts parts_with_tasks(const std::string& stop_at = {}) {
-        AgentParts all = parts(stop_at);
+    AgentParts parts_with_tasks(const std::string& failpoint = {}) {
+        AgentParts all = parts(failpoint);
         all.tasks = &tasks;
         return all;
     }
@@ -58,10 +58,10 @@ struct TaskFarm : Farm {
             return attempt.purpose == purpose && attempt.state == State::failed;
         });
     }
-    int tick_in_child(const std::string& stop_at) {
+    int tick_in_child(const std::string& failpoint) {
         const pid_t child = ::fork();
         if (child == 0) {
-            Agent agent(parts_with_tasks(stop_at));
+            Agent agent(parts_with_tasks(failpoint));
             ::_exit(agent.tick().has_value() ? 0 : 1);
         }
         int status = 0;
@@ -162,7 +162,7 @@ TEST_CASE("while the registry is down nothing is lost, and nothing is reported t
 
 TEST_CASE("after a kill at any step of a task, the next ticks converge: one claim, one build, one outcome") {
     std::set<std::string> stopped;
-    for (const auto point : task_stop_points) {
+    for (const auto point : task_failpoints) {
         CAPTURE(point);
         TaskFarm farm;
         for (int tick = 0; tick < 4 && !stopped.contains(std::string(point)); ++tick) {
@@ -176,7 +176,7 @@ TEST_CASE("after a kill at any step of a task, the next ticks converge: one clai
         CHECK(farm.attempts().size() == 1);
         CHECK(farm.claims() == 0);
     }
-    CHECK(stopped.size() == task_stop_points.size());
+    CHECK(stopped.size() == task_failpoints.size());
 }
 
 TEST_CASE("after an expired lease a free task is claimed again, and its build is reused") {
@@ -229,7 +229,7 @@ TEST_CASE("if the registry temporarily refuses one lease, the others are still r
                                            base::Recovery::retry, {"test.no_answer", "No"})
                                  .value();
         farm.tasks.renewed.clear();
-        TaskWork work(parts);
+        TaskLeases work(parts);
         work.read();
         must(work.renew(attempts));
         CHECK(farm.tasks.renewed.size() == (is_away ? 1U : 3U));
@@ -388,7 +388,7 @@ TEST_CASE("after a kill between losing a task and giving up its attempt, the nex
     TaskFarm farm;
     farm.wait_with_wheel();
     farm.tasks.end_lease(true);
-    CHECK(farm.tick_in_child(std::string(task_lost_stop_point)) == 137);
+    CHECK(farm.tick_in_child(std::string(task_lost_failpoint)) == 137);
     REQUIRE(farm.claims() == 0);
     REQUIRE(farm.attempts().front().state == State::uploading);
     farm.tasks.staging.busy = false;

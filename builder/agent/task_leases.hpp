@@ -20,9 +20,9 @@
 
 namespace wheelyard::builder {
 
-class TaskWork {
+class TaskLeases {
   public:
-    explicit TaskWork(const AgentParts& parts);
+    explicit TaskLeases(const AgentParts& parts);
 
     // Reads the claims from disk and finds their cells in the current site. Called first, also by Agent::look().
     void read();
