@@ -83,20 +83,20 @@ base::Result<std::unique_ptr<Workplace>> Workplace::open(const fs::path& site_fi
         place->task_http_.emplace(io::HttpSettings{.answer_timeout_ms = task_answer_timeout_ms});
         place->tasks_.emplace(*place->task_http_, *place->registry_http_, place->clock_, *site.registry);
     }
-    place->agent_.emplace(AgentParts{site,
-                                     place->recipes_,
-                                     place->pythons_,
+    place->agent_.emplace(AgentParts{{site,
+                                      place->recipes_,
+                                      place->pythons_,
+                                      *place->scheduler_,
+                                      *place->sources_,
+                                      site.registry ? &*place->registry_ : nullptr,
+                                      place->clock_,
+                                      environment,
+                                      std::move(governor),
+                                      simple::render_pip_conf(place->pip_, environment),
+                                      std::move(note),
+                                      {},
+                                      Failpoints(failpoint)},
                                      *place->journal_,
-                                     *place->scheduler_,
-                                     *place->sources_,
-                                     site.registry ? &*place->registry_ : nullptr,
-                                     place->clock_,
-                                     environment,
-                                     std::move(governor),
-                                     simple::render_pip_conf(place->pip_, environment),
-                                     std::move(note),
-                                     {},
-                                     Failpoints(failpoint),
                                      place->tasks_ ? &*place->tasks_ : nullptr});
     return place;
 }

@@ -2,7 +2,7 @@
 // to kill at any point: the next tick continues from the journal.
 //
 //     tick = lock ─► read journal ─► poll the jobs ─► renew leases ─► advance every attempt ─► claim tasks
-//     ─► query registry and indexes ─► plan ─► start ─► report tasks ─► unlock
+//     ─► query registry and indexes ─► plan ─► start ─► trim the work folder ─► report tasks ─► unlock
 #pragma once
 
 #include <optional>
@@ -10,7 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "builder/agent/advance.hpp"
+#include "builder/agent/agent_parts.hpp"
+#include "builder/agent/attempt_stepper.hpp"
 #include "builder/agent/task_leases.hpp"
 #include "builder/plan/plan.hpp"
 #include "lib/base/lock_file.hpp"
@@ -28,7 +29,8 @@ struct TickReport {
 
 class Agent {
   public:
-    explicit Agent(AgentParts parts) : parts_(std::move(parts)), advance_(parts_), tasks_(parts_) {
+    explicit Agent(AgentParts parts)
+        : parts_(std::move(parts)), stepper_(parts_, parts_.journal), tasks_(parts_) {
         parts_.registry_for = [this](const Attempt& attempt) { return tasks_.registry_for(attempt); };
     }
     Agent(const Agent&) = delete;
@@ -56,29 +58,37 @@ class Agent {
 
   private:
     [[nodiscard]] base::Result<base::LockFile> lock();
+    [[nodiscard]] base::Status keep_lock(base::LockFile& held);
     [[nodiscard]] base::Status check_journal_folder() const;
     [[nodiscard]] base::Status check_work_folder(const std::vector<Attempt>& attempts) const;
-    [[nodiscard]] JobViews look_at_jobs(const std::vector<Attempt>& attempts);
+
+    // The phases of a tick, in order; each sets `moved` of the report if an attempt moved.
+    [[nodiscard]] base::Result<TickReport> run_phases();
+    [[nodiscard]] base::Result<JournalContent> open_journal();
+    void poll(const std::vector<Attempt>& attempts);
+    [[nodiscard]] base::Status give_up_lost(JournalContent& journal, TickReport& report);
+    [[nodiscard]] base::Status advance_all(JournalContent& journal, TickReport& report);
+    [[nodiscard]] base::Status claim_tasks(JournalContent& journal);
+    [[nodiscard]] base::Status start_wanted(JournalContent& journal, TickReport& report);
+    [[nodiscard]] base::Status trim_work_folder(JournalContent& journal, const TickReport& report);
+
     [[nodiscard]] const World& world_with(const JournalContent& journal, bool fresh);
-    [[nodiscard]] base::Result<bool> give_up_lost(JournalContent& journal);
     [[nodiscard]] Plan plan_with(const JournalContent& journal, bool fresh);
-    [[nodiscard]] base::Result<bool> advance_all(JournalContent& journal, const JobViews& views);
-    [[nodiscard]] base::Status size_again(Attempt& attempt, const std::vector<Attempt>& attempts) const;
     [[nodiscard]] std::size_t room_for_tasks(const std::vector<Attempt>& attempts) const;
     void ask_registry();
     void ask_sources();
     [[nodiscard]] base::Status start(const Cell& cell, JournalContent& journal);
     void resume(Attempt& attempt, const Attempt& last) const;
     void size_request(Attempt& attempt, const std::vector<Attempt>& earlier) const;
+    [[nodiscard]] base::Status size_again(Attempt& attempt, const std::vector<Attempt>& attempts) const;
 
     AgentParts parts_;
-    Advance advance_;
+    AttemptStepper stepper_;
     TaskLeases tasks_;
     Site site_;  // includes a want for each claimed task
     World world_;
     base::UnixMicros asked_ = 0;
-    std::set<std::string> over_;      // the attempts that had ended at asked_
-    base::LockFile* held_ = nullptr;  // during a tick
+    std::set<std::string> over_;  // the attempts that had ended at asked_
     base::UnixMicros refreshed_ = 0;
 };
 

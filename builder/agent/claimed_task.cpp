@@ -11,17 +11,11 @@
 namespace wheelyard::builder {
 namespace {
 
-const Cell* find_cell(const Plan& plan, const std::string& task) {
-    const auto found = std::find_if(plan.cells.begin(), plan.cells.end(),
-                                    [&](const Cell& cell) { return cell.task == task; });
-    return found == plan.cells.end() ? nullptr : &*found;
-}
-
 // The first cell that is not `have`; if all are, the task's own cell.
 Cell deciding_cell(const ClaimRecord& record, const Plan& plan) {
     const Cell* own = nullptr;
     for (const std::string& name : names_of(record.cell)) {
-        const Cell* cell = find_cell(plan, name);
+        const Cell* cell = plan.find(name);
         if (cell == nullptr) continue;
         if (own == nullptr) own = cell;
         if (cell->state != CellState::have) return *cell;

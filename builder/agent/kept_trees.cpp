@@ -58,11 +58,9 @@ base::Status remove_tree(Attempt& attempt, const AgentParts& parts, const Attemp
     parts.failpoints.hit(tree_failpoint);
     for (const auto& path : paths_of_tree(attempt, folder))
         WHEELYARD_TRY(free_space(path, parts.keep_alive));
-    if (parts.note) {
-        parts.note(attempt, "its build tree was removed (" +
-                                base::render_bytes(attempt.tree_bytes.value_or(0)) +
-                                "): the trees of given-up tasks exceed work.trees_gib");
-    }
+    parts.report(attempt, "its build tree was removed (" +
+                              base::render_bytes(attempt.tree_bytes.value_or(0)) +
+                              "): the trees of given-up tasks exceed work.trees_gib");
     attempt.tree_bytes = 0;
     return parts.journal.write(attempt);
 }
@@ -103,8 +101,7 @@ std::vector<Attempt*> choose_trees_to_remove(const std::vector<Attempt*>& kept, 
     return chosen;
 }
 
-base::Status trim_kept_trees(const AgentParts& parts, const Advance& advance, const Plan& plan,
-                             std::vector<Attempt>& attempts) {
+base::Status trim_kept_trees(const AgentParts& parts, const Plan& plan, std::vector<Attempt>& attempts) {
     // While the journal is incomplete, an unknown attempt may continue in one of the trees.
     if (!plan.start_nothing.empty()) return {};
     const std::vector<Attempt*> kept = list_kept_trees(attempts, plan);
@@ -113,14 +110,14 @@ base::Status trim_kept_trees(const AgentParts& parts, const Advance& advance, co
         if (attempt->tree_bytes || more == 0) continue;
         --more;
         WHEELYARD_TRY(parts.still_ours());
-        attempt->tree_bytes = measure(paths_of_tree(*attempt, advance.folder_of(*attempt)));
+        attempt->tree_bytes = measure(paths_of_tree(*attempt, parts.folder_of(*attempt)));
         WHEELYARD_TRY(parts.journal.write(*attempt));
     }
     const auto max_bytes = static_cast<std::uint64_t>(parts.site.trees_gib) * base::gib;
     for (Attempt* attempt : choose_trees_to_remove(kept, max_bytes)) {
         if (more-- == 0) break;
         WHEELYARD_TRY(parts.still_ours());
-        WHEELYARD_TRY(remove_tree(*attempt, parts, advance.folder_of(*attempt)));
+        WHEELYARD_TRY(remove_tree(*attempt, parts, parts.folder_of(*attempt)));
     }
     return {};
 }

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "builder/agent/advance.hpp"
+#include "builder/agent/agent_parts.hpp"
 #include "builder/attempt/attempt.hpp"
 #include "builder/plan/plan.hpp"
 #include "lib/base/result.hpp"
@@ -24,7 +24,7 @@ namespace wheelyard::builder {
 
 // Measures unmeasured trees and removes the chosen ones, at most max_trees_per_tick in all. The caller holds the
 // agent's lock. Errors: those of the lock and of the journal.
-[[nodiscard]] base::Status trim_kept_trees(const AgentParts& parts, const Advance& advance, const Plan& plan,
+[[nodiscard]] base::Status trim_kept_trees(const AgentParts& parts, const Plan& plan,
                                            std::vector<Attempt>& attempts);
 
 }  // namespace wheelyard::builder

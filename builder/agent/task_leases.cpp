@@ -71,11 +71,10 @@ bool TaskLeases::python_answers(const ClaimRecord& record) const {
 }
 
 void TaskLeases::say(const ClaimRecord& record, const std::string& text) const {
-    if (!parts_.note) return;
     Attempt about;
     about.id = record.task ? record.task->id : record.claim.substr(0, max_attempt_id_bytes);
     about.task = record.cell.empty() ? "a task of the registry" : record.cell;
-    parts_.note(about, text);
+    parts_.report(about, text);
 }
 
 // Reports only when the reason changes: cron mails every line.

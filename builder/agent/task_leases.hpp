@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "builder/agent/advance.hpp"
+#include "builder/agent/agent_parts.hpp"
 #include "builder/attempt/claim_record.hpp"
 #include "builder/plan/plan.hpp"
 #include "builder/remote/task_service.hpp"

@@ -26,7 +26,7 @@ enum class Purpose { build, gpu_test, multi_node_test, promotion };
 // "gpu-test": also the suffix of the task's name.
 [[nodiscard]] std::string_view purpose_text(Purpose purpose);
 [[nodiscard]] std::optional<Purpose> parse_purpose(std::string_view text);
-[[nodiscard]] inline bool is_test(Purpose purpose) {
+[[nodiscard]] constexpr bool is_test(Purpose purpose) {
     return purpose == Purpose::gpu_test || purpose == Purpose::multi_node_test;
 }
 

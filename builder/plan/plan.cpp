@@ -366,6 +366,12 @@ std::size_t Plan::count(CellState state) const {
         std::count_if(cells.begin(), cells.end(), [state](const Cell& cell) { return cell.state == state; }));
 }
 
+const Cell* Plan::find(const std::string& task) const {
+    const auto found =
+        std::find_if(cells.begin(), cells.end(), [&](const Cell& cell) { return cell.task == task; });
+    return found == cells.end() ? nullptr : &*found;
+}
+
 Plan make_plan(const Site& site, const Recipes& recipes, const World& world) {
     Plan plan = Planner(site, recipes, world).plan();
     plan.cells = with_followups(std::move(plan.cells), {site, recipes, world});

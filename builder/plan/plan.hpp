@@ -50,6 +50,7 @@ struct Plan {
     std::vector<Cell> cells;    // in the order of the site file
     std::string start_nothing;  // why no new attempt may start, or empty
     [[nodiscard]] std::size_t count(CellState state) const;
+    [[nodiscard]] const Cell* find(const std::string& task) const;  // nullptr: no such cell
 };
 
 using Pythons = std::map<std::string, base::Result<Python>>;

@@ -243,20 +243,20 @@ struct Farm {
         pythons.emplace(version, python);
     }
     AgentParts parts(const std::string& failpoint = {}) {
-        return {site,
-                recipes,
-                pythons,
-                *journal,
-                *scheduler,
-                *sources,
-                site.registry ? &registry : nullptr,
-                *agents_clock,
-                base::current_environment(),
-                governor,
-                simple::render_pip_conf(pip, {}),
-                [this](const Attempt&, const std::string& text) { notes.push_back(text); },
-                {},
-                Failpoints(failpoint)};
+        return {{site,
+                 recipes,
+                 pythons,
+                 *scheduler,
+                 *sources,
+                 site.registry ? &registry : nullptr,
+                 *agents_clock,
+                 base::current_environment(),
+                 governor,
+                 simple::render_pip_conf(pip, {}),
+                 [this](const Attempt&, const std::string& text) { notes.push_back(text); },
+                 {},
+                 Failpoints(failpoint)},
+                *journal};
     }
     TickReport tick() {
         Agent agent(parts());

@@ -2,15 +2,12 @@
 
 #include <doctest/doctest.h>
 
-#include <cstdlib>
-#include <filesystem>
 #include <set>
 
 #include "builder/attempt/attempt_fields.hpp"
 #include "builder/attempt/limits.hpp"
-#include "lib/base/file.hpp"
-#include "lib/base/limits.hpp"
 #include "lib/base/text.hpp"
+#include "tests/builder/document_table.hpp"
 
 namespace wheelyard::builder {
 namespace {
@@ -94,26 +91,8 @@ TEST_CASE("invalid attempts are rejected, and unknown members are ignored") {
     CHECK(parse_attempt(base::replace_all(good, "\"format\"", "\"new\": 1,\n\"format\"")).has_value());
 }
 
-// The table is between two marks; WHEELYARD_UPDATE_GOLDEN=1 writes it.
 TEST_CASE("the journal's page lists exactly the fields of an attempt") {
-    constexpr std::string_view first_mark =
-        "<!-- attempt fields: WHEELYARD_UPDATE_GOLDEN=1 builder_tests writes them -->\n";
-    constexpr std::string_view last_mark = "<!-- end of attempt fields -->\n";
-    const auto page = std::filesystem::path(WHEELYARD_TEST_DATA) / "../docs/reference/journal.md";
-    auto text = base::read_file(page, base::mib);
-    REQUIRE(text.has_value());
-    const auto first = text->find(first_mark);
-    const auto last = text->find(last_mark);
-    REQUIRE(first != std::string::npos);
-    REQUIRE(last != std::string::npos);
-    const auto begin = first + first_mark.size();
-    const char* update = std::getenv("WHEELYARD_UPDATE_GOLDEN");
-    if (update != nullptr && update[0] == '1') {
-        text->replace(begin, last - begin, render_attempt_fields());
-        REQUIRE(base::replace_file(page, *text).has_value());
-        return;
-    }
-    CHECK(text->substr(begin, last - begin) == render_attempt_fields());
+    testing::check_document_table("reference/journal.md", "attempt fields", render_attempt_fields());
 }
 
 TEST_CASE("IDs are short, begin with a letter, sort by time and are unique") {
