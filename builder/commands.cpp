@@ -26,7 +26,7 @@ namespace {
 constexpr std::int64_t ms_per_s = 1000;
 
 std::string event_line(const Attempt& attempt, const std::string& text) {
-    return attempt.task + " " + attempt.id + ": " + base::printable(text);
+    return attempt.asked.cell + " " + attempt.id + ": " + base::printable(text);
 }
 
 // Whether a later tick can continue the cell without anybody's help.
@@ -84,7 +84,7 @@ base::Result<Plan> tick_until_settled(Workplace& place, Screen& screen) {
             screen.show(place.views(report->active));
             if (is_settled(*report)) {
                 for (const Cell& cell : report->plan.cells) {
-                    if (cell.awaits_others) screen.line("Not waiting for " + cell.task + ": " + cell.reason);
+                    if (cell.awaits_others) screen.line("Not waiting for " + cell.name + ": " + cell.reason);
                 }
                 return std::move(report->plan);
             }

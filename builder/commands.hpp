@@ -12,7 +12,7 @@ struct Arguments {
     std::filesystem::path site;
     bool json = false;
     bool explain = false;
-    std::string name;          // an attempt or a task; `doctor`: a log
+    std::string name;          // an attempt or a cell; `doctor`: a log
     std::string explain_code;  // `doctor`
     bool markdown = false;
     bool follow = false;

@@ -122,7 +122,7 @@ std::vector<AttemptView> Workplace::views(const std::vector<Attempt>& attempts) 
     std::vector<AttemptView> all;
     for (const auto& attempt : attempts) {
         all.push_back(view(attempt));
-        const wire::Task* task = claimed_task_of(claimed, attempt.task);
+        const wire::Task* task = claimed_task_of(claimed, attempt.asked.cell);
         if (task != nullptr) all.back().claimed_task = task->id;
     }
     return all;

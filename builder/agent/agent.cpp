@@ -146,10 +146,11 @@ void Agent::poll(const std::vector<Attempt>& attempts) {
 base::Status Agent::give_up_lost(JournalContent& journal, TickReport& report) {
     std::optional<Plan> own;
     for (Attempt& attempt : journal.attempts) {
-        if (is_over(attempt.state) || !attempt.for_task || tasks_.may_hold(attempt.task)) continue;
+        if (is_over(attempt.state) || !attempt.asked.for_task || tasks_.may_hold(attempt.asked.cell))
+            continue;
         if (!own) own = make_plan(parts_.site, parts_.recipes, world_with(journal, true));
-        if (own->find(attempt.task) != nullptr) {
-            attempt.for_task = false;
+        if (own->find(attempt.asked.cell) != nullptr) {
+            attempt.asked.for_task = false;
             WHEELYARD_TRY(parts_.journal.write(attempt));
             continue;
         }

@@ -44,15 +44,15 @@ class Agent {
     // The plan as it is now; changes nothing and takes no lock.
     [[nodiscard]] base::Result<Plan> look();
 
-    // Allows another try of a task: a refused wheel is uploaded again, anything else is built again. `name`: of
-    // the task or of one of its attempts. Error "retry.nothing".
+    // Allows another try of a cell: a refused wheel is uploaded again, anything else is built again. `name`: of
+    // the cell or of one of its attempts. Error "retry.nothing".
     [[nodiscard]] base::Result<std::string> retry(const std::string& name);
 
-    // Runs ended tests again, passed or failed, for example after a maintenance. `name`: of a test, a task or a
+    // Runs ended tests again, passed or failed, for example after a maintenance. `name`: of a test, a cell or a
     // package; empty: all. A promoted wheel stays promoted. Error "retest.nothing".
     [[nodiscard]] base::Result<std::string> retest(const std::string& name);
 
-    // Cancels the attempt of this name, or the active attempt of the task of this name. Only retry() starts it
+    // Cancels the attempt of this name, or the active attempt of the cell of this name. Only retry() starts it
     // again. Error "cancel.nothing".
     [[nodiscard]] base::Result<std::string> cancel(const std::string& name);
 
@@ -78,6 +78,8 @@ class Agent {
     void ask_registry();
     void ask_sources();
     [[nodiscard]] base::Status start(const Cell& cell, JournalContent& journal);
+    [[nodiscard]] base::Status remove_older_trees(const Attempt& attempt,
+                                                  const std::vector<Attempt>& attempts) const;
     void resume(Attempt& attempt, const Attempt& last) const;
     void size_request(Attempt& attempt, const std::vector<Attempt>& earlier) const;
     [[nodiscard]] base::Status size_again(Attempt& attempt, const std::vector<Attempt>& attempts) const;

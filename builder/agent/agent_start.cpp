@@ -19,7 +19,7 @@ std::string remedy_of(const Attempt& attempt, const MemoryRequest& memory, const
     std::vector<std::string> parts;
     if (!memory.why.empty()) parts.push_back(std::to_string(memory.memory_mib) + " MiB: " + memory.why);
     if (!cores.why.empty()) parts.push_back(std::to_string(cores.cores) + " jobs at once: " + cores.why);
-    if (!attempt.builds_in.empty()) parts.push_back("the build tree of attempt " + attempt.builds_in);
+    if (!attempt.job.builds_in.empty()) parts.push_back("the build tree of attempt " + attempt.job.builds_in);
     return base::join(parts, "; ");
 }
 
@@ -38,40 +38,41 @@ base::Status Agent::start_wanted(JournalContent& journal, TickReport& report) {
     return {};
 }
 
-base::Status Agent::start(const Cell& cell, JournalContent& journal) {
-    Attempt attempt;
-    attempt.id = new_attempt_id(parts_.clock.now());
-    attempt.task = cell.task;
-    attempt.purpose = cell.purpose;
-    attempt.for_task = tasks_.may_hold(cell.task) &&
-                       make_plan(parts_.site, parts_.recipes, world_).find(cell.task) == nullptr;
-    attempt.package = cell.package;
-    attempt.version = cell.version;
-    attempt.python = cell.python;
-    attempt.accelerator = cell.accelerator;
-    attempt.against = cell.against;
-    attempt.created = attempt.changed = parts_.clock.now();
-    if (cell.purpose != Purpose::build)
-        attempt.source = {"wheel", cell.wheel->url, cell.wheel->filename, cell.wheel->sha256, {}, {}, {}, {}};
-    for (const auto& other : journal.attempts) {
-        if (other.task != cell.task) continue;
-        if (other.number >= attempt.number) resume(attempt, other);
-        attempt.number = std::max(attempt.number, other.number + 1);
-    }
-    for (const auto& other : journal.attempts) {
-        if (other.task != cell.task) continue;
+// An older attempt's tree is kept only until the next attempt starts.
+base::Status Agent::remove_older_trees(const Attempt& attempt, const std::vector<Attempt>& attempts) const {
+    for (const auto& other : attempts) {
+        if (other.asked.cell != attempt.asked.cell) continue;
         const AttemptFolder folder = parts_.folder_of(other);
         const bool goes_on =
-            !attempt.builds_in.empty() && folder.build() == parts_.folder_of(attempt).build();
-        // An older attempt's tree is kept only until the next attempt starts.
+            !attempt.job.builds_in.empty() && folder.build() == parts_.folder_of(attempt).build();
         for (const auto& path : goes_on ? folder.own_bulk() : folder.bulk())
             WHEELYARD_TRY(free_space(path, parts_.keep_alive));
     }
+    return {};
+}
+
+base::Status Agent::start(const Cell& cell, JournalContent& journal) {
+    Attempt attempt;
+    attempt.id = new_attempt_id(parts_.clock.now());
+    const bool for_task = tasks_.may_hold(cell.name) &&
+                          make_plan(parts_.site, parts_.recipes, world_).find(cell.name) == nullptr;
+    attempt.asked = {cell.name,   cell.purpose,     cell.package, cell.version,
+                     cell.python, cell.accelerator, cell.against, for_task};
+    attempt.created = attempt.changed = parts_.clock.now();
+    if (cell.purpose != Purpose::build)
+        attempt.source = {
+            {"wheel", cell.wheel->url, cell.wheel->filename, cell.wheel->sha256}, {}, {}, {}, {}};
+    for (const auto& other : journal.attempts) {
+        if (other.asked.cell != cell.name) continue;
+        if (other.number >= attempt.number) resume(attempt, other);
+        attempt.number = std::max(attempt.number, other.number + 1);
+    }
+    WHEELYARD_TRY(remove_older_trees(attempt, journal.attempts));
     size_request(attempt, journal.attempts);
     WHEELYARD_TRY(parts_.journal.write(attempt));
     parts_.failpoints.hit("journal.planned");
     parts_.report(attempt, "attempt " + std::to_string(attempt.number) + " begins (" + cell.reason + ")" +
-                               (attempt.remedy.empty() ? "" : ", with " + attempt.remedy));
+                               (attempt.job.remedy.empty() ? "" : ", with " + attempt.job.remedy));
     const auto moved = stepper_.run(attempt);
     journal.attempts.push_back(attempt);
     if (!moved) return tl::unexpected(moved.error());
@@ -80,34 +81,34 @@ base::Status Agent::start(const Cell& cell, JournalContent& journal) {
 
 // After an interrupted job the next attempt continues in its build tree, if the source is unchanged.
 void Agent::resume(Attempt& attempt, const Attempt& last) const {
-    if (attempt.purpose != Purpose::build) return;
-    attempt.builds_in.clear();
+    if (attempt.asked.purpose != Purpose::build) return;
+    attempt.job.builds_in.clear();
     attempt.source = {};
     std::error_code error;
-    if (last.superseded || last.tree_removed != 0 || !last.failure || !resumes_after(*last.failure) ||
+    if (last.superseded || last.tree.removed != 0 || !last.failure || !resumes_after(*last.failure) ||
         last.source.sha256.empty() || !fs::is_directory(parts_.folder_of(last).tree(), error)) {
         return;
     }
-    attempt.builds_in = last.builds_in.empty() ? last.id : last.builds_in;
+    attempt.job.builds_in = last.job.builds_in.empty() ? last.id : last.job.builds_in;
     attempt.source = last.source;
 }
 
 // Sets the size of the attempt's job. A test's size is in its recipe.
 void Agent::size_request(Attempt& attempt, const std::vector<Attempt>& earlier) const {
     const Recipe recipe = parts_.recipe_of(attempt);
-    if (is_test(attempt.purpose)) {
-        const HardwareTest& test = hardware_test_of(recipe, attempt.purpose);
-        attempt.max_walltime_minutes = test.minutes;
-        attempt.memory_mib = test.memory_mib > 0 ? test.memory_mib : parts_.site.memory_mib;
+    if (is_test(attempt.asked.purpose)) {
+        const HardwareTest& test = hardware_test_of(recipe, attempt.asked.purpose);
+        attempt.job.max_walltime_minutes = test.minutes;
+        attempt.job.memory_mib = test.memory_mib > 0 ? test.memory_mib : parts_.site.memory_mib;
     }
-    if (attempt.purpose != Purpose::build) return;
+    if (attempt.asked.purpose != Purpose::build) return;
     const Site site = sized_for(parts_.site, recipe);
-    const auto memory = choose_memory(site, attempt.package, attempt.task, earlier);
-    attempt.max_walltime_minutes = choose_minutes(site, attempt.task, earlier);
-    attempt.memory_mib = memory.memory_mib;
-    const auto cores = choose_cores(site, attempt.task, memory.memory_mib, earlier);
-    attempt.cores = cores.cores;
-    attempt.remedy = remedy_of(attempt, memory, cores);
+    const auto memory = choose_memory(site, attempt.asked.package, attempt.asked.cell, earlier);
+    attempt.job.max_walltime_minutes = choose_minutes(site, attempt.asked.cell, earlier);
+    attempt.job.memory_mib = memory.memory_mib;
+    const auto cores = choose_cores(site, attempt.asked.cell, memory.memory_mib, earlier);
+    attempt.job.cores = cores.cores;
+    attempt.job.remedy = remedy_of(attempt, memory, cores);
 }
 
 // Attempts that ended during the wait for a slot may have shown that the job needs more. Then its script is rewritten.
@@ -118,7 +119,7 @@ base::Status Agent::size_again(Attempt& attempt, const std::vector<Attempt>& att
     Attempt sized = attempt;
     size_request(sized, attempts);
     const auto size = [](const Attempt& one) {
-        return std::tie(one.memory_mib, one.max_walltime_minutes, one.cores);
+        return std::tie(one.job.memory_mib, one.job.max_walltime_minutes, one.job.cores);
     };
     if (size(sized) == size(attempt)) return {};
     attempt = std::move(sized);

@@ -14,12 +14,24 @@ EnvironmentMap build_environment(const Attempt& attempt, const Ports& ports) {
     const Recipe recipe = ports.recipe_of(attempt);
     const Site site = sized_for(ports.site, recipe, attempt);
     for (const auto& group :
-         exports_of_job(site, site.accelerator(attempt.accelerator), own_environment(recipe, attempt.purpose),
-                        placeholders_of({site, attempt.version, attempt.against, attempt.accelerator}))) {
+         exports_of_job(site, site.accelerator(attempt.asked.accelerator),
+                        own_environment(recipe, attempt.asked.purpose),
+                        placeholders_of({site, attempt.asked.version, attempt.asked.against,
+                                         attempt.asked.accelerator}))) {
         for (const auto& [name, value] : group.variables)
             environment.insert_or_assign(name, value);
     }
     return environment;
+}
+
+// Each phase ends with the beginning of the next.
+std::vector<wire::OutcomePhase> durations_of(const JobRecord& job) {
+    std::vector<wire::OutcomePhase> phases;
+    for (std::size_t i = 0; i < job.phases.size(); ++i) {
+        const auto end = i + 1 < job.phases.size() ? job.phases[i + 1].began : job.ended;
+        phases.push_back({job.phases[i].name, static_cast<double>(end - job.phases[i].began) / 1e6});
+    }
+    return phases;
 }
 
 }  // namespace
@@ -27,46 +39,31 @@ EnvironmentMap build_environment(const Attempt& attempt, const Ports& ports) {
 wire::Outcome outcome_of(const Attempt& attempt, const Ports& ports) {
     wire::Outcome outcome;
     outcome.attempt = attempt.id;
-    outcome.task = attempt.task;
-    outcome.purpose = purpose_text(attempt.purpose);
+    outcome.cell = attempt.asked.cell;
+    outcome.purpose = purpose_text(attempt.asked.purpose);
     outcome.site = ports.site.name;
-    outcome.package = attempt.package;
-    outcome.version = attempt.version;
-    outcome.python = attempt.python;
+    outcome.package = attempt.asked.package;
+    outcome.version = attempt.asked.version;
+    outcome.python = attempt.asked.python;
     outcome.number = attempt.number;
     outcome.done = !attempt.failure.has_value();
     outcome.began = attempt.created;
     outcome.ended = ports.clock.now();
-    for (std::size_t i = 0; i < attempt.phases.size(); ++i) {
-        const auto end = i + 1 < attempt.phases.size() ? attempt.phases[i + 1].began : attempt.job_ended;
-        outcome.phases.push_back(
-            {attempt.phases[i].name, static_cast<double>(end - attempt.phases[i].began) / 1e6});
-    }
-    outcome.memory_mib = attempt.memory_mib;
-    outcome.max_walltime_minutes = attempt.max_walltime_minutes;
-    outcome.cores = attempt.cores;
-    outcome.remedy = attempt.remedy;
+    outcome.phases = durations_of(attempt.job);
+    outcome.request = attempt.job;
     outcome.provenance = read_provenance(ports.folder_of(attempt), build_environment(attempt, ports));
-    outcome.governed = attempt.governed;
-    outcome.exit_code = attempt.exit_code;
-    if (attempt.end) {
-        outcome.scheduler_status = attempt.end->scheduler_status;
-        outcome.job_seconds = attempt.end->used.seconds;
-        outcome.job_cpu_seconds = attempt.end->used.cpu_seconds;
-        outcome.job_memory_kib = attempt.end->used.memory_kib;
+    outcome.governed = attempt.job.governed;
+    outcome.exit_code = attempt.job.exit_code;
+    if (attempt.job.end) {
+        outcome.scheduler_status = attempt.job.end->scheduler_status;
+        outcome.used = attempt.job.end->used;
     }
-    if (attempt.failure) {
-        outcome.diagnosis = {attempt.failure->phase, attempt.failure->error, attempt.failure->first_error,
-                             attempt.failure->cause, attempt.failure->line};
-    }
-    outcome.source_kind = attempt.source.kind;
-    outcome.source_origin = attempt.source.origin;
-    outcome.source_filename = attempt.source.filename;
-    outcome.source_sha256 = attempt.source.sha256;
-    outcome.wheel_filename = attempt.wheel.filename;
-    outcome.wheel_sha256 = attempt.wheel.sha256;
-    outcome.wheel_size = attempt.wheel.size;
-    outcome.verdicts = attempt.verdicts;
+    if (const auto& failure = attempt.failure)
+        outcome.diagnosis = {failure->phase, failure->error, failure->first_error, failure->cause,
+                             failure->line};
+    outcome.source = attempt.source;
+    outcome.wheel = attempt.wheel;
+    outcome.verdicts = attempt.wheel.verdicts;
     return outcome;
 }
 

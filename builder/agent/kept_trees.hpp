@@ -13,7 +13,7 @@
 
 namespace wheelyard::builder {
 
-// Pure: the last attempt of each task that is not active and that the plan does not start again, if the attempt
+// Pure: the last attempt of each cell that is not active and that the plan does not start again, if the attempt
 // failed and its tree may still exist; the oldest failure first. An older attempt's tree was removed when the next
 // attempt began.
 [[nodiscard]] std::vector<Attempt*> list_kept_trees(std::vector<Attempt>& attempts, const Plan& plan);

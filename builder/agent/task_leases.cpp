@@ -73,7 +73,7 @@ bool TaskLeases::python_answers(const ClaimRecord& record) const {
 void TaskLeases::say(const ClaimRecord& record, const std::string& text) const {
     Attempt about;
     about.id = record.task ? record.task->id : record.claim.substr(0, max_attempt_id_bytes);
-    about.task = record.cell.empty() ? "a task of the registry" : record.cell;
+    about.asked.cell = record.cell.empty() ? "a task of the registry" : record.cell;
     parts_.report(about, text);
 }
 
@@ -148,7 +148,7 @@ base::Result<bool> TaskLeases::ask(ClaimRecord& record, std::vector<Attempt>& at
 base::Status TaskLeases::supersede(const std::string& cell, std::vector<Attempt>& attempts) const {
     const std::vector<std::string> names = names_of(cell);
     for (Attempt& attempt : attempts) {
-        const bool is_of_it = std::find(names.begin(), names.end(), attempt.task) != names.end();
+        const bool is_of_it = std::find(names.begin(), names.end(), attempt.asked.cell) != names.end();
         if (!is_of_it || !is_over(attempt.state) || attempt.superseded) continue;
         attempt.superseded = true;
         WHEELYARD_TRY(parts_.journal.write(attempt));
@@ -288,7 +288,7 @@ std::string TaskLeases::cell_of(const wire::TaskWish& wish) const {
     World world;
     world.pythons = parts_.pythons;
     const Plan plan = make_plan(alone, parts_.recipes, world);
-    return plan.cells.empty() ? std::string() : plan.cells.front().task;
+    return plan.cells.empty() ? std::string() : plan.cells.front().name;
 }
 
 Site TaskLeases::wanting() const {
@@ -301,7 +301,7 @@ Site TaskLeases::wanting() const {
 
 Registry* TaskLeases::registry_for(const Attempt& attempt) {
     const auto record = std::find_if(records_.begin(), records_.end(), [&](const ClaimRecord& one) {
-        return !one.asking && one.cell == attempt.task;
+        return !one.asking && one.cell == attempt.asked.cell;
     });
     if (record == records_.end() || parts_.tasks == nullptr) return nullptr;
     auto& uploads = uploads_[record->claim];

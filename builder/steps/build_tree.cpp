@@ -11,9 +11,9 @@ base::Status remove_bulk(const Attempt& attempt, const Ports& ports) {
 }
 
 base::Status leave_old_tree(Attempt& attempt, const Ports& ports) {
-    if (attempt.builds_in.empty()) return {};
+    if (attempt.job.builds_in.empty()) return {};
     WHEELYARD_TRY(remove_bulk(attempt, ports));
-    attempt.builds_in.clear();
+    attempt.job.builds_in.clear();
     return {};
 }
 

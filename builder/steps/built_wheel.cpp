@@ -34,7 +34,7 @@ base::Result<const inspect::Inspection*> inspection_of(const Attempt& attempt, P
         // The index configures the allowed module trees, so its registry makes the final decision.
         options.policy.severities.emplace("elf.search_path", inspect::Severity::warn);
         options.policy.search_path_prefixes = ports.site.search_path_prefixes;
-        const Accelerator* accelerator = ports.site.accelerator(attempt.accelerator);
+        const Accelerator* accelerator = ports.site.accelerator(attempt.asked.accelerator);
         if (accelerator != nullptr) options.policy.gpu_architectures = accelerator->architectures;
         WHEELYARD_ASSIGN(ports.inspection, inspect::inspect_wheel(reader, file.filename().string(), options));
         ports.inspected = attempt.id;

@@ -45,7 +45,7 @@ void diagnose_job(const Attempt& attempt, const AttemptFolder& folder, Failure& 
     }
     if (rule.weight == Weight::symptom) return;
     if (rule.automatic == Automatic::no) failure.try_again = false;
-    if (rule.automatic == Automatic::clean_tree) failure.try_again = !attempt.builds_in.empty();
+    if (rule.automatic == Automatic::clean_tree) failure.try_again = !attempt.job.builds_in.empty();
     failure.error.value = failure.error.sentence;
     failure.error.sentence = cause_of(rule);
     failure.error.advice =

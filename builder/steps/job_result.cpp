@@ -46,28 +46,28 @@ std::optional<JobEnd> explain(const AttemptFolder& folder, const ExitRecord& rec
 void read_governor_summary(Attempt& attempt, const AttemptFolder& folder) {
     const auto text = base::read_file(folder.governor_summary(), wire::max_governor_summary_bytes);
     if (!text) return;
-    if (auto governed = wire::parse_governor_summary(*text)) attempt.governed = std::move(*governed);
+    if (auto governed = wire::parse_governor_summary(*text)) attempt.job.governed = std::move(*governed);
 }
 
 Fail judge_failure(const Attempt& attempt, const AttemptFolder& folder, const ExitRecord& record,
                    const JobView& job) {
     if (record.phase == fence_phase && record.exit_code == fence_exit_code)
-        return fail_job(record.phase, {EndCause::tree_busy, {}, attempt.builds_in, {}});
+        return fail_job(record.phase, {EndCause::tree_busy, {}, attempt.job.builds_in, {}});
     if (const auto end = explain(folder, record, job)) return fail_job(record.phase, *end);
-    if (attempt.governed && attempt.governed->could_not_fit > 0) {
-        const auto& messages = attempt.governed->messages;
+    if (attempt.job.governed && attempt.job.governed->could_not_fit > 0) {
+        const auto& messages = attempt.job.governed->messages;
         return fail_job(record.phase, EndCause::out_of_memory,
                         {std::string(end_row(EndCause::out_of_memory).code),
                          "A compiler process did not fit into memory, even alone" +
                              (messages.empty() ? std::string() : ": " + messages.back()),
-                         wire::describe(*attempt.governed),
+                         wire::describe(*attempt.job.governed),
                          "it is retried with more memory, up to max_memory_mib of site.toml"});
     }
-    return fail_job(
-        record.phase, EndCause::failed,
-        {std::string(end_row(EndCause::failed).code),
-         "Phase `" + record.phase + "` ended with exit code " + std::to_string(record.exit_code),
-         attempt.package + " " + attempt.version, "read its log: wheelyard-builder logs " + attempt.id});
+    return fail_job(record.phase, EndCause::failed,
+                    {std::string(end_row(EndCause::failed).code),
+                     "Phase `" + record.phase + "` ended with exit code " + std::to_string(record.exit_code),
+                     attempt.asked.package + " " + attempt.asked.version,
+                     "read its log: wheelyard-builder logs " + attempt.id});
 }
 
 }  // namespace
@@ -75,7 +75,7 @@ Fail judge_failure(const Attempt& attempt, const AttemptFolder& folder, const Ex
 base::Result<Next> judge_queued(Attempt& attempt, Ports& ports, const JobView& job) {
     if (!job.end) return wait_in_queue(job);
     WHEELYARD_TRY(ports.scheduler.cancel(attempt.id, ports.folder_of(attempt)));
-    attempt.end = job.end;
+    attempt.job.end = job.end;
     return fail_job("queue", *job.end);
 }
 
@@ -84,13 +84,13 @@ base::Result<Next> judge_exit(Attempt& attempt, Ports& ports, const ExitRecord& 
     const AttemptFolder folder = ports.folder_of(attempt);
     // Kills servers and watchers that the build left running; a batch system does so itself.
     if (!ports.scheduler.is_batch_system()) WHEELYARD_TRY(ports.scheduler.cancel(attempt.id, folder));
-    attempt.end = job.state == JobState::vanished ? job.end : std::nullopt;
-    attempt.phases = record.phases;
-    attempt.exit_code = record.exit_code;
-    attempt.job_ended = record.ended;
+    attempt.job.end = job.state == JobState::vanished ? job.end : std::nullopt;
+    attempt.job.phases = record.phases;
+    attempt.job.exit_code = record.exit_code;
+    attempt.job.ended = record.ended;
     read_governor_summary(attempt, folder);
     if (record.exit_code != 0) return judge_failure(attempt, folder, record, job);
-    if (!is_test(attempt.purpose)) return Move{State::built};
+    if (!is_test(attempt.asked.purpose)) return Move{State::built};
     ports.report(attempt, "passed");
     return Move{State::done};
 }
@@ -99,16 +99,16 @@ base::Result<Next> judge_vanished(Attempt& attempt, Ports& ports, const JobView&
     JobEnd end = job.end.value_or(JobEnd{});
     const bool ended_well = end.cause == EndCause::unexplained && end.exit_code == 0;
     // Measured from when the end was first seen: a network file system may show the record later.
-    if (ended_well && attempt.job_ended == 0) attempt.job_ended = ports.clock.now();
+    if (ended_well && attempt.job.ended == 0) attempt.job.ended = ports.clock.now();
     // The clock of the login node that first saw the end may be slightly ahead of this one.
-    if (ended_well && std::abs(ports.clock.now() - attempt.job_ended) < claim_grace_ms * 1000)
+    if (ended_well && std::abs(ports.clock.now() - attempt.job.ended) < claim_grace_ms * 1000)
         return wait_for_job_state(attempt, ports, "the job ended, and its exit record is not visible yet");
     const AttemptFolder folder = ports.folder_of(attempt);
     if (read_cut(folder) == cut_by_time && !is_from_outside(end.cause)) end.cause = EndCause::time_limit;
     if (end.scheduler_status.empty()) end.scheduler_status = job.detail;
     WHEELYARD_TRY(ports.scheduler.cancel(attempt.id, folder));
     read_governor_summary(attempt, folder);
-    attempt.end = end;
+    attempt.job.end = end;
     return fail_job("job", end);
 }
 

@@ -16,26 +16,28 @@ JobView Ports::job_of(const Attempt& attempt) const {
 }
 
 Recipe Ports::recipe_of(const Attempt& attempt) const {
-    return recipe_for(site, recipes, attempt.package, attempt.version, attempt.accelerator);
+    return recipe_for(site, recipes, attempt.asked.package, attempt.asked.version, attempt.asked.accelerator);
 }
 
 AttemptFolder Ports::folder_of(const Attempt& attempt) const {
     const fs::path attempts = site.work_directory / "attempts";
-    return {attempts / attempt.id, attempt.builds_in.empty() ? fs::path() : attempts / attempt.builds_in};
+    return {attempts / attempt.id,
+            attempt.job.builds_in.empty() ? fs::path() : attempts / attempt.job.builds_in};
 }
 
 base::Result<fs::path> Ports::python_of(const Attempt& attempt) const {
-    const auto python = pythons.find(attempt.python);
+    const auto python = pythons.find(attempt.asked.python);
     if (python == pythons.end() || !python->second)
-        return base::fail("python.missing", "Python " + attempt.python + " is no longer usable on this site",
-                          attempt.python, "see `plan --explain`");
+        return base::fail("python.missing",
+                          "Python " + attempt.asked.python + " is no longer usable on this site",
+                          attempt.asked.python, "see `plan --explain`");
     return python->second->executable;
 }
 
 Registry* Ports::registry_of(const Attempt& attempt) const {
     Registry* own = registry_for ? registry_for(attempt) : nullptr;
     if (own != nullptr) return own;
-    return attempt.for_task ? nullptr : registry;
+    return attempt.asked.for_task ? nullptr : registry;
 }
 
 bool Ports::has_work_folder() const {

@@ -17,7 +17,7 @@ namespace {
 
 base::Result<std::string> key_of_build(const Attempt& attempt, const Ports& ports, const Recipe& recipe,
                                        const std::filesystem::path& python) {
-    WHEELYARD_ASSIGN(const auto patches, find_patches(recipe, attempt.version));
+    WHEELYARD_ASSIGN(const auto patches, find_patches(recipe, attempt.asked.version));
     WHEELYARD_ASSIGN(const auto patched, put_patches(patches, ports.folder_of(attempt).root));
     const std::string key = build_key(ports.site, recipe, python);
     return patched.empty() ? key : base::sha256_hex(key + patched);
@@ -25,14 +25,14 @@ base::Result<std::string> key_of_build(const Attempt& attempt, const Ports& port
 
 base::Status unpack_source(Attempt& attempt, Ports& ports, const Recipe& recipe, const std::string& key) {
     // If flags, compilers or the interpreter have changed, the old tree would mix two builds into one wheel.
-    if (!attempt.builds_in.empty() && !is_built_by(ports.folder_of(attempt), key)) {
+    if (!attempt.job.builds_in.empty() && !is_built_by(ports.folder_of(attempt), key)) {
         ports.report(attempt, "starts from the beginning: the build tree was made with other settings");
         WHEELYARD_TRY(leave_old_tree(attempt, ports));
     }
     const AttemptFolder folder = ports.folder_of(attempt);
     // The tree is already complete if a step on the login node is still running.
     const bool unpacked = !attempt.source.folder.empty() && is_built_by(folder, key);
-    if (attempt.builds_in.empty() && !unpacked) {
+    if (attempt.job.builds_in.empty() && !unpacked) {
         WHEELYARD_TRY(ports.sources.unpack(recipe, attempt.source, folder.tree(), ports.keep_alive));
         WHEELYARD_TRY(base::replace_file(folder.build_key(), key + "\n"));
     }

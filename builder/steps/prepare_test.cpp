@@ -11,7 +11,7 @@ namespace wheelyard::builder {
 base::Result<Next> prepare_test(Attempt& attempt, Ports& ports) {
     WHEELYARD_ASSIGN(const std::filesystem::path python, ports.python_of(attempt));
     const Recipe recipe = ports.recipe_of(attempt);
-    if (hardware_test_of(recipe, attempt.purpose).command.empty())
+    if (hardware_test_of(recipe, attempt.asked.purpose).command.empty())
         return base::fail("test.gone", "The recipe no longer has this test", recipe.file.string());
     const AttemptFolder folder = ports.folder_of(attempt);
     WHEELYARD_TRY(base::make_directories(folder.root));

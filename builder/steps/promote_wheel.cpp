@@ -10,7 +10,7 @@ base::Result<Next> promote_wheel(Attempt& attempt, Ports& ports) {
         return base::fail("promote.nowhere", "The site file no longer says where to promote wheels to",
                           filename);
     WHEELYARD_TRY(ports.registry->promote(filename));
-    WHEELYARD_ASSIGN(const auto page, ports.registry->promoted_page(attempt.package));
+    WHEELYARD_ASSIGN(const auto page, ports.registry->promoted_page(attempt.asked.package));
     if (!page || simple::find_file(*page, filename) == nullptr)
         return base::fail_for_now("upload.not_visible",
                                   "The wheel is promoted, but its page does not show it yet", filename);

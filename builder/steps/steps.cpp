@@ -56,7 +56,7 @@ constexpr std::array<StepRow, 11> rows = {{
 
 const StepRow* find_step(const Attempt& attempt) {
     const auto* found = std::find_if(rows.begin(), rows.end(), [&](const StepRow& row) {
-        return row.state == attempt.state && row.concerns(attempt.purpose) && row.step != nullptr;
+        return row.state == attempt.state && row.concerns(attempt.asked.purpose) && row.step != nullptr;
     });
     return found == rows.end() ? nullptr : found;
 }

@@ -17,12 +17,12 @@ base::Result<Next> start_job(Attempt& attempt, Ports& ports) {
                    ports.folder_of(attempt),
                    job_environment(ports.environment),
                    sized_for(ports.site, recipe).cores,
-                   attempt.memory_mib,
-                   attempt.max_walltime_minutes};
+                   attempt.job.memory_mib,
+                   attempt.job.max_walltime_minutes};
     TestJob test;
-    if (is_test(attempt.purpose)) {
-        test = size_test_job(hardware_test_of(recipe, attempt.purpose), attempt.purpose, ports.site,
-                             attempt.accelerator);
+    if (is_test(attempt.asked.purpose)) {
+        test = size_test_job(hardware_test_of(recipe, attempt.asked.purpose), attempt.asked.purpose,
+                             ports.site, attempt.asked.accelerator);
         job.cores = test.cores;
         job.nodes = test.nodes;
         job.ranks_per_node = test.ranks_per_node;
@@ -30,9 +30,9 @@ base::Result<Next> start_job(Attempt& attempt, Ports& ports) {
     }
     const auto submitted = ports.scheduler.submit(job);
     if (!submitted && submitted.error().kind == base::ErrorKind::unavailable) {
-        --attempt.submits;
+        --attempt.job.submits;
         // If no earlier submission was made either, there is no job to look for.
-        return Retreat{attempt.submits == 0 ? State::prepared : State::submitting, submitted.error()};
+        return Retreat{attempt.job.submits == 0 ? State::prepared : State::submitting, submitted.error()};
     }
     WHEELYARD_TRY(submitted);
     ports.failpoints.hit("submit.started");
@@ -43,8 +43,8 @@ base::Result<Next> start_job(Attempt& attempt, Ports& ports) {
 }  // namespace
 
 Move begin_submission(Attempt& attempt, const Ports& ports) {
-    ++attempt.submits;
-    attempt.submitted = ports.clock.now();
+    ++attempt.job.submits;
+    attempt.job.submitted = ports.clock.now();
     return {State::submitting, start_job};
 }
 

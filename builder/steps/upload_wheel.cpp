@@ -27,7 +27,7 @@ bool is_granted(const Attempt& attempt, const Ports& ports) {
 }
 
 base::Result<bool> is_published(const Attempt& attempt, const Ports& ports) {
-    WHEELYARD_ASSIGN(const auto page, ports.registry_of(attempt)->page(attempt.package));
+    WHEELYARD_ASSIGN(const auto page, ports.registry_of(attempt)->page(attempt.asked.package));
     const auto* file = page ? simple::find_file(*page, attempt.wheel.filename) : nullptr;
     if (file == nullptr) return false;
     if (file->sha256 == attempt.wheel.sha256) return true;
@@ -105,10 +105,10 @@ base::Status wait_for_page(const Attempt& attempt, const Ports& ports) {
 
 base::Result<Next> upload_wheel(Attempt& attempt, Ports& ports) {
     const Registry* const registry = ports.registry_of(attempt);
-    if (registry == nullptr && attempt.for_task)
+    if (registry == nullptr && attempt.asked.for_task)
         return base::fail_as(
             base::ErrorKind::lost, base::Recovery::retry,
-            {"upload.no_grant", "The lease of the wheel's task is not available now", attempt.task});
+            {"upload.no_grant", "The lease of the wheel's task is not available now", attempt.asked.cell});
     if (registry == nullptr) {
         WHEELYARD_TRY(keep(attempt, ports));
     } else {

@@ -12,18 +12,18 @@ namespace {
 // later kills it, which the next poll detects. Returns whether the attempt changed.
 base::Result<bool> end_when_overdue(Attempt& attempt, Ports& ports) {
     const base::UnixMicros now = ports.clock.now();
-    const base::UnixMicros max_us = attempt.max_walltime_minutes * 60'000'000;
+    const base::UnixMicros max_us = attempt.job.max_walltime_minutes * 60'000'000;
     if (ports.scheduler.is_batch_system() || max_us == 0 || now - attempt.changed < max_us) return false;
     const AttemptFolder folder = ports.folder_of(attempt);
-    if (attempt.asked_to_end == 0) {
+    if (attempt.job.asked_to_end == 0) {
         WHEELYARD_TRY(base::replace_file(folder.cut(), std::string(cut_by_time) + "\n"));
         WHEELYARD_TRY(ports.scheduler.ask_to_end(attempt.id, folder));
-        ports.report(attempt, "asked to end: its limit of " + std::to_string(attempt.max_walltime_minutes) +
-                                  " minutes is over");
-        attempt.asked_to_end = now;
+        ports.report(attempt, "asked to end: its limit of " +
+                                  std::to_string(attempt.job.max_walltime_minutes) + " minutes is over");
+        attempt.job.asked_to_end = now;
         return true;
     }
-    if (now - attempt.asked_to_end >= end_grace_ms * 1000)
+    if (now - attempt.job.asked_to_end >= end_grace_ms * 1000)
         WHEELYARD_TRY(ports.scheduler.cancel(attempt.id, folder));
     return false;
 }

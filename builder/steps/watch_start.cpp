@@ -15,7 +15,7 @@ namespace {
 // Grows with each start, so that a fault of a minute does not use up all starts.
 std::int64_t grace_of(const Attempt& attempt, const Ports& ports) {
     std::int64_t grace_ms = ports.scheduler.is_batch_system() ? queue_submit_grace_ms : submit_grace_ms;
-    for (int start = 1; start < attempt.submits; ++start)
+    for (int start = 1; start < attempt.job.submits; ++start)
         grace_ms *= submit_grace_growth;
     return std::min(grace_ms, max_submit_grace_ms);
 }
@@ -34,7 +34,7 @@ base::Result<Next> give_up_starting(const Attempt& attempt, const Ports& ports) 
     return fail_job(
         "start", end.cause,
         {std::string(end.code),
-         "The job was started " + std::to_string(attempt.submits) + " times, but never began to run",
+         "The job was started " + std::to_string(attempt.job.submits) + " times, but never began to run",
          attempt.id, std::string(end.advice)});
 }
 
@@ -47,9 +47,9 @@ base::Result<Next> watch_start(Attempt& attempt, Ports& ports) {
         return Move{State::running};
     if (job.state == JobState::unknown) return wait_for_job_state(attempt, ports, job.detail);
     if (job.state == JobState::queued) return judge_queued(attempt, ports, job);
-    const bool is_overdue = ports.clock.now() - attempt.submitted > grace_of(attempt, ports) * 1000;
+    const bool is_overdue = ports.clock.now() - attempt.job.submitted > grace_of(attempt, ports) * 1000;
     if (!is_overdue) return Stay{};
-    if (attempt.submits < max_submits) return begin_submission(attempt, ports);
+    if (attempt.job.submits < max_submits) return begin_submission(attempt, ports);
     return give_up_starting(attempt, ports);
 }
 

@@ -6,10 +6,11 @@
 namespace wheelyard::builder {
 
 base::Status fill_wheelhouse(const Attempt& attempt, const Ports& ports, std::string script) {
-    return advance_login_step({ports.folder_of(attempt).root, std::string(wheelhouse_step), std::move(script),
-                               job_environment(ports.environment),
-                               "fetching what " + attempt.task + " installs", ports.site.login_minutes * 60},
-                              ports.clock);
+    return advance_login_step(
+        {ports.folder_of(attempt).root, std::string(wheelhouse_step), std::move(script),
+         job_environment(ports.environment), "fetching what " + attempt.asked.cell + " installs",
+         ports.site.login_minutes * 60},
+        ports.clock);
 }
 
 }  // namespace wheelyard::builder

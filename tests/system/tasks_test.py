@@ -94,7 +94,7 @@ class TasksTest(FarmCase):
         attempt, = first.attempts()
         self.assertEqual(attempt["claimed_task"], task)
         self.assert_ran(first.builder("status"), f"(task {task} of the registry)")
-        self.assert_ran(first.builder("explain", attempt["task"]), f"task {task} of the registry, asked for by anna")
+        self.assert_ran(first.builder("explain", attempt["cell"]), f"task {task} of the registry, asked for by anna")
         deadline = time.monotonic() + WAIT_LIMIT_S
         while self.asker.show(task)["state"] != "queued":
             self.assertLess(time.monotonic(), deadline)

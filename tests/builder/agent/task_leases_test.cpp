@@ -55,7 +55,7 @@ struct TaskFarm : Farm {
     [[nodiscard]] bool has_failed(Purpose purpose) const {
         const std::vector<Attempt> all = attempts();
         return std::any_of(all.begin(), all.end(), [&](const Attempt& attempt) {
-            return attempt.purpose == purpose && attempt.state == State::failed;
+            return attempt.asked.purpose == purpose && attempt.state == State::failed;
         });
     }
     int tick_in_child(const std::string& failpoint) {
@@ -82,7 +82,7 @@ TEST_CASE("a claimed task is built like a want, uploaded with its grant, and its
     TaskFarm farm;
     farm.tick_until_outcome();
     CHECK(farm.tasks.outcome()->done);
-    CHECK(farm.tasks.outcome()->wheel_filename == "demo-1.0-py3-none-any.whl");
+    CHECK(farm.tasks.outcome()->wheel.filename == "demo-1.0-py3-none-any.whl");
     CHECK(farm.tasks.log().find("[1/2] compiling") != std::string::npos);
     CHECK(farm.tasks.granted == 1);
     CHECK(farm.tasks.staging.has(wheel_name));
@@ -295,7 +295,7 @@ TEST_CASE("a task whose cell was renamed is built under the new name") {
     farm.tasks.staging.busy = false;
     farm.tick_until_outcome();
     CHECK(farm.tasks.outcome()->done);
-    CHECK(farm.tasks.outcome()->wheel_filename == "demo-1.0+yard-py3-none-any.whl");
+    CHECK(farm.tasks.outcome()->wheel.filename == "demo-1.0+yard-py3-none-any.whl");
     CHECK(farm.attempts().front().failure->error.code == "task.lost");
     CHECK(farm.claims() == 0);
 }
@@ -401,7 +401,7 @@ TEST_CASE("after a kill between losing a task and giving up its attempt, the nex
 TEST_CASE("without a lease a task's wheel waits and is not uploaded") {
     TaskFarm farm;
     farm.wait_with_wheel();
-    CHECK(farm.attempts().front().for_task);
+    CHECK(farm.attempts().front().asked.for_task);
     farm.tasks.staging.busy = false;
     for (const auto& entry : fs::directory_iterator(farm.site.state_directory / "claims"))
         write(entry.path(), "{");
@@ -470,8 +470,8 @@ TEST_CASE("a task for a wheel that the index already has is done without a build
     farm.tasks.queued = true;
     farm.tick_until_outcome();
     CHECK(farm.tasks.outcome()->done);
-    CHECK(farm.tasks.outcome()->wheel_filename == "demo-1.0-py3-none-any.whl");
-    CHECK_FALSE(farm.tasks.outcome()->wheel_sha256.empty());
+    CHECK(farm.tasks.outcome()->wheel.filename == "demo-1.0-py3-none-any.whl");
+    CHECK_FALSE(farm.tasks.outcome()->wheel.sha256.empty());
     CHECK(farm.builds() == 1);
 }
 

@@ -12,9 +12,9 @@ namespace fs = std::filesystem;
 Attempt attempt(const std::string& id) {
     Attempt made;
     made.id = id;
-    made.task = made.package = "demo";
-    made.version = "1.0";
-    made.python = "3.11";
+    made.asked.cell = made.asked.package = "demo";
+    made.asked.version = "1.0";
+    made.asked.python = "3.11";
     return made;
 }
 

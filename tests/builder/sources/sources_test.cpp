@@ -139,10 +139,10 @@ TEST_CASE("an attempt whose download is damaged before it is unpacked fetches it
     farm.recipes.add(recipe);
     Attempt attempt;
     attempt.id = new_attempt_id(farm.clock.now());
-    attempt.task = "demo-1.0-cp311";
-    attempt.package = "demo";
-    attempt.version = "1.0";
-    attempt.python = "3.11";
+    attempt.asked.cell = "demo-1.0-cp311";
+    attempt.asked.package = "demo";
+    attempt.asked.version = "1.0";
+    attempt.asked.python = "3.11";
     attempt.state = State::fetched;
     attempt.source = *farm.sources->fetch(recipe, "1.0", {});
     testing::must(farm.journal->write(attempt));

@@ -14,10 +14,10 @@ using testing::Farm;
 Attempt planned(const Farm& farm) {
     Attempt attempt;
     attempt.id = new_attempt_id(farm.clock.now());
-    attempt.task = "demo-1.0-cp311";
-    attempt.package = "demo";
-    attempt.version = "1.0";
-    attempt.python = "3.11";
+    attempt.asked.cell = "demo-1.0-cp311";
+    attempt.asked.package = "demo";
+    attempt.asked.version = "1.0";
+    attempt.asked.python = "3.11";
     return attempt;
 }
 
@@ -38,7 +38,7 @@ TEST_CASE("each state has at most one step for a purpose, and a state that is ov
         std::string steps;
         for (int i = 0; i <= static_cast<int>(State::failed); ++i) {
             Attempt attempt;
-            attempt.purpose = row.purpose;
+            attempt.asked.purpose = row.purpose;
             attempt.state = static_cast<State>(i);
             const StepRow* step = find_step(attempt);
             steps += (step == nullptr ? "-" : std::string(step->name)) + " ";
@@ -69,13 +69,13 @@ TEST_CASE("a submission is counted before the scheduler is called") {
     const auto waits = submit_job(attempt, parts);
     REQUIRE(std::holds_alternative<WaitForEvent>(waits.value()));
     CHECK(std::get<WaitForEvent>(*waits).what == WaitFor::job_slot);
-    CHECK(attempt.submits == 0);
+    CHECK(attempt.job.submits == 0);
     parts.has_job_slot = [] { return true; };
     const auto submits = submit_job(attempt, parts);
     REQUIRE(std::holds_alternative<Move>(submits.value()));
     CHECK(std::get<Move>(*submits).to == State::submitting);
     CHECK((std::get<Move>(*submits).then != nullptr));
-    CHECK(attempt.submits == 1);
+    CHECK(attempt.job.submits == 1);
     CHECK(farm.builds() == 0);
 }
 
@@ -117,12 +117,12 @@ TEST_CASE("a refused first submission returns to prepared, a later one still loo
     AgentParts parts = farm.parts();
     for (const int earlier : {0, 1}) {
         Attempt attempt = planned(farm);
-        attempt.submits = earlier;
+        attempt.job.submits = earlier;
         const Move submits = std::get<Move>(submit_job(attempt, parts).value());
         const Retreat back = std::get<Retreat>(submits.then(attempt, parts).value());
         CHECK(back.to == (earlier == 0 ? State::prepared : State::submitting));
         CHECK(back.why.may_pass());
-        CHECK(attempt.submits == earlier);
+        CHECK(attempt.job.submits == earlier);
     }
 }
 

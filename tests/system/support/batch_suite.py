@@ -110,7 +110,7 @@ class BatchCase(FarmCase):
     def attempts(self) -> list[dict]:
         """The journal, in the order of attempts; read as files, as status would."""
         found = [json.loads(path.read_text()) for path in (self.site.folder / "state" / "attempts").glob("w*.json")]
-        return sorted(found, key=lambda attempt: (attempt["task"], attempt["number"]))
+        return sorted(found, key=lambda attempt: (attempt["cell"], attempt["number"]))
 
     def build_is_at_the_gate(self) -> bool:
         return self.lines("steps")[-1:] != [] and self.lines("steps")[-1].endswith("step 2")
