@@ -168,7 +168,7 @@ class Agent(SoakClient):
         return wheel
 
     def end_task(self, claim, task, result, wheel, log):
-        outcome = {"format": "wheelyard.outcome/1", "attempt": f"a{claim[:12]}", "task": f"{task['package']}-1.0-cp311", "result": result}
+        outcome = {"format": "wheelyard.outcome/1", "attempt": f"a{claim[:12]}", "cell": f"{task['package']}-1.0-cp311", "result": result}
         if wheel is not None:
             outcome["wheel"] = {"filename": wheel.name, "sha256": sha256_of(wheel), "size": wheel.stat().st_size}
         reply = self.renewed(f"/tasks/{task['id']}/outcome", {"format": "wheelyard.task_end/1", "claim": claim, "outcome": outcome})

@@ -26,7 +26,7 @@ namespace {
 constexpr std::int64_t ms_per_s = 1000;
 
 std::string event_line(const Attempt& attempt, const std::string& text) {
-    return attempt.task + " " + attempt.id + ": " + base::printable(text);
+    return attempt.asked.cell + " " + attempt.id + ": " + base::printable(text);
 }
 
 // Whether a later tick can continue the cell without anybody's help.
@@ -84,7 +84,7 @@ base::Result<Plan> tick_until_settled(Workplace& place, Screen& screen) {
             screen.show(place.views(report->active));
             if (is_settled(*report)) {
                 for (const Cell& cell : report->plan.cells) {
-                    if (cell.awaits_others) screen.line("Not waiting for " + cell.task + ": " + cell.reason);
+                    if (cell.awaits_others) screen.line("Not waiting for " + cell.name + ": " + cell.reason);
                 }
                 return std::move(report->plan);
             }
@@ -147,7 +147,7 @@ int run_run(const Arguments& arguments) {
     const auto note = [&screen](const Attempt& attempt, const std::string& text) {
         screen.line(event_line(attempt, text));
     };
-    const auto place = Workplace::open(arguments.site, note, arguments.stop_at);
+    const auto place = Workplace::open(arguments.site, note, arguments.failpoint);
     if (!place) return complain(place.error(), exit_usage);
     const auto plan = tick_until_settled(**place, screen);
     if (!plan) return complain(plan.error(), exit_failed);
@@ -180,7 +180,7 @@ int run_tick(const Arguments& arguments) {
     const auto note = [out](const Attempt& attempt, const std::string& text) {
         std::fputs((event_line(attempt, text) + "\n").c_str(), out);
     };
-    const auto place = Workplace::open(arguments.site, note, arguments.stop_at);
+    const auto place = Workplace::open(arguments.site, note, arguments.failpoint);
     if (!place) return complain(place.error(), exit_usage);
     const auto report = tick_and_stay(**place, arguments.stay);
     if (!report && report.error().kind == base::ErrorKind::busy) {
@@ -195,7 +195,7 @@ int run_tick(const Arguments& arguments) {
 }
 
 int run_retry(const Arguments& arguments) {
-    const auto place = Workplace::open(arguments.site, {}, arguments.stop_at);
+    const auto place = Workplace::open(arguments.site, {}, arguments.failpoint);
     if (!place) return complain(place.error(), exit_usage);
     const auto done = (*place)->agent().retry(arguments.name);
     if (!done) return complain(done.error(), exit_failed);
@@ -204,7 +204,7 @@ int run_retry(const Arguments& arguments) {
 }
 
 int run_retest(const Arguments& arguments) {
-    const auto place = Workplace::open(arguments.site, {}, arguments.stop_at);
+    const auto place = Workplace::open(arguments.site, {}, arguments.failpoint);
     if (!place) return complain(place.error(), exit_usage);
     const auto done = (*place)->agent().retest(arguments.name);
     if (!done) return complain(done.error(), exit_failed);
@@ -213,7 +213,7 @@ int run_retest(const Arguments& arguments) {
 }
 
 int run_cancel(const Arguments& arguments) {
-    const auto place = Workplace::open(arguments.site, {}, arguments.stop_at);
+    const auto place = Workplace::open(arguments.site, {}, arguments.failpoint);
     if (!place) return complain(place.error(), exit_usage);
     const auto done = (*place)->agent().cancel(arguments.name);
     if (!done) return complain(done.error(), exit_failed);

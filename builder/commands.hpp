@@ -12,14 +12,14 @@ struct Arguments {
     std::filesystem::path site;
     bool json = false;
     bool explain = false;
-    std::string name;          // an attempt or a task; `doctor`: a log
+    std::string name;          // an attempt or a cell; `doctor`: a log
     std::string explain_code;  // `doctor`
     bool markdown = false;
     bool follow = false;
     bool stay = false;            // `tick`
     std::filesystem::path to;     // `site user-files`
     std::int64_t interval_s = 0;  // `run`; 0: until nothing is left to do
-    std::string stop_at;          // tests only: WHEELYARD_STOP_AT
+    std::string failpoint;        // tests only: WHEELYARD_FAILPOINT
 };
 
 [[nodiscard]] int run_plan(const Arguments& arguments);

@@ -1,4 +1,4 @@
-// The history of a task as text and JSON.
+// The history of a cell as text and JSON.
 #include "builder/explain.hpp"
 
 #include <algorithm>
@@ -25,26 +25,27 @@ void add(std::string& text, const std::string& name, const std::string& value) {
 
 std::string request_of(const Attempt& attempt) {
     std::vector<std::string> parts;
-    if (attempt.memory_mib > 0) parts.push_back(std::to_string(attempt.memory_mib) + " MiB");
-    if (attempt.max_walltime_minutes > 0)
-        parts.push_back(std::to_string(attempt.max_walltime_minutes) + " minutes");
+    if (attempt.job.memory_mib > 0) parts.push_back(std::to_string(attempt.job.memory_mib) + " MiB");
+    if (attempt.job.max_walltime_minutes > 0)
+        parts.push_back(std::to_string(attempt.job.max_walltime_minutes) + " minutes");
     return base::join(parts, ", ");
 }
 
 std::string phases_of(const Attempt& attempt) {
     std::vector<std::string> parts;
-    for (std::size_t i = 0; i < attempt.phases.size(); ++i) {
-        const auto end = i + 1 < attempt.phases.size() ? attempt.phases[i + 1].began : attempt.job_ended;
-        if (attempt.phases[i].name == "done") continue;
-        parts.push_back(attempt.phases[i].name + " " +
-                        base::render_duration_ms((end - attempt.phases[i].began) / micros_per_ms));
+    for (std::size_t i = 0; i < attempt.job.phases.size(); ++i) {
+        const auto end =
+            i + 1 < attempt.job.phases.size() ? attempt.job.phases[i + 1].began : attempt.job.ended;
+        if (attempt.job.phases[i].name == "done") continue;
+        parts.push_back(attempt.job.phases[i].name + " " +
+                        base::render_duration_ms((end - attempt.job.phases[i].began) / micros_per_ms));
     }
     return base::join(parts, ", ");
 }
 
 std::string used_by(const Attempt& attempt) {
-    if (!attempt.end) return "";
-    const JobUsage& used = attempt.end->used;
+    if (!attempt.job.end) return "";
+    const JobUsage& used = attempt.job.end->used;
     std::vector<std::string> parts;
     constexpr std::int64_t ms_per_s = 1000;
     if (used.seconds > 0) parts.push_back(base::render_duration_ms(used.seconds * ms_per_s));
@@ -53,7 +54,8 @@ std::string used_by(const Attempt& attempt) {
     if (used.memory_kib > 0)
         parts.push_back(base::render_bytes(static_cast<std::uint64_t>(used.memory_kib) * base::kib) +
                         " of memory");
-    if (!attempt.end->word.empty()) parts.push_back("scheduler: " + attempt.end->word);
+    if (!attempt.job.end->scheduler_status.empty())
+        parts.push_back("scheduler: " + attempt.job.end->scheduler_status);
     return base::join(parts, ", ");
 }
 
@@ -62,9 +64,9 @@ void add_failure(std::string& text, const Attempt& attempt) {
     const Failure& failure = *attempt.failure;
     add(text, "failed in", failure.phase + ": " + failure.error.text());
     add(text, "first error", failure.first_error);
-    if (attempt.tree_removed != 0) {
+    if (attempt.tree.removed != 0) {
         add(text, "build tree",
-            "removed " + base::render_rfc3339(attempt.tree_removed) +
+            "removed " + base::render_rfc3339(attempt.tree.removed) +
                 " to stay within work.trees_gib; a retry starts from scratch");
     }
     const DoctorRule* rule = find_doctor_rule(failure.cause);
@@ -76,8 +78,8 @@ void add_failure(std::string& text, const Attempt& attempt) {
 
 }  // namespace
 
-std::string render_story(const TaskStory& story) {
-    std::string text = story.task + ": ";
+std::string render_story(const CellStory& story) {
+    std::string text = story.name + ": ";
     text += story.cell ? std::string(cell_state_text(story.cell->state)) : "not in any [[want]] of the site";
     text += "\n";
     if (story.cell) {
@@ -94,10 +96,10 @@ std::string render_story(const TaskStory& story) {
                 "\n";
         add(text, "began", base::render_rfc3339(attempt.created));
         add(text, "requested", request_of(attempt));
-        add(text, "changed", attempt.remedy);
+        add(text, "changed", attempt.job.remedy);
         add(text, "phases", phases_of(attempt));
         add(text, "used", used_by(attempt));
-        add(text, "governed", attempt.governed ? wire::describe(*attempt.governed) : "");
+        add(text, "governed", attempt.job.governed ? wire::describe(*attempt.job.governed) : "");
         add(text, "waits", attempt.waiting.reason);
         add(text, "wheel", attempt.wheel.filename);
         add_failure(text, attempt);
@@ -106,11 +108,11 @@ std::string render_story(const TaskStory& story) {
     return base::printable(text);
 }
 
-std::string render_story_json(const TaskStory& story) {
+std::string render_story_json(const CellStory& story) {
     Json attempts = Json::array();
     for (const auto& attempt : story.attempts)
         attempts.push(*io::parse_json(render_attempt(attempt)));
-    Json json = Json::object({{"format", "wheelyard.explain/1"}, {"task", story.task}});
+    Json json = Json::object({{"format", "wheelyard.explain/1"}, {"cell", story.name}});
     json.set("state", story.cell ? Json(cell_state_text(story.cell->state)) : Json());
     json.set("reason", story.cell ? Json(story.cell->reason) : Json());
     json.set("recipe", story.cell ? Json(story.cell->recipe) : Json());

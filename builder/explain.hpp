@@ -1,4 +1,4 @@
-// The history of one task in chronological order: what the plan decides, each attempt with the resources that
+// The history of one cell in chronological order: what the plan decides, each attempt with the resources that
 // its job requested and used, its failure, and what the agent does next. Pure.
 #pragma once
 
@@ -12,14 +12,14 @@
 
 namespace wheelyard::builder {
 
-struct TaskStory {
-    std::string task;
+struct CellStory {
+    std::string name;                             // of the cell
     std::optional<Cell> cell;                     // from the plan; absent: no [[want]] names it (any more)
     std::vector<Attempt> attempts;                // sorted by number
     std::optional<wire::Task> claimed_task = {};  // the registry's task that it is built for
 };
 
-[[nodiscard]] std::string render_story(const TaskStory& story);
-[[nodiscard]] std::string render_story_json(const TaskStory& story);  // "wheelyard.explain/1"
+[[nodiscard]] std::string render_story(const CellStory& story);
+[[nodiscard]] std::string render_story_json(const CellStory& story);  // "wheelyard.explain/1"
 
 }  // namespace wheelyard::builder

@@ -15,12 +15,13 @@
 namespace wheelyard::builder {
 namespace {
 
-// Finds an attempt by its id, or the latest attempt of a task.
+// Finds an attempt by its id, or the latest attempt of a cell.
 const Attempt* find_attempt(const JournalContent& journal, const std::string& name) {
     const Attempt* found = nullptr;
     for (const auto& attempt : journal.attempts) {
-        const bool of_task = attempt.task == name && (found == nullptr || attempt.number >= found->number);
-        if (attempt.id == name || of_task) found = &attempt;
+        const bool of_cell =
+            attempt.asked.cell == name && (found == nullptr || attempt.number >= found->number);
+        if (attempt.id == name || of_cell) found = &attempt;
         if (attempt.id == name) break;
     }
     return found;
@@ -96,18 +97,18 @@ int run_explain(const Arguments& arguments) {
     const auto plan = (*place)->agent().look();
     if (!plan) return complain(plan.error(), exit_failed);
     const Attempt* named = find_attempt(*journal, arguments.name);
-    TaskStory story{named == nullptr ? arguments.name : named->task, {}, {}};
+    CellStory story{named == nullptr ? arguments.name : named->asked.cell, {}, {}};
     for (const auto& cell : plan->cells) {
-        if (cell.task == story.task) story.cell = cell;
+        if (cell.name == story.name) story.cell = cell;
     }
     for (const auto& attempt : journal->attempts) {
-        if (attempt.task == story.task) story.attempts.push_back(attempt);
+        if (attempt.asked.cell == story.name) story.attempts.push_back(attempt);
     }
     const auto claims = (*place)->claims();
-    if (const wire::Task* task = claimed_task_of(claims, story.task)) story.claimed_task = *task;
+    if (const wire::Task* task = claimed_task_of(claims, story.name)) story.claimed_task = *task;
     if (!story.cell && story.attempts.empty()) {
-        return complain({"explain.unknown", "No task or attempt has this name", arguments.name,
-                         "`plan` lists the tasks, `status` the attempts"},
+        return complain({"explain.unknown", "No cell or attempt has this name", arguments.name,
+                         "`plan` lists the cells, `status` the attempts"},
                         exit_failed);
     }
     std::sort(story.attempts.begin(), story.attempts.end(),
@@ -124,11 +125,11 @@ int run_logs(const Arguments& arguments) {
     const Attempt* attempt = find_attempt(*journal, arguments.name);
     if (attempt == nullptr) {
         return complain(
-            {"logs.unknown", "No task or attempt has this name", arguments.name, "`status` lists them"},
+            {"logs.unknown", "No cell or attempt has this name", arguments.name, "`status` lists them"},
             exit_failed);
     }
-    if (attempt->governed)
-        std::fputs(("governed: " + wire::describe(*attempt->governed) + "\n").c_str(), stderr);
+    if (attempt->job.governed)
+        std::fputs(("governed: " + wire::describe(*attempt->job.governed) + "\n").c_str(), stderr);
     const auto log = log_of(**place, *attempt);
     std::fputs((log.string() + ":\n").c_str(), stderr);
     if (arguments.follow) return follow_log(**place, attempt->id);

@@ -46,7 +46,7 @@ void add_logs_options(CLI::App& app, Arguments& arguments) {
 
 void add_retest_options(CLI::App& app, Arguments& arguments) {
     app.add_option("NAME", arguments.name,
-                   "A test, the task that it tests, or a package; default: all tests");
+                   "A test, the cell that it tests, or a package; default: all tests");
 }
 
 void add_doctor_options(CLI::App& app, Arguments& arguments) {
@@ -96,15 +96,15 @@ constexpr CommandRow commands[] = {
      "  wheelyard-builder status --site site.toml\n"
      "  wheelyard-builder status --site site.toml --json\n",
      wheelyard::builder::run_status, true, nullptr, nullptr},
-    {"explain", "Show the history of one task: why it is built, every attempt, what failed, what is next",
+    {"explain", "Show the history of one cell: why it is built, every attempt, what failed, what is next",
      "  wheelyard-builder explain --site site.toml markupsafe-3.0.2-cp311\n"
      "  wheelyard-builder explain --site site.toml markupsafe-3.0.2-cp311 --json\n",
-     wheelyard::builder::run_explain, true, "TASK",
-     "A task or one of its attempts, as listed by `plan` and `status`"},
-    {"logs", "Print the log of an attempt, or of the latest attempt of a task",
+     wheelyard::builder::run_explain, true, "CELL",
+     "A cell or one of its attempts, as listed by `plan` and `status`"},
+    {"logs", "Print the log of an attempt, or of the latest attempt of a cell",
      "  wheelyard-builder logs --site site.toml markupsafe-3.0.2-cp311\n"
      "  wheelyard-builder logs --site site.toml markupsafe-3.0.2-cp311 -f    follow until it is over\n",
-     wheelyard::builder::run_logs, false, "ATTEMPT", "An attempt or a task, as listed by `status`",
+     wheelyard::builder::run_logs, false, "ATTEMPT", "An attempt or a cell, as listed by `status`",
      add_logs_options},
     {"doctor", "Find out why a build failed from its log, which may be of any size and from any tool",
      "  wheelyard-builder doctor build.log\n"
@@ -113,10 +113,10 @@ constexpr CommandRow commands[] = {
      "  wheelyard-builder doctor --explain cuda.host_compiler\n\n"
      "Exit status: 0 no error in the log, 1 the log contains an error, 2 usage, or the log cannot be read.\n",
      wheelyard::builder::run_doctor, true, nullptr, nullptr, add_doctor_options, false},
-    {"retry", "Retry a task that the agent has given up",
+    {"retry", "Retry a cell that the agent has given up",
      "  wheelyard-builder retry --site site.toml markupsafe-3.0.2-cp311\n\n"
      "If only the upload failed, the same wheel is uploaded again; otherwise it is built from scratch.\n",
-     wheelyard::builder::run_retry, false, "TASK", "A task or one of its attempts, as listed by `status`"},
+     wheelyard::builder::run_retry, false, "CELL", "A cell or one of its attempts, as listed by `status`"},
     {"retest", "Run GPU and multi-node tests again, for example after a maintenance",
      "  wheelyard-builder retest --site site.toml                 all finished tests\n"
      "  wheelyard-builder retest --site site.toml torch           the tests of one package\n"
@@ -125,7 +125,7 @@ constexpr CommandRow commands[] = {
      wheelyard::builder::run_retest, false, nullptr, nullptr, add_retest_options},
     {"cancel", "Stop an attempt and its job; the agent does not retry it until `retry`",
      "  wheelyard-builder cancel --site site.toml markupsafe-3.0.2-cp311\n", wheelyard::builder::run_cancel,
-     false, "ATTEMPT", "An attempt, or a task with a running attempt"},
+     false, "ATTEMPT", "An attempt, or a cell with a running attempt"},
     {"cron-line", "Print a crontab line that runs `tick` every five minutes",
      "  (crontab -l; wheelyard-builder cron-line --site site.toml) | crontab -\n",
      wheelyard::builder::run_cron_line, false, nullptr, nullptr},
@@ -148,7 +148,7 @@ int main(int argc, char** argv) {
         "  wheelyard-builder status --site site-configs/debian12/site.toml\n\n"
         "`wheelyard-builder COMMAND --help` shows the options and examples of a command.\n");
     Arguments arguments;
-    if (const char* stop = std::getenv("WHEELYARD_STOP_AT")) arguments.stop_at = stop;
+    if (const char* stop = std::getenv("WHEELYARD_FAILPOINT")) arguments.failpoint = stop;
     for (const auto& command : commands) {
         CLI::App* sub = app.add_subcommand(command.name, command.help);
         sub->footer(std::string("Examples:\n") + command.examples);

@@ -31,8 +31,8 @@ void Screen::show(const std::vector<AttemptView>& active) {
     if (terminal_) {
         std::string text;
         for (const auto& view : active) {
-            text += (text.empty() ? "" : " | ") + view.attempt.package + " " + view.attempt.version + ": " +
-                    render_activity(view);
+            text += (text.empty() ? "" : " | ") + view.attempt.asked.package + " " +
+                    view.attempt.asked.version + ": " + render_activity(view);
         }
         clear();
         std::fputs(base::printable(fitting(base::replace_all(text, "\n", " "))).c_str(), out_);
@@ -45,7 +45,7 @@ void Screen::show(const std::vector<AttemptView>& active) {
         const int tenth = view.progress.total == 0 ? 0 : view.progress.done * 10 / view.progress.total;
         const std::string now = view.progress.phase + " " + std::to_string(tenth);
         if (std::exchange(said_[view.attempt.id], now) != now)
-            line(view.attempt.task + ": " + render_activity(view));
+            line(view.attempt.asked.cell + ": " + render_activity(view));
     }
 }
 

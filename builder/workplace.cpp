@@ -52,7 +52,7 @@ base::Result<fs::path> find_governor(const GovernorSettings& settings) {
 }  // namespace
 
 base::Result<std::unique_ptr<Workplace>> Workplace::open(const fs::path& site_file, Note note,
-                                                         const std::string& stop_at) {
+                                                         const std::string& failpoint) {
     std::unique_ptr<Workplace> place(new Workplace);
     WHEELYARD_ASSIGN(place->site_, read_site(site_file));
     const Site& site = place->site_;
@@ -83,20 +83,20 @@ base::Result<std::unique_ptr<Workplace>> Workplace::open(const fs::path& site_fi
         place->task_http_.emplace(io::HttpSettings{.answer_timeout_ms = task_answer_timeout_ms});
         place->tasks_.emplace(*place->task_http_, *place->registry_http_, place->clock_, *site.registry);
     }
-    place->agent_.emplace(AgentParts{site,
-                                     place->recipes_,
-                                     place->pythons_,
+    place->agent_.emplace(AgentParts{{site,
+                                      place->recipes_,
+                                      place->pythons_,
+                                      *place->scheduler_,
+                                      *place->sources_,
+                                      site.registry ? &*place->registry_ : nullptr,
+                                      place->clock_,
+                                      environment,
+                                      std::move(governor),
+                                      simple::render_pip_conf(place->pip_, environment),
+                                      std::move(note),
+                                      {},
+                                      Failpoints(failpoint)},
                                      *place->journal_,
-                                     *place->scheduler_,
-                                     *place->sources_,
-                                     site.registry ? &*place->registry_ : nullptr,
-                                     place->clock_,
-                                     environment,
-                                     std::move(governor),
-                                     simple::render_pip_conf(place->pip_, environment),
-                                     std::move(note),
-                                     {},
-                                     StopAt(stop_at),
                                      place->tasks_ ? &*place->tasks_ : nullptr});
     return place;
 }
@@ -122,7 +122,7 @@ std::vector<AttemptView> Workplace::views(const std::vector<Attempt>& attempts) 
     std::vector<AttemptView> all;
     for (const auto& attempt : attempts) {
         all.push_back(view(attempt));
-        const wire::Task* task = claimed_task_of(claimed, attempt.task);
+        const wire::Task* task = claimed_task_of(claimed, attempt.asked.cell);
         if (task != nullptr) all.back().claimed_task = task->id;
     }
     return all;

@@ -25,7 +25,8 @@ class Workplace {
     // not an error: the plan marks its cells as impossible, with the reason. Errors: those of the readers,
     // "governor.missing".
     [[nodiscard]] static base::Result<std::unique_ptr<Workplace>> open(const std::filesystem::path& site_file,
-                                                                       Note note, const std::string& stop_at);
+                                                                       Note note,
+                                                                       const std::string& failpoint);
 
     [[nodiscard]] Agent& agent() { return *agent_; }
     [[nodiscard]] const Site& site() const { return site_; }

@@ -34,7 +34,8 @@ wheelyard_layer(script       builder/script               base wheel simple atte
 wheelyard_layer(plan         builder/plan                 base wheel simple attempt doctor site script)
 wheelyard_layer(sources      builder/sources              base io wheel simple attempt doctor site plan)
 wheelyard_layer(users        builder/users                base simple site schedule)
-wheelyard_layer(agent        builder/agent                base wheel simple inspect wire attempt doctor site remote schedule script plan sources)
+wheelyard_layer(steps        builder/steps                base io wheel simple inspect wire attempt doctor site remote schedule script plan sources)
+wheelyard_layer(agent        builder/agent                base simple wire attempt site remote schedule script plan sources steps)
 wheelyard_layer(show         builder/show                 base io simple attempt plan)
 wheelyard_layer(builder      builder                      base io simple wire attempt doctor site remote schedule script plan users agent show)
 

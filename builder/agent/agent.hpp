@@ -2,7 +2,7 @@
 // to kill at any point: the next tick continues from the journal.
 //
 //     tick = lock ─► read journal ─► poll the jobs ─► renew leases ─► advance every attempt ─► claim tasks
-//     ─► query registry and indexes ─► plan ─► start ─► report tasks ─► unlock
+//     ─► query registry and indexes ─► plan ─► start ─► trim the work folder ─► report tasks ─► unlock
 #pragma once
 
 #include <optional>
@@ -10,8 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "builder/agent/advance.hpp"
-#include "builder/agent/task_work.hpp"
+#include "builder/agent/agent_parts.hpp"
+#include "builder/agent/attempt_stepper.hpp"
+#include "builder/agent/task_leases.hpp"
 #include "builder/plan/plan.hpp"
 #include "lib/base/lock_file.hpp"
 #include "lib/base/result.hpp"
@@ -28,7 +29,8 @@ struct TickReport {
 
 class Agent {
   public:
-    explicit Agent(AgentParts parts) : parts_(std::move(parts)), advance_(parts_), tasks_(parts_) {
+    explicit Agent(AgentParts parts)
+        : parts_(std::move(parts)), stepper_(parts_, parts_.journal), tasks_(parts_) {
         parts_.registry_for = [this](const Attempt& attempt) { return tasks_.registry_for(attempt); };
     }
     Agent(const Agent&) = delete;
@@ -42,43 +44,53 @@ class Agent {
     // The plan as it is now; changes nothing and takes no lock.
     [[nodiscard]] base::Result<Plan> look();
 
-    // Allows another try of a task: a refused wheel is uploaded again, anything else is built again. `name`: of
-    // the task or of one of its attempts. Error "retry.nothing".
+    // Allows another try of a cell: a refused wheel is uploaded again, anything else is built again. `name`: of
+    // the cell or of one of its attempts. Error "retry.nothing".
     [[nodiscard]] base::Result<std::string> retry(const std::string& name);
 
-    // Runs ended tests again, passed or failed, for example after a maintenance. `name`: of a test, a task or a
+    // Runs ended tests again, passed or failed, for example after a maintenance. `name`: of a test, a cell or a
     // package; empty: all. A promoted wheel stays promoted. Error "retest.nothing".
     [[nodiscard]] base::Result<std::string> retest(const std::string& name);
 
-    // Cancels the attempt of this name, or the active attempt of the task of this name. Only retry() starts it
+    // Cancels the attempt of this name, or the active attempt of the cell of this name. Only retry() starts it
     // again. Error "cancel.nothing".
     [[nodiscard]] base::Result<std::string> cancel(const std::string& name);
 
   private:
     [[nodiscard]] base::Result<base::LockFile> lock();
+    [[nodiscard]] base::Status keep_lock(base::LockFile& held);
     [[nodiscard]] base::Status check_journal_folder() const;
     [[nodiscard]] base::Status check_work_folder(const std::vector<Attempt>& attempts) const;
-    [[nodiscard]] JobViews look_at_jobs(const std::vector<Attempt>& attempts);
+
+    // The phases of a tick, in order; each sets `moved` of the report if an attempt moved.
+    [[nodiscard]] base::Result<TickReport> run_phases();
+    [[nodiscard]] base::Result<JournalContent> open_journal();
+    void poll(const std::vector<Attempt>& attempts);
+    [[nodiscard]] base::Status give_up_lost(JournalContent& journal, TickReport& report);
+    [[nodiscard]] base::Status advance_all(JournalContent& journal, TickReport& report);
+    [[nodiscard]] base::Status claim_tasks(JournalContent& journal);
+    [[nodiscard]] base::Status start_wanted(JournalContent& journal, TickReport& report);
+    [[nodiscard]] base::Status trim_work_folder(JournalContent& journal, const TickReport& report);
+
     [[nodiscard]] const World& world_with(const JournalContent& journal, bool fresh);
-    [[nodiscard]] base::Result<bool> give_up_lost(JournalContent& journal);
     [[nodiscard]] Plan plan_with(const JournalContent& journal, bool fresh);
-    [[nodiscard]] base::Result<bool> advance_all(JournalContent& journal, const JobViews& views);
-    [[nodiscard]] base::Status size_again(Attempt& attempt, const std::vector<Attempt>& attempts) const;
     [[nodiscard]] std::size_t room_for_tasks(const std::vector<Attempt>& attempts) const;
     void ask_registry();
     void ask_sources();
     [[nodiscard]] base::Status start(const Cell& cell, JournalContent& journal);
+    [[nodiscard]] base::Status remove_older_trees(const Attempt& attempt,
+                                                  const std::vector<Attempt>& attempts) const;
     void resume(Attempt& attempt, const Attempt& last) const;
-    void ask_for(Attempt& attempt, const std::vector<Attempt>& earlier) const;
+    void size_request(Attempt& attempt, const std::vector<Attempt>& earlier) const;
+    [[nodiscard]] base::Status size_again(Attempt& attempt, const std::vector<Attempt>& attempts) const;
 
     AgentParts parts_;
-    Advance advance_;
-    TaskWork tasks_;
+    AttemptStepper stepper_;
+    TaskLeases tasks_;
     Site site_;  // includes a want for each claimed task
     World world_;
     base::UnixMicros asked_ = 0;
-    std::set<std::string> over_;      // the attempts that had ended at asked_
-    base::LockFile* held_ = nullptr;  // during a tick
+    std::set<std::string> over_;  // the attempts that had ended at asked_
     base::UnixMicros refreshed_ = 0;
 };
 

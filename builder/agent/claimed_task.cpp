@@ -11,24 +11,18 @@
 namespace wheelyard::builder {
 namespace {
 
-const Cell* find_cell(const Plan& plan, const std::string& task) {
-    const auto found = std::find_if(plan.cells.begin(), plan.cells.end(),
-                                    [&](const Cell& cell) { return cell.task == task; });
-    return found == plan.cells.end() ? nullptr : &*found;
-}
-
 // The first cell that is not `have`; if all are, the task's own cell.
 Cell deciding_cell(const ClaimRecord& record, const Plan& plan) {
     const Cell* own = nullptr;
     for (const std::string& name : names_of(record.cell)) {
-        const Cell* cell = find_cell(plan, name);
+        const Cell* cell = plan.find(name);
         if (cell == nullptr) continue;
         if (own == nullptr) own = cell;
         if (cell->state != CellState::have) return *cell;
     }
     if (own != nullptr) return *own;
     Cell none;
-    none.task = record.cell;
+    none.name = record.cell;
     none.package = record.task->wish.package;
     none.version = record.task->wish.version;
     none.python = record.task->wish.python;
@@ -57,15 +51,15 @@ std::optional<wire::Outcome> outcome_of_plan(wire::Outcome outcome, const Cell& 
     if (!outcome.done) {
         outcome.diagnosis = wire::Diagnosis{
             "plan",
-            {"task.not_built", cell.reason, cell.task, "see `wheelyard-builder plan --explain` there"},
+            {"task.not_built", cell.reason, cell.name, "see `wheelyard-builder plan --explain` there"},
             ""};
         return outcome;
     }
     const auto page = world.published.find(cell.package);
     if (page == world.published.end() || !page->second || !*page->second) return std::nullopt;
     if (const auto* file = simple::find_file(**page->second, cell.reason)) {  // the reason is the file's name
-        outcome.wheel_filename = file->filename;
-        outcome.wheel_sha256 = file->sha256;
+        outcome.wheel.filename = file->filename;
+        outcome.wheel.sha256 = file->sha256;
     }
     return outcome;
 }
@@ -88,11 +82,11 @@ const wire::Task* claimed_task_of(const std::vector<ClaimRecord>& records, const
     return nullptr;
 }
 
-TaskStanding stand_of(const ClaimRecord& record, const Plan& plan, const World& world, const Site& site,
-                      const Journal& journal, base::UnixMicros now) {
+TaskStatus task_status(const ClaimRecord& record, const Plan& plan, const World& world, const Site& site,
+                       const Journal& journal, base::UnixMicros now) {
     const Cell cell = deciding_cell(record, plan);
-    const Attempt* last = history_of(cell.task, world.attempts).last;
-    TaskStanding standing{last, std::nullopt};
+    const Attempt* last = history_of(cell.name, world.attempts).last;
+    TaskStatus standing{last, std::nullopt};
     const bool is_done = cell.state == CellState::have;
     const bool is_active = last != nullptr && !is_over(last->state);
     if (is_active || (!is_done && !is_hopeless(cell.state))) return standing;
@@ -100,7 +94,7 @@ TaskStanding stand_of(const ClaimRecord& record, const Plan& plan, const World& 
     if (standing.outcome) return standing;
     wire::Outcome outcome;
     outcome.attempt = last != nullptr ? last->id : record.claim.substr(0, max_attempt_id_bytes);
-    outcome.task = cell.task;
+    outcome.cell = cell.name;
     outcome.site = site.name;
     outcome.package = record.task->wish.package;
     outcome.version = cell.version;

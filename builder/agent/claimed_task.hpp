@@ -16,14 +16,14 @@
 
 namespace wheelyard::builder {
 
-struct TaskStanding {
+struct TaskStatus {
     const Attempt* attempt = nullptr;      // points into `world`; nullptr: none yet
     std::optional<wire::Outcome> outcome;  // nullopt: not settled
 };
 
 // `record` must be claimed, not asking. Reads an attempt's outcome from the journal.
-[[nodiscard]] TaskStanding stand_of(const ClaimRecord& record, const Plan& plan, const World& world,
-                                    const Site& site, const Journal& journal, base::UnixMicros now);
+[[nodiscard]] TaskStatus task_status(const ClaimRecord& record, const Plan& plan, const World& world,
+                                     const Site& site, const Journal& journal, base::UnixMicros now);
 
 // The names of a cell and of the tests and promotion that follow its wheel, in order.
 [[nodiscard]] std::vector<std::string> names_of(const std::string& cell);

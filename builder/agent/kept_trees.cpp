@@ -10,7 +10,7 @@
 #include <tuple>
 
 #include "builder/agent/limits.hpp"
-#include "builder/attempt/leftovers.hpp"
+#include "builder/attempt/temporary_files.hpp"
 #include "builder/sources/source_cache.hpp"
 #include "lib/base/limits.hpp"
 #include "lib/base/text.hpp"
@@ -24,15 +24,15 @@ bool is_one_of(CellState state, std::initializer_list<CellState> states) {
     return std::find(states.begin(), states.end(), state) != states.end();
 }
 
-// Whether another attempt at the task may begin automatically, now or once an index or Python answers.
+// Whether another attempt at the cell may begin automatically, now or once an index or Python answers.
 bool may_begin_again(const Attempt& attempt, const Plan& plan) {
     using enum CellState;
     for (const Cell& cell : plan.cells) {
-        if (cell.task == attempt.task) return is_one_of(cell.state, {active, wanted, held, unknown});
+        if (cell.name == attempt.asked.cell) return is_one_of(cell.state, {active, wanted, held, unknown});
     }
-    // While a Python or an index does not answer, the version is unknown, and so is the task's name.
+    // While a Python or an index does not answer, the version is unknown, and so is the cell's name.
     return std::any_of(plan.cells.begin(), plan.cells.end(), [&](const Cell& cell) {
-        return cell.package == attempt.package && cell.python == attempt.python &&
+        return cell.package == attempt.asked.package && cell.python == attempt.asked.python &&
                is_one_of(cell.state, {unknown, impossible});
     });
 }
@@ -53,17 +53,15 @@ std::uint64_t measure(const std::vector<fs::path>& paths) {
 
 // Writes the journal before the removal: after a kill in between, no attempt continues in a partial tree.
 base::Status remove_tree(Attempt& attempt, const AgentParts& parts, const AttemptFolder& folder) {
-    attempt.tree_removed = parts.clock.now();
+    attempt.tree.removed = parts.clock.now();
     WHEELYARD_TRY(parts.journal.write(attempt));
-    parts.stop.here(tree_stop_point);
+    parts.failpoints.hit(tree_failpoint);
     for (const auto& path : paths_of_tree(attempt, folder))
-        WHEELYARD_TRY(free_space(path, parts.breathe));
-    if (parts.note) {
-        parts.note(attempt, "its build tree was removed (" +
-                                base::render_bytes(attempt.tree_bytes.value_or(0)) +
-                                "): the trees of given-up tasks exceed work.trees_gib");
-    }
-    attempt.tree_bytes = 0;
+        WHEELYARD_TRY(free_space(path, parts.keep_alive));
+    parts.report(attempt, "its build tree was removed (" +
+                              base::render_bytes(attempt.tree.bytes.value_or(0)) +
+                              "): the trees of given-up cells exceed work.trees_gib");
+    attempt.tree.bytes = 0;
     return parts.journal.write(attempt);
 }
 
@@ -73,14 +71,14 @@ std::vector<Attempt*> list_kept_trees(std::vector<Attempt>& attempts, const Plan
     std::map<std::string, Attempt*> last;
     std::set<std::string> under_way;
     for (Attempt& attempt : attempts) {
-        if (!is_over(attempt.state)) under_way.insert(attempt.task);
-        Attempt*& of_task = last[attempt.task];
-        if (of_task == nullptr || attempt.number >= of_task->number) of_task = &attempt;
+        if (!is_over(attempt.state)) under_way.insert(attempt.asked.cell);
+        Attempt*& of_cell = last[attempt.asked.cell];
+        if (of_cell == nullptr || attempt.number >= of_cell->number) of_cell = &attempt;
     }
     std::vector<Attempt*> kept;
-    for (const auto& [task, attempt] : last) {
-        const bool has_tree = attempt->state == State::failed && attempt->tree_bytes != 0;
-        if (has_tree && !under_way.contains(task) && !may_begin_again(*attempt, plan))
+    for (const auto& [cell, attempt] : last) {
+        const bool has_tree = attempt->state == State::failed && attempt->tree.bytes != 0;
+        if (has_tree && !under_way.contains(cell) && !may_begin_again(*attempt, plan))
             kept.push_back(attempt);
     }
     std::sort(kept.begin(), kept.end(), [](const Attempt* a, const Attempt* b) {
@@ -92,35 +90,34 @@ std::vector<Attempt*> list_kept_trees(std::vector<Attempt>& attempts, const Plan
 std::vector<Attempt*> choose_trees_to_remove(const std::vector<Attempt*>& kept, std::uint64_t max_bytes) {
     std::uint64_t held = 0;
     for (const Attempt* attempt : kept)
-        held += attempt->tree_bytes.value_or(0);
+        held += attempt->tree.bytes.value_or(0);
     std::vector<Attempt*> chosen;
     for (Attempt* attempt : kept) {
         if (held <= max_bytes) break;
-        if (!attempt->tree_bytes) continue;
-        held -= *attempt->tree_bytes;
+        if (!attempt->tree.bytes) continue;
+        held -= *attempt->tree.bytes;
         chosen.push_back(attempt);
     }
     return chosen;
 }
 
-base::Status trim_kept_trees(const AgentParts& parts, const Advance& advance, const Plan& plan,
-                             std::vector<Attempt>& attempts) {
+base::Status trim_kept_trees(const AgentParts& parts, const Plan& plan, std::vector<Attempt>& attempts) {
     // While the journal is incomplete, an unknown attempt may continue in one of the trees.
     if (!plan.start_nothing.empty()) return {};
     const std::vector<Attempt*> kept = list_kept_trees(attempts, plan);
     int more = max_trees_per_tick;
     for (Attempt* attempt : kept) {
-        if (attempt->tree_bytes || more == 0) continue;
+        if (attempt->tree.bytes || more == 0) continue;
         --more;
         WHEELYARD_TRY(parts.still_ours());
-        attempt->tree_bytes = measure(paths_of_tree(*attempt, advance.folder_of(*attempt)));
+        attempt->tree.bytes = measure(paths_of_tree(*attempt, parts.folder_of(*attempt)));
         WHEELYARD_TRY(parts.journal.write(*attempt));
     }
     const auto max_bytes = static_cast<std::uint64_t>(parts.site.trees_gib) * base::gib;
     for (Attempt* attempt : choose_trees_to_remove(kept, max_bytes)) {
         if (more-- == 0) break;
         WHEELYARD_TRY(parts.still_ours());
-        WHEELYARD_TRY(remove_tree(*attempt, parts, advance.folder_of(*attempt)));
+        WHEELYARD_TRY(remove_tree(*attempt, parts, parts.folder_of(*attempt)));
     }
     return {};
 }

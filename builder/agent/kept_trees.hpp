@@ -6,14 +6,14 @@
 #include <cstdint>
 #include <vector>
 
-#include "builder/agent/advance.hpp"
+#include "builder/agent/agent_parts.hpp"
 #include "builder/attempt/attempt.hpp"
 #include "builder/plan/plan.hpp"
 #include "lib/base/result.hpp"
 
 namespace wheelyard::builder {
 
-// Pure: the last attempt of each task that is not active and that the plan does not start again, if the attempt
+// Pure: the last attempt of each cell that is not active and that the plan does not start again, if the attempt
 // failed and its tree may still exist; the oldest failure first. An older attempt's tree was removed when the next
 // attempt began.
 [[nodiscard]] std::vector<Attempt*> list_kept_trees(std::vector<Attempt>& attempts, const Plan& plan);
@@ -24,7 +24,7 @@ namespace wheelyard::builder {
 
 // Measures unmeasured trees and removes the chosen ones, at most max_trees_per_tick in all. The caller holds the
 // agent's lock. Errors: those of the lock and of the journal.
-[[nodiscard]] base::Status trim_kept_trees(const AgentParts& parts, const Advance& advance, const Plan& plan,
+[[nodiscard]] base::Status trim_kept_trees(const AgentParts& parts, const Plan& plan,
                                            std::vector<Attempt>& attempts);
 
 }  // namespace wheelyard::builder

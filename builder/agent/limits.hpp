@@ -8,29 +8,11 @@
 
 namespace wheelyard::builder {
 
-inline constexpr int max_submits = 3;          // of one attempt whose job never began to run
 inline constexpr int max_steps_per_tick = 16;  // of one attempt; greater than the number of states
 
 // The age after which a lock of another host is stale if it is not refreshed.
 inline constexpr std::int64_t lock_stale_after_ms = 15 * 60'000;
 inline constexpr std::int64_t lock_refresh_every_ms = 30'000;  // during long transfers and copies
-
-// After this time without a claim, the job is started again (harmless, see script.hpp).
-inline constexpr std::int64_t submit_grace_ms = 5'000;
-
-// The same if a batch system reports no job: an sbatch of a killed agent may still arrive.
-inline constexpr std::int64_t queue_submit_grace_ms = 60'000;
-
-// How long to wait for the scheduler to report why a job failed.
-inline constexpr std::int64_t word_grace_ms = 5 * 60'000;
-inline constexpr std::int64_t submit_grace_growth = 8;  // factor from one start to the next
-inline constexpr std::int64_t max_submit_grace_ms = 10 * 60'000;
-inline constexpr std::int64_t end_grace_ms =
-    60'000;                           // from the request to end until the kill of an overdue job
-inline constexpr int max_sends = 10;  // of one wheel, whole or in part; then a person must act
-
-// How long a page may lag behind an accepted upload.
-inline constexpr std::int64_t upload_visible_ms = 60 * 60'000;
 
 // How long the ticks of one `run` reuse the answers of the registry and the indexes.
 inline constexpr std::int64_t world_fresh_ms = 30'000;

@@ -1,4 +1,4 @@
-// The text forms of attempt values, task names and attempt IDs.
+// The text forms of attempt values, cell names and attempt IDs.
 #include "builder/attempt/attempt.hpp"
 
 #include <array>
@@ -100,7 +100,7 @@ std::string waiting_suffix(const Waiting& waiting) {
     return (waiting.what == WaitFor::job_slot ? ", waits " : ", waiting: ") + waiting.reason;
 }
 
-std::string task_name(std::string_view package, std::string_view version, std::string_view python_tag) {
+std::string cell_name(std::string_view package, std::string_view version, std::string_view python_tag) {
     return std::string(package) + "-" + std::string(version) + "-" + std::string(python_tag);
 }
 

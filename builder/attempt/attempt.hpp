@@ -1,4 +1,4 @@
-// One attempt at a task, as the journal stores it: "wheelyard.attempt/1" (docs/reference/journal.md).
+// One attempt at a cell of the plan, as the journal stores it: "wheelyard.attempt/1" (docs/reference/journal.md).
 //
 //     planned ─► fetched ─► prepared ─► submitting ─► running ─► built ─► uploading ─► done
 //        └──────────┴───────────┴───────────┴────────────┴─────────┴──────────┴─────► failed
@@ -17,16 +17,17 @@
 #include "lib/base/result.hpp"
 #include "lib/io/json.hpp"
 #include "lib/wire/governed_build.hpp"
+#include "lib/wire/outcome.hpp"
 
 namespace wheelyard::builder {
 
 // The purpose of an attempt. Tests and promotions follow a build after the index offers its wheel. Tests run in
 // separate jobs, on hardware that the build does not need. The promotion adds the wheel to the index for everybody.
 enum class Purpose { build, gpu_test, multi_node_test, promotion };
-// "gpu-test": also the suffix of the task's name.
+// "gpu-test": also the suffix of the cell's name.
 [[nodiscard]] std::string_view purpose_text(Purpose purpose);
 [[nodiscard]] std::optional<Purpose> parse_purpose(std::string_view text);
-[[nodiscard]] inline bool is_test(Purpose purpose) {
+[[nodiscard]] constexpr bool is_test(Purpose purpose) {
     return purpose == Purpose::gpu_test || purpose == Purpose::multi_node_test;
 }
 
@@ -37,25 +38,31 @@ enum class State { planned, fetched, prepared, submitting, running, built, uploa
     return state == State::done || state == State::failed;
 }
 
+// What the plan asked for: its cell.
+struct Asked {
+    std::string cell;  // its name
+    Purpose purpose = Purpose::build;
+    std::string package;
+    std::string version;
+    std::string python;
+    std::string accelerator;  // name in the site file; empty: one wheel for all accelerators
+    std::string against;    // "torch==2.4.0+cu123": the package in the same index to build against, or empty
+    bool for_task = false;  // for a task of the registry: the upload needs the task's lease
+};
+
 // The origin of the source; empty until it is known.
-struct SourceRecord {
-    std::string kind;    // "sdist", "tarball", "git", "path", "upstream"; "wheel" for tests and promotions
-    std::string origin;  // URL without secrets, or folder
-    std::string filename;
-    std::string sha256;    // empty for a path
+struct SourceRecord : wire::SourceFile {
     std::string folder;    // the project, relative to the attempt's tree
     std::string back_end;  // [build-system] of pyproject.toml
     std::vector<std::string> back_end_path;
     std::vector<std::string> build_requires;
 };
 
-struct WheelRecord {
-    std::string filename;
-    std::string sha256;
-    std::uint64_t size = 0;
+struct WheelRecord : wire::WheelFile {
     int sends = 0;              // uploads started, complete or not
     base::UnixMicros sent = 0;  // when the registry accepted it; 0: not yet
     std::string index = {};     // the index whose page listed it: the site's, or that of the registry's task
+    std::vector<std::string> verdicts = {};
 };
 
 // What an attempt waits for.
@@ -85,6 +92,25 @@ struct PhaseRecord {
     base::UnixMicros began = 0;
 };
 
+// The attempt's job: what it requests, its submissions and its end.
+struct JobRecord : wire::JobSize {
+    std::string builds_in;  // the attempt whose build tree it continues; empty: its own tree
+    int submits = 0;
+    base::UnixMicros submitted = 0;
+    std::vector<PhaseRecord> phases;
+    std::optional<int> exit_code;
+    base::UnixMicros ended = 0;
+    base::UnixMicros asked_to_end = 0;  // when the agent did so after its time limit; 0: never
+    std::optional<JobEnd> end;          // as reported by its scheduler
+    std::optional<wire::GovernedBuild> governed;
+};
+
+// Its build tree and venv.
+struct TreeRecord {
+    std::optional<std::uint64_t> bytes;  // measured when no attempt uses them any more
+    base::UnixMicros removed = 0;  // when they were removed to free space (kept_trees.hpp); 0: not removed
+};
+
 struct Failure {
     std::string phase;  // phase of the job, or step of the agent
     base::Error error;
@@ -98,45 +124,22 @@ struct Failure {
 
 struct Attempt {
     std::string id;
-    std::string task;
-    Purpose purpose = Purpose::build;
-    std::string package;
-    std::string version;
-    std::string python;
-    std::string accelerator;  // name in the site file; empty: one wheel for all accelerators
-    std::string against;  // "torch==2.4.0+cu123": the package in the same index to build against, or empty
-    int number = 1;       // counts the attempts at this task, from 1
+    Asked asked;
+    int number = 1;  // counts the attempts at this cell, from 1
     State state = State::planned;
     base::UnixMicros created = 0;
-    base::UnixMicros changed = 0;
+    base::UnixMicros changed = 0;  // when it entered its state
     SourceRecord source;
-    std::string builds_in;                  // the attempt whose build tree it continues; empty: its own tree
-    std::int64_t max_walltime_minutes = 0;  // requested by its job; 0: no limit
-    std::int64_t memory_mib = 0;            // requested by its job (request.hpp); 0: no request
-    int cores = 0;                          // parallel compile jobs; 0: the site's cores
-    std::string remedy;                     // what it changes after the previous attempt, and why
-    int submits = 0;
-    base::UnixMicros submitted = 0;
-    std::vector<PhaseRecord> phases;
-    std::optional<int> exit_code;
-    base::UnixMicros job_ended = 0;
-    base::UnixMicros told_to_end = 0;  // when the agent asked its job to end after its time limit; 0: never
-    std::optional<JobEnd> end;         // as reported by its scheduler
-    std::optional<wire::GovernedBuild> governed;
+    JobRecord job;
     WheelRecord wheel;
-    std::vector<std::string> verdicts;
+    TreeRecord tree;
     Waiting waiting;
     std::optional<Failure> failure;
-    // Size of its tree and venv, measured when no attempt uses them any more.
-    std::optional<std::uint64_t> tree_bytes;
-    base::UnixMicros tree_removed =
-        0;                    // when they were removed to free space (kept_trees.hpp); 0: not removed
-    bool for_task = false;    // for a task of the registry: the upload needs the task's lease
-    bool superseded = false;  // by `retry`: no longer counted for the task
+    bool superseded = false;  // by `retry`: no longer counted for the cell
 };
 
 // "markupsafe-3.0.2-cp311"
-[[nodiscard]] std::string task_name(std::string_view package, std::string_view version,
+[[nodiscard]] std::string cell_name(std::string_view package, std::string_view version,
                                     std::string_view python_tag);
 
 [[nodiscard]] std::string render_attempt(const Attempt& attempt);

@@ -148,20 +148,23 @@ constexpr auto time(std::string_view path, std::string_view meaning) {
 
 using A = Attempt;
 using S = SourceRecord;
+using J = JobRecord;
 using W = WheelRecord;
 constexpr std::array attempt_fields = {
     plain<&A::id>("id", "the attempt's ID, also its job's name", Need::required),
-    plain<&A::task>("task", "the name of its cell in the plan", Need::required),
-    plain<&A::purpose>("purpose",
-                       "`build`, or `gpu-test`, `multi-node-test`, `promotion` of the wheel in `source` "
-                       "(kind `wheel`)",
-                       Need::valid),
-    plain<&A::package>("package", "the project's normalised name", Need::required),
-    plain<&A::version>("version", "including the local label", Need::required),
-    plain<&A::python>("python", "`3.11`, as in the site file", Need::required),
-    plain<&A::accelerator>("accelerator", "name in the site file; empty: one wheel for all accelerators"),
-    plain<&A::against>("against",
-                       "`torch==2.4.0+cu123`: the package in the same index to build against, or empty"),
+    plain<&A::asked, &Asked::cell>("cell", "the name of its cell in the plan", Need::required),
+    plain<&A::asked, &Asked::purpose>(
+        "purpose",
+        "`build`, or `gpu-test`, `multi-node-test`, `promotion` of the wheel in `source` "
+        "(kind `wheel`)",
+        Need::valid),
+    plain<&A::asked, &Asked::package>("package", "the project's normalised name", Need::required),
+    plain<&A::asked, &Asked::version>("version", "including the local label", Need::required),
+    plain<&A::asked, &Asked::python>("python", "`3.11`, as in the site file", Need::required),
+    plain<&A::asked, &Asked::accelerator>("accelerator",
+                                          "name in the site file; empty: one wheel for all accelerators"),
+    plain<&A::asked, &Asked::against>(
+        "against", "`torch==2.4.0+cu123`: the package in the same index to build against, or empty"),
     plain<&A::number>("number", "counts the attempts at this cell, from 1"),
     plain<&A::state>("state", "one of the states above", Need::required),
     time<&A::created>("created", "when the attempt began"),
@@ -174,19 +177,21 @@ constexpr std::array attempt_fields = {
     plain<&A::source, &S::back_end>("source.back_end", "`build-backend` of its pyproject.toml"),
     plain<&A::source, &S::back_end_path>("source.back_end_path", "`backend-path` of its pyproject.toml"),
     plain<&A::source, &S::build_requires>("source.requires", "`requires` of its pyproject.toml"),
-    plain<&A::builds_in>("job.builds_in", "the attempt whose build tree it continues; empty: its own tree"),
-    plain<&A::max_walltime_minutes>("job.max_walltime_minutes", "requested by its job; 0: no limit"),
-    plain<&A::memory_mib>("job.memory_mib", "requested by its job; 0: no request"),
-    plain<&A::cores>("job.cores", "parallel compile jobs, if fewer than the site's cores; else 0"),
-    plain<&A::remedy>("job.remedy", "what it changes after the previous attempt, and why"),
-    plain<&A::submits>("job.submits", "how often it was submitted"),
-    time<&A::submitted>("job.submitted", "when it was last submitted"),
-    time<&A::job_ended>("job.ended", "when the job ended"),
-    plain<&A::exit_code>("job.exit_code", "exit code in the exit record, or null"),
-    plain<&A::phases>("job.phases", "phases in the exit record: `name`, `began`"),
-    time<&A::told_to_end>("job.told_to_end", "when the agent asked its job to end after its time limit"),
-    plain<&A::end>("job.end", "the end of its job as its scheduler reports it, or null"),
-    plain<&A::governed>(
+    plain<&A::job, &J::builds_in>("job.builds_in",
+                                  "the attempt whose build tree it continues; empty: its own tree"),
+    plain<&A::job, &J::max_walltime_minutes>("job.max_walltime_minutes", "requested by its job; 0: no limit"),
+    plain<&A::job, &J::memory_mib>("job.memory_mib", "requested by its job; 0: no request"),
+    plain<&A::job, &J::cores>("job.cores", "parallel compile jobs, if fewer than the site's cores; else 0"),
+    plain<&A::job, &J::remedy>("job.remedy", "what it changes after the previous attempt, and why"),
+    plain<&A::job, &J::submits>("job.submits", "how often it was submitted"),
+    time<&A::job, &J::submitted>("job.submitted", "when it was last submitted"),
+    time<&A::job, &J::ended>("job.ended", "when the job ended"),
+    plain<&A::job, &J::exit_code>("job.exit_code", "exit code in the exit record, or null"),
+    plain<&A::job, &J::phases>("job.phases", "phases in the exit record: `name`, `began`"),
+    time<&A::job, &J::asked_to_end>("job.asked_to_end",
+                                    "when the agent asked its job to end after its time limit"),
+    plain<&A::job, &J::end>("job.end", "the end of its job as its scheduler reports it, or null"),
+    plain<&A::job, &J::governed>(
         "job.governor",
         "null, or the governor's summary: `compiles`, `killed` and `oom_kills` (both run "
         "again), `could_not_fit`, `wall_s`, `high_water_bytes`, `limit_bytes`, `limit`, `worst` "
@@ -198,7 +203,7 @@ constexpr std::array attempt_fields = {
     time<&A::wheel, &W::sent>("wheel.sent", "when the registry accepted it"),
     plain<&A::wheel, &W::index>("wheel.index",
                                 "the index whose page listed it: the site's, or that of the registry's task"),
-    plain<&A::verdicts>("verdicts", "findings of the inspection, one line each"),
+    plain<&A::wheel, &W::verdicts>("verdicts", "findings of the inspection, one line each"),
     plain<&A::waiting, &Waiting::what>(
         "waiting.for",
         "what it waits for: `retry`, `person`, `login_step`, `job_slot`, `queue`, `scheduler`, or nothing"),
@@ -207,14 +212,15 @@ constexpr std::array attempt_fields = {
     time<&A::waiting, &Waiting::not_before>("waiting.not_before", "when the agent tries again"),
     plain<&A::waiting, &Waiting::reason>("waiting.reason", "the reason, as text for a person"),
     plain<&A::failure>("failure", "null, or the members `failure.*` below"),
-    plain<&A::tree_bytes>(
+    plain<&A::tree, &TreeRecord::bytes>(
         "tree.bytes",
         "size of its build tree and venv; null before they are measured, 0 after they are removed"),
-    time<&A::tree_removed>("tree.removed",
-                           "when the agent removed them to keep within `work.trees_gib` of the site"),
-    plain<&A::for_task>("for_task",
-                        "true: for a task of the registry that the site file does not request; "
-                        "the upload needs the task's lease"),
+    time<&A::tree, &TreeRecord::removed>(
+        "tree.removed", "when the agent removed them to keep within `work.trees_gib` of the site"),
+    plain<&A::asked, &Asked::for_task>(
+        "for_task",
+        "true: for a task of the registry that the site file does not request; "
+        "the upload needs the task's lease"),
     plain<&A::superseded>("superseded", "true after `retry`: no longer counted"),
 };
 
@@ -232,10 +238,10 @@ constexpr std::array failure_fields = {
 
 constexpr std::array job_end_fields = {
     plain<&JobEnd::cause>("cause", "the code of the cause, or empty if it is unknown"),
-    plain<&JobEnd::word>("word", "the scheduler's own status text"),
-    plain<&JobEnd::used, &JobUsage::seconds>("seconds", "run time; 0: not known"),
-    plain<&JobEnd::used, &JobUsage::cpu_seconds>("cpu_seconds", "processor time; 0: not known"),
-    plain<&JobEnd::used, &JobUsage::memory_kib>("memory_kib", "peak memory; 0: not known"),
+    plain<&JobEnd::scheduler_status>("scheduler_status", "the status text of its scheduler"),
+    plain<&JobEnd::used, &wire::JobUsage::seconds>("seconds", "run time; 0: not known"),
+    plain<&JobEnd::used, &wire::JobUsage::cpu_seconds>("cpu_seconds", "processor time; 0: not known"),
+    plain<&JobEnd::used, &wire::JobUsage::memory_kib>("memory_kib", "peak memory; 0: not known"),
 };
 
 constexpr std::array phase_fields = {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "builder/attempt/leftovers.hpp"
 #include "builder/attempt/limits.hpp"
+#include "builder/attempt/temporary_files.hpp"
 #include "lib/base/file.hpp"
 #include "lib/io/json.hpp"
 
@@ -82,7 +82,7 @@ base::Status ClaimFolder::remove(const std::string& claim) const {
 }
 
 void ClaimFolder::sweep() const {
-    sweep_asides(folder_);
+    sweep_temporary_files(folder_);
 }
 
 }  // namespace wheelyard::builder

@@ -58,7 +58,7 @@ const EndRow& end_row(EndCause cause) {
 
 base::Error error_of(const JobEnd& end) {
     const EndRow& row = end_row(end.cause);
-    return {std::string(row.code), std::string(row.sentence), end.word, std::string(row.advice)};
+    return {std::string(row.code), std::string(row.sentence), end.scheduler_status, std::string(row.advice)};
 }
 
 std::optional<EndCause> cause_of_code(std::string_view code) {

@@ -11,8 +11,11 @@
 #include <vector>
 
 #include "lib/base/result.hpp"
+#include "lib/wire/outcome.hpp"
 
 namespace wheelyard::builder {
+
+using wire::JobUsage;
 
 enum class EndCause {
     unexplained,      // no reason is known
@@ -30,18 +33,10 @@ enum class EndCause {
     lost,             // its folder or its claim is missing
 };
 
-// Resource use as the scheduler reports it; 0: not reported.
-struct JobUsage {
-    std::int64_t seconds = 0;
-    std::int64_t cpu_seconds = 0;
-    std::int64_t memory_kib = 0;
-    bool operator==(const JobUsage&) const = default;
-};
-
 struct JobEnd {
     EndCause cause = EndCause::unexplained;
     std::optional<int> exit_code = {};  // 128 + signal when killed by one
-    std::string word = {};              // the scheduler's status text: "TIMEOUT TimeLimit"
+    std::string scheduler_status = {};  // its own text: "TIMEOUT TimeLimit"
     JobUsage used = {};
 };
 

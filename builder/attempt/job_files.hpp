@@ -50,7 +50,6 @@ struct AttemptFolder {
     [[nodiscard]] std::filesystem::path exit_record() const { return root / "exit.json"; }
     [[nodiscard]] std::filesystem::path built_by() const { return root / "built_by"; }  // provenance.hpp
     [[nodiscard]] std::filesystem::path governor_summary() const { return root / "governor.json"; }
-    [[nodiscard]] std::filesystem::path governor_picture() const { return root / "governor.svg"; }
     [[nodiscard]] std::filesystem::path tree() const { return build() / "tree"; }
     // Identifies the inputs of the build in the tree (build_key.hpp).
     [[nodiscard]] std::filesystem::path build_key() const { return build() / "build_key"; }

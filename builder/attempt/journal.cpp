@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "builder/attempt/leftovers.hpp"
 #include "builder/attempt/limits.hpp"
+#include "builder/attempt/temporary_files.hpp"
 #include "lib/base/file.hpp"
 
 namespace wheelyard::builder {
@@ -63,8 +63,8 @@ base::Result<JournalContent> Journal::read() const {
 }
 
 void Journal::sweep() const {
-    sweep_asides(directory_ / "attempts");
-    sweep_asides(directory_ / "outcomes");
+    sweep_temporary_files(directory_ / "attempts");
+    sweep_temporary_files(directory_ / "outcomes");
 }
 
 base::Status Journal::write(const Attempt& attempt) const {

@@ -13,7 +13,7 @@ bool waits_for_an_answer(const Attempt& attempt) {
 }
 
 bool needs_job(const Attempt& attempt) {
-    return attempt.purpose != Purpose::promotion && !is_over(attempt.state);
+    return attempt.asked.purpose != Purpose::promotion && !is_over(attempt.state);
 }
 
 }  // namespace
@@ -52,7 +52,7 @@ std::string why_none_begins(const std::vector<Attempt>& attempts) {
     if (use.preparing < max_preparing) return "";
     std::vector<std::string> names;
     for (const Attempt& attempt : attempts) {
-        if (holds_place(attempt)) names.push_back(attempt.task);
+        if (holds_place(attempt)) names.push_back(attempt.asked.cell);
     }
     std::sort(names.begin(), names.end());
     return "waits for one of " + std::to_string(max_preparing) + " places to prepare, taken by " +

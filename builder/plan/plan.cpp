@@ -116,8 +116,8 @@ class Planner {
         cell.python = python_name;
         cell.accelerator = accelerator;
         cell.recipe = general.is_default() ? "default recipe" : general.file.string();
-        cell.task =
-            task_name(cell.package, wanted, python_name) + (accelerator.empty() ? "" : "-" + accelerator);
+        cell.name =
+            cell_name(cell.package, wanted, python_name) + (accelerator.empty() ? "" : "-" + accelerator);
         std::optional<Version> chosen;
         const auto python = world_.pythons.find(python_name);
         if (python == world_.pythons.end() || !python->second) {
@@ -136,7 +136,7 @@ class Planner {
             if (choice.version) chosen = name_version(cell, general, *choice.version, *python->second);
             if (chosen) judge_with_objections(cell, input, *chosen);
         }
-        if (!seen_.insert(cell.task).second) return;  // "latest" and the same version in full
+        if (!seen_.insert(cell.name).second) return;  // "latest" and the same version in full
         plan_.cells.push_back(cell);
         positions_.push_back(position_);
         if (!chosen || cell.state == CellState::excluded) return;
@@ -151,7 +151,7 @@ class Planner {
                                              there->kind) != recipe.accelerators.end();
     }
 
-    // Adds the label to the version, and sets version and task of the cell.
+    // Adds the label to the version, and sets version and name of the cell.
     Version name_version(Cell& cell, const Recipe& recipe, const Version& version,
                          const Python& python) const {
         Version named = version;
@@ -160,7 +160,7 @@ class Planner {
         if (recipe.labelled && !label.empty() && !version.has_local())
             named = *Version::parse(version.text() + "+" + label);
         cell.version = named.text();
-        cell.task = task_name(cell.package, cell.version, python.tag());
+        cell.name = cell_name(cell.package, cell.version, python.tag());
         return named;
     }
 
@@ -188,13 +188,13 @@ class Planner {
         cell.python = of.python;
         cell.accelerator = of.accelerator;
         cell.recipe = recipe.is_default() ? "default recipe" : recipe.file.string();
-        cell.task = package + "-for-" + of.task;
+        cell.name = package + "-for-" + of.name;
         cell.state = CellState::impossible;
         cell.reason = recipe.against == want.package
                           ? "its recipe names no version for " + want.package + " " + version.public_text() +
                                 ": add it under [against.versions]"
                           : "its recipe is not built against " + want.package;
-        if (!seen_.insert(cell.task).second) return;
+        if (!seen_.insert(cell.name).second) return;
         plan_.cells.push_back(std::move(cell));
         positions_.push_back(position_);
     }
@@ -212,7 +212,7 @@ class Planner {
                 return it.set(CellState::have, file->filename);
             }
         }
-        const TaskHistory history = history_of(cell.task, world_.attempts);
+        const CellHistory history = history_of(cell.name, world_.attempts);
         const Attempt* last = history.last;
         if (judge_active(cell, history)) return;
         if (is_elsewhere(last)) {
@@ -295,7 +295,7 @@ class Planner {
         if (is_elsewhere) how = other->reason + ": not before it is promoted";
         if (other->state == CellState::given_up) how += ": not before `retry`";
         it.set(never ? CellState::impossible : CellState::held,
-               (never ? "without " : "after ") + other->task + ", which it is built against (" + how + ")");
+               (never ? "without " : "after ") + other->name + ", which it is built against (" + how + ")");
         it.cell.awaits_others = is_elsewhere || other->state == CellState::given_up || other->awaits_others;
     }
 
@@ -303,21 +303,21 @@ class Planner {
     // shows that the project builds one wheel for each Python, its Pythons are built one after another.
     void judge_siblings(Cell& cell, const std::optional<simple::ProjectPage>* page) const {
         if (page != nullptr && *page && builds_per_python(**page)) return;
-        const auto hold = [&cell](const std::string& task) {
+        const auto hold = [&cell](const std::string& other) {
             cell.state = CellState::held;
-            cell.reason = "after " + task + ": its wheel may serve this Python too";
+            cell.reason = "after " + other + ": its wheel may serve this Python too";
         };
         for (const auto& attempt : world_.attempts) {
-            if (attempt.purpose == Purpose::build && attempt.task != cell.task &&
-                attempt.package == cell.package && attempt.version == cell.version &&
+            if (attempt.asked.purpose == Purpose::build && attempt.asked.cell != cell.name &&
+                attempt.asked.package == cell.package && attempt.asked.version == cell.version &&
                 !is_over(attempt.state)) {
-                return hold(attempt.task);
+                return hold(attempt.asked.cell);
             }
         }
         for (const auto& other : plan_.cells) {
             if (other.package == cell.package && other.version == cell.version &&
                 other.state == CellState::wanted) {
-                return hold(other.task);
+                return hold(other.name);
             }
         }
     }
@@ -366,9 +366,15 @@ std::size_t Plan::count(CellState state) const {
         std::count_if(cells.begin(), cells.end(), [state](const Cell& cell) { return cell.state == state; }));
 }
 
+const Cell* Plan::find(const std::string& name) const {
+    const auto found =
+        std::find_if(cells.begin(), cells.end(), [&](const Cell& cell) { return cell.name == name; });
+    return found == cells.end() ? nullptr : &*found;
+}
+
 Plan make_plan(const Site& site, const Recipes& recipes, const World& world) {
     Plan plan = Planner(site, recipes, world).plan();
-    plan.cells = with_what_follows(std::move(plan.cells), {site, recipes, world});
+    plan.cells = with_followups(std::move(plan.cells), {site, recipes, world});
     const std::string why = why_none_begins(world.attempts);
     for (Cell& cell : plan.cells) {
         if (cell.state == CellState::wanted && cell.purpose != Purpose::promotion && !why.empty())

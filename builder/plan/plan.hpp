@@ -30,7 +30,7 @@ enum class CellState {
 [[nodiscard]] std::string_view cell_state_text(CellState state);
 
 struct Cell {
-    std::string task;
+    std::string name;
     std::string package;
     std::string version;  // as in the site file if it could not be resolved
     std::string python;
@@ -50,6 +50,7 @@ struct Plan {
     std::vector<Cell> cells;    // in the order of the site file
     std::string start_nothing;  // why no new attempt may start, or empty
     [[nodiscard]] std::size_t count(CellState state) const;
+    [[nodiscard]] const Cell* find(const std::string& name) const;  // nullptr: no such cell
 };
 
 using Pythons = std::map<std::string, base::Result<Python>>;

@@ -16,7 +16,7 @@ namespace {
 Cell follow(const Cell& cell, Purpose purpose) {
     Cell next = cell;
     next.purpose = purpose;
-    next.task += "-" + std::string(purpose_text(purpose));
+    next.name += "-" + std::string(purpose_text(purpose));
     next.attempt.clear();
     return next;
 }
@@ -25,7 +25,7 @@ Cell follow(const Cell& cell, Purpose purpose) {
 std::vector<Attempt> attempts_at(const Cell& cell, const World& world) {
     std::vector<Attempt> attempts;
     for (const auto& attempt : world.attempts) {
-        if (attempt.task == cell.task &&
+        if (attempt.asked.cell == cell.name &&
             (!is_over(attempt.state) || attempt.source.sha256 == cell.wheel->sha256))
             attempts.push_back(attempt);
     }
@@ -34,7 +34,7 @@ std::vector<Attempt> attempts_at(const Cell& cell, const World& world) {
 
 void judge_test(Cell& cell, const HardwareTest& test, const Site& site, const World& world) {
     const std::vector<Attempt> attempts = attempts_at(cell, world);
-    const TaskHistory history = history_of(cell.task, attempts);
+    const CellHistory history = history_of(cell.name, attempts);
     if (judge_active(cell, history)) return;
     if (history.last != nullptr && history.last->state == State::done) {
         cell.state = CellState::have;
@@ -67,7 +67,7 @@ void judge_promotion(Cell& cell, const std::vector<Cell>& tests, const PlanInput
         return;
     }
     const std::vector<Attempt> attempts = attempts_at(cell, input.world);
-    const TaskHistory history = history_of(cell.task, attempts);
+    const CellHistory history = history_of(cell.name, attempts);
     if (judge_active(cell, history)) return;
     if (history.last != nullptr && history.last->state == State::done) {
         cell.state = CellState::given_up;
@@ -76,7 +76,7 @@ void judge_promotion(Cell& cell, const std::vector<Cell>& tests, const PlanInput
     }
     std::vector<std::string> awaited;
     for (const auto& test : tests) {
-        if (test.state != CellState::have) awaited.push_back(test.task);
+        if (test.state != CellState::have) awaited.push_back(test.name);
     }
     judge_failures(cell, history, input.site, "not in index `" + to + "`");
     if (cell.state != CellState::wanted || awaited.empty()) return;
@@ -102,7 +102,7 @@ std::vector<Cell> tests_of(const Cell& cell, const PlanInput& input) {
 
 }  // namespace
 
-std::vector<Cell> with_what_follows(std::vector<Cell> plan, const PlanInput& input) {
+std::vector<Cell> with_followups(std::vector<Cell> plan, const PlanInput& input) {
     if (!input.site.registry) return plan;
     std::vector<std::vector<Cell>> tests;
     std::map<std::string, std::vector<Cell>> tests_of_wheel;  // by its digest

@@ -16,6 +16,6 @@ struct PlanInput {
 
 // Inserts tests and promotion after each cell of `plan` whose wheel the index has, as far as recipe and site request
 // them. A promotion waits for the tests of every cell that uses the same wheel (for example a pure wheel).
-[[nodiscard]] std::vector<Cell> with_what_follows(std::vector<Cell> plan, const PlanInput& input);
+[[nodiscard]] std::vector<Cell> with_followups(std::vector<Cell> plan, const PlanInput& input);
 
 }  // namespace wheelyard::builder

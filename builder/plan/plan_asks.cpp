@@ -37,7 +37,8 @@ bool needs_offers(const Want& want, const Recipe& recipe, const World& world) {
             });
         const bool tried =
             std::any_of(world.attempts.begin(), world.attempts.end(), [&](const Attempt& attempt) {
-                return attempt.package == want.package && without_label(attempt.version) == exact->text();
+                return attempt.asked.package == want.package &&
+                       without_label(attempt.asked.version) == exact->text();
             });
         if (!published && !tried) return true;
     }

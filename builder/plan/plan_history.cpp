@@ -10,7 +10,7 @@
 namespace wheelyard::builder {
 namespace {
 
-// A task never causes a preemption and rarely a node failure, so these do not count against max_attempts. Each has
+// A build never causes a preemption and rarely a node failure, so these do not count against max_attempts. Each has
 // its own limit, because not every build makes measurable progress between them.
 struct BoundRow {
     int Site::*max;
@@ -33,17 +33,17 @@ std::size_t bound_of(const Attempt& attempt) {
 
 }  // namespace
 
-TaskHistory history_of(const std::string& task, const std::vector<Attempt>& attempts) {
-    TaskHistory history;
+CellHistory history_of(const std::string& cell, const std::vector<Attempt>& attempts) {
+    CellHistory history;
     for (const auto& attempt : attempts) {
-        if (attempt.task != task || attempt.superseded) continue;
+        if (attempt.asked.cell != cell || attempt.superseded) continue;
         if (history.last == nullptr || attempt.number >= history.last->number) history.last = &attempt;
         if (attempt.state == State::failed) ++history.failures[bound_of(attempt)];
     }
     return history;
 }
 
-bool judge_active(Cell& cell, const TaskHistory& history) {
+bool judge_active(Cell& cell, const CellHistory& history) {
     if (history.last == nullptr) return false;
     const Attempt& last = *history.last;
     cell.attempt = last.id;
@@ -53,7 +53,7 @@ bool judge_active(Cell& cell, const TaskHistory& history) {
     return true;
 }
 
-void judge_failures(Cell& cell, const TaskHistory& history, const Site& site, const std::string& why) {
+void judge_failures(Cell& cell, const CellHistory& history, const Site& site, const std::string& why) {
     cell.state = CellState::wanted;
     cell.reason = why;
     if (history.last == nullptr || !history.last->failure) return;

@@ -14,18 +14,18 @@ namespace wheelyard::builder {
 inline constexpr std::size_t failure_bounds = 3;
 
 // Attempts that `retry` or `retest` superseded do not count.
-struct TaskHistory {
+struct CellHistory {
     // By number, not by ID: IDs sort by the clock, and the clocks of two login nodes differ.
     const Attempt* last = nullptr;
     std::array<int, failure_bounds> failures = {};  // counted against each limit
 };
-[[nodiscard]] TaskHistory history_of(const std::string& task, const std::vector<Attempt>& attempts);
+[[nodiscard]] CellHistory history_of(const std::string& cell, const std::vector<Attempt>& attempts);
 
 // Sets the cell's attempt to the last one. If that is in progress, sets state and reason and returns true.
-[[nodiscard]] bool judge_active(Cell& cell, const TaskHistory& history);
+[[nodiscard]] bool judge_active(Cell& cell, const CellHistory& history);
 
 // Sets the cell to wanted (with the reason `why` if no attempt failed), or to given up after a permanent failure or too
 // many failures.
-void judge_failures(Cell& cell, const TaskHistory& history, const Site& site, const std::string& why);
+void judge_failures(Cell& cell, const CellHistory& history, const Site& site, const std::string& why);
 
 }  // namespace wheelyard::builder

@@ -13,13 +13,13 @@ namespace wheelyard::builder {
 namespace {
 
 const Attempt* guide_among(const std::vector<Attempt>& earlier, const std::string& package,
-                           const std::string& task) {
+                           const std::string& cell) {
     const Attempt* guide = nullptr;
     for (const auto& attempt : earlier) {
         // An attempt without a job gives no information about memory.
-        if (attempt.package != package || !is_over(attempt.state) || attempt.submits == 0) continue;
-        if (attempt.purpose != Purpose::build) continue;
-        const auto rank = [&](const Attempt& one) { return std::pair(one.task == task, one.changed); };
+        if (attempt.asked.package != package || !is_over(attempt.state) || attempt.job.submits == 0) continue;
+        if (attempt.asked.purpose != Purpose::build) continue;
+        const auto rank = [&](const Attempt& one) { return std::pair(one.asked.cell == cell, one.changed); };
         if (guide == nullptr || rank(*guide) < rank(attempt)) guide = &attempt;
     }
     return guide;
@@ -29,11 +29,11 @@ std::int64_t to_mib(std::uint64_t bytes) {
     return static_cast<std::int64_t>((bytes + base::mib - 1) / base::mib);
 }
 
-// The last failed attempt at the task.
-const Attempt* last_failed(const std::vector<Attempt>& earlier, const std::string& task) {
+// The last failed attempt at the cell.
+const Attempt* last_failed(const std::vector<Attempt>& earlier, const std::string& cell) {
     const Attempt* last = nullptr;
     for (const auto& attempt : earlier) {
-        if (attempt.task != task || attempt.superseded || !attempt.failure) continue;
+        if (attempt.asked.cell != cell || attempt.superseded || !attempt.failure) continue;
         if (last == nullptr || attempt.number > last->number) last = &attempt;
     }
     return last;
@@ -46,14 +46,14 @@ bool asks_for_fewer_jobs(const Failure& failure) {
 
 // The memory limit of the attempt's job; 0: not known.
 std::int64_t limit_of(const Attempt& attempt) {
-    if (attempt.memory_mib > 0) return attempt.memory_mib;
-    return attempt.governed ? to_mib(attempt.governed->limit_bytes) : 0;
+    if (attempt.job.memory_mib > 0) return attempt.job.memory_mib;
+    return attempt.job.governed ? to_mib(attempt.job.governed->limit_bytes) : 0;
 }
 
 }  // namespace
 
 bool ran_out_of_memory(const Attempt& attempt) {
-    if (attempt.governed && attempt.governed->could_not_fit > 0) return true;
+    if (attempt.job.governed && attempt.job.governed->could_not_fit > 0) return true;
     return attempt.failure && attempt.failure->end == EndCause::out_of_memory;
 }
 
@@ -70,32 +70,32 @@ Site sized_for(const Site& site, const Recipe& recipe) {
 
 Site sized_for(const Site& site, const Recipe& recipe, const Attempt& attempt) {
     Site sized = sized_for(site, recipe);
-    if (attempt.cores > 0) sized.cores = attempt.cores;
+    if (attempt.job.cores > 0) sized.cores = attempt.job.cores;
     return sized;
 }
 
-std::int64_t choose_minutes(const Site& site, const std::string& task, const std::vector<Attempt>& earlier) {
+std::int64_t choose_minutes(const Site& site, const std::string& cell, const std::vector<Attempt>& earlier) {
     const std::int64_t first = site.minutes > 0 ? site.minutes : site.max_walltime_minutes;
-    const Attempt* last = last_failed(earlier, task);
-    if (last == nullptr || last->max_walltime_minutes == 0) return first;
+    const Attempt* last = last_failed(earlier, cell);
+    if (last == nullptr || last->job.max_walltime_minutes == 0) return first;
     const bool too_short = last->failure->end == EndCause::time_limit;
-    const std::int64_t wanted = last->max_walltime_minutes * (too_short ? 2 : 1);
+    const std::int64_t wanted = last->job.max_walltime_minutes * (too_short ? 2 : 1);
     return site.max_walltime_minutes > 0
                ? std::clamp(wanted, first, std::max(first, site.max_walltime_minutes))
                : wanted;
 }
 
-MemoryRequest choose_memory(const Site& site, const std::string& package, const std::string& task,
+MemoryRequest choose_memory(const Site& site, const std::string& package, const std::string& cell,
                             const std::vector<Attempt>& earlier) {
-    const Attempt* guide = guide_among(earlier, package, task);
+    const Attempt* guide = guide_among(earlier, package, cell);
     if (guide == nullptr) return {site.memory_mib, ""};
-    std::int64_t wanted = guide->memory_mib;
+    std::int64_t wanted = guide->job.memory_mib;
     std::string why = "as in attempt " + guide->id;
     if (ran_out_of_memory(*guide)) {
         wanted = limit_of(*guide) * memory_raise_percent / 100;
-        if (guide->governed && !guide->governed->worst.empty()) {
+        if (guide->job.governed && !guide->job.governed->worst.empty()) {
             // The compile was killed at this peak, so it needs more.
-            const auto peak = to_mib(guide->governed->worst.front().peak_bytes);
+            const auto peak = to_mib(guide->job.governed->worst.front().peak_bytes);
             wanted = std::max(wanted, peak * memory_raise_percent / 100);
         }
         why = "attempt " + guide->id + " ran out of memory";
@@ -105,17 +105,17 @@ MemoryRequest choose_memory(const Site& site, const std::string& package, const 
     return {chosen, chosen == site.memory_mib ? "" : why};
 }
 
-CoresRequest choose_cores(const Site& site, const std::string& task, std::int64_t memory_mib,
+CoresRequest choose_cores(const Site& site, const std::string& cell, std::int64_t memory_mib,
                           const std::vector<Attempt>& earlier) {
-    const Attempt* last = last_failed(earlier, task);
+    const Attempt* last = last_failed(earlier, cell);
     if (last == nullptr) return {};
-    const bool one_is_too_large = last->governed && last->governed->could_not_fit > 0;
+    const bool one_is_too_large = last->job.governed && last->job.governed->could_not_fit > 0;
     const bool no_more_memory =
-        ran_out_of_memory(*last) && !one_is_too_large && memory_mib <= last->memory_mib;
+        ran_out_of_memory(*last) && !one_is_too_large && memory_mib <= last->job.memory_mib;
     const std::string as_before = "as in attempt " + last->id;
     if (!no_more_memory && !asks_for_fewer_jobs(*last->failure))
-        return {last->cores, last->cores > 0 ? as_before : ""};
-    const int before = last->cores > 0 ? last->cores : site.cores;
+        return {last->job.cores, last->job.cores > 0 ? as_before : ""};
+    const int before = last->job.cores > 0 ? last->job.cores : site.cores;
     const std::string why = last->failure->cause.empty() ? last->failure->error.code : last->failure->cause;
     return {std::max(1, before / 2), why + " ended attempt " + last->id};
 }

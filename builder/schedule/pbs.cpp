@@ -189,8 +189,9 @@ JobView view_of(const Job& job) {
         // 256 + signal in some versions, 128 + signal where a shell reports it.
         end.exit_code = static_cast<int>(*job.exit_status >= 256 ? *job.exit_status - 128 : *job.exit_status);
     }
-    end.word = "Exit_status " + (job.exit_status ? std::to_string(*job.exit_status) : std::string("none")) +
-               ", substate " + std::to_string(job.substate) + (job.comment.empty() ? "" : ": " + job.comment);
+    end.scheduler_status =
+        "Exit_status " + (job.exit_status ? std::to_string(*job.exit_status) : std::string("none")) +
+        ", substate " + std::to_string(job.substate) + (job.comment.empty() ? "" : ": " + job.comment);
     view.end = std::move(end);
     return view;
 }

@@ -35,7 +35,7 @@ const std::optional<QueueSettings>& settings_of(const Site& site, Purpose purpos
 
 // A direct reference (PEP 508), so that pip cannot pick another wheel; pip checks the digest.
 std::string wheel_reference(const Attempt& attempt) {
-    return attempt.package + " @ " + attempt.source.origin + "#sha256=" + attempt.source.sha256;
+    return attempt.asked.package + " @ " + attempt.source.origin + "#sha256=" + attempt.source.sha256;
 }
 
 }  // namespace
@@ -67,18 +67,18 @@ TestJob size_test_job(const HardwareTest& test, Purpose purpose, const Site& sit
 }
 
 std::string render_test_script(const ScriptInput& input) {
-    const HardwareTest& test = hardware_test_of(input.recipe, input.attempt.purpose);
-    const Accelerator* accelerator = input.site.accelerator(input.attempt.accelerator);
-    Placeholders values = placeholders_of(
-        {input.site, input.attempt.version, input.attempt.against, input.attempt.accelerator});
+    const HardwareTest& test = hardware_test_of(input.recipe, input.attempt.asked.purpose);
+    const Accelerator* accelerator = input.site.accelerator(input.attempt.asked.accelerator);
+    Placeholders values = placeholders_of({input.site, input.attempt.asked.version,
+                                           input.attempt.asked.against, input.attempt.asked.accelerator});
     values.emplace_back("launcher", render_launcher(input.site, test.nodes, test.ranks_per_node));
     Fields fields = frame_fields(input);
-    const std::string pinned = input.attempt.package + "==" + input.attempt.version;
+    const std::string pinned = input.attempt.asked.package + "==" + input.attempt.asked.version;
     fields.emplace_back("wheel",
                         quote_shell(input.site.offline_jobs ? pinned : wheel_reference(input.attempt)) +
                             render_test_requires(input.recipe));
     std::string text = render_frame(input, fields);
-    text += render_setup(input.site, input.site.python(input.attempt.python), accelerator, "begin");
+    text += render_setup(input.site, input.site.python(input.attempt.asked.python), accelerator, "begin");
     text += render_exports(exports_of_job(input.site, accelerator, Environment(), values));
     text += fill(install_part, fields);
     text += fill_placeholders(base::trim(test.command), values) + "\n";

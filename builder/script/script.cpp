@@ -52,7 +52,8 @@ std::string render_governor(const ScriptInput& input) {
     if (input.governor.empty()) return "";
     std::string text = "# Starts each compile when there is memory for it (docs/explanation/governor.md).\n";
     text += quote_shell(input.governor.string()) + " --cores " + std::to_string(input.site.cores);
-    if (input.attempt.memory_mib > 0) text += " --memory " + std::to_string(input.attempt.memory_mib) + "M";
+    if (input.attempt.job.memory_mib > 0)
+        text += " --memory " + std::to_string(input.attempt.job.memory_mib) + "M";
     text += " --history " + quote_shell((input.site.state_directory / "governor-history").string());
     text += " \\\n    --json \"$folder/governor.json\" --svg \"$folder/governor.svg\" -- \\\n    ";
     return text;
@@ -63,8 +64,8 @@ std::string render_governor(const ScriptInput& input) {
 // age. Ninja logs an object after its compiler has ended, and compiles again what it has not logged: what it logged
 // stays, so that a cut costs only the running compiles.
 std::string render_resume(const ScriptInput& input) {
-    if (input.attempt.builds_in.empty()) return "";
-    return "# Resume in the build tree of attempt " + input.attempt.builds_in + R"sh(.
+    if (input.attempt.job.builds_in.empty()) return "";
+    return "# Resume in the build tree of attempt " + input.attempt.job.builds_in + R"sh(.
 logged_by_ninja() {
     find "$build/tree" -type f -name .ninja_log | while IFS= read -r log; do
         top="${log%/*}/" awk -F '\t' 'FNR > 1 { print ($4 ~ "^/" ? "" : ENVIRON["top"]) $4 }' "$log"
@@ -80,7 +81,7 @@ fi
 }
 
 Fields fields_of(const ScriptInput& input) {
-    const bool own = input.attempt.builds_in.empty();
+    const bool own = input.attempt.job.builds_in.empty();
     Fields fields = frame_fields(input);
     const Fields of_build = {
         {"stale", own ? "\"$build/venv\" " : ""},
@@ -98,24 +99,25 @@ Fields fields_of(const ScriptInput& input) {
 
 bool needs_metadata_step(const ScriptInput& input) {
     if (input.recipe.source == SourceKind::upstream) return false;  // it was built elsewhere
-    return !input.attempt.against.empty() || input.attempt.version.find('+') != std::string::npos;
+    return !input.attempt.asked.against.empty() || input.attempt.asked.version.find('+') != std::string::npos;
 }
 
 std::string render_script(const ScriptInput& input) {
     const Fields fields = fields_of(input);
-    const Accelerator* accelerator = input.site.accelerator(input.attempt.accelerator);
-    const Placeholders values = placeholders_of(
-        {input.site, input.attempt.version, input.attempt.against, input.attempt.accelerator});
+    const Accelerator* accelerator = input.site.accelerator(input.attempt.asked.accelerator);
+    const Placeholders values =
+        placeholders_of({input.site, input.attempt.asked.version, input.attempt.asked.against,
+                         input.attempt.asked.accelerator});
     std::string text = render_frame(input, fields);
-    text += render_setup(input.site, input.site.python(input.attempt.python), accelerator, "begin");
+    text += render_setup(input.site, input.site.python(input.attempt.asked.python), accelerator, "begin");
     if (input.governor.empty()) {
         const std::string cores = std::to_string(input.site.cores);
         text += render_environment({{"MAX_JOBS", cores}, {"CMAKE_BUILD_PARALLEL_LEVEL", cores}},
                                    "As many compilers at once as the site gives a job.");
     }
     const bool builds = input.recipe.source != SourceKind::upstream;
-    text += render_exports(exports_of_job(input.site, accelerator,
-                                          own_environment(input.recipe, input.attempt.purpose), values));
+    text += render_exports(exports_of_job(
+        input.site, accelerator, own_environment(input.recipe, input.attempt.asked.purpose), values));
     text += fill(venv_part, fields);
     if (builds) {
         text += fill(requirements_part, fields);

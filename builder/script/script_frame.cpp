@@ -14,7 +14,7 @@ using base::quote_shell;
 
 constexpr std::string_view opening = R"sh(#!/bin/bash
 # {{title}}
-# Attempt {{attempt}}, number {{number}} of task {{task}}.
+# Attempt {{attempt}}, number {{number}} of cell {{cell}}.
 set -eu -o pipefail
 
 attempt={{attempt}}
@@ -84,16 +84,16 @@ constexpr std::string_view durable_wheel =
 )sh";
 
 Placeholders values_of(const ScriptInput& input) {
-    return placeholders_of(
-        {input.site, input.attempt.version, input.attempt.against, input.attempt.accelerator});
+    return placeholders_of({input.site, input.attempt.asked.version, input.attempt.asked.against,
+                            input.attempt.asked.accelerator});
 }
 
 std::string title(const ScriptInput& input) {
-    const std::string tested = input.attempt.purpose == Purpose::build
+    const std::string tested = input.attempt.asked.purpose == Purpose::build
                                    ? ""
-                                   : std::string(purpose_text(input.attempt.purpose)) + " of ";
-    return tested + input.attempt.package + " " + input.attempt.version + " for Python " +
-           input.attempt.python + " on " + input.site.name +
+                                   : std::string(purpose_text(input.attempt.asked.purpose)) + " of ";
+    return tested + input.attempt.asked.package + " " + input.attempt.asked.version + " for Python " +
+           input.attempt.asked.python + " on " + input.site.name +
            ", rendered by wheelyard-builder " WHEELYARD_VERSION;
 }
 
@@ -116,19 +116,19 @@ std::string fill(std::string_view part, const Fields& fields) {
 }
 
 Fields frame_fields(const ScriptInput& input) {
-    const bool builds = input.attempt.purpose == Purpose::build;
-    const bool asks_site = (!input.attempt.against.empty() || !builds) && input.site.registry;
-    return {
-        {"title", title(input)},
-        {"attempt", input.attempt.id},
-        {"number", std::to_string(input.attempt.number)},
-        {"task", input.attempt.task},
-        {"folder", quote_shell(input.folder.root.string())},
-        {"build", input.attempt.builds_in.empty() ? "$folder" : quote_shell(input.folder.build().string())},
-        {"python", quote_shell(input.python.string())},
-        {"index",
-         asks_site ? "--extra-index-url " + quote_shell(input.site.registry->simple_url()) + " " : ""},
-        {"durable", builds ? std::string(durable_wheel) : ""}};
+    const bool builds = input.attempt.asked.purpose == Purpose::build;
+    const bool asks_site = (!input.attempt.asked.against.empty() || !builds) && input.site.registry;
+    return {{"title", title(input)},
+            {"attempt", input.attempt.id},
+            {"number", std::to_string(input.attempt.number)},
+            {"cell", input.attempt.asked.cell},
+            {"folder", quote_shell(input.folder.root.string())},
+            {"build",
+             input.attempt.job.builds_in.empty() ? "$folder" : quote_shell(input.folder.build().string())},
+            {"python", quote_shell(input.python.string())},
+            {"index",
+             asks_site ? "--extra-index-url " + quote_shell(input.site.registry->simple_url()) + " " : ""},
+            {"durable", builds ? std::string(durable_wheel) : ""}};
 }
 
 Environment own_environment(const Recipe& recipe, Purpose purpose) {
@@ -148,13 +148,14 @@ std::string render_frame(const ScriptInput& input, const Fields& fields) {
 }
 
 std::string render_wheelhouse_frame(const ScriptInput& input, const Fields& fields) {
-    const Accelerator* accelerator = input.site.accelerator(input.attempt.accelerator);
+    const Accelerator* accelerator = input.site.accelerator(input.attempt.asked.accelerator);
     std::string text = "folder=" + quote_shell(input.folder.root.string()) +
                        "\nbuild=" + quote_shell(input.folder.build().string()) +
                        "\npython=" + quote_shell(input.python.string()) + "\n";
-    text += render_setup(input.site, input.site.python(input.attempt.python), accelerator, "");
-    const std::string exports = render_exports(exports_of_build(
-        input.site, accelerator, own_environment(input.recipe, input.attempt.purpose), values_of(input)));
+    text += render_setup(input.site, input.site.python(input.attempt.asked.python), accelerator, "");
+    const std::string exports = render_exports(
+        exports_of_build(input.site, accelerator, own_environment(input.recipe, input.attempt.asked.purpose),
+                         values_of(input)));
     // Packages built here use the same variables as the job.
     if (!exports.empty()) text += "\nset +u # a variable of jobs is empty here\n" + exports + "set -u\n";
     text += fill(online_pip, fields);

@@ -16,7 +16,7 @@ using Fields = std::vector<std::pair<std::string, std::string>>;
 // has every field of the part.
 [[nodiscard]] std::string fill(std::string_view part, const Fields& fields);
 
-// Returns title, attempt, number, task, folder, build, python, index, durable.
+// Returns title, attempt, number, cell, folder, build, python, index, durable.
 [[nodiscard]] Fields frame_fields(const ScriptInput& input);
 
 // The recipe's build variables; empty for an upstream wheel and for a test, which build nothing.

@@ -105,7 +105,7 @@ std::string render_install(const ScriptInput& input, std::string_view command) {
     }
     if (input.recipe.front_end == "build") text += " build";
     if (needs_metadata_step(input) && (text + " ").find(" wheel ") == std::string::npos) text += " wheel";
-    if (!input.attempt.against.empty()) text += " " + quote_shell(input.attempt.against);
+    if (!input.attempt.asked.against.empty()) text += " " + quote_shell(input.attempt.asked.against);
     const auto& hashed = input.hashed_files;
     for (const auto& file : input.recipe.requirements_files) {
         if (std::find(hashed.begin(), hashed.end(), file) == hashed.end())
@@ -120,7 +120,7 @@ std::string render_asking(const ScriptInput& input) {
 }
 
 std::string render_needs(const ScriptInput& input) {
-    const std::string& against = input.attempt.against;
+    const std::string& against = input.attempt.asked.against;
     const std::string name = against.substr(0, std::min(against.size(), against.find("==")));
     return fill(needs_part, {{"against", quote_shell(name)},
                              {"back_end", asks_back_end(input) ? input.attempt.source.back_end : ""},

@@ -74,7 +74,7 @@ done
     }
     once += render_lines("before", recipe.before, values);
     std::string text;
-    if (!once.empty() && input.attempt.builds_in.empty()) text = once;
+    if (!once.empty() && input.attempt.job.builds_in.empty()) text = once;
     return text + render_lines("configure", recipe.configure, values);
 }
 
@@ -94,7 +94,7 @@ std::string render_build_step(const ScriptInput& input, const std::string& gover
                   "\"$folder/wheelhouse\" "
                 : render_upstream_download(recipe);
         return text + "mkdir -p \"$folder/wheel\"\n" + words + "\\\n    --dest \"$folder/wheel\" " +
-               quote_shell(recipe.package + "==" + input.attempt.version) + "\n";
+               quote_shell(recipe.package + "==" + input.attempt.asked.version) + "\n";
     }
     text += governor;
     if (recipe.front_end == "setup-py")
@@ -110,8 +110,8 @@ std::string render_build_step(const ScriptInput& input, const std::string& gover
 std::string render_metadata_step(const ScriptInput& input) {
     if (!needs_metadata_step(input)) return "";
     const std::string text =
-        base::replace_all(metadata_part, "{{version}}", quote_shell(input.attempt.version));
-    return base::replace_all(text, "{{pin}}", quote_shell(input.attempt.against));
+        base::replace_all(metadata_part, "{{version}}", quote_shell(input.attempt.asked.version));
+    return base::replace_all(text, "{{pin}}", quote_shell(input.attempt.asked.against));
 }
 
 std::string render_smoke_step(const ScriptInput& input, const Placeholders& values) {

@@ -15,7 +15,7 @@ using base::quote_shell;
 // Downloads an upstream wheel and its requirements. The wheel is named by its file, because by name pip might
 // also take another index's build of the same version.
 std::string render_upstream(const ScriptInput& input, const std::string& extra) {
-    const std::string wheel = quote_shell(input.recipe.package + "==" + input.attempt.version);
+    const std::string wheel = quote_shell(input.recipe.package + "==" + input.attempt.asked.version);
     return render_upstream_download(input.recipe) + "--dest \"$folder/wheelhouse\" " + wheel + "\n" +
            "pip_wheel \"$folder\"/wheelhouse/*.whl" + extra + "\n";
 }
@@ -35,7 +35,8 @@ std::string render_built(const ScriptInput& input, const std::string& extra) {
 }  // namespace
 
 std::string render_wheelhouse_script(const ScriptInput& input) {
-    const std::string against = input.attempt.against.empty() ? "" : " " + quote_shell(input.attempt.against);
+    const std::string against =
+        input.attempt.asked.against.empty() ? "" : " " + quote_shell(input.attempt.asked.against);
     const std::string extra = against + render_test_requires(input.recipe);
     const bool builds = input.recipe.source != SourceKind::upstream;
     return render_wheelhouse_frame(input, frame_fields(input)) +

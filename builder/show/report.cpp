@@ -61,7 +61,7 @@ std::string render_plan(const Plan& plan, bool explain) {
 std::string render_plan_json(const Plan& plan) {
     Json cells = Json::array();
     for (const auto& cell : plan.cells) {
-        cells.push(Json::object({{"task", cell.task},
+        cells.push(Json::object({{"cell", cell.name},
                                  {"purpose", purpose_text(cell.purpose)},
                                  {"package", cell.package},
                                  {"version", cell.version},
@@ -100,12 +100,12 @@ std::string render_activity(const AttemptView& view) {
     const std::string bar = attempt.state == State::running ? render_bar(view.progress, bar_width) : "";
     if (!bar.empty()) text += " " + bar;
     text += waiting_suffix(attempt.waiting);
-    if (attempt.governed && (attempt.failure || attempt.governed->retries() > 0))
-        text += ", governed: " + wire::describe(*attempt.governed);
+    if (attempt.job.governed && (attempt.failure || attempt.job.governed->retries() > 0))
+        text += ", governed: " + wire::describe(*attempt.job.governed);
     if (attempt.failure) {
         text += " in " + attempt.failure->phase + ": " + attempt.failure->error.sentence;
         if (!attempt.failure->first_error.empty()) text += " [" + attempt.failure->first_error + "]";
-        if (attempt.tree_removed != 0) text += " (build tree removed: a retry starts from scratch)";
+        if (attempt.tree.removed != 0) text += " (build tree removed: a retry starts from scratch)";
     }
     if (attempt.superseded) text += " (superseded by retry)";
     if (!view.claimed_task.empty()) text += " (task " + view.claimed_task + " of the registry)";
@@ -117,7 +117,7 @@ std::string render_status(const std::vector<AttemptView>& attempts, base::UnixMi
     std::vector<base::TableRow> rows = {{"ATTEMPT", "TASK", "NO", "SINCE", "WHAT"}};
     for (const auto& view : attempts) {
         const auto& attempt = view.attempt;
-        rows.push_back({attempt.id, attempt.task, std::to_string(attempt.number),
+        rows.push_back({attempt.id, attempt.asked.cell, std::to_string(attempt.number),
                         base::render_duration_ms((now - attempt.changed) / 1000), render_activity(view)});
     }
     return base::printable(base::render_table(rows));

@@ -21,7 +21,7 @@ struct Python {
     wheel::Environment environment;
     std::vector<wheel::Tag> tags;  // the tags that pip accepts, best first
 
-    // "cp311", "cp313t", "pp310": the Python part of a task id.
+    // "cp311", "cp313t", "pp310": the Python part of a cell's name.
     [[nodiscard]] std::string tag() const;
 };
 

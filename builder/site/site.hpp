@@ -156,9 +156,9 @@ struct Site {
     HardwareTestSettings hardware_tests;
     int max_jobs = 1;
     int cores = 1;                                      // per job
-    int max_attempts = default_max_attempts;            // per task, not counting the next two kinds
-    int max_preemptions = default_max_preemptions;      // per task
-    int max_node_failures = default_max_node_failures;  // per task
+    int max_attempts = default_max_attempts;            // per cell, not counting the next two kinds
+    int max_preemptions = default_max_preemptions;      // per cell
+    int max_node_failures = default_max_node_failures;  // per cell
     std::int64_t memory_mib = 0;            // of a job's first attempt; 0: the scheduler's default
     std::int64_t max_memory_mib = 0;        // limit for retries of a build that ran out of memory
     std::int64_t minutes = 0;               // of a job's first attempt; 0: max_walltime_minutes

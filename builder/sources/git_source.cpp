@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "builder/attempt/leftovers.hpp"
 #include "builder/attempt/limits.hpp"
+#include "builder/attempt/temporary_files.hpp"
 #include "builder/doctor/last_words.hpp"
 #include "builder/sources/limits.hpp"
 #include "builder/sources/login_step.hpp"
@@ -110,25 +110,26 @@ base::Result<std::vector<wheel::Version>> GitSource::versions(const Recipe& reci
 }
 
 base::Result<SourceRecord> GitSource::fetch(const Recipe& recipe, const std::string& version,
-                                            const base::Breathe& breathe) {
-    return fetch(recipe.url, tag_of(recipe, version), breathe);
+                                            const base::KeepAlive& keep_alive) {
+    return fetch(recipe.url, tag_of(recipe, version), keep_alive);
 }
 
 base::Result<SourceRecord> GitSource::fetch(const std::string& url, const std::string& tag,
-                                            const base::Breathe& breathe) {
+                                            const base::KeepAlive& keep_alive) {
     SourceRecord source;
     source.kind = "git";
     source.origin = url + "@" + tag;
     source.filename = repository_name(url) + "-" + base::sha256_hex(source.origin).substr(0, 12);
     const fs::path folder = directory_ / source.filename;
-    if (is_outdated(folder, url, tag)) WHEELYARD_TRY(free_space(folder, breathe));  // the clone is outdated
+    if (is_outdated(folder, url, tag))
+        WHEELYARD_TRY(free_space(folder, keep_alive));  // the clone is outdated
     // The trap removes an incomplete clone: the next try cannot use it, and trim_cache() does not count it.
     const std::string clone =
         "trap 'test -e commit || rm -rf tree' EXIT\nrm -rf tree\ngit clone --quiet --depth 1 --branch " +
         base::quote_shell(tag) + " --recurse-submodules --shallow-submodules --jobs 4 -- " +
         base::quote_shell(url) + " tree" + std::string(describe_script);
     WHEELYARD_TRY(
-        advance_login_step({folder, "clone", "exec > commit.aside\n" + clone + "mv commit.aside commit\n",
+        advance_login_step({folder, "clone", "exec > commit.tmp\n" + clone + "mv commit.tmp commit\n",
                             environment_, "cloning " + source.origin, max_walltime_minutes_ * 60},
                            clock_));
     WHEELYARD_ASSIGN(const auto commit, base::read_file(folder / "commit", max_record_bytes));
@@ -154,7 +155,7 @@ bool GitSource::is_outdated(const fs::path& folder, const std::string& url, cons
 }
 
 base::Status GitSource::unpack(const SourceRecord& source, const fs::path& tree,
-                               const base::Breathe& breathe) const {
+                               const base::KeepAlive& keep_alive) const {
     const fs::path folder = directory_ / source.filename;
     const auto whole = bash_in(folder, std::string(describe_script), environment_);
     const bool is_gone = !whole && whole.error().os_error == ENOENT;
@@ -162,12 +163,12 @@ base::Status GitSource::unpack(const SourceRecord& source, const fs::path& tree,
     // A slow file system is not a damaged clone.
     if (whole && whole->timed_out) return base::fail_errno("checking the clone", folder.native(), ETIMEDOUT);
     if (is_gone || whole->exit_code != 0 || base::sha256_hex(whole->out) != source.sha256) {
-        WHEELYARD_TRY(free_space(folder, breathe));
+        WHEELYARD_TRY(free_space(folder, keep_alive));
         return base::fail_as(
             base::ErrorKind::missing, base::Recovery::retry,
             {"source.cache", "A clone was changed or damaged", folder.string(), "it is cloned again"});
     }
-    return copy_source(folder / "tree", tree, breathe);
+    return copy_source(folder / "tree", tree, keep_alive);
 }
 
 }  // namespace wheelyard::builder

@@ -14,8 +14,8 @@
 #include "builder/attempt/limits.hpp"
 #include "builder/site/environment.hpp"
 #include "builder/site/recipe.hpp"
-#include "lib/base/breathe.hpp"
 #include "lib/base/clock.hpp"
+#include "lib/base/keep_alive.hpp"
 #include "lib/base/result.hpp"
 #include "lib/wheel/version.hpp"
 
@@ -30,14 +30,14 @@ class GitSource {
     // Clones unless a complete clone of the remote's current commit exists. Fills origin, filename (the clone's
     // folder) and sha256 (of the commits). Errors: as advance_login_step, and "source.git".
     [[nodiscard]] base::Result<SourceRecord> fetch(const Recipe& recipe, const std::string& version,
-                                                   const base::Breathe& breathe);
+                                                   const base::KeepAlive& keep_alive);
     // The same for any repository; `tag` may be a branch.
     [[nodiscard]] base::Result<SourceRecord> fetch(const std::string& url, const std::string& tag,
-                                                   const base::Breathe& breathe);
+                                                   const base::KeepAlive& keep_alive);
     // Copies the clone into `tree`, as copy_source. Error "source.cache": the clone was damaged and has been
     // removed.
     [[nodiscard]] base::Status unpack(const SourceRecord& source, const std::filesystem::path& tree,
-                                      const base::Breathe& breathe) const;
+                                      const base::KeepAlive& keep_alive) const;
     // The versions that the repository's tags name.
     [[nodiscard]] base::Result<std::vector<wheel::Version>> versions(const Recipe& recipe) const;
 

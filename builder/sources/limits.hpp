@@ -8,7 +8,7 @@
 
 namespace wheelyard::builder {
 
-inline constexpr std::size_t copy_piece_bytes = base::mib;  // copied between two calls of `breathe`
+inline constexpr std::size_t copy_piece_bytes = base::mib;  // copied between two calls of `keep_alive`
 inline constexpr std::int64_t cache_rest_ms = 60 * 60'000;  // a source used more recently is not removed
 inline constexpr std::uint64_t max_source_bytes = 8 * base::gib;
 inline constexpr std::uint64_t max_pyproject_bytes = base::mib;

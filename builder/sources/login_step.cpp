@@ -38,9 +38,9 @@ wait "$work"
 code=$?
 kill -KILL -- "-$work" 2> /dev/null # its remaining processes
 test "$SECONDS" -lt {{max_s}} || test "$code" -eq 0 || code={{time_is_over}}
-echo "$code" > {{name}}.end.aside
+echo "$code" > {{name}}.end.tmp
 kill "$!"
-mv {{name}}.end.aside {{name}}.end
+mv {{name}}.end.tmp {{name}}.end
 )sh";
 
 constexpr std::string_view time_is_over = "124";  // exit status of timeout(1)

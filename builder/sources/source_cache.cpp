@@ -6,8 +6,8 @@
 #include <string>
 #include <utility>
 
-#include "builder/attempt/leftovers.hpp"
 #include "builder/attempt/limits.hpp"
+#include "builder/attempt/temporary_files.hpp"
 #include "builder/sources/limits.hpp"
 #include "lib/base/file.hpp"
 #include "lib/base/text.hpp"
@@ -98,7 +98,7 @@ std::vector<CacheEntry> choose_to_remove(std::vector<CacheEntry> entries, std::u
 }
 
 base::Result<std::vector<CacheEntry>> trim_cache(const fs::path& sources, std::uint64_t max_bytes,
-                                                 const base::Breathe& breathe) {
+                                                 const base::KeepAlive& keep_alive) {
     const auto rest_after = fs::file_time_type::clock::now() - std::chrono::milliseconds(cache_rest_ms);
     auto chosen = choose_to_remove(list_cache(sources), max_bytes, rest_after);
     for (const auto& entry : chosen) {
@@ -106,7 +106,7 @@ base::Result<std::vector<CacheEntry>> trim_cache(const fs::path& sources, std::u
         // Rename first: a removal that is killed must not leave half a clone under its name.
         const fs::path renamed = sources / ("incoming-old-" + entry.folder.filename().string());
         fs::rename(entry.folder, renamed, ignored);
-        WHEELYARD_TRY(free_space(renamed, breathe));
+        WHEELYARD_TRY(free_space(renamed, keep_alive));
     }
     return chosen;
 }

@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "lib/base/breathe.hpp"
+#include "lib/base/keep_alive.hpp"
 #include "lib/base/result.hpp"
 
 namespace wheelyard::builder {
@@ -37,9 +37,9 @@ void mark_used(const std::filesystem::path& entry);
                                                        std::filesystem::file_time_type rest_after);
 
 // Reduces the cache under `sources` to `max_bytes`; the caller holds the agent's lock. Returns the removed
-// entries. An entry that cannot be removed is skipped. Errors: those of `breathe`.
+// entries. An entry that cannot be removed is skipped. Errors: those of `keep_alive`.
 [[nodiscard]] base::Result<std::vector<CacheEntry>> trim_cache(const std::filesystem::path& sources,
                                                                std::uint64_t max_bytes,
-                                                               const base::Breathe& breathe);
+                                                               const base::KeepAlive& keep_alive);
 
 }  // namespace wheelyard::builder

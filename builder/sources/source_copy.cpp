@@ -23,7 +23,7 @@ constexpr std::array<int, 10> lasting = {EACCES, EPERM,  ENOENT, ENOTDIR,      E
                                          EINVAL, EISDIR, ELOOP,  ENAMETOOLONG, EFBIG};
 
 base::Status copy_file(const fs::path& from, const fs::path& to, fs::perms mode,
-                       const base::Breathe& breathe) {
+                       const base::KeepAlive& keep_alive) {
     WHEELYARD_ASSIGN(const auto reader, base::FileReader::open(from));
     WHEELYARD_ASSIGN(auto file, base::create_new(to, static_cast<mode_t>(mode & fs::perms::all)));
     auto copied = base::for_each_piece(reader, copy_piece_bytes, [&](std::string_view piece) -> base::Status {
@@ -31,7 +31,7 @@ base::Status copy_file(const fs::path& from, const fs::path& to, fs::perms mode,
             written.error().value = to.native();
             return written;
         }
-        return base::take_breath(breathe);
+        return base::renew_or_abort(keep_alive);
     });
     if (copied) return base::close_file(std::move(file), to.native());
     base::Error& error = copied.error();
@@ -39,10 +39,11 @@ base::Status copy_file(const fs::path& from, const fs::path& to, fs::perms mode,
     return copied;
 }
 
-base::Status copy_entry(const fs::directory_entry& entry, const fs::path& to, const base::Breathe& breathe) {
+base::Status copy_entry(const fs::directory_entry& entry, const fs::path& to,
+                        const base::KeepAlive& keep_alive) {
     std::error_code error;
     const fs::file_status status = entry.symlink_status(error);
-    if (fs::is_regular_file(status)) return copy_file(entry.path(), to, status.permissions(), breathe);
+    if (fs::is_regular_file(status)) return copy_file(entry.path(), to, status.permissions(), keep_alive);
     if (fs::is_symlink(status)) {
         fs::copy_symlink(entry.path(), to, error);
     } else if (fs::is_directory(status)) {
@@ -54,13 +55,13 @@ base::Status copy_entry(const fs::directory_entry& entry, const fs::path& to, co
     return {};
 }
 
-base::Status copy_folder(const fs::path& from, const fs::path& to, const base::Breathe& breathe) {
+base::Status copy_folder(const fs::path& from, const fs::path& to, const base::KeepAlive& keep_alive) {
     std::error_code error;
     fs::recursive_directory_iterator entry(from, error);
     if (!error) fs::create_directory(to, from, error);
     for (; !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
-        WHEELYARD_TRY(base::take_breath(breathe));
-        WHEELYARD_TRY(copy_entry(*entry, to / entry->path().lexically_relative(from), breathe));
+        WHEELYARD_TRY(base::renew_or_abort(keep_alive));
+        WHEELYARD_TRY(copy_entry(*entry, to / entry->path().lexically_relative(from), keep_alive));
     }
     if (error) return base::fail_errno("copy", from.native(), error.value());
     return {};
@@ -68,8 +69,8 @@ base::Status copy_folder(const fs::path& from, const fs::path& to, const base::B
 
 }  // namespace
 
-base::Status copy_source(const fs::path& from, const fs::path& to, const base::Breathe& breathe) {
-    auto copied = copy_folder(from, to, breathe);
+base::Status copy_source(const fs::path& from, const fs::path& to, const base::KeepAlive& keep_alive) {
+    auto copied = copy_folder(from, to, keep_alive);
     if (copied) return {};
     if (copied.error().kind == base::ErrorKind::lost) return copied;  // the lock's error, not the source's
     return base::fail(copy_error(std::move(copied.error())));

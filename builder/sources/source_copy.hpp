@@ -4,16 +4,16 @@
 
 #include <filesystem>
 
-#include "lib/base/breathe.hpp"
+#include "lib/base/keep_alive.hpp"
 #include "lib/base/result.hpp"
 
 namespace wheelyard::builder {
 
 // Copies the files, folders and symbolic links (not followed) of `from` into the new folder `to`, with their
-// modes restricted by the umask. Calls `breathe` before each entry and after each piece of a file. Errors: those
-// of copy_error and of `breathe`.
+// modes restricted by the umask. Calls `keep_alive` before each entry and after each piece of a file. Errors: those
+// of copy_error and of `keep_alive`.
 [[nodiscard]] base::Status copy_source(const std::filesystem::path& from, const std::filesystem::path& to,
-                                       const base::Breathe& breathe);
+                                       const base::KeepAlive& keep_alive);
 
 // Converts a file system error: "source.unreadable" if the source itself is at fault; otherwise the error keeps
 // its code ("os.ENOSPC", "os.ESTALE" …), because another try may succeed.

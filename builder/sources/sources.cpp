@@ -3,7 +3,7 @@
 
 #include <cerrno>
 
-#include "builder/attempt/leftovers.hpp"
+#include "builder/attempt/temporary_files.hpp"
 #include "builder/sources/build_system.hpp"
 #include "builder/sources/limits.hpp"
 #include "builder/sources/source_cache.hpp"
@@ -26,9 +26,9 @@ namespace fs = std::filesystem;
 
 // Removes a partial tree: on a full disk it would leave no room for the journal to record the wait.
 template <typename Work>
-base::Status whole_or_nothing(const fs::path& tree, const base::Breathe& breathe, Work work) {
+base::Status whole_or_nothing(const fs::path& tree, const base::KeepAlive& keep_alive, Work work) {
     auto done = work();
-    if (!done && done.error().os_error != 0) WHEELYARD_TRY(free_space(tree, breathe));
+    if (!done && done.error().os_error != 0) WHEELYARD_TRY(free_space(tree, keep_alive));
     return done;
 }
 
@@ -93,12 +93,12 @@ base::Result<SdistOffers> Sources::offers(const Recipe& recipe) {
     return found;
 }
 
-base::Status Sources::sweep(const base::Breathe& breathe) const {
-    return sweep_temp_dirs(directory_, "incoming", breathe);
+base::Status Sources::sweep(const base::KeepAlive& keep_alive) const {
+    return sweep_temp_dirs(directory_, "incoming", keep_alive);
 }
 
-base::Status Sources::trim(std::uint64_t max_bytes, const base::Breathe& breathe) const {
-    WHEELYARD_TRY(trim_cache(directory_, max_bytes, breathe));
+base::Status Sources::trim(std::uint64_t max_bytes, const base::KeepAlive& keep_alive) const {
+    WHEELYARD_TRY(trim_cache(directory_, max_bytes, keep_alive));
     return {};
 }
 
@@ -122,7 +122,7 @@ base::Status Sources::adopt(const fs::path& file, const std::string& expected, S
 }
 
 base::Status Sources::fetch_file(const SdistOffer& offer, SourceRecord& source,
-                                 const base::Breathe& breathe) {
+                                 const base::KeepAlive& keep_alive) {
     if (!offer.sha256.empty()) {
         source.sha256 = offer.sha256;
         const auto there = base::sha256_hex_of_file(cached(source));
@@ -142,7 +142,7 @@ base::Status Sources::fetch_file(const SdistOffer& offer, SourceRecord& source,
                 copy_error(base::fail_errno("copy", offer.file.native(), error.value()).value()));
     } else {
         const io::HttpProgress progress = [&](std::uint64_t, std::uint64_t) {
-            return base::take_breath(breathe).has_value();
+            return base::renew_or_abort(keep_alive).has_value();
         };
         WHEELYARD_ASSIGN(const auto answer, http_.download(offer.url, file, max_source_bytes, progress));
         if (answer.status != 200) {
@@ -158,7 +158,7 @@ base::Status Sources::fetch_file(const SdistOffer& offer, SourceRecord& source,
 }
 
 base::Result<SourceRecord> Sources::fetch_sdist(const Recipe& recipe, const std::string& version,
-                                                const base::Breathe& breathe) {
+                                                const base::KeepAlive& keep_alive) {
     const std::string exact = recipe.labelled ? without_label(version) : version;
     WHEELYARD_ASSIGN(const auto wanted, wheel::Version::parse(exact));
     WHEELYARD_ASSIGN(const auto found, offers(recipe.package));
@@ -183,15 +183,15 @@ base::Result<SourceRecord> Sources::fetch_sdist(const Recipe& recipe, const std:
                           "check why the file differs; if the recipe is wrong, fix its sha256");
     }
     if (!pinned.empty()) checked.sha256 = pinned;
-    WHEELYARD_TRY(fetch_file(checked, source, breathe));
+    WHEELYARD_TRY(fetch_file(checked, source, keep_alive));
     return source;
 }
 
 base::Result<SourceRecord> Sources::fetch(const Recipe& recipe, const std::string& version,
-                                          const base::Breathe& breathe) {
-    if (recipe.source == SourceKind::sdist) return fetch_sdist(recipe, version, breathe);
+                                          const base::KeepAlive& keep_alive) {
+    if (recipe.source == SourceKind::sdist) return fetch_sdist(recipe, version, keep_alive);
     if (recipe.source == SourceKind::git) {
-        if (git_) return git_->fetch(recipe, version, breathe);
+        if (git_) return git_->fetch(recipe, version, keep_alive);
         return base::fail("source.git", "git is not available to clone with", recipe.url);
     }
     SourceRecord source;
@@ -223,44 +223,45 @@ base::Result<SourceRecord> Sources::fetch(const Recipe& recipe, const std::strin
     if (!is_file_name(source.filename))
         return base::fail("source.name", "The tarball's URL does not end in a file name", offer.place);
     source.origin = offer.place;
-    WHEELYARD_TRY(fetch_file(offer, source, breathe));
+    WHEELYARD_TRY(fetch_file(offer, source, keep_alive));
     return source;
 }
 
-base::Status Sources::put_beside(const Recipe& recipe, const fs::path& build, const base::Breathe& breathe) {
+base::Status Sources::put_beside(const Recipe& recipe, const fs::path& build,
+                                 const base::KeepAlive& keep_alive) {
     for (const auto& one : recipe.beside) {
         if (!git_) return base::fail("source.git", "git is not available to clone with", one.url);
         const fs::path into = build / "beside" / one.name;
         std::error_code error;
         if (fs::exists(into, error)) continue;
-        WHEELYARD_ASSIGN(const auto source, git_->fetch(one.url, one.tag, breathe));
-        const fs::path temporary = into.string() + ".aside";
-        WHEELYARD_TRY(base::remove_tree(temporary, breathe));
+        WHEELYARD_ASSIGN(const auto source, git_->fetch(one.url, one.tag, keep_alive));
+        const fs::path temporary = into.string() + ".tmp";
+        WHEELYARD_TRY(base::remove_tree(temporary, keep_alive));
         WHEELYARD_TRY(base::make_directories(into.parent_path()));
-        WHEELYARD_TRY(
-            whole_or_nothing(temporary, breathe, [&] { return git_->unpack(source, temporary, breathe); }));
+        WHEELYARD_TRY(whole_or_nothing(temporary, keep_alive,
+                                       [&] { return git_->unpack(source, temporary, keep_alive); }));
         WHEELYARD_TRY(base::rename_durably(temporary, into));
     }
     return {};
 }
 
 base::Status Sources::unpack(const Recipe& recipe, SourceRecord& source, const fs::path& tree,
-                             const base::Breathe& breathe) const {
-    return whole_or_nothing(tree, breathe, [&] { return fill(recipe, source, tree, breathe); });
+                             const base::KeepAlive& keep_alive) const {
+    return whole_or_nothing(tree, keep_alive, [&] { return fill(recipe, source, tree, keep_alive); });
 }
 
 base::Status Sources::fill(const Recipe& recipe, SourceRecord& source, const fs::path& tree,
-                           const base::Breathe& breathe) const {
-    WHEELYARD_TRY(base::remove_tree(tree, breathe));
+                           const base::KeepAlive& keep_alive) const {
+    WHEELYARD_TRY(base::remove_tree(tree, keep_alive));
     WHEELYARD_TRY(base::make_directories(tree));
     if (recipe.source == SourceKind::upstream) return {};  // nothing to build
     if (recipe.source == SourceKind::git) {
         source.folder = recipe.package;
-        WHEELYARD_TRY(git_ ? git_->unpack(source, tree / source.folder, breathe)
+        WHEELYARD_TRY(git_ ? git_->unpack(source, tree / source.folder, keep_alive)
                            : base::fail("source.git", "git is not available to clone with", recipe.url));
     } else if (recipe.source == SourceKind::path) {
         source.folder = recipe.package;
-        WHEELYARD_TRY(copy_source(recipe.path, tree / source.folder, breathe));
+        WHEELYARD_TRY(copy_source(recipe.path, tree / source.folder, keep_alive));
     } else {
         // Scratch file systems purge and truncate files, so the digest is checked again.
         const auto digest = base::sha256_hex_of_file(cached(source));
@@ -274,7 +275,7 @@ base::Status Sources::fill(const Recipe& recipe, SourceRecord& source, const fs:
                                              : "A downloaded source was changed or damaged",
                                   cached(source).string(), "it is downloaded again"});
         }
-        WHEELYARD_ASSIGN(const auto names, io::unpack(cached(source), tree, {}, breathe));
+        WHEELYARD_ASSIGN(const auto names, io::unpack(cached(source), tree, {}, keep_alive));
         std::error_code error;
         if (names.size() != 1 || !fs::is_directory(tree / names.front(), error)) {
             return base::fail("source.layout", "A source archive must hold exactly one folder at its top",

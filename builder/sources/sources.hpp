@@ -16,7 +16,7 @@
 #include "builder/site/recipe.hpp"
 #include "builder/sources/git_source.hpp"
 #include "builder/sources/places.hpp"
-#include "lib/base/breathe.hpp"
+#include "lib/base/keep_alive.hpp"
 #include "lib/base/result.hpp"
 #include "lib/io/http_client.hpp"
 #include "lib/simple/page.hpp"
@@ -44,33 +44,35 @@ class Sources {
 
     // Finds a source, downloads it into the cache and checks it. Fills kind, origin, filename and sha256. Idempotent.
     [[nodiscard]] base::Result<SourceRecord> fetch(const Recipe& recipe, const std::string& version,
-                                                   const base::Breathe& breathe);
+                                                   const base::KeepAlive& keep_alive);
     // Unpacks (or copies) into the new folder `tree` and reads the build system. Idempotent. Error
     // "source.cache": the download was missing or damaged and has been removed; fetch it again. Other errors: as
     // copy_source.
     [[nodiscard]] base::Status unpack(const Recipe& recipe, SourceRecord& source,
-                                      const std::filesystem::path& tree, const base::Breathe& breathe) const;
+                                      const std::filesystem::path& tree,
+                                      const base::KeepAlive& keep_alive) const;
 
     // Puts the recipe's additional repositories into BUILD/beside/NAME; existing ones are kept. Errors: those of
     // fetch and unpack.
     [[nodiscard]] base::Status put_beside(const Recipe& recipe, const std::filesystem::path& build,
-                                          const base::Breathe& breathe);
+                                          const base::KeepAlive& keep_alive);
 
     // Removes unfinished downloads of a killed agent; the caller holds the lock.
-    [[nodiscard]] base::Status sweep(const base::Breathe& breathe) const;
+    [[nodiscard]] base::Status sweep(const base::KeepAlive& keep_alive) const;
     // Removes the least recently used entries until the cache has at most `max_bytes`; the caller holds the
     // lock.
-    [[nodiscard]] base::Status trim(std::uint64_t max_bytes, const base::Breathe& breathe) const;
+    [[nodiscard]] base::Status trim(std::uint64_t max_bytes, const base::KeepAlive& keep_alive) const;
 
   private:
     [[nodiscard]] base::Status fill(const Recipe& recipe, SourceRecord& source,
-                                    const std::filesystem::path& tree, const base::Breathe& breathe) const;
+                                    const std::filesystem::path& tree,
+                                    const base::KeepAlive& keep_alive) const;
     [[nodiscard]] base::Result<std::vector<Listing>> ask_upstream(const Recipe& recipe,
                                                                   std::vector<std::string>& asked);
     [[nodiscard]] base::Result<SourceRecord> fetch_sdist(const Recipe& recipe, const std::string& version,
-                                                         const base::Breathe& breathe);
+                                                         const base::KeepAlive& keep_alive);
     [[nodiscard]] base::Status fetch_file(const SdistOffer& offer, SourceRecord& source,
-                                          const base::Breathe& breathe);
+                                          const base::KeepAlive& keep_alive);
     [[nodiscard]] base::Status adopt(const std::filesystem::path& file, const std::string& expected,
                                      SourceRecord& source, const std::string& place);
     [[nodiscard]] std::filesystem::path cached(const SourceRecord& source) const;

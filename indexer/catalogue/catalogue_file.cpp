@@ -60,7 +60,8 @@ std::string facts_line(const std::string& facts_json) {
     return says_nothing ? "\n" : part.render() + "\n";
 }
 
-base::Status add_part(Projects& projects, const simple::CataloguePart& part, const KeepAlive& keep_alive) {
+base::Status add_part(Projects& projects, const simple::CataloguePart& part,
+                      const base::KeepAlive& keep_alive) {
     WHEELYARD_ASSIGN(const auto entries, part.entries());
     for (const auto& entry : entries) {
         WHEELYARD_TRY(keep_alive());
@@ -117,7 +118,7 @@ simple::CatalogueProject catalogue_project(const ProjectView& view) {
 base::Status update_catalogue(
     Disk& disk, const CataloguePlace& place, CatalogueUpdate update,
     const std::function<base::Result<std::vector<simple::CatalogueProject>>()>& all_projects,
-    const KeepAlive& keep_alive) {
+    const base::KeepAlive& keep_alive) {
     const fs::path base_file = place.folder / simple::catalogue_name;
     const fs::path delta_file = place.folder / simple::catalogue_delta_name;
     simple::CatalogueHead head;

@@ -39,7 +39,7 @@ struct CataloguePlace {
 [[nodiscard]] base::Status update_catalogue(
     Disk& disk, const CataloguePlace& place, CatalogueUpdate update,
     const std::function<base::Result<std::vector<simple::CatalogueProject>>()>& all_projects,
-    const KeepAlive& keep_alive);
+    const base::KeepAlive& keep_alive);
 
 // Projects that a publish run has read from the catalog (PublishSettings::on_view). If nothing was committed
 // after `serial`, the catalogues use them instead of reading the catalog again.

@@ -195,7 +195,7 @@ class Follow {
         WHEELYARD_TRY(disk_.make_directories(file.parent_path()));
         WHEELYARD_TRY(disk_.remove_leftovers(file.parent_path()));
         const fs::path temp =
-            state_folder(options_.tree) / (".aside." + base::encode_hex(base::random_bytes(8)));
+            state_folder(options_.tree) / (".tmp." + base::encode_hex(base::random_bytes(8)));
         const auto size_fetched = source_.fetch(path, temp, sha256);
         auto fetched = size_fetched ? base::Status{} : base::Status(base::fail(size_fetched.error()));
         if (fetched) fetched = disk_.link_or_copy(temp, file, sha256, [this] { return lock_.renew(); });

@@ -118,7 +118,7 @@ class SourceCatalogue {
 class FollowCatalogue {
   public:
     FollowCatalogue(Disk& disk, FollowedSource& source, const CatalogueRound& round,
-                    const FollowedCatalogue& before, const KeepAlive& keep_alive)
+                    const FollowedCatalogue& before, const base::KeepAlive& keep_alive)
         : disk_(disk),
           source_(source),
           round_(round),
@@ -246,7 +246,7 @@ class FollowCatalogue {
     Disk& disk_;
     FollowedSource& source_;
     const CatalogueRound& round_;
-    const KeepAlive& keep_alive_;
+    const base::KeepAlive& keep_alive_;
     FollowedCatalogue state_;
     SourceCatalogue source_catalogue_;
     std::optional<simple::Catalogue> own_;
@@ -257,7 +257,7 @@ class FollowCatalogue {
 
 base::Result<FollowedCatalogue> follow_catalogue(Disk& disk, FollowedSource& source,
                                                  const CatalogueRound& round, const FollowedCatalogue& before,
-                                                 const KeepAlive& keep_alive) {
+                                                 const base::KeepAlive& keep_alive) {
     return FollowCatalogue(disk, source, round, before, keep_alive).run();
 }
 

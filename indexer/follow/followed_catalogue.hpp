@@ -30,6 +30,6 @@ struct CatalogueRound {
 [[nodiscard]] base::Result<FollowedCatalogue> follow_catalogue(Disk& disk, FollowedSource& source,
                                                                const CatalogueRound& round,
                                                                const FollowedCatalogue& before,
-                                                               const KeepAlive& keep_alive);
+                                                               const base::KeepAlive& keep_alive);
 
 }  // namespace wheelyard::indexer

@@ -33,7 +33,7 @@ struct FollowedPages {
 class FollowedSource {
   public:
     // `from` ends in '/'. `keep_alive` is called now and then during requests.
-    FollowedSource(io::HttpClient& http, std::string from, KeepAlive keep_alive)
+    FollowedSource(io::HttpClient& http, std::string from, base::KeepAlive keep_alive)
         : http_(http), from_(std::move(from)), keep_alive_(std::move(keep_alive)) {}
 
     [[nodiscard]] const std::string& from() const { return from_; }
@@ -62,7 +62,7 @@ class FollowedSource {
 
     io::HttpClient& http_;
     std::string from_;
-    KeepAlive keep_alive_;
+    base::KeepAlive keep_alive_;
 };
 
 }  // namespace wheelyard::indexer

@@ -140,7 +140,7 @@ class PublishRun {
     // stale and missing. If the folder exists, it removes what a killed run staged for it.
     base::Result<std::vector<std::string>> stage_new_roots() {
         std::vector<std::string> folders;
-        const KeepAlive renew = [this] { return lock_.renew(); };
+        const base::KeepAlive renew = [this] { return lock_.renew(); };
         for (const auto& index : state_.stale_roots) {
             std::string folder = root_folder(tree_, index).native();
             WHEELYARD_ASSIGN(const bool is_there, exists(folder));

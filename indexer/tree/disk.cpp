@@ -51,7 +51,7 @@ std::string parent_of(const std::string& path) {
 
 // A name that no other process, host or thread uses. Short, because some wheel names are close to NAME_MAX.
 std::string temp_name_in(const std::string& folder) {
-    static const std::string start = ".aside." + base::encode_hex(base::random_bytes(8));
+    static const std::string start = ".tmp." + base::encode_hex(base::random_bytes(8));
     static std::atomic<std::uint64_t> count{0};
     return in_folder(folder, start + std::to_string(++count));
 }
@@ -130,7 +130,7 @@ base::Result<bool> LocalDisk::make_directories(const std::string& path) {
 }
 
 base::Status LocalDisk::link_or_copy(const std::string& blob, const std::string& to, std::string_view sha256,
-                                     const KeepAlive& keep_alive) {
+                                     const base::KeepAlive& keep_alive) {
     const Place at = place_of(to);
     const Place from = place_of_blob(blob);
     if (::linkat(from.folder, from.path, at.folder, at.path, 0) == 0) return {};
@@ -266,7 +266,7 @@ LocalDisk::~LocalDisk() {
     forget(pending_);
 }
 
-base::Status LocalDisk::stage_directory(const std::string& folder, const KeepAlive& keep_alive) {
+base::Status LocalDisk::stage_directory(const std::string& folder, const base::KeepAlive& keep_alive) {
     WHEELYARD_ASSIGN(const bool is_new, make_directories(parent_of(folder)));
     if (!is_new) WHEELYARD_TRY(remove_staged(folder, keep_alive));
     std::string actual = HiddenFolders::name_for(folder);
@@ -279,7 +279,7 @@ base::Status LocalDisk::publish_directory(const std::string& folder) {
     return sync_directory(parent_of(folder));
 }
 
-base::Status LocalDisk::remove_staged(const std::string& folder, const KeepAlive& keep_alive) {
+base::Status LocalDisk::remove_staged(const std::string& folder, const base::KeepAlive& keep_alive) {
     return HiddenFolders::remove_leftovers(folder, keep_alive);
 }
 
@@ -337,7 +337,7 @@ base::Status LocalDisk::remove_leftovers(const fs::path& folder) {
     std::vector<fs::path> leftovers;
     for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
         const std::string name = entry->path().filename().native();
-        if (name.front() == '.' && name.find(".aside.") != std::string::npos)
+        if (name.front() == '.' && name.find(".tmp.") != std::string::npos)
             leftovers.push_back(entry->path());
     }
     if (error) return base::fail_errno("readdir", folder.native(), error.value());
@@ -347,7 +347,7 @@ base::Status LocalDisk::remove_leftovers(const fs::path& folder) {
 }
 
 base::Status copy_verified(const fs::path& from, const fs::path& to, std::string_view sha256,
-                           const KeepAlive& keep_alive) {
+                           const base::KeepAlive& keep_alive) {
     WHEELYARD_ASSIGN(const auto reader, base::FileReader::open(from));
     WHEELYARD_ASSIGN(auto copy, base::FileReplacement::begin(to, file_mode));
     base::Digest digest(base::DigestKind::sha256);

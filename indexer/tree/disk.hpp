@@ -37,7 +37,8 @@ class Disk {
     // against `sha256`, fsynced and renamed. Replaces an existing `to`. Durable after the next
     // sync_directory.
     [[nodiscard]] virtual base::Status link_or_copy(const std::string& blob, const std::string& to,
-                                                    std::string_view sha256, const KeepAlive& keep_alive) = 0;
+                                                    std::string_view sha256,
+                                                    const base::KeepAlive& keep_alive) = 0;
     [[nodiscard]] virtual base::Status sync_directory(const std::string& path) = 0;
     // Atomic: readers see the old bytes or the new ones. Durable after the next sync_directory.
     [[nodiscard]] virtual base::Status replace(const std::filesystem::path& path, std::string_view bytes) = 0;
@@ -63,14 +64,14 @@ class Disk {
     // renames it, paths below `folder` lead there. Readers do not see it, so its files are written under
     // their final names and synced as elsewhere. Removes what killed runs staged for the same name first.
     [[nodiscard]] virtual base::Status stage_directory(const std::string& folder,
-                                                       const KeepAlive& keep_alive) = 0;
+                                                       const base::KeepAlive& keep_alive) = 0;
     // The contents must be durable, so not between begin_bulk and end_bulk. The new name is durable on
     // return.
     [[nodiscard]] virtual base::Status publish_directory(const std::string& folder) = 0;
     // Removes what killed runs staged for `folder`, which exists by now. The caller must hold the tree's
     // lock.
     [[nodiscard]] virtual base::Status remove_staged(const std::string& folder,
-                                                     const KeepAlive& keep_alive) = 0;
+                                                     const base::KeepAlive& keep_alive) = 0;
 
     // Between begin_bulk and end_bulk nothing is synced singly. What replace_together wrote keeps its
     // temporary name until flush_pending(): one sync of the whole file system, then all renames in order. So
@@ -93,7 +94,8 @@ class LocalDisk final : public Disk {
                                                  std::uint64_t limit_bytes) override;
     [[nodiscard]] base::Result<bool> make_directories(const std::string& path) override;
     [[nodiscard]] base::Status link_or_copy(const std::string& blob, const std::string& to,
-                                            std::string_view sha256, const KeepAlive& keep_alive) override;
+                                            std::string_view sha256,
+                                            const base::KeepAlive& keep_alive) override;
     [[nodiscard]] base::Status sync_directory(const std::string& path) override;
     [[nodiscard]] base::Status replace(const std::filesystem::path& path, std::string_view bytes) override;
     [[nodiscard]] base::Status replace_together(const std::string& folder,
@@ -106,9 +108,10 @@ class LocalDisk final : public Disk {
     [[nodiscard]] base::Status remove(const std::filesystem::path& path) override;
     [[nodiscard]] base::Status remove_leftovers(const std::filesystem::path& folder) override;
     [[nodiscard]] base::Status stage_directory(const std::string& folder,
-                                               const KeepAlive& keep_alive) override;
+                                               const base::KeepAlive& keep_alive) override;
     [[nodiscard]] base::Status publish_directory(const std::string& folder) override;
-    [[nodiscard]] base::Status remove_staged(const std::string& folder, const KeepAlive& keep_alive) override;
+    [[nodiscard]] base::Status remove_staged(const std::string& folder,
+                                             const base::KeepAlive& keep_alive) override;
     [[nodiscard]] base::Status begin_bulk(const std::filesystem::path& tree) override;
     [[nodiscard]] base::Status flush_pending() override;
     [[nodiscard]] base::Status end_bulk() override;
@@ -144,6 +147,6 @@ class LocalDisk final : public Disk {
 
 // The copy that link_or_copy falls back to.
 [[nodiscard]] base::Status copy_verified(const std::filesystem::path& from, const std::filesystem::path& to,
-                                         std::string_view sha256, const KeepAlive& keep_alive);
+                                         std::string_view sha256, const base::KeepAlive& keep_alive);
 
 }  // namespace wheelyard::indexer

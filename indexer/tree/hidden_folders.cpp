@@ -16,13 +16,13 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// ".NAME.aside.", the prefix of temporary names for a folder NAME.
+// ".NAME.tmp.", the prefix of temporary names for a folder NAME.
 std::string temp_prefix(const fs::path& folder) {
-    return "." + folder.filename().native() + ".aside.";
+    return "." + folder.filename().native() + ".tmp.";
 }
 
 // The folder may hold millions of entries, so `keep_alive` is called for each.
-base::Status remove_folder(const fs::path& folder, const KeepAlive& keep_alive) {
+base::Status remove_folder(const fs::path& folder, const base::KeepAlive& keep_alive) {
     std::error_code error;
     for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
         WHEELYARD_TRY(keep_alive());
@@ -77,7 +77,7 @@ base::Status HiddenFolders::show(const std::string& folder) {
     return {};
 }
 
-base::Status HiddenFolders::remove_leftovers(const std::string& folder, const KeepAlive& keep_alive) {
+base::Status HiddenFolders::remove_leftovers(const std::string& folder, const base::KeepAlive& keep_alive) {
     const fs::path parent = fs::path(folder).parent_path();
     const std::string start = temp_prefix(folder);
     std::vector<fs::path> left;

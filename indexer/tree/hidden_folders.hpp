@@ -1,19 +1,16 @@
-// Staged folders that readers do not see yet. Each is created as `.NAME.aside.*` next to its final name.
+// Staged folders that readers do not see yet. Each is created as `.NAME.tmp.*` next to its final name.
 // Until it is published, paths below the final name lead there.
 #pragma once
 
 #include <filesystem>
-#include <functional>
 #include <string>
 #include <vector>
 
 #include "lib/base/fd.hpp"
+#include "lib/base/keep_alive.hpp"
 #include "lib/base/result.hpp"
 
 namespace wheelyard::indexer {
-
-// A callback that long operations invoke now and then to renew the lock. Its failure aborts them.
-using KeepAlive = std::function<base::Status()>;
 
 // A path for the *at() system calls: relative to an open folder.
 struct Place {
@@ -35,7 +32,7 @@ class HiddenFolders {
     [[nodiscard]] base::Status show(const std::string& folder);
     // Removes what killed runs staged for `folder`. The caller must hold the tree's lock.
     [[nodiscard]] static base::Status remove_leftovers(const std::string& folder,
-                                                       const KeepAlive& keep_alive);
+                                                       const base::KeepAlive& keep_alive);
 
     [[nodiscard]] bool is_empty() const { return hidden_.empty(); }
     [[nodiscard]] bool has(const std::string& path) const;

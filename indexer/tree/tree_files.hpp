@@ -18,7 +18,7 @@ class TreeFiles {
   public:
     // `keep_alive` is called now and then during long copies. The references must outlive this object.
     TreeFiles(Disk& disk, const blobs::BlobStore& blobs, const std::filesystem::path& tree,
-              KeepAlive keep_alive)
+              base::KeepAlive keep_alive)
         : disk_(disk), blobs_(blobs), tree_(tree), keep_alive_(std::move(keep_alive)) {}
 
     void show_flat(bool flat) { flat_ = flat; }
@@ -44,7 +44,7 @@ class TreeFiles {
     Disk& disk_;
     const blobs::BlobStore& blobs_;
     const std::filesystem::path& tree_;
-    KeepAlive keep_alive_;
+    base::KeepAlive keep_alive_;
     bool flat_ = false;
     bool made_last_folder_ = false;       // for the last file
     std::set<std::string> cleaned_;       // folders whose leftovers were removed in this run

@@ -95,8 +95,7 @@ std::string sha256_hex(std::string_view bytes) {
     return encode_hex(digest.finish());
 }
 
-Result<std::string> hex_of_file(DigestKind kind, const fs::path& path,
-                                const std::function<Status()>& keep_alive) {
+Result<std::string> hex_of_file(DigestKind kind, const fs::path& path, const KeepAlive& keep_alive) {
     WHEELYARD_ASSIGN(const auto file, FileReader::open(path));
     Digest digest(kind);
     WHEELYARD_TRY(for_each_piece(file, mib, [&](std::string_view piece) -> Status {
@@ -106,7 +105,7 @@ Result<std::string> hex_of_file(DigestKind kind, const fs::path& path,
     return encode_hex(digest.finish());
 }
 
-Result<std::string> sha256_hex_of_file(const fs::path& path, const std::function<Status()>& keep_alive) {
+Result<std::string> sha256_hex_of_file(const fs::path& path, const KeepAlive& keep_alive) {
     return hex_of_file(DigestKind::sha256, path, keep_alive);
 }
 

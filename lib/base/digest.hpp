@@ -1,12 +1,12 @@
 // Incremental message digests.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
 
 #include "lib/base/file.hpp"
+#include "lib/base/keep_alive.hpp"
 #include "lib/base/result.hpp"
 
 namespace wheelyard::base {
@@ -31,9 +31,8 @@ class Digest {
 // read.
 [[nodiscard]] std::string sha256_hex(std::string_view bytes);
 [[nodiscard]] Result<std::string> hex_of_file(DigestKind kind, const fs::path& path,
-                                              const std::function<Status()>& keep_alive = {});
-[[nodiscard]] Result<std::string> sha256_hex_of_file(const fs::path& path,
-                                                     const std::function<Status()>& keep_alive = {});
+                                              const KeepAlive& keep_alive = {});
+[[nodiscard]] Result<std::string> sha256_hex_of_file(const fs::path& path, const KeepAlive& keep_alive = {});
 [[nodiscard]] bool is_sha256_hex(std::string_view text);  // exactly 64 characters of [0-9a-f]
 // Compares in a time that does not depend on where the texts differ.
 [[nodiscard]] bool equals_in_constant_time(std::string_view a, std::string_view b);

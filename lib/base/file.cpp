@@ -41,7 +41,7 @@ fs::path folder_of(const fs::path& path) {
 fs::path temporary_name(const fs::path& path) {
     constexpr std::size_t max_name_bytes = 200;
     const auto name = path.filename().native().substr(0, max_name_bytes);
-    return folder_of(path) / ("." + name + ".aside." + encode_hex(random_bytes(8)));
+    return folder_of(path) / ("." + name + ".tmp." + encode_hex(random_bytes(8)));
 }
 
 }  // namespace

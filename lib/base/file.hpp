@@ -34,7 +34,7 @@ namespace fs = std::filesystem;
 
 // Atomic, durable replacement: write a temporary file in the same folder, fsync it, rename it, fsync the
 // folder. After a crash at any point a reader finds the old bytes or the new ones. Temporary files that a
-// crash leaves behind are named ".NAME.aside.*".
+// crash leaves behind are named ".NAME.tmp.*".
 [[nodiscard]] Status replace_file(const fs::path& path, std::string_view bytes, mode_t mode = 0644);
 
 // replace_file for bytes that are produced in pieces. Nothing is visible before commit(); the destructor

@@ -19,10 +19,10 @@ std::vector<fs::directory_entry> list(const fs::path& folder, std::error_code& e
 
 class Removal {
   public:
-    explicit Removal(const Breathe& breathe) : breathe_(breathe) {}
+    explicit Removal(const KeepAlive& keep_alive) : keep_alive_(keep_alive) {}
 
     Status remove(const fs::directory_entry& entry) {
-        WHEELYARD_TRY(take_breath(breathe_));
+        WHEELYARD_TRY(renew_or_abort(keep_alive_));
         std::error_code no_folder;
         if (!entry.is_symlink(no_folder) && entry.is_directory(no_folder)) {
             std::vector<fs::directory_entry> inner;
@@ -53,18 +53,18 @@ class Removal {
             first_failure_ = fail_errno("remove", subject.native(), error.value());
     }
 
-    const Breathe& breathe_;
+    const KeepAlive& keep_alive_;
     Status first_failure_;
 };
 
 }  // namespace
 
-Status remove_tree(const fs::path& path, const Breathe& breathe) {
+Status remove_tree(const fs::path& path, const KeepAlive& keep_alive) {
     std::error_code error;
     const fs::directory_entry top(path, error);
     if (error == std::errc::no_such_file_or_directory) return {};
     if (error) return fail_errno("remove", path.native(), error.value());
-    Removal removal(breathe);
+    Removal removal(keep_alive);
     WHEELYARD_TRY(removal.remove(top));
     return removal.first_failure();
 }

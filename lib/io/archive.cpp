@@ -90,11 +90,11 @@ std::string_view bytes_of(const char* plain, const char* utf8) {
 
 class Unpacking {
   public:
-    Unpacking(archive* reader, fs::path into, const UnpackLimits& limits, const base::Breathe& breathe)
+    Unpacking(archive* reader, fs::path into, const UnpackLimits& limits, const base::KeepAlive& keep_alive)
         : reader_(reader),
           into_(std::move(into)),
           limits_(limits),
-          breathe_(breathe),
+          keep_alive_(keep_alive),
           writer_(archive_write_disk_new()) {
         archive_write_disk_set_options(writer_.get(), ARCHIVE_EXTRACT_TIME | ARCHIVE_EXTRACT_SECURE_SYMLINKS |
                                                           ARCHIVE_EXTRACT_SECURE_NODOTDOT);
@@ -111,7 +111,7 @@ class Unpacking {
                             "this archive has more than " + std::to_string(limits_.entries) + " entries",
                             path.native());
             }
-            WHEELYARD_TRY(base::take_breath(breathe_));
+            WHEELYARD_TRY(base::renew_or_abort(keep_alive_));
             WHEELYARD_TRY(take(entry, path));
         }
         // Closing applies the folders' times and modes.
@@ -183,7 +183,7 @@ class Unpacking {
             }
             if (archive_write_data_block(writer_.get(), bytes, length, offset) < ARCHIVE_WARN)
                 return fail_write(name);
-            WHEELYARD_TRY(base::take_breath(breathe_));
+            WHEELYARD_TRY(base::renew_or_abort(keep_alive_));
         }
     }
 
@@ -199,7 +199,7 @@ class Unpacking {
     archive* reader_;
     fs::path into_;
     const UnpackLimits& limits_;
-    const base::Breathe& breathe_;
+    const base::KeepAlive& keep_alive_;
     Archive writer_;
     std::uint64_t entries_ = 0, bytes_ = 0;
     std::set<std::string> tops_;
@@ -208,7 +208,7 @@ class Unpacking {
 }  // namespace
 
 Result<std::vector<std::string>> unpack(const fs::path& archive, const fs::path& into,
-                                        const UnpackLimits& limits, const base::Breathe& breathe) {
+                                        const UnpackLimits& limits, const base::KeepAlive& keep_alive) {
     // Resolve links in the target folder's own path; libarchive's check against links in entries would reject
     // them.
     std::error_code error;
@@ -226,7 +226,7 @@ Result<std::vector<std::string>> unpack(const fs::path& archive, const fs::path&
     if (archive_read_open_filename(reader.get(), archive.c_str(), block_bytes) != ARCHIVE_OK) {
         return fail_broken(reader.get(), archive);
     }
-    return Unpacking(reader.get(), real, limits, breathe).run(archive);
+    return Unpacking(reader.get(), real, limits, keep_alive).run(archive);
 }
 
 }  // namespace wheelyard::io

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "lib/base/breathe.hpp"
+#include "lib/base/keep_alive.hpp"
 #include "lib/base/result.hpp"
 
 namespace wheelyard::io {
@@ -18,11 +18,11 @@ struct UnpackLimits {
 };
 
 // Unpacks `archive` into the existing folder `into` and returns the top-level names (an sdist has exactly
-// one). Calls `breathe` before each entry and after each piece of a file. Errors: "archive.unsafe" (names the
-// entry), "archive.too_large", "archive.broken", and those of `breathe`.
+// one). Calls `keep_alive` before each entry and after each piece of a file. Errors: "archive.unsafe" (names the
+// entry), "archive.too_large", "archive.broken", and those of `keep_alive`.
 [[nodiscard]] base::Result<std::vector<std::string>> unpack(const std::filesystem::path& archive,
                                                             const std::filesystem::path& into,
                                                             const UnpackLimits& limits = {},
-                                                            const base::Breathe& breathe = {});
+                                                            const base::KeepAlive& keep_alive = {});
 
 }  // namespace wheelyard::io

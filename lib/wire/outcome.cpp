@@ -84,40 +84,40 @@ std::string render_outcome(const Outcome& outcome) {
     for (const auto& phase : outcome.phases) {
         phases.push(Json::object({{"name", phase.name}, {"seconds", phase.seconds}}));
     }
-    const Json json =
-        Json::object({{"format", format},
-                      {"attempt", outcome.attempt},
-                      {"task", outcome.task},
-                      {"purpose", outcome.purpose},
-                      {"site", outcome.site},
-                      {"package", outcome.package},
-                      {"version", outcome.version},
-                      {"python", outcome.python},
-                      {"number", outcome.number},
-                      {"result", outcome.done ? "done" : "failed"},
-                      {"began", base::render_rfc3339(outcome.began)},
-                      {"ended", base::render_rfc3339(outcome.ended)},
-                      {"phases", phases},
-                      {"exit_code", outcome.exit_code ? Json(*outcome.exit_code) : Json()},
-                      {"scheduler", Json::object({{"word", outcome.scheduler_word},
-                                                  {"seconds", outcome.job_seconds},
-                                                  {"cpu_seconds", outcome.job_cpu_seconds},
-                                                  {"memory_kib", outcome.job_memory_kib}})},
-                      {"request", Json::object({{"memory_mib", outcome.memory_mib},
-                                                {"max_walltime_minutes", outcome.max_walltime_minutes},
-                                                {"cores", outcome.cores},
-                                                {"remedy", outcome.remedy}})},
-                      {"governor", outcome.governed ? render_governed_build(*outcome.governed) : Json()},
-                      {"diagnosis", outcome.diagnosis ? render_diagnosis(*outcome.diagnosis) : Json()},
-                      {"source", Json::object({{"kind", outcome.source_kind},
-                                               {"origin", outcome.source_origin},
-                                               {"filename", outcome.source_filename},
-                                               {"sha256", outcome.source_sha256}})},
-                      {"wheel", Json::object({{"filename", outcome.wheel_filename},
-                                              {"sha256", outcome.wheel_sha256},
-                                              {"size", outcome.wheel_size}})},
-                      {"verdicts", Json::array_of(outcome.verdicts)},
-                      {"provenance", render_provenance(outcome.provenance)}});
+    const Json json = Json::object(
+        {{"format", format},
+         {"attempt", outcome.attempt},
+         {"cell", outcome.cell},
+         {"purpose", outcome.purpose},
+         {"site", outcome.site},
+         {"package", outcome.package},
+         {"version", outcome.version},
+         {"python", outcome.python},
+         {"number", outcome.number},
+         {"result", outcome.done ? "done" : "failed"},
+         {"began", base::render_rfc3339(outcome.began)},
+         {"ended", base::render_rfc3339(outcome.ended)},
+         {"phases", phases},
+         {"exit_code", outcome.exit_code ? Json(*outcome.exit_code) : Json()},
+         {"scheduler", Json::object({{"status", outcome.scheduler_status},
+                                     {"seconds", outcome.used.seconds},
+                                     {"cpu_seconds", outcome.used.cpu_seconds},
+                                     {"memory_kib", outcome.used.memory_kib}})},
+         {"request", Json::object({{"memory_mib", outcome.request.memory_mib},
+                                   {"max_walltime_minutes", outcome.request.max_walltime_minutes},
+                                   {"cores", outcome.request.cores},
+                                   {"remedy", outcome.request.remedy}})},
+         {"governor", outcome.governed ? render_governed_build(*outcome.governed) : Json()},
+         {"diagnosis", outcome.diagnosis ? render_diagnosis(*outcome.diagnosis) : Json()},
+         {"source", Json::object({{"kind", outcome.source.kind},
+                                  {"origin", outcome.source.origin},
+                                  {"filename", outcome.source.filename},
+                                  {"sha256", outcome.source.sha256}})},
+         {"wheel", Json::object({{"filename", outcome.wheel.filename},
+                                 {"sha256", outcome.wheel.sha256},
+                                 {"size", outcome.wheel.size}})},
+         {"verdicts", Json::array_of(outcome.verdicts)},
+         {"provenance", render_provenance(outcome.provenance)}});
     return json.render_pretty();
 }
 
@@ -130,7 +130,7 @@ base::Result<Outcome> parse_outcome(std::string_view text) {
     }
     Outcome outcome;
     WHEELYARD_ASSIGN(outcome.attempt, json.string_at("attempt"));
-    WHEELYARD_ASSIGN(outcome.task, json.string_at("task"));
+    WHEELYARD_ASSIGN(outcome.cell, json.string_at("cell"));
     WHEELYARD_ASSIGN(const auto result, json.string_at("result"));
     if (result != "done" && result != "failed") {
         return base::fail("outcome.result", "The result of an outcome must be done or failed", result);
@@ -145,30 +145,24 @@ base::Result<Outcome> parse_outcome(std::string_view text) {
     outcome.began = time_in(json, "began");
     outcome.ended = time_in(json, "ended");
     const Json& scheduler = member(json, "scheduler");
-    outcome.scheduler_word = scheduler.string_or("word", "");
-    outcome.job_seconds = scheduler.int_or("seconds", 0);
-    outcome.job_cpu_seconds = scheduler.int_or("cpu_seconds", 0);
-    outcome.job_memory_kib = scheduler.int_or("memory_kib", 0);
+    outcome.scheduler_status = scheduler.string_or("status", "");
+    outcome.used = {scheduler.int_or("seconds", 0), scheduler.int_or("cpu_seconds", 0),
+                    scheduler.int_or("memory_kib", 0)};
     if (const auto* code = member(json, "exit_code").as_int()) outcome.exit_code = static_cast<int>(*code);
     const Json& request = member(json, "request");
-    outcome.memory_mib = request.int_or("memory_mib", 0);
-    outcome.max_walltime_minutes = request.int_or("max_walltime_minutes", 0);
-    outcome.cores = static_cast<int>(request.int_or("cores", 0));
-    outcome.remedy = request.string_or("remedy", "");
+    outcome.request = {request.int_or("memory_mib", 0), request.int_or("max_walltime_minutes", 0),
+                       static_cast<int>(request.int_or("cores", 0)), request.string_or("remedy", "")};
     outcome.provenance = parse_provenance(member(json, "provenance"));
     const Json& governed = member(json, "governor");
     if (governed.find("limit_bytes") != nullptr) outcome.governed = parse_governed_build(governed);
     const Json& diagnosis = member(json, "diagnosis");
     if (diagnosis.find("code") != nullptr) outcome.diagnosis = parse_diagnosis(diagnosis);
     const Json& source = member(json, "source");
-    outcome.source_kind = source.string_or("kind", "");
-    outcome.source_origin = source.string_or("origin", "");
-    outcome.source_filename = source.string_or("filename", "");
-    outcome.source_sha256 = source.string_or("sha256", "");
+    outcome.source = {source.string_or("kind", ""), source.string_or("origin", ""),
+                      source.string_or("filename", ""), source.string_or("sha256", "")};
     const Json& wheel = member(json, "wheel");
-    outcome.wheel_filename = wheel.string_or("filename", "");
-    outcome.wheel_sha256 = wheel.string_or("sha256", "");
-    outcome.wheel_size = static_cast<std::uint64_t>(wheel.int_or("size", 0));
+    outcome.wheel = {wheel.string_or("filename", ""), wheel.string_or("sha256", ""),
+                     static_cast<std::uint64_t>(wheel.int_or("size", 0))};
     for (const auto& phase : json.items("phases")) {
         const Json& seconds = member(phase, "seconds");
         const double value = seconds.as_double() != nullptr ? *seconds.as_double()

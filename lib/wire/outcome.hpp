@@ -1,7 +1,7 @@
 // The result of an attempt, "wheelyard.outcome/1": the agent writes it next to its journal and later sends it
 // to the registry.
 //
-//     {"format":"wheelyard.outcome/1","attempt":"w1kq7x9aab3cde","task":"markupsafe-3.0.2-cp311",
+//     {"format":"wheelyard.outcome/1","attempt":"w1kq7x9aab3cde","cell":"markupsafe-3.0.2-cp311",
 //      "site":"debian12",
 //      "result":"done","source":{"kind":"sdist","sha256":"…"},
 //      "wheel":{"filename":"…","sha256":"…","size":23000},
@@ -49,9 +49,38 @@ struct Provenance {
     NamedTexts requirements = {};  // wheels admitted by a file with hashes, and their digests
 };
 
+// What the job requested.
+struct JobSize {
+    std::int64_t memory_mib = 0;            // 0: none
+    std::int64_t max_walltime_minutes = 0;  // 0: no limit
+    int cores = 0;                          // parallel compile jobs; 0: the site's cores
+    std::string remedy;                     // what differs from the previous attempt, and why
+};
+
+// Resource use as the scheduler reports it; 0: not reported.
+struct JobUsage {
+    std::int64_t seconds = 0;
+    std::int64_t cpu_seconds = 0;
+    std::int64_t memory_kib = 0;
+    bool operator==(const JobUsage&) const = default;
+};
+
+struct SourceFile {
+    std::string kind;    // "sdist", "tarball", "git", "path", "upstream"; "wheel" for tests and promotions
+    std::string origin;  // URL without secrets, or folder
+    std::string filename;
+    std::string sha256;  // empty for a path
+};
+
+struct WheelFile {
+    std::string filename;
+    std::string sha256;
+    std::uint64_t size = 0;
+};
+
 struct Outcome {
     std::string attempt;
-    std::string task;
+    std::string cell;  // the name of its cell in the site's plan
     // "build"; for the source wheel's tests and promotion "gpu-test", "multi-node-test", "promotion".
     std::string purpose = "build";
     std::string site;
@@ -63,25 +92,15 @@ struct Outcome {
     base::UnixMicros began = 0;
     base::UnixMicros ended = 0;
     std::vector<OutcomePhase> phases;
-    std::optional<int> exit_code;           // of the job, if one ran to its end
-    std::int64_t memory_mib = 0;            // requested by the job; 0: none
-    std::int64_t max_walltime_minutes = 0;  // 0: no limit
-    int cores = 0;                          // parallel build jobs; 0: the site's default
-    std::string remedy;                     // the remedy applied after an earlier failure, and why
+    std::optional<int> exit_code;  // of the job, if one ran to its end
+    JobSize request;
     Provenance provenance;
     std::optional<GovernedBuild> governed;  // if the governor ran the compiles
-    std::string scheduler_word;             // the batch system's final state; for job_*: 0 means not reported
-    std::int64_t job_seconds = 0;
-    std::int64_t job_cpu_seconds = 0;
-    std::int64_t job_memory_kib = 0;
+    std::string scheduler_status;           // the batch system's final state
+    JobUsage used;
     std::optional<Diagnosis> diagnosis;
-    std::string source_kind;
-    std::string source_origin;  // without secrets
-    std::string source_filename;
-    std::string source_sha256;
-    std::string wheel_filename;
-    std::string wheel_sha256;
-    std::uint64_t wheel_size = 0;
+    SourceFile source;
+    WheelFile wheel;
     std::vector<std::string> verdicts;  // one line per verdict
 };
 

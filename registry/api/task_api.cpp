@@ -289,25 +289,25 @@ wire::Answered<void> TaskApi::check_done(const http::ApiRequest& request, const 
     const auto target = parts_.tasks.target_index(task.id, end.claim);
     if (!target) return fail(request, token, target.error());
     if (!*target) return {};  // end() checks whether the outcome is the same
-    const auto name = wheel::parse_wheel_filename(outcome.wheel_filename);
+    const auto name = wheel::parse_wheel_filename(outcome.wheel.filename);
     const bool is_asked_for = name && name->project == task.wish.package &&
                               wire::meets_version(name->version.text(), task.wish.version);
     if (is_asked_for && !wire::meets_python(name->tags, task.wish.python))
         return refuse(409, "task.no_such_wheel",
                       "The wheel of this outcome does not match the task's Python version",
-                      outcome.wheel_filename, "build it with Python " + task.wish.python);
+                      outcome.wheel.filename, "build it with Python " + task.wish.python);
     const auto there =
         is_asked_for ? has_wheel({**target, task.wish.index}, outcome) : base::Result<bool>(false);
     if (!there) return fail(request, token, there.error());
     if (*there) return {};
     return refuse(409, "task.no_such_wheel", "The index does not have the wheel of this outcome",
-                  outcome.wheel_filename, "upload it with the claim's grant, then send the outcome");
+                  outcome.wheel.filename, "upload it with the claim's grant, then send the outcome");
 }
 
 base::Result<bool> TaskApi::has_wheel(std::vector<std::string> places, const wire::Outcome& outcome) {
     for (std::size_t at = 0; at < places.size(); ++at) {  // the loop appends each inherited index once
-        WHEELYARD_ASSIGN(const auto row, parts_.writer.find_file(places[at], outcome.wheel_filename));
-        if (row && row->sha256 == outcome.wheel_sha256) return true;
+        WHEELYARD_ASSIGN(const auto row, parts_.writer.find_file(places[at], outcome.wheel.filename));
+        if (row && row->sha256 == outcome.wheel.sha256) return true;
         const IndexConfig* index = parts_.config.find_index(places[at]);
         if (index == nullptr) continue;
         for (const std::string& parent : index->inherits) {

@@ -47,7 +47,7 @@ std::uint64_t size_of(int file) {
 void drop_temporary_notes(const fs::path& folder) {
     std::error_code ignored;
     for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
-        if (entry.path().filename().native().find(".note.aside.") == std::string::npos) continue;
+        if (entry.path().filename().native().find(".note.tmp.") == std::string::npos) continue;
         if (const auto removed = base::remove_file(entry.path()); !removed)
             io::log_warn("upload.not_removed", {{"error", removed.error().text()}});
     }

@@ -31,26 +31,26 @@ struct Tree {
 
 TEST_CASE("a folder is removed recursively, with a callback per entry") {
     const Tree tree;
-    int breaths = 0;
+    int calls = 0;
     REQUIRE(remove_tree(tree.path, [&]() -> Status {
-        ++breaths;
+        ++calls;
         return {};
     }));
     CHECK_FALSE(fs::exists(tree.path));
-    CHECK(breaths == Tree::entries);
+    CHECK(calls == Tree::entries);
     CHECK(remove_tree(tree.path));  // a missing path
 }
 
 TEST_CASE("an error of the callback stops the removal") {
     const Tree tree;
-    int breaths = 0;
+    int calls = 0;
     const auto ended = remove_tree(tree.path, [&]() -> Status {
-        if (++breaths == 4) return fail("lock.lost", "taken over");
+        if (++calls == 4) return fail("lock.lost", "taken over");
         return {};
     });
     REQUIRE_FALSE(ended);
     CHECK(ended.error().code == "lock.lost");
-    CHECK(breaths == 4);
+    CHECK(calls == 4);
     CHECK(tree.left() >= Tree::entries - 3);
 }
 

@@ -18,8 +18,8 @@ struct DemoBuild {
     Attempt attempt;
 
     DemoBuild() {
-        attempt.package = "demo";
-        attempt.version = "1.0";
+        attempt.asked.package = "demo";
+        attempt.asked.version = "1.0";
         attempt.source.folder = "demo-1.0";
         attempt.source.build_requires = {"flit_core"};
     }

@@ -1,4 +1,4 @@
-// The history of a task, as text and as JSON.
+// The history of a cell, as text and as JSON.
 #include "builder/explain.hpp"
 
 #include <doctest/doctest.h>
@@ -8,24 +8,24 @@
 namespace wheelyard::builder {
 namespace {
 
-TaskStory story() {
-    TaskStory story{"demo-1.0-cp311", Cell{}, {}};
-    story.cell->task = story.task;
+CellStory story() {
+    CellStory story{"demo-1.0-cp311", Cell{}, {}};
+    story.cell->name = story.name;
     story.cell->state = CellState::given_up;
     story.cell->reason = "failed for good in build: A header is missing";
     story.cell->recipe = "default";
     Attempt first;
     first.id = "w1";
-    first.task = story.task;
-    first.package = "demo";
-    first.version = "1.0";
-    first.python = "3.11";
+    first.asked.cell = story.name;
+    first.asked.package = "demo";
+    first.asked.version = "1.0";
+    first.asked.python = "3.11";
     first.state = State::failed;
-    first.memory_mib = 4000;
-    first.max_walltime_minutes = 60;
-    first.phases = {{"venv", 1'000'000}, {"build", 4'000'000}};
-    first.job_ended = 64'000'000;
-    first.end = JobEnd{EndCause::failed, 1, "FAILED NonZeroExitCode", {70, 120, 2048}};
+    first.job.memory_mib = 4000;
+    first.job.max_walltime_minutes = 60;
+    first.job.phases = {{"venv", 1'000'000}, {"build", 4'000'000}};
+    first.job.ended = 64'000'000;
+    first.job.end = JobEnd{EndCause::failed, 1, "FAILED NonZeroExitCode", {70, 120, 2048}};
     first.failure = Failure{"build",
                             {"job.failed", "A header is missing", "", "install it"},
                             "x.c:1: fatal error: a.h",
@@ -35,7 +35,7 @@ TaskStory story() {
     Attempt second = first;
     second.id = "w2";
     second.number = 2;
-    second.remedy = "2 jobs at once: memory.nvcc_crashed ended attempt w1";
+    second.job.remedy = "2 jobs at once: memory.nvcc_crashed ended attempt w1";
     story.attempts = {first, second};
     return story;
 }
@@ -53,19 +53,19 @@ TEST_CASE("a history has the reason, resources requested and used, the failure, 
         CHECK(text.find(part) != std::string::npos);
     }
     CHECK(text.find("build tree") == std::string::npos);
-    TaskStory without_tree = story();
-    without_tree.attempts.back().tree_removed = 1'790'000'000'000'000;
+    CellStory without_tree = story();
+    without_tree.attempts.back().tree.removed = 1'790'000'000'000'000;
     CHECK(render_story(without_tree)
               .find("build tree  removed 2026-09-21T14:13:20.000000Z to stay within work.trees_gib; a "
                     "retry starts from scratch\n") != std::string::npos);
-    TaskStory claimed = story();
+    CellStory claimed = story();
     claimed.claimed_task.emplace();
     claimed.claimed_task->id = "t5f0c9a31d2be";
     claimed.claimed_task->asked_by = "anna";
     CHECK(render_story(claimed).find("built for   task t5f0c9a31d2be of the registry, asked for by anna\n") !=
           std::string::npos);
     CHECK(render_story_json(claimed).find("\"claimed_task\": \"t5f0c9a31d2be\"") != std::string::npos);
-    TaskStory none{"gone-1.0-cp311", {}, {}};
+    CellStory none{"gone-1.0-cp311", {}, {}};
     CHECK(render_story(none) == "gone-1.0-cp311: not in any [[want]] of the site\n\nNo attempts yet.\n");
 }
 

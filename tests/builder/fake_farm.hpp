@@ -242,21 +242,21 @@ struct Farm {
         python.tags = wheel::supported_tags(python.environment);
         pythons.emplace(version, python);
     }
-    AgentParts parts(const std::string& stop_at = {}) {
-        return {site,
-                recipes,
-                pythons,
-                *journal,
-                *scheduler,
-                *sources,
-                site.registry ? &registry : nullptr,
-                *agents_clock,
-                base::current_environment(),
-                governor,
-                simple::render_pip_conf(pip, {}),
-                [this](const Attempt&, const std::string& text) { notes.push_back(text); },
-                {},
-                StopAt(stop_at)};
+    AgentParts parts(const std::string& failpoint = {}) {
+        return {{site,
+                 recipes,
+                 pythons,
+                 *scheduler,
+                 *sources,
+                 site.registry ? &registry : nullptr,
+                 *agents_clock,
+                 base::current_environment(),
+                 governor,
+                 simple::render_pip_conf(pip, {}),
+                 [this](const Attempt&, const std::string& text) { notes.push_back(text); },
+                 {},
+                 Failpoints(failpoint)},
+                *journal};
     }
     TickReport tick() {
         Agent agent(parts());

@@ -26,7 +26,7 @@ std::string drawn(bool terminal, Draw draw) {
 AttemptView building(int done) {
     AttemptView view;
     view.attempt.id = "w1";
-    view.attempt.task = view.attempt.package = "demo";
+    view.attempt.asked.cell = view.attempt.asked.package = "demo";
     view.attempt.state = State::running;
     view.progress = {"build", done, 100};
     return view;

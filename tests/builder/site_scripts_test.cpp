@@ -64,15 +64,15 @@ const Script scripts[] = {
 Attempt attempt_of(const Script& script, const Site& site) {
     Attempt attempt;
     attempt.id = "w1ng012h6crvmar";
-    attempt.package = script.package;
-    attempt.version = script.version;
-    attempt.python = site.pythons.front().version;
-    attempt.accelerator = script.accelerator;
-    attempt.against = script.against;
-    attempt.task =
-        task_name(script.package, script.version, "cp" + base::replace_all(attempt.python, ".", ""));
-    attempt.memory_mib = site.memory_mib;
-    attempt.max_walltime_minutes = site.minutes;
+    attempt.asked.package = script.package;
+    attempt.asked.version = script.version;
+    attempt.asked.python = site.pythons.front().version;
+    attempt.asked.accelerator = script.accelerator;
+    attempt.asked.against = script.against;
+    attempt.asked.cell =
+        cell_name(script.package, script.version, "cp" + base::replace_all(attempt.asked.python, ".", ""));
+    attempt.job.memory_mib = site.memory_mib;
+    attempt.job.max_walltime_minutes = site.minutes;
     attempt.source.folder = script.package;
     attempt.source.back_end = "setuptools.build_meta";
     attempt.source.build_requires = {"setuptools"};

@@ -17,7 +17,7 @@ class ForwardingDisk : public Disk {
         return disk_.make_directories(path);
     }
     base::Status link_or_copy(const std::string& blob, const std::string& to, std::string_view sha256,
-                              const KeepAlive& keep_alive) override {
+                              const base::KeepAlive& keep_alive) override {
         return disk_.link_or_copy(blob, to, sha256, keep_alive);
     }
     base::Status sync_directory(const std::string& path) override { return disk_.sync_directory(path); }
@@ -39,13 +39,13 @@ class ForwardingDisk : public Disk {
     base::Status remove_leftovers(const std::filesystem::path& folder) override {
         return disk_.remove_leftovers(folder);
     }
-    base::Status stage_directory(const std::string& folder, const KeepAlive& keep_alive) override {
+    base::Status stage_directory(const std::string& folder, const base::KeepAlive& keep_alive) override {
         return disk_.stage_directory(folder, keep_alive);
     }
     base::Status publish_directory(const std::string& folder) override {
         return disk_.publish_directory(folder);
     }
-    base::Status remove_staged(const std::string& folder, const KeepAlive& keep_alive) override {
+    base::Status remove_staged(const std::string& folder, const base::KeepAlive& keep_alive) override {
         return disk_.remove_staged(folder, keep_alive);
     }
     base::Status begin_bulk(const std::filesystem::path& tree) override { return disk_.begin_bulk(tree); }

@@ -157,7 +157,7 @@ def read_references(tools, wheel, cache, fresh=False):
     references = {"format": FORMAT, "tools": versions, "sha256": wheel.sha256, "auditwheel": audit(tools, path),
                   "elf_files": read_members(tools, path)}
     kept.parent.mkdir(exist_ok=True)
-    aside = kept.with_suffix(".aside")
-    aside.write_text(json.dumps(references))
-    aside.rename(kept)
+    temporary = kept.with_suffix(".tmp")
+    temporary.write_text(json.dumps(references))
+    temporary.rename(kept)
     return references

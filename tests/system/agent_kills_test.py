@@ -10,9 +10,9 @@ from support.farm import ROOT, Farm
 from support.package_index import FAST_C, PackageIndex, write_sdist
 from support.site import Site
 
-STOP_POINTS = re.findall(r'"([a-z]+\.[a-z]+)"', re.search(
-    r"stop_points = \{(.*?)\};", (ROOT / "builder/attempt/stop_points.hpp").read_text(), re.DOTALL)[1])
-STOPPED = 137  # the exit status of a stop point, as of kill -9
+FAILPOINTS = re.findall(r'"([a-z]+\.[a-z]+)"', re.search(
+    r"agent_failpoints = \{(.*?)\};", (ROOT / "builder/attempt/failpoints.hpp").read_text(), re.DOTALL)[1])
+STOPPED = 137  # the exit status of a failpoint, as of kill -9
 WAIT_S = 300
 
 SEED = 20261121
@@ -53,26 +53,26 @@ class AgentKillsTest(FarmCase):
             self.assertEqual(len(self.farm.files(package)), 1)
         made = list((self.site.folder / "state" / "attempts").iterdir())
         self.assertEqual(len(made), attempts, made)
-        self.assertEqual([path for path in self.site.folder.rglob("*") if ".aside" in path.name or path.suffix == ".tmp"], [])
+        self.assertEqual([path for path in self.site.folder.rglob("*") if ".tmp" in path.name], [])
         leftover_venvs = [path for path in (self.site.folder / "work").rglob("pyvenv.cfg")]
         self.assertEqual(leftover_venvs, [])
         self.farm.check_tree()
         self.assertEqual(self.farm.staging_leftovers(), [])
 
-    def tick_until(self, stop_at: str) -> None:
+    def tick_until(self, failpoint: str) -> None:
         """Ticks, as cron would, until one is stopped at the point."""
         deadline = time.monotonic() + WAIT_S
         while time.monotonic() < deadline:  # not a number of rounds: a round may be much quicker than a job
-            done = self.site.builder("tick", stop_at=stop_at)
+            done = self.site.builder("tick", failpoint=failpoint)
             if done.returncode == STOPPED:
                 return
             self.assert_ran(done)
             time.sleep(0.1)  # until the detached job has ended: nothing announces it
-        self.fail(f"no tick came to {stop_at}: {done.stdout}{done.stderr}")
+        self.fail(f"no tick came to {failpoint}: {done.stdout}{done.stderr}")
 
     def test_killed_at_every_step_one_after_the_other_one_attempt_converges(self):
-        self.assertGreater(len(STOP_POINTS), 10)
-        for point in STOP_POINTS:
+        self.assertGreater(len(FAILPOINTS), 10)
+        for point in FAILPOINTS:
             self.tick_until(point)
         self.run_until_done()
         self.assert_converged()

@@ -333,7 +333,7 @@ class CommandTest(BrokenCase):
                 again = self.run_command(operation.words)
                 self.assertTrue(again.returncode in operation.statuses or (operation.words[0] == "restore" and is_new), again.stderr)
                 self.assertTrue(operation.is_new(self))
-                leftovers = [*self.farm.tree.rglob("*.aside.*"), *(self.farm.data / "staging").iterdir()]
+                leftovers = [*self.farm.tree.rglob("*.tmp.*"), *(self.farm.data / "staging").iterdir()]
                 self.assertEqual(leftovers, [])
         say(operation.words[0], calls, broken, outcomes)
 
@@ -429,7 +429,7 @@ class CommandTest(BrokenCase):
         self.assertEqual(tree_file.stat().st_ino, blob.stat().st_ino)
 
         def is_new(self):
-            # Set aside only when nothing shows it any more.
+            # Removed only when nothing shows it any more.
             is_quarantined = self.rows()[INDEX, self.target.name]["state"] == "quarantined"
             is_hidden = not tree_file.exists()
             self.assertTrue(is_quarantined or not is_hidden)

@@ -175,7 +175,7 @@ class FollowedTreeTest(FarmCase):
                 outcomes["left the new catalogue" if found == after else "left the old one"] += 1
                 self.follow_all()
                 self.assertEqual(self.answers(url), after)
-                leftovers = [path for path in self.tree.rglob("*") if ".aside." in path.name]
+                leftovers = [path for path in self.tree.rglob("*") if ".tmp." in path.name]
                 leftovers += [path for path in (self.tree / ".wheelyard/catalogues").iterdir() if not path.name.startswith("from-")]
                 self.assertEqual(leftovers, [])
         say("follow", calls, broken, outcomes)

@@ -142,7 +142,7 @@ class NginxTest(FarmCase):
         self.assertEqual(self.get(f"/{INDEX}/events/tail.tsv")[0], 200)
 
     def check_own_files_are_hidden(self):
-        for path in ("/.wheelyard/published.json", f"/{INDEX}/simple/.index.html.aside.0"):
+        for path in ("/.wheelyard/published.json", f"/{INDEX}/simple/.index.html.tmp.0"):
             self.assertEqual(self.get(path)[0], 404)
 
     def check_clients(self):

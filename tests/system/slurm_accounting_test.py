@@ -86,7 +86,7 @@ class SlurmAccountingTest(batch_suite.BatchCase):
         for package in packages:
             used, row = self.first(package)["job"]["end"], told[package]
             self.assertEqual((used["seconds"], used["memory_kib"]), (int(row["ElapsedRaw"]), row["memory_kib"]), (package, used, row))
-            self.assertTrue(used["word"].startswith(row["State"].split()[0]), (package, used, row))
+            self.assertTrue(used["scheduler_status"].startswith(row["State"].split()[0]), (package, used, row))
 
 
 if __name__ == "__main__":

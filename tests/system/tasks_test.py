@@ -52,16 +52,16 @@ class TasksTest(FarmCase):
         agents = [self.agent(farm, "first"), self.agent(farm, "second")]
 
         # The first one dies when its claim is answered, and finds the same task again; the server dies between them.
-        self.assertEqual(agents[0].builder("tick", stop_at="task.claimed").returncode, 137)
+        self.assertEqual(agents[0].builder("tick", failpoint="task.claimed").returncode, 137)
         self.assertEqual(self.asker.show(tasks["yard-one"])["state"], "claimed")
         farm.kill()
         self.assert_ran(agents[0].builder("tick"))  # away: no failure, and nothing is forgotten
         farm.start()
-        self.assertEqual(agents[1].builder("tick", stop_at="submit.started").returncode, 137)
+        self.assertEqual(agents[1].builder("tick", failpoint="submit.started").returncode, 137)
         self.assertEqual({self.asker.show(task)["state"] for task in tasks.values()}, {"claimed"})
         for agent in agents:
             for point in ("journal.built", "upload.sent", "task.ended"):
-                agent.builder("run", stop_at=point)
+                agent.builder("run", failpoint=point)
         farm.kill()
         farm.start()
         for agent in agents:
@@ -90,11 +90,11 @@ class TasksTest(FarmCase):
         farm = self.fresh_farm(lease_s=15)
         task = self.ask_for("yard-late")
         first, second = self.agent(farm, "first"), self.agent(farm, "second")
-        self.assertEqual(first.builder("tick", stop_at="journal.planned").returncode, 137)
+        self.assertEqual(first.builder("tick", failpoint="journal.planned").returncode, 137)
         attempt, = first.attempts()
         self.assertEqual(attempt["claimed_task"], task)
         self.assert_ran(first.builder("status"), f"(task {task} of the registry)")
-        self.assert_ran(first.builder("explain", attempt["task"]), f"task {task} of the registry, asked for by anna")
+        self.assert_ran(first.builder("explain", attempt["cell"]), f"task {task} of the registry, asked for by anna")
         deadline = time.monotonic() + WAIT_LIMIT_S
         while self.asker.show(task)["state"] != "queued":
             self.assertLess(time.monotonic(), deadline)

@@ -75,7 +75,7 @@ python -c 'import {module}; assert {module}.value == 77'
 '''
 """
         site = self.offline_site(name, recipe)
-        stopped = site.builder("run", stop_at="journal.prepared")
+        stopped = site.builder("run", failpoint="journal.prepared")
         [attempt] = (site.folder / "work" / "attempts").iterdir()
         told = stopped.stdout + stopped.stderr + "".join(path.read_text() for path in attempt.glob("*.log"))
         self.assertTrue((attempt / "script.sh").exists(), told)

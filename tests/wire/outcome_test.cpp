@@ -10,7 +10,7 @@ namespace {
 Outcome full() {
     Outcome outcome;
     outcome.attempt = "w1";
-    outcome.task = "demo-1.0-cp311";
+    outcome.cell = "demo-1.0-cp311";
     outcome.site = "debian12";
     outcome.package = "demo";
     outcome.version = "1.0";
@@ -21,12 +21,12 @@ Outcome full() {
     outcome.phases = {{"build", 4.25}, {"smoke", 3.0}};
     outcome.exit_code = 1;
     outcome.diagnosis = Diagnosis{"build", {"job.failed", "s", "v", "a"}, "x.c: error: no"};
-    outcome.source_kind = "sdist";
-    outcome.source_sha256 = std::string(64, 'a');
-    outcome.memory_mib = 6000;
-    outcome.max_walltime_minutes = 90;
-    outcome.cores = 8;
-    outcome.remedy = "8 jobs at once: memory.nvcc_crashed ended attempt w1";
+    outcome.source.kind = "sdist";
+    outcome.source.sha256 = std::string(64, 'a');
+    outcome.request.memory_mib = 6000;
+    outcome.request.max_walltime_minutes = 90;
+    outcome.request.cores = 8;
+    outcome.request.remedy = "8 jobs at once: memory.nvcc_crashed ended attempt w1";
     outcome.provenance = {std::string(64, 'b'),
                           "nid001",
                           "Linux 6.1 x86_64",
@@ -36,8 +36,8 @@ Outcome full() {
                           {{"ninja-1.11.1-py3-none-any.whl", "sha256:" + std::string(64, 'c')}}};
     outcome.governed = GovernedBuild{};
     outcome.governed->killed = 3;
-    outcome.wheel_filename = "demo.whl";
-    outcome.wheel_size = 5'000'000'000;
+    outcome.wheel.filename = "demo.whl";
+    outcome.wheel.size = 5'000'000'000;
     outcome.verdicts = {"a.b: c"};
     return outcome;
 }
@@ -46,11 +46,11 @@ TEST_CASE("an outcome survives a JSON round trip") {
     const auto read = parse_outcome(render_outcome(full()));
     REQUIRE_MESSAGE(read.has_value(), read.error().text());
     CHECK(render_outcome(*read) == render_outcome(full()));
-    CHECK(read->wheel_size == 5'000'000'000);
-    CHECK(read->memory_mib == 6000);
-    CHECK(read->max_walltime_minutes == 90);
-    CHECK(read->cores == 8);
-    CHECK(read->remedy.starts_with("8 jobs"));
+    CHECK(read->wheel.size == 5'000'000'000);
+    CHECK(read->request.memory_mib == 6000);
+    CHECK(read->request.max_walltime_minutes == 90);
+    CHECK(read->request.cores == 8);
+    CHECK(read->request.remedy.starts_with("8 jobs"));
     CHECK(read->provenance.script_sha256 == std::string(64, 'b'));
     CHECK(read->provenance.host == "nid001");
     CHECK(read->provenance.system == "Linux 6.1 x86_64");
@@ -82,7 +82,7 @@ TEST_CASE("another format, version or result is rejected; unknown members are ac
     CHECK(parse_outcome(base::replace_all(good, "outcome/1", "outcome/2")).error().code == "outcome.format");
     CHECK(parse_outcome(base::replace_all(good, "\"failed\"", "\"maybe\"")).error().code == "outcome.result");
     CHECK(!parse_outcome(base::replace_all(good, "\"attempt\"", "\"at\"")).has_value());
-    CHECK(parse_outcome(base::replace_all(good, "\"task\"", "\"later\": 1, \"task\"")).has_value());
+    CHECK(parse_outcome(base::replace_all(good, "\"cell\"", "\"later\": 1, \"cell\"")).has_value());
 }
 
 }  // namespace

@@ -31,9 +31,9 @@ wire::Task sample() {
 wire::Outcome outcome() {
     wire::Outcome outcome;
     outcome.attempt = "w1";
-    outcome.task = "torch-2.4.0-cp311";
+    outcome.cell = "torch-2.4.0-cp311";
     outcome.done = true;
-    outcome.wheel_filename = "torch.whl";
+    outcome.wheel.filename = "torch.whl";
     return outcome;
 }
 
@@ -86,7 +86,7 @@ TEST_CASE("leases and task ends survive a round trip") {
     REQUIRE_MESSAGE(end.has_value(), end.error().text());
     CHECK(end->claim == claim);
     CHECK(end->outcome.done);
-    CHECK(end->outcome.wheel_filename == "torch.whl");
+    CHECK(end->outcome.wheel.filename == "torch.whl");
 }
 
 TEST_CASE("a wish is normalised and names one version, one Python and one project") {

@@ -12,6 +12,7 @@
 
 #include "builder/agent/limits.hpp"
 #include "builder/attempt/limits.hpp"
+#include "builder/steps/limits.hpp"
 #include "lib/io/json.hpp"
 #include "tests/builder/fake_farm.hpp"
 
@@ -21,12 +22,12 @@ namespace {
 using testing::Farm;
 namespace fs = std::filesystem;
 
-// Runs one tick in a child process, which the failpoint `stop_at` may kill; returns its wait status.
-int tick_in_child(Farm& farm, const std::string& stop_at) {
+// Runs one tick in a child process, which the failpoint `failpoint` may kill; returns its wait status.
+int tick_in_child(Farm& farm, const std::string& failpoint) {
     const pid_t child = ::fork();
     REQUIRE(child >= 0);
     if (child == 0) {
-        Agent agent(farm.parts(stop_at));
+        Agent agent(farm.parts(failpoint));
         const auto report = agent.tick();
         ::_exit(report ? 0 : 1);
     }
@@ -45,13 +46,13 @@ TEST_CASE("a wanted wheel is built, inspected, uploaded and visible on its page"
     const Attempt attempt = farm.attempts().front();
     CHECK(attempt.state == State::done);
     CHECK(attempt.wheel.filename == "demo-1.0-py3-none-any.whl");
-    CHECK(attempt.exit_code == 0);
+    CHECK(attempt.job.exit_code == 0);
     CHECK(!fs::exists(farm.site.work_directory / "attempts" / attempt.id / "tree"));
     CHECK(fs::exists(farm.site.work_directory / "attempts" / attempt.id / "log"));
     const auto outcome = wire::parse_outcome(testing::read(farm.journal->outcome_file(attempt.id)));
     REQUIRE(outcome.has_value());
     CHECK(outcome->done);
-    CHECK(outcome->wheel_sha256 == attempt.wheel.sha256);
+    CHECK(outcome->wheel.sha256 == attempt.wheel.sha256);
     REQUIRE(outcome->phases.size() == 5);
     CHECK(outcome->phases[2].name == "build");
 }
@@ -67,7 +68,7 @@ TEST_CASE("a second tick has nothing to do") {
 
 TEST_CASE("after a kill at any step the next ticks converge, and nothing is built twice") {
     std::set<std::string> stopped;
-    for (const auto point : stop_points) {
+    for (const auto point : agent_failpoints) {
         CAPTURE(point);
         Farm farm;
         // A later tick may reach the failpoint: steps after the job's start run when its end is seen.
@@ -80,11 +81,11 @@ TEST_CASE("after a kill at any step the next ticks converge, and nothing is buil
         CHECK(farm.attempts().size() == 1);
         CHECK(farm.attempts().front().state == State::done);
     }
-    CHECK_MESSAGE(stopped.size() == stop_points.size(), "a step in the table was never reached");
+    CHECK_MESSAGE(stopped.size() == agent_failpoints.size(), "a step in the table was never reached");
 }
 
 TEST_CASE("the agent converges even if it is killed repeatedly at the same step") {
-    for (const auto point : stop_points) {
+    for (const auto point : agent_failpoints) {
         CAPTURE(point);
         Farm farm;
         for (int count = 0; count < 3; ++count)
@@ -106,7 +107,7 @@ TEST_CASE("a job outlives its agent, is found again while it runs, and runs only
         const TickReport report = farm.tick();
         REQUIRE(report.active.size() == 1);
         CHECK(report.active.front().state == State::running);
-        CHECK(report.active.front().submits == 1);
+        CHECK(report.active.front().job.submits == 1);
         char byte = 0;
         REQUIRE(::read(reader.get(), &byte, 1) == 1);
     }
@@ -165,9 +166,9 @@ TEST_CASE("an overdue job is asked to end, killed if it does not, and followed b
         farm.tick();
         farm.tick();  // after ten minutes
         CHECK(farm.attempts().front().state == State::running);
-        CHECK(farm.attempts().front().told_to_end == 0);
+        CHECK(farm.attempts().front().job.asked_to_end == 0);
         farm.tick();  // after twenty minutes
-        CHECK(farm.attempts().front().told_to_end != 0);
+        CHECK(farm.attempts().front().job.asked_to_end != 0);
         if (deaf) {
             const auto owner = parse_owner(testing::read(folder.owner()));
             REQUIRE(owner.has_value());
@@ -264,8 +265,8 @@ TEST_CASE("the doctor's diagnosis decides what the agent retries automatically")
         CHECK(attempts.front().failure->cause == row.cause);
         CHECK(attempts.front().failure->first_error == row.says);
         CHECK(report.plan.count(row.attempts == 1 ? CellState::given_up : CellState::have) == 1);
-        CHECK(attempts.back().cores == row.cores);
-        CHECK(attempts.back().remedy.empty() == (row.cores == 0));
+        CHECK(attempts.back().job.cores == row.cores);
+        CHECK(attempts.back().job.remedy.empty() == (row.cores == 0));
         const auto outcome =
             wire::parse_outcome(testing::read(farm.journal->outcome_file(attempts.front().id)));
         REQUIRE(outcome.has_value());
@@ -285,7 +286,7 @@ TEST_CASE("remedies are limited: a build that still runs out of memory with fewe
         farm.tick();
     }
     CHECK(farm.attempts().size() == 3);
-    CHECK(farm.attempts().back().cores == 2);
+    CHECK(farm.attempts().back().job.cores == 2);
     CHECK(farm.settle().plan.count(CellState::given_up) == 1);
 }
 
@@ -306,7 +307,7 @@ TEST_CASE("a wheel that the registry would only quarantine is uploaded") {
                                                "ELF and no more"));
     CHECK(farm.settle().plan.count(CellState::have) == 1);
     CHECK(farm.registry.uploads == 1);
-    const auto verdicts = farm.attempts().front().verdicts;
+    const auto verdicts = farm.attempts().front().wheel.verdicts;
     REQUIRE(verdicts.size() == 1);
     CHECK(verdicts.front().find("elf.malformed") != std::string::npos);
 }
@@ -434,7 +435,7 @@ TEST_CASE("after a refused token no other wheel is uploaded in that tick") {
     fs::copy(farm.site.work_directory / "attempts" / other.id,
              farm.site.work_directory / "attempts" / "wother", fs::copy_options::recursive);
     other.id = "wother";
-    other.task = "demo-1.0-cp312";
+    other.asked.cell = "demo-1.0-cp312";
     other.state = State::running;
     const fs::path record = farm.site.work_directory / "attempts" / "wother" / "exit.json";
     testing::write(record, base::replace_all(testing::read(record), farm.attempts().front().id, "wother"));
@@ -738,7 +739,7 @@ TEST_CASE("a job that cannot start because its folder is missing fails after max
     fs::remove_all(farm.site.work_directory / "attempts" / farm.attempts().front().id);
     CHECK(farm.settle().plan.count(CellState::have) == 1);
     CHECK(farm.attempts().front().failure->error.code == "job.never_started");
-    CHECK(farm.attempts().front().submits == max_submits);
+    CHECK(farm.attempts().front().job.submits == max_submits);
     // A fault of a few minutes does not use up all starts.
     CHECK(farm.attempts().front().changed - farm.attempts().front().created > 5 * 60 * 1'000'000LL);
 }
@@ -773,7 +774,7 @@ TEST_CASE("while a journal file cannot be read no attempt starts, and active att
     CHECK(farm.attempts().size() == 1);
 }
 
-TEST_CASE("retry of a task without an ended attempt is an error") {
+TEST_CASE("retry of a cell without an ended attempt is an error") {
     Farm farm;
     Agent agent(farm.parts());
     const auto nothing = agent.retry("demo-1.0-cp311");

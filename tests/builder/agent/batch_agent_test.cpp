@@ -71,7 +71,7 @@ TEST_CASE("after a temporary refusal there is no job, and the same attempt is su
     farm.tick();
     farm.tick();
     CHECK(farm.only().state == State::prepared);
-    CHECK(farm.only().submits == 0);
+    CHECK(farm.only().job.submits == 0);
     CHECK(farm.only().waiting.tries == 2);  // with backoff, and reported only once: cron mails every line
     CHECK(std::count_if(farm.notes.begin(), farm.notes.end(),
                         [](const std::string& note) { return note.starts_with("waits: "); }) == 1);
@@ -98,7 +98,7 @@ TEST_CASE("after a lost answer the job is searched by name before another submis
     CHECK(farm.batch.given.size() == 1);
 }
 
-TEST_CASE("a final refusal and a job that can never run end the task with the reason") {
+TEST_CASE("a final refusal and a job that can never run end the cell with the reason") {
     BatchFarm refused;
     refused.batch.refusal = base::Error{"scheduler.refused", "no"};
     CHECK(refused.settle().plan.count(CellState::given_up) == 1);
@@ -124,12 +124,12 @@ TEST_CASE("every end without a record has a code, and the table decides whether 
         REQUIRE(first.failure.has_value());
         CHECK(first.failure->error.code == end_row(cause).code);
         CHECK(first.failure->error.value == "its word");
-        CHECK(first.end->used == JobUsage{60, 30, 1024});
+        CHECK(first.job.end->used == JobUsage{60, 30, 1024});
         CHECK((farm.attempts().size() == 2) == end_row(cause).try_again);
     }
 }
 
-TEST_CASE("a task that is preempted repeatedly is given up at the limit for preemptions") {
+TEST_CASE("a cell that is preempted repeatedly is given up at the limit for preemptions") {
     BatchFarm farm;
     farm.site.max_attempts = 1;
     farm.site.max_preemptions = 4;
@@ -231,7 +231,7 @@ TEST_CASE("after a recorded failure the attempt waits a limited time for the sch
         farm.end_as(EndCause::preempted);
         farm.tick();
         CHECK(farm.attempts().front().failure->error.code == "job.preempted");
-        CHECK(farm.attempts().front().exit_code == 1);
+        CHECK(farm.attempts().front().job.exit_code == 1);
     }
     SUBCASE("the scheduler never reports a reason") {
         farm.batch.view = {JobState::unknown, "away", {}};
@@ -291,7 +291,7 @@ TEST_CASE("if a job's tree is in use by another job, the next attempt gets its o
     farm.tick();
     REQUIRE(farm.attempts().size() == 2);
     CHECK(farm.attempts().front().failure->error.code == "job.tree_busy");
-    CHECK(farm.attempts().back().builds_in.empty());
+    CHECK(farm.attempts().back().job.builds_in.empty());
 }
 
 TEST_CASE("a job that was asked to end continues in its tree, also if its scheduler does not know why") {

@@ -18,23 +18,23 @@ namespace {
 namespace fs = std::filesystem;
 using Names = std::vector<std::string>;
 
-Attempt ended(const std::string& id, const std::string& task, base::UnixMicros when,
+Attempt ended(const std::string& id, const std::string& cell, base::UnixMicros when,
               std::optional<std::uint64_t> bytes = 10) {
     Attempt attempt;
     attempt.id = id;
-    attempt.task = task;
-    attempt.package = "demo";
-    attempt.python = "3.11";
+    attempt.asked.cell = cell;
+    attempt.asked.package = "demo";
+    attempt.asked.python = "3.11";
     attempt.state = State::failed;
     attempt.changed = when;
-    attempt.tree_bytes = bytes;
+    attempt.tree.bytes = bytes;
     attempt.failure = Failure{"build", {"job.failed", "it broke"}, "", true, "", 0, EndCause::failed};
     return attempt;
 }
 
-Plan plan_of(const std::string& task, CellState state) {
+Plan plan_of(const std::string& name, CellState state) {
     Cell cell;
-    cell.task = task;
+    cell.name = name;
     cell.package = "demo";
     cell.python = "3.11";
     cell.state = state;
@@ -48,35 +48,35 @@ Names names(const std::vector<Attempt*>& attempts) {
     return found;
 }
 
-TEST_CASE("a tree may be removed when no attempt at its task begins automatically") {
+TEST_CASE("a tree may be removed when no attempt at its cell begins automatically") {
     struct Row {
         const char* name;
         Plan plan;
         bool listed;
     };
-    const std::string task = "demo-1.0-cp311";
+    const std::string cell = "demo-1.0-cp311";
     const Row rows[] = {
-        {"given up", plan_of(task, CellState::given_up), true},
-        {"the index has it", plan_of(task, CellState::have), true},
-        {"left out", plan_of(task, CellState::excluded), true},
-        {"impossible", plan_of(task, CellState::impossible), true},
+        {"given up", plan_of(cell, CellState::given_up), true},
+        {"the index has it", plan_of(cell, CellState::have), true},
+        {"left out", plan_of(cell, CellState::excluded), true},
+        {"impossible", plan_of(cell, CellState::impossible), true},
         {"no longer wanted", {}, true},
         {"another version is wanted now", plan_of("demo-1.1-cp311", CellState::wanted), true},
-        {"active", plan_of(task, CellState::active), false},
-        {"wanted", plan_of(task, CellState::wanted), false},
-        {"held", plan_of(task, CellState::held), false},
-        {"an index does not answer", plan_of(task, CellState::unknown), false},
+        {"active", plan_of(cell, CellState::active), false},
+        {"wanted", plan_of(cell, CellState::wanted), false},
+        {"held", plan_of(cell, CellState::held), false},
+        {"an index does not answer", plan_of(cell, CellState::unknown), false},
         {"its version cannot be chosen now", plan_of("demo-latest-3.11", CellState::unknown), false},
         {"its Python does not answer", plan_of("demo-1.0-3.11", CellState::impossible), false},
     };
     for (const auto& row : rows) {
         CAPTURE(row.name);
-        std::vector<Attempt> attempts = {ended("w1", task, 5)};
+        std::vector<Attempt> attempts = {ended("w1", cell, 5)};
         CHECK(list_kept_trees(attempts, row.plan).size() == (row.listed ? 1 : 0));
     }
 }
 
-TEST_CASE("a task's last attempt is listed if its tree may exist and the task has no active attempt") {
+TEST_CASE("a cell's last attempt is listed if its tree may exist and the cell has no active attempt") {
     std::vector<Attempt> attempts = {ended("w1", "a", 50),    ended("w2", "a", 70), ended("w3", "b", 60),
                                      ended("w4", "c", 40),    ended("w5", "d", 10), ended("w6", "e", 20, 0),
                                      ended("w7", "f", 80, {})};
@@ -115,7 +115,7 @@ TEST_CASE("a tree is kept while there is space; its log, record and journal entr
     FailedFarm farm;
     const AttemptFolder folder = farm.attempt_folder();
     CHECK(fs::exists(folder.tree()));
-    const auto bytes = farm.attempts().front().tree_bytes;
+    const auto bytes = farm.attempts().front().tree.bytes;
     CHECK(bytes == bytes_below(folder.tree()) + bytes_below(folder.venv()));
     CHECK(*bytes > 0);
     farm.site.trees_gib = 0;
@@ -125,8 +125,8 @@ TEST_CASE("a tree is kept while there is space; its log, record and journal entr
     CHECK(fs::exists(folder.log()));
     CHECK(fs::exists(folder.exit_record()));
     const Attempt removed = farm.attempts().front();
-    CHECK(removed.tree_removed != 0);
-    CHECK(removed.tree_bytes == 0);
+    CHECK(removed.tree.removed != 0);
+    CHECK(removed.tree.bytes == 0);
     CHECK(farm.notes.back().starts_with("its build tree was removed ("));
     const auto notes = farm.notes.size();
     CHECK(!farm.tick().moved);
@@ -150,7 +150,7 @@ TEST_CASE("after a kill during the removal of a tree, no attempt continues in th
         const pid_t child = ::fork();
         REQUIRE(child >= 0);
         if (child == 0) {
-            Agent agent(farm.parts(std::string(tree_stop_point)));
+            Agent agent(farm.parts(std::string(tree_failpoint)));
             const auto report = agent.tick();
             ::_exit(report ? 0 : 1);
         }
@@ -161,20 +161,20 @@ TEST_CASE("after a kill during the removal of a tree, no attempt continues in th
         SUBCASE("the next tick removes it") {
             farm.tick();
             CHECK(!fs::exists(farm.attempt_folder().tree()));
-            CHECK(farm.attempts().front().tree_bytes == 0);
+            CHECK(farm.attempts().front().tree.bytes == 0);
         }
         SUBCASE("more attempts are allowed: the next one starts with a new tree") {
             farm.site.max_attempts = 2;
             farm.tick();
             REQUIRE(farm.attempts().size() == 2);
-            CHECK(farm.attempts().back().remedy.find(its_tree) == std::string::npos);
+            CHECK(farm.attempts().back().job.remedy.find(its_tree) == std::string::npos);
         }
     }
     SUBCASE("not killed, and more attempts are allowed: the next one continues in the tree") {
         farm.site.max_attempts = 2;
         farm.tick();
         REQUIRE(farm.attempts().size() == 2);
-        CHECK(farm.attempts().back().remedy.find(its_tree) != std::string::npos);
+        CHECK(farm.attempts().back().job.remedy.find(its_tree) != std::string::npos);
     }
 }
 
@@ -203,8 +203,8 @@ TEST_CASE("no tree is removed while a journal file cannot be read, and only a fe
     fs::remove(broken);
     for (int count = 0; count < 2 * max_trees_per_tick; ++count) {
         Attempt other = ended("w0" + std::to_string(count), "gone-" + std::to_string(count), count + 1, {});
-        other.package = "gone";
-        other.version = "1.0";
+        other.asked.package = "gone";
+        other.asked.version = "1.0";
         testing::must(farm.journal->write(other));
         testing::write(farm.site.work_directory / "attempts" / other.id / "tree" / "file", "x");
     }

@@ -29,9 +29,9 @@ void add_dead(Farm& farm, const std::string& package) {
 Attempt attempt_of(const Farm& farm, const std::string& package) {
     Attempt last;
     for (const Attempt& attempt : farm.attempts()) {
-        if (attempt.package == package && attempt.number >= last.number) last = attempt;
+        if (attempt.asked.package == package && attempt.number >= last.number) last = attempt;
     }
-    REQUIRE(last.package == package);
+    REQUIRE(last.asked.package == package);
     return last;
 }
 

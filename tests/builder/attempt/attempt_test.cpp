@@ -2,15 +2,12 @@
 
 #include <doctest/doctest.h>
 
-#include <cstdlib>
-#include <filesystem>
 #include <set>
 
 #include "builder/attempt/attempt_fields.hpp"
 #include "builder/attempt/limits.hpp"
-#include "lib/base/file.hpp"
-#include "lib/base/limits.hpp"
 #include "lib/base/text.hpp"
+#include "tests/builder/document_table.hpp"
 
 namespace wheelyard::builder {
 namespace {
@@ -18,33 +15,33 @@ namespace {
 Attempt full() {
     Attempt attempt;
     attempt.id = "w1ng012h6crvmar";
-    attempt.task = "demo-1.0-cp311";
-    attempt.package = "demo";
-    attempt.version = "1.0";
-    attempt.python = "3.11";
+    attempt.asked.cell = "demo-1.0-cp311";
+    attempt.asked.package = "demo";
+    attempt.asked.version = "1.0";
+    attempt.asked.python = "3.11";
     attempt.number = 2;
     attempt.state = State::failed;
     attempt.created = 1'790'000'000'000'000;
     attempt.changed = 1'790'000'001'500'000;
-    attempt.source = {"sdist", "https://h/x",        "x.tar.gz", "ab",
-                      "x-1.0", "flit_core.buildapi", {"."},      {"flit_core"}};
-    attempt.submits = 1;
-    attempt.submitted = 1'790'000'001'000'000;
-    attempt.phases = {{"venv", 1'790'000'001'100'000}, {"build", 1'790'000'001'200'000}};
-    attempt.exit_code = 137;
-    attempt.job_ended = 1'790'000'001'300'000;
-    attempt.memory_mib = 6000;
-    attempt.cores = 8;
-    attempt.remedy = "8 jobs at once";
-    attempt.told_to_end = 1'790'000'001'250'000;
-    attempt.governed = wire::GovernedBuild{};
-    attempt.governed->limit_bytes = 5;
-    attempt.wheel = {"x.whl", "cd", 7, 2, 1'790'000'001'400'000, "main"};
-    attempt.verdicts = {"a.b: c"};
+    attempt.source = {
+        {"sdist", "https://h/x", "x.tar.gz", "ab"}, "x-1.0", "flit_core.buildapi", {"."}, {"flit_core"}};
+    attempt.job.submits = 1;
+    attempt.job.submitted = 1'790'000'001'000'000;
+    attempt.job.phases = {{"venv", 1'790'000'001'100'000}, {"build", 1'790'000'001'200'000}};
+    attempt.job.exit_code = 137;
+    attempt.job.ended = 1'790'000'001'300'000;
+    attempt.job.memory_mib = 6000;
+    attempt.job.cores = 8;
+    attempt.job.remedy = "8 jobs at once";
+    attempt.job.asked_to_end = 1'790'000'001'250'000;
+    attempt.job.governed = wire::GovernedBuild{};
+    attempt.job.governed->limit_bytes = 5;
+    attempt.wheel = {{"x.whl", "cd", 7}, 2, 1'790'000'001'400'000, "main"};
+    attempt.wheel.verdicts = {"a.b: c"};
     attempt.waiting = {WaitFor::retry, 3, 1'790'000'001'000'000, 1'790'000'002'000'000, "down"};
     attempt.failure = Failure{"build", {"job.failed", "s", "v", "a"}, "error: x", false, "link.not_pic", 77};
-    attempt.tree_bytes = 4'000'000'000;
-    attempt.tree_removed = 1'790'000'003'000'000;
+    attempt.tree.bytes = 4'000'000'000;
+    attempt.tree.removed = 1'790'000'003'000'000;
     attempt.superseded = true;
     return attempt;
 }
@@ -56,22 +53,22 @@ TEST_CASE("parsing a rendered attempt gives the same attempt") {
     CHECK(read->failure->try_again == false);
     CHECK(read->failure->cause == "link.not_pic");
     CHECK(read->failure->line == 77);
-    CHECK(read->cores == 8);
-    CHECK(read->remedy == "8 jobs at once");
-    CHECK(read->exit_code == 137);
-    CHECK(read->tree_bytes == 4'000'000'000);
-    CHECK(read->tree_removed == 1'790'000'003'000'000);
+    CHECK(read->job.cores == 8);
+    CHECK(read->job.remedy == "8 jobs at once");
+    CHECK(read->job.exit_code == 137);
+    CHECK(read->tree.bytes == 4'000'000'000);
+    CHECK(read->tree.removed == 1'790'000'003'000'000);
     const auto empty = parse_attempt(render_attempt([] {
         Attempt attempt = full();
         attempt.failure.reset();
-        attempt.exit_code.reset();
-        attempt.tree_bytes.reset();
+        attempt.job.exit_code.reset();
+        attempt.tree.bytes.reset();
         return attempt;
     }()));
     REQUIRE(empty.has_value());
     CHECK(!empty->failure.has_value());
-    CHECK(!empty->exit_code.has_value());
-    CHECK(!empty->tree_bytes.has_value());
+    CHECK(!empty->job.exit_code.has_value());
+    CHECK(!empty->tree.bytes.has_value());
 }
 
 TEST_CASE("invalid attempts are rejected, and unknown members are ignored") {
@@ -84,7 +81,7 @@ TEST_CASE("invalid attempts are rejected, and unknown members are ignored") {
                         {good.substr(0, good.size() / 2), "journal.broken"},
                         {base::replace_all(good, "attempt/1", "attempt/2"), "journal.format"},
                         {base::replace_all(good, "\"failed\"", "\"resting\""), "journal.broken"},
-                        {base::replace_all(good, "\"task\"", "\"tusk\""), "journal.broken"},
+                        {base::replace_all(good, "\"cell\"", "\"sell\""), "journal.broken"},
                         {"[]", "journal.format"}};
     for (const auto& row : rows) {
         const auto read = parse_attempt(row.text);
@@ -94,26 +91,8 @@ TEST_CASE("invalid attempts are rejected, and unknown members are ignored") {
     CHECK(parse_attempt(base::replace_all(good, "\"format\"", "\"new\": 1,\n\"format\"")).has_value());
 }
 
-// The table is between two marks; WHEELYARD_UPDATE_GOLDEN=1 writes it.
 TEST_CASE("the journal's page lists exactly the fields of an attempt") {
-    constexpr std::string_view first_mark =
-        "<!-- attempt fields: WHEELYARD_UPDATE_GOLDEN=1 builder_tests writes them -->\n";
-    constexpr std::string_view last_mark = "<!-- end of attempt fields -->\n";
-    const auto page = std::filesystem::path(WHEELYARD_TEST_DATA) / "../docs/reference/journal.md";
-    auto text = base::read_file(page, base::mib);
-    REQUIRE(text.has_value());
-    const auto first = text->find(first_mark);
-    const auto last = text->find(last_mark);
-    REQUIRE(first != std::string::npos);
-    REQUIRE(last != std::string::npos);
-    const auto begin = first + first_mark.size();
-    const char* update = std::getenv("WHEELYARD_UPDATE_GOLDEN");
-    if (update != nullptr && update[0] == '1') {
-        text->replace(begin, last - begin, render_attempt_fields());
-        REQUIRE(base::replace_file(page, *text).has_value());
-        return;
-    }
-    CHECK(text->substr(begin, last - begin) == render_attempt_fields());
+    testing::check_document_table("reference/journal.md", "attempt fields", render_attempt_fields());
 }
 
 TEST_CASE("IDs are short, begin with a letter, sort by time and are unique") {

@@ -12,9 +12,9 @@ namespace fs = std::filesystem;
 Attempt attempt(const std::string& id) {
     Attempt made;
     made.id = id;
-    made.task = made.package = "demo";
-    made.version = "1.0";
-    made.python = "3.11";
+    made.asked.cell = made.asked.package = "demo";
+    made.asked.version = "1.0";
+    made.asked.python = "3.11";
     return made;
 }
 
@@ -62,10 +62,10 @@ TEST_CASE("a journal that does not exist yet is empty, and reading creates nothi
 
 TEST_CASE("a temporary file of an interrupted write is ignored, and sweep removes it") {
     const Opened opened;
-    testing::write(opened.file(".w1.json.aside.x"), "{");
+    testing::write(opened.file(".w1.json.tmp.x"), "{");
     CHECK(opened.journal.read()->problems.empty());
     opened.journal.sweep();
-    CHECK(!fs::exists(opened.file(".w1.json.aside.x")));
+    CHECK(!fs::exists(opened.file(".w1.json.tmp.x")));
 }
 
 }  // namespace

@@ -9,7 +9,7 @@ namespace {
 
 Attempt attempt_in(State state, WaitFor what = WaitFor::nothing) {
     Attempt attempt;
-    attempt.task = "demo-1.0-cp311";
+    attempt.asked.cell = "demo-1.0-cp311";
     attempt.state = state;
     attempt.waiting.what = what;
     return attempt;
@@ -45,7 +45,7 @@ TEST_CASE("an attempt holds a preparation place until its submission, then a job
         CHECK(holds_place(attempt) == row.place);
         CHECK(waits_without_place(attempt) == row.without_place);
         Attempt promotion = attempt;
-        promotion.purpose = Purpose::promotion;
+        promotion.asked.purpose = Purpose::promotion;
         CHECK(!holds_job_slot(promotion));
         CHECK(!holds_place(promotion));
         CHECK(!waits_without_place(promotion));

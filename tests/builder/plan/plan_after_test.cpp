@@ -19,10 +19,10 @@ simple::FileLink wheel(char digest) {
 Attempt attempt(const std::string& id, Purpose purpose, State state, char digest = 'a') {
     Attempt made;
     made.id = id;
-    made.task = "demo-1.0-cp311-" + std::string(purpose_text(purpose));
-    made.purpose = purpose;
-    made.package = "demo";
-    made.version = "1.0";
+    made.asked.cell = "demo-1.0-cp311-" + std::string(purpose_text(purpose));
+    made.asked.purpose = purpose;
+    made.asked.package = "demo";
+    made.asked.version = "1.0";
     made.state = state;
     made.source.kind = "wheel";
     made.source.sha256 = std::string(64, digest);
@@ -50,7 +50,7 @@ struct Scene {
         recipe.gpu_test.command = "python -c pass";
         recipe.gpu_test.gpus_per_node = 1;
         world.promoted.emplace("demo", std::optional<simple::ProjectPage>());
-        cell.task = "demo-1.0-cp311";
+        cell.name = "demo-1.0-cp311";
         cell.package = "demo";
         cell.version = "1.0";
         cell.python = "3.11";
@@ -61,7 +61,7 @@ struct Scene {
     [[nodiscard]] std::vector<Cell> after() const {
         Recipes recipes;
         recipes.add(recipe);
-        auto cells = with_what_follows(plan, {site, recipes, world});
+        auto cells = with_followups(plan, {site, recipes, world});
         std::erase_if(cells, [](const Cell& one) { return one.purpose == Purpose::build; });
         return cells;
     }
@@ -78,16 +78,16 @@ struct Scene {
     }
 };
 
-TEST_CASE("a test is a separate task for exactly the wheel in the index") {
+TEST_CASE("a test is a separate cell for exactly the wheel in the index") {
     const Scene scene;
     const auto cells = scene.after();
     REQUIRE(cells.size() == 2);
-    CHECK(cells[0].task == "demo-1.0-cp311-gpu-test");
+    CHECK(cells[0].name == "demo-1.0-cp311-gpu-test");
     CHECK(cells[0].purpose == Purpose::gpu_test);
     CHECK(cells[0].state == CellState::wanted);
     CHECK(cells[0].reason == wheel_name + " is not tested yet");
     CHECK(cells[0].wheel->sha256 == std::string(64, 'a'));
-    CHECK(cells[1].task == "demo-1.0-cp311-promotion");
+    CHECK(cells[1].name == "demo-1.0-cp311-promotion");
     CHECK(cells[1].state == CellState::held);
     CHECK(cells[1].reason == "after demo-1.0-cp311-gpu-test");
 }
@@ -171,15 +171,15 @@ TEST_CASE("a wheel of two cells is promoted after the tests of both have passed"
     Scene scene;
     Cell second = scene.cell;
     second.python = "3.12";
-    second.task = "demo-1.0-cp312";
+    second.name = "demo-1.0-cp312";
     std::vector<Cell> both = {scene.cell, second};
     Recipes recipes;
     recipes.add(scene.recipe);
     Attempt other = attempt("w2", Purpose::gpu_test, State::running);
-    other.task = "demo-1.0-cp312-gpu-test";
+    other.asked.cell = "demo-1.0-cp312-gpu-test";
     const auto promotions = [&] {
         std::string text;
-        for (const Cell& cell : with_what_follows(both, {scene.site, recipes, scene.world})) {
+        for (const Cell& cell : with_followups(both, {scene.site, recipes, scene.world})) {
             if (cell.purpose == Purpose::promotion) text += std::string(cell_state_text(cell.state)) + " ";
         }
         return text;

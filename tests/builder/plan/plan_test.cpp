@@ -31,13 +31,13 @@ SdistOffer sdist(const std::string& version, const std::string& requires_python 
     return offer;
 }
 
-Attempt attempt(const std::string& id, const std::string& task, State state,
+Attempt attempt(const std::string& id, const std::string& cell, State state,
                 const std::string& version = "1.0") {
     Attempt made;
     made.id = id;
-    made.task = task;
-    made.package = "demo";
-    made.version = version;
+    made.asked.cell = cell;
+    made.asked.package = "demo";
+    made.asked.version = version;
     made.state = state;
     return made;
 }
@@ -155,10 +155,10 @@ TEST_CASE("if there are only pre-releases, the newest of them is the latest") {
     CHECK(scene.cell().version == "1.0b2");
 }
 
-TEST_CASE("latest and the same version in full are one task") {
+TEST_CASE("latest and the same version in full are one cell") {
     Scene scene;
     scene.site.wants = {{"demo", {"latest", "1.0", "==1.0"}, {"3.11"}}};
-    CHECK(scene.cell().task == "demo-1.0-cp311");
+    CHECK(scene.cell().name == "demo-1.0-cp311");
 }
 
 TEST_CASE("the evidence with the highest precedence determines state and reason") {
@@ -245,7 +245,7 @@ TEST_CASE("the evidence with the highest precedence determines state and reason"
              s.world.pythons.insert_or_assign("3.11", base::fail("python.missing", "No Python 3.11 on PATH"));
          },
          CellState::impossible, "No Python 3.11 on PATH"},
-        {"an attempt of another task",
+        {"an attempt of another cell",
          [](Scene& s) { s.world.attempts = {attempt("w1", "demo-1.0-cp312", State::done)}; },
          CellState::wanted, "not in index `main`"},
     };
@@ -396,16 +396,16 @@ struct Farm {
         scene.world.published.insert_or_assign(project, std::optional(page));
     }
     [[nodiscard]] std::vector<std::string> awaiting_others() const {
-        std::vector<std::string> tasks;
+        std::vector<std::string> names;
         for (const auto& cell : make_plan(scene.site, scene.recipes, scene.world).cells) {
-            if (cell.awaits_others) tasks.push_back(cell.task);
+            if (cell.awaits_others) names.push_back(cell.name);
         }
-        return tasks;
+        return names;
     }
     [[nodiscard]] std::vector<std::string> described() const {
         std::vector<std::string> lines;
         for (const auto& cell : make_plan(scene.site, scene.recipes, scene.world).cells)
-            lines.push_back(cell.task + " " + std::string(cell_state_text(cell.state)) + ": " + cell.reason);
+            lines.push_back(cell.name + " " + std::string(cell_state_text(cell.state)) + ": " + cell.reason);
         return lines;
     }
 };
@@ -428,7 +428,7 @@ TEST_CASE("a companion is built after its torch, against exactly that version") 
     const Plan plan = make_plan(farm.scene.site, farm.scene.recipes, farm.scene.world);
     REQUIRE(plan.cells.size() == 4);
     CHECK(plan.cells[0].state == CellState::have);
-    CHECK(plan.cells[1].task == "vision-0.19.0+cu123-cp311");
+    CHECK(plan.cells[1].name == "vision-0.19.0+cu123-cp311");
     CHECK(plan.cells[1].state == CellState::wanted);
     CHECK(plan.cells[1].against == "torch==2.4.0+cu123");
     CHECK(plan.cells[2].state == CellState::wanted);  // a different label means a different wheel
@@ -438,7 +438,7 @@ TEST_CASE("a companion is built after its torch, against exactly that version") 
 TEST_CASE("a companion waits if only a staging index has its torch, because its build would not find it") {
     Farm farm;
     Attempt torch = attempt("w1", "torch-2.4.0+cu123-cp311", State::done, "2.4.0+cu123");
-    torch.package = "torch";
+    torch.asked.package = "torch";
     torch.wheel.filename = "torch-2.4.0+cu123-cp311-cp311-linux_x86_64.whl";
     torch.wheel.index = "staging";
     farm.scene.world.attempts = {torch};
@@ -452,7 +452,7 @@ TEST_CASE("cells that wait for a person are distinguished from cells that wait f
     Farm farm;
     CHECK(farm.awaiting_others().empty());  // both companions wait for a torch that is wanted
     Attempt torch = attempt("w1", "torch-2.4.0+cu123-cp311", State::failed, "2.4.0+cu123");
-    torch.package = "torch";
+    torch.asked.package = "torch";
     torch.failure = Failure{"build", {"job.failed", "it broke"}, "", false, "", 0, EndCause::failed};
     farm.scene.world.attempts = {torch};
     CHECK(farm.awaiting_others() == std::vector<std::string>{"vision-0.19.0+cu123-cp311"});

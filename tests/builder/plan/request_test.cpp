@@ -16,21 +16,21 @@ Site site_with(std::int64_t memory_mib, std::int64_t max_memory_mib) {
     return site;
 }
 
-Attempt ended(const std::string& task, base::UnixMicros when, std::int64_t memory_mib,
+Attempt ended(const std::string& cell, base::UnixMicros when, std::int64_t memory_mib,
               std::uint64_t could_not_fit = 0, std::uint64_t peak_mib = 0) {
     Attempt attempt;
     attempt.id = "w" + std::to_string(when);
-    attempt.package = "demo";
-    attempt.task = task;
+    attempt.asked.package = "demo";
+    attempt.asked.cell = cell;
     attempt.changed = when;
-    attempt.submits = 1;
+    attempt.job.submits = 1;
     attempt.state = State::failed;
-    attempt.memory_mib = memory_mib;
+    attempt.job.memory_mib = memory_mib;
     wire::GovernedBuild governed;
     governed.could_not_fit = could_not_fit;
     governed.limit_bytes = 8000 * base::mib;
     if (peak_mib > 0) governed.worst = {{"big.cu", peak_mib * base::mib, 60}};
-    attempt.governed = governed;
+    attempt.job.governed = governed;
     return attempt;
 }
 
@@ -64,17 +64,17 @@ TEST_CASE("builds of the package for other Pythons count; other packages and unf
     CHECK(chosen(site, {ended("demo-1-cp312", 1, 6000, 1)}) == 9000);
     CHECK(chosen(site, {ended("demo-1-cp311", 1, 4000), ended("demo-1-cp312", 2, 6000, 1)}) == 4000);
     Attempt other = ended("other-1-cp311", 1, 6000, 1);
-    other.package = "other";
+    other.asked.package = "other";
     Attempt running = ended("demo-1-cp311", 1, 6000, 1);
     running.state = State::running;
     Attempt never_started = ended("demo-1-cp311", 1, 6000, 1);
-    never_started.submits = 0;
+    never_started.job.submits = 0;
     CHECK(chosen(site, {other, running, never_started}) == 4000);
 }
 
 TEST_CASE("a job killed by its scheduler for memory counts like a compile that did not fit") {
     Attempt attempt = ended("demo-1-cp311", 1, 4000);
-    attempt.governed.reset();
+    attempt.job.governed.reset();
     CHECK(!ran_out_of_memory(attempt));
     attempt.failure = Failure{"build", {"job.out_of_memory", "s"}, "", true, "", 0, EndCause::out_of_memory};
     CHECK(ran_out_of_memory(attempt));
@@ -107,8 +107,8 @@ TEST_CASE("half as many jobs run if no more memory is available or fewer compile
     for (const auto& row : rows) {
         CAPTURE(row.what);
         Attempt last = ended("demo-1-cp311", 1, 4000);
-        last.governed.reset();
-        last.cores = row.had;
+        last.job.governed.reset();
+        last.job.cores = row.had;
         last.failure = Failure{"build", {row.code, "s"}, "", true, row.cause, 0, cause_of_code(row.code)};
         const auto chosen_cores = choose_cores(site, "demo-1-cp311", row.now, {last});
         CHECK(chosen_cores.cores == row.cores);

@@ -32,7 +32,7 @@ struct TestedFarm : Farm {
     [[nodiscard]] std::string story() const {
         std::string text;
         for (const auto& attempt : attempts()) {
-            text += (text.empty() ? "" : ", ") + std::string(purpose_text(attempt.purpose)) + " " +
+            text += (text.empty() ? "" : ", ") + std::string(purpose_text(attempt.asked.purpose)) + " " +
                     std::string(state_text(attempt.state)) + (attempt.superseded ? " (superseded)" : "");
         }
         return text;
@@ -47,10 +47,10 @@ TEST_CASE("a published wheel is tested in a separate job, then promoted") {
     CHECK(farm.story() == "build done, gpu-test done, promotion done");
     CHECK(farm.registry.promoted() == std::set<std::string>{"demo-1.0-py3-none-any.whl"});
     const Attempt test = farm.attempts()[1];
-    CHECK(test.task == "demo-1.0-cp311-gpu-test");
+    CHECK(test.asked.cell == "demo-1.0-cp311-gpu-test");
     CHECK(test.source.kind == "wheel");
-    CHECK(test.phases.back().name == "done");
-    CHECK(test.max_walltime_minutes == 30);
+    CHECK(test.job.phases.back().name == "done");
+    CHECK(test.job.max_walltime_minutes == 30);
     // The job installs the published wheel, checked by its digest.
     CHECK(farm.installed().find("demo @ http://127.0.0.1:1/test/files/demo-1.0-py3-none-any.whl#sha256=" +
                                 test.source.sha256) != std::string::npos);
@@ -145,7 +145,7 @@ TEST_CASE("a test does not delay the next build, and takes a job slot") {
 }
 
 TEST_CASE("tests and promotions converge after a kill at every step, and nothing runs twice") {
-    for (const auto point : stop_points) {
+    for (const auto point : agent_failpoints) {
         CAPTURE(point);
         TestedFarm farm;
         farm.tick();
@@ -210,17 +210,16 @@ TEST_CASE("a test job gets the size and the queue of its test") {
 TEST_CASE("the script of a test matches its golden file, online and offline, and bash accepts it") {
     Attempt attempt;
     attempt.id = "w1ng012h6crvmar";
-    attempt.task = "torch-2.4.0+cu123.gh200-cp312-multi-node-test";
-    attempt.purpose = Purpose::multi_node_test;
-    attempt.package = "torch";
-    attempt.version = "2.4.0+cu123.gh200";
-    attempt.python = "3.12";
-    attempt.accelerator = "gh200";
-    attempt.source = {"wheel",
-                      "https://wheels.example.org/bede/files/ab/abcd/"
-                      "torch-2.4.0%2Bcu123.gh200-cp312-cp312-linux_aarch64.whl",
-                      "torch-2.4.0+cu123.gh200-cp312-cp312-linux_aarch64.whl",
-                      std::string(64, 'a'),
+    attempt.asked.cell = "torch-2.4.0+cu123.gh200-cp312-multi-node-test";
+    attempt.asked.purpose = Purpose::multi_node_test;
+    attempt.asked.package = "torch";
+    attempt.asked.version = "2.4.0+cu123.gh200";
+    attempt.asked.python = "3.12";
+    attempt.asked.accelerator = "gh200";
+    attempt.source = {{"wheel",
+                       "https://wheels.example.org/bede/files/ab/abcd/"
+                       "torch-2.4.0%2Bcu123.gh200-cp312-cp312-linux_aarch64.whl",
+                       "torch-2.4.0+cu123.gh200-cp312-cp312-linux_aarch64.whl", std::string(64, 'a')},
                       {},
                       {},
                       {},

@@ -86,7 +86,7 @@ TEST_CASE("dynamic dependencies come from the back end, and its output is not ta
 
 TEST_CASE("the package that a wheel is built against is left out") {
     Project project;
-    project.attempt.against = "torch==2.4.0+cu123";
+    project.attempt.asked.against = "torch==2.4.0+cu123";
     CHECK(project.ask().needs == "numpy>=1\nrich; extra == 'x'\n");
 }
 

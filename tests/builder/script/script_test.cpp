@@ -22,10 +22,10 @@ namespace fs = std::filesystem;
 Attempt example() {
     Attempt attempt;
     attempt.id = "w1ng012h6crvmar";
-    attempt.task = "rapid-fuzz-3.14.3-cp311";
-    attempt.package = "rapid-fuzz";
-    attempt.version = "3.14.3";
-    attempt.python = "3.11";
+    attempt.asked.cell = "rapid-fuzz-3.14.3-cp311";
+    attempt.asked.package = "rapid-fuzz";
+    attempt.asked.version = "3.14.3";
+    attempt.asked.python = "3.11";
     attempt.number = 2;
     attempt.source.kind = "sdist";
     attempt.source.folder = "rapid_fuzz-3.14.3";
@@ -41,8 +41,9 @@ std::string render(const Attempt& attempt, const Recipe& recipe, Environment env
     site.cores = 4;
     site.state_directory = "/home/wheelyard/state";
     site.environment = std::move(environment);
-    const AttemptFolder folder{"/work/attempts/w1ng012h6crvmar",
-                               attempt.builds_in.empty() ? "" : "/work/attempts/" + attempt.builds_in};
+    const AttemptFolder folder{
+        "/work/attempts/w1ng012h6crvmar",
+        attempt.job.builds_in.empty() ? "" : "/work/attempts/" + attempt.job.builds_in};
     return render_script({site, recipe, attempt, "/usr/bin/python3.11", folder, governor});
 }
 
@@ -68,9 +69,9 @@ TEST_CASE("rendered scripts match the golden files, and bash accepts them") {
     odd.source.folder = "it's here";
     odd.source.build_requires.clear();
     Attempt asking = example();
-    asking.memory_mib = 6000;
+    asking.job.memory_mib = 6000;
     Attempt resumed = example();
-    resumed.builds_in = "w1ng00000000000";
+    resumed.job.builds_in = "w1ng00000000000";
     const std::pair<std::string, std::string> scripts[] = {
         {"builder/full.sh", render(asking, full, {{"CC", "gcc"}}, "/opt/wheelyard/wheelyard-governor")},
         {"builder/default.sh", render(example(), default_recipe("rapid-fuzz"), {}, "/opt/my governor")},
@@ -92,9 +93,9 @@ struct Ready {
 
     explicit Ready(const std::string& test_command = "", const std::string& builds_in = "") {
         Attempt attempt = example();
-        attempt.builds_in = builds_in;
+        attempt.job.builds_in = builds_in;
         if (!builds_in.empty()) folder.build_root = farm.folder.path() / builds_in;
-        attempt.package = "demo";
+        attempt.asked.package = "demo";
         attempt.source.folder = "demo";
         Recipe recipe = default_recipe("demo");
         recipe.test_command = test_command;

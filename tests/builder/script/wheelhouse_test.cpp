@@ -52,7 +52,7 @@ TEST_CASE("builds on the login node use the job's settings, with fewer parallel 
 TEST_CASE("setup.py is not queried, and the package built against is there for build and test") {
     Build build;
     build.recipe.front_end = "setup-py";
-    build.attempt.against = "torch==2.4.0+x";
+    build.attempt.asked.against = "torch==2.4.0+x";
     const std::string script = build.script();
     CHECK(script.find("pip_wheel wheel torch==2.4.0+x\n") != std::string::npos);
     CHECK(script.find("pip_wheel --requirement \"$folder/needs.txt\" torch==2.4.0+x\n") != std::string::npos);

@@ -68,7 +68,7 @@ TEST_CASE("a status line has the activity of an attempt, its wait or its failure
     view.attempt.failure = Failure{"build", {"job.failed", "it broke"}, "x: error", true};
     CHECK(render_activity(view) == "failed in build: it broke [x: error]");
     AttemptView without_tree = view;
-    without_tree.attempt.tree_removed = 1;
+    without_tree.attempt.tree.removed = 1;
     CHECK(render_activity(without_tree) ==
           "failed in build: it broke [x: error] (build tree removed: a retry starts from scratch)");
     CHECK(render_status({}, 0) == "No attempts yet.\n");

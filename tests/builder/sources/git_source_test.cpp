@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const base::Breathe no_hurry = [] { return base::Status(); };
+const base::KeepAlive no_hurry = [] { return base::Status(); };
 
 std::vector<std::string> texts(const std::vector<wheel::Version>& versions) {
     std::vector<std::string> all;

@@ -1,4 +1,4 @@
-// Copies of folders: what is copied, and that a copy calls `breathe`, which refreshes locks or aborts the copy.
+// Copies of folders: what is copied, and that a copy calls `keep_alive`, which refreshes locks or aborts the copy.
 #include "builder/sources/source_copy.hpp"
 
 #include <doctest/doctest.h>
@@ -23,17 +23,17 @@ struct Folders {
     base::TempDir place = *base::TempDir::make("copy");
     fs::path from = place.path() / "from";
     fs::path to = place.path() / "to";
-    int breaths = 0;
+    int calls = 0;
 
     Folders() { testing::must(base::make_directories(from)); }
     void add(const std::string& name, const std::string& text, mode_t mode = 0644) const {
         testing::write(from / name, text, mode);
     }
-    // `breathe` fails at the call of this number; 0: never.
-    base::Status copy(int last_breath = 0) {
-        breaths = 0;
-        return copy_source(from, to, [this, last_breath]() -> base::Status {
-            if (++breaths == last_breath)
+    // `keep_alive` fails at the call of this number; 0: never.
+    base::Status copy(int failing_call = 0) {
+        calls = 0;
+        return copy_source(from, to, [this, failing_call]() -> base::Status {
+            if (++calls == failing_call)
                 return base::fail_as(base::ErrorKind::lost, base::Recovery::never,
                                      {"lock.lost", "taken over"});
             return {};
@@ -71,16 +71,16 @@ TEST_CASE("a copy has the files, folders and links of its source, unchanged") {
     CHECK(fs::is_empty(at.to / "nothing/in/it"));
     CHECK(at.copied() == 13);
     // One call per entry and one per piece: three for the large file, one for each other non-empty file.
-    CHECK(at.breaths == 13 + 3 + 3);
+    CHECK(at.calls == 13 + 3 + 3);
 }
 
-TEST_CASE("a copy ends as soon as `breathe` fails, also within a file") {
+TEST_CASE("a copy ends as soon as `keep_alive` fails, also within a file") {
     Folders at;
     at.add("large", std::string(4 * copy_piece_bytes, 'x'));
     const auto ended = at.copy(3);
     REQUIRE(!ended.has_value());
     CHECK(ended.error().code == "lock.lost");
-    CHECK(at.breaths == 3);
+    CHECK(at.calls == 3);
     CHECK(fs::file_size(at.to / "large") == 2 * copy_piece_bytes);
 }
 

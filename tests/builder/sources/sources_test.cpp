@@ -16,7 +16,7 @@ using wheelyard::testing::LoopbackAnswer;
 using wheelyard::testing::LoopbackRequest;
 using wheelyard::testing::LoopbackServer;
 
-const base::Breathe no_hurry = [] { return base::Status(); };
+const base::KeepAlive no_hurry = [] { return base::Status(); };
 
 TEST_CASE("plain http is accepted only for this machine and trusted hosts, as in pip") {
     CHECK(is_secure_place("https://h/simple", {}));
@@ -139,10 +139,10 @@ TEST_CASE("an attempt whose download is damaged before it is unpacked fetches it
     farm.recipes.add(recipe);
     Attempt attempt;
     attempt.id = new_attempt_id(farm.clock.now());
-    attempt.task = "demo-1.0-cp311";
-    attempt.package = "demo";
-    attempt.version = "1.0";
-    attempt.python = "3.11";
+    attempt.asked.cell = "demo-1.0-cp311";
+    attempt.asked.package = "demo";
+    attempt.asked.version = "1.0";
+    attempt.asked.python = "3.11";
     attempt.state = State::fetched;
     attempt.source = *farm.sources->fetch(recipe, "1.0", {});
     testing::must(farm.journal->write(attempt));
@@ -319,7 +319,7 @@ TEST_CASE("an archive without exactly one folder is refused") {
 }
 
 TEST_CASE(
-    "unpacking calls `breathe` while it removes the old tree and extracts the archive, and ends if that "
+    "unpacking calls `keep_alive` while it removes the old tree and extracts the archive, and ends if that "
     "fails") {
     Index index;
     index.sdist = tarball("mkdir demo-1.0; touch demo-1.0/{1,2,3,4}; tar cz demo-1.0");
@@ -329,26 +329,26 @@ TEST_CASE(
     REQUIRE(source.has_value());
     const fs::path tree = index.work.path() / "tree", old = tree / "old/file";
     constexpr int removed = 3, unpacked = 5;
-    int breaths = 0;
-    const auto unpack = [&](int last_breath) {
-        breaths = 0;
+    int calls = 0;
+    const auto unpack = [&](int failing_call) {
+        calls = 0;
         testing::write(old, "");
-        return index.sources.unpack(recipe, *source, tree, [&, last_breath]() -> base::Status {
-            if (++breaths == last_breath)
+        return index.sources.unpack(recipe, *source, tree, [&, failing_call]() -> base::Status {
+            if (++calls == failing_call)
                 return base::fail_as(base::ErrorKind::lost, base::Recovery::never,
                                      {"lock.lost", "taken over"});
             return {};
         });
     };
     testing::must(unpack(0));
-    CHECK(breaths == removed + unpacked);
+    CHECK(calls == removed + unpacked);
     fs::remove_all(tree);
-    for (const int last_breath : {2, removed + 2}) {
-        const auto ended = unpack(last_breath);
+    for (const int failing_call : {2, removed + 2}) {
+        const auto ended = unpack(failing_call);
         REQUIRE(!ended.has_value());
         CHECK(ended.error().code == "lock.lost");
-        CHECK(breaths == last_breath);
-        CHECK(fs::exists(old) == (last_breath < removed));
+        CHECK(calls == failing_call);
+        CHECK(fs::exists(old) == (failing_call < removed));
         CHECK(!fs::exists(tree / "demo-1.0/1"));
     }
 }

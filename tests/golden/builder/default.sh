@@ -1,6 +1,6 @@
 #!/bin/bash
 # rapid-fuzz 3.14.3 for Python 3.11 on debian12, rendered by wheelyard-builder 0.1.0
-# Attempt w1ng012h6crvmar, number 2 of task rapid-fuzz-3.14.3-cp311.
+# Attempt w1ng012h6crvmar, number 2 of cell rapid-fuzz-3.14.3-cp311.
 set -eu -o pipefail
 
 attempt=w1ng012h6crvmar

@@ -42,7 +42,7 @@ struct Published : StoreFixture {
     }
 };
 
-const KeepAlive no_wait = [] { return base::Status(); };
+const base::KeepAlive no_wait = [] { return base::Status(); };
 
 }  // namespace
 
@@ -170,7 +170,7 @@ TEST_CASE("merging a catalogue aborts without a change whenever the lock is lost
     const auto none = []() -> base::Result<std::vector<simple::CatalogueProject>> {
         return base::fail("test", "the catalog was asked");
     };
-    const auto merge = [&](const KeepAlive& keep_alive) {
+    const auto merge = [&](const base::KeepAlive& keep_alive) {
         return update_catalogue(disk, {folder, catalogues_folder(store.tree)},
                                 {"main", 9, noon, {{"zlib", 1, "zlib-1.whl\n", "\n"}}}, none, keep_alive);
     };

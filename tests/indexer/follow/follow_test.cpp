@@ -285,7 +285,7 @@ TEST_CASE("a round killed at any file operation is finished by the next") {
             return disk_.make_directories(path);
         }
         base::Status link_or_copy(const std::string& blob, const std::string& to, std::string_view sha256,
-                                  const KeepAlive& keep_alive) override {
+                                  const base::KeepAlive& keep_alive) override {
             WHEELYARD_TRY(live());
             return disk_.link_or_copy(blob, to, sha256, keep_alive);
         }

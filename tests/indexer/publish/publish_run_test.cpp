@@ -32,7 +32,7 @@ class DyingDisk final : public ForwardingDisk {
         return live_bool([&] { return disk_.make_directories(path); });
     }
     base::Status link_or_copy(const std::string& blob, const std::string& to, std::string_view sha256,
-                              const KeepAlive& keep_alive) override {
+                              const base::KeepAlive& keep_alive) override {
         return live([&] { return disk_.link_or_copy(blob, to, sha256, keep_alive); });
     }
     base::Status sync_directory(const std::string& path) override {
@@ -65,10 +65,10 @@ class DyingDisk final : public ForwardingDisk {
     base::Status remove_leftovers(const fs::path& folder) override {
         return live([&] { return disk_.remove_leftovers(folder); });
     }
-    base::Status stage_directory(const std::string& folder, const KeepAlive& keep_alive) override {
+    base::Status stage_directory(const std::string& folder, const base::KeepAlive& keep_alive) override {
         if (is_dying()) {
             // The leftovers of a killed run, with a half-written page.
-            const fs::path left = fs::path(folder).parent_path() / ".simple.aside.dead" / "six";
+            const fs::path left = fs::path(folder).parent_path() / ".simple.tmp.dead" / "six";
             fs::create_directories(left);
             (void)base::replace_file(left / "index.html", "<!DOC");
         }
@@ -77,7 +77,7 @@ class DyingDisk final : public ForwardingDisk {
     base::Status publish_directory(const std::string& folder) override {
         return live([&] { return disk_.publish_directory(folder); });
     }
-    base::Status remove_staged(const std::string& folder, const KeepAlive& keep_alive) override {
+    base::Status remove_staged(const std::string& folder, const base::KeepAlive& keep_alive) override {
         return live([&] { return disk_.remove_staged(folder, keep_alive); });
     }
     base::Status flush_pending() override {
@@ -112,7 +112,7 @@ class DyingDisk final : public ForwardingDisk {
     // The worst case of a kill: a half-written temporary file.
     void leave_half(const fs::path& folder, const NamedBytes& file) const {
         if (is_dying() && moment_ == Moment::before)
-            (void)base::replace_file(folder / ("." + file.name + ".aside.dead"), file.bytes.substr(0, 7));
+            (void)base::replace_file(folder / ("." + file.name + ".tmp.dead"), file.bytes.substr(0, 7));
     }
 
     std::size_t left_;
@@ -138,7 +138,7 @@ void check_finished(const fs::path& tree) {
     for (const auto& finding : report->findings)
         FAIL_CHECK(finding.code << " " << finding.page << " " << finding.detail);
     for (const auto& entry : fs::recursive_directory_iterator(tree)) {
-        CHECK_MESSAGE(entry.path().native().find(".aside.") == std::string::npos, entry.path().native());
+        CHECK_MESSAGE(entry.path().native().find(".tmp.") == std::string::npos, entry.path().native());
     }
 }
 

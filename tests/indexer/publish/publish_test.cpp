@@ -269,7 +269,7 @@ TEST_CASE("a staged index of a killed run is removed with the next new name, eve
     StoreFixture store;
     store.add("main", "six", "1.16.0", six_wheel);
     publish_all(store);
-    const fs::path left = store.tree / "main/.simple.aside.dead";
+    const fs::path left = store.tree / "main/.simple.tmp.dead";
     REQUIRE(base::make_directories(left / "six"));
     REQUIRE(base::replace_file(left / "six/index.html", "<!DOC"));
     store.add("main", "numpy", "2.0.0", "numpy-2.0.0-cp312-cp312-linux_aarch64.whl");
@@ -321,7 +321,7 @@ TEST_CASE("a damaged project does not block the others, and follows once it is f
     StoreFixture store;
     const auto bad = store.make_row("main", "six", "1.16.0", six_wheel);
     store.add(bad);
-    fs::rename(store.blobs.path_of(bad.sha256), store.folder.path() / "aside");
+    fs::rename(store.blobs.path_of(bad.sha256), store.folder.path() / "removed");
     store.add("main", "six", "1.17.0", "six-1.17.0-py2.py3-none-any.whl");
     store.add("main", "zlib-ng", "0.5.0", "zlib_ng-0.5.0-cp312-cp312-linux_aarch64.whl");
     // The folder cannot be created because a file is in its place.
@@ -340,7 +340,7 @@ TEST_CASE("a damaged project does not block the others, and follows once it is f
     CHECK(read_page(store, "main", "six", true).files.size() == 1);
     CHECK(read_page(store, "main", "zlib-ng", true).files.size() == 1);
 
-    fs::rename(store.folder.path() / "aside", store.blobs.path_of(bad.sha256));
+    fs::rename(store.folder.path() / "removed", store.blobs.path_of(bad.sha256));
     fs::remove(store.tree / "main/simple/numpy");
     const auto fixed = publish(store.catalog, store.blobs, store.tree, {"main"}, store.clock);
     REQUIRE(fixed);
@@ -630,5 +630,5 @@ TEST_CASE("a bulk run writes the same tree as single runs") {
     for (const char* page : {"p0/index.html", "p6/index.json", "index.html"})
         CHECK(text_of(store.tree / "main/simple" / page) == text_of(other.tree / "main/simple" / page));
     for (const auto& entry : fs::recursive_directory_iterator(store.tree))
-        CHECK_MESSAGE(entry.path().native().find(".aside.") == std::string::npos, entry.path().native());
+        CHECK_MESSAGE(entry.path().native().find(".tmp.") == std::string::npos, entry.path().native());
 }

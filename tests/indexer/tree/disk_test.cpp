@@ -28,7 +28,7 @@ std::string text_of(const std::filesystem::path& path) {
     return *base::read_file(path, 1 << 24);
 }
 
-const KeepAlive no_wait = [] { return base::Status(); };
+const base::KeepAlive no_wait = [] { return base::Status(); };
 
 }  // namespace
 
@@ -98,13 +98,13 @@ TEST_CASE("a long copy calls keep_alive between chunks and aborts if it fails") 
     const std::string bytes(3 * copy_chunk_bytes, 'x');
     REQUIRE(base::replace_file(folder / "blob", bytes));
     int calls = 0;
-    const KeepAlive count = [&calls] {
+    const base::KeepAlive count = [&calls] {
         ++calls;
         return base::Status();
     };
     REQUIRE(copy_verified(folder / "blob", folder / "file.whl", base::sha256_hex(bytes), count));
     CHECK(calls == 3);
-    const KeepAlive lost = [] { return base::Status(base::fail("lock.lost", "taken over")); };
+    const base::KeepAlive lost = [] { return base::Status(base::fail("lock.lost", "taken over")); };
     const auto ended = copy_verified(folder / "blob", folder / "second.whl", base::sha256_hex(bytes), lost);
     REQUIRE(!ended);
     CHECK(ended.error().code == "lock.lost");
@@ -136,7 +136,7 @@ TEST_CASE("damaged bytes are not published") {
 
 TEST_CASE("only temporary files are removed as leftovers") {
     const Folder folder;
-    for (const char* name : {".index.html.aside.00ff", ".aside.12", "index.html", ".htaccess", "lock"}) {
+    for (const char* name : {".index.html.tmp.00ff", ".tmp.12", "index.html", ".htaccess", "lock"}) {
         REQUIRE(base::replace_file(folder / name, "x"));
     }
     REQUIRE(LocalDisk().remove_leftovers(folder.folder.path()));
@@ -190,8 +190,8 @@ TEST_CASE("a staged folder is renamed with its contents when it is published") {
             all.insert(entry.path().filename().native());
         return all;
     };
-    REQUIRE(base::make_directories(folder / "main/.simple.aside.dead/six"));
-    REQUIRE(base::replace_file(folder / "main/.simple.aside.dead/six/index.html", "<!DOC"));
+    REQUIRE(base::make_directories(folder / "main/.simple.tmp.dead/six"));
+    REQUIRE(base::replace_file(folder / "main/.simple.tmp.dead/six/index.html", "<!DOC"));
     REQUIRE(base::make_directories(folder / "main/simpler"));
     for (const bool in_bulk : {false, true}) {
         CAPTURE(in_bulk);
@@ -207,10 +207,10 @@ TEST_CASE("a staged folder is renamed with its contents when it is published") {
         REQUIRE(disk.replace_together(simple, {{"index.html", "4444"}}));
         CHECK(*disk.size_of(simple + "/six/index.html") == 2);
         CHECK(*disk.read(simple + "/index.html", 10) == "4444");
-        REQUIRE(disk.replace_together(simple, {{".index.html.aside.1", "5"}}));
+        REQUIRE(disk.replace_together(simple, {{".index.html.tmp.1", "5"}}));
         REQUIRE(disk.remove_leftovers(simple));  // staged empty, so there is nothing to remove
-        CHECK(*disk.size_of(simple + "/.index.html.aside.1") == 1);
-        REQUIRE(disk.remove(simple + "/.index.html.aside.1"));
+        CHECK(*disk.size_of(simple + "/.index.html.tmp.1") == 1);
+        REQUIRE(disk.remove(simple + "/.index.html.tmp.1"));
         REQUIRE(disk.remove(simple + "/six/index.json"));
         CHECK(*disk.size_of(simple + "/six/index.json") == std::nullopt);
         // A sibling with a longer name is not inside the folder.
@@ -250,24 +250,23 @@ TEST_CASE("if one staged page cannot be written, no partial page remains") {
 
 TEST_CASE("removing staged folders calls keep_alive between folders and aborts if it fails") {
     const Folder folder;
-    REQUIRE(base::make_directories(folder / "main/.simple.aside.dead/six"));
+    REQUIRE(base::make_directories(folder / "main/.simple.tmp.dead/six"));
     LocalDisk disk;
-    const KeepAlive lost = [] { return base::Status(base::fail("lock.lost", "taken over")); };
+    const base::KeepAlive lost = [] { return base::Status(base::fail("lock.lost", "taken over")); };
     CHECK(disk.stage_directory(folder / "main/simple", lost).error().code == "lock.lost");
-    CHECK(std::filesystem::exists(folder / "main/.simple.aside.dead/six"));
+    CHECK(std::filesystem::exists(folder / "main/.simple.tmp.dead/six"));
 }
 
 TEST_CASE("removing staged folders of killed runs removes nothing else") {
     const Folder folder;
-    for (const char* name :
-         {"simple", ".simple.aside.dead/six", ".simple.aside.older", ".simpler.aside.dead"})
+    for (const char* name : {"simple", ".simple.tmp.dead/six", ".simple.tmp.older", ".simpler.tmp.dead"})
         REQUIRE(base::make_directories(folder / "main" / name));
-    REQUIRE(base::replace_file(folder / "main/.simple.aside.dead/six/index.html", "<!DOC"));
+    REQUIRE(base::replace_file(folder / "main/.simple.tmp.dead/six/index.html", "<!DOC"));
     REQUIRE(LocalDisk().remove_staged(folder / "main/simple", no_wait));
     CHECK(std::filesystem::exists(folder / "main/simple"));
-    CHECK(std::filesystem::exists(folder / "main/.simpler.aside.dead"));
-    CHECK_FALSE(std::filesystem::exists(folder / "main/.simple.aside.dead"));
-    CHECK_FALSE(std::filesystem::exists(folder / "main/.simple.aside.older"));
+    CHECK(std::filesystem::exists(folder / "main/.simpler.tmp.dead"));
+    CHECK_FALSE(std::filesystem::exists(folder / "main/.simple.tmp.dead"));
+    CHECK_FALSE(std::filesystem::exists(folder / "main/.simple.tmp.older"));
 }
 
 TEST_CASE("a missing file has no size, and an existing folder is not an error") {

@@ -91,10 +91,10 @@ struct TaskFixture : RegistryFixture {
     static std::string end(char digit, bool done, const Form& form) {
         wire::Outcome outcome;
         outcome.attempt = "w1";
-        outcome.task = "six-1.16.0-cp311";
+        outcome.cell = "six-1.16.0-cp311";
         outcome.done = done;
-        outcome.wheel_filename = form.filename;
-        outcome.wheel_sha256 = base::sha256_hex(form.content);
+        outcome.wheel.filename = form.filename;
+        outcome.wheel.sha256 = base::sha256_hex(form.content);
         return wire::render_task_end({name(digit), outcome});
     }
     // "200", or status and code.
@@ -307,14 +307,14 @@ TEST_CASE("an outcome that comes together with its claim has to be true all the 
     TaskFixture fixture;
     wire::TaskEnd end;
     end.outcome.attempt = "w1";
-    end.outcome.task = "six-cp311";
+    end.outcome.cell = "six-cp311";
     end.outcome.done = true;
-    end.outcome.wheel_sha256 = std::string(64, 'a');
+    end.outcome.wheel.sha256 = std::string(64, 'a');
     for (int round = 10; round < 40; ++round) {
         const std::string version = "1." + std::to_string(round);
         const std::string id = fixture.add(wire::render_wish({"main", "six", version, "3.11", ""}));
         end.claim = std::string(wire::claim_id_length - 2, 'c') + std::to_string(round);
-        end.outcome.wheel_filename = "six-" + version + "-py3-none-any.whl";
+        end.outcome.wheel.filename = "six-" + version + "-py3-none-any.whl";
         http::ApiRequest claim{.request_id = "r2", .operation = "claimTask"};
         claim.authorization = "Bearer " + fixture.builder;
         claim.body = wire::render_claim({end.claim, "main", "login1", {"3.11"}, {}, {}, id});

@@ -55,7 +55,7 @@ TEST_CASE("a note that a killed server was writing goes with the next start, an 
     ResumableFixture registry;
     const std::string body = form_body();
     const std::string id = registry.resumable->create(registry.head_of(body)).value().id;
-    REQUIRE(base::replace_file(registry.folder() / ("." + id + ".note.aside.0123456789abcdef"), "{"));
+    REQUIRE(base::replace_file(registry.folder() / ("." + id + ".note.tmp.0123456789abcdef"), "{"));
     CHECK(registry.files() == 3);
     registry.restart();
     CHECK(registry.files() == 2);

@@ -270,13 +270,13 @@ TEST_CASE("no link in the tree is followed, at whatever depth") {
 TEST_CASE("a tree that was renamed and put back is found again") {
     const Running running([](ServerSettings& settings) { settings.io_threads = 1; });
     CHECK(running.ask(get("/site/simple/")).status == 200);
-    const std::filesystem::path aside = running.tree.path().string() + ".aside";
-    std::filesystem::rename(running.tree.path(), aside);
+    const std::filesystem::path moved = running.tree.path().string() + ".tmp";
+    std::filesystem::rename(running.tree.path(), moved);
     CHECK(running.ask(get(file_url + "six-1.0+cpu-py3-none-any.whl")).status == 200);  // still that folder
     std::filesystem::create_directory(running.tree.path());
     CHECK(running.ask(get("/site/simple/new/")).status == 404);
     std::filesystem::remove(running.tree.path());
-    std::filesystem::rename(aside, running.tree.path());
+    std::filesystem::rename(moved, running.tree.path());
     CHECK(running.ask(get("/site/simple/six/")).status == 200);
 }
 

@@ -62,7 +62,7 @@ struct StoreFixture {
         wire::TaskEnd end;
         end.claim = name(digit);
         end.outcome.attempt = "w1";
-        end.outcome.task = "torch-2.4.0-cp311";
+        end.outcome.cell = "torch-2.4.0-cp311";
         end.outcome.done = done;
         if (!done) end.outcome.diagnosis = wire::Diagnosis{"job", {"job.failed", "The job failed"}, ""};
         return end;

@@ -83,8 +83,8 @@ class BatchCase(FarmCase):
 
     # --- ticking like cron ---------------------------------------------------------------------------------------------
 
-    def tick(self, stop_at: str = "") -> int:
-        done = self.site.builder("tick", stop_at=stop_at)
+    def tick(self, failpoint: str = "") -> int:
+        done = self.site.builder("tick", failpoint=failpoint)
         if done.returncode not in (0, STOPPED):
             raise AssertionError(f"tick: {done.returncode}\n{done.stdout}{done.stderr}")
         return done.returncode
@@ -110,7 +110,7 @@ class BatchCase(FarmCase):
     def attempts(self) -> list[dict]:
         """The journal, in the order of attempts; read as files, as status would."""
         found = [json.loads(path.read_text()) for path in (self.site.folder / "state" / "attempts").glob("w*.json")]
-        return sorted(found, key=lambda attempt: (attempt["task"], attempt["number"]))
+        return sorted(found, key=lambda attempt: (attempt["cell"], attempt["number"]))
 
     def build_is_at_the_gate(self) -> bool:
         return self.lines("steps")[-1:] != [] and self.lines("steps")[-1].endswith("step 2")

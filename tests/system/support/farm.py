@@ -198,5 +198,5 @@ class Farm:
     def staging_leftovers(self) -> list[Path]:
         """What uploads under way leave beside the store; must be empty once the registry has started again."""
         staging = [path for path in self.data.rglob("staging/*") if path.is_file()]
-        aside = [path for path in self.data.rglob("*") if ".aside." in path.name]
-        return staging + aside
+        temporary = [path for path in self.data.rglob("*") if ".tmp." in path.name]
+        return staging + temporary

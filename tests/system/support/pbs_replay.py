@@ -94,9 +94,9 @@ class Server:
         return next((job for job in self.jobs() if job["id"] in (word, f"{word}.{HOST}")), None)
 
     def write(self, job: dict) -> None:
-        aside = self.folder / f"{job['number']}.aside"
-        aside.write_text(json.dumps(job))
-        aside.rename(self.folder / f"{job['number']}.job")
+        temporary = self.folder / f"{job['number']}.tmp"
+        temporary.write_text(json.dumps(job))
+        temporary.rename(self.folder / f"{job['number']}.job")
 
     def finish(self, number: int, exit_status: int, substate: int) -> None:
         with self.locked():

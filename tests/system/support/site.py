@@ -75,9 +75,9 @@ executable = "{PYTHON}"
     def command(self, command: str, *arguments: str) -> list[str]:
         return [str(BIN / "wheelyard-builder"), command, "--site", str(self.file), *map(str, arguments)]
 
-    def builder(self, command: str, *arguments: str, stop_at: str = "",
+    def builder(self, command: str, *arguments: str, failpoint: str = "",
                 timeout: float = COMMAND_TIMEOUT_S) -> subprocess.CompletedProcess:
-        environment = self.environment | ({"WHEELYARD_STOP_AT": stop_at} if stop_at else {})
+        environment = self.environment | ({"WHEELYARD_FAILPOINT": failpoint} if failpoint else {})
         return subprocess.run(self.command(command, *arguments), env=environment, capture_output=True, text=True, timeout=timeout)
 
     def start(self, command: str, *arguments: str) -> subprocess.Popen:

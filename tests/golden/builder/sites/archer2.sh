@@ -1,6 +1,6 @@
 #!/bin/bash
 # torch 1.13.1+archer2 for Python 3.9 on archer2, rendered by wheelyard-builder 0.1.0
-# Attempt w1ng012h6crvmar, number 1 of task torch-1.13.1+archer2-cp39.
+# Attempt w1ng012h6crvmar, number 1 of cell torch-1.13.1+archer2-cp39.
 set -eu -o pipefail
 
 attempt=w1ng012h6crvmar

@@ -1,6 +1,6 @@
 #!/bin/bash
 # markupsafe 3.0.2 for Python 3.11 on debian12, rendered by wheelyard-builder 0.1.0
-# Attempt w1ng012h6crvmar, number 1 of task markupsafe-3.0.2-cp311.
+# Attempt w1ng012h6crvmar, number 1 of cell markupsafe-3.0.2-cp311.
 set -eu -o pipefail
 
 attempt=w1ng012h6crvmar

@@ -1,6 +1,6 @@
 #!/bin/bash
 # mpi4py 4.0.1+frontier for Python 3.10 on frontier, rendered by wheelyard-builder 0.1.0
-# Attempt w1ng012h6crvmar, number 1 of task mpi4py-4.0.1+frontier-cp310.
+# Attempt w1ng012h6crvmar, number 1 of cell mpi4py-4.0.1+frontier-cp310.
 set -eu -o pipefail
 
 attempt=w1ng012h6crvmar

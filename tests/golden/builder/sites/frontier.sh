@@ -1,6 +1,6 @@
 #!/bin/bash
 # torch 2.2.2 for Python 3.10 on frontier, rendered by wheelyard-builder 0.1.0
-# Attempt w1ng012h6crvmar, number 1 of task torch-2.2.2-cp310.
+# Attempt w1ng012h6crvmar, number 1 of cell torch-2.2.2-cp310.
 set -eu -o pipefail
 
 attempt=w1ng012h6crvmar

@@ -1,4 +1,4 @@
-#include "builder/agent/task_work.hpp"
+#include "builder/agent/task_leases.hpp"
 
 #include <doctest/doctest.h>
 #include <sys/wait.h>
@@ -24,8 +24,8 @@ struct TaskFarm : Farm {
         site.wants.clear();
         site.registry->claim_tasks = "recipes";
     }
-    AgentParts parts_with_tasks(const std::string& stop_at = {}) {
-        AgentParts all = parts(stop_at);
+    AgentParts parts_with_tasks(const std::string& failpoint = {}) {
+        AgentParts all = parts(failpoint);
         all.tasks = &tasks;
         return all;
     }
@@ -55,13 +55,13 @@ struct TaskFarm : Farm {
     [[nodiscard]] bool has_failed(Purpose purpose) const {
         const std::vector<Attempt> all = attempts();
         return std::any_of(all.begin(), all.end(), [&](const Attempt& attempt) {
-            return attempt.purpose == purpose && attempt.state == State::failed;
+            return attempt.asked.purpose == purpose && attempt.state == State::failed;
         });
     }
-    int tick_in_child(const std::string& stop_at) {
+    int tick_in_child(const std::string& failpoint) {
         const pid_t child = ::fork();
         if (child == 0) {
-            Agent agent(parts_with_tasks(stop_at));
+            Agent agent(parts_with_tasks(failpoint));
             ::_exit(agent.tick().has_value() ? 0 : 1);
         }
         int status = 0;
@@ -82,7 +82,7 @@ TEST_CASE("a claimed task is built like a want, uploaded with its grant, and its
     TaskFarm farm;
     farm.tick_until_outcome();
     CHECK(farm.tasks.outcome()->done);
-    CHECK(farm.tasks.outcome()->wheel_filename == "demo-1.0-py3-none-any.whl");
+    CHECK(farm.tasks.outcome()->wheel.filename == "demo-1.0-py3-none-any.whl");
     CHECK(farm.tasks.log().find("[1/2] compiling") != std::string::npos);
     CHECK(farm.tasks.granted == 1);
     CHECK(farm.tasks.staging.has(wheel_name));
@@ -162,7 +162,7 @@ TEST_CASE("while the registry is down nothing is lost, and nothing is reported t
 
 TEST_CASE("after a kill at any step of a task, the next ticks converge: one claim, one build, one outcome") {
     std::set<std::string> stopped;
-    for (const auto point : task_stop_points) {
+    for (const auto point : task_failpoints) {
         CAPTURE(point);
         TaskFarm farm;
         for (int tick = 0; tick < 4 && !stopped.contains(std::string(point)); ++tick) {
@@ -176,7 +176,7 @@ TEST_CASE("after a kill at any step of a task, the next ticks converge: one clai
         CHECK(farm.attempts().size() == 1);
         CHECK(farm.claims() == 0);
     }
-    CHECK(stopped.size() == task_stop_points.size());
+    CHECK(stopped.size() == task_failpoints.size());
 }
 
 TEST_CASE("after an expired lease a free task is claimed again, and its build is reused") {
@@ -229,7 +229,7 @@ TEST_CASE("if the registry temporarily refuses one lease, the others are still r
                                            base::Recovery::retry, {"test.no_answer", "No"})
                                  .value();
         farm.tasks.renewed.clear();
-        TaskWork work(parts);
+        TaskLeases work(parts);
         work.read();
         must(work.renew(attempts));
         CHECK(farm.tasks.renewed.size() == (is_away ? 1U : 3U));
@@ -295,7 +295,7 @@ TEST_CASE("a task whose cell was renamed is built under the new name") {
     farm.tasks.staging.busy = false;
     farm.tick_until_outcome();
     CHECK(farm.tasks.outcome()->done);
-    CHECK(farm.tasks.outcome()->wheel_filename == "demo-1.0+yard-py3-none-any.whl");
+    CHECK(farm.tasks.outcome()->wheel.filename == "demo-1.0+yard-py3-none-any.whl");
     CHECK(farm.attempts().front().failure->error.code == "task.lost");
     CHECK(farm.claims() == 0);
 }
@@ -388,7 +388,7 @@ TEST_CASE("after a kill between losing a task and giving up its attempt, the nex
     TaskFarm farm;
     farm.wait_with_wheel();
     farm.tasks.end_lease(true);
-    CHECK(farm.tick_in_child(std::string(task_lost_stop_point)) == 137);
+    CHECK(farm.tick_in_child(std::string(task_lost_failpoint)) == 137);
     REQUIRE(farm.claims() == 0);
     REQUIRE(farm.attempts().front().state == State::uploading);
     farm.tasks.staging.busy = false;
@@ -401,7 +401,7 @@ TEST_CASE("after a kill between losing a task and giving up its attempt, the nex
 TEST_CASE("without a lease a task's wheel waits and is not uploaded") {
     TaskFarm farm;
     farm.wait_with_wheel();
-    CHECK(farm.attempts().front().for_task);
+    CHECK(farm.attempts().front().asked.for_task);
     farm.tasks.staging.busy = false;
     for (const auto& entry : fs::directory_iterator(farm.site.state_directory / "claims"))
         write(entry.path(), "{");
@@ -470,8 +470,8 @@ TEST_CASE("a task for a wheel that the index already has is done without a build
     farm.tasks.queued = true;
     farm.tick_until_outcome();
     CHECK(farm.tasks.outcome()->done);
-    CHECK(farm.tasks.outcome()->wheel_filename == "demo-1.0-py3-none-any.whl");
-    CHECK_FALSE(farm.tasks.outcome()->wheel_sha256.empty());
+    CHECK(farm.tasks.outcome()->wheel.filename == "demo-1.0-py3-none-any.whl");
+    CHECK_FALSE(farm.tasks.outcome()->wheel.sha256.empty());
     CHECK(farm.builds() == 1);
 }
 

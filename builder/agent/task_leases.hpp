@@ -13,16 +13,16 @@
 #include <string>
 #include <vector>
 
-#include "builder/agent/advance.hpp"
+#include "builder/agent/agent_parts.hpp"
 #include "builder/attempt/claim_record.hpp"
 #include "builder/plan/plan.hpp"
 #include "builder/remote/task_service.hpp"
 
 namespace wheelyard::builder {
 
-class TaskWork {
+class TaskLeases {
   public:
-    explicit TaskWork(const AgentParts& parts);
+    explicit TaskLeases(const AgentParts& parts);
 
     // Reads the claims from disk and finds their cells in the current site. Called first, also by Agent::look().
     void read();

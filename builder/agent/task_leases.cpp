@@ -1,4 +1,4 @@
-#include "builder/agent/task_work.hpp"
+#include "builder/agent/task_leases.hpp"
 
 #include <unistd.h>
 
@@ -49,13 +49,14 @@ bool is_lease_over(const base::Error& error) {
 
 }  // namespace
 
-TaskWork::TaskWork(const AgentParts& parts) : parts_(parts), folder_(parts.site.state_directory / "claims") {}
+TaskLeases::TaskLeases(const AgentParts& parts)
+    : parts_(parts), folder_(parts.site.state_directory / "claims") {}
 
-bool TaskWork::claims_tasks() const {
+bool TaskLeases::claims_tasks() const {
     return parts_.tasks != nullptr && parts_.site.registry && parts_.site.registry->claim_tasks != "no";
 }
 
-void TaskWork::read() {
+void TaskLeases::read() {
     away_ = parts_.tasks == nullptr;
     records_ = folder_.read(unread_);
     // After an edit of the site file, the cell may have another name or another reason.
@@ -64,21 +65,20 @@ void TaskWork::read() {
     }
 }
 
-bool TaskWork::python_answers(const ClaimRecord& record) const {
+bool TaskLeases::python_answers(const ClaimRecord& record) const {
     const auto python = parts_.pythons.find(record.task->wish.python);
     return python == parts_.pythons.end() || python->second.has_value();
 }
 
-void TaskWork::say(const ClaimRecord& record, const std::string& text) const {
-    if (!parts_.note) return;
+void TaskLeases::say(const ClaimRecord& record, const std::string& text) const {
     Attempt about;
     about.id = record.task ? record.task->id : record.claim.substr(0, max_attempt_id_bytes);
-    about.task = record.cell.empty() ? "a task of the registry" : record.cell;
-    parts_.note(about, text);
+    about.asked.cell = record.cell.empty() ? "a task of the registry" : record.cell;
+    parts_.report(about, text);
 }
 
 // Reports only when the reason changes: cron mails every line.
-base::Status TaskWork::wait(ClaimRecord& record, const base::Error& why) {
+base::Status TaskLeases::wait(ClaimRecord& record, const base::Error& why) {
     note_answer(why);
     if (std::exchange(record.waits, why.text()) == why.text()) return {};
     say(record, "waits: " + record.waits);
@@ -86,11 +86,11 @@ base::Status TaskWork::wait(ClaimRecord& record, const base::Error& why) {
 }
 
 // Other errors concern one lease only; the other leases are still renewed.
-void TaskWork::note_answer(const base::Error& error) {
+void TaskLeases::note_answer(const base::Error& error) {
     away_ = away_ || is_unreachable(error);
 }
 
-wire::ClaimOffer TaskWork::offer_of(const ClaimRecord& record) const {
+wire::ClaimOffer TaskLeases::offer_of(const ClaimRecord& record) const {
     wire::ClaimOffer offer;
     offer.claim = record.claim;
     offer.index = parts_.site.registry->index;
@@ -105,7 +105,7 @@ wire::ClaimOffer TaskWork::offer_of(const ClaimRecord& record) const {
     return offer;
 }
 
-base::Status TaskWork::drop(const std::string& claim) {
+base::Status TaskLeases::drop(const std::string& claim) {
     WHEELYARD_TRY(folder_.remove(claim));
     std::erase_if(records_, [&](const ClaimRecord& record) { return record.claim == claim; });
     uploads_.erase(claim);
@@ -113,9 +113,9 @@ base::Status TaskWork::drop(const std::string& claim) {
 }
 
 // Asks with the record on disk, so repeating the request gives the same answer.
-base::Result<bool> TaskWork::ask(ClaimRecord& record, std::vector<Attempt>& attempts) {
+base::Result<bool> TaskLeases::ask(ClaimRecord& record, std::vector<Attempt>& attempts) {
     auto claimed = parts_.tasks->claim(offer_of(record));
-    parts_.stop.here("task.claimed");
+    parts_.failpoints.hit("task.claimed");
     // An earlier answer was lost, and its lease has expired: the task may still be free.
     if (!claimed && is_lease_over(claimed.error()) && record.task) {
         WHEELYARD_TRY(replace_claim(record));
@@ -138,17 +138,17 @@ base::Result<bool> TaskWork::ask(ClaimRecord& record, std::vector<Attempt>& atte
     record.cell = cell_of(claimed->task->wish);
     if (is_new) WHEELYARD_TRY(supersede(record.cell, attempts));
     WHEELYARD_TRY(folder_.write(record));
-    parts_.stop.here("task.recorded");
+    parts_.failpoints.hit("task.recorded");
     leases_[record.claim] = {claimed->lease_s, claimed->task->log_bytes};
     say(record, "claimed, asked for by " + claimed->task->asked_by);
     return true;
 }
 
 // Called before the claim is written: after a kill in between, the agent claims again and repeats this.
-base::Status TaskWork::supersede(const std::string& cell, std::vector<Attempt>& attempts) const {
+base::Status TaskLeases::supersede(const std::string& cell, std::vector<Attempt>& attempts) const {
     const std::vector<std::string> names = names_of(cell);
     for (Attempt& attempt : attempts) {
-        const bool is_of_it = std::find(names.begin(), names.end(), attempt.task) != names.end();
+        const bool is_of_it = std::find(names.begin(), names.end(), attempt.asked.cell) != names.end();
         if (!is_of_it || !is_over(attempt.state) || attempt.superseded) continue;
         attempt.superseded = true;
         WHEELYARD_TRY(parts_.journal.write(attempt));
@@ -158,7 +158,7 @@ base::Status TaskWork::supersede(const std::string& cell, std::vector<Attempt>& 
 
 // An expired lease cannot be renewed. While the task is free, a new claim may get it, and the work so far remains
 // usable.
-base::Status TaskWork::replace_claim(ClaimRecord& record) {
+base::Status TaskLeases::replace_claim(ClaimRecord& record) {
     ClaimRecord replacement;
     replacement.claim = base::encode_hex(base::random_bytes(claim_id_bytes));
     replacement.task = record.task;
@@ -173,19 +173,19 @@ base::Status TaskWork::replace_claim(ClaimRecord& record) {
 }
 
 // Several times per shortest lease.
-std::int64_t TaskWork::renew_every_ms() const {
+std::int64_t TaskLeases::renew_every_ms() const {
     std::int64_t period_ms = world_fresh_ms;
     for (const auto& [claim, lease] : leases_)
         period_ms = std::min(period_ms, lease.lease_s * 1000 / signs_of_life);
     return period_ms;
 }
 
-bool TaskWork::may_hold(const std::string& cell) const {
+bool TaskLeases::may_hold(const std::string& cell) const {
     return unread_ || std::any_of(records_.begin(), records_.end(),
                                   [&](const ClaimRecord& record) { return record.cell == cell; });
 }
 
-base::Status TaskWork::renew(std::vector<Attempt>& attempts) {
+base::Status TaskLeases::renew(std::vector<Attempt>& attempts) {
     if (!has_passed(parts_.clock.now(), renewed_, renew_every_ms())) return {};
     renewed_ = kept_ = parts_.clock.now();  // also without a lease: a new claim has a fresh one
     if (records_.empty()) return {};
@@ -200,11 +200,11 @@ base::Status TaskWork::renew(std::vector<Attempt>& attempts) {
     }
     for (const std::string& claim : gone)
         WHEELYARD_TRY(drop(claim));
-    if (!gone.empty()) parts_.stop.here("task.forgotten");
+    if (!gone.empty()) parts_.failpoints.hit("task.forgotten");
     return {};
 }
 
-base::Result<bool> TaskWork::renew_one(ClaimRecord& record, std::vector<Attempt>& attempts) {
+base::Result<bool> TaskLeases::renew_one(ClaimRecord& record, std::vector<Attempt>& attempts) {
     if (record.task && !python_answers(record)) {
         // If the Python does not return in time, the lease expires, and another agent can claim the task.
         WHEELYARD_TRY(
@@ -231,7 +231,7 @@ base::Result<bool> TaskWork::renew_one(ClaimRecord& record, std::vector<Attempt>
 }
 
 // Called during transfers, so it changes no record; renew() handles a refused lease.
-void TaskWork::keep_leases() {
+void TaskLeases::keep_leases() {
     if (parts_.tasks == nullptr || records_.empty()) return;
     if (!has_passed(parts_.clock.now(), kept_, renew_every_ms())) return;
     kept_ = parts_.clock.now();
@@ -243,7 +243,7 @@ void TaskWork::keep_leases() {
     }
 }
 
-std::size_t TaskWork::waiting(const std::vector<Attempt>& attempts) const {
+std::size_t TaskLeases::waiting(const std::vector<Attempt>& attempts) const {
     return static_cast<std::size_t>(
         std::count_if(records_.begin(), records_.end(), [&](const ClaimRecord& record) {
             if (record.task && !python_answers(record)) return false;  // starts nothing and needs no slot
@@ -255,7 +255,7 @@ std::size_t TaskWork::waiting(const std::vector<Attempt>& attempts) const {
         }));
 }
 
-base::Status TaskWork::claim(std::size_t room, std::vector<Attempt>& attempts) {
+base::Status TaskLeases::claim(std::size_t room, std::vector<Attempt>& attempts) {
     if (!claims_tasks() || away_ || !has_passed(parts_.clock.now(), asked_, world_fresh_ms)) return {};
     asked_ = parts_.clock.now();
     while (room > 0 && !away_ && records_.size() < max_claims) {
@@ -263,7 +263,7 @@ base::Status TaskWork::claim(std::size_t room, std::vector<Attempt>& attempts) {
         ClaimRecord record;
         record.claim = base::encode_hex(base::random_bytes(claim_id_bytes));
         WHEELYARD_TRY(folder_.write(record));
-        parts_.stop.here("task.intended");
+        parts_.failpoints.hit("task.intended");
         WHEELYARD_ASSIGN(const bool lives, ask(record, attempts));
         if (!lives) return folder_.remove(record.claim);
         records_.push_back(record);
@@ -273,7 +273,7 @@ base::Status TaskWork::claim(std::size_t room, std::vector<Attempt>& attempts) {
     return {};
 }
 
-Want TaskWork::want_of(const wire::TaskWish& wish) const {
+Want TaskLeases::want_of(const wire::TaskWish& wish) const {
     Want want{wish.package, {wish.version}, {wish.python}};
     if (!wish.accelerator.empty())
         want.accelerators = {wish.accelerator};
@@ -282,16 +282,16 @@ Want TaskWork::want_of(const wire::TaskWish& wish) const {
     return want;
 }
 
-std::string TaskWork::cell_of(const wire::TaskWish& wish) const {
+std::string TaskLeases::cell_of(const wire::TaskWish& wish) const {
     Site alone = parts_.site;
     alone.wants = {want_of(wish)};
     World world;
     world.pythons = parts_.pythons;
     const Plan plan = make_plan(alone, parts_.recipes, world);
-    return plan.cells.empty() ? std::string() : plan.cells.front().task;
+    return plan.cells.empty() ? std::string() : plan.cells.front().name;
 }
 
-Site TaskWork::wanting() const {
+Site TaskLeases::wanting() const {
     Site site = parts_.site;
     for (const ClaimRecord& record : records_) {
         if (!record.asking) site.wants.push_back(want_of(record.task->wish));
@@ -299,9 +299,9 @@ Site TaskWork::wanting() const {
     return site;
 }
 
-Registry* TaskWork::registry_for(const Attempt& attempt) {
+Registry* TaskLeases::registry_for(const Attempt& attempt) {
     const auto record = std::find_if(records_.begin(), records_.end(), [&](const ClaimRecord& one) {
-        return !one.asking && one.cell == attempt.task;
+        return !one.asking && one.cell == attempt.asked.cell;
     });
     if (record == records_.end() || parts_.tasks == nullptr) return nullptr;
     auto& uploads = uploads_[record->claim];
@@ -309,7 +309,7 @@ Registry* TaskWork::registry_for(const Attempt& attempt) {
     return uploads.get();
 }
 
-base::Status TaskWork::send_log(ClaimRecord& record, const Attempt& attempt) {
+base::Status TaskLeases::send_log(ClaimRecord& record, const Attempt& attempt) {
     const auto lease = leases_.find(record.claim);
     if (lease == leases_.end()) return {};  // the next renewal returns the log's size
     if (record.log_attempt != attempt.id) {
@@ -337,14 +337,14 @@ base::Status TaskWork::send_log(ClaimRecord& record, const Attempt& attempt) {
     return {};
 }
 
-bool TaskWork::end(const ClaimRecord& record, wire::Outcome outcome) {
+bool TaskLeases::end(const ClaimRecord& record, wire::Outcome outcome) {
     wire::TaskEnd report{record.claim, std::move(outcome)};
     if (wire::render_task_end(report).size() > max_outcome_bytes) {
         report.outcome.provenance = {};
         report.outcome.governed.reset();
     }
     const auto ended = parts_.tasks->end(record.task->id, report);
-    parts_.stop.here("task.ended");
+    parts_.failpoints.hit("task.ended");
     if (ended) {
         say(record, std::string("outcome reported: ") + (report.outcome.done ? "done" : "failed"));
         return true;
@@ -356,14 +356,14 @@ bool TaskWork::end(const ClaimRecord& record, wire::Outcome outcome) {
     return true;
 }
 
-base::Status TaskWork::report(const Plan& plan, const World& world) {
+base::Status TaskLeases::report(const Plan& plan, const World& world) {
     std::vector<std::string> over;
     for (ClaimRecord& record : records_) {
         if (away_) break;
         if (record.asking || !python_answers(record)) continue;
         WHEELYARD_TRY(parts_.still_ours());
-        TaskStanding standing =
-            stand_of(record, plan, world, parts_.site, parts_.journal, parts_.clock.now());
+        TaskStatus standing =
+            task_status(record, plan, world, parts_.site, parts_.journal, parts_.clock.now());
         if (standing.attempt != nullptr && (standing.outcome || sends_log_))
             WHEELYARD_TRY(send_log(record, *standing.attempt));
         if (!away_ && standing.outcome && end(record, *std::move(standing.outcome)))

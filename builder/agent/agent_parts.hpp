@@ -1,0 +1,16 @@
+// The agent's dependencies: what its steps use, the journal and the registry's tasks. main constructs them; referenced
+// objects must outlive the agent.
+#pragma once
+
+#include "builder/attempt/journal.hpp"
+#include "builder/remote/task_service.hpp"
+#include "builder/steps/ports.hpp"
+
+namespace wheelyard::builder {
+
+struct AgentParts : Ports {
+    const Journal& journal;
+    TaskService* tasks = nullptr;  // nullptr: the site does not claim the registry's tasks
+};
+
+}  // namespace wheelyard::builder

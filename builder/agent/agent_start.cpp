@@ -1,0 +1,130 @@
+// Starts attempts at wanted cells, and sets what their jobs request.
+#include <algorithm>
+#include <tuple>
+
+#include "builder/agent/agent.hpp"
+#include "builder/attempt/slots.hpp"
+#include "builder/attempt/temporary_files.hpp"
+#include "builder/plan/request.hpp"
+#include "builder/script/hardware_test.hpp"
+#include "lib/base/text.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Describes how an attempt deviates from its site's settings.
+std::string remedy_of(const Attempt& attempt, const MemoryRequest& memory, const CoresRequest& cores) {
+    std::vector<std::string> parts;
+    if (!memory.why.empty()) parts.push_back(std::to_string(memory.memory_mib) + " MiB: " + memory.why);
+    if (!cores.why.empty()) parts.push_back(std::to_string(cores.cores) + " jobs at once: " + cores.why);
+    if (!attempt.job.builds_in.empty()) parts.push_back("the build tree of attempt " + attempt.job.builds_in);
+    return base::join(parts, "; ");
+}
+
+}  // namespace
+
+base::Status Agent::start_wanted(JournalContent& journal, TickReport& report) {
+    report.plan = plan_with(journal, false);
+    for (const auto& cell : report.plan.cells) {
+        if (cell.state != CellState::wanted || !report.plan.start_nothing.empty()) continue;
+        if (cell.purpose != Purpose::promotion && !why_none_begins(journal.attempts).empty()) continue;
+        WHEELYARD_TRY(parts_.still_ours());
+        WHEELYARD_TRY(start(cell, journal));
+        report.moved = true;
+    }
+    if (report.moved) report.plan = plan_with(journal, false);
+    return {};
+}
+
+// An older attempt's tree is kept only until the next attempt starts.
+base::Status Agent::remove_older_trees(const Attempt& attempt, const std::vector<Attempt>& attempts) const {
+    for (const auto& other : attempts) {
+        if (other.asked.cell != attempt.asked.cell) continue;
+        const AttemptFolder folder = parts_.folder_of(other);
+        const bool goes_on =
+            !attempt.job.builds_in.empty() && folder.build() == parts_.folder_of(attempt).build();
+        for (const auto& path : goes_on ? folder.own_bulk() : folder.bulk())
+            WHEELYARD_TRY(free_space(path, parts_.keep_alive));
+    }
+    return {};
+}
+
+base::Status Agent::start(const Cell& cell, JournalContent& journal) {
+    Attempt attempt;
+    attempt.id = new_attempt_id(parts_.clock.now());
+    const bool for_task = tasks_.may_hold(cell.name) &&
+                          make_plan(parts_.site, parts_.recipes, world_).find(cell.name) == nullptr;
+    attempt.asked = {cell.name,   cell.purpose,     cell.package, cell.version,
+                     cell.python, cell.accelerator, cell.against, for_task};
+    attempt.created = attempt.changed = parts_.clock.now();
+    if (cell.purpose != Purpose::build)
+        attempt.source = {
+            {"wheel", cell.wheel->url, cell.wheel->filename, cell.wheel->sha256}, {}, {}, {}, {}};
+    for (const auto& other : journal.attempts) {
+        if (other.asked.cell != cell.name) continue;
+        if (other.number >= attempt.number) resume(attempt, other);
+        attempt.number = std::max(attempt.number, other.number + 1);
+    }
+    WHEELYARD_TRY(remove_older_trees(attempt, journal.attempts));
+    size_request(attempt, journal.attempts);
+    WHEELYARD_TRY(parts_.journal.write(attempt));
+    parts_.failpoints.hit("journal.planned");
+    parts_.report(attempt, "attempt " + std::to_string(attempt.number) + " begins (" + cell.reason + ")" +
+                               (attempt.job.remedy.empty() ? "" : ", with " + attempt.job.remedy));
+    const auto moved = stepper_.run(attempt);
+    journal.attempts.push_back(attempt);
+    if (!moved) return tl::unexpected(moved.error());
+    return {};
+}
+
+// After an interrupted job the next attempt continues in its build tree, if the source is unchanged.
+void Agent::resume(Attempt& attempt, const Attempt& last) const {
+    if (attempt.asked.purpose != Purpose::build) return;
+    attempt.job.builds_in.clear();
+    attempt.source = {};
+    std::error_code error;
+    if (last.superseded || last.tree.removed != 0 || !last.failure || !resumes_after(*last.failure) ||
+        last.source.sha256.empty() || !fs::is_directory(parts_.folder_of(last).tree(), error)) {
+        return;
+    }
+    attempt.job.builds_in = last.job.builds_in.empty() ? last.id : last.job.builds_in;
+    attempt.source = last.source;
+}
+
+// Sets the size of the attempt's job. A test's size is in its recipe.
+void Agent::size_request(Attempt& attempt, const std::vector<Attempt>& earlier) const {
+    const Recipe recipe = parts_.recipe_of(attempt);
+    if (is_test(attempt.asked.purpose)) {
+        const HardwareTest& test = hardware_test_of(recipe, attempt.asked.purpose);
+        attempt.job.max_walltime_minutes = test.minutes;
+        attempt.job.memory_mib = test.memory_mib > 0 ? test.memory_mib : parts_.site.memory_mib;
+    }
+    if (attempt.asked.purpose != Purpose::build) return;
+    const Site site = sized_for(parts_.site, recipe);
+    const auto memory = choose_memory(site, attempt.asked.package, attempt.asked.cell, earlier);
+    attempt.job.max_walltime_minutes = choose_minutes(site, attempt.asked.cell, earlier);
+    attempt.job.memory_mib = memory.memory_mib;
+    const auto cores = choose_cores(site, attempt.asked.cell, memory.memory_mib, earlier);
+    attempt.job.cores = cores.cores;
+    attempt.job.remedy = remedy_of(attempt, memory, cores);
+}
+
+// Attempts that ended during the wait for a slot may have shown that the job needs more. Then its script is rewritten.
+base::Status Agent::size_again(Attempt& attempt, const std::vector<Attempt>& attempts) const {
+    const bool may_submit = attempt.state == State::prepared && attempt.waiting.what == WaitFor::job_slot &&
+                            parts_.has_job_slot();
+    if (!may_submit) return {};
+    Attempt sized = attempt;
+    size_request(sized, attempts);
+    const auto size = [](const Attempt& one) {
+        return std::tie(one.job.memory_mib, one.job.max_walltime_minutes, one.job.cores);
+    };
+    if (size(sized) == size(attempt)) return {};
+    attempt = std::move(sized);
+    attempt.state = State::fetched;
+    return parts_.journal.write(attempt);
+}
+
+}  // namespace wheelyard::builder

@@ -1,0 +1,73 @@
+// What the plan needs to know: the registry's pages and the offers of the source indexes.
+#include <set>
+
+#include "builder/agent/agent.hpp"
+#include "builder/agent/limits.hpp"
+#include "builder/attempt/backoff.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+std::set<std::string> names_of_over(const std::vector<Attempt>& attempts) {
+    std::set<std::string> names;
+    for (const auto& attempt : attempts) {
+        if (is_over(attempt.state)) names.insert(attempt.id);
+    }
+    return names;
+}
+
+}  // namespace
+
+const World& Agent::world_with(const JournalContent& journal, bool fresh) {
+    world_.attempts = journal.attempts;
+    world_.journal_problems = journal.problems;
+    // Attempts that ended since, here or on another login node, may have changed the index.
+    auto over = names_of_over(journal.attempts);
+    const bool is_stale = fresh || over != over_ || has_passed(parts_.clock.now(), asked_, world_fresh_ms);
+    if (!is_stale) return world_;
+    over_ = std::move(over);
+    world_.pythons = parts_.pythons;
+    ask_registry();
+    ask_sources();
+    asked_ = parts_.clock.now();
+    return world_;
+}
+
+void Agent::ask_registry() {
+    world_.published.clear();
+    world_.promoted.clear();
+    if (parts_.registry == nullptr) return;
+    std::optional<base::Error> away;  // after one failure the registry is not asked again in this tick
+    for (const auto& want : wanted_packages(site_, parts_.recipes)) {
+        if (world_.published.contains(want.package)) continue;
+        auto page = away ? base::Result<std::optional<simple::ProjectPage>>(tl::unexpected(*away))
+                         : parts_.registry->page(want.package);
+        if (!page && page.error().may_pass()) away = page.error();
+        if (!parts_.site.registry->promote_to.empty() && page && *page) {
+            auto promoted = away ? base::Result<std::optional<simple::ProjectPage>>(tl::unexpected(*away))
+                                 : parts_.registry->promoted_page(want.package);
+            if (!promoted && promoted.error().may_pass()) away = promoted.error();
+            world_.promoted.emplace(want.package, std::move(promoted));
+        }
+        world_.published.emplace(want.package, std::move(page));
+    }
+}
+
+void Agent::ask_sources() {
+    std::optional<base::Error> away;
+    for (const auto& want : wanted_packages(site_, parts_.recipes)) {
+        const bool known = world_.offers.contains(want.package) && world_.offers.at(want.package);
+        const Recipe recipe = parts_.recipes.of(want.package);
+        if (known || !needs_offers(want, recipe, world_)) continue;
+        auto offers = away ? base::Result<SdistOffers>(tl::unexpected(*away)) : parts_.sources.offers(recipe);
+        if (!offers && offers.error().may_pass()) away = offers.error();
+        world_.offers.insert_or_assign(want.package, std::move(offers));
+    }
+}
+
+Plan Agent::plan_with(const JournalContent& journal, bool fresh) {
+    site_ = tasks_.wanting();
+    return make_plan(site_, parts_.recipes, world_with(journal, fresh));
+}
+
+}  // namespace wheelyard::builder

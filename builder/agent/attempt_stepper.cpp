@@ -1,0 +1,218 @@
+#include "builder/agent/attempt_stepper.hpp"
+
+#include <utility>
+
+#include "builder/agent/attempt_outcome.hpp"
+#include "builder/agent/limits.hpp"
+#include "builder/attempt/backoff.hpp"
+#include "builder/attempt/limits.hpp"
+#include "builder/sources/login_step.hpp"
+#include "builder/steps/build_tree.hpp"
+#include "builder/steps/diagnosis.hpp"
+#include "lib/base/file.hpp"
+#include "lib/base/text.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+namespace fs = std::filesystem;
+
+// After a network error in a step on the login node, the attempt waits for a limited time: the error in the log may
+// not be the cause.
+bool is_waited_for(const Attempt& attempt, const base::Error& error) {
+    const bool is_of_login_step = error.kind == base::ErrorKind::program;
+    return error.may_pass() && (!is_of_login_step || attempt.waiting.tries < max_login_waits);
+}
+
+// Another attempt may begin, up to max_attempts. A wheel that has been built is kept for `retry`.
+Failure failure_after_wait(const Attempt& attempt, std::string phase, const base::Error& error,
+                           base::UnixMicros now) {
+    const std::int64_t waited_ms = (now - attempt.waiting.since) / 1000;
+    const bool has_wheel = attempt.state >= State::built;
+    return {std::move(phase),
+            {"wait.too_long",
+             "The attempt waited " + base::render_duration_ms(waited_ms) +
+                 " for an error to pass. The last error: " + error.sentence,
+             error.value,
+             has_wheel ? "then run `wheelyard-builder retry`, which uploads the wheel again" : error.advice},
+            "",
+            !has_wheel};
+}
+
+// The script does the same at its end, but a killed job cannot.
+void forget_secrets(const AttemptFolder& folder) {
+    static_cast<void>(base::remove_file(folder.pip_conf()));
+}
+
+}  // namespace
+
+base::Result<bool> AttemptStepper::run(Attempt& attempt) {
+    if (!is_due(ports_.clock.now(), attempt.waiting.not_before, max_wait_ms)) return false;
+    bool moved = false;
+    Flow flow{false, false, nullptr};
+    const StepRow* row = nullptr;
+    Waiting before;
+    for (int count = 0; count < max_steps_per_tick && !flow.ends; ++count) {
+        if (flow.then == nullptr) {
+            row = find_step(attempt);
+            if (row == nullptr) break;
+            before = attempt.waiting;
+        }
+        const auto next = (flow.then != nullptr ? flow.then : row->step)(attempt, ports_);
+        WHEELYARD_TRY(ports_.still_ours());
+        if (next) {
+            WHEELYARD_ASSIGN(flow, act(attempt, *row, before, *next));
+        } else {
+            WHEELYARD_ASSIGN(flow, act_on_error(attempt, *row, next.error()));
+        }
+        moved = moved || flow.moved;
+    }
+    return moved;
+}
+
+base::Result<AttemptStepper::Flow> AttemptStepper::act(Attempt& attempt, const StepRow& row,
+                                                       const Waiting& before, const Next& next) {
+    if (const auto* record = std::get_if<Record>(&next)) {
+        WHEELYARD_TRY(write(attempt));
+        return Flow{false, record->then == nullptr, record->then};
+    }
+    if (const auto* move = std::get_if<Move>(&next)) {
+        WHEELYARD_TRY(move->to == State::done ? finish(attempt) : enter(attempt, move->to));
+        return Flow{true, false, move->then};
+    }
+    if (const auto* retreat = std::get_if<Retreat>(&next)) {
+        attempt.state = retreat->to;
+        attempt.changed = ports_.clock.now();
+        attempt.waiting = before;  // keeps the backoff, and reports the reason only once
+        return act_on_error(attempt, row, retreat->why);
+    }
+    if (const auto* event = std::get_if<WaitForEvent>(&next)) {
+        if (attempt.waiting.what == event->what && attempt.waiting.reason == event->reason) return Flow{};
+        attempt.waiting = {event->what, 0, 0, 0, event->reason};
+        WHEELYARD_TRY(write(attempt));
+    }
+    if (const auto* later = std::get_if<TryLater>(&next))
+        WHEELYARD_TRY(wait(attempt, later->why, later->is_reported));
+    if (const auto* failed = std::get_if<Fail>(&next)) {
+        WHEELYARD_TRY(fail(attempt, failed->failure));
+        return Flow{true, true, nullptr};
+    }
+    return Flow{};
+}
+
+base::Result<AttemptStepper::Flow> AttemptStepper::act_on_error(Attempt& attempt, const StepRow& row,
+                                                                const base::Error& error) {
+    const bool is_waited = is_waited_for(attempt, error);
+    if (is_waited && !has_waited_too_long(attempt, error)) {
+        WHEELYARD_TRY(wait(attempt, error, true));
+        return Flow{};
+    }
+    if (!is_waited && attempt.state == State::submitting && !forbid_late_start(attempt)) return Flow{};
+    std::string phase(row.name);
+    WHEELYARD_TRY(fail(attempt, is_waited
+                                    ? failure_after_wait(attempt, phase, error, ports_.clock.now())
+                                    : Failure{phase, error, "", error.kind == base::ErrorKind::program}));
+    return Flow{true, true, nullptr};
+}
+
+// There is no limit while a job may exist (its walltime and the scheduler end it) or while a person must act.
+bool AttemptStepper::has_waited_too_long(const Attempt& attempt, const base::Error& error) const {
+    const bool may_have_job = attempt.state == State::submitting || attempt.state == State::running;
+    if (may_have_job || error.recovery == base::Recovery::person) return false;
+    if (error.kind == base::ErrorKind::in_progress || attempt.waiting.since == 0) return false;
+    return ports_.clock.now() - attempt.waiting.since >= max_error_wait_ms * 1000;
+}
+
+// The answer of an earlier submission may be lost. Taking the claim prevents its job from running. False: a job has
+// already claimed and runs; the next poll finds it.
+bool AttemptStepper::forbid_late_start(const Attempt& attempt) {
+    const AttemptFolder folder = ports_.folder_of(attempt);
+    std::error_code error;
+    const bool taken = fs::create_directory(folder.claim(), error);
+    if (!taken && !error) return false;                              // the claim existed
+    static_cast<void>(ports_.scheduler.cancel(attempt.id, folder));  // best effort: a queued job ends at once
+    return true;
+}
+
+base::Status AttemptStepper::give_up(Attempt& attempt) {
+    const EndRow& end = end_row(EndCause::cancelled);
+    return give_up(
+        attempt,
+        {std::string(end.code), "A person cancelled the attempt", attempt.id, std::string(end.advice)},
+        end.cause);
+}
+
+base::Status AttemptStepper::give_up(Attempt& attempt, base::Error why, std::optional<EndCause> end) {
+    const StepRow* row = find_step(attempt);
+    const AttemptFolder folder = ports_.folder_of(attempt);
+    call_off_login_step(folder.root, wheelhouse_step);
+    if (attempt.state == State::submitting || attempt.state == State::running) {
+        // Taking the claim prevents a late job from running.
+        std::error_code ignored;
+        fs::create_directory(folder.claim(), ignored);
+        WHEELYARD_TRY(ports_.scheduler.cancel(attempt.id, folder));
+    }
+    Failure failure{row == nullptr ? "" : std::string(row->name), std::move(why), "", false};
+    failure.end = end;
+    return fail(attempt, std::move(failure));
+}
+
+base::Status AttemptStepper::write(const Attempt& attempt) const {
+    WHEELYARD_TRY(ports_.still_ours());
+    return journal_.write(attempt);
+}
+
+base::Status AttemptStepper::enter(Attempt& attempt, State state) {
+    attempt.state = state;
+    attempt.changed = ports_.clock.now();
+    attempt.waiting = {};
+    WHEELYARD_TRY(write(attempt));
+    ports_.failpoints.hit("journal." + std::string(state_text(state)));
+    return {};
+}
+
+base::Status AttemptStepper::wait(Attempt& attempt, const base::Error& reason, bool is_reported) {
+    // Polling a step on the login node is cheap, so its delay does not grow.
+    const bool is_at_work = reason.kind == base::ErrorKind::in_progress && attempt.state < State::submitting;
+    const bool was_reported =
+        attempt.waiting.tries > 0 && (is_at_work || reason.kind == base::ErrorKind::program);
+    const int tries = is_at_work ? 0 : attempt.waiting.tries++;
+    const base::UnixMicros now = ports_.clock.now();
+    Waiting& waiting = attempt.waiting;
+    if (reason.recovery == base::Recovery::person) {
+        waiting.what = WaitFor::person;
+        waiting.since = 0;
+    } else {
+        waiting.what = is_at_work ? WaitFor::login_step : WaitFor::retry;
+        // A time in the future means that the clock has stepped back.
+        if (!is_at_work && (waiting.since == 0 || waiting.since > now)) waiting.since = now;
+    }
+    waiting.not_before = now + backoff_delay_ms(tries, wait_first_ms, max_wait_ms) * 1000;
+    // Report only when the reason changes: cron mails every line.
+    const bool is_new = std::exchange(waiting.reason, reason.text()) != reason.text();
+    if (is_new && !was_reported && is_reported) ports_.report(attempt, "waits: " + waiting.reason);
+    return write(attempt);
+}
+
+base::Status AttemptStepper::fail(Attempt& attempt, Failure failure) {
+    diagnose(attempt, ports_.folder_of(attempt), failure);
+    forget_secrets(ports_.folder_of(attempt));
+    const std::string first = failure.first_error.empty() ? "" : "\n    first error: " + failure.first_error;
+    ports_.report(attempt, "failed: " + failure.error.text() + first);
+    attempt.failure = std::move(failure);
+    WHEELYARD_TRY(ports_.still_ours());
+    WHEELYARD_TRY(journal_.write_outcome(outcome_of(attempt, ports_)));
+    return enter(attempt, State::failed);
+}
+
+base::Status AttemptStepper::finish(Attempt& attempt) {
+    WHEELYARD_TRY(ports_.still_ours());
+    WHEELYARD_TRY(journal_.write_outcome(outcome_of(attempt, ports_)));
+    ports_.failpoints.hit("outcome.written");
+    forget_secrets(ports_.folder_of(attempt));
+    WHEELYARD_TRY(remove_bulk(attempt, ports_));
+    ports_.failpoints.hit("bulk.removed");
+    return enter(attempt, State::done);
+}
+
+}  // namespace wheelyard::builder

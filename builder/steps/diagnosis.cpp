@@ -1,0 +1,75 @@
+#include "builder/steps/diagnosis.hpp"
+
+#include "builder/doctor/doctor.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+// The rule's cause without its final full stop.
+std::string cause_of(const DoctorRule& rule) {
+    return std::string(rule.cause.substr(0, rule.cause.find_last_not_of('.') + 1));
+}
+
+// Adds the log's finding to the failure; nullptr: no rule matches.
+const Finding* note_finding(const Examination& seen, Failure& failure) {
+    if (seen.first_error) failure.first_error = seen.first_error->text;
+    const Finding* finding = seen.likeliest();
+    if (finding == nullptr) return nullptr;
+    failure.cause = finding->rule->code;
+    failure.line = finding->line;
+    if (failure.first_error.empty()) failure.first_error = finding->text;
+    return finding;
+}
+
+// The end of a job that the rule explains better than its exit code.
+std::optional<EndCause> end_of(Automatic automatic) {
+    if (automatic == Automatic::more_memory) return EndCause::out_of_memory;
+    if (automatic == Automatic::more_time) return EndCause::time_limit;
+    if (automatic == Automatic::go_on) return EndCause::preempted;
+    return std::nullopt;
+}
+
+void diagnose_job(const Attempt& attempt, const AttemptFolder& folder, Failure& failure) {
+    auto seen = examine_log(folder.log());
+    if (!seen || (seen->likeliest() == nullptr && !seen->first_error))
+        seen = examine_log(folder.scheduler_log());
+    if (!seen) return;
+    const Finding* finding = note_finding(*seen, failure);
+    if (finding == nullptr || failure.end != EndCause::failed) return;
+    const DoctorRule& rule = *finding->rule;
+    if (const auto end = end_of(rule.automatic)) {
+        failure.end = end;
+        failure.error = error_of({*end, {}, std::string(rule.code) + ": " + finding->text, {}});
+        failure.try_again = true;
+        return;
+    }
+    if (rule.weight == Weight::symptom) return;
+    if (rule.automatic == Automatic::no) failure.try_again = false;
+    if (rule.automatic == Automatic::clean_tree) failure.try_again = !attempt.job.builds_in.empty();
+    failure.error.value = failure.error.sentence;
+    failure.error.sentence = cause_of(rule);
+    failure.error.advice =
+        std::string(rule.remedy) + (failure.try_again ? "" : " Then: wheelyard-builder retry");
+}
+
+// The rules that raise memory or time do not apply.
+void diagnose_login_step(Failure& failure) {
+    const auto seen = examine_log(failure.error.value);
+    if (!seen) return;
+    const Finding* finding = note_finding(*seen, failure);
+    if (finding == nullptr) return;
+    const DoctorRule& rule = *finding->rule;
+    if (rule.weight == Weight::symptom || rule.automatic != Automatic::no) return;
+    failure.try_again = false;
+    failure.error.sentence += ": " + cause_of(rule);
+    failure.error.advice = std::string(rule.remedy) + " Then: wheelyard-builder retry";
+}
+
+}  // namespace
+
+void diagnose(const Attempt& attempt, const AttemptFolder& folder, Failure& failure) {
+    if (failure.end) diagnose_job(attempt, folder, failure);
+    if (failure.error.kind == base::ErrorKind::program) diagnose_login_step(failure);
+}
+
+}  // namespace wheelyard::builder

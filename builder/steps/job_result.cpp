@@ -1,0 +1,119 @@
+#include "builder/steps/job_result.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+
+#include "builder/attempt/limits.hpp"
+#include "builder/steps/limits.hpp"
+#include "lib/base/file.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+// Causes that explain a failure better than the exit code.
+constexpr std::array<EndCause, 5> from_outside = {EndCause::time_limit, EndCause::out_of_memory,
+                                                  EndCause::node_failure, EndCause::preempted,
+                                                  EndCause::cancelled};
+
+bool is_from_outside(EndCause cause) {
+    return std::find(from_outside.begin(), from_outside.end(), cause) != from_outside.end();
+}
+
+// A job writes its record before its scheduler reports its end.
+bool awaits_scheduler_status(const Ports& ports, const ExitRecord& record, const JobView& job) {
+    if (!ports.scheduler.is_batch_system() || job.state == JobState::vanished) return false;
+    // The node's clock may be ahead of this one.
+    return std::abs(ports.clock.now() - record.ended) < scheduler_status_grace_ms * 1000;
+}
+
+// Why the job failed, if something else than its own exit code says so.
+std::optional<JobEnd> explain(const AttemptFolder& folder, const ExitRecord& record, const JobView& job) {
+    const bool is_reported = job.state == JobState::vanished && job.end;
+    const std::string cut = read_cut(folder);
+    const auto cut_by = [&](EndCause cause) {
+        JobEnd end = is_reported ? *job.end : JobEnd{};
+        end.cause = cause;
+        end.scheduler_status = "in phase `" + record.phase + "`" +
+                               (end.scheduler_status.empty() ? "" : ", " + end.scheduler_status);
+        return end;
+    };
+    if (cut == cut_by_time) return cut_by(EndCause::time_limit);
+    if (is_reported && is_from_outside(job.end->cause)) return job.end;
+    // The scheduler has forgotten why it ended the job, or never knew: a node that shuts down.
+    if (cut == cut_by_signal) return cut_by(EndCause::killed);
+    return std::nullopt;
+}
+
+// The summary serves the outcome and the next request. If it is missing or malformed (broker killed, disk full), the
+// build is judged without it.
+void read_governor_summary(Attempt& attempt, const AttemptFolder& folder) {
+    const auto text = base::read_file(folder.governor_summary(), wire::max_governor_summary_bytes);
+    if (!text) return;
+    if (auto governed = wire::parse_governor_summary(*text)) attempt.job.governed = std::move(*governed);
+}
+
+Fail judge_failure(const Attempt& attempt, const AttemptFolder& folder, const ExitRecord& record,
+                   const JobView& job) {
+    if (record.phase == fence_phase && record.exit_code == fence_exit_code)
+        return fail_job(record.phase, {EndCause::tree_busy, {}, attempt.job.builds_in, {}});
+    if (const auto end = explain(folder, record, job)) return fail_job(record.phase, *end);
+    if (attempt.job.governed && attempt.job.governed->could_not_fit > 0) {
+        const auto& messages = attempt.job.governed->messages;
+        return fail_job(record.phase, EndCause::out_of_memory,
+                        {std::string(end_row(EndCause::out_of_memory).code),
+                         "A compiler process did not fit into memory, even alone" +
+                             (messages.empty() ? std::string() : ": " + messages.back()),
+                         wire::describe(*attempt.job.governed),
+                         "it is retried with more memory, up to max_memory_mib of site.toml"});
+    }
+    return fail_job(record.phase, EndCause::failed,
+                    {std::string(end_row(EndCause::failed).code),
+                     "Phase `" + record.phase + "` ended with exit code " + std::to_string(record.exit_code),
+                     attempt.asked.package + " " + attempt.asked.version,
+                     "read its log: wheelyard-builder logs " + attempt.id});
+}
+
+}  // namespace
+
+base::Result<Next> judge_queued(Attempt& attempt, Ports& ports, const JobView& job) {
+    if (!job.end) return wait_in_queue(job);
+    WHEELYARD_TRY(ports.scheduler.cancel(attempt.id, ports.folder_of(attempt)));
+    attempt.job.end = job.end;
+    return fail_job("queue", *job.end);
+}
+
+base::Result<Next> judge_exit(Attempt& attempt, Ports& ports, const ExitRecord& record, const JobView& job) {
+    if (record.exit_code != 0 && awaits_scheduler_status(ports, record, job)) return Stay{};
+    const AttemptFolder folder = ports.folder_of(attempt);
+    // Kills servers and watchers that the build left running; a batch system does so itself.
+    if (!ports.scheduler.is_batch_system()) WHEELYARD_TRY(ports.scheduler.cancel(attempt.id, folder));
+    attempt.job.end = job.state == JobState::vanished ? job.end : std::nullopt;
+    attempt.job.phases = record.phases;
+    attempt.job.exit_code = record.exit_code;
+    attempt.job.ended = record.ended;
+    read_governor_summary(attempt, folder);
+    if (record.exit_code != 0) return judge_failure(attempt, folder, record, job);
+    if (!is_test(attempt.asked.purpose)) return Move{State::built};
+    ports.report(attempt, "passed");
+    return Move{State::done};
+}
+
+base::Result<Next> judge_vanished(Attempt& attempt, Ports& ports, const JobView& job) {
+    JobEnd end = job.end.value_or(JobEnd{});
+    const bool ended_well = end.cause == EndCause::unexplained && end.exit_code == 0;
+    // Measured from when the end was first seen: a network file system may show the record later.
+    if (ended_well && attempt.job.ended == 0) attempt.job.ended = ports.clock.now();
+    // The clock of the login node that first saw the end may be slightly ahead of this one.
+    if (ended_well && std::abs(ports.clock.now() - attempt.job.ended) < claim_grace_ms * 1000)
+        return wait_for_job_state(attempt, ports, "the job ended, and its exit record is not visible yet");
+    const AttemptFolder folder = ports.folder_of(attempt);
+    if (read_cut(folder) == cut_by_time && !is_from_outside(end.cause)) end.cause = EndCause::time_limit;
+    if (end.scheduler_status.empty()) end.scheduler_status = job.detail;
+    WHEELYARD_TRY(ports.scheduler.cancel(attempt.id, folder));
+    read_governor_summary(attempt, folder);
+    attempt.job.end = end;
+    return fail_job("job", end);
+}
+
+}  // namespace wheelyard::builder

@@ -1,0 +1,22 @@
+// What the end of a job means: from its exit record, the reason for ending it, and the scheduler's status.
+#pragma once
+
+#include "builder/attempt/job_files.hpp"
+#include "builder/steps/next.hpp"
+
+namespace wheelyard::builder {
+
+// A job in the queue waits, unless it can never run.
+[[nodiscard]] base::Result<Next> judge_queued(Attempt& attempt, Ports& ports, const JobView& job);
+// There is an exit record.
+[[nodiscard]] base::Result<Next> judge_exit(Attempt& attempt, Ports& ports, const ExitRecord& record,
+                                            const JobView& job);
+// There is neither an exit record nor a job.
+[[nodiscard]] base::Result<Next> judge_vanished(Attempt& attempt, Ports& ports, const JobView& job);
+
+// What the file `cut` says: the agent or the batch system asked the job to end, because of its time limit or for a
+// reason that the job cannot know.
+inline constexpr std::string_view cut_by_time = "time_limit";
+inline constexpr std::string_view cut_by_signal = "terminated";
+
+}  // namespace wheelyard::builder

@@ -1,0 +1,48 @@
+#include "builder/steps/ports.hpp"
+
+#include "builder/attempt/limits.hpp"
+
+namespace wheelyard::builder {
+
+namespace fs = std::filesystem;
+
+void Ports::report(const Attempt& attempt, const std::string& text) const {
+    if (note) note(attempt, text);
+}
+
+JobView Ports::job_of(const Attempt& attempt) const {
+    const auto seen = jobs.find(attempt.id);
+    return seen == jobs.end() ? JobView{JobState::unknown, "not looked at yet"} : seen->second;
+}
+
+Recipe Ports::recipe_of(const Attempt& attempt) const {
+    return recipe_for(site, recipes, attempt.asked.package, attempt.asked.version, attempt.asked.accelerator);
+}
+
+AttemptFolder Ports::folder_of(const Attempt& attempt) const {
+    const fs::path attempts = site.work_directory / "attempts";
+    return {attempts / attempt.id,
+            attempt.job.builds_in.empty() ? fs::path() : attempts / attempt.job.builds_in};
+}
+
+base::Result<fs::path> Ports::python_of(const Attempt& attempt) const {
+    const auto python = pythons.find(attempt.asked.python);
+    if (python == pythons.end() || !python->second)
+        return base::fail("python.missing",
+                          "Python " + attempt.asked.python + " is no longer usable on this site",
+                          attempt.asked.python, "see `plan --explain`");
+    return python->second->executable;
+}
+
+Registry* Ports::registry_of(const Attempt& attempt) const {
+    Registry* own = registry_for ? registry_for(attempt) : nullptr;
+    if (own != nullptr) return own;
+    return attempt.asked.for_task ? nullptr : registry;
+}
+
+bool Ports::has_work_folder() const {
+    std::error_code error;
+    return fs::exists(site.work_directory / work_marker, error);
+}
+
+}  // namespace wheelyard::builder

@@ -1,0 +1,66 @@
+// What a step may use. One object serves all attempts of a tick; referenced objects must outlive it.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "builder/attempt/attempt.hpp"
+#include "builder/attempt/failpoints.hpp"
+#include "builder/attempt/job_files.hpp"
+#include "builder/plan/plan.hpp"
+#include "builder/remote/registry.hpp"
+#include "builder/schedule/scheduler.hpp"
+#include "builder/site/environment.hpp"
+#include "builder/site/recipe.hpp"
+#include "builder/site/site.hpp"
+#include "builder/sources/sources.hpp"
+#include "lib/base/clock.hpp"
+#include "lib/base/keep_alive.hpp"
+#include "lib/inspect/inspect.hpp"
+
+namespace wheelyard::builder {
+
+struct Ports {
+    const Site& site;
+    const Recipes& recipes;
+    const Pythons& pythons;
+    Scheduler& scheduler;
+    Sources& sources;
+    Registry* registry;  // nullptr: wheels stay in the work folder
+    base::Clock& clock;
+    EnvironmentMap environment;      // the agent's own
+    std::filesystem::path governor;  // the program; empty: builds run without it
+    std::string pip_conf;            // for the jobs' pip; may hold passwords
+    std::function<void(const Attempt&, const std::string&)> note = {};  // reports an event to a person
+    // Refreshes the lock and the leases of claimed tasks; also called before every write. Error "lock.lost":
+    // another tick has taken over, and this one must not write or start anything more.
+    base::KeepAlive keep_alive = {};
+    Failpoints failpoints = {};
+
+    // The agent sets these for each tick.
+    std::map<std::string, JobView> jobs = {};  // by attempt, as the scheduler reported them
+    std::function<bool()> has_job_slot = {};   // whether one of the site's job slots is free
+    std::function<Registry*(const Attempt&)> registry_for = {};  // for a claimed task; nullptr: `registry`
+
+    // Why uploads to the site's own registry are paused: an error about its token, which a person must fix.
+    std::optional<base::Error> uploads_paused = {};
+    // The inspection of the attempt's wheel that ran last, so that the upload does not repeat it.
+    std::string inspected = {};
+    std::optional<inspect::Inspection> inspection = {};
+
+    void report(const Attempt& attempt, const std::string& text) const;
+    [[nodiscard]] base::Status still_ours() const { return base::renew_or_abort(keep_alive); }
+    [[nodiscard]] JobView job_of(const Attempt& attempt) const;
+    [[nodiscard]] Recipe recipe_of(const Attempt& attempt) const;
+    [[nodiscard]] AttemptFolder folder_of(const Attempt& attempt) const;
+    // The attempt's interpreter. Error: "python.missing".
+    [[nodiscard]] base::Result<std::filesystem::path> python_of(const Attempt& attempt) const;
+    [[nodiscard]] Registry* registry_of(const Attempt& attempt) const;
+    // False: its file system is not mounted.
+    [[nodiscard]] bool has_work_folder() const;
+};
+
+}  // namespace wheelyard::builder

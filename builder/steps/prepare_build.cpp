@@ -1,0 +1,78 @@
+// fetched ─► prepared: the tree unpacked, the script written.
+#include "builder/attempt/temporary_files.hpp"
+#include "builder/plan/request.hpp"
+#include "builder/script/build_key.hpp"
+#include "builder/script/hashed_requirements.hpp"
+#include "builder/script/job_inputs.hpp"
+#include "builder/script/script.hpp"
+#include "builder/script/wheelhouse.hpp"
+#include "builder/steps/build_tree.hpp"
+#include "builder/steps/steps.hpp"
+#include "builder/steps/wheelhouse_step.hpp"
+#include "lib/base/digest.hpp"
+#include "lib/base/file.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+base::Result<std::string> key_of_build(const Attempt& attempt, const Ports& ports, const Recipe& recipe,
+                                       const std::filesystem::path& python) {
+    WHEELYARD_ASSIGN(const auto patches, find_patches(recipe, attempt.asked.version));
+    WHEELYARD_ASSIGN(const auto patched, put_patches(patches, ports.folder_of(attempt).root));
+    const std::string key = build_key(ports.site, recipe, python);
+    return patched.empty() ? key : base::sha256_hex(key + patched);
+}
+
+base::Status unpack_source(Attempt& attempt, Ports& ports, const Recipe& recipe, const std::string& key) {
+    // If flags, compilers or the interpreter have changed, the old tree would mix two builds into one wheel.
+    if (!attempt.job.builds_in.empty() && !is_built_by(ports.folder_of(attempt), key)) {
+        ports.report(attempt, "starts from the beginning: the build tree was made with other settings");
+        WHEELYARD_TRY(leave_old_tree(attempt, ports));
+    }
+    const AttemptFolder folder = ports.folder_of(attempt);
+    // The tree is already complete if a step on the login node is still running.
+    const bool unpacked = !attempt.source.folder.empty() && is_built_by(folder, key);
+    if (attempt.job.builds_in.empty() && !unpacked) {
+        WHEELYARD_TRY(ports.sources.unpack(recipe, attempt.source, folder.tree(), ports.keep_alive));
+        WHEELYARD_TRY(base::replace_file(folder.build_key(), key + "\n"));
+    }
+    WHEELYARD_TRY(ports.sources.put_beside(recipe, folder.build(), ports.keep_alive));
+    ports.failpoints.hit("source.unpacked");
+    return {};
+}
+
+base::Status write_script(const Attempt& attempt, const Ports& ports, const Recipe& recipe,
+                          const std::filesystem::path& python) {
+    const AttemptFolder folder = ports.folder_of(attempt);
+    const Site site = sized_for(ports.site, recipe, attempt);
+    ScriptInput input{site,   recipe, attempt,
+                      python, folder, recipe.governor ? ports.governor : std::filesystem::path()};
+    if (recipe.source != SourceKind::upstream) {
+        WHEELYARD_ASSIGN(input.hashed_files,
+                         find_hashed_files(recipe, folder.tree() / attempt.source.folder));
+    }
+    WHEELYARD_TRY(base::replace_file(folder.pip_conf(), ports.pip_conf, 0600));
+    if (site.offline_jobs) WHEELYARD_TRY(fill_wheelhouse(attempt, ports, render_wheelhouse_script(input)));
+    WHEELYARD_TRY(base::replace_file(folder.script(), render_script(input), 0755));
+    ports.failpoints.hit("script.written");
+    return {};
+}
+
+}  // namespace
+
+base::Result<Next> prepare_build(Attempt& attempt, Ports& ports) {
+    const Recipe recipe = ports.recipe_of(attempt);
+    WHEELYARD_ASSIGN(const std::filesystem::path python, ports.python_of(attempt));
+    WHEELYARD_TRY(base::make_directories(ports.folder_of(attempt).root));
+    sweep_temporary_files(ports.folder_of(attempt).root);
+    WHEELYARD_ASSIGN(const std::string key, key_of_build(attempt, ports, recipe, python));
+    auto prepared = unpack_source(attempt, ports, recipe, key);
+    if (prepared) prepared = write_script(attempt, ports, recipe, python);
+    // The download is missing by now: it is fetched again.
+    if (!prepared && prepared.error().kind == base::ErrorKind::missing)
+        return Retreat{State::planned, prepared.error()};
+    WHEELYARD_TRY(prepared);
+    return Move{State::prepared};
+}
+
+}  // namespace wheelyard::builder

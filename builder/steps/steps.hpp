@@ -1,0 +1,39 @@
+// The states of an attempt and the step of each: the table that the loop follows and that docs/reference/journal.md
+// shows. Steps are idempotent: after a kill in between, the next tick finds the work done or repeats it with the same
+// result.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "builder/steps/next.hpp"
+
+namespace wheelyard::builder {
+
+[[nodiscard]] base::Result<Next> fetch_source(Attempt& attempt, Ports& ports);
+[[nodiscard]] base::Result<Next> prepare_build(Attempt& attempt, Ports& ports);
+[[nodiscard]] base::Result<Next> prepare_test(Attempt& attempt, Ports& ports);
+[[nodiscard]] base::Result<Next> submit_job(Attempt& attempt, Ports& ports);
+[[nodiscard]] base::Result<Next> watch_start(Attempt& attempt, Ports& ports);
+[[nodiscard]] base::Result<Next> watch_job(Attempt& attempt, Ports& ports);
+[[nodiscard]] base::Result<Next> inspect_wheel(Attempt& attempt, Ports& ports);
+[[nodiscard]] base::Result<Next> upload_wheel(Attempt& attempt, Ports& ports);
+[[nodiscard]] base::Result<Next> promote_wheel(Attempt& attempt, Ports& ports);
+
+struct StepRow {
+    State state;
+    bool (*concerns)(Purpose);
+    std::string_view purposes;   // for the document
+    std::string_view name;       // the phase in a failure
+    Step step;                   // nullptr: the attempt is over
+    std::string_view durable;    // before the state is entered
+    std::string_view next_tick;  // what it does, also after a kill
+};
+
+// nullptr: the attempt is over.
+[[nodiscard]] const StepRow* find_step(const Attempt& attempt);
+
+// A Markdown table with one row for each state.
+[[nodiscard]] std::string render_steps();
+
+}  // namespace wheelyard::builder

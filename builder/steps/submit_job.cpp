@@ -1,0 +1,58 @@
+// prepared ─► submitting: waits for a job slot. The loop journals the intent before start_job() calls the scheduler:
+// even after a crash, the next tick knows that there may be a job.
+#include "builder/steps/submit_job.hpp"
+
+#include "builder/attempt/slots.hpp"
+#include "builder/plan/request.hpp"
+#include "builder/script/hardware_test.hpp"
+#include "builder/script/script.hpp"
+#include "builder/steps/steps.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+base::Result<Next> start_job(Attempt& attempt, Ports& ports) {
+    const Recipe recipe = ports.recipe_of(attempt);
+    JobRequest job{attempt.id,
+                   ports.folder_of(attempt),
+                   job_environment(ports.environment),
+                   sized_for(ports.site, recipe).cores,
+                   attempt.job.memory_mib,
+                   attempt.job.max_walltime_minutes};
+    TestJob test;
+    if (is_test(attempt.asked.purpose)) {
+        test = size_test_job(hardware_test_of(recipe, attempt.asked.purpose), attempt.asked.purpose,
+                             ports.site, attempt.asked.accelerator);
+        job.cores = test.cores;
+        job.nodes = test.nodes;
+        job.ranks_per_node = test.ranks_per_node;
+        job.queue = &test.queue;
+    }
+    const auto submitted = ports.scheduler.submit(job);
+    if (!submitted && submitted.error().kind == base::ErrorKind::unavailable) {
+        --attempt.job.submits;
+        // If no earlier submission was made either, there is no job to look for.
+        return Retreat{attempt.job.submits == 0 ? State::prepared : State::submitting, submitted.error()};
+    }
+    WHEELYARD_TRY(submitted);
+    ports.failpoints.hit("submit.started");
+    ports.report(attempt, "started");
+    return Stay{};  // the next tick looks for the claim
+}
+
+}  // namespace
+
+Move begin_submission(Attempt& attempt, const Ports& ports) {
+    ++attempt.job.submits;
+    attempt.job.submitted = ports.clock.now();
+    return {State::submitting, start_job};
+}
+
+base::Result<Next> submit_job(Attempt& attempt, Ports& ports) {
+    if (!holds_job_slot(attempt) && ports.has_job_slot && !ports.has_job_slot())
+        return WaitForEvent{WaitFor::job_slot,
+                            "for one of " + std::to_string(ports.site.max_jobs) + " job slots"};
+    return begin_submission(attempt, ports);
+}
+
+}  // namespace wheelyard::builder

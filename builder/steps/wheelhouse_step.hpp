@@ -1,0 +1,13 @@
+// The step on the login node that downloads what a job installs, for sites whose jobs cannot reach an index.
+#pragma once
+
+#include <string>
+
+#include "builder/steps/ports.hpp"
+
+namespace wheelyard::builder {
+
+// Error of kind in_progress: the step runs; a later call finds its end.
+[[nodiscard]] base::Status fill_wheelhouse(const Attempt& attempt, const Ports& ports, std::string script);
+
+}  // namespace wheelyard::builder
