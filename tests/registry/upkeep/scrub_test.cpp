@@ -42,7 +42,7 @@ TEST_CASE("flipped bytes are found and their file is quarantined; the same uploa
         const registry::Scrub scrub(registry.config, registry.store, registry.pages,
                                     {.first_ms = 0, .pause_ms = 1});
         CHECK(comes_true([&] { return scrub.seen().rounds > 1; }));
-        CHECK(scrub.seen().faults == 2);  // damaged in the first round, missing in the second
+        CHECK(scrub.seen().faults >= 2);  // damaged in the first round, missing in every later one
     }
     CHECK(registry.cli.file("main", form.filename).value()->state == catalog::FileState::quarantined);
     CHECK(std::filesystem::exists(registry.config.store / "damaged" / row.sha256));
@@ -65,6 +65,7 @@ TEST_CASE("a slow round ends with the server, and the next one continues it") {
         CHECK(comes_true([&] { return std::filesystem::exists(registry.config.store / "scrub.json"); }));
     }
     CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds(10));  // all of it takes twelve
+    CHECK(std::filesystem::exists(registry.config.store / "scrub.json"));
     registry.config.scrub_mib_per_s = 100'000;
     const registry::Scrub scrub(registry.config, registry.store, registry.pages,
                                 {.first_ms = 0, .pause_ms = 3'600'000});
