@@ -53,13 +53,14 @@ wheelyard_layer(lifecycle    registry/lifecycle           base io wheel blobs ca
 wheelyard_layer(tasks        registry/tasks               base io wire catalog)
 wheelyard_layer(http         registry/http                base io wheel simple wire)
 wheelyard_layer(server       registry/server              base io http)
-wheelyard_layer(config       registry/config              base io wheel verdict truth inspect catalog tasks server)
+wheelyard_layer(config       registry/config              base io wheel verdict truth inspect blobs catalog tasks server)
 wheelyard_layer(access       registry/access              base io catalog lifecycle tasks http)
 wheelyard_layer(commit       registry/commit              base io catalog)
 wheelyard_layer(intake       registry/intake              base io wheel verdict truth inspect wire blobs catalog http config access commit)
 wheelyard_layer(api          registry/api                 base io wheel wire blobs lifecycle tasks http config access commit intake)
 wheelyard_layer(imports      registry/imports             base io wheel simple intake)
-wheelyard_layer(registry     registry                     base io wheel simple inspect wire blobs catalog lifecycle tasks http server config access commit intake api imports)
+wheelyard_layer(upkeep       registry/upkeep              base io blobs catalog lifecycle config commit intake)
+wheelyard_layer(registry     registry                     base io wheel simple inspect wire blobs catalog lifecycle tasks http server config access commit intake api imports upkeep)
 
 # indexer
 wheelyard_layer(tree         indexer/tree                 base io blobs catalog)

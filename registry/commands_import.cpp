@@ -65,6 +65,7 @@ class Importer {
   private:
     // The bytes, staged, once they hash to what was said.
     base::Result<blobs::StagedBlob> fetch(const WheelChoice& choice, const WheelPlace& place) {
+        WHEELYARD_TRY(store_.config.room().check(0));
         std::optional<ImportFolder> folder;
         std::filesystem::path file = place.path;
         if (!place.url.empty()) {
@@ -79,6 +80,7 @@ class Importer {
         WHEELYARD_ASSIGN(const auto reader, base::FileReader::open(file));
         if (auto fits = check_size(reader.size(), index_.max_file_bytes); !fits)
             return refused(std::move(fits.error()));
+        WHEELYARD_TRY(store_.config.room().check(reader.size()));
         WHEELYARD_ASSIGN(blobs::StagedBlob staged, store_.blobs.stage());
         WHEELYARD_TRY(base::for_each_piece(
             reader, base::mib, [&](std::string_view piece) -> base::Status { return staged.write(piece); }));

@@ -115,7 +115,7 @@ base::Result<Action> read_action(const LifecycleArguments& arguments) {
     return action;
 }
 
-base::Result<lifecycle::Done> perform_here(const LifecycleArguments& arguments, const Action& action,
+base::Result<lifecycle::Done> perform_once(const LifecycleArguments& arguments, const Action& action,
                                            const OpenPublisher& open_publisher, const base::Clock& clock) {
     WHEELYARD_ASSIGN(const auto store,
                      open_store(arguments.config, open_publisher, {action.index, action.to_index}));
@@ -128,6 +128,13 @@ base::Result<lifecycle::Done> perform_here(const LifecycleArguments& arguments, 
         return base::fail(std::move(pages.error()));
     }
     return done;
+}
+
+base::Result<lifecycle::Done> perform_here(const LifecycleArguments& arguments, const Action& action,
+                                           const OpenPublisher& open_publisher, const base::Clock& clock) {
+    WHEELYARD_ASSIGN(const RegistryConfig config, read_config(arguments.config));
+    return blobs::with_reserve(config.room(),
+                               [&] { return perform_once(arguments, action, open_publisher, clock); });
 }
 
 base::Result<lifecycle::Done> perform_there(const LifecycleArguments& arguments, const Action& action) {

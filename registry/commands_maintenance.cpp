@@ -144,8 +144,10 @@ void add_maintenance_commands(CLI::App& app, MaintenanceArguments& arguments) {
     restore->add_flag("--json", arguments.json, "one JSON document on standard output");
 }
 
-base::Status run_verify(const MaintenanceArguments& arguments, const OpenPublisher& open_publisher,
-                        base::Clock& clock) {
+namespace {
+
+base::Result<lifecycle::VerifyReport> verify_once(const MaintenanceArguments& arguments,
+                                                  const OpenPublisher& open_publisher, base::Clock& clock) {
     WHEELYARD_ASSIGN(const auto store, open_store(arguments.config, open_publisher));
     const lifecycle::Place place = store->place(clock);
     base::UnixMicros shown = clock.now();
@@ -162,7 +164,17 @@ base::Status run_verify(const MaintenanceArguments& arguments, const OpenPublish
     const lifecycle::VerifySettings settings{
         .bytes_per_second = static_cast<std::uint64_t>(arguments.rate_mib) * base::mib,
         .restart = arguments.restart};
-    WHEELYARD_ASSIGN(const lifecycle::VerifyReport report, lifecycle::verify(place, clock, settings, hooks));
+    return lifecycle::verify(place, clock, settings, hooks);
+}
+
+}  // namespace
+
+base::Status run_verify(const MaintenanceArguments& arguments, const OpenPublisher& open_publisher,
+                        base::Clock& clock) {
+    WHEELYARD_ASSIGN(const RegistryConfig config, read_config(arguments.config));
+    WHEELYARD_ASSIGN(const lifecycle::VerifyReport report, blobs::with_reserve(config.room(), [&] {
+                         return verify_once(arguments, open_publisher, clock);
+                     }));
     if (arguments.json) {
         std::printf("%s\n", report_json(report).render().c_str());
     } else {
@@ -171,8 +183,8 @@ base::Status run_verify(const MaintenanceArguments& arguments, const OpenPublish
     if (report.faults.empty()) return {};
     return base::fail("verify.faults", "The store has damaged or missing data",
                       std::to_string(report.faults.size()),
-                      "damaged blobs are in damaged/ and their files are quarantined: restore the bytes "
-                      "from a backup, then `release` the files");
+                      "damaged blobs are in damaged/ and their files are quarantined: upload the same files "
+                      "again or restore the bytes from a backup, then `release` the files");
 }
 
 base::Status run_backup(const MaintenanceArguments& arguments, const base::Clock& clock) {

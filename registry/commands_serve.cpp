@@ -68,18 +68,15 @@ DescriptorShares shares_that_fit(const RegistryConfig& config) {
     return shares;
 }
 
-http::ServerSettings server_settings(const RegistryConfig& config, const PublishQueue& pages,
-                                     const Writer& writer, const tasks::TaskStore& tasks) {
+http::ServerSettings server_settings(const ServiceParts& parts) {
+    const RegistryConfig& config = parts.config;
     const DescriptorShares shares = shares_that_fit(config);
     http::ServerSettings settings = config.server;
     settings.published = config.published();
     settings.indexes = config.index_names();
     settings.max_connections = shares.connections;
     settings.max_files = shares.files;
-    settings.service_state = [&pages, &writer, &tasks, store = config.store,
-                              patience = config.server.page_wait_ms] {
-        return look_at_service(pages, writer, tasks, store, patience);
-    };
+    settings.service_state = [parts] { return look_at_service(parts); };
     return settings;
 }
 
@@ -116,6 +113,8 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
     WHEELYARD_ASSIGN(const RegistryConfig config, read_config(arguments.config));
     // One of an earlier run would tell lies while this one starts.
     if (!arguments.ready_file.empty()) WHEELYARD_TRY(base::remove_file(arguments.ready_file));
+    // A full disk must not keep the server from starting: it serves what is there, and an administrator can work.
+    config.room().give_back_if_low();
     WHEELYARD_ASSIGN(const blobs::BlobStore blobs, blobs::BlobStore::open(config.store));
     remove_left_import_folders(config.store);
     WHEELYARD_ASSIGN(catalog::Catalog catalog,
@@ -150,9 +149,12 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
              .clock = clock,
              .tasks = tasks.get()});
     WHEELYARD_ASSIGN(const auto resumable,
-                     Resumable::open(config.store / "resumable", uploads, *tokens, clock));
-    WHEELYARD_ASSIGN(http::Server server, http::Server::start(server_settings(config, pages, writer, *tasks),
-                                                              uploads, &api, resumable.get()));
+                     Resumable::open(config.store / "resumable", config.room(), uploads, *tokens, clock));
+    const Upkeep upkeep(config, writer);
+    const Scrub scrub(config, blobs, pages, {});
+    WHEELYARD_ASSIGN(http::Server server,
+                     http::Server::start(server_settings({config, pages, writer, *tasks, upkeep, scrub}),
+                                         uploads, &api, resumable.get()));
     for (std::size_t i = 0; i < config.server.listen.size(); ++i)
         std::printf("listening on %s\n", url_of(config.server.listen[i], server.port(i)).c_str());
     std::fflush(stdout);

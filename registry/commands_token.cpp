@@ -114,6 +114,7 @@ base::Status run_token_create(const TokenCreateArguments& arguments, const base:
     WHEELYARD_ASSIGN(const RegistryConfig config, read_config(arguments.config));
     const TokenText token = make_token_text();
     WHEELYARD_ASSIGN(const catalog::TokenRow row, make_row(arguments, config, token, clock.now()));
+    config.room().give_back_if_low();
     WHEELYARD_ASSIGN(catalog::Catalog catalog, open_catalog(config));
     if (!arguments.to.empty()) WHEELYARD_TRY(write_token(arguments.to, token));
     if (auto added = catalog.add_token(row); !added) {
@@ -162,11 +163,13 @@ base::Status run_token_list(const std::filesystem::path& config_file, bool json,
 
 base::Status run_token_revoke(const std::filesystem::path& config_file, const std::string& id) {
     WHEELYARD_ASSIGN(const RegistryConfig config, read_config(config_file));
-    WHEELYARD_ASSIGN(catalog::Catalog catalog, open_catalog(config));
     // Also accept the complete text: that is what the finder of a leaked token has.
     const auto whole = parse_token_text(id);
     const std::string public_id = whole ? whole->id : id;
-    WHEELYARD_ASSIGN(const bool known, catalog.revoke_token(public_id));
+    WHEELYARD_ASSIGN(const bool known, blobs::with_reserve(config.room(), [&]() -> base::Result<bool> {
+                         WHEELYARD_ASSIGN(catalog::Catalog catalog, open_catalog(config));
+                         return catalog.revoke_token(public_id);
+                     }));
     if (!known)
         return base::fail("token.unknown", "There is no token with this id",
                           public_id.substr(0, token_id_length),

@@ -4,12 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "lib/base/limits.hpp"
-
 namespace wheelyard::registry {
-
-// Below this much free space /readyz reports not ready: SQLite, pages and a small wheel still fit.
-inline constexpr std::uint64_t min_free_bytes = 64 * base::mib;
 
 // File descriptors (descriptors.hpp).
 inline constexpr std::uint64_t descriptors_by_custom = 1024;       // the usual soft limit

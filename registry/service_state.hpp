@@ -1,26 +1,43 @@
-// The registry's state for /readyz and /metrics: publishing lag and free disk space. Pure except for the call
-// that reads it.
+// The registry's state for /readyz and /metrics: publishing lag, free disk space, the last trial write, the scrub.
+// Pure except for the call that reads it.
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <string>
 
 #include "registry/commit/publishing.hpp"
 #include "registry/commit/writer.hpp"
+#include "registry/config/config.hpp"
 #include "registry/http/metrics.hpp"
 #include "registry/tasks/task_store.hpp"
+#include "registry/upkeep/scrub.hpp"
+#include "registry/upkeep/upkeep.hpp"
 
 namespace wheelyard::registry {
 
-// Why uploads do not become installable now; empty if they do. A lag below `patience_ms` is normal.
-[[nodiscard]] std::string why_not_ready(const PublishQueue::Lag& lag, std::uint64_t free_bytes,
-                                        std::int64_t patience_ms);
+struct Readiness {
+    PublishQueue::Lag lag = {};
+    std::uint64_t free_bytes = 0;
+    std::uint64_t min_free_bytes = 0;
+    std::int64_t patience_ms = 0;    // a lag below this is normal
+    std::string write_failure = {};  // of the last trial write
+};
 
-// Does not block for long: two short locks and statvfs(2).
-[[nodiscard]] http::ServiceState look_at_service(const PublishQueue& pages, const Writer& writer,
-                                                 const tasks::TaskStore& tasks,
-                                                 const std::filesystem::path& store,
-                                                 std::int64_t patience_ms);
+// Why uploads do not become installable now; empty if they do. A file whose stored bytes are lost or damaged
+// concerns nobody else's upload.
+[[nodiscard]] std::string why_not_ready(const Readiness& readiness);
+
+// Every referenced object outlives the function that uses it.
+struct ServiceParts {
+    const RegistryConfig& config;
+    const PublishQueue& pages;
+    const Writer& writer;
+    const tasks::TaskStore& tasks;
+    const Upkeep& upkeep;
+    const Scrub& scrub;
+};
+
+// Does not block for long: a few short locks and statvfs(2).
+[[nodiscard]] http::ServiceState look_at_service(const ServiceParts& parts);
 
 }  // namespace wheelyard::registry

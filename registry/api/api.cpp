@@ -53,10 +53,15 @@ wire::Problem problem_of_change(const base::Error& error) {
     return problem;
 }
 
-wire::Answered<void> Api::admit(const http::ApiRequest& head) {
-    if (auto token = parts_.tokens.verify(head.authorization); !token)
-        return tl::unexpected(std::move(token.error()));
-    return {};
+wire::Answered<http::Admission> Api::admit(const http::ApiRequest& head) {
+    const auto token = parts_.tokens.verify(head.authorization);
+    if (!token) return tl::unexpected(token.error());
+    const auto verbs = lifecycle::verbs();
+    const bool may_administer =
+        std::any_of(verbs.begin(), verbs.end(), [&token](const lifecycle::VerbRow& row) {
+            return std::find(token->actions.begin(), token->actions.end(), row.scope) != token->actions.end();
+        });
+    return http::Admission{.may_administer = may_administer};
 }
 
 wire::Answered<http::ApiReply> Api::answer(const http::ApiRequest& request) {
@@ -152,7 +157,8 @@ wire::Answered<http::ApiReply> Api::change(const http::ApiRequest& request, cons
         .on_catalog = [this](const lifecycle::CatalogWork& work) { return parts_.writer.run(work); },
         .blobs = parts_.blobs,
         .clock = parts_.clock};
-    const auto done = lifecycle::perform(place, action, token->name);
+    const auto done = blobs::with_reserve(parts_.config.room(),
+                                          [&] { return lifecycle::perform(place, action, token->name); });
     if (!done) return fail(done.error());
     io::log_info("lifecycle.done", {{"request", request.request_id},
                                     {"action", std::string(row.word)},

@@ -29,7 +29,7 @@ struct ApiParts {
 class Api final : public http::ApiService {
   public:
     explicit Api(const ApiParts& parts) : parts_(parts) {}
-    [[nodiscard]] wire::Answered<void> admit(const http::ApiRequest& head) override;
+    [[nodiscard]] wire::Answered<http::Admission> admit(const http::ApiRequest& head) override;
     [[nodiscard]] wire::Answered<http::ApiReply> answer(const http::ApiRequest& request) override;
 
   private:

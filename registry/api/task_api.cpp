@@ -86,16 +86,17 @@ tl::unexpected<wire::Problem> refuse_query(std::string_view name) {
 struct TaskApi::Row {
     std::string_view operation;
     Handler handler;
+    bool stores = false;  // what its caller sends; refused while the disk is low
 };
 
 const TaskApi::Row* TaskApi::find_row(std::string_view operation) {
-    static constexpr std::array<Row, 9> rows{{{"addTask", &TaskApi::add},
+    static constexpr std::array<Row, 9> rows{{{"addTask", &TaskApi::add, true},
                                               {"listTasks", &TaskApi::list},
                                               {"showTask", &TaskApi::show},
                                               {"cancelTask", &TaskApi::cancel},
                                               {"claimTask", &TaskApi::claim},
                                               {"renewLease", &TaskApi::renew},
-                                              {"appendTaskLog", &TaskApi::append_log},
+                                              {"appendTaskLog", &TaskApi::append_log, true},
                                               {"readTaskLog", &TaskApi::read_log},
                                               {"endTask", &TaskApi::end}}};
     const auto* found = std::find_if(rows.begin(), rows.end(),
@@ -127,6 +128,10 @@ wire::Answered<http::ApiReply> TaskApi::answer(const http::ApiRequest& request) 
     if (row == nullptr)
         return refuse(501, "request.operation", "The server does not know this operation",
                       std::string(request.operation), "upgrade the server");
+    if (row->stores && request.body.size() > 0) {
+        if (auto room = parts_.config.room().check(request.body.size()); !room)
+            return fail(request, *token, room.error());
+    }
     return (this->*row->handler)(request, *token);
 }
 

@@ -20,6 +20,7 @@
 #include "lib/base/check.hpp"
 #include "lib/base/digest.hpp"
 #include "lib/base/file.hpp"
+#include "lib/base/private_files.hpp"
 #include "registry/blobs/store.hpp"
 
 namespace wheelyard::blobs {
@@ -103,7 +104,7 @@ base::Result<bool> BlobStore::remove_if_stored_before(std::string_view sha256,
                                                       base::UnixMicros before) const {
     const fs::path place = path_of(sha256);
     const fs::path taken = collecting_of(directory_) / sha256;
-    WHEELYARD_TRY(base::make_directories(taken.parent_path()));
+    WHEELYARD_TRY(base::make_private_directories(taken.parent_path()));
     WHEELYARD_ASSIGN(const base::Fd lock, lock_collecting(taken.parent_path()));
     if (::rename(place.c_str(), taken.c_str()) != 0) {
         if (errno == ENOENT) return false;
@@ -124,7 +125,7 @@ base::Result<bool> BlobStore::remove_if_stored_before(std::string_view sha256,
 
 base::Status BlobStore::set_aside_damaged(std::string_view sha256) const {
     const fs::path damaged = directory_ / "damaged" / sha256;
-    WHEELYARD_TRY(base::make_directories(damaged.parent_path()));
+    WHEELYARD_TRY(base::make_private_directories(damaged.parent_path()));
     WHEELYARD_TRY(base::rename_durably(path_of(sha256), damaged));
     return base::fsync_directory(path_of(sha256).parent_path());
 }

@@ -18,6 +18,7 @@
 #include "lib/base/encoding.hpp"
 #include "lib/base/file.hpp"
 #include "lib/base/limits.hpp"
+#include "lib/base/private_files.hpp"
 #include "registry/blobs/collection.hpp"
 
 namespace wheelyard::blobs {
@@ -30,6 +31,7 @@ constexpr mode_t stored_mode = 0444;
 constexpr int max_staging_tries = 16;
 // Writeback starts after each such step, so that the final fsync of a multi-GB wheel is short.
 constexpr std::uint64_t writeback_step_bytes = 32 * base::mib;
+constexpr std::size_t compared_piece_bytes = base::mib;
 
 fs::path staging_of(const fs::path& directory) {
     return directory / "staging";
@@ -85,24 +87,81 @@ base::Status make_folders(const fs::path& root) {
     return base::fsync_directory(root);
 }
 
-// Gives the staged bytes their lasting name; a file that is there under it already stays, and counts as
-// stored now: a collection that is about to remove it sees that (collection.cpp).
+// Reads up to `piece.size()` bytes at `offset`; 0 at the end, and where the disk cannot read them.
+std::size_t read_piece(int fd, std::string& piece, std::uint64_t offset) {
+    std::size_t have = 0;
+    while (have < piece.size()) {
+        const ssize_t got =
+            ::pread(fd, piece.data() + have, piece.size() - have, static_cast<off_t>(offset + have));
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) break;
+        have += static_cast<std::size_t>(got);
+    }
+    return have;
+}
+
+base::Status write_piece(int fd, std::string_view bytes, std::uint64_t offset, const fs::path& target) {
+    while (!bytes.empty()) {
+        const ssize_t put = ::pwrite(fd, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+        if (put < 0 && errno == EINTR) continue;
+        if (put < 0) return base::fail_errno("pwrite", target.string(), errno);
+        offset += static_cast<std::uint64_t>(put);
+        bytes.remove_prefix(static_cast<std::size_t>(put));
+    }
+    return {};
+}
+
+// Writes the pieces of `target` that differ from `staged`. In place, because the published tree has hard links
+// to this file. Returns whether any did. A crash in between leaves a file that is still damaged.
+base::Result<bool> repair(const fs::path& staged, const fs::path& target, std::uint64_t size) {
+    WHEELYARD_ASSIGN(const base::Fd good, base::open_read(staged));
+    WHEELYARD_ASSIGN(base::Fd stored, base::open_read(target));
+    // Past the page cache: bytes in memory say nothing about those on the disk.
+    static_cast<void>(::posix_fadvise(stored.get(), 0, 0, POSIX_FADV_DONTNEED));
+    bool differs = base::file_size(target).value_or(size + 1) != size;
+    std::string wanted(compared_piece_bytes, '\0');
+    std::string there(compared_piece_bytes, '\0');
+    bool is_writable = false;
+    for (std::uint64_t offset = 0;; offset += compared_piece_bytes) {
+        const std::size_t want = read_piece(good.get(), wanted, offset);
+        const std::size_t have = read_piece(stored.get(), there, offset);
+        const std::string_view right = std::string_view(wanted).substr(0, want);
+        const bool same = have >= want && right == std::string_view(there).substr(0, want);
+        if ((!same || differs) && !is_writable) {
+            if (::chmod(target.c_str(), stored_mode | S_IWUSR) != 0)
+                return base::fail_errno("chmod", target.string(), errno);
+            stored = base::Fd(::open(target.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+            if (!stored) return base::fail_errno("open", target.string(), errno);
+            is_writable = true;
+        }
+        if (!same) {
+            WHEELYARD_TRY(write_piece(stored.get(), right, offset, target));
+            differs = true;
+        }
+        if (want < compared_piece_bytes) break;
+    }
+    if (!differs) return false;
+    if (::ftruncate(stored.get(), static_cast<off_t>(size)) != 0)
+        return base::fail_errno("ftruncate", target.string(), errno);
+    if (::fchmod(stored.get(), stored_mode) != 0) return base::fail_errno("fchmod", target.string(), errno);
+    WHEELYARD_TRY(base::fsync_file(stored.get(), target.string()));
+    return true;
+}
+
+// Gives the staged bytes their lasting name. A file that has it already is repaired where it differs, and
+// counts as stored now: a collection that is about to remove it sees that (collection.cpp).
 base::Status place(const fs::path& staged, const fs::path& target, std::uint64_t size) {
     for (int tries = 0;; ++tries) {
         if (::link(staged.c_str(), target.c_str()) == 0) return {};
         if (errno != EEXIST) return base::fail_errno("link", target.string(), errno);
-        struct stat there {};
-        if (::utimensat(AT_FDCWD, target.c_str(), nullptr, 0) == 0 && ::stat(target.c_str(), &there) == 0) {
-            if (static_cast<std::uint64_t>(there.st_size) == size) return {};
-            break;
-        }
-        if (errno != ENOENT || tries == max_staging_tries)
+        const auto repaired = repair(staged, target, size);
+        const bool is_gone = !repaired && repaired.error().os_error == ENOENT;
+        if (!repaired && !is_gone) return base::fail(repaired.error());
+        if (!is_gone && ::utimensat(AT_FDCWD, target.c_str(), nullptr, 0) == 0) return {};
+        if ((!is_gone && errno != ENOENT) || tries == max_staging_tries)
             return base::fail_errno("utimensat", target.string(), errno);
         // A collection removed it between the calls: link again.
     }
-    return base::fail("blobs.damaged", "The stored file with this SHA-256 has a different size",
-                      target.string(),
-                      "restore this file from a backup: it was modified or the disk is faulty");
 }
 
 }  // namespace
@@ -143,8 +202,13 @@ const std::string& StagedBlob::finish() {
 }
 
 base::Result<BlobStore> BlobStore::open(const fs::path& directory) {
-    WHEELYARD_TRY(base::make_directories(staging_of(directory)));
+    WHEELYARD_TRY(base::make_private_directories(staging_of(directory)));
+    // Shuts off everything below: also bytes that are quarantined, whose files are readable for the sake of their
+    // hard links in the published tree.
+    WHEELYARD_TRY(base::make_private_directories(root_of(directory).parent_path()));
     WHEELYARD_TRY(base::make_directories(root_of(directory)));
+    for (const char* folder : {"damaged", "collecting"})
+        WHEELYARD_TRY(base::make_private(directory / folder));
     WHEELYARD_TRY(make_folders(root_of(directory)));
     WHEELYARD_TRY(remove_leftovers(staging_of(directory)));
     WHEELYARD_TRY(put_back_collecting(directory));
@@ -197,6 +261,11 @@ std::string BlobStore::path_text_of(std::string_view sha256) const {
 
 fs::path BlobStore::path_of(std::string_view sha256) const {
     return path_text_of(sha256);
+}
+
+bool BlobStore::is_intact(std::string_view sha256) const {
+    const auto found = base::sha256_hex_of_file(path_of(sha256));
+    return found && *found == sha256;
 }
 
 bool BlobStore::contains(std::string_view sha256) const {

@@ -61,8 +61,9 @@ class BlobStore {
     // killed collection had taken out.
     [[nodiscard]] static base::Result<BlobStore> open(const std::filesystem::path& directory);
     [[nodiscard]] base::Result<StagedBlob> stage() const;
-    // Durable when it returns: fsync, 0444, in place under its hash, folder fsynced. Storing bytes that are
-    // there is fine. Returns the hash. Calls finish() if the caller has not.
+    // Durable when it returns: fsync, 0444, in place under its hash, folder fsynced. Returns the hash. Calls
+    // finish() if the caller has not. If the blob exists, its bytes are compared, and bytes that have changed are
+    // written again into the same file: its hard links in the published tree are repaired with it.
     [[nodiscard]] base::Result<std::string> store(StagedBlob&& staged) const;
     [[nodiscard]] base::Result<std::string> store_bytes(std::string_view bytes) const;
     // The blobs whose hash begins with these two digits, sorted by hash.
@@ -77,6 +78,8 @@ class BlobStore {
     [[nodiscard]] std::filesystem::path path_of(std::string_view sha256) const;
     [[nodiscard]] std::string path_text_of(
         std::string_view sha256) const;  // faster, for callers with millions of blobs
+    // Whether the disk holds the blob and its bytes have this hash. Reads all of it.
+    [[nodiscard]] bool is_intact(std::string_view sha256) const;
     [[nodiscard]] bool contains(std::string_view sha256) const;
 
   private:

@@ -248,6 +248,30 @@ base::Result<std::vector<Added>> Catalog::add_files(std::span<const FileRow> row
     return all;
 }
 
+base::Result<std::optional<Added>> Catalog::find_obstacle(const FileRow& row) const {
+    return find_earlier(state_->database, row);
+}
+
+base::Result<std::vector<Usage>> Catalog::usage(std::string_view index) const {
+    WHEELYARD_ASSIGN(auto query,
+                     state_->database.prepare("SELECT uploaded_by, count(*), sum(size_bytes) FROM file "
+                                              "WHERE index_name = ? GROUP BY uploaded_by",
+                                              index));
+    return collect(query, [](const Statement& row) {
+        return Usage{.uploaded_by = row.text(0),
+                     .files = static_cast<std::uint64_t>(row.integer(1)),
+                     .bytes = static_cast<std::uint64_t>(row.integer(2))};
+    });
+}
+
+base::Status Catalog::try_write() const {
+    // Setting the version writes a page even if it is the same.
+    WHEELYARD_ASSIGN(Transaction transaction, Transaction::begin_immediate(state_->database));
+    WHEELYARD_ASSIGN(const std::int64_t version, state_->database.integer("PRAGMA user_version"));
+    WHEELYARD_TRY(state_->database.run_script("PRAGMA user_version = " + std::to_string(version)));
+    return transaction.commit();
+}
+
 base::Status Catalog::add_token(const TokenRow& row) {
     return state_->database.run(
         "INSERT INTO token (id, secret_sha256, name, indexes_json, projects_json, actions_json, created, "

@@ -135,6 +135,13 @@ struct Changed {
     std::string value_there = {};  // name_taken: the hash; project_closed: the status
 };
 
+// What the uploads of one name keep in an index.
+struct Usage {
+    std::string uploaded_by = {};
+    std::uint64_t files = 0;
+    std::uint64_t bytes = 0;  // of the wheels
+};
+
 // A row of `blob`, for gc and verify.
 struct BlobRow {
     std::string sha256;
@@ -171,6 +178,9 @@ class Catalog {
     [[nodiscard]] base::Result<Added> add_file(const FileRow& row);
     // One transaction and one fsync for all; each row sees the ones before it. After an error none was added.
     [[nodiscard]] base::Result<std::vector<Added>> add_files(std::span<const FileRow> rows);
+    // What add_file() would answer to a row with these names and this hash, without adding it; nullopt: it would
+    // add it.
+    [[nodiscard]] base::Result<std::optional<Added>> find_obstacle(const FileRow& row) const;
     [[nodiscard]] base::Result<Changed> set_yanked(const FileName& name, bool yanked, const Cause& cause);
     [[nodiscard]] base::Result<Changed> set_file_state(const FileName& name, FileState state,
                                                        const Cause& cause);
@@ -221,6 +231,9 @@ class Catalog {
     [[nodiscard]] base::Result<std::optional<FileRow>> file(std::string_view index,
                                                             std::string_view filename) const;
     [[nodiscard]] base::Result<std::vector<std::string>> indexes() const;  // that have projects of their own
+    [[nodiscard]] base::Result<std::vector<Usage>> usage(std::string_view index) const;
+    // Commits a transaction that changes no content: fails where a real change would.
+    [[nodiscard]] base::Status try_write() const;
     [[nodiscard]] base::Result<std::optional<ProjectRow>> project(std::string_view index,
                                                                   std::string_view name) const;
     // nullopt: no row, so nothing refers to it.

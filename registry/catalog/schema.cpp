@@ -77,6 +77,7 @@ CREATE TABLE file (
     FOREIGN KEY (index_name, project) REFERENCES project (index_name, name)
 ) STRICT;
 CREATE INDEX file_by_project ON file (index_name, project);
+CREATE INDEX file_by_uploader ON file (index_name, uploaded_by, size_bytes);  -- for quotas: no row is read
 CREATE INDEX file_by_sha256 ON file (sha256);                    -- for gc: is this blob still referred to?
 CREATE INDEX file_by_metadata_sha256 ON file (metadata_sha256);
 

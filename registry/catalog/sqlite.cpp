@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "lib/base/file.hpp"
+#include "lib/base/private_files.hpp"
 
 namespace wheelyard::catalog {
 namespace {
@@ -94,6 +95,15 @@ tl::unexpected<base::Error> fail_sqlite(sqlite3* connection, int result) {
     return base::fail("catalog.failed", "SQLite refused an operation", message);
 }
 
+// Before SQLite opens it: the log and the index of the log get the database's mode when they are created. A
+// stranger who may read them can hold a lock on them that stops every commit. SQLite reports what fails here,
+// because it then fails to open the same files.
+void make_database_private(const std::filesystem::path& file) {
+    static_cast<void>(base::create_private(file));
+    for (const char* suffix : {"-wal", "-shm", "-journal"})
+        static_cast<void>(base::make_private(file.string() + suffix));
+}
+
 }  // namespace
 
 IdleStatements::~IdleStatements() {
@@ -176,6 +186,7 @@ base::Result<Database> Database::open(const std::filesystem::path& file, Mode mo
     stop_counting_memory();
     const int access =
         mode == Mode::read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+    if (mode == Mode::read_write) make_database_private(file);
     sqlite3* connection = nullptr;
     // NOMUTEX: a connection belongs to one thread at a time (catalog.hpp).
     const int result = sqlite3_open_v2(file.c_str(), &connection, access | SQLITE_OPEN_NOMUTEX, nullptr);
@@ -237,7 +248,7 @@ void Database::merge_log() const noexcept {
 base::Status Database::copy_to(const std::filesystem::path& to) const {
     // Made by us, so that an existing file is never overwritten; SQLite takes an empty file for a new
     // database.
-    WHEELYARD_ASSIGN(const base::Fd created, base::create_new(to));
+    WHEELYARD_ASSIGN(const base::Fd created, base::create_new(to, 0600));
     WHEELYARD_ASSIGN(const Database copy, open(to, Mode::read_write));
     sqlite3_backup* backup = sqlite3_backup_init(copy.connection_, "main", connection_, "main");
     if (backup == nullptr) return fail_sqlite(copy.connection_, sqlite3_errcode(copy.connection_));

@@ -114,6 +114,10 @@ PublishQueue::Lag PublishQueue::lag() const {
     const std::lock_guard lock(mutex_);
     const TimePoint now = std::chrono::steady_clock::now();
     Lag lag{.visible = visible_, .wanted = wanted_, .lagging_pages = lagging_.size()};
+    lag.damaged_pages =
+        static_cast<std::size_t>(std::count_if(lagging_.begin(), lagging_.end(), [](const LaggingPage& page) {
+            return page.error.recovery == base::Recovery::person;  // as indexer/publish reports a blob
+        }));
     lag.late_roots = late_roots_.count();
     lag.roots_since_ms = late_roots_.behind_ms(now);
     if (wanted_ > visible_) {

@@ -80,6 +80,7 @@ class PublishQueue {
         std::string last_failure = {};    // empty unless runs fail
         std::size_t late_roots = 0;       // large root pages that lack names
         std::int64_t roots_since_ms = 0;  // for how long they have lacked them
+        std::size_t damaged_pages = 0;    // of lagging_pages, those that lack only a lost or damaged blob
     };
     [[nodiscard]] Lag lag() const;
 

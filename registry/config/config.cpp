@@ -96,6 +96,14 @@ void read_tasks(io::TomlTable table, tasks::TaskRules& rules) {
     rules.kept_days = table.integer_or("kept_days", rules.kept_days, 1, max_kept_days);
 }
 
+// 0, the default of both, is no limit.
+Quota quota_of(std::int64_t mib, std::int64_t files) {
+    Quota quota;
+    if (mib > 0) quota.bytes = static_cast<std::uint64_t>(mib) * base::mib;
+    if (files > 0) quota.files = static_cast<std::uint64_t>(files);
+    return quota;
+}
+
 IndexConfig read_index(io::TomlTable& table, const RegistryConfig& so_far) {
     IndexConfig index;
     index.name = table.string("name");
@@ -108,6 +116,10 @@ IndexConfig read_index(io::TomlTable& table, const RegistryConfig& so_far) {
     index.max_file_bytes = static_cast<std::uint64_t>(table.integer_or("max_file_mib", default_max_file_mib,
                                                                        1, max_file_mib_limit)) *
                            base::mib;
+    index.quota = quota_of(table.integer_or("quota_mib", 0, 0, max_quota_mib),
+                           table.integer_or("quota_files", 0, 0, max_quota_files));
+    index.token_quota = quota_of(table.integer_or("token_quota_mib", 0, 0, max_quota_mib),
+                                 table.integer_or("token_quota_files", 0, 0, max_quota_files));
     index.policy = read_policy(table.table_or_empty("policy"));
     read_index_rule(table, index);
     return index;
@@ -121,6 +133,11 @@ base::Result<RegistryConfig> read_document(io::TomlDocument document, const std:
     io::TomlTable store = root.table_or_empty("store");
     // Default if the key or its table is missing: "data" in the file's folder.
     config.store = store.path_if("directory").value_or(file.parent_path() / "data");
+    config.min_free_bytes = static_cast<std::uint64_t>(
+                                store.integer_or("min_free_mib", default_min_free_mib, 1, max_min_free_mib)) *
+                            base::mib;
+    config.scrub_mib_per_s =
+        store.integer_or("scrub_mib_per_s", default_scrub_mib_per_s, 0, max_scrub_mib_per_s);
     read_tasks(root.table_or_empty("tasks"), config.tasks);
     std::vector<io::TomlTable> indexes = root.tables("index");
     for (io::TomlTable& table : indexes)

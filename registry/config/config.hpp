@@ -11,11 +11,19 @@
 #include "lib/base/limits.hpp"
 #include "lib/base/result.hpp"
 #include "lib/inspect/inspect.hpp"
+#include "registry/blobs/disk_room.hpp"
 #include "registry/config/limits.hpp"
 #include "registry/server/server.hpp"
 #include "registry/tasks/task_store.hpp"
 
 namespace wheelyard::registry {
+
+// What uploads may keep in an index. A deleted file counts no longer; a quarantined one does.
+struct Quota {
+    std::uint64_t bytes = no_quota;
+    std::uint64_t files = no_quota;
+    [[nodiscard]] bool is_set() const { return bytes != no_quota || files != no_quota; }
+};
 
 struct IndexConfig {
     std::string name;   // first segment of its URLs: /<name>/simple/
@@ -25,17 +33,23 @@ struct IndexConfig {
     std::vector<std::string> inherits = {};  // indexes whose projects this one also shows, in order
     std::set<std::string> owns = {};         // normalized names of projects that are never inherited
     std::string staging = {};                // the index that receives the wheels of its tasks; empty: itself
+    Quota quota = {};                        // of all uploads to the index
+    Quota token_quota = {};                  // of the uploads with tokens of one name
 };
 
 struct RegistryConfig {
     http::ServerSettings server;  // [server]; listen[0] is the key `listen`
     std::filesystem::path store;  // absolute, or relative to the working directory if the file's path was
+    // Free space at which uploads end; `reserve` in the store has the same size (blobs/disk_room.hpp).
+    std::uint64_t min_free_bytes = static_cast<std::uint64_t>(default_min_free_mib) * base::mib;
+    std::int64_t scrub_mib_per_s = default_scrub_mib_per_s;  // 0: `serve` does not scrub
     tasks::TaskRules tasks;
     std::vector<IndexConfig> indexes;
 
     [[nodiscard]] std::filesystem::path tasks_file() const { return store / "tasks.sqlite"; }
     [[nodiscard]] std::filesystem::path catalog_file() const { return store / "catalog.sqlite"; }
     [[nodiscard]] std::filesystem::path published() const { return store / "public"; }
+    [[nodiscard]] blobs::DiskRoom room() const { return {store, min_free_bytes}; }
     [[nodiscard]] const IndexConfig* find_index(std::string_view name) const;
     [[nodiscard]] std::vector<std::string> index_names() const;
 };

@@ -32,6 +32,8 @@ listen = "127.0.0.1:8080"
 [store]
 # Catalog, wheels and published pages; relative to this file. Must be on one file system.
 directory = "data"
+# min_free_mib = 64         # uploads end while this much is free on the disk; as much is kept for administrators
+# scrub_mib_per_s = 8       # stored wheels are read and compared with their hashes all the time; 0: never
 
 # Tasks: wheels that users request and agents build. See docs/reference/task.md.
 [tasks]
@@ -44,6 +46,10 @@ directory = "data"
 name = "main"
 title = "Wheels for everybody"
 # max_file_mib = 8192
+# quota_mib = 0             # what uploads may keep in this index: bytes ...
+# quota_files = 0           # ... and files; 0: no limit
+# token_quota_mib = 0       # the same for the uploads of one token
+# token_quota_files = 0
 # inherits = []             # other indexes whose projects this one also shows, in order: ["base"]
 # owns = []                 # projects that are never inherited: ["torch"]
 # staging = ""              # another index that receives the wheels of tasks; promote them from there

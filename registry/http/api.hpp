@@ -51,12 +51,17 @@ struct ApiReply {
     wire::Problem if_not_visible = {};
 };
 
+// What the credentials of a request permit.
+struct Admission {
+    bool may_administer = false;  // changes published files: slots are kept back for such requests
+};
+
 class ApiService {
   public:
     virtual ~ApiService() = default;
     // Both run on a pool thread and may block on the disk.
     // Checks the credentials (401, 403) before the body is read. A rejected client takes no slot.
-    [[nodiscard]] virtual Answered<void> admit(const ApiRequest& head) = 0;
+    [[nodiscard]] virtual Answered<Admission> admit(const ApiRequest& head) = 0;
     // Checks the credentials again, and their scope: a token may have been revoked in between.
     [[nodiscard]] virtual Answered<ApiReply> answer(const ApiRequest& request) = 0;
 };

@@ -44,13 +44,13 @@ class MetricsText {
              sum([](const RequestMetrics& m) -> auto& { return m.received_bytes_; }));
         begin("uploads_cut_total", "Uploads whose client disconnected before the end", "counter");
         line("uploads_cut_total", "", sum([](const RequestMetrics& m) -> auto& { return m.cut_uploads_; }));
+        std::string_view last;
         for (const Gauge& gauge : gauges) {
-            begin(gauge.name, gauge.help, "gauge");
-            text_.append("wheelyard_")
-                .append(gauge.name)
-                .append(" ")
-                .append(number(gauge.value))
-                .append("\n");
+            if (gauge.name != last) begin(gauge.name, gauge.help, "gauge");
+            last = gauge.name;
+            text_.append("wheelyard_").append(gauge.name);
+            if (!gauge.labels.empty()) text_.append("{").append(gauge.labels).append("}");
+            text_.append(" ").append(number(gauge.value)).append("\n");
         }
         return std::move(text_);
     }

@@ -53,6 +53,7 @@ struct Gauge {
     std::string_view name;  // without the prefix "wheelyard_"
     std::string_view help;
     double value = 0;
+    std::string labels = {};  // as rendered: `index="main"`; gauges of one name follow each other
 };
 
 // State of the service behind the server. Read on an I/O thread, so the function must not block.

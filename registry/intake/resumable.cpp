@@ -11,6 +11,7 @@
 #include "lib/base/digest.hpp"
 #include "lib/base/encoding.hpp"
 #include "lib/base/file.hpp"
+#include "lib/base/private_files.hpp"
 #include "lib/base/text.hpp"
 #include "lib/io/json.hpp"
 #include "lib/io/log.hpp"
@@ -67,9 +68,10 @@ void remove_both(const fs::path& stem) {
 // reports them.
 class Part final : public http::UploadRequest {
   public:
-    Part(http::UploadService& uploads, http::UploadHead head, fs::path stem, base::Fd body,
-         std::uint64_t length)
-        : uploads_(uploads),
+    Part(const blobs::DiskRoom& room, http::UploadService& uploads, http::UploadHead head, fs::path stem,
+         base::Fd body, std::uint64_t length)
+        : room_(room),
+          uploads_(uploads),
           head_(std::move(head)),
           stem_(std::move(stem)),
           body_(std::move(body)),
@@ -83,7 +85,9 @@ class Part final : public http::UploadRequest {
         if (size_of(body_.get()) + bytes.size() > length_)
             return refuse(413, "upload.past_length", "The part exceeds the upload's length",
                           std::to_string(length_) + " bytes", "check Upload-Length and Upload-Offset");
-        if (auto written = base::write_all(body_.get(), bytes); !written) return fail(head_, written.error());
+        auto written = room_.check(bytes.size());
+        if (written) written = base::write_all(body_.get(), bytes);
+        if (!written) return fail(head_, written.error());
         return {};
     }
 
@@ -131,6 +135,7 @@ class Part final : public http::UploadRequest {
         return done;
     }
 
+    const blobs::DiskRoom& room_;
     http::UploadService& uploads_;
     const http::UploadHead head_;
     const fs::path stem_;
@@ -146,11 +151,12 @@ struct Resumable::Note {
     std::uint64_t length = 0;
 };
 
-base::Result<std::unique_ptr<Resumable>> Resumable::open(const fs::path& folder, http::UploadService& uploads,
-                                                         TokenVerifier& tokens, const base::Clock& clock) {
-    WHEELYARD_TRY(base::make_directories(folder));
+base::Result<std::unique_ptr<Resumable>> Resumable::open(const fs::path& folder, blobs::DiskRoom room,
+                                                         http::UploadService& uploads, TokenVerifier& tokens,
+                                                         const base::Clock& clock) {
+    WHEELYARD_TRY(base::make_private_directories(folder));
     drop_temporary_notes(folder);
-    std::unique_ptr<Resumable> resumable(new Resumable(folder, uploads, tokens, clock));
+    std::unique_ptr<Resumable> resumable(new Resumable(folder, std::move(room), uploads, tokens, clock));
     (void)resumable->drop_expired();
     return resumable;
 }
@@ -283,7 +289,8 @@ Answered<std::unique_ptr<http::UploadRequest>> Resumable::append(const http::Upl
     http::UploadHead whole = head;
     whole.content_type = note->content_type;
     whole.content_length = note->length;
-    return std::make_unique<Part>(uploads_, std::move(whole), folder_ / id, std::move(body), note->length);
+    return std::make_unique<Part>(room_, uploads_, std::move(whole), folder_ / id, std::move(body),
+                                  note->length);
 }
 
 }  // namespace wheelyard::registry

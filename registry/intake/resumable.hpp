@@ -16,6 +16,7 @@
 
 #include "lib/base/clock.hpp"
 #include "registry/access/tokens.hpp"
+#include "registry/blobs/disk_room.hpp"
 #include "registry/http/resumable.hpp"
 
 namespace wheelyard::registry {
@@ -25,6 +26,7 @@ class Resumable final : public http::ResumableService {
     // Creates the folder and drops uploads without progress for resumable_lifetime_s. The arguments must
     // outlive the object.
     [[nodiscard]] static base::Result<std::unique_ptr<Resumable>> open(const std::filesystem::path& folder,
+                                                                       blobs::DiskRoom room,
                                                                        http::UploadService& uploads,
                                                                        TokenVerifier& tokens,
                                                                        const base::Clock& clock);
@@ -37,14 +39,19 @@ class Resumable final : public http::ResumableService {
 
   private:
     struct Note;
-    Resumable(std::filesystem::path folder, http::UploadService& uploads, TokenVerifier& tokens,
-              const base::Clock& clock)
-        : folder_(std::move(folder)), uploads_(uploads), tokens_(tokens), clock_(clock) {}
+    Resumable(std::filesystem::path folder, blobs::DiskRoom room, http::UploadService& uploads,
+              TokenVerifier& tokens, const base::Clock& clock)
+        : folder_(std::move(folder)),
+          room_(std::move(room)),
+          uploads_(uploads),
+          tokens_(tokens),
+          clock_(clock) {}
     [[nodiscard]] wire::Answered<Note> read_note(const http::UploadHead& head, const std::string& id) const;
     using Owned = std::map<std::string, std::size_t>;  // token id → number of unfinished uploads
     [[nodiscard]] Owned drop_expired() const;          // returns what remains
     [[nodiscard]] static std::string token_of_note(const std::filesystem::path& stem);
     const std::filesystem::path folder_;
+    const blobs::DiskRoom room_;
     http::UploadService& uploads_;
     TokenVerifier& tokens_;
     const base::Clock& clock_;

@@ -13,6 +13,7 @@
 #include "lib/wire/task.hpp"
 #include "registry/intake/limits.hpp"
 #include "registry/intake/multipart.hpp"
+#include "registry/intake/quota.hpp"
 #include "registry/intake/stored_row.hpp"
 #include "registry/intake/validation.hpp"
 
@@ -88,6 +89,9 @@ class FormUpload final : public http::UploadRequest, private MultipartHandler {
     wire::Answered<http::UploadDone> accept();
     wire::Answered<void> check_content();
     wire::Answered<std::optional<http::UploadDone>> find_earlier();
+    wire::Answered<void> check_room(std::uint64_t size_bytes);
+    wire::Answered<void> check_obstacles();
+    wire::Answered<void> repair(const catalog::FileRow& row);
     wire::Answered<inspect::Inspection> inspect_content();
     wire::Answered<catalog::FileRow> store(const inspect::Inspection& inspection);
     wire::Answered<void> use_grant();
@@ -160,10 +164,26 @@ wire::Answered<void> FormUpload::file_begin(std::string_view name, std::string_v
             "The grant's task requests version " + token_.version + ", but the wheel has another version.",
             filename_->version.text(), "build the version that the task requests");
     }
+    if (auto room = check_room(0); !room) return room;
     auto staged = parts_.blobs.stage();
     if (!staged) return fail(staged.error());
     staged_.emplace(std::move(*staged));
     return {};
+}
+
+// Whether a new file may grow to this size. A file that the index has needs no room: it is a retry.
+wire::Answered<void> FormUpload::check_room(std::uint64_t size_bytes) {
+    if (!index_.quota.is_set() && !index_.token_quota.is_set()) return {};
+    const auto there = parts_.writer.find_file(index_.name, filename_text_);
+    if (!there) return fail(there.error());
+    if (*there) return {};
+    std::vector<catalog::Usage> usage;
+    const auto read = parts_.writer.run([&](catalog::Catalog& catalog) -> base::Status {
+        WHEELYARD_ASSIGN(usage, catalog.usage(index_.name));
+        return {};
+    });
+    if (!read) return fail(read.error());
+    return check_quota(index_, usage, token_.name, size_bytes);
 }
 
 wire::Answered<void> FormUpload::file_bytes(std::string_view bytes) {
@@ -177,7 +197,9 @@ wire::Answered<void> FormUpload::file_bytes(std::string_view bytes) {
         staged_.reset();
         return fits;
     }
-    if (auto written = staged_->write(bytes); !written) {
+    auto written = parts_.config.room().check(bytes.size());
+    if (written) written = staged_->write(bytes);
+    if (!written) {
         staged_.reset();  // frees the disk space at once
         return fail(written.error());
     }
@@ -190,8 +212,11 @@ wire::Answered<http::UploadDone> FormUpload::accept() {
     auto earlier = find_earlier();
     if (!earlier) return refuse(std::move(earlier.error()));
     if (*earlier) return **std::move(earlier);
+    if (auto room = check_room(size_bytes_); !room) return refuse(std::move(room.error()));
+    if (auto free = check_obstacles(); !free) return refuse(std::move(free.error()));
     auto inspection = inspect_content();
     if (!inspection) return refuse(std::move(inspection.error()));
+    if (auto used = use_grant(); !used) return refuse(std::move(used.error()));
     auto row = store(*inspection);
     if (!row) return refuse(std::move(row.error()));
     return commit(*row);
@@ -219,10 +244,47 @@ wire::Answered<std::optional<http::UploadDone>> FormUpload::find_earlier() {
     if (!there) return fail(there.error());
     if (!*there) return std::nullopt;
     if ((*there)->sha256 != sha256_) return refuse(name_taken(filename_text_, (*there)->sha256));
-    staged_.reset();  // free it now: the request still waits for its page
+    if (auto used = use_grant(); !used) return refuse(std::move(used.error()));
+    if (auto repaired = repair(**there); !repaired) return refuse(std::move(repaired.error()));
     auto done = commit(**there);
     if (!done) return refuse(std::move(done.error()));
     return *std::move(done);
+}
+
+// The sender has the right bytes: they repair a stored file that was lost or has changed.
+wire::Answered<void> FormUpload::repair(const catalog::FileRow& row) {
+    if (!parts_.blobs.is_intact(row.metadata_sha256)) {
+        const auto reader = base::FileReader::open(staged_->path());
+        if (!reader) return fail(reader.error());
+        const auto inspection = inspect::inspect_wheel(
+            *reader, filename_text_,
+            {.policy = index_.policy, .threads = parts_.inspect_threads, .progress = {}});
+        if (!inspection) return fail(inspection.error());
+        const auto metadata = parts_.blobs.store_bytes(inspection->metadata_bytes);
+        if (!metadata) return fail(metadata.error());
+    }
+    const auto stored = parts_.blobs.store(*std::move(staged_));
+    staged_.reset();  // free it now: the request still waits for its page
+    if (!stored) return fail(stored.error());
+    return {};
+}
+
+// What the catalog will refuse is refused before its bytes are stored: a blob without a row stays until gc.
+wire::Answered<void> FormUpload::check_obstacles() {
+    catalog::FileRow row;
+    row.index = index_.name;
+    row.project = filename_->project;
+    row.filename = filename_text_;
+    row.sha256 = sha256_;
+    std::optional<catalog::Added> obstacle;
+    const auto read = parts_.writer.run([&](catalog::Catalog& catalog) -> base::Status {
+        WHEELYARD_ASSIGN(obstacle, catalog.find_obstacle(row));
+        return {};
+    });
+    if (!read) return fail(read.error());
+    auto problem = obstacle ? refusal_of(*obstacle, row) : std::nullopt;
+    if (problem) return refuse(*std::move(problem));
+    return {};
 }
 
 wire::Answered<inspect::Inspection> FormUpload::inspect_content() {
@@ -270,7 +332,6 @@ wire::Answered<void> FormUpload::use_grant() {
 }
 
 wire::Answered<http::UploadDone> FormUpload::commit(const catalog::FileRow& row) {
-    if (auto used = use_grant(); !used) return refuse(std::move(used.error()));
     const auto added = parts_.writer.add_file(row);
     if (!added) return fail(added.error());
     if (auto refusal = refusal_of(*added, row)) return refuse(*std::move(refusal));
@@ -324,13 +385,15 @@ wire::Answered<const IndexConfig*> check_head(const UploadParts& parts, const ht
             !fits)
             return refuse(std::move(fits.error()));
     }
+    if (auto room = parts.config.room().check(head.content_length.value_or(0)); !room)
+        return refuse(problem_of_failure(room.error()));
     return index;
 }
 
 }  // namespace
 
 wire::Problem problem_of_failure(const base::Error& error) {
-    if (error.os_error == ENOSPC || error.os_error == EDQUOT) {
+    if (blobs::is_disk_full(error)) {
         return wire::make_problem(507, "upload.disk_full",
                                   "Insufficient Storage: the registry's disk is full",
                                   "No part of this upload was stored.", {},

@@ -96,11 +96,14 @@ base::Status check(const Action& action) {
         return base::fail_as(base::ErrorKind::invalid, base::Recovery::never,
                              {"lifecycle.keep", "A retention rule keeps at least one version of a series",
                               std::to_string(action.keep), "1 to " + std::to_string(max_kept_versions)});
-    if (action.verb == Verb::collect && action.grace_ms < min_grace_ms)
-        return base::fail_as(base::ErrorKind::invalid, base::Recovery::never,
-                             {"lifecycle.grace", "This grace is shorter than an upload may take",
-                              base::render_duration_ms(action.grace_ms),
-                              "at least " + base::render_duration_ms(min_grace_ms)});
+    if (action.verb == Verb::collect && (action.grace_ms < min_grace_ms || action.grace_ms > max_grace_ms))
+        return base::fail_as(
+            base::ErrorKind::invalid, base::Recovery::never,
+            {"lifecycle.grace",
+             action.grace_ms < min_grace_ms ? "This grace is shorter than an upload may take"
+                                            : "This grace is too long",
+             std::to_string(action.grace_ms) + " ms",
+             base::render_duration_ms(min_grace_ms) + " to " + base::render_duration_ms(max_grace_ms)});
     return {};
 }
 

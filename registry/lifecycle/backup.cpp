@@ -11,6 +11,7 @@
 #include "lib/base/digest.hpp"
 #include "lib/base/encoding.hpp"
 #include "lib/base/file.hpp"
+#include "lib/base/private_files.hpp"
 #include "lib/io/json.hpp"
 #include "registry/lifecycle/limits.hpp"
 
@@ -112,7 +113,7 @@ base::Status remove_database(const fs::path& file) {
 
 base::Status copy_catalog(const fs::path& from, const fs::path& to) {
     WHEELYARD_ASSIGN(const auto reader, base::FileReader::open(from));
-    WHEELYARD_ASSIGN(auto copy, base::FileReplacement::begin(to));
+    WHEELYARD_ASSIGN(auto copy, base::FileReplacement::begin(to, 0600));
     WHEELYARD_TRY(base::for_each_piece(reader, verify_step_bytes,
                                        [&](std::string_view piece) { return copy.write(piece); }));
     return copy.commit();
@@ -134,6 +135,7 @@ base::Result<BackupReport> back_up(const fs::path& store, const fs::path& to, Bl
     WHEELYARD_ASSIGN(const auto live,
                      catalog::Catalog::open(catalog_of(store), catalog::Catalog::Mode::read_only));
     WHEELYARD_TRY(base::make_directories(fs::absolute(to)));
+    WHEELYARD_TRY(base::make_private_directories(fs::absolute(to) / "blobs"));
     std::error_code unknown;
     if (fs::equivalent(store, to, unknown))
         return base::fail("backup.same_folder", "A backup cannot lie in the registry's own data folder",
@@ -167,6 +169,7 @@ base::Result<BackupReport> restore(const fs::path& from, const fs::path& store) 
                               "restore into a folder of its own, and let the configuration name it");
     }
     WHEELYARD_TRY(base::make_directories(fs::absolute(store)));
+    WHEELYARD_TRY(base::make_private_directories(fs::absolute(store) / "blobs"));
     const fs::path fresh = store / "catalog.sqlite.new";
     WHEELYARD_TRY(remove_database(fresh));  // of a run that was killed
     WHEELYARD_TRY(copy_catalog(catalog_of(from), fresh));

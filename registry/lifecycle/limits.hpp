@@ -15,6 +15,8 @@ inline constexpr std::int64_t max_kept_versions = 10'000;
 // times over: a blob younger than that may belong to an upload under way.
 inline constexpr std::int64_t min_grace_ms = 3'600'000;
 inline constexpr std::int64_t usual_grace_ms = 7 * 24 * min_grace_ms;
+// 100 years. In microseconds it still fits 64 bits, also when it is subtracted from a time.
+inline constexpr std::int64_t max_grace_ms = 36'500 * 24 * min_grace_ms;
 inline constexpr std::size_t blobs_forgotten_at_once = 500;  // hashes in one event, rows in one transaction
 
 // verify. A step is hashed between two looks at the clock; progress is noted after so much, so that a run

@@ -3,7 +3,6 @@
 #include <array>
 #include <utility>
 
-#include "lib/base/digest.hpp"
 #include "registry/lifecycle/collect.hpp"
 #include "registry/lifecycle/retention.hpp"
 
@@ -85,21 +84,22 @@ base::Result<Changed> change(catalog::Catalog& catalog, const Action& action, co
     return Changed{};
 }
 
-// verify moves damaged blobs of quarantined files away, so release only files whose bytes are intact,
-// again.
+// A file that is released or promoted is shown from then on, so its bytes must be intact: they may have changed on
+// the disk, and verify moves damaged blobs of quarantined files away.
 base::Status check_bytes(const Place& place, const Action& action) {
     std::optional<catalog::FileRow> row;
     WHEELYARD_TRY(place.on_catalog([&](catalog::Catalog& catalog) -> base::Status {
         WHEELYARD_ASSIGN(row, catalog.file(action.index, action.filename));
         return {};
     }));
-    if (!row || row->state != catalog::FileState::quarantined) return {};
+    const bool is_hidden = row && row->state == catalog::FileState::quarantined;
+    if (!row || is_hidden != (action.verb == Verb::release)) return {};  // refused, or nothing to do
     for (const std::string& sha256 : {row->sha256, row->metadata_sha256}) {
-        const auto found = base::sha256_hex_of_file(place.blobs.path_of(sha256));
-        if (found && *found == sha256) continue;
-        return base::fail_as(base::ErrorKind::conflict, base::Recovery::never,
-                             {"lifecycle.blob_damaged", "The file's stored bytes are missing or damaged",
-                              sha256, "restore this blob from a backup, then release the file"});
+        if (place.blobs.is_intact(sha256)) continue;
+        return base::fail_as(
+            base::ErrorKind::conflict, base::Recovery::never,
+            {"lifecycle.blob_damaged", "The file's stored bytes are missing or damaged", sha256,
+             "upload the same file again, or restore this blob from a backup; then repeat this"});
     }
     return {};
 }
@@ -142,7 +142,8 @@ base::Result<Done> perform(const Place& place, const Action& action, const std::
     WHEELYARD_TRY(check(action));
     if (action.verb == Verb::retain) return retain(place, action, actor);
     if (action.verb == Verb::collect) return collect(place, action, actor);
-    if (action.verb == Verb::release) WHEELYARD_TRY(check_bytes(place, action));
+    if (action.verb == Verb::release || action.verb == Verb::promote)
+        WHEELYARD_TRY(check_bytes(place, action));
     Changed changed;
     WHEELYARD_TRY(place.on_catalog([&](catalog::Catalog& catalog) -> base::Status {
         WHEELYARD_ASSIGN(changed,

@@ -40,6 +40,11 @@ class Scrub {
     }
 
   private:
+    void note(Fault fault) {
+        if (hooks_.found) hooks_.found(fault);
+        report_.faults.push_back(std::move(fault));
+    }
+
     base::Status check_catalog() {
         std::vector<std::string> faults;
         WHEELYARD_TRY(place_.on_catalog([&](catalog::Catalog& catalog) -> base::Status {
@@ -47,7 +52,7 @@ class Scrub {
             return {};
         }));
         for (std::string& fault : faults)
-            report_.faults.push_back({"catalog", std::move(fault), {}});
+            note({"catalog", std::move(fault), {}});
         return {};
     }
 
@@ -101,10 +106,10 @@ class Scrub {
         if (!found || *found != blob.sha256) {
             WHEELYARD_TRY(isolate(blob.sha256));
         } else if (blob.size_bytes != size_in_catalog) {
-            report_.faults.push_back({"catalog",
-                                      blob.sha256 + " has " + std::to_string(blob.size_bytes) +
-                                          " bytes, not " + std::to_string(size_in_catalog),
-                                      {}});
+            note({"catalog",
+                  blob.sha256 + " has " + std::to_string(blob.size_bytes) + " bytes, not " +
+                      std::to_string(size_in_catalog),
+                  {}});
         }
         after_ = blob.sha256;
         if (report_.bytes - noted_bytes_ >= verify_note_bytes) WHEELYARD_TRY(write_state());
@@ -122,6 +127,8 @@ class Scrub {
             if (got < 0 && errno == EINTR) continue;
             if (got < 0) return base::fail_errno("read", file.native(), errno);
             if (got == 0) break;
+            if (hooks_.stops && hooks_.stops())
+                return base::fail("verify.stopped", "The run was stopped; another one continues it");
             digest.update(std::string_view(piece).substr(0, static_cast<std::size_t>(got)));
             keep_pace(static_cast<std::size_t>(got));
         }
@@ -160,7 +167,7 @@ class Scrub {
         // Out of the tree before out of the store: the tree's file is the same one under another name.
         if (!fault.files.empty()) WHEELYARD_TRY(hooks_.hide(fault.files));
         WHEELYARD_TRY(place_.blobs.set_aside_damaged(sha256));
-        report_.faults.push_back(std::move(fault));
+        note(std::move(fault));
         return {};
     }
 
@@ -173,12 +180,12 @@ class Scrub {
             return {};
         }));
         if (fault.files.empty()) return {};  // deleted and collected meanwhile
-        report_.faults.push_back(std::move(fault));
+        note(std::move(fault));
         return {};
     }
 
     [[nodiscard]] std::filesystem::path state_file() const {
-        return place_.blobs.directory() / "verify.json";
+        return place_.blobs.directory() / settings_.state_file;
     }
 
     base::Status read_state() {
@@ -200,13 +207,15 @@ class Scrub {
 
     base::Status write_state() {
         noted_bytes_ = report_.bytes;
-        return base::replace_file(state_file(), io::Json::object({{"format", format_name},
-                                                                  {"after", after_},
-                                                                  {"started", started_},
-                                                                  {"blobs", report_.blobs},
-                                                                  {"bytes", report_.bytes}})
-                                                        .render() +
-                                                    "\n");
+        return base::replace_file(state_file(),
+                                  io::Json::object({{"format", format_name},
+                                                    {"after", after_},
+                                                    {"started", started_},
+                                                    {"blobs", report_.blobs},
+                                                    {"bytes", report_.bytes}})
+                                          .render() +
+                                      "\n",
+                                  0600);
     }
 
     const Place& place_;

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "lib/base/clock.hpp"
@@ -20,8 +21,9 @@
 namespace wheelyard::lifecycle {
 
 struct VerifySettings {
-    std::uint64_t bytes_per_second = 0;  // 0: as fast as the disk
-    bool restart = false;                // from the beginning, whatever an earlier run has done
+    std::uint64_t bytes_per_second = 0;           // 0: as fast as the disk
+    bool restart = false;                         // from the beginning, whatever an earlier run has done
+    std::string_view state_file = "verify.json";  // in the store: the progress of runs of one kind
 };
 struct VerifyProgress {
     std::uint64_t blobs = 0;  // of earlier runs that this one continues too
@@ -44,7 +46,9 @@ struct VerifyReport {
 struct VerifyHooks {
     // After these files were quarantined: an error unless no page and no tree shows them any more.
     std::function<base::Status(const std::vector<catalog::FileName>&)> hide;
-    std::function<void(const VerifyProgress&)> progress;
+    std::function<void(const VerifyProgress&)> progress = {};
+    std::function<void(const Fault&)> found = {};  // each fault, when it is found
+    std::function<bool()> stops = {};  // true ends the run: "verify.stopped"; another run continues it
 };
 
 [[nodiscard]] base::Result<VerifyReport> verify(const Place& place, base::Clock& clock,

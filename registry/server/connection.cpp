@@ -143,7 +143,7 @@ Connection::Task<bool> Connection::read_head() {
         } else if (phase_ == Phase::idle) {
             if (shared_.draining) co_return false;
         }
-        const std::size_t got = co_await read_into_buffer();
+        const std::size_t got = co_await read_into_buffer(nullptr);
         if (got > 0) continue;
         if (timed_out_ && phase_ == Phase::head) {
             wire::Problem late{
@@ -216,7 +216,7 @@ Connection::Task<bool> Connection::wait_for(ClientSocket::Step step) {
     co_return ready && !timed_out_ && !ended_;
 }
 
-Connection::Task<std::size_t> Connection::read_into_buffer() {
+Connection::Task<std::size_t> Connection::read_into_buffer(Pace* pace) {
     if (end_ == max_request_head_bytes) {
         std::memmove(buffer_.get(), buffer_.get() + begin_, end_ - begin_);
         end_ -= begin_;
@@ -232,7 +232,11 @@ Connection::Task<std::size_t> Connection::read_into_buffer() {
             co_return tried.bytes;
         }
         if (buffered().empty()) buffer_.reset();
-        const bool ready = co_await wait_for(tried.step);
+        bool ready = false;
+        if (pace != nullptr)
+            ready = co_await wait_at_pace(tried.step, *pace);
+        else
+            ready = co_await wait_for(tried.step);
         if (!ready) co_return 0;
     }
 }

@@ -46,7 +46,8 @@ class Connection {
     // min_body_bytes_per_s of it.
     struct Pace {
         std::int64_t waited_ms = 0;
-        std::uint64_t moved_bytes = 0;
+        std::uint64_t moved_bytes = 0;  // content only: the framing of chunks is no progress
+        Time ends = Time::max();        // of the whole body, whatever its speed
     };
 
     struct Body {  // the unread rest of a request's body
@@ -113,7 +114,8 @@ class Connection {
     // Reading. Returns 0 at end of stream, after an error or abort, or past the deadline (timed_out_).
     Task<std::size_t> read_some(char* into, std::size_t size);
     Task<std::size_t> read_at_pace(char* into, std::size_t size, Pace& pace);
-    Task<std::size_t> read_into_buffer();
+    // `pace`: of the body that the bytes belong to; nullptr: none, the deadline applies.
+    Task<std::size_t> read_into_buffer(Pace* pace);
     Task<void> linger();
 
     [[nodiscard]] std::string_view buffered() const { return {buffer_.get() + begin_, end_ - begin_}; }

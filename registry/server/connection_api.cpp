@@ -69,14 +69,16 @@ Connection::Task<bool> Connection::run_api(const RequestHead& head, const Route&
     request.content_type = head.content_type;
     std::optional<wire::Problem> problem;
     PoolJob job(shared_.pool, socket_.executor());
-    Answered<void> admitted;
+    Answered<Admission> admitted;
     job.start([&] { admitted = shared_.api->admit(request); });
     const bool asked = co_await job.join();
     if (!asked || !admitted) {
         reply = reply_problem(asked ? admitted.error() : api_internal_problem());
         co_return true;
     }
-    const Slot slot(shared_.api_requests_now, max_api_requests);
+    const Slot slot(shared_.api_requests_now, admitted->may_administer
+                                                  ? max_api_requests
+                                                  : max_api_requests - api_slots_of_administrators);
     if (!slot.taken()) {
         reply = reply_problem(api_busy());
         co_return true;
@@ -124,6 +126,9 @@ Connection::Task<Reply> Connection::await_visible(ApiReply& answer) {
 // Returns false without a problem if the client is gone.
 Connection::Task<bool> Connection::read_small_body(Body& body, std::string& into,
                                                    std::optional<wire::Problem>& problem) {
+    // A small body has the time that a head has, however steadily it trickles: it holds a slot.
+    body.pace.ends =
+        std::chrono::steady_clock::now() + std::chrono::milliseconds(shared_.settings.header_timeout_ms);
     std::string bytes(max_api_body_bytes + 1, '\0');  // one more byte, to detect bodies that are too large
     std::size_t filled = 0;
     const Filled state = co_await fill(body, bytes.data(), bytes.size(), filled);

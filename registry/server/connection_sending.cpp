@@ -44,6 +44,7 @@ Connection::Task<bool> Connection::send_and_linger(const RequestHead& head, Repl
 Connection::Task<bool> Connection::wait_at_pace(ClientSocket::Step step, Pace& pace) {
     const Time began = std::chrono::steady_clock::now();
     set_deadline(shared_.settings.stall_timeout_ms - pace.waited_ms);
+    deadline_ = std::min(deadline_, pace.ends);
     const bool ready = co_await wait_for(step);
     clear_deadline();
     const auto waited = std::chrono::steady_clock::now() - began;
@@ -54,7 +55,9 @@ Connection::Task<bool> Connection::wait_at_pace(ClientSocket::Step step, Pace& p
 void Connection::note_moved(Pace& pace, std::uint64_t bytes) const {
     pace.moved_bytes += bytes;
     const auto window_ms = static_cast<std::uint64_t>(shared_.settings.stall_timeout_ms);
-    if (pace.moved_bytes * 1000 >= min_body_bytes_per_s * window_ms) pace = {};
+    if (pace.moved_bytes * 1000 < min_body_bytes_per_s * window_ms) return;
+    pace.waited_ms = 0;
+    pace.moved_bytes = 0;
 }
 
 Connection::Task<bool> Connection::write(std::string_view head, std::string_view body, bool more_follows) {

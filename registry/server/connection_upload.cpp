@@ -239,6 +239,7 @@ Connection::Task<Connection::Filled> Connection::fill_chunked(Body& body, char* 
             if (!step) co_return Filled::malformed;
             consume(step->consumed);
             filled += step->produced;
+            note_moved(body.pace, step->produced);
             continue;
         }
         const auto ahead =
@@ -249,9 +250,7 @@ Connection::Task<Connection::Filled> Connection::fill_chunked(Body& body, char* 
             if (got > 0) body.decoder.skip_data(got);
             filled += got;
         } else {
-            set_deadline(shared_.settings.stall_timeout_ms);
-            got = co_await read_into_buffer();
-            clear_deadline();
+            got = co_await read_into_buffer(&body.pace);
         }
         if (got == 0) co_return timed_out_ ? Filled::late : Filled::gone;
     }

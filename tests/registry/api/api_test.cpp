@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <filesystem>
 #include <future>
 #include <memory>
 #include <string>
@@ -93,6 +94,35 @@ TEST_CASE("a change needs a token with its action, for its index and its project
     REQUIRE(events.size() == 2);
     CHECK(events[0].actor == "yanker");
     CHECK(events[0].reason == "because");
+}
+
+TEST_CASE("a permitted change on a low disk gets the reserve first, a refused one does not") {
+    ApiFixture fixture;
+    const std::string yanker = fixture.add_actor("yanker", {"yank"}, {"main"}, {"six"});
+    fixture.config.min_free_bytes = base::mib;
+    REQUIRE(fixture.config.room().keep_reserve().has_value());
+    const std::filesystem::path reserve = fixture.config.store / "reserve";
+    fixture.config.min_free_bytes = 2 * blobs::free_bytes_of(fixture.config.store);  // now the disk is low
+    CHECK(fixture.ask(yanker, "deleteFile", fixture.body()) == "403 auth.scope_refused");
+    CHECK(fixture.send(Form::of(WheelWriter("six", "1.17.0"))).code == "upload.disk_full");
+    CHECK(std::filesystem::exists(reserve));
+    CHECK(fixture.ask(yanker, "yankFile", fixture.body()) == "200");
+    CHECK_FALSE(std::filesystem::exists(reserve));
+}
+
+TEST_CASE("a token administers if any of its actions changes published files") {
+    ApiFixture fixture;
+    for (const auto& [action, expected] :
+         {std::pair("upload", false), std::pair("task", false), std::pair("build", false),
+          std::pair("audit", false), std::pair("yank", true), std::pair("gc", true)}) {
+        CAPTURE(action);
+        const auto admitted =
+            fixture.api.admit({.request_id = "r1",
+                               .operation = "yankFile",
+                               .authorization = "Bearer " + fixture.add_actor("x", {action})});
+        REQUIRE(admitted.has_value());
+        CHECK(admitted->may_administer == expected);
+    }
 }
 
 TEST_CASE("only who has a token is admitted") {

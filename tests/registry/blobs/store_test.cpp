@@ -89,15 +89,49 @@ TEST_CASE("no bytes at all are a blob too") {
     CHECK(store.store_bytes("").value() == base::sha256_hex(""));
 }
 
-TEST_CASE("a stored file of another size under the right name is reported, not accepted") {
+TEST_CASE("storing the right bytes repairs a stored file that has changed, and its hard links with it") {
+    const std::string right = std::string(3 << 20, 'a') + "end";
+    std::string flipped = right;
+    flipped[2 << 20] ^= 1;
+    for (const std::string& damaged : {flipped, right + "more", right.substr(0, 1 << 20), std::string()}) {
+        CAPTURE(damaged.size());
+        const Folder folder;
+        const auto store = blobs::BlobStore::open(folder.path()).value();
+        const std::string hash = store.store_bytes(right).value();
+        const fs::path published = folder.path() / "published";
+        fs::create_hard_link(store.path_of(hash), published);
+        fs::permissions(store.path_of(hash), fs::perms::owner_all);
+        leave(store.path_of(hash), damaged);
+        CHECK_FALSE(store.is_intact(hash));
+        CHECK(store.store_bytes(right).value() == hash);
+        CHECK(store.is_intact(hash));
+        CHECK(base::read_file(published, 1 << 30).value() == right);
+        CHECK((fs::status(published).permissions() & fs::perms::mask) == static_cast<fs::perms>(0444));
+    }
+}
+
+TEST_CASE("storing the right bytes brings a lost file back") {
     const Folder folder;
     const auto store = blobs::BlobStore::open(folder.path()).value();
-    const std::string hash = store.store_bytes("four").value();
-    fs::permissions(store.path_of(hash), fs::perms::owner_all);
-    leave(store.path_of(hash), "fourfour");
-    const auto again = store.store_bytes("four");
-    REQUIRE_FALSE(again.has_value());
-    CHECK(again.error().code == "blobs.damaged");
+    const std::string hash = store.store_bytes("lost").value();
+    fs::remove(store.path_of(hash));
+    CHECK_FALSE(store.is_intact(hash));
+    CHECK(store.store_bytes("lost").value() == hash);
+    CHECK(store.is_intact(hash));
+}
+
+TEST_CASE("folders of a store are for its owner only, those of an older store from the next opening on") {
+    const Folder folder;
+    for (const char* name : {"blobs", "staging", "damaged", "collecting"}) {
+        fs::create_directories(folder.path() / name);
+        fs::permissions(folder.path() / name, static_cast<fs::perms>(0755));
+    }
+    REQUIRE(blobs::BlobStore::open(folder.path()).has_value());
+    for (const char* name : {"blobs", "staging", "damaged", "collecting"}) {
+        CAPTURE(name);
+        CHECK((fs::status(folder.path() / name).permissions() & fs::perms::mask) ==
+              static_cast<fs::perms>(0700));
+    }
 }
 
 TEST_CASE("what was staged and not stored goes with its owner") {

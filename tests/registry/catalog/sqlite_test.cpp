@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <cstdint>
+#include <filesystem>
 #include <fstream>
 #include <limits>
 #include <string>
@@ -180,4 +181,33 @@ TEST_CASE("a full disk that only the fsync of a commit meets is a full disk, and
     }
     REQUIRE(database.run("INSERT INTO u VALUES ('kept')"));
     CHECK(database.integer("SELECT count(*) FROM u").value() == 1);
+}
+
+TEST_CASE(
+    "a database and its companions are for their owner only, those of an older store from the next opening "
+    "on") {
+    const auto mode_of = [](const std::filesystem::path& file) {
+        return static_cast<unsigned>(std::filesystem::status(file).permissions() &
+                                     std::filesystem::perms::mask);
+    };
+    const Fixture fixture;
+    const std::string file = fixture.file.string();
+    {
+        const Database database = with_table(fixture);
+        REQUIRE(database.keep_log().has_value());
+        REQUIRE(database.run("PRAGMA journal_mode = WAL").has_value());
+        REQUIRE(database.run("INSERT INTO u VALUES ('x')").has_value());
+        for (const char* suffix : {"", "-wal", "-shm"}) {
+            CAPTURE(suffix);
+            CHECK(mode_of(file + suffix) == 0600);
+        }
+    }
+    for (const char* suffix : {"", "-wal"})
+        std::filesystem::permissions(file + suffix, static_cast<std::filesystem::perms>(0644));
+    const Database again = fixture.open();
+    CHECK(mode_of(file) == 0600);
+    CHECK(mode_of(file + "-wal") == 0600);
+    const auto copy = fixture.dir.path() / "copy.sqlite";
+    REQUIRE(again.copy_to(copy).has_value());
+    CHECK(mode_of(copy) == 0600);
 }

@@ -17,7 +17,7 @@ struct ResumableFixture : RegistryFixture {
         clock.set(base::SystemClock().now());  // files carry the system's times
         restart();
     }
-    void restart() { resumable = Resumable::open(folder(), uploads, *tokens, clock).value(); }
+    void restart() { resumable = Resumable::open(folder(), config.room(), uploads, *tokens, clock).value(); }
     [[nodiscard]] std::filesystem::path folder() const { return config.store / "resumable"; }
     [[nodiscard]] http::UploadHead head_of(const std::string& body) const {
         http::UploadHead head_ = head();

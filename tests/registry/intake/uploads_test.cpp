@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <thread>
@@ -12,6 +13,7 @@
 
 #include "lib/base/encoding.hpp"
 #include "lib/base/file.hpp"
+#include "lib/base/limits.hpp"
 #include "lib/wheel/metadata.hpp"
 #include "registry/catalog/sqlite.hpp"
 #include "registry/intake/limits.hpp"
@@ -415,4 +417,106 @@ TEST_CASE("when the staging folder is gone an upload is a 500, not a crash") {
     CHECK(registry.send(Form::of(six())).code == "upload.failed");
     std::filesystem::create_directories(registry.config.store / "staging");
     CHECK(registry.send(Form::of(six())).status == 200);
+}
+
+TEST_CASE("uploads end where the disk has its minimum of free space, before the body and during it") {
+    RegistryFixture registry;
+    http::UploadHead head = registry.head();
+    const Form form = Form::of(six());
+    registry.config.min_free_bytes = blobs::free_bytes_of(registry.config.store) - 64 * base::mib;
+    head.content_length = 100 * base::mib;
+    registry.config.indexes.front().max_file_bytes = base::gib;
+    CHECK(registry.send(head, "").code == "upload.disk_full");
+    head.content_length = 1 * base::mib;
+    auto request = registry.uploads.begin(head);
+    REQUIRE(request.has_value());
+    registry.config.min_free_bytes = UINT64_MAX;  // another program fills the disk meanwhile
+    const auto fed = (*request)->feed(form.body());
+    REQUIRE_FALSE(fed.has_value());
+    CHECK(fed.error().status == 507);
+    CHECK(registry.staged() == 0);
+}
+
+TEST_CASE(
+    "a quota of an index or of a token refuses the file that exceeds it, and a retry of one that is there "
+    "passes") {
+    struct Row {
+        const char* what;
+        registry::Quota index;
+        registry::Quota token;
+        std::string subject;
+    };
+    const std::uint64_t size = six().bytes().size();
+    const Row rows[] = {
+        {"files of the index", {.files = 1}, {}, "the index main"},
+        {"bytes of the index", {.bytes = size + size / 2}, {}, "the index main"},
+        {"files of the token", {}, {.files = 1}, "this token"},
+        {"bytes of the token", {}, {.bytes = size + size / 2}, "this token"},
+    };
+    for (const Row& row : rows) {
+        CAPTURE(row.what);
+        RegistryFixture registry;
+        registry.config.indexes.front().quota = row.index;
+        registry.config.indexes.front().token_quota = row.token;
+        registry.token = registry.add_token({"*"}, {"*"});
+        CHECK(registry.send(Form::of(six())).status == 200);
+        const Answer refused = registry.send(Form::of(six("1.17.0")));
+        CHECK(refused.status == 403);
+        CHECK(refused.code == "upload.quota");
+        CHECK(refused.detail.find(row.subject) != std::string::npos);
+        CHECK(registry.staged() == 0);
+        CHECK(registry.send(Form::of(six())).status == 200);
+        CHECK(registry.send(registry.head("other"), Form::of(six("1.17.0")).body()).status == 200);
+        REQUIRE(
+            registry.cli.delete_file({"main", six().filename()}, {.actor = "a", .reason = "r", .time = 1}));
+        CHECK(registry.send(Form::of(six("1.17.0"))).status == 200);
+    }
+}
+
+TEST_CASE("an upload that the catalog will refuse leaves no blob behind") {
+    RegistryFixture registry;
+    const WheelWriter wheel = six();
+    REQUIRE(registry.send(Form::of(wheel)).status == 200);
+    const auto stored = [&] {
+        std::size_t count = 0;
+        for (const auto& entry :
+             std::filesystem::recursive_directory_iterator(registry.config.store / "blobs"))
+            count += entry.is_regular_file() ? 1U : 0U;
+        return count;
+    };
+    const std::size_t before = stored();
+    const catalog::Cause cause{.actor = "a", .reason = "r", .time = 1};
+    REQUIRE(registry.cli.set_project_status(
+        {.index = "main", .project = "six", .status = catalog::ProjectStatus::archived, .status_reason = "r"},
+        cause));
+    CHECK(registry.send(Form::of(six("1.17.0"))).code == "upload.project_closed");
+    REQUIRE(registry.cli.delete_file({"main", wheel.filename()}, cause));
+    CHECK(registry.send(Form::of(six("1.16.0", "other bytes\n"))).code == "upload.name_was_deleted");
+    CHECK(stored() == before);
+}
+
+TEST_CASE("the same upload again repairs lost and flipped bytes of a wheel and of its METADATA") {
+    RegistryFixture registry;
+    const Form form = Form::of(six());
+    REQUIRE(registry.send(form).status == 200);
+    const auto row = registry.cli.file("main", form.filename).value().value();
+    for (const std::string& sha256 : {row.sha256, row.metadata_sha256}) {
+        const std::filesystem::path blob = registry.store.path_of(sha256);
+        const std::string bytes = base::read_file(blob, base::mib).value();
+        std::string flipped = bytes;
+        flipped.back() = static_cast<char>(flipped.back() ^ 1);
+        REQUIRE(base::replace_file(blob, flipped, 0444).has_value());
+        const Answer again = registry.send(form);
+        CHECK(again.status == 200);
+        CHECK(again.done.already_there);
+        CHECK(registry.store.is_intact(sha256));
+        std::filesystem::remove(blob);
+        CHECK(registry.send(form).status == 200);
+        CHECK(registry.store.is_intact(sha256));
+        // The same wheel for another index must not be served from damaged bytes either.
+        REQUIRE(base::replace_file(blob, flipped, 0444).has_value());
+        registry.token = registry.add_token({"*"}, {"*"});
+        CHECK(registry.send(registry.head("other"), form.body()).status == 200);
+        CHECK(registry.store.is_intact(sha256));
+    }
 }

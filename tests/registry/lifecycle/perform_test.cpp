@@ -80,6 +80,23 @@ TEST_CASE("a promotion names the file where it came to, and copies no byte") {
     CHECK(fixture.catalog.file("staging", row.filename).value().has_value());
 }
 
+TEST_CASE("a file whose bytes are damaged or gone is not promoted, until the same bytes are stored again") {
+    PlaceFixture fixture;
+    const auto row = fixture.add("staging", "six", "1.0");
+    const Action promote{
+        .verb = Verb::promote, .index = "staging", .filename = row.filename, .to_index = "main"};
+    for (const std::string& sha256 : {row.sha256, row.metadata_sha256}) {
+        const std::filesystem::path blob = fixture.blobs.path_of(sha256);
+        const std::string bytes = base::read_file(blob, base::mib).value();
+        std::string flipped = bytes;
+        flipped.back() = static_cast<char>(flipped.back() ^ 1);
+        REQUIRE(base::replace_file(blob, flipped, 0444).has_value());
+        CHECK(fixture.act(promote).error().code == "lifecycle.blob_damaged");
+        REQUIRE(fixture.blobs.store_bytes(bytes).has_value());
+    }
+    CHECK(fixture.act(promote).value().changed);
+}
+
 TEST_CASE("a file whose bytes are damaged or gone stays in quarantine") {
     PlaceFixture fixture;
     const auto row = fixture.add("main", "six", "1.0");

@@ -44,10 +44,10 @@ bool is_given_up(RawClient& client, std::string_view piece) {
 
 // Answers with what it was asked.
 struct EchoingApi final : ApiService {
-    Answered<void> admit(const ApiRequest& head) override {
+    Answered<Admission> admit(const ApiRequest& head) override {
         if (head.authorization.empty())
             return tl::unexpected(wire::Problem{401, "auth.missing", "Credentials needed", "None.", {}, {}});
-        return {};
+        return Admission{.may_administer = head.authorization != "tasks"};
     }
     Answered<ApiReply> answer(const ApiRequest& request) override {
         std::string text(request.operation);
@@ -299,6 +299,55 @@ TEST_CASE("a body that trickles slower than any modem is given up, however stead
     CHECK(is_given_up(client, "x"));
     CHECK(running.uploads.destroyed.wait());
     CHECK(running.uploads.undone == 1);
+}
+
+TEST_CASE("the framing of chunks is no progress of a body") {
+    Running running([](ServerSettings& settings) { settings.stall_timeout_ms = 200; });
+    int given_up = 0;
+    for (const std::string_view piece : {"1\r\nx\r\n", "1;padding-of-an-extension\r\nx\r\n"}) {
+        CAPTURE(piece);
+        RawClient client = running.connect();
+        client.send(post("Transfer-Encoding: chunked\r\n", ""));
+        ++given_up;
+        CHECK(comes_true([&] {
+            static_cast<void>(client.try_send(piece));
+            return running.uploads.undone == given_up;
+        }));
+    }
+}
+
+TEST_CASE("the body of an API request has the time of a head, at whatever speed it comes") {
+    EchoingApi api;
+    Running running([](ServerSettings& settings) { settings.header_timeout_ms = 300; }, &api);
+    const std::string yank = "/api/v1/indexes/site/files/six-1.0-py3-none-any.whl/yank";
+    // Faster than min_body_bytes_per_s, so that only the time of the whole body ends it.
+    const std::string chunk = "64\r\n" + std::string(100, 'x') + "\r\n";
+    for (const auto& [field, piece] : {std::pair("Content-Length: 60000\r\n", std::string(100, 'x')),
+                                       std::pair("Transfer-Encoding: chunked\r\n", chunk)}) {
+        CAPTURE(field);
+        const auto began = std::chrono::steady_clock::now();
+        RawClient client = running.connect();
+        client.send(api_post(yank, "Authorization: good\r\n" + std::string(field), ""));
+        for (int sent = 0; sent < 50 && client.try_send(piece); ++sent)
+            std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        CHECK(client.answer().value().status == 408);
+        CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds(30));
+    }
+}
+
+TEST_CASE("tokens that may not administer leave slots of the API to those that may") {
+    EchoingApi api;
+    const Running running({}, &api);
+    const std::string yank = "/api/v1/indexes/site/files/six-1.0-py3-none-any.whl/yank";
+    const std::string of_tasks = "Authorization: tasks\r\nExpect: 100-continue\r\nContent-Length: 2\r\n";
+    std::vector<std::unique_ptr<RawClient>> clients;
+    for (std::size_t i = 0; i < max_api_requests - api_slots_of_administrators; ++i) {
+        clients.push_back(std::make_unique<RawClient>(running.connect()));
+        clients.back()->send(api_post(yank, of_tasks, ""));
+        REQUIRE(clients.back()->answer().value().status == 100);
+    }
+    CHECK(running.ask(api_post(yank, of_tasks, "")).status == 503);
+    CHECK(running.ask(api_post(yank, "Authorization: good\r\nContent-Length: 2\r\n", "{}")).status == 202);
 }
 
 TEST_CASE("after a shortage of descriptors the server accepts again") {

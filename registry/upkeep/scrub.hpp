@@ -1,0 +1,43 @@
+// The scrub of `serve`: lifecycle::verify at a low rate, again and again, so that bytes that change on the disk are
+// found and hidden without an operator. It continues where a restart interrupted it (`scrub.json` in the store).
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+
+#include "registry/blobs/store.hpp"
+#include "registry/commit/publishing.hpp"
+#include "registry/config/config.hpp"
+#include "registry/lifecycle/verify.hpp"
+#include "registry/upkeep/background_task.hpp"
+#include "registry/upkeep/limits.hpp"
+
+namespace wheelyard::registry {
+
+class Scrub {
+  public:
+    struct Seen {
+        std::uint64_t rounds = 0;  // completed since the start
+        std::uint64_t blobs = 0;   // read since the start
+        std::uint64_t faults = 0;  // found since the start
+    };
+    struct Delays {
+        std::int64_t first_ms = scrub_first_delay_ms;
+        std::int64_t pause_ms = scrub_pause_ms;
+    };
+    // The arguments must outlive the object. With scrub_mib_per_s = 0 it does nothing.
+    Scrub(const RegistryConfig& config, const blobs::BlobStore& blobs, PublishQueue& pages, Delays delays);
+    [[nodiscard]] Seen seen() const;
+
+  private:
+    void run_round(base::Clock& clock);
+    void note_fault(const lifecycle::Fault& fault);
+    const RegistryConfig& config_;
+    const blobs::BlobStore& blobs_;
+    PublishQueue& pages_;
+    mutable std::mutex mutex_;  // guards seen_
+    Seen seen_;
+    BackgroundTask task_;  // last: it uses all of the above
+};
+
+}  // namespace wheelyard::registry

@@ -1,0 +1,95 @@
+// What `serve` looks after: a commit that cannot be made is seen, the reserve comes back, usage is counted.
+#include "registry/upkeep/upkeep.hpp"
+
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <functional>
+#include <thread>
+
+#include "lib/base/fd.hpp"
+#include "tests/registry/upload_fixture.hpp"
+
+using namespace wheelyard;
+using test_support::Form;
+using test_support::RegistryFixture;
+using test_support::WheelWriter;
+
+namespace {
+
+bool comes_true(const std::function<bool()>& condition) {
+    const auto last = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (!condition()) {
+        if (std::chrono::steady_clock::now() > last) return false;
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    return true;
+}
+
+// A process that may read the file holds a read lock on SQLite's write lock (byte 120 of the -shm file).
+pid_t lock_from_outside(const std::filesystem::path& shm) {
+    const pid_t child = ::fork();
+    if (child != 0) return child;
+    const int file = ::open(shm.c_str(), O_RDONLY);
+    struct flock lock {};
+    lock.l_type = F_RDLCK;
+    lock.l_whence = SEEK_SET;
+    lock.l_start = 120;
+    lock.l_len = 1;
+    if (file < 0 || ::fcntl(file, F_SETLK, &lock) != 0) ::_exit(1);
+    ::pause();
+    ::_exit(0);
+}
+
+}  // namespace
+
+TEST_CASE("a lock that stops every commit is seen without an upload, and so is its end") {
+    RegistryFixture registry;
+    registry.config.min_free_bytes = base::mib;
+    REQUIRE(registry.send(Form::of(WheelWriter("six", "1.16.0"))).status == 200);
+    const registry::Upkeep upkeep(registry.config, registry.writer, 20);
+    CHECK(upkeep.seen().write_failure.empty());
+    const pid_t child = lock_from_outside(registry.config.catalog_file().string() + "-shm");
+    CHECK(comes_true([&] { return !upkeep.seen().write_failure.empty(); }));
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+    CHECK(comes_true([&] { return upkeep.seen().write_failure.empty(); }));
+}
+
+TEST_CASE("a trial write is a commit that changes nothing") {
+    RegistryFixture registry;
+    REQUIRE(registry.send(Form::of(WheelWriter("six", "1.16.0"))).status == 200);
+    const auto version = registry.cli.data_version().value();
+    REQUIRE(registry.writer.run([](catalog::Catalog& catalog) { return catalog.try_write(); }).has_value());
+    CHECK(registry.cli.data_version().value() != version);
+    CHECK(registry.cli.last_serial().value() == 1);
+    CHECK(registry.cli.faults().value().empty());
+}
+
+TEST_CASE("the reserve is there from the start and comes back after it was given") {
+    RegistryFixture registry;
+    registry.config.min_free_bytes = base::mib;
+    const registry::Upkeep upkeep(registry.config, registry.writer, 20);
+    CHECK(upkeep.seen().has_reserve);
+    REQUIRE(registry.config.room().give_back());
+    CHECK(comes_true([&] { return registry.config.room().has_reserve(); }));
+}
+
+TEST_CASE("usage is counted for indexes with quotas, in all and of the token with the most bytes") {
+    RegistryFixture registry;
+    registry.config.min_free_bytes = base::mib;
+    registry.config.indexes.front().token_quota.files = 10;
+    const WheelWriter wheel("six", "1.16.0");
+    REQUIRE(registry.send(Form::of(wheel)).status == 200);
+    const registry::Upkeep upkeep(registry.config, registry.writer);
+    const auto usage = upkeep.seen().usage;
+    REQUIRE(usage.size() == 1);
+    CHECK(usage[0].index == "main");
+    CHECK(usage[0].all.files == 1);
+    CHECK(usage[0].all.bytes == wheel.bytes().size());
+    CHECK(usage[0].top_token.uploaded_by == "tester");
+    CHECK(usage[0].top_token.files == 1);
+}
