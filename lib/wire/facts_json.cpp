@@ -16,6 +16,7 @@ constexpr std::pair<std::string_view, std::vector<std::string> Facts::*> text_li
     {"machines", &Facts::machines},
     {"needed_external", &Facts::needed_external},
     {"libc", &Facts::libc},
+    {"not_judged", &Facts::not_judged},
     {"search_paths", &Facts::search_paths},
     {"modules", &Facts::modules},
     {"cpu_features", &Facts::cpu_features},
@@ -32,6 +33,7 @@ constexpr std::pair<std::string_view, std::uint64_t Facts::*> counts[] = {
 // Empty strings are omitted: unknown or not applicable.
 constexpr std::pair<std::string_view, std::string Facts::*> texts[] = {
     {"manylinux_fit", &Facts::manylinux_fit},
+    {"musllinux_fit", &Facts::musllinux_fit},
     {"stable_abi_floor", &Facts::stable_abi_floor},
     {"cxx11_abi", &Facts::cxx11_abi},
     {"isa_needed", &Facts::isa_needed},
