@@ -76,14 +76,16 @@ Json elves_to_json(const std::vector<inspect::ElfMember>& elves) {
         return Json::array_of(std::vector<std::string>(words.begin(), words.end()));
     };
     Json list = Json::array();
-    for (const auto& [name, elf, gpu] : elves) {
+    for (const inspect::ElfMember& member : elves) {
+        const inspect::ElfFacts& elf = member.elf;
+        const inspect::GpuFacts& gpu = member.gpu;
         std::map<std::string, std::set<std::string>> versions;
         for (const auto& need : elf.version_needs)
             versions[need.file].insert(need.version);
         Json needs = Json::object();
         for (const auto& [file, wanted] : versions)
             needs.set(file, list_of(wanted));
-        list.push(Json::object({{"name", name},
+        list.push(Json::object({{"name", member.name},
                                 {"machine", elf.machine},
                                 {"bits", static_cast<std::int64_t>(elf.bits)},
                                 {"byte_order", elf.big_endian ? "big" : "little"},
