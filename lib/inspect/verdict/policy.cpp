@@ -12,7 +12,7 @@ namespace {
 constexpr std::string_view strict_codes[] = {
     "tag.linux_only",       "tag.platform_without_elf", "tag.purelib_with_elf",   "elf.malformed",
     "elf.needed_unknown",   "elf.needed_external",      "elf.needs_libpython",    "elf.origin_escapes",
-    "elf.abi3_not_limited", "elf.other_machine_data",   "elf.isa_above_baseline", "torch.requires_another"};
+    "elf.abi3_not_limited", "elf.counts_as_data",       "elf.isa_above_baseline", "torch.requires_another"};
 
 Policy strict() {
     Policy policy;

@@ -194,10 +194,11 @@ const std::vector<Rule>& rules() {
         {"elf.machine_mismatch", reject, "An ELF file is for another machine than the platform tag.",
          "The file was built with the wrong compiler, or the tag is wrong: check the named file.",
          tag_policy},
-        {"elf.other_machine_data", warn,
-         "An ELF file is for another machine than the platform tag, and counts as data: nothing in the wheel "
-         "loads it.",
-         "If the file is a program or a library for this platform, build it for the right machine.",
+        {"elf.counts_as_data", warn,
+         "An ELF file is not judged as code: nothing suggests that it is loaded on the tag's platform.",
+         "If it is a program, give it permission to run; if it is a library, name it .so and build it for "
+         "the "
+         "tag's machine.",
          tag_policy},
         {"elf.system_mismatch", reject, "An ELF file is for another operating system than the platform tag.",
          "Build the file on Linux or leave it out: Linux's dynamic linkers reject it.",

@@ -139,7 +139,7 @@ TEST_CASE("machines and systems that the table does not name are not judged, and
     CHECK(checked(with_elf("cp311-cp311-linux_mips64.linux_x86_64", {.machine = 183})()).refused());
 }
 
-TEST_CASE("files for other machines count as data only if nothing suggests that they are loaded") {
+TEST_CASE("ELF files count as data only if nothing suggests that they are loaded") {
     struct Row {
         std::string path;
         ElfImage image;
@@ -147,10 +147,20 @@ TEST_CASE("files for other machines count as data only if nothing suggests that 
         bool runs = false;
     };
     const std::vector<Row> rows = {
-        {"six/plugin/libdevice.so", {.machine = 183}, "elf.other_machine_data"},
+        {"six/plugin/libdevice.so", {.machine = 183}, "elf.counts_as_data"},
         {"six/testdata/gcc-386-freebsd-exec",
          {.machine = 3, .type = 2, .bits = 32, .os_abi = 9},
-         "elf.other_machine_data"},
+         "elf.counts_as_data"},
+        {"six/testdata/freebsd.so", {.os_abi = 9}, "elf.counts_as_data"},
+        {"six/testdata/new.elf",
+         {.type = 2, .versions = {{"libc.so.6", {"GLIBC_2.39"}}}},
+         "elf.counts_as_data"},
+        {"six/testdata/pie", {.interpreter = "/lib64/ld-linux-x86-64.so.2"}, "elf.counts_as_data"},
+        {"six/testdata/libsix.so_", {.needed = {"libodd.so.1"}}, "elf.counts_as_data"},
+        {"six/run", {.type = 2, .rpath = "/tmp"}, "elf.search_path", true},
+        {"six/libsix.so", {.rpath = "/tmp"}, "elf.search_path"},
+        {"six/libsix.so.1.2", {.rpath = "/tmp"}, "elf.search_path"},
+        {"six/_two.so", {.imports = {"PyList_New"}, .os_abi = 9}, "elf.system_mismatch"},
         {"six/libinner.so.1", {.machine = 183}, "elf.machine_mismatch"},
         {"six/other.so", {.machine = 183, .soname = "libinner.so.1"}, "elf.machine_mismatch"},
         {"six/_two.cpython-311-x86_64-linux-gnu.so", {.machine = 183}, "elf.machine_mismatch"},
@@ -161,26 +171,31 @@ TEST_CASE("files for other machines count as data only if nothing suggests that 
     };
     for (const Row& row : rows) {
         CAPTURE(row.path);
-        const auto inspection =
-            checked(with_elf(linux_311, {.needed = {"libc.so.6", "libinner.so.1"}}, "six/_six.so", "1.16.0",
-                             [&row](WheelWriter& w) {
-                                 w.add(row.path, write_elf(row.image));
-                                 if (row.runs)
-                                     w.edit_entry(row.path, [](test_support::ZipEntry& e) {
-                                         e.external_attributes = 0100755u << 16;
-                                     });
-                             })());
+        const auto inspection = checked(with_elf(
+            linux_311, {.needed = {"libc.so.6", "libinner.so.1"}}, "six/_six.so", "1.16.0",
+            [&row](WheelWriter& w) {
+                w.edit_entry("six/_six.so",
+                             [](test_support::ZipEntry& e) { e.external_attributes = 0100755u << 16; });
+                w.add(row.path, write_elf(row.image));
+                if (row.runs)
+                    w.edit_entry(row.path,
+                                 [](test_support::ZipEntry& e) { e.external_attributes = 0100755u << 16; });
+            })());
         std::set<std::string_view> codes;
         for (const auto& verdict : inspection.verdicts)
             codes.insert(verdict.code);
         CHECK(codes.count(row.code) == 1);
-        const bool is_data = row.code == "elf.other_machine_data";
+        const bool is_data = row.code == "elf.counts_as_data";
         CHECK(inspection.accepted() == is_data);
-        CHECK(inspection.facts.machines.size() == (is_data ? 1 : 2));
+        CHECK(inspection.facts.machines.size() == (is_data || row.image.machine == 62 ? 1 : 2));
         CHECK(inspection.elves.size() == 2);
     }
-    // Without code for the promised machine, nothing is data.
+    // Without code for the promised machine, nothing is data; nor without any Unix modes.
     CHECK(checked(with_elf(linux_311, {.machine = 183}, "six/libsix.so")()).refused());
+    CHECK(
+        checked(with_elf(linux_311, {}, "six/_six.so", "1.16.0",
+                         [](WheelWriter& w) { w.add("six/run", write_elf({.type = 2, .rpath = "/tmp"})); })())
+            .refused());
 }
 
 TEST_CASE("bionic is not musl") {

@@ -276,7 +276,7 @@ std::vector<Sample> tag_samples() {
         {"elf.malformed",
          with_elf(linux_311, {.exports = {"f"}, .gnu_hash = false, .hashed_symbols = 0xffffffff})},
         {"tag.not_judged", with_elf("cp311-cp311-linux_mips64", {.machine = 8})},
-        {"elf.other_machine_data",
+        {"elf.counts_as_data",
          with_elf(linux_311, x86_64, "six/_six.so", "1.16.0",
                   [](WheelWriter& w) { w.add("six/plugin/libdevice.so", write_elf({.machine = 183})); })},
         {"elf.machine_mismatch", with_elf("cp311-cp311-linux_aarch64", x86_64)},
