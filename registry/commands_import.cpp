@@ -41,7 +41,7 @@ class Importer {
         : store_(store), index_(index), source_(std::move(source)), http_(source_.http), clock_(clock) {}
 
     base::Result<Imported> import(const std::string& wheel) {
-        WHEELYARD_ASSIGN(const WheelChoice choice, parse_wheel_choice(wheel));
+        WHEELYARD_ASSIGN(const WheelChoice choice, parse_wheel_choice(wheel, index_.policy));
         WHEELYARD_ASSIGN(const WheelPlace place, find_wheel(http_, source_.from, choice));
         WHEELYARD_ASSIGN(const auto there, store_.catalog.file(index_.name, choice.filename));
         if (there && there->sha256 == place.sha256) return Imported{*there, true, {}};

@@ -28,6 +28,14 @@ std::uint64_t bytes_of_names(const ElfFacts& elf, const GpuFacts& gpu) {
     return bytes;
 }
 
+// Whether installers put the member into the folder of programs, with permission to run.
+bool is_script(std::string_view name) {
+    constexpr std::string_view folder = "/scripts/";
+    const auto top = name.find('/');
+    return top != std::string_view::npos && name.substr(0, top).ends_with(".data") &&
+           name.substr(top).starts_with(folder);
+}
+
 class Pass {
   public:
     Pass(const base::Reader& bytes, const Frame& frame, const RecordCheck* record,
@@ -118,7 +126,8 @@ class Pass {
         contents_.gpu.cuda_sm.insert(gpu.cuda_sm.begin(), gpu.cuda_sm.end());
         contents_.gpu.cuda_ptx.insert(gpu.cuda_ptx.begin(), gpu.cuda_ptx.end());
         contents_.gpu.hip_gfx.insert(gpu.hip_gfx.begin(), gpu.hip_gfx.end());
-        contents_.elves.push_back({member.name, std::move(*elf), std::move(gpu)});
+        contents_.elves.push_back(
+            {member.name, std::move(*elf), std::move(gpu), member.may_run || is_script(member.name)});
         return {};
     }
 

@@ -1,9 +1,15 @@
 #include "lib/inspect/inspect.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 #include "lib/inspect/contents.hpp"
 #include "lib/inspect/dist_info/dist_info.hpp"
 #include "lib/inspect/dist_info/record_check.hpp"
+#include "lib/inspect/limits.hpp"
 #include "lib/inspect/truth/gather_facts.hpp"
+#include "lib/inspect/truth/loaded_code.hpp"
+#include "lib/inspect/truth/promise.hpp"
 #include "lib/inspect/truth/tag_truth.hpp"
 #include "lib/inspect/verdict/findings.hpp"
 #include "lib/inspect/zip/zip.hpp"
@@ -37,13 +43,20 @@ base::Status check(const base::Reader& bytes, const InspectOptions& options, Fin
     WHEELYARD_ASSIGN(Contents contents,
                      check_contents(bytes, *frame, record ? &*record : nullptr, options, findings));
     Facts& facts = result.facts;
+    const Promise promise = read_promise(result.filename);
+    facts.not_judged = promise.not_judged;
+    std::vector<ElfMember> data = take_data(contents.elves, promise, findings);
     const ProvidedLibraries provided(contents.elves);
     gather_elf_facts(contents.elves, provided, facts);
+    if (!promise.is_judged()) facts.manylinux_fit.clear(), facts.musllinux_fit.clear();
     facts.cuda_sm.assign(contents.gpu.cuda_sm.begin(), contents.gpu.cuda_sm.end());
     facts.cuda_ptx.assign(contents.gpu.cuda_ptx.begin(), contents.gpu.cuda_ptx.end());
     facts.hip_gfx.assign(contents.gpu.hip_gfx.begin(), contents.gpu.hip_gfx.end());
-    check_tag_truth(contents.elves, provided, result.filename, facts, options.policy, findings);
+    check_tag_truth(contents.elves, provided, result.filename, promise, facts, options.policy, findings);
     result.elves = std::move(contents.elves);
+    std::move(data.begin(), data.end(), std::back_inserter(result.elves));
+    std::sort(result.elves.begin(), result.elves.end(),
+              [](const ElfMember& a, const ElfMember& b) { return a.name < b.name; });
 
     if (info.metadata) result.metadata = std::move(*info.metadata);
     result.metadata_bytes = std::move(info.metadata_bytes);
@@ -66,6 +79,10 @@ base::Result<Inspection> inspect_wheel(const base::Reader& bytes, std::string_vi
     Inspection result;
     result.facts.size_bytes = bytes.size();
     auto name = wheel::parse_wheel_filename(filename);
+    if (filename.size() > max_wheel_filename_bytes)
+        findings.add_final("filename.invalid", {},
+                           "at most " + std::to_string(max_wheel_filename_bytes) + " bytes",
+                           std::to_string(filename.size()));
     if (name) {
         result.filename = std::move(*name);
         if (!wheel::is_normalized(result.filename)) {
@@ -74,6 +91,8 @@ base::Result<Inspection> inspect_wheel(const base::Reader& bytes, std::string_vi
                 wheel::escape_name(result.filename.project) + "-" + result.filename.version.text() + "-…",
                 filename);
         }
+        // pip does not install such a wheel under any policy.
+        if (result.filename.variant) findings.add_final("filename.variant", {}, {}, *result.filename.variant);
         WHEELYARD_TRY(check(bytes, options, findings, result));
     } else {
         findings.add_final("filename.invalid", {}, {}, name.error().text());

@@ -1,6 +1,6 @@
 // Parses the e-mail headers of METADATA and WHEEL, strictly. Where installers' e-mail parsers would guess (a
 // line without a colon, a lone carriage return), readers could disagree about the content, so the input is
-// rejected.
+// rejected. With a list of faults it guesses as Python's e-mail parser does.
 #include <algorithm>
 
 #include "lib/base/text.hpp"
@@ -58,29 +58,38 @@ std::vector<std::string> HeaderFile::all(std::string_view name) const {
     return values;
 }
 
-base::Result<HeaderFile> parse_headers(std::string_view text) {
+base::Result<HeaderFile> parse_headers(std::string_view text, Faults* faults) {
     HeaderFile file;
     std::size_t number = 0;
     while (!text.empty()) {
         ++number;
+        const std::string_view from_here = text;
         const auto line = take_line(text);
         if (line.empty()) {
             file.body = text;
             break;
         }
         if (line.find('\r') != std::string_view::npos || line.find('\0') != std::string_view::npos) {
-            return fail_at(number, "metadata.control",
-                           "a header contains a lone carriage return or a zero byte", line);
+            WHEELYARD_TRY(tolerate(fail_at(number, "metadata.control",
+                                           "a header contains a lone carriage return or a zero byte", line),
+                                   faults));
         }
         if (line.front() == ' ' || line.front() == '\t') {
-            if (file.fields.empty())
-                return fail_at(number, "metadata.header", "a continuation line without a header", line);
+            if (file.fields.empty()) {
+                WHEELYARD_TRY(
+                    tolerate(fail_at(number, "metadata.header", "a continuation line without a header", line),
+                             faults));
+                continue;
+            }
             file.fields.back().second.append("\n").append(unfold(line));
             continue;
         }
         const auto colon = line.find(':');
         if (colon == std::string_view::npos || !is_header_name(line.substr(0, colon))) {
-            return fail_at(number, "metadata.header", "a header must have the form Name: value", line);
+            WHEELYARD_TRY(tolerate(
+                fail_at(number, "metadata.header", "a header must have the form Name: value", line), faults));
+            file.body = from_here;  // Python's e-mail parser ends the headers here
+            break;
         }
         if (file.fields.size() == max_metadata_fields) {
             return fail_at(number, "metadata.too_many", "too many headers", line);

@@ -24,6 +24,7 @@ inline constexpr std::size_t max_wheel_info_bytes = base::mib;
 inline constexpr std::size_t max_record_bytes = 256 * base::mib;
 // The maximum number of archive members (lib/inspect/limits.hpp) plus RECORD and its signatures.
 inline constexpr std::size_t max_record_rows = 200'003;
+inline constexpr std::size_t max_faults = 1000;        // that a lenient reader keeps of one file
 inline constexpr std::size_t max_excerpt_bytes = 160;  // of an offending value in an Error
 
 }  // namespace wheelyard::wheel

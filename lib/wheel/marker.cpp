@@ -192,6 +192,29 @@ bool evaluate_node(const MarkerNode& node, const MarkerEnvironment& environment)
     return evaluate_comparison(node, environment);
 }
 
+// Verified with packaging 26.3: `~=` and `===` are defined for versions only, `~=` needs a valid specifier, and
+// one side must be a variable.
+bool is_defined(const MarkerNode& node) {
+    const Operand& left = node.left;
+    const Operand& right = node.right;
+    const Variable* variable = left.variable != nullptr ? left.variable : right.variable;
+    if (variable == nullptr) return false;
+    const bool compatible = node.operation == MarkerOperator::compatible;
+    if (!compatible && node.operation != MarkerOperator::arbitrary) return true;
+    if (!variable->is_version) return false;
+    // A variable on the right is compared by its name if there is one on the left too.
+    if (!compatible || left.variable == nullptr) return true;
+    return right.variable == nullptr && Specifier::parse("~=" + right.literal).has_value();
+}
+
+const MarkerNode* find_undefined(const MarkerNode& node) {
+    if (node.kind == MarkerNode::Kind::comparison) return is_defined(node) ? nullptr : &node;
+    for (const auto& child : node.children) {
+        if (const MarkerNode* found = find_undefined(*child)) return found;
+    }
+    return nullptr;
+}
+
 void append_text(const MarkerNode& node, std::string& text) {
     if (node.kind == MarkerNode::Kind::comparison) {
         text.append(node.left.text()).append(" ").append(operator_text(node.operation));
@@ -355,6 +378,13 @@ base::Result<Marker> Marker::parse(std::string_view text) {
 
 bool Marker::evaluate(const MarkerEnvironment& environment) const {
     return root_ == nullptr || evaluate_node(*root_, environment);
+}
+
+std::string Marker::undefined_comparison() const {
+    std::string text;
+    const MarkerNode* found = root_ == nullptr ? nullptr : find_undefined(*root_);
+    if (found != nullptr) append_text(*found, text);
+    return text;
 }
 
 std::string Marker::text() const {

@@ -24,6 +24,9 @@ class Marker {
     // A variable that is missing from the environment is the empty string.
     [[nodiscard]] bool evaluate(const MarkerEnvironment& environment) const;
     [[nodiscard]] std::string text() const;  // normalised spelling
+    // The first comparison that is valid by the grammar but that `packaging`, and therefore pip, raises an
+    // exception for in every environment; empty if there is none. They evaluate all comparisons of a marker.
+    [[nodiscard]] std::string undefined_comparison() const;
 
   private:
     std::shared_ptr<const MarkerNode> root_;

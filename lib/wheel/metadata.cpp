@@ -91,6 +91,14 @@ base::Result<std::string> required(const HeaderFile& headers, std::string_view n
     return *value;
 }
 
+// An unknown version counts as the newest.
+base::Status read_metadata_version(const HeaderFile& headers, std::string& version) {
+    WHEELYARD_ASSIGN(version, required(headers, "Metadata-Version"));
+    if (age_of(version) < metadata_versions.size()) return {};
+    return base::fail("metadata.metadata_version", "Unknown Metadata-Version", excerpt(version),
+                      "1.0 to 2.6 are supported");
+}
+
 base::Status check_dynamic(const HeaderFile& headers) {
     for (const auto& value : headers.all("Dynamic")) {
         const auto lower = base::ascii_lower(value);
@@ -114,6 +122,14 @@ base::Status check_license(const HeaderFile& headers, std::string_view metadata_
     return {};
 }
 
+base::Status read_purelib(const HeaderFile& headers, bool& root_is_purelib) {
+    const auto* purelib = headers.first("Root-Is-Purelib");
+    if (purelib == nullptr) return base::fail("wheel_info.missing", "WHEEL lacks the field Root-Is-Purelib");
+    root_is_purelib = base::equals_ignoring_case(*purelib, "true");
+    if (root_is_purelib || base::equals_ignoring_case(*purelib, "false")) return {};
+    return base::fail("wheel_info.purelib", "Root-Is-Purelib must be true or false", excerpt(*purelib));
+}
+
 std::vector<std::string> fields_newer_than(std::string_view metadata_version, const HeaderFile& headers) {
     std::vector<std::string> newer;
     std::array<bool, known_fields.size()> seen{};
@@ -133,19 +149,14 @@ bool Metadata::is_at_least(std::string_view format) const {
     return age_of(metadata_version) >= age_of(format);
 }
 
-base::Result<Metadata> parse_metadata(std::string_view text) {
+base::Result<Metadata> parse_metadata(std::string_view text, Faults* faults) {
     if (text.size() > max_metadata_bytes) return base::fail("metadata.too_long", "METADATA is too long");
     if (!base::is_utf8(text)) return base::fail("metadata.encoding", "METADATA is not UTF-8");
     Metadata metadata;
-    WHEELYARD_ASSIGN(metadata.headers, parse_headers(text));
+    WHEELYARD_ASSIGN(metadata.headers, parse_headers(text, faults));
     const auto& headers = metadata.headers;
-    WHEELYARD_TRY(check_known_fields(headers));
-
-    WHEELYARD_ASSIGN(metadata.metadata_version, required(headers, "Metadata-Version"));
-    if (age_of(metadata.metadata_version) == metadata_versions.size()) {
-        return base::fail("metadata.metadata_version", "Unknown Metadata-Version",
-                          excerpt(metadata.metadata_version), "1.0 to 2.6 are supported");
-    }
+    WHEELYARD_TRY(tolerate(check_known_fields(headers), faults));
+    WHEELYARD_TRY(tolerate(read_metadata_version(headers, metadata.metadata_version), faults));
     WHEELYARD_ASSIGN(metadata.name, required(headers, "Name"));
     if (metadata.name.size() > max_name_bytes || !is_valid_name(metadata.name)) {
         return base::fail("metadata.name", "The Name in METADATA is not a valid project name",
@@ -163,24 +174,25 @@ base::Result<Metadata> parse_metadata(std::string_view text) {
     if (const auto* python = headers.first("Requires-Python")) {
         const auto specifiers = SpecifierSet::parse(*python);
         if (!specifiers) {
-            return base::fail("metadata.requires_python",
-                              "Requires-Python is not a set of version specifiers", excerpt(*python),
-                              "e.g. >=3.9");
+            WHEELYARD_TRY(tolerate(
+                base::fail("metadata.requires_python", "Requires-Python is not a set of version specifiers",
+                           excerpt(*python), "e.g. >=3.9"),
+                faults));
         }
         metadata.requires_python = *python;
     }
     metadata.requires_dist = headers.all("Requires-Dist");
     metadata.provides_extra = headers.all("Provides-Extra");
-    WHEELYARD_TRY(check_dynamic(headers));
-    WHEELYARD_TRY(check_license(headers, metadata.metadata_version));
+    WHEELYARD_TRY(tolerate(check_dynamic(headers), faults));
+    WHEELYARD_TRY(tolerate(check_license(headers, metadata.metadata_version), faults));
     metadata.newer_fields = fields_newer_than(metadata.metadata_version, headers);
     return metadata;
 }
 
-base::Result<WheelInfo> parse_wheel_info(std::string_view text) {
+base::Result<WheelInfo> parse_wheel_info(std::string_view text, Faults* faults) {
     if (text.size() > max_wheel_info_bytes) return base::fail("wheel_info.too_long", "WHEEL is too long");
     if (!base::is_utf8(text)) return base::fail("wheel_info.encoding", "WHEEL is not UTF-8");
-    WHEELYARD_ASSIGN(const auto headers, parse_headers(text));
+    WHEELYARD_ASSIGN(const auto headers, parse_headers(text, faults));
     WheelInfo info;
     const auto* version = headers.first("Wheel-Version");
     if (version == nullptr) return base::fail("wheel_info.missing", "WHEEL lacks the field Wheel-Version");
@@ -196,20 +208,21 @@ base::Result<WheelInfo> parse_wheel_info(std::string_view text) {
     if (const auto* generator = headers.first("Generator")) info.generator = *generator;
     if (const auto* build = headers.first("Build")) info.build = *build;
 
-    const auto* purelib = headers.first("Root-Is-Purelib");
-    if (purelib == nullptr) return base::fail("wheel_info.missing", "WHEEL lacks the field Root-Is-Purelib");
-    info.root_is_purelib = base::equals_ignoring_case(*purelib, "true");
-    if (!info.root_is_purelib && !base::equals_ignoring_case(*purelib, "false")) {
-        return base::fail("wheel_info.purelib", "Root-Is-Purelib must be true or false", excerpt(*purelib));
-    }
-    for (const auto& value : headers.all("Tag")) {
-        WHEELYARD_ASSIGN(auto tags, parse_tag_set(value));
-        if (info.tags.size() + tags.size() > max_tags) {
+    WHEELYARD_TRY(tolerate(read_purelib(headers, info.root_is_purelib), faults));
+    const auto values = headers.all("Tag");
+    for (const auto& value : values) {
+        auto tags = parse_tag_set(value);
+        if (!tags) {
+            WHEELYARD_TRY(tolerate(base::fail(std::move(tags.error())), faults));
+            continue;
+        }
+        if (info.tags.size() + tags->size() > max_tags) {
             return base::fail("wheel_info.tags", "WHEEL has too many tags", excerpt(value));
         }
-        info.tags.insert(info.tags.end(), tags.begin(), tags.end());
+        info.tags.insert(info.tags.end(), tags->begin(), tags->end());
     }
-    if (info.tags.empty()) return base::fail("wheel_info.missing", "WHEEL lacks the field Tag");
+    if (values.empty())
+        WHEELYARD_TRY(tolerate(base::fail("wheel_info.missing", "WHEEL lacks the field Tag"), faults));
     std::sort(info.tags.begin(), info.tags.end());
     info.tags.erase(std::unique(info.tags.begin(), info.tags.end()), info.tags.end());
     return info;

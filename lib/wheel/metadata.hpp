@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "lib/base/result.hpp"
+#include "lib/wheel/faults.hpp"
 #include "lib/wheel/specifier.hpp"
 #include "lib/wheel/tags.hpp"
 #include "lib/wheel/version.hpp"
@@ -22,11 +23,13 @@ struct HeaderFile {
     [[nodiscard]] const std::string* first(std::string_view name) const;  // ignores case
     [[nodiscard]] std::vector<std::string> all(std::string_view name) const;
 };
-[[nodiscard]] base::Result<HeaderFile> parse_headers(std::string_view text);
+// With `faults`, a line that is no header ends the headers, like an empty one.
+[[nodiscard]] base::Result<HeaderFile> parse_headers(std::string_view text, Faults* faults = nullptr);
 
 // Metadata 1.0 to 2.6. Errors "metadata.*": unknown version, invalid or missing Name or Version, a repeated
 // single-use field, a Requires-Python that is no specifier set, invalid UTF-8, both License and
-// License-Expression, an invalid Dynamic name.
+// License-Expression, an invalid Dynamic name. With `faults`, only what leaves no name or version to publish
+// is an error: invalid UTF-8, and an invalid or missing Name or Version.
 struct Metadata {
     std::string metadata_version;
     std::string name;
@@ -41,9 +44,10 @@ struct Metadata {
 
     [[nodiscard]] bool is_at_least(std::string_view format) const;  // `format` such as "2.4"
 };
-[[nodiscard]] base::Result<Metadata> parse_metadata(std::string_view text);
+[[nodiscard]] base::Result<Metadata> parse_metadata(std::string_view text, Faults* faults = nullptr);
 
-// *.dist-info/WHEEL.
+// *.dist-info/WHEEL. With `faults`, a missing or invalid Root-Is-Purelib counts as false, and invalid or
+// missing tags are left out; an unsupported Wheel-Version is always an error, as for installers.
 struct WheelInfo {
     std::string wheel_version;  // "1.0"
     std::string generator;
@@ -51,6 +55,6 @@ struct WheelInfo {
     std::vector<Tag> tags;  // expanded, sorted, unique
     std::string build;
 };
-[[nodiscard]] base::Result<WheelInfo> parse_wheel_info(std::string_view text);
+[[nodiscard]] base::Result<WheelInfo> parse_wheel_info(std::string_view text, Faults* faults = nullptr);
 
 }  // namespace wheelyard::wheel

@@ -68,34 +68,59 @@ std::vector<std::string> split_csv(std::string_view line) {
     }
 }
 
+// The digest if it is written in hexadecimal, as gmsh's build does.
+std::optional<std::string> hex_digest(std::string_view text, std::size_t digest_bytes) {
+    auto digest = base::decode_hex(text);
+    if (!digest || digest->size() != digest_bytes) return std::nullopt;
+    return *std::move(digest);
+}
+
 base::Status read_hash(std::string_view text, std::size_t line, RecordRow& row) {
     const auto equals = text.find('=');
     if (equals == std::string_view::npos) {
         return fail_at(line, "record.hash", "a hash must have the form algorithm=digest", text);
     }
-    row.algorithm = text.substr(0, equals);
-    const auto* known = std::find_if(algorithms.begin(), algorithms.end(), [&](const Algorithm& candidate) {
-        return candidate.name == row.algorithm;
-    });
+    const std::string_view name = text.substr(0, equals);
+    const auto* known = std::find_if(algorithms.begin(), algorithms.end(),
+                                     [&](const Algorithm& candidate) { return candidate.name == name; });
     if (known == algorithms.end()) {
-        return fail_at(line, "record.algorithm", "unknown hash algorithm", row.algorithm);
+        return fail_at(line, "record.algorithm", "unknown hash algorithm", name);
     }
-    auto digest = base::decode_base64url(text.substr(equals + 1));
+    const std::string_view written = text.substr(equals + 1);
+    if (auto digest = hex_digest(written, known->digest_bytes)) {
+        row.algorithm = name;
+        row.digest = std::move(*digest);
+        return fail_at(line, "record.hash", "the digest is hexadecimal, not base64url (RFC 4648 section 5)",
+                       text);
+    }
+    auto digest = base::decode_base64url(written);
     if (!digest)
         return fail_at(line, "record.hash", "the digest is not base64url (RFC 4648 section 5)", text);
     if (digest->size() != known->digest_bytes) {
         return fail_at(line, "record.hash", "the digest's length does not match its algorithm", text);
     }
+    row.algorithm = name;
     row.digest = std::move(*digest);
     return {};
 }
 
-base::Result<RecordRow> read_row(std::string_view line, std::size_t number) {
+base::Status read_size(std::string_view text, std::size_t line, RecordRow& row) {
+    row.size = base::parse_decimal(text);
+    if (row.size) return {};
+    return fail_at(line, "record.size", "the size must be a decimal number of bytes", text);
+}
+
+base::Result<RecordRow> read_row(std::string_view line, std::size_t number, Faults* faults) {
     auto fields = split_csv(line);
-    if (fields.size() != columns) {
-        return fail_at(number, "record.columns", "a row must have a path, a hash and a size", line);
-    }
     RecordRow row;
+    row.has_fault = fields.size() != columns;
+    if (row.has_fault) {
+        const auto fault =
+            fail_at(number, "record.columns", "a row must have a path, a hash and a size", line);
+        if (fields.empty()) return fault;
+        WHEELYARD_TRY(tolerate(fault, faults));
+        fields.resize(columns);
+    }
     row.path = std::move(fields[0]);
     const bool has_control = std::any_of(row.path.begin(), row.path.end(), [](char c) {
         return static_cast<unsigned char>(c) < 0x20 || c == 0x7F;
@@ -104,12 +129,12 @@ base::Result<RecordRow> read_row(std::string_view line, std::size_t number) {
         return fail_at(number, "record.path", "the path is empty, not UTF-8 or contains control characters",
                        row.path);
     }
-    if (!fields[1].empty()) WHEELYARD_TRY(read_hash(fields[1], number, row));
-    if (!fields[2].empty()) {
-        row.size = base::parse_decimal(fields[2]);
-        if (!row.size)
-            return fail_at(number, "record.size", "the size must be a decimal number of bytes", fields[2]);
-    }
+    const auto keep = [&](base::Status status) {
+        row.has_fault = row.has_fault || !status;
+        return tolerate(std::move(status), faults);
+    };
+    if (!fields[1].empty()) WHEELYARD_TRY(keep(read_hash(fields[1], number, row)));
+    if (!fields[2].empty()) WHEELYARD_TRY(keep(read_size(fields[2], number, row)));
     return row;
 }
 
@@ -123,7 +148,7 @@ void append_field(std::string& text, std::string_view field) {
 
 }  // namespace
 
-base::Result<std::vector<RecordRow>> parse_record(std::string_view text) {
+base::Result<std::vector<RecordRow>> parse_record(std::string_view text, Faults* faults) {
     if (text.size() > max_record_bytes) return base::fail("record.too_long", "RECORD is too long");
     std::vector<RecordRow> rows;
     std::size_t number = 0;
@@ -135,8 +160,11 @@ base::Result<std::vector<RecordRow>> parse_record(std::string_view text) {
         if (line.ends_with('\r')) line.remove_suffix(1);
         if (line.empty()) continue;  // csv readers skip blank lines
         if (rows.size() == max_record_rows) return fail_at(number, "record.too_many", "too many rows", {});
-        WHEELYARD_ASSIGN(auto row, read_row(line, number));
-        rows.push_back(std::move(row));
+        auto row = read_row(line, number, faults);
+        if (row)
+            rows.push_back(std::move(*row));
+        else
+            WHEELYARD_TRY(tolerate(base::fail(std::move(row.error())), faults));
     }
     return rows;
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "lib/base/result.hpp"
+#include "lib/wheel/faults.hpp"
 
 namespace wheelyard::wheel {
 
@@ -19,10 +20,14 @@ struct RecordRow {
     std::string algorithm;  // as written: "sha256", "sha384", "sha512"; empty if there is no hash
     std::string digest;     // raw bytes
     std::optional<std::uint64_t> size;
+    bool has_fault = false;  // only with `faults`: an unreadable hash or size is left out
 };
 
-// Supports quoted fields; does not reject duplicate paths. Errors "record.*" with the line number.
-[[nodiscard]] base::Result<std::vector<RecordRow>> parse_record(std::string_view text);
+// Supports quoted fields; does not reject duplicate paths. Errors "record.*" with the line number. With
+// `faults`, a row whose path cannot be read is left out, a digest in hexadecimal is read, and only limits are
+// errors.
+[[nodiscard]] base::Result<std::vector<RecordRow>> parse_record(std::string_view text,
+                                                                Faults* faults = nullptr);
 [[nodiscard]] std::string render_record(const std::vector<RecordRow>& rows);
 
 }  // namespace wheelyard::wheel

@@ -16,6 +16,7 @@ constexpr std::pair<std::string_view, std::vector<std::string> Facts::*> text_li
     {"machines", &Facts::machines},
     {"needed_external", &Facts::needed_external},
     {"libc", &Facts::libc},
+    {"not_judged", &Facts::not_judged},
     {"search_paths", &Facts::search_paths},
     {"modules", &Facts::modules},
     {"cpu_features", &Facts::cpu_features},
@@ -32,6 +33,7 @@ constexpr std::pair<std::string_view, std::uint64_t Facts::*> counts[] = {
 // Empty strings are omitted: unknown or not applicable.
 constexpr std::pair<std::string_view, std::string Facts::*> texts[] = {
     {"manylinux_fit", &Facts::manylinux_fit},
+    {"musllinux_fit", &Facts::musllinux_fit},
     {"stable_abi_floor", &Facts::stable_abi_floor},
     {"cxx11_abi", &Facts::cxx11_abi},
     {"isa_needed", &Facts::isa_needed},
@@ -74,14 +76,16 @@ Json elves_to_json(const std::vector<inspect::ElfMember>& elves) {
         return Json::array_of(std::vector<std::string>(words.begin(), words.end()));
     };
     Json list = Json::array();
-    for (const auto& [name, elf, gpu] : elves) {
+    for (const inspect::ElfMember& member : elves) {
+        const inspect::ElfFacts& elf = member.elf;
+        const inspect::GpuFacts& gpu = member.gpu;
         std::map<std::string, std::set<std::string>> versions;
         for (const auto& need : elf.version_needs)
             versions[need.file].insert(need.version);
         Json needs = Json::object();
         for (const auto& [file, wanted] : versions)
             needs.set(file, list_of(wanted));
-        list.push(Json::object({{"name", name},
+        list.push(Json::object({{"name", member.name},
                                 {"machine", elf.machine},
                                 {"bits", static_cast<std::int64_t>(elf.bits)},
                                 {"byte_order", elf.big_endian ? "big" : "little"},

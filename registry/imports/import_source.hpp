@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "lib/base/result.hpp"
+#include "lib/inspect/verdict/policy.hpp"
 #include "lib/io/http_client.hpp"
 #include "lib/simple/page.hpp"
 #include "lib/wheel/filename.hpp"
@@ -20,8 +21,9 @@ struct WheelChoice {
     std::string filename;
     std::string sha256;  // lower-case hex; empty: not given
 };
-// Errors: those of an upload's file name, and "import.hash".
-[[nodiscard]] base::Result<WheelChoice> parse_wheel_choice(std::string_view text);
+// Errors: those of an upload's file name to an index with this policy, and "import.hash".
+[[nodiscard]] base::Result<WheelChoice> parse_wheel_choice(std::string_view text,
+                                                           const inspect::Policy& policy = {});
 
 // Whether a page from `url` is trusted for hashes: over https, or from this machine.
 [[nodiscard]] bool may_say_hashes(std::string_view url);

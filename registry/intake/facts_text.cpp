@@ -35,6 +35,8 @@ constexpr KindLine kind_lines[] = {
     {inspect::LibraryKind::system, "system libraries"},
     {inspect::LibraryKind::cuda, "CUDA libraries"},
     {inspect::LibraryKind::rocm, "ROCm libraries"},
+    {inspect::LibraryKind::opencl, "OpenCL libraries"},
+    {inspect::LibraryKind::intel, "Intel libraries"},
     {inspect::LibraryKind::mpi, "MPI libraries"},
     {inspect::LibraryKind::network, "network libraries"},
     {inspect::LibraryKind::torch, "torch libraries"},
@@ -77,6 +79,8 @@ std::string render_facts_text(const inspect::Facts& facts) {
     lines.add("C library", facts.libc);
     lines.add("needs at least", base::join(floors, ", "));
     lines.add("manylinux", facts.manylinux_fit);
+    lines.add("musllinux", facts.musllinux_fit);
+    lines.add("not judged", facts.not_judged);
     for (const KindLine& line : kind_lines) {
         const auto found = facts.needed.find(std::string(inspect::library_kind_text(line.kind)));
         if (found != facts.needed.end()) lines.add(line.name, found->second);

@@ -26,10 +26,6 @@ inline constexpr std::uint64_t max_other_file_bytes = base::mib;
 inline constexpr std::uint64_t max_form_overhead_bytes =
     max_all_fields_bytes + max_other_file_bytes + 2 * base::mib;
 
-// NAME_MAX (255 bytes) less ".metadata", which the published tree appends to a file's name (PEP 658). A row
-// whose page cannot be written would block every later one.
-inline constexpr std::size_t max_wheel_filename_bytes = 246;
-
 // Verdicts sent to a client: enough to fix a wheel, few enough for a terminal.
 inline constexpr std::size_t max_verdicts_reported = 10;
 

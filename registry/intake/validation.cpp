@@ -7,6 +7,8 @@
 
 #include "lib/base/digest.hpp"
 #include "lib/base/text.hpp"
+#include "lib/inspect/limits.hpp"
+#include "lib/inspect/verdict/policy.hpp"
 #include "lib/wheel/name.hpp"
 #include "registry/intake/limits.hpp"
 
@@ -44,7 +46,8 @@ constexpr std::array digests{
     DigestRow{"md5_digest", &UploadForm::md5_digest, &ContentDigests::md5, 32},
 };
 
-constexpr std::array<std::string_view, 8> metadata_versions{"1.0", "1.1", "1.2", "2.1",
+// `wheel` wrote 2.0 for years, although it was never accepted as a standard.
+constexpr std::array<std::string_view, 9> metadata_versions{"1.0", "1.1", "1.2", "2.0", "2.1",
                                                             "2.2", "2.3", "2.4", "2.5"};
 constexpr std::string_view newest_metadata_version = "2.6";
 
@@ -124,7 +127,8 @@ std::optional<std::string>* UploadForm::field(std::string_view wanted) {
     return nullptr;
 }
 
-wire::Answered<wheel::WheelFilename> check_filename(std::string_view filename) {
+wire::Answered<wheel::WheelFilename> check_filename(std::string_view filename,
+                                                    const inspect::Policy& policy) {
     const bool separator = filename.find_first_of("/\\") != std::string_view::npos;
     const bool unprintable =
         std::any_of(filename.begin(), filename.end(), [](char c) { return c <= ' ' || c > '~'; });
@@ -138,9 +142,10 @@ wire::Answered<wheel::WheelFilename> check_filename(std::string_view filename) {
                       "The file name does not end in .whl.", wire::one_line_title(filename),
                       "build a wheel and upload it");
     }
-    if (filename.size() > max_wheel_filename_bytes) {
+    constexpr std::size_t max_bytes = inspect::max_wheel_filename_bytes;
+    if (filename.size() > max_bytes) {
         return refuse(400, "upload.bad_filename", "File name too long",
-                      "A file name may have at most " + std::to_string(max_wheel_filename_bytes) + " bytes.",
+                      "A file name may have at most " + std::to_string(max_bytes) + " bytes.",
                       wire::one_line_title(filename), "use fewer tags, or a shorter local version");
     }
     auto parsed = wheel::parse_wheel_filename(filename);
@@ -148,7 +153,13 @@ wire::Answered<wheel::WheelFilename> check_filename(std::string_view filename) {
         return refuse(400, "upload.bad_filename", "Invalid file name (" + std::string(filename) + ")",
                       parsed.error().sentence, wire::one_line_title(filename), parsed.error().advice);
     }
-    if (!wheel::is_normalized(*parsed)) {
+    if (parsed->variant) {
+        const inspect::Rule& rule = *inspect::find_rule("filename.variant");
+        return refuse(400, std::string(rule.code), std::string(rule.sentence), std::string(rule.sentence),
+                      *parsed->variant, std::string(rule.advice));
+    }
+    if (!wheel::is_normalized(*parsed) &&
+        inspect::severity_under(policy, "filename.not_normalized") == inspect::Severity::reject) {
         const std::string right = normal_filename(*parsed);
         return refuse(
             400, "upload.name_not_normalized", "File name is not normalized; it should be " + right,
@@ -247,27 +258,12 @@ std::string quarantine_reason(const inspect::Inspection& inspection) {
 }
 
 wire::Answered<void> check_inspection(const inspect::Inspection& inspection) {
-    if (inspection.refused()) {
-        std::string detail = reported_verdicts(inspection);
-        const inspect::Verdict& first = inspection.verdicts.front();
-        const inspect::Rule* rule = inspect::find_rule(first.code);
-        std::string title = rule != nullptr ? std::string(rule->sentence) : std::string(first.code);
-        return refuse(400, std::string(first.code), title, std::move(detail), first.member,
-                      rule != nullptr ? std::string(rule->advice) : std::string());
-    }
-    const wheel::Metadata& metadata = inspection.metadata;
-    if (metadata.name.empty() || inspection.metadata_bytes.empty()) {
-        // An index's policy may disable rules, but without METADATA there is nothing to publish.
-        return refuse(400, "upload.no_metadata", "The wheel has no readable METADATA",
-                      "METADATA is missing or malformed.");
-    }
-    if (wheel::normalize_name(metadata.name) != inspection.filename.project ||
-        metadata.version != inspection.filename.version) {
-        return refuse(400, "upload.metadata_differs", "METADATA and the file name differ",
-                      "METADATA names " + metadata.name + " " + metadata.version.text() + ".",
-                      inspection.filename.text());
-    }
-    return {};
+    if (!inspection.refused()) return {};
+    const inspect::Verdict& first = inspection.verdicts.front();
+    const inspect::Rule* rule = inspect::find_rule(first.code);
+    std::string title = rule != nullptr ? std::string(rule->sentence) : std::string(first.code);
+    return refuse(400, std::string(first.code), title, reported_verdicts(inspection), first.member,
+                  rule != nullptr ? std::string(rule->advice) : std::string());
 }
 
 wire::Problem name_taken(std::string_view filename, std::string_view sha256_there,

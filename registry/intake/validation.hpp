@@ -39,8 +39,10 @@ struct ContentDigests {
     std::string blake2_256;
 };
 
-// Parses the file name of `content`, which must be a wheel's and in normal form.
-[[nodiscard]] wire::Answered<wheel::WheelFilename> check_filename(std::string_view filename);
+// Parses the file name of `content`, which must be a wheel's. Refuses what the inspection would refuse for the
+// name alone, before the bytes arrive: a name that is not in normal form, unless the policy allows it.
+[[nodiscard]] wire::Answered<wheel::WheelFilename> check_filename(std::string_view filename,
+                                                                  const inspect::Policy& policy = {});
 // Refuses with 413. `size_bytes` is the declared size or the size received so far.
 [[nodiscard]] wire::Answered<void> check_size(std::uint64_t size_bytes, std::uint64_t limit_bytes);
 // Checks the complete form alone: action, protocol, file type, and presence and shape of required fields.
@@ -49,8 +51,9 @@ struct ContentDigests {
 [[nodiscard]] wire::Answered<void> check_form_against(const UploadForm& form,
                                                       const wheel::WheelFilename& filename);
 [[nodiscard]] wire::Answered<void> check_digests(const UploadForm& form, const ContentDigests& content);
-// Checks the verdicts on the bytes, and METADATA against the file name. The form's metadata_version is not
-// compared with METADATA, because flit sends the version of its own fields. A quarantined wheel passes.
+// Refuses what the inspection refuses, and nothing else: `check`, uploads and imports judge alike. The form's
+// metadata_version is not compared with METADATA, because flit sends the version of its own fields. A
+// quarantined wheel passes.
 [[nodiscard]] wire::Answered<void> check_inspection(const inspect::Inspection& inspection);
 
 // Why an accepted upload is quarantined; empty if it is not.

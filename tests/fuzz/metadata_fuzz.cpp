@@ -15,6 +15,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (const auto metadata = parse_metadata(text)) {
         if (metadata->name.empty() || metadata->version.release().empty()) std::abort();
     }
+    Faults faults;
+    if (const auto metadata = parse_metadata(text, &faults)) {
+        if (faults.empty() != parse_metadata(text).has_value()) std::abort();
+        if (metadata->name.empty() || metadata->version.release().empty()) std::abort();
+    } else if (parse_metadata(text)) {
+        std::abort();
+    }
+    faults.clear();
+    if (parse_wheel_info(text, &faults) && faults.empty() != parse_wheel_info(text).has_value()) std::abort();
     if (const auto info = parse_wheel_info(text)) {
         if (info->tags.empty()) std::abort();
     }

@@ -18,6 +18,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         // The normal form may be longer and exceed the length limit; nothing else may fail.
         if (!again && again.error().code != "marker.too_long") std::abort();
         if (again && again->evaluate(environment) != marker->evaluate(environment)) std::abort();
+        if (again && again->undefined_comparison() != marker->undefined_comparison()) std::abort();
     }
     return 0;
 }

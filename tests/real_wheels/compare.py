@@ -93,7 +93,7 @@ def compare_audit(wheel, document_of, audit, policies):
         yield Disagreement(wheel, "", "glibc", facts["symbol_floors"].get("GLIBC", ""), floor)
     table, elves = policies[policy_family(wheel)], document_of["elf_files"]
     by_symbols = best_policy(table, machine, elves, None)
-    overall = facts.get("manylinux_fit") or best_policy(table, machine, elves, facts["needed_external"])  # none for musl
+    overall = facts.get("manylinux_fit") or facts.get("musllinux_fit")
     for field, ours in (("sym_tag", by_symbols), ("overall_tag", overall)):
         if ours != audit[field]:
             yield Disagreement(wheel, "", field, ours, audit[field])

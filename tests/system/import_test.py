@@ -150,6 +150,27 @@ class ImportTest(FarmCase):
         self.assertIn(good.filename, self.farm.files("yard-good"))
         self.assertEqual(self.farm.files("yard-liar"), {})
 
+    def test_a_mirror_imports_and_publishes_what_check_only_warns_of(self):
+        wheel = Wheel("Yard-Foreign")
+        wheel.write(self.folder)
+        data = (self.folder / wheel.filename).read_bytes()
+        comment = b"zip-rs"  # as maturin 0.9 wrote it
+        foreign = self.folder / wheel.filename.replace("yard_foreign", "Yard_Foreign")
+        foreign.write_bytes(data[:-2] + len(comment).to_bytes(2, "little") + comment)
+        config = self.folder / "mirror.toml"
+        config.write_text('config_version = 1\n[store]\ndirectory = "mirror"\n[[index]]\nname = "mirror"\n')
+        named = f"{foreign.name}#sha256={sha256_of(foreign)}"
+
+        def run(*words):
+            return self.farm.run("wheelyard-registry", *words, environment=self.farm.environment)
+        self.assert_failed(run("import", "-c", config, "mirror", named, "--from", self.folder), "not normalized")
+        config.write_text(config.read_text() + '[index.policy]\npreset = "mirror"\n')
+        checked = run("check", foreign, "--policy", "mirror")
+        self.assert_ran(checked, "accepted", "filename.not_normalized", "zip.comment")
+        self.assert_ran(run("import", "-c", config, "mirror", named, "--from", self.folder), "imported mirror/")
+        page = next(self.folder.glob("mirror/**/simple/yard-foreign/index.html")).read_text()
+        self.assertIn(foreign.name, page)
+
     def test_a_name_that_is_taken_keeps_its_bytes(self):
         wheel = self.made("yard-taken-name")
         self.assert_ran(self.run_import(wheel.filename, source=self.sources.url))

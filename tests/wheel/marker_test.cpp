@@ -13,6 +13,12 @@ bool holds(const std::string& text, const MarkerEnvironment& environment) {
     return marker->evaluate(environment);
 }
 
+Marker parsed(const std::string& text) {
+    auto marker = Marker::parse(text);
+    REQUIRE_MESSAGE(marker.has_value(), text);
+    return *std::move(marker);
+}
+
 std::string nested(std::size_t depth) {
     return std::string(depth, '(') + "os_name == 'posix'" + std::string(depth, ')');
 }
@@ -80,6 +86,27 @@ TEST_CASE("errors include the position") {
                              "os_name == \"a"}) {
         CHECK_MESSAGE(!Marker::parse(text).has_value(), text);
     }
+}
+
+TEST_CASE("a comparison that packaging raises an exception for is found, wherever it is") {
+    // As evaluated by packaging 26.3, which pip 26.3 contains.
+    for (const char* text :
+         {"python_version ~= 'abc'", "platform_machine ~= 'x86'", "os_name ~= '1.0'", "python_version ~= '3'",
+          "'a' == 'b'", "'3.8' < '3.9'", "os_name === 'posix'", "'linux' ~= sys_platform", "extra ~= '1.0'",
+          "python_full_version ~= '3.8.*'", "python_version ~= ''", "python_version ~= os_name",
+          "python_version ~= '3.8.1.dev0+local'", "os_name == 'nt' and (os_name ~= 'x' or os_name == 'a')"}) {
+        CAPTURE(text);
+        CHECK_FALSE(parsed(text).undefined_comparison().empty());
+    }
+    for (const char* text :
+         {"python_version ~= '3.8'", "python_version === 'foo'", "platform_release >= '5.0'",
+          "platform_version > '#1 SMP'", "os_name > 'posix'", "python_version >= '3.8.*'", "extra == 'x'",
+          "implementation_version >= 'x'", "'2.7' ~= python_version", "platform_release ~= '5.0'",
+          "python_version == os_name", "python_version in '2.7 3.8'", "os_name == 'nt' or extra == 'a'"}) {
+        CAPTURE(text);
+        CHECK(parsed(text).undefined_comparison().empty());
+    }
+    CHECK(parsed("extra == 'a' and os.name ~= 'x'").undefined_comparison() == "os_name ~= \"x\"");
 }
 
 TEST_CASE("nesting and length are bounded") {

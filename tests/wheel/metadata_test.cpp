@@ -104,6 +104,38 @@ TEST_CASE("each error has its code") {
     }
 }
 
+TEST_CASE("a lenient reader goes on after what installers ignore, and reports each fault") {
+    struct Row {
+        std::string text;
+        const char* code;
+    };
+    for (const Row& row :
+         {Row{"Name: foo\nVersion: 1.0\n", "metadata.missing"},
+          Row{"Metadata-Version: 3.0\nName: foo\nVersion: 1.0\n", "metadata.metadata_version"},
+          Row{with("Summary: a\nSummary: b\n"), "metadata.repeated"},
+          Row{with("Requires-Python: >=3.6.*\n"), "metadata.requires_python"},
+          Row{with("Dynamic: Banana\n"), "metadata.dynamic"},
+          Row{with("License: MIT\nLicense-Expression: MIT\n"), "metadata.license"},
+          Row{with("no colon here\n"), "metadata.header"},
+          Row{" folded first\n" + with(""), "metadata.header"},
+          Row{with("Summary: a\rName: evil\n"), "metadata.control"}}) {
+        CAPTURE(row.text);
+        Faults faults;
+        const auto metadata = parse_metadata(row.text, &faults);
+        REQUIRE(metadata.has_value());
+        CHECK(metadata->name == "foo");
+        REQUIRE(faults.size() == 1);
+        CHECK(faults[0].code == row.code);
+    }
+    Faults faults;
+    CHECK(parse_headers("A: 1\nno header\nB: 2\n", &faults)->body == "no header\nB: 2\n");
+    for (const char* text : {"Metadata-Version: 2.1\nVersion: 1.0\n", "Metadata-Version: 2.1\nName: foo\n",
+                             "Metadata-Version: 2.1\nName: foo bar\nVersion: 1.0\n",
+                             "Metadata-Version: 2.1\nName: foo\nVersion: banana\n",
+                             "Metadata-Version: 2.1\nName: foo\nVersion: 1\nSummary: \xFF\n"})
+        CHECK_FALSE(parse_metadata(text, &faults).has_value());
+}
+
 TEST_CASE("common deviations are accepted") {
     CHECK(parse_metadata(with("Dynamic: License-file\nDynamic: requires-dist\n")).has_value());
     CHECK(parse_metadata(with("Requires-Python: >=2.7, !=3.0.*, !=3.1.*,\n")).has_value());
@@ -166,6 +198,20 @@ TEST_CASE("an invalid WHEEL is rejected") {
     for (std::size_t i = 0; i <= max_tags; ++i)
         many += "Tag: py" + std::to_string(i) + "-none-any\n";
     CHECK(parse_wheel_info(many).error().code == "wheel_info.tags");
+}
+
+TEST_CASE("a lenient reader needs only the version of WHEEL, as pip does") {
+    Faults faults;
+    const auto info = parse_wheel_info("Wheel-Version: 1.0\nTag: py3-none\nTag: py3-none-any\n", &faults);
+    REQUIRE(info.has_value());
+    CHECK_FALSE(info->root_is_purelib);
+    CHECK(info->tags.size() == 1);
+    CHECK(faults.size() == 2);
+    faults.clear();
+    CHECK(parse_wheel_info("Wheel-Version: 1.0\n", &faults)->tags.empty());
+    CHECK(faults.size() == 2);
+    CHECK_FALSE(parse_wheel_info("Wheel-Version: 2.0\n", &faults).has_value());
+    CHECK_FALSE(parse_wheel_info("Tag: py3-none-any\n", &faults).has_value());
 }
 
 }  // namespace wheelyard::wheel

@@ -90,4 +90,41 @@ TEST_CASE("an invalid row is rejected with its line number") {
     }
 }
 
+TEST_CASE("a lenient reader goes on after a fault, and keeps what it can of the row") {
+    struct Row {
+        std::string row;
+        const char* code;
+        bool kept;
+    };
+    const std::string hex = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+    for (const Row& row :
+         {Row{"a,sha256=" + hex + ",0", "record.hash", true},
+          Row{"a,sha256=" + hex.substr(2) + ",0", "record.hash", true},
+          Row{"a,crc32=AAAA,0", "record.algorithm", true}, Row{"a", "record.columns", true},
+          Row{"a," + empty_sha256 + ",-1", "record.size", true},
+          Row{"\"a," + empty_sha256 + ",0", "record.columns", false}, Row{"a\xFF,,", "record.path", false}}) {
+        CAPTURE(row.row);
+        Faults faults;
+        const auto rows = parse_record("ok,,\n" + row.row + "\nok2,,\n", &faults);
+        REQUIRE(rows.has_value());
+        REQUIRE(faults.size() == 1);
+        CHECK(faults[0].code == row.code);
+        CHECK(faults[0].sentence.find("line 2") != std::string::npos);
+        REQUIRE(rows->size() == (row.kept ? 3 : 2));
+        CHECK(rows->back().path == "ok2");
+        if (row.kept) CHECK(rows->at(1).has_fault);
+        CHECK_FALSE(rows->front().has_fault);
+    }
+    Faults faults;
+    const auto rows = parse_record("a,sha256=" + hex + ",0\n", &faults);
+    REQUIRE(rows.has_value());
+    CHECK("sha256=" + base::encode_base64url(rows->front().digest) == empty_sha256);
+    std::string many;
+    for (std::size_t i = 0; i < 2 * max_faults; ++i)
+        many += "a\n";
+    faults.clear();
+    CHECK(parse_record(many, &faults).has_value());
+    CHECK(faults.size() == max_faults);
+}
+
 }  // namespace wheelyard::wheel

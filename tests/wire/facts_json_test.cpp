@@ -20,6 +20,8 @@ inspect::Facts full_facts() {
     facts.needed = {{"system", {"libc.so.6"}}, {"cuda", {"libcuda.so.1"}}};
     facts.libc = {"glibc"};
     facts.manylinux_fit = "linux_aarch64";
+    facts.musllinux_fit = "musllinux_1_2_aarch64";
+    facts.not_judged = {"linux_mips64"};
     facts.search_paths = {"/sw/openmpi/4.1.5/lib"};
     facts.modules = {"openmpi/4.1.5"};
     facts.stable_abi_floor = "3.7";
@@ -47,16 +49,17 @@ TEST_CASE("facts as JSON: every member, lists that are empty too, and no text th
         R"({"size_bytes":539136850,"unpacked_bytes":5000000000,"members":13187,"elf_files":17,"elf_bytes":3000000,)"
         R"("debug_bytes":1000000,"tags":["cp312-cp312-linux_aarch64"],"root_is_purelib":false,"requires_python":">=3.8",)"
         R"("symbol_floors":{"CXXABI":"1.3.9","GLIBC":"2.17"},"machines":["aarch64"],)"
-        R"("needed_external":["libc.so.6","libcuda.so.1"],"libc":["glibc"],"search_paths":["/sw/openmpi/4.1.5/lib"],)"
+        R"("needed_external":["libc.so.6","libcuda.so.1"],"libc":["glibc"],"not_judged":["linux_mips64"],"search_paths":["/sw/openmpi/4.1.5/lib"],)"
         R"("modules":["openmpi/4.1.5"],"cpu_features":["bti"],"torch_requires":["torch==2.4.0"],"cuda_sm":["sm_90"],)"
         R"("cuda_ptx":["compute_90"],"hip_gfx":["gfx90a:xnack-"],)"
         R"("needed":{"cuda":["libcuda.so.1"],"system":["libc.so.6"]},"manylinux_fit":"linux_aarch64",)"
+        R"("musllinux_fit":"musllinux_1_2_aarch64",)"
         R"("stable_abi_floor":"3.7","cxx11_abi":"true","isa_needed":"x86-64-v2","isa_used":"x86-64-v3",)"
         R"("torch_cxx11_abi":"false","torch_at_least":"2.4","torch_below":"2.9"})");
     CHECK(
         wire::facts_to_json({}).render() ==
         R"({"size_bytes":0,"unpacked_bytes":0,"members":0,"elf_files":0,"elf_bytes":0,"debug_bytes":0,"tags":[],)"
-        R"("root_is_purelib":false,"requires_python":"","symbol_floors":{},"machines":[],"needed_external":[],"libc":[],)"
+        R"("root_is_purelib":false,"requires_python":"","symbol_floors":{},"machines":[],"needed_external":[],"libc":[],"not_judged":[],)"
         R"("search_paths":[],"modules":[],"cpu_features":[],"torch_requires":[],"cuda_sm":[],"cuda_ptx":[],)"
         R"("hip_gfx":[],"needed":{}})");
 }

@@ -34,6 +34,7 @@ std::shared_ptr<const TagSet> make_tag_set(std::string_view text, wheel::WheelFi
     set->abis = std::move(wheel.abis);
     set->platforms = std::move(wheel.platforms);
     set->tags = std::move(wheel.tags);
+    set->variant = wheel.variant.value_or(std::string());
     return set;
 }
 

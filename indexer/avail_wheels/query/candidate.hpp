@@ -34,6 +34,7 @@ struct TagSet {
     std::vector<std::string> abis;
     std::vector<std::string> platforms;
     std::vector<wheel::Tag> tags;  // expanded
+    std::string variant;           // the variant label (PEP 825); usually empty
     std::string python;            // for display: "py2,py3"
     std::string arch;              // arch_of_platforms
 };

@@ -52,6 +52,14 @@ Fit check_known_bad(const Question& q) {
     return {};
 }
 
+// Installers that do not know variants reject the file name.
+Fit check_variant(const Question& q) {
+    const std::string& variant = q.candidate.tags->variant;
+    if (variant.empty()) return {};
+    return no("variant", "has the variant label " + variant + ", which pip and uv do not install yet",
+              "choose a wheel without a label");
+}
+
 Fit check_machine(const Question& q) {
     const auto& machines = q.needs.machines;
     if (machines.empty()) return {};
@@ -276,8 +284,9 @@ std::string_view runs_text(Runs runs) {
 Fit judge(const Candidate& candidate, const Node& node, const Site& site) {
     const Needs needs = needs_of(candidate);
     const Question question{candidate, needs, node, site};
-    constexpr std::array checks{&check_known_bad, &check_machine,   &check_python, &check_glibc,
-                                &check_platform,  &check_processor, &check_gpu,    &check_modules};
+    constexpr std::array checks{&check_known_bad, &check_variant, &check_machine,
+                                &check_python,    &check_glibc,   &check_platform,
+                                &check_processor, &check_gpu,     &check_modules};
     Fit first_unknown;
     for (const auto& check : checks) {
         Fit fit = check(question);

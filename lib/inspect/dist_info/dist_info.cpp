@@ -65,13 +65,17 @@ std::string find_folder(const Frame& frame, const wheel::WheelFilename& filename
     return std::string(*own);
 }
 
-// The content of the file `path`; nullopt and a finding if it cannot be read.
+enum class Need { none, by_the_format, for_publishing };
+
+// The content of the file `path`; nullopt and a finding if it cannot be read. Only a wheel without METADATA
+// leaves nothing to publish: the others may be missing if the policy says so.
 base::Result<std::optional<std::string>> read_file_of(const base::Reader& bytes, const Frame& frame,
-                                                      const std::string& path, std::uint64_t limit,
-                                                      bool required, Findings& findings) {
+                                                      const std::string& path, std::uint64_t limit, Need need,
+                                                      Findings& findings) {
     const Member* member = find_member(frame, path);
     if (member == nullptr || !member->readable) {
-        if (required) findings.add_final("dist_info.file_missing", path);
+        if (need == Need::for_publishing) findings.add_final("dist_info.file_missing", path);
+        if (need == Need::by_the_format) findings.add("dist_info.file_missing", path);
         return std::nullopt;
     }
     auto text = read_member(bytes, *member, limit);
@@ -81,17 +85,18 @@ base::Result<std::optional<std::string>> read_file_of(const base::Reader& bytes,
     return std::nullopt;
 }
 
+// No policy publishes a wheel that installers would know under another name or version than its page.
 void check_metadata(const DistInfo& info, const wheel::WheelFilename& filename,
                     const std::unordered_set<std::string_view>& names, Findings& findings) {
     if (!info.metadata) return;
     const auto& metadata = *info.metadata;
     const std::string path = info.folder + "/METADATA";
     if (wheel::normalize_name(metadata.name) != filename.project) {
-        findings.add("metadata.name_mismatch", path, filename.project, metadata.name);
+        findings.add_final("metadata.name_mismatch", path, filename.project, metadata.name);
     }
     if (metadata.version != filename.version) {
-        findings.add("metadata.version_mismatch", path, filename.version.text(),
-                     metadata.version.as_written());
+        findings.add_final("metadata.version_mismatch", path, filename.version.text(),
+                           metadata.version.as_written());
     }
     check_metadata_fields(metadata, path, findings);
     // Metadata 2.4 (PEP 639) defines where License-File files are; earlier versions leave the field
@@ -113,8 +118,9 @@ std::string_view without_zeros(std::string_view build) {
 void check_wheel(const DistInfo& info, const wheel::WheelFilename& filename, Findings& findings) {
     if (!info.wheel) return;
     const std::string path = info.folder + "/WHEEL";
+    const bool has_tags = !info.wheel->tags.empty();  // if not, wheel_info.invalid reports it
     for (const auto& tag : filename.tags) {
-        if (!std::binary_search(info.wheel->tags.begin(), info.wheel->tags.end(), tag)) {
+        if (has_tags && !std::binary_search(info.wheel->tags.begin(), info.wheel->tags.end(), tag)) {
             findings.add("wheel_info.tags_differ", path, "Tag: " + tag.text() + ", as in the file name",
                          "none");
         }
@@ -158,25 +164,31 @@ base::Result<DistInfo> read_dist_info(const base::Reader& bytes, const Frame& fr
     DistInfo info;
     info.folder = find_folder(frame, filename, findings);
     if (info.folder.empty()) return info;
-    const auto read = [&](const std::string& name, std::uint64_t limit, bool required) {
-        return read_file_of(bytes, frame, info.folder + "/" + name, limit, required, findings);
+    const auto read = [&](const std::string& name, std::uint64_t limit, Need need) {
+        return read_file_of(bytes, frame, info.folder + "/" + name, limit, need, findings);
     };
-    const auto keep = [&](auto parsed, auto& into, std::string_view code, const std::string& name) {
+    const auto keep = [&](const std::string& text, auto parse, auto& into, std::string_view code,
+                          const std::string& name) {
+        const std::string path = info.folder + "/" + name;
+        wheel::Faults faults;
+        auto parsed = parse(text, &faults);
+        for (const base::Error& fault : faults)
+            findings.add(code, path, {}, fault.text());
         if (parsed)
             into = std::move(*parsed);
         else
-            findings.add_final(code, info.folder + "/" + name, {}, parsed.error().text());
+            findings.add_final(code, path, {}, parsed.error().text());
     };
-    WHEELYARD_ASSIGN(auto metadata, read("METADATA", max_metadata_member, true));
+    WHEELYARD_ASSIGN(auto metadata, read("METADATA", max_metadata_member, Need::for_publishing));
     if (metadata) {
         info.metadata_bytes = std::move(*metadata);
-        keep(wheel::parse_metadata(info.metadata_bytes), info.metadata, "metadata.invalid", "METADATA");
+        keep(info.metadata_bytes, wheel::parse_metadata, info.metadata, "metadata.invalid", "METADATA");
     }
-    WHEELYARD_ASSIGN(const auto wheel, read("WHEEL", max_wheel_member, true));
-    if (wheel) keep(wheel::parse_wheel_info(*wheel), info.wheel, "wheel_info.invalid", "WHEEL");
-    WHEELYARD_ASSIGN(const auto record, read("RECORD", max_record_member, true));
-    if (record) keep(wheel::parse_record(*record), info.record, "record.invalid", "RECORD");
-    WHEELYARD_ASSIGN(auto entry_points, read("entry_points.txt", max_entry_points_member, false));
+    WHEELYARD_ASSIGN(const auto wheel, read("WHEEL", max_wheel_member, Need::by_the_format));
+    if (wheel) keep(*wheel, wheel::parse_wheel_info, info.wheel, "wheel_info.invalid", "WHEEL");
+    WHEELYARD_ASSIGN(const auto record, read("RECORD", max_record_member, Need::by_the_format));
+    if (record) keep(*record, wheel::parse_record, info.record, "record.invalid", "RECORD");
+    WHEELYARD_ASSIGN(auto entry_points, read("entry_points.txt", max_entry_points_member, Need::none));
     if (entry_points) info.entry_points = std::move(*entry_points);
     return info;
 }
@@ -186,6 +198,8 @@ void check_dist_info(const DistInfo& info, const Frame& frame, const wheel::Whee
     std::unordered_set<std::string_view> names;
     for (const Member& member : frame.members)
         names.insert(member.name);
+    const std::string variant = info.folder + "/variant.json";
+    if (!filename.variant && names.count(variant) != 0) findings.add("dist_info.variant", variant);
     check_metadata(info, filename, names, findings);
     check_wheel(info, filename, findings);
     check_entry_points(info.folder + "/entry_points.txt", info.entry_points, findings);

@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <set>
+#include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "lib/base/text.hpp"
+#include "lib/inspect/dist_info/spdx_licenses.hpp"
 #include "lib/wheel/name.hpp"
 #include "lib/wheel/requirement.hpp"
 
@@ -18,8 +22,17 @@ bool is_word(char c) {
     return base::is_ascii_alpha(c) || base::is_ascii_digit(c) || c == '-' || c == '.';
 }
 
+// Python's keywords, which `import` does not accept (the language reference, "Keywords").
+constexpr std::string_view python_keywords[] = {
+    "False", "None",     "True",  "and",    "as",   "assert", "async",  "await",    "break",
+    "class", "continue", "def",   "del",    "elif", "else",   "except", "finally",  "for",
+    "from",  "global",   "if",    "import", "in",   "is",     "lambda", "nonlocal", "not",
+    "or",    "pass",     "raise", "return", "try",  "while",  "with",   "yield"};
+
 bool is_identifier(std::string_view text) {
     if (text.empty() || base::is_ascii_digit(text.front())) return false;
+    if (std::find(std::begin(python_keywords), std::end(python_keywords), text) != std::end(python_keywords))
+        return false;
     return std::all_of(text.begin(), text.end(), [](char c) {
         return base::is_ascii_alpha(c) || base::is_ascii_digit(c) || c == '_' ||
                static_cast<unsigned char>(c) >= 0x80;  // not checked against Python's rules
@@ -42,30 +55,66 @@ std::vector<std::string_view> pieces_of(std::string_view text) {
     return pieces;
 }
 
-// Checks the syntax only: whether names, operators and parentheses alternate correctly.
+std::unordered_set<std::string_view> words_of(std::string_view list) {
+    const auto words = base::split(list, ' ');
+    return {words.begin(), words.end()};
+}
+
+bool is_spdx_exception(const std::string& lower) {
+    static const auto known = words_of(spdx_exception_ids);
+    return known.count(lower) != 0;
+}
+
+// An identifier of the list, with `+` for later versions, or LicenseRef-… with an optional DocumentRef-….
+bool is_spdx_license(const std::string& lower) {
+    static const auto known = words_of(spdx_license_ids);
+    std::string_view name = lower;
+    constexpr std::string_view document = "documentref-", reference = "licenseref-";
+    const auto colon = name.find(':');
+    if (colon != std::string_view::npos) {
+        if (!name.starts_with(document) || colon == document.size()) return false;
+        name.remove_prefix(colon + 1);
+        if (!name.starts_with(reference)) return false;
+    }
+    if (name.starts_with(reference))
+        return name.size() > reference.size() && std::all_of(name.begin(), name.end(), is_word);
+    if (known.count(name) != 0) return true;
+    if (name.ends_with('+')) name.remove_suffix(1);
+    return known.count(name) != 0;
+}
+
+// Whether names, operators and parentheses alternate correctly, and the list has the names.
 class LicenseExpression {
   public:
     explicit LicenseExpression(std::vector<std::string_view> pieces) : pieces_(std::move(pieces)) {}
     bool is_valid() {
-        bool name_wanted = true;
+        enum class Last { nothing, license, exception, closing, joining, with };
+        Last last = Last::nothing;
         int open = 0;
         for (const std::string_view piece : pieces_) {
             const std::string lower = base::ascii_lower(piece);
-            const bool joins = lower == "and" || lower == "or" || lower == "with";
+            const bool complete = last == Last::license || last == Last::exception || last == Last::closing;
             if (piece == "(") {
-                if (!name_wanted) return false;
+                if (complete || last == Last::with) return false;
                 ++open;
+                last = Last::nothing;
             } else if (piece == ")") {
-                if (name_wanted || open-- == 0) return false;
-            } else if (joins || !is_word(piece.front())) {
-                if (name_wanted || !joins) return false;
-                name_wanted = true;
+                if (!complete || open-- == 0) return false;
+                last = Last::closing;
+            } else if (lower == "and" || lower == "or") {
+                if (!complete) return false;
+                last = Last::joining;
+            } else if (lower == "with") {
+                if (last != Last::license) return false;
+                last = Last::with;
             } else {
-                if (!name_wanted) return false;
-                name_wanted = false;
+                const bool exception = last == Last::with;
+                if (complete || !(exception ? is_spdx_exception(lower) : is_spdx_license(lower)))
+                    return false;
+                last = exception ? Last::exception : Last::license;
             }
         }
-        return !name_wanted && open == 0;
+        return open == 0 && (last == Last::license || last == Last::exception || last == Last::closing);
     }
 
   private:
@@ -83,8 +132,13 @@ void check_newer_fields(const wheel::Metadata& metadata, std::string_view path, 
 
 void check_requirements(const wheel::Metadata& metadata, std::string_view path, Findings& findings) {
     for (const std::string& text : metadata.requires_dist) {
-        if (const auto parsed = wheel::Requirement::parse(text); !parsed)
+        const auto parsed = wheel::Requirement::parse(text);
+        if (!parsed) {
             findings.add("metadata.requirement_invalid", path, parsed.error().sentence, text);
+        } else if (parsed->marker) {
+            if (const std::string undefined = parsed->marker->undefined_comparison(); !undefined.empty())
+                findings.add("metadata.marker_undefined", path, "no " + undefined, text);
+        }
     }
     for (const std::string& extra : metadata.provides_extra) {
         const bool must_be_normal = metadata.is_at_least("2.3");
@@ -177,7 +231,9 @@ void check_metadata_fields(const wheel::Metadata& metadata, std::string_view pat
     check_imports(metadata, path, findings);
     const std::string* license = metadata.headers.first("License-Expression");
     if (license != nullptr && !is_license_expression(*license))
-        findings.add("metadata.license_invalid", path, "an SPDX license expression", *license);
+        findings.add("metadata.license_invalid", path,
+                     "an SPDX license expression, by the license list " + std::string(spdx_list_version),
+                     *license);
 }
 
 }  // namespace wheelyard::inspect

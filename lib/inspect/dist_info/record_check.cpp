@@ -61,6 +61,7 @@ void RecordCheck::check_listing(const std::vector<Member>& members, Findings& fi
             if (!row.algorithm.empty()) findings.add("record.self_hash", row.path, "no hash", row.algorithm);
             continue;
         }
+        if (row.has_fault) continue;  // record.invalid reports it
         if (row.algorithm.empty()) {
             if (!row.path.ends_with('/')) findings.add("record.no_hash", row.path, "sha256=…", "none");
         } else if (!strong_kind(row.algorithm)) {

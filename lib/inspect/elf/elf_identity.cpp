@@ -22,6 +22,9 @@ constexpr MachineName machine_names[] = {
     {247, 0, -1, "bpf", true},
 };
 
+// Further names in platform tags of machines that have the number of a row above.
+constexpr std::string_view other_machine_names[] = {"armv6l", "armv8l"};
+
 // EI_OSABI (System V ABI, "ELF Identification").
 constexpr std::uint8_t os_abi_system_v = 0, os_abi_gnu = 3, os_abi_arm = 64;
 struct OsAbiName {
@@ -50,6 +53,13 @@ MachineIdentity machine_identity(std::uint16_t number, unsigned bits, bool big_e
             return {std::string(row.name), row.is_device};
     }
     return {"machine " + std::to_string(number)};
+}
+
+bool is_known_machine(std::string_view machine) {
+    const auto has_name = [machine](const MachineName& row) { return !row.is_device && row.name == machine; };
+    return std::any_of(std::begin(machine_names), std::end(machine_names), has_name) ||
+           std::find(std::begin(other_machine_names), std::end(other_machine_names), machine) !=
+               std::end(other_machine_names);
 }
 
 std::string os_abi_text(std::uint8_t os_abi) {

@@ -7,7 +7,7 @@
 namespace wheelyard::inspect {
 namespace {
 
-constexpr std::uint32_t gnu_property_note = 5;
+constexpr std::uint32_t gnu_property_note = 5, android_ident_note = 1;
 constexpr std::uint16_t machine_x86_64 = 62, machine_aarch64 = 183;
 constexpr std::uint32_t x86_feature_1_and = 0xc0000002, x86_isa_1_needed = 0xc0008002,
                         x86_isa_1_used = 0xc0010002, aarch64_feature_1_and = 0xc0000000;
@@ -53,6 +53,8 @@ void read_feature_notes(std::string_view text, unsigned bits, bool big_endian, s
         const std::string_view name = note.text(name_bytes);
         const bool is_property =
             type == gnu_property_note && name == std::string_view("GNU", 4);  // the NUL is part of the name
+        notes.android =
+            notes.android || (type == android_ident_note && name == std::string_view("Android", 8));
         // In practice notes in 64-bit files are aligned to 4 bytes, property notes to 8.
         const std::size_t alignment = is_property ? property_alignment : 4;
         const std::size_t description_at = padded(12 + name_bytes, alignment);

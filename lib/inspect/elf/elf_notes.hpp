@@ -1,5 +1,5 @@
-// Processor features in an ELF file's notes (.note.gnu.property). Sources: Linux Extensions to gABI, "GNU
-// program properties"; x86-64 psABI (x86 feature and ISA properties); AArch64 ELF ABI (BTI, PAC, GCS).
+// Processor features and the platform in an ELF file's notes (.note.gnu.property, .note.android.ident).
+// Sources: Linux Extensions to gABI, "GNU program properties"; Android NDK, crtbrand.S; x86-64 psABI (x86 feature and ISA properties); AArch64 ELF ABI (BTI, PAC, GCS).
 #pragma once
 
 #include <cstdint>
@@ -12,6 +12,7 @@ struct FeatureNotes {
     unsigned x86_needed = 0;  // the dynamic linker rejects lower processors
     unsigned x86_used = 0;    // contains code of this level, possibly behind a run-time check
     bool x86_ibt = false, x86_shstk = false;
+    bool android = false;  // linked by the Android NDK, for bionic
     bool arm_bti = false, arm_pac = false, arm_gcs = false;
 };
 

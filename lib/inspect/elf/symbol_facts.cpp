@@ -44,6 +44,7 @@ void SymbolFacts::take(const DynamicSymbol& symbol) {
     count(use, use.in_std ? std_strings : api_strings);
     if (!symbol.imported || symbol.weak) return;
     if (is_python_api(symbol.name)) take_python(symbol.name, python);
+    if (symbol.name == "PyFPE_jbuf") needs_fpectl = true;
     if (is_torch_api(symbol.name)) torch.take(symbol.name, use);
     if (!private_symbols(symbol.name).empty() &&
         std::find(private_imports.begin(), private_imports.end(), symbol.name) == private_imports.end())

@@ -30,6 +30,7 @@ struct SymbolFacts {
     StringNames api_strings;  // of names outside namespace std
     StringNames std_strings;  // of libstdc++'s own names: used if there are no others
     TorchImports torch;
+    bool needs_fpectl = false;  // imports PyFPE_jbuf, which only Pythons configured with --with-fpectl export
     std::vector<std::string> private_imports;  // imported names of private_symbols.hpp, without duplicates
 
     [[nodiscard]] StringAbi string_abi() const;

@@ -11,7 +11,8 @@ namespace wheelyard::inspect {
 struct ElfMember {
     std::string name;  // the archive member's name
     ElfFacts elf;
-    GpuFacts gpu = {};  // device code in the file
+    GpuFacts gpu = {};     // device code in the file
+    bool may_run = false;  // installed with permission to run
 };
 
 }  // namespace wheelyard::inspect

@@ -27,10 +27,15 @@ struct Facts {
     // All DT_NEEDED libraries by kind (libraries.hpp): {"inside": […], "system": […], "cuda": […]}; no empty
     // lists.
     std::map<std::string, std::vector<std::string>> needed;
-    std::vector<std::string> libc;  // "glibc", "musl": the C libraries that the ELF files are linked to
+    // The platform tags that were not compared with the ELF files: of other systems than Linux, and of machines
+    // that the table does not name.
+    std::vector<std::string> not_judged;
+    std::vector<std::string>
+        libc;  // "glibc", "musl", "bionic": the C libraries that the ELF files are linked to
     // The oldest manylinux tag that the required versions and libraries satisfy, or "linux_x86_64" if none
-    // does. Empty for musl, for several machines, and without ELF files.
+    // does. Empty for musl and bionic, for several or unknown machines, and without ELF files.
     std::string manylinux_fit;
+    std::string musllinux_fit;  // the same for musl: "musllinux_1_2_x86_64"
     std::vector<std::string>
         search_paths;                  // RPATH and RUNPATH entries that do not begin with $ORIGIN, sorted
     std::vector<std::string> modules;  // environment modules of these paths: "cudacore/12.2.2"

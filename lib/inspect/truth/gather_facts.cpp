@@ -4,7 +4,9 @@
 #include <iterator>
 
 #include "lib/base/text.hpp"
+#include "lib/inspect/elf/elf_identity.hpp"
 #include "lib/inspect/elf/private_symbols.hpp"
+#include "lib/inspect/truth/c_library.hpp"
 #include "lib/inspect/truth/libraries.hpp"
 #include "lib/inspect/truth/manylinux.hpp"
 #include "lib/inspect/truth/module_names.hpp"
@@ -31,14 +33,12 @@ void gather_libraries(const std::vector<ElfMember>& elves, const ProvidedLibrari
     std::map<LibraryKind, std::set<std::string>> by_kind;
     std::set<std::string> libc;
     for (const ElfMember& member : elves) {
-        const bool musl = member.elf.interpreter.find("/ld-musl-") != std::string::npos;
-        if (musl) libc.insert("musl");
+        for (const std::string_view name : c_libraries(member))
+            libc.emplace(name);
         for (const std::string& library : member.elf.needed) {
             const bool inside = provided.has(library);
             if (!inside) external.insert(library);
             by_kind[inside ? LibraryKind::inside : library_kind(library)].insert(library);
-            if (is_musl(library)) libc.insert("musl");
-            if (is_glibc(library)) libc.insert("glibc");
         }
     }
     for (const auto& [kind, libraries] : by_kind)
@@ -65,10 +65,12 @@ VersionFloors gather_floors(const std::vector<ElfMember>& elves, const ProvidedL
 }
 
 // The newest glibc 2.N whose manylinux tag does not guarantee an imported symbol; 0: all are guaranteed.
+constexpr int every_minor = 1'000'000;
 int newest_minor_without_guarantee(const std::vector<ElfMember>& elves, const ProvidedLibraries& provided) {
     int newest = 0;
     for (const ElfMember& member : elves) {
         const auto& needed = member.elf.needed;
+        if (member.elf.symbols.needs_fpectl) return every_minor;
         for (const std::string& name : member.elf.symbols.private_imports) {
             for (const PrivateSymbol& row : private_symbols(name)) {
                 if (!provided.has(row.library) &&
@@ -78,6 +80,22 @@ int newest_minor_without_guarantee(const std::vector<ElfMember>& elves, const Pr
         }
     }
     return newest;
+}
+
+// The tag that fits, if there is one machine and one C library, and the table knows both.
+void set_fit(const std::vector<ElfMember>& elves, const ProvidedLibraries& provided,
+             const VersionFloors& floors, const std::set<std::string>& machines, Facts& facts) {
+    if (machines.size() != 1 || !is_known_machine(*machines.begin())) return;
+    const auto has = [&](std::string_view name) {
+        return std::find(facts.libc.begin(), facts.libc.end(), name) != facts.libc.end();
+    };
+    if (has("bionic")) return;
+    const std::string& machine = *machines.begin();
+    if (has("musl"))
+        facts.musllinux_fit = newest_musllinux(facts.needed_external, machine);
+    else
+        facts.manylinux_fit = oldest_manylinux(floors, facts.needed_external, machine,
+                                               newest_minor_without_guarantee(elves, provided));
 }
 
 void gather_search_paths(const std::vector<ElfMember>& elves, Facts& facts) {
@@ -179,10 +197,7 @@ void gather_elf_facts(const std::vector<ElfMember>& elves, const ProvidedLibrari
     const VersionFloors floors = gather_floors(elves, provided);
     for (const auto& [prefix, numbers] : floors)
         facts.symbol_floors[prefix] = dotted(numbers);
-    const bool musl = std::find(facts.libc.begin(), facts.libc.end(), "musl") != facts.libc.end();
-    if (host_machines.size() == 1 && !musl)
-        facts.manylinux_fit = oldest_manylinux(floors, facts.needed_external, *host_machines.begin(),
-                                               newest_minor_without_guarantee(elves, provided));
+    set_fit(elves, provided, floors, host_machines, facts);
     gather_search_paths(elves, facts);
     gather_python(elves, facts);
     gather_cxx(elves, facts);

@@ -64,6 +64,40 @@ constexpr Prefix prefixes[] = {
     {"librocsparse", LibraryKind::rocm},
     {"libroctracer64", LibraryKind::rocm},
     {"libroctx64", LibraryKind::rocm},
+    // OpenCL's loader, which every vendor's driver brings.
+    {"libOpenCL.so", LibraryKind::opencl},
+    // Intel's runtimes: OpenMP, compilers, MKL, TBB, SYCL and Level Zero, oneDAL, oneCCL, IPP (the wheels
+    // intel-openmp, intel-cmplr-lib-rt, mkl, tbb, intel-sycl-rt, daal, oneccl, ipp).
+    {"libiomp5.so", LibraryKind::intel},
+    {"libiompstubs5.so", LibraryKind::intel},
+    {"libomptarget", LibraryKind::intel},
+    {"libmkl_", LibraryKind::intel},
+    {"libtbb.so", LibraryKind::intel},
+    {"libtbb12.so", LibraryKind::intel},
+    {"libtbbmalloc", LibraryKind::intel},
+    {"libtbbbind", LibraryKind::intel},
+    {"libimf.so", LibraryKind::intel},
+    {"libintlc.so", LibraryKind::intel},
+    {"libirc.so", LibraryKind::intel},
+    {"libirng.so", LibraryKind::intel},
+    {"libsvml.so", LibraryKind::intel},
+    {"libifcore", LibraryKind::intel},
+    {"libifport.so", LibraryKind::intel},
+    {"libcilkrts.so", LibraryKind::intel},
+    {"libsycl.so", LibraryKind::intel},
+    {"libsycl-", LibraryKind::intel},
+    {"libur_loader.so", LibraryKind::intel},
+    {"libur_adapter_", LibraryKind::intel},
+    {"libpi_level_zero.so", LibraryKind::intel},
+    {"libpi_opencl.so", LibraryKind::intel},
+    {"libze_loader.so", LibraryKind::intel},
+    {"libonedal", LibraryKind::intel},
+    {"libccl.so", LibraryKind::intel},
+    {"libippcore", LibraryKind::intel},
+    {"libipps", LibraryKind::intel},
+    {"libippi", LibraryKind::intel},
+    {"libippcv", LibraryKind::intel},
+    {"libippvm", LibraryKind::intel},
     // MPI: Open MPI, MPICH and its derivatives (Cray, Intel, MVAPICH), and process managers.
     {"libmpi.so", LibraryKind::mpi},
     {"libmpi_", LibraryKind::mpi},  // libmpi_cray, libmpi_gnu_123, libmpi_gtl_cuda, libmpi_mpifh, libmpi_abi
@@ -97,8 +131,9 @@ constexpr Prefix prefixes[] = {
 }  // namespace
 
 std::string_view library_kind_text(LibraryKind kind) {
-    static constexpr std::array<std::string_view, 9> texts = {"inside",  "system", "cuda",   "rocm",   "mpi",
-                                                              "network", "torch",  "python", "unknown"};
+    static constexpr std::array<std::string_view, 11> texts = {"inside", "system", "cuda",   "rocm",
+                                                               "opencl", "intel",  "mpi",    "network",
+                                                               "torch",  "python", "unknown"};
     return texts.at(static_cast<std::size_t>(kind));
 }
 

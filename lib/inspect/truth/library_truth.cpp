@@ -4,6 +4,7 @@
 
 #include "lib/base/text.hpp"
 #include "lib/inspect/elf/private_symbols.hpp"
+#include "lib/inspect/truth/c_library.hpp"
 #include "lib/inspect/truth/libraries.hpp"
 #include "lib/inspect/truth/manylinux.hpp"
 #include "lib/inspect/truth/module_names.hpp"
@@ -54,6 +55,7 @@ void check_libc_kind(const ElfMember& member, const Promise& promise, const Prov
         if (promise.musllinux && !promise.manylinux && is_glibc(library)) mismatch(musl_expected, library);
     }
     if (!promise.musllinux || promise.manylinux) return;
+    if (c_libraries(member).count("bionic") != 0) mismatch(musl_expected, "bionic, Android's C library");
     const bool named = std::any_of(names.begin(), names.end(), is_glibc);
     for (const auto& need : member.elf.version_needs) {
         if (named || !need.version.starts_with("GLIBC_") || provided.has(need.file)) continue;
@@ -78,6 +80,12 @@ void check_private_names(const ElfMember& member, const Promise& promise, const 
                              "symbols of every " + std::string(row.library) + " on the tag's systems", name);
         }
     }
+}
+
+// PEP 513: Pythons with and without fpectl have different ABIs; manylinux wheels are for those without.
+void check_fpectl(const ElfMember& member, const Promise& promise, Findings& findings) {
+    if (promise.manylinux && member.elf.symbols.needs_fpectl)
+        findings.add("elf.fpectl", member.name, "a module for Pythons without fpectl", "PyFPE_jbuf");
 }
 
 bool is_under(std::string_view path, std::string_view prefix) {
@@ -110,6 +118,7 @@ void check_runtime(const ElfMember& member, const Promise& promise, const Provid
     if (promise.lowest_manylinux) check_versions(member, promise, provided, findings);
     check_libc_kind(member, promise, provided, findings);
     check_private_names(member, promise, provided, findings);
+    check_fpectl(member, promise, findings);
 }
 
 void check_needed(const ElfMember& member, const Promise& promise, const ProvidedLibraries& provided,

@@ -138,6 +138,12 @@ bool is_musllinux_library(std::string_view library) {
            library == "libz.so.1";
 }
 
+std::string newest_musllinux(const std::vector<std::string>& external_libraries, const std::string& machine) {
+    const bool has_libraries =
+        std::all_of(external_libraries.begin(), external_libraries.end(), is_musllinux_library);
+    return (has_libraries ? "musllinux_1_2_" : "linux_") + machine;
+}
+
 std::string oldest_manylinux(const VersionFloors& floors, const std::vector<std::string>& external_libraries,
                              const std::string& machine, int above_minor) {
     const auto* const first =

@@ -45,4 +45,9 @@ inline constexpr std::string_view floor_prefixes[] = {"GLIBC", "GLIBCXX",   "CXX
                                            const std::vector<std::string>& external_libraries,
                                            const std::string& machine, int above_minor = 0);
 
+// The musllinux tag that allows these libraries: musl's symbols have no versions, so only the image in which
+// the files were built shows that an older tag would do. "linux_<machine>" if none allows them.
+[[nodiscard]] std::string newest_musllinux(const std::vector<std::string>& external_libraries,
+                                           const std::string& machine);
+
 }  // namespace wheelyard::inspect

@@ -1,17 +1,27 @@
 #include "lib/inspect/truth/promise.hpp"
 
+#include "lib/inspect/elf/elf_identity.hpp"
 #include "lib/wheel/tags.hpp"
 
 namespace wheelyard::inspect {
+
+bool Promise::has_machine(std::string_view machine) const {
+    const auto promised = [this](std::string_view name) { return machines.count(std::string(name)) != 0; };
+    return promised(machine) || (machine == "armv7l" && (promised("armv6l") || promised("armv8l")));
+}
 
 Promise read_promise(const wheel::WheelFilename& filename) {
     Promise promise;
     for (const std::string& text : filename.platforms) {
         const wheel::Platform platform = wheel::parse_platform(text);
-        if (platform.kind == wheel::PlatformKind::any) promise.any = true;
-        if (platform.kind == wheel::PlatformKind::other) promise.other = true;
-        if (platform.kind == wheel::PlatformKind::any || platform.kind == wheel::PlatformKind::other)
+        if (platform.kind == wheel::PlatformKind::any) {
+            promise.any = true;
             continue;
+        }
+        if (platform.kind == wheel::PlatformKind::other || !is_known_machine(platform.machine)) {
+            promise.not_judged.push_back(text);
+            continue;
+        }
         promise.linux = true;
         promise.machines.insert(platform.machine);
         promise.musllinux = promise.musllinux || platform.kind == wheel::PlatformKind::musllinux;

@@ -6,54 +6,11 @@
 #include <set>
 
 #include "lib/base/text.hpp"
-#include "lib/inspect/truth/libraries.hpp"
+#include "lib/inspect/truth/module_suffix.hpp"
 #include "lib/wheel/tags.hpp"
 
 namespace wheelyard::inspect {
 namespace {
-
-// ".cpython-312-aarch64-linux-gnu.so": the EXT_SUFFIX of the only Python that imports the module (PEP 3149).
-struct Suffix {
-    std::string abi;       // "cp312", "cp313t", "pypy310_pp73", "abi3"
-    std::string platform;  // "aarch64-linux-gnu"; may be empty
-};
-std::optional<Suffix> suffix_of(std::string_view path) {
-    std::string_view file = base_name(path);
-    if (!file.ends_with(".so")) return std::nullopt;
-    file.remove_suffix(3);
-    const auto dot = file.rfind('.');
-    if (dot == std::string_view::npos) return std::nullopt;
-    const std::string_view part = file.substr(dot + 1);
-    if (part == "abi3" || part == "abi3t") return Suffix{std::string(part), {}};
-    constexpr std::string_view cpython = "cpython-", pypy = "pypy";
-    if (part.starts_with(cpython)) {
-        const std::string_view rest = part.substr(cpython.size());
-        const std::size_t dash = std::min(rest.find('-'), rest.size());
-        const std::string_view platform = dash < rest.size() ? rest.substr(dash + 1) : std::string_view();
-        return Suffix{"cp" + std::string(rest.substr(0, dash)), std::string(platform)};
-    }
-    if (part.starts_with(pypy) && part.find("-pp") != std::string_view::npos) {
-        const std::size_t second = part.find('-', part.find('-') + 1);
-        const std::string_view platform =
-            second == std::string_view::npos ? std::string_view() : part.substr(second + 1);
-        return Suffix{base::replace_all(part.substr(0, second), "-", "_"), std::string(platform)};
-    }
-    return std::nullopt;
-}
-
-// The machine of a suffix's platform, as in platform tags; empty if the mapping is unknown.
-std::string machine_of(std::string_view platform) {
-    struct Row {
-        std::string_view prefix, machine;
-    };
-    static constexpr Row rows[] = {
-        {"x86_64-linux", "x86_64"},          {"aarch64-linux", "aarch64"}, {"i386-linux", "i686"},
-        {"powerpc64le-linux", "ppc64le"},    {"s390x-linux", "s390x"},     {"riscv64-linux", "riscv64"},
-        {"loongarch64-linux", "loongarch64"}};
-    for (const Row& row : rows)
-        if (platform.starts_with(row.prefix)) return std::string(row.machine);
-    return {};
-}
 
 std::set<std::string> abis_of(const wheel::WheelFilename& filename) {
     std::set<std::string> abis;
@@ -73,7 +30,7 @@ bool is_free_threaded(std::string_view abi) {
 }
 
 // Checked only if every tag is for one specific Python: other wheels may contain modules for several.
-bool fits(const Suffix& suffix, const std::set<std::string>& abis) {
+bool fits(const ModuleSuffix& suffix, const std::set<std::string>& abis) {
     if (std::all_of(abis.begin(), abis.end(), is_free_threaded)) {
         if (suffix.abi == "abi3") return false;  // free-threaded Pythons do not import abi3 modules
     }
@@ -81,25 +38,30 @@ bool fits(const Suffix& suffix, const std::set<std::string>& abis) {
     return abis.count(suffix.abi) != 0 || abis.count(suffix.abi + "m") != 0;
 }
 
+// What a suffix must name for the tags; empty if it does.
+std::string wanted_platform(const ModuleSuffix& suffix, const Promise& promise) {
+    const std::string machine = suffix.machine();
+    if (!machine.empty() && !promise.machines.empty() && !promise.has_machine(machine))
+        return "a suffix for " + base::join({promise.machines.begin(), promise.machines.end()}, " or ");
+    const bool only_manylinux = promise.manylinux && !promise.musllinux && !promise.plain_linux;
+    const bool only_musllinux = promise.musllinux && !promise.manylinux && !promise.plain_linux;
+    if (only_manylinux && suffix.names_musl()) return "a suffix for glibc (gnu), or a musllinux tag";
+    if (only_musllinux && suffix.names_glibc()) return "a suffix for musl, or a manylinux tag";
+    return {};
+}
+
 void check_suffixes(const std::vector<ElfMember>& elves, const wheel::WheelFilename& filename,
-                    Findings& findings) {
+                    const Promise& promise, Findings& findings) {
     const std::set<std::string> abis = abis_of(filename);
-    std::set<std::string> machines;
-    bool only_manylinux = true;
-    for (const std::string& text : filename.platforms) {
-        const wheel::Platform platform = wheel::parse_platform(text);
-        if (!platform.machine.empty()) machines.insert(platform.machine);
-        only_manylinux = only_manylinux && platform.kind == wheel::PlatformKind::manylinux;
-    }
     std::set<std::string> pythons;
     for (const ElfMember& member : elves) {
-        const auto suffix = suffix_of(member.name);
+        const auto suffix = module_suffix(member.name);
         if (suffix && is_specific(suffix->abi)) pythons.insert(suffix->abi);
     }
     const bool stable = !abis.empty() && std::all_of(abis.begin(), abis.end(), is_stable);
     const std::string expected = base::join({abis.begin(), abis.end()}, " or ");
     for (const ElfMember& member : elves) {
-        const auto suffix = suffix_of(member.name);
+        const auto suffix = module_suffix(member.name);
         if (!suffix || member.elf.is_device) continue;
         // abi3 promises every later Python; modules for several Pythons in one wheel can satisfy that.
         const bool one_python_only = stable && pythons.size() == 1 && is_specific(suffix->abi);
@@ -107,13 +69,8 @@ void check_suffixes(const std::vector<ElfMember>& elves, const wheel::WheelFilen
             findings.add("elf.python_mismatch", member.name, expected, suffix->abi);
             continue;
         }
-        const std::string machine = machine_of(suffix->platform);
-        const bool other_machine = !machine.empty() && !machines.empty() && machines.count(machine) == 0;
-        const bool other_libc = only_manylinux && suffix->platform.ends_with("-musl");
-        if (other_machine || other_libc) {
-            findings.add("elf.python_mismatch", member.name,
-                         "a suffix for " + base::join(filename.platforms, " or "), suffix->platform);
-        }
+        if (const std::string wanted = wanted_platform(*suffix, promise); !wanted.empty())
+            findings.add("elf.python_mismatch", member.name, wanted, suffix->platform);
     }
 }
 
@@ -157,8 +114,8 @@ void check_stable_abi(const std::vector<ElfMember>& elves, const wheel::WheelFil
 }  // namespace
 
 void check_python_truth(const std::vector<ElfMember>& elves, const wheel::WheelFilename& filename,
-                        Findings& findings) {
-    check_suffixes(elves, filename, findings);
+                        const Promise& promise, Findings& findings) {
+    check_suffixes(elves, filename, promise, findings);
     check_stable_abi(elves, filename, findings);
 }
 

@@ -5,12 +5,13 @@
 #include <vector>
 
 #include "lib/inspect/truth/elf_member.hpp"
+#include "lib/inspect/truth/promise.hpp"
 #include "lib/inspect/verdict/findings.hpp"
 #include "lib/wheel/filename.hpp"
 
 namespace wheelyard::inspect {
 
 void check_python_truth(const std::vector<ElfMember>& elves, const wheel::WheelFilename& filename,
-                        Findings& findings);
+                        const Promise& promise, Findings& findings);
 
 }  // namespace wheelyard::inspect

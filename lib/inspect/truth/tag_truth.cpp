@@ -6,7 +6,6 @@
 #include "lib/inspect/elf/elf_identity.hpp"
 #include "lib/inspect/truth/gpu_truth.hpp"
 #include "lib/inspect/truth/library_truth.hpp"
-#include "lib/inspect/truth/promise.hpp"
 #include "lib/inspect/truth/python_truth.hpp"
 #include "lib/inspect/truth/torch_truth.hpp"
 
@@ -31,18 +30,13 @@ void check_presence(const std::vector<ElfMember>& elves, const Promise& promise,
     if (purelib) findings.add("tag.purelib_with_elf", host->name, "Root-Is-Purelib: false", "true");
 }
 
-// ELF has one number for all of 32-bit ARM; uname and platform tags have a name per generation.
-bool promises_machine(const Promise& promise, const std::string& machine) {
-    if (promise.machines.count(machine) != 0) return true;
-    return machine == "armv7l" &&
-           (promise.machines.count("armv6l") != 0 || promise.machines.count("armv8l") != 0);
-}
-
 void check_machine(const ElfMember& member, const Promise& promise, Findings& findings) {
-    if (!promise.linux || member.elf.kind == ElfKind::other) return;
+    if (!promise.linux) return;
+    // It may be for one of the tags that are not judged.
+    if (!promise.not_judged.empty() && !is_known_machine(member.elf.machine)) return;
     const std::vector<std::string> machines(promise.machines.begin(), promise.machines.end());
     const std::string expected = base::join(machines, " or ");
-    if (!promises_machine(promise, member.elf.machine)) {
+    if (!promise.has_machine(member.elf.machine)) {
         findings.add("elf.machine_mismatch", member.name, expected, member.elf.machine);
         return;
     }
@@ -70,9 +64,10 @@ void check_isa(const ElfMember& member, const Promise& promise, Findings& findin
 }  // namespace
 
 void check_tag_truth(const std::vector<ElfMember>& elves, const ProvidedLibraries& provided,
-                     const wheel::WheelFilename& filename, const Facts& facts, const Policy& policy,
-                     Findings& findings) {
-    const Promise promise = read_promise(filename);
+                     const wheel::WheelFilename& filename, const Promise& promise, const Facts& facts,
+                     const Policy& policy, Findings& findings) {
+    for (const std::string& tag : promise.not_judged)
+        findings.add("tag.not_judged", {}, {}, tag);
     if (promise.plain_linux && !promise.manylinux && !promise.musllinux)
         findings.add("tag.linux_only", {}, "a manylinux or musllinux tag",
                      base::join(filename.platforms, "."));
@@ -83,9 +78,9 @@ void check_tag_truth(const std::vector<ElfMember>& elves, const ProvidedLibrarie
         check_isa(member, promise, findings);
         check_runtime(member, promise, provided, findings);
         check_needed(member, promise, provided, findings);
-        check_search_paths(member, policy, findings);
+        if (promise.is_judged()) check_search_paths(member, policy, findings);
     }
-    check_python_truth(elves, filename, findings);
+    check_python_truth(elves, filename, promise, findings);
     check_torch_truth(elves, facts, findings);
     check_gpu_truth(elves, filename, facts, policy, findings);
 }

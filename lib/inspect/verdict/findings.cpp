@@ -35,8 +35,7 @@ const Rule& rule_of(std::string_view code) {
 void Findings::add(std::string_view code, std::string_view member, std::string_view expected,
                    std::string_view found) {
     const Rule& rule = rule_of(code);
-    const auto chosen = policy_.severities.find(code);
-    const Severity severity = chosen == policy_.severities.end() ? rule.severity : chosen->second;
+    const Severity severity = severity_under(policy_, code);
     if (severity != Severity::ignore) {
         keep(rule, severity, member, expected, found);
         return;

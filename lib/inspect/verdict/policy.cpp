@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "lib/base/check.hpp"
 #include "lib/base/text.hpp"
 
 namespace wheelyard::inspect {
@@ -9,9 +10,9 @@ namespace {
 
 // The codes that `manylinux-strict` rejects in addition: PEP 600 requires that a wheel runs everywhere.
 constexpr std::string_view strict_codes[] = {
-    "tag.linux_only",       "tag.platform_without_elf", "tag.purelib_with_elf",  "elf.malformed",
-    "elf.needed_unknown",   "elf.needed_external",      "elf.needs_libpython",   "elf.origin_escapes",
-    "elf.abi3_not_limited", "elf.isa_above_baseline",   "torch.requires_another"};
+    "tag.linux_only",       "tag.platform_without_elf", "tag.purelib_with_elf",   "elf.malformed",
+    "elf.needed_unknown",   "elf.needed_external",      "elf.needs_libpython",    "elf.origin_escapes",
+    "elf.abi3_not_limited", "elf.counts_as_data",       "elf.isa_above_baseline", "torch.requires_another"};
 
 Policy strict() {
     Policy policy;
@@ -40,6 +41,14 @@ std::string with_suggestion(std::string sentence, std::string_view word,
 }
 
 }  // namespace
+
+Severity severity_under(const Policy& policy, std::string_view code) {
+    const auto chosen = policy.severities.find(code);
+    if (chosen != policy.severities.end()) return chosen->second;
+    const Rule* rule = find_rule(code);
+    WHEELYARD_CHECK(rule != nullptr);
+    return rule->severity;
+}
 
 const std::vector<PolicyPreset>& policy_presets() {
     static const std::vector<PolicyPreset> presets = {

@@ -30,6 +30,9 @@ struct Policy {
     SizeLimits sizes = {};
 };
 
+// The severity of the rule `code` under the policy: the policy's, or the rule table's.
+[[nodiscard]] Severity severity_under(const Policy& policy, std::string_view code);
+
 struct PolicyPreset {
     std::string_view name;
     std::string_view what;

@@ -30,6 +30,11 @@ const std::vector<Rule>& rules() {
          "in its normal form.",
          wheel_format},
 
+        {"filename.variant", reject,
+         "The file name has a variant label, which this registry does not serve yet.",
+         "Build the wheel without variants: installers that do not know them reject its name.",
+         "PEP 825 (draft)"},
+
         // The ZIP structure.
         {"zip.no_end_record", reject, "The file is not a ZIP archive, or its end record is missing.", resend,
          zip_policy},
@@ -92,6 +97,9 @@ const std::vector<Rule>& rules() {
          "The .dist-info folder has another project name or version than the file name.",
          "Undo the renaming of the file, or rebuild: renaming the file does not rename the wheel.",
          wheel_format},
+        {"dist_info.variant", reject,
+         "The wheel has variant.json, but no variant label in its name: installers disagree on what it is.",
+         "Build the wheel without variants.", "PEP 825 (draft)"},
         {"dist_info.file_missing", reject, "METADATA, WHEEL or RECORD is missing.", rebuild, wheel_format},
         {"metadata.invalid", reject, "METADATA violates the core metadata specification.",
          "Correct the field in the project's metadata and rebuild.", core_metadata},
@@ -108,7 +116,12 @@ const std::vector<Rule>& rules() {
          "A Requires-Dist is not a valid requirement; pip refuses to install the wheel.",
          "Write name[extra] >=1.0; marker. Versions such as 2011k are not valid any more.",
          "dependency specifiers"},
-        {"metadata.license_invalid", reject, "License-Expression is not an SPDX license expression.",
+        {"metadata.marker_undefined", reject,
+         "A marker in Requires-Dist has a comparison that pip refuses to evaluate.",
+         "Use ~= and === with versions only, as in python_version ~= \"3.8\", and == with text.",
+         "dependency specifiers"},
+        {"metadata.license_invalid", reject,
+         "License-Expression is not an SPDX license expression, or names an unknown licence.",
          "Write for example MIT, or Apache-2.0 OR MIT; use LicenseRef-Name for a licence without an SPDX "
          "identifier.",
          "PEP 639"},
@@ -171,10 +184,21 @@ const std::vector<Rule>& rules() {
          "Run `auditwheel repair`, which uses the oldest manylinux tag that fits; `check --facts` shows it "
          "too.",
          "PEP 600"},
+        {"tag.not_judged", note,
+         "A platform tag is for a system or machine that this program does not judge: its compiled code is "
+         "not "
+         "compared with it.",
+         "Judge the wheel on such a system, for example with delocate or delvewheel.", tag_policy},
         {"elf.malformed", quarantine, "A file has the ELF signature but is malformed.",
          "Rebuild the file, or leave it out if it is test data.", "System V ABI"},
         {"elf.machine_mismatch", reject, "An ELF file is for another machine than the platform tag.",
          "The file was built with the wrong compiler, or the tag is wrong: check the named file.",
+         tag_policy},
+        {"elf.counts_as_data", warn,
+         "An ELF file is not judged as code: nothing suggests that it is loaded on the tag's platform.",
+         "If it is a program, give it permission to run; if it is a library, name it .so and build it for "
+         "the "
+         "tag's machine.",
          tag_policy},
         {"elf.system_mismatch", reject, "An ELF file is for another operating system than the platform tag.",
          "Build the file on Linux or leave it out: Linux's dynamic linkers reject it.",
@@ -193,12 +217,15 @@ const std::vector<Rule>& rules() {
          "Link the library statically, or include it with `auditwheel repair`: the symbol is internal to the "
          "library.",
          "PEP 600 and auditwheel's policies"},
+        {"elf.fpectl", reject,
+         "An ELF file was built for a Python with fpectl, which has another ABI than manylinux wheels.",
+         "Build it with a Python 3.7 or later, or one configured without --with-fpectl.", "PEP 513"},
         {"elf.libc_mismatch", reject, "An ELF file is linked to another C library than the tag requires.",
          "Build musllinux wheels on a musl system and manylinux wheels on a glibc system.", "PEP 656"},
         {"elf.python_mismatch", reject,
          "An extension module's file name is for another Python than the tags.",
          "The module is left over from another build, or the wheel was retagged: clean the build folder and "
-         "rebuild.",
+         "rebuild. Tag modules named for musl as musllinux.",
          tag_policy},
         {"elf.abi3_too_new", reject,
          "An abi3 module imports a symbol that the oldest Python of the tag does not have.",
@@ -217,7 +244,8 @@ const std::vector<Rule>& rules() {
          "An ELF file needs a library that neither the wheel nor the tag's policy provides.",
          "Include the library with `auditwheel repair`, or tag the wheel linux_*.", "PEP 513 and PEP 600"},
         {"elf.needed_external", ignore,
-         "An ELF file needs a CUDA, ROCm, MPI or torch library that the tag's policy does not provide.",
+         "An ELF file needs a CUDA, ROCm, OpenCL, Intel, MPI or torch library that the tag's policy does not "
+         "provide.",
          "Name the project that provides it in Requires-Dist (nvidia-cublas-cu12, torch), or tag the wheel "
          "linux_*.",
          "PEP 600"},

@@ -78,10 +78,12 @@ class CentralReader {
             given_up_ = true;
             return std::nullopt;
         }
-        if (disk != 0) findings_.add_final("zip.several_disks", member.name, "disk 0", quoted(disk));
+        if (disk != 0) findings_.add("zip.several_disks", member.name, "disk 0", quoted(disk));
         if (comment_bytes != 0)
             findings_.add("zip.comment", member.name, "nothing", quoted(comment_bytes) + " bytes");
         check_method(member, method);
+        constexpr std::uint32_t executable = 0111u << 16;
+        member.may_run = (attributes & executable) != 0;
         check_kind(member, made_by, attributes);
         apply_extra(member, extra);
         return member;
@@ -267,9 +269,9 @@ class LocalReader {
     bool given_up_ = false;
 };
 
-// Members must fill the file from offset 0 to the central directory without gaps (hidden bytes) and overlaps.
-void check_contiguous(const std::vector<Member>& members, std::uint64_t directory_offset,
-                      Findings& findings) {
+// Members must fill the file from its start to the central directory without gaps (hidden bytes) and overlaps.
+// If there is a known prefix, the rest must be filled.
+void check_contiguous(const std::vector<Member>& members, const ZipEnd& end, Findings& findings) {
     std::vector<const Member*> in_file;
     for (const Member& member : members) {
         if (member.data_offset != 0) in_file.push_back(&member);
@@ -278,23 +280,24 @@ void check_contiguous(const std::vector<Member>& members, std::uint64_t director
     std::sort(in_file.begin(), in_file.end(),
               [](const Member* a, const Member* b) { return a->header_offset < b->header_offset; });
     constexpr std::uint64_t max_descriptor = 24;  // signature, CRC-32, two sizes of eight bytes
-    std::uint64_t at = 0;
+    std::uint64_t at = end.prefix_bytes;
     bool after_descriptor = false;
     for (const Member* member : in_file) {
         const std::string found = "offset " + quoted(member->header_offset);
         if (after_descriptor && member->header_offset > at && member->header_offset - at <= max_descriptor) {
             // zip.data_descriptor reports this.
         } else if (member->header_offset > at) {
-            findings.add(at == 0 ? "zip.prefix" : "zip.gap", member->name, "offset " + quoted(at), found);
+            findings.add(at == end.prefix_bytes ? "zip.prefix" : "zip.gap", member->name,
+                         "offset " + quoted(at), found);
         } else if (member->header_offset < at) {
             findings.add_final("zip.overlap", member->name, "offset " + quoted(at), found);
         }
         at = std::max(at, member->data_offset + member->packed_bytes);
         after_descriptor = (member->flags & flag_descriptor) != 0;
     }
-    if (at < directory_offset && !(after_descriptor && directory_offset - at <= max_descriptor)) {
+    if (at < end.directory_offset && !(after_descriptor && end.directory_offset - at <= max_descriptor)) {
         findings.add("zip.gap", {}, "the central directory at " + quoted(at),
-                     "offset " + quoted(directory_offset));
+                     "offset " + quoted(end.directory_offset));
     }
 }
 
@@ -340,29 +343,27 @@ base::Result<std::optional<Frame>> read_frame(const base::Reader& bytes, Finding
 
     Frame frame;
     CentralReader central(directory, findings);
+    const std::string expected = quoted(end->members) + " entries, as in the end record";
     while (central.left() > 0) {
         auto member = central.next();
         if (central.given_up()) return std::nullopt;
-        if (!member || frame.members.size() == end->members) {
-            findings.add_final("zip.directory_invalid", {},
-                               quoted(end->members) + " entries, as in the end record",
+        if (!member || frame.members.size() == max_members) {
+            findings.add_final("zip.directory_invalid", {}, expected,
                                "something else after " + quoted(frame.members.size()) + " entries");
             return std::nullopt;
         }
+        member->header_offset += end->prefix_bytes;
         frame.members.push_back(std::move(*member));
     }
-    if (frame.members.size() != end->members) {
-        findings.add_final("zip.directory_invalid", {},
-                           quoted(end->members) + " entries, as in the end record",
-                           quoted(frame.members.size()));
-        return std::nullopt;
-    }
+    // Installers read the whole directory and ignore the count.
+    if (frame.members.size() != end->members)
+        findings.add("zip.directory_invalid", {}, expected, quoted(frame.members.size()));
     LocalReader local(bytes, end->directory_offset, findings);
     for (Member& member : frame.members) {
         WHEELYARD_TRY(local.read(member));
         if (local.given_up()) return std::nullopt;
     }
-    check_contiguous(frame.members, end->directory_offset, findings);
+    check_contiguous(frame.members, *end, findings);
     check_names_together(frame.members, findings);
     if (!check_sizes(frame, bytes.size(), sizes, findings)) return std::nullopt;
     return frame;

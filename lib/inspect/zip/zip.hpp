@@ -34,6 +34,7 @@ struct Member {
     Method method = Method::stored;
     std::uint16_t flags = 0;
     std::uint32_t time_and_date = 0;
+    bool may_run = false;  // an executable bit in its Unix mode
     bool readable = true;  // false: encrypted, unknown method, or outside the file
     [[nodiscard]] bool is_directory() const { return name.ends_with('/'); }
 };

@@ -58,7 +58,7 @@ base::Result<std::optional<EndRecord>> find_end(const base::Reader& bytes, Findi
         const std::uint64_t comment = base::ByteCursor(std::string_view(text).substr(20)).u16();
         const std::string found =
             std::to_string(after) + " bytes after the end record at " + std::to_string(end.offset);
-        findings.add_final(comment == after ? "zip.comment" : "zip.trailing_bytes", {}, "nothing", found);
+        findings.add(comment == after ? "zip.comment" : "zip.trailing_bytes", {}, "nothing", found);
     }
     base::ByteCursor cursor(std::string_view(text).substr(4));
     end.disk_fields = cursor.u32();
@@ -81,15 +81,19 @@ base::Result<std::optional<ZipEnd>> read_zip64(const base::Reader& bytes, const 
     const std::uint32_t disk = at.u32();
     const std::uint64_t offset = at.u64();
     const std::uint32_t disks = at.u32();
-    if (disk != 0 || disks > 1 || locator_offset < zip64_end_bytes ||
-        offset != locator_offset - zip64_end_bytes) {
-        findings.add_final("zip.zip64_invalid", {}, "the ZIP64 end record in the 56 bytes before its locator",
-                           "offset " + std::to_string(offset));
+    constexpr std::string_view expected = "the ZIP64 end record in the 56 bytes before its locator";
+    const std::string found = "offset " + std::to_string(offset);
+    std::string text;
+    if (disk == 0 && disks <= 1 && locator_offset >= zip64_end_bytes) {
+        WHEELYARD_ASSIGN(text, read(bytes, locator_offset - zip64_end_bytes, zip64_end_bytes));
+    }
+    if (!text.starts_with(zip64_end_signature)) {
+        findings.add_final("zip.zip64_invalid", {}, expected, found);
         return std::nullopt;
     }
-    WHEELYARD_ASSIGN(const std::string text, read(bytes, offset, zip64_end_bytes));
+    if (offset != locator_offset - zip64_end_bytes) findings.add("zip.zip64_invalid", {}, expected, found);
     base::ByteCursor record(text);
-    const bool signed_right = record.text(4) == zip64_end_signature;
+    record.skip(4);  // signature
     const std::uint64_t rest_bytes = record.u64();
     record.skip(4);  // versions
     const std::uint64_t disk_fields = record.u64();
@@ -98,14 +102,11 @@ base::Result<std::optional<ZipEnd>> read_zip64(const base::Reader& bytes, const 
     wide.members = record.u64();
     wide.directory_bytes = record.u64();
     wide.directory_offset = record.u64();
-    if (!signed_right || rest_bytes != zip64_end_bytes - 12 || disk_fields != 0 ||
-        members_here != wide.members || !agrees(end.members, wide.members, 0xffff) ||
-        !agrees(end.members_here, wide.members, 0xffff) ||
+    if (rest_bytes != zip64_end_bytes - 12 || disk_fields != 0 || members_here != wide.members ||
+        !agrees(end.members, wide.members, 0xffff) || !agrees(end.members_here, wide.members, 0xffff) ||
         !agrees(end.directory_bytes, wide.directory_bytes, 0xffffffff) ||
         !agrees(end.directory_offset, wide.directory_offset, 0xffffffff)) {
-        findings.add_final("zip.zip64_invalid", {}, "a ZIP64 end record that agrees with the end record",
-                           "offset " + std::to_string(offset));
-        return std::nullopt;
+        findings.add("zip.zip64_invalid", {}, "a ZIP64 end record that agrees with the end record", found);
     }
     return wide;
 }
@@ -115,10 +116,8 @@ base::Result<std::optional<ZipEnd>> read_zip64(const base::Reader& bytes, const 
 base::Result<std::optional<ZipEnd>> read_zip_end(const base::Reader& bytes, Findings& findings) {
     WHEELYARD_ASSIGN(const auto end, find_end(bytes, findings));
     if (!end) return std::nullopt;
-    if (end->disk_fields != 0 || end->members_here != end->members) {
-        findings.add_final("zip.several_disks", {}, "one disk", "");
-        return std::nullopt;
-    }
+    if (end->disk_fields != 0 || end->members_here != end->members)
+        findings.add("zip.several_disks", {}, "one disk", "");
     ZipEnd result{end->members, end->directory_offset, end->directory_bytes};
     std::uint64_t records_offset = end->offset;
     bool zip64 = false;
@@ -133,8 +132,8 @@ base::Result<std::optional<ZipEnd>> read_zip_end(const base::Reader& bytes, Find
             zip64 = true;
         }
     }
-    if (!zip64 && (end->members == 0xffff || end->directory_bytes == 0xffffffff ||
-                   end->directory_offset == 0xffffffff)) {
+    // 65,535 members fit the end record: Python's zipfile writes ZIP64 records only above that number.
+    if (!zip64 && (end->directory_bytes == 0xffffffff || end->directory_offset == 0xffffffff)) {
         findings.add_final("zip.zip64_invalid", {}, "a ZIP64 locator, which the end record requires", "none");
         return std::nullopt;
     }
@@ -144,9 +143,14 @@ base::Result<std::optional<ZipEnd>> read_zip_end(const base::Reader& bytes, Find
                              result.directory_offset < records_offset - result.directory_bytes;
         const std::string found = "offset " + std::to_string(result.directory_offset) + ", " +
                                   std::to_string(result.directory_bytes) + " bytes";
-        findings.add_final(shifted ? "zip.prefix" : "zip.truncated", {},
-                           "a central directory that ends at " + std::to_string(records_offset), found);
-        return std::nullopt;
+        const std::string expected = "a central directory that ends at " + std::to_string(records_offset);
+        if (!shifted) {
+            findings.add_final("zip.truncated", {}, expected, found);
+            return std::nullopt;
+        }
+        findings.add("zip.prefix", {}, expected, found);
+        result.prefix_bytes = records_offset - result.directory_bytes - result.directory_offset;
+        result.directory_offset += result.prefix_bytes;
     }
     return result;
 }

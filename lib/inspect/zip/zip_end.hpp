@@ -14,9 +14,11 @@ struct ZipEnd {
     std::uint64_t members = 0;
     std::uint64_t directory_offset = 0;
     std::uint64_t directory_bytes = 0;
+    std::uint64_t prefix_bytes = 0;  // before the archive: added to every offset that it stores
 };
 
-// Verifies that the central directory ends where the end records begin and that all records agree.
+// Verifies that the central directory ends where the end records begin and that all records agree. nullopt: it
+// cannot be found; a final finding says why.
 [[nodiscard]] base::Result<std::optional<ZipEnd>> read_zip_end(const base::Reader& bytes, Findings& findings);
 
 }  // namespace wheelyard::inspect

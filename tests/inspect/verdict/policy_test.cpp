@@ -3,11 +3,14 @@
 
 #include <doctest/doctest.h>
 
+#include "lib/base/encoding.hpp"
+#include "lib/wheel/record.hpp"
 #include "tests/inspect/sample.hpp"
 
 using namespace wheelyard;
 using namespace wheelyard::inspect_test;
 using inspect::Severity;
+using test_support::ZipLayout;
 
 namespace {
 
@@ -17,6 +20,87 @@ inspect::InspectOptions with_preset(std::string_view name) {
     REQUIRE(policy);
     options.policy = std::move(*policy);
     return options;
+}
+
+// The forms of real wheels that pip installs and that violate the format; stand-ins for the named ones.
+struct Published {
+    std::string_view code;  // of the finding
+    std::string_view like;
+    std::function<Wheel()> build;
+};
+
+std::function<Wheel()> published(std::function<void(WheelWriter&)> edit) {
+    return [edit] {
+        WheelWriter wheel = valid_wheel();
+        edit(wheel);
+        return pack(wheel);
+    };
+}
+
+// The digests of RECORD in hexadecimal.
+std::string hex_record(const WheelWriter& wheel) {
+    std::string text;
+    for (const auto& entry : wheel.entries()) {
+        if (!entry.name.ends_with("/RECORD")) continue;
+        const auto rows = wheel::parse_record(entry.data);
+        REQUIRE(rows);
+        for (const auto& row : *rows) {
+            const bool has_hash = !row.algorithm.empty();
+            text +=
+                row.path + "," + (has_hash ? row.algorithm + "=" + base::encode_hex(row.digest) : "") + ",";
+            text += (row.size ? std::to_string(*row.size) : "") + "\n";
+        }
+    }
+    return text;
+}
+
+std::vector<Published> published_wheels() {
+    const auto line = [](std::string text) {
+        return published([text](WheelWriter& w) { w.metadata_line(text); });
+    };
+    return {
+        {"record.invalid", "gmsh 4.11.1 and 4.15.2",
+         published([](WheelWriter& w) { w.replace("RECORD", hex_record(w)); })},
+        {"record.invalid", "a row with more fields",
+         published([](WheelWriter& w) { w.record_row("six.pyc"); })},
+        {"wheel_info.invalid", "catboost 0.24 and 1.0.6",
+         published([](WheelWriter& w) { w.replace("WHEEL", "Wheel-Version: 1.0\nGenerator: bld\n"); })},
+        {"wheel_info.invalid", "an unreadable tag", published([](WheelWriter& w) {
+             w.replace("WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\nTag: py3\n");
+         })},
+        {"zip.comment", "orjson 3.3.1 and procmaps 0.5.0, by maturin 0.9",
+         published([](WheelWriter& w) { w.layout({.comment = "zip-rs"}); })},
+        {"zip.trailing_bytes", "appended bytes",
+         published([](WheelWriter& w) { w.layout({.suffix = std::string("\0\0\0\0", 4)}); })},
+        {"zip.prefix", "a self-extracting archive",
+         published([](WheelWriter& w) { w.layout({.prefix = "#!/bin/sh\n"}); })},
+        {"zip.prefix", "the same with ZIP64",
+         published([](WheelWriter& w) { w.layout({.prefix = "#!/bin/sh\n", .zip64 = true}); })},
+        {"zip.directory_invalid", "a wrong count of members", published([](WheelWriter& w) {
+             ZipLayout layout;
+             layout.edit_end = [](std::string& end) { end[8] = end[10] = 3; };
+             w.layout(layout);
+         })},
+        {"zip.several_disks", "the number of a disk", published([](WheelWriter& w) {
+             ZipLayout layout;
+             layout.edit_end = [](std::string& end) { end[4] = 1; };
+             w.layout(layout);
+         })},
+        {"metadata.invalid", "Requires-Python that older pips took", line("Requires-Python: >=3.6.*")},
+        {"metadata.invalid", "a field twice", line("Summary: a\nSummary: b")},
+        {"metadata.invalid", "an unknown dynamic field", line("Dynamic: banana")},
+        {"metadata.invalid", "a line that is no header", line("see the manual")},
+        {"metadata.invalid", "a newer Metadata-Version",
+         published([](WheelWriter& w) { w.wrong_metadata_version_header("3.0"); })},
+        {"filename.not_normalized", "MarkupSafe 3.0.2",
+         [] {
+             WheelWriter wheel("Six", "1.16.0");
+             wheel.add("six.py", "1");
+             Wheel packed = pack(wheel);
+             packed.filename = "Six-1.16.0-py3-none-any.whl";
+             return packed;
+         }},
+    };
 }
 
 }  // namespace
@@ -53,6 +137,35 @@ TEST_CASE("the index's preset decides whether a wheel is accepted, quarantined o
         CAPTURE(row.preset);
         CHECK(checked(row.wheel(), with_preset(row.preset)).outcome() == row.outcome);
     }
+}
+
+TEST_CASE("a mirror refuses nothing that pip installs: each finding becomes a warning") {
+    for (const Published& row : published_wheels()) {
+        CAPTURE(row.like);
+        const Wheel wheel = row.build();
+        CHECK(checked(wheel).outcome() == "refused");
+        const auto mirrored = checked(wheel, with_preset("mirror"));
+        CHECK(mirrored.outcome() == "accepted");
+        bool found = false;
+        for (const auto& verdict : mirrored.verdicts) {
+            CAPTURE(verdict.text());
+            CHECK(verdict.severity <= Severity::warn);
+            found = found || verdict.code == row.code;
+        }
+        CHECK(found);
+        CHECK_FALSE(mirrored.metadata_bytes.empty());
+        CHECK(mirrored.metadata.version.text() == "1.16.0");
+    }
+}
+
+TEST_CASE("a hexadecimal digest in RECORD is compared all the same") {
+    WheelWriter wheel = valid_wheel();
+    wheel.wrong_record_hash("six.py");
+    wheel.replace("RECORD", hex_record(wheel));
+    bool found = false;
+    for (const auto& verdict : checked(pack(wheel), with_preset("mirror")).verdicts)
+        found = found || (verdict.code == "record.hash_mismatch" && verdict.member == "six.py");
+    CHECK(found);
 }
 
 TEST_CASE("an ignored finding is not reported; a quarantined wheel is neither accepted nor refused") {

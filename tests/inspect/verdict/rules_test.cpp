@@ -78,6 +78,7 @@ std::vector<Sample> filename_samples() {
     return {
         {"filename.invalid", called("six.whl")},
         {"filename.not_normalized", called("Six-1.16.0-py3-none-any.whl")},
+        {"filename.variant", called("six-1.16.0-py3-none-any-x8664v3.whl")},
     };
 }
 
@@ -133,9 +134,9 @@ std::vector<Sample> frame_samples() {
 
 std::vector<Sample> name_samples() {
     return {
-        {"zip.name_encoding", named("six_data/\xff\xfe"), {"record.invalid"}},
+        {"zip.name_encoding", named("six_data/\xff\xfe"), {"record.invalid", "record.unlisted"}},
         {"zip.name_encoding", named("six_data/\xc3\xbc")},  // UTF-8, but flag bit 11 is not set
-        {"zip.name_control", named("six_data/a\x1b[2Jb"), {"record.invalid"}},
+        {"zip.name_control", named("six_data/a\x1b[2Jb"), {"record.invalid", "record.unlisted"}},
         {"zip.name_path", named("/etc/passwd")},
         {"zip.name_path", named("../up.py")},
         {"zip.name_path", named("six_data/./x")},
@@ -161,10 +162,14 @@ std::vector<Sample> dist_info_samples() {
          defective([](WheelWriter& w) { w.dist_info_name("six-1.17.dist-info"); })},
         {"dist_info.name_mismatch",
          defective([](WheelWriter& w) { w.dist_info_name("six-1.16.0.DIST-INFO"); })},
+        {"dist_info.variant", defective([](WheelWriter& w) { w.dist_info("variant.json", "{}"); })},
         {"dist_info.file_missing",
          defective([](WheelWriter& w) { w.leave_out("WHEEL"); }),
          {"record.member_missing"}},
         {"metadata.invalid", defective([](WheelWriter& w) { w.replace("METADATA", "Name: six\n"); })},
+        {"metadata.invalid", defective([](WheelWriter& w) { w.wrong_metadata_version_header("9.0"); })},
+        {"metadata.invalid", defective([](WheelWriter& w) { w.metadata_line("Requires-Python: >=3.6.*"); })},
+        {"metadata.invalid", defective([](WheelWriter& w) { w.metadata_line("no header"); })},
         {"metadata.name_mismatch", defective([](WheelWriter& w) { w.wrong_metadata_name("seven"); })},
         {"metadata.version_mismatch",
          defective([](WheelWriter& w) { w.wrong_metadata_version("1.16.0+cu126"); })},
@@ -175,8 +180,16 @@ std::vector<Sample> dist_info_samples() {
          defective([](WheelWriter& w) { w.metadata_line("Requires-Dist: pytz (>=2011k)"); })},
         {"metadata.requirement_invalid",
          defective([](WheelWriter& w) { w.metadata_line("Requires-Dist: numpy; python_version >"); })},
+        {"metadata.marker_undefined",
+         defective([](WheelWriter& w) { w.metadata_line("Requires-Dist: numpy; os_name ~= 'posix'"); })},
+        {"metadata.license_invalid", defective([](WheelWriter& w) {
+             w.wrong_metadata_version_header("2.4").metadata_line("License-Expression: NOPE-1.0");
+         })},
         {"metadata.license_invalid", defective([](WheelWriter& w) {
              w.wrong_metadata_version_header("2.4").metadata_line("License-Expression: MIT OR");
+         })},
+        {"metadata.import_invalid", defective([](WheelWriter& w) {
+             w.wrong_metadata_version_header("2.5").metadata_line("Import-Name: class");
          })},
         {"metadata.import_invalid", defective([](WheelWriter& w) {
              w.wrong_metadata_version_header("2.5").metadata_line("Import-Name: 1six");
@@ -193,6 +206,10 @@ std::vector<Sample> dist_info_samples() {
         {"metadata.content_type_invalid",
          defective([](WheelWriter& w) { w.metadata_line("Description-Content-Type: text/html"); })},
         {"wheel_info.invalid", defective([](WheelWriter& w) { w.replace("WHEEL", "no header at all"); })},
+        {"wheel_info.invalid", defective([](WheelWriter& w) { w.replace("WHEEL", "Wheel-Version: 1.0\n"); })},
+        {"wheel_info.invalid", defective([](WheelWriter& w) {
+             w.replace("WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: maybe\nTag: py3-none-any\n");
+         })},
         {"wheel_info.tags_differ", defective([](WheelWriter& w) { w.wrong_wheel_tags({"py2-none-any"}); })},
         {"wheel_info.tags_differ", defective([](WheelWriter& w) {
              w.wrong_wheel_tags({"py3-none-any", "py2-none-any"});
@@ -212,7 +229,16 @@ std::vector<Sample> dist_info_samples() {
 
 std::vector<Sample> record_samples() {
     return {
-        {"record.invalid", defective([](WheelWriter& w) { w.replace("RECORD", "\"six.py,sha256=x,1\n"); })},
+        {"record.invalid",
+         defective([](WheelWriter& w) { w.replace("RECORD", "\"six.py,sha256=x,1\n"); }),
+         {"record.unlisted"}},
+        {"record.invalid", defective([](WheelWriter& w) { w.record_row("six.py"); }), {"record.duplicate"}},
+        {"record.invalid",
+         defective([](WheelWriter& w) { w.record_row("six.py,crc32=AAAA,"); }),
+         {"record.duplicate"}},
+        {"record.invalid",
+         defective([](WheelWriter& w) { w.record_row("six.py,,many"); }),
+         {"record.duplicate"}},
         {"record.hash_mismatch", defective([](WheelWriter& w) { w.wrong_record_hash("six.py"); })},
         {"record.hash_mismatch", defective([](WheelWriter& w) {
              w.record_algorithm("six.py", "sha512").wrong_record_hash("six.py");
@@ -229,6 +255,7 @@ std::vector<Sample> record_samples() {
 
 std::vector<Sample> tag_samples() {
     const ElfImage x86_64;
+    const ElfImage armv7l = {.machine = 40, .bits = 32, .flags = 0x5000400, .needed = {}};
     const ElfImage new_glibc = {.versions = {{"libc.so.6", {"GLIBC_2.2.5", "GLIBC_2.34"}}}};
     const ElfImage musl = {.needed = {"libc.musl-x86_64.so.1"}};
     const std::string sm_80 = test_support::write_fatbin({{2, 80}}),
@@ -248,6 +275,10 @@ std::vector<Sample> tag_samples() {
         {"elf.malformed", with_elf(linux_311, {.sizeless_sections = true})},
         {"elf.malformed",
          with_elf(linux_311, {.exports = {"f"}, .gnu_hash = false, .hashed_symbols = 0xffffffff})},
+        {"tag.not_judged", with_elf("cp311-cp311-linux_mips64", {.machine = 8})},
+        {"elf.counts_as_data",
+         with_elf(linux_311, x86_64, "six/_six.so", "1.16.0",
+                  [](WheelWriter& w) { w.add("six/plugin/libdevice.so", write_elf({.machine = 183})); })},
         {"elf.machine_mismatch", with_elf("cp311-cp311-linux_aarch64", x86_64)},
         {"elf.machine_mismatch", with_elf(linux_311, {.machine = 3, .bits = 32})},
         {"elf.machine_mismatch",
@@ -270,12 +301,20 @@ std::vector<Sample> tag_samples() {
          with_elf("cp311-cp311-manylinux_2_35_x86_64",
                   {.versions = {{"libc.so.6", {"GLIBC_2.17", "GLIBC_ABI_DT_RELR"}}}})},
         {"elf.libc_mismatch", with_elf("cp311-cp311-musllinux_1_2_x86_64", x86_64)},
+        {"elf.libc_mismatch", with_elf("cp311-cp311-musllinux_1_2_x86_64",
+                                       {.needed = {"libc.so"}, .versions = {{"libc.so", {"LIBC_N"}}}})},
         {"elf.libc_mismatch", with_elf("cp311-cp311-manylinux_2_28_x86_64", musl)},
         {"elf.python_mismatch", with_elf(linux_311, x86_64, "six/_six.cpython-312-x86_64-linux-gnu.so")},
         {"elf.python_mismatch", with_elf(linux_311, x86_64, "six/_six.pypy310-pp73-x86_64-linux-gnu.so")},
         {"elf.python_mismatch", with_elf(linux_311, x86_64, "six/_six.cpython-311-aarch64-linux-gnu.so")},
         {"elf.python_mismatch",
          with_elf("cp311-cp311-manylinux_2_28_x86_64", x86_64, "six/_six.cpython-311-x86_64-linux-musl.so")},
+        {"elf.python_mismatch", with_elf("cp312-cp312-manylinux_2_31_armv7l", armv7l,
+                                         "six/_six.cpython-312-arm-linux-musleabihf.so")},
+        {"elf.python_mismatch",
+         with_elf("cp312-cp312-musllinux_1_2_x86_64", musl, "six/_six.cpython-312-x86_64-linux-gnu.so")},
+        {"elf.python_mismatch", with_elf("cp312-cp312-linux_aarch64", {.machine = 183},
+                                         "six/_six.cpython-312-arm-linux-gnueabihf.so")},
         {"elf.python_mismatch", with_elf("cp313-cp313t-linux_x86_64", x86_64, "six/_six.abi3.so")},
         {"elf.python_mismatch",
          with_elf("cp39-abi3-linux_x86_64", x86_64, "six/_six.cpython-39-x86_64-linux-gnu.so")},
@@ -342,6 +381,9 @@ std::vector<Sample> library_samples() {
                                         [](WheelWriter& w) { w.add("six/libgomp.so.1", "no library"); })},
         {"elf.needed_external", with_elf(many_28, {.needed = {"libc.so.6", "libcudart.so.12"}})},
         {"elf.needed_external", with_elf(many_28, {.needed = {"libc.so.6", "libmpi.so.40"}})},
+        {"elf.needed_external", with_elf(many_28, {.needed = {"libc.so.6", "libOpenCL.so.1"}})},
+        {"elf.needed_external", with_elf(many_28, {.needed = {"libc.so.6", "libiomp5.so"}})},
+        {"elf.fpectl", with_elf("cp27-cp27mu-manylinux1_x86_64", {.imports = {"PyFPE_jbuf"}})},
         {"elf.needs_libpython", with_elf(many_28, {.needed = {"libpython3.11.so.1.0"}})},
         {"elf.abi3_too_new", with_elf(abi3, importing("PyType_GetTypeDataSize"), "six/_six.abi3.so")},
         {"elf.abi3_not_limited", with_elf(abi3, importing("_PyDict_NewPresized"), "six/_six.abi3.so")},
@@ -451,6 +493,13 @@ TEST_CASE("a policy can change a rule's severity, but cannot accept a wheel that
               .accepted());
     CHECK_FALSE(checked({valid_wheel().truncated(30), valid_wheel().filename()}, lenient).accepted());
     CHECK_FALSE(checked(defective([](WheelWriter& w) { w.leave_out("METADATA"); })(), lenient).accepted());
+    CHECK(checked(defective([](WheelWriter& w) { w.leave_out("WHEEL"); })(), lenient).accepted());
+    CHECK(checked(defective([](WheelWriter& w) { w.leave_out("RECORD"); })(), lenient).accepted());
+    CHECK_FALSE(checked(called("six-1.16.0-py3-none-any-x8664v3.whl")(), lenient).accepted());
+    CHECK_FALSE(
+        checked(defective([](WheelWriter& w) { w.wrong_metadata_name("seven"); })(), lenient).accepted());
+    CHECK_FALSE(
+        checked(defective([](WheelWriter& w) { w.wrong_metadata_version("1.17"); })(), lenient).accepted());
 
     inspect::InspectOptions strict;
     strict.policy.severities["zip.name_case"] = inspect::Severity::reject;

@@ -73,6 +73,18 @@ TEST_CASE("ZIP64 is accepted if all copies of its values agree") {
     }));
 }
 
+TEST_CASE("65,535 members are accepted as Python's zipfile writes them, without ZIP64 records") {
+    constexpr std::size_t members = 65'535;
+    WheelWriter wheel("six", "1.16.0");
+    constexpr std::size_t dist_info_members = 3;
+    for (std::size_t i = dist_info_members; i < members; ++i)
+        wheel.add(std::to_string(i), "");
+    const std::string bytes = wheel.bytes();
+    // The count in the end record is the highest that it can have.
+    REQUIRE(bytes.substr(bytes.size() - 12, 2) == "\xff\xff");
+    CHECK(verdicts_of(bytes).empty());
+}
+
 TEST_CASE("ZIP64 values that contradict the 32-bit values are rejected") {
     struct Row {
         std::string_view what;

@@ -53,6 +53,17 @@ TEST_CASE("a wheel is named by its file name, with its hash behind it or without
         CHECK_FALSE(parse_wheel_choice(wrong).has_value());
 }
 
+TEST_CASE("an import into a mirror takes names that are not in normal form") {
+    const std::string name = "MarkupSafe-3.0.2-cp312-cp312-manylinux_2_17_x86_64.whl";
+    const auto refused = parse_wheel_choice(name);
+    REQUIRE_FALSE(refused.has_value());
+    CHECK(refused.error().code == "upload.name_not_normalized");
+    const auto taken = parse_wheel_choice(name, inspect::make_preset("mirror").value());
+    REQUIRE(taken.has_value());
+    CHECK(taken->filename == name);
+    CHECK(taken->name.project == "markupsafe");
+}
+
 TEST_CASE("a page's hash counts where nobody on the way can have changed it") {
     for (const char* good :
          {"https://wheels.example.org/main/simple/", "http://127.0.0.1:8080/main/simple/",

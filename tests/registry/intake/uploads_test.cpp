@@ -14,6 +14,7 @@
 #include "lib/base/encoding.hpp"
 #include "lib/base/file.hpp"
 #include "lib/base/limits.hpp"
+#include "lib/inspect/limits.hpp"
 #include "lib/wheel/metadata.hpp"
 #include "registry/catalog/sqlite.hpp"
 #include "registry/intake/limits.hpp"
@@ -71,8 +72,8 @@ TEST_CASE("the longest name that can be published is stored letter by letter") {
     RegistryFixture registry;
     const std::string frame = "six-1.16.0+-py2.py3-none-any.whl";
     const WheelWriter wheel =
-        six("1.16.0+" + std::string(registry::max_wheel_filename_bytes - frame.size(), 'a'));
-    REQUIRE(wheel.filename().size() == registry::max_wheel_filename_bytes);
+        six("1.16.0+" + std::string(inspect::max_wheel_filename_bytes - frame.size(), 'a'));
+    REQUIRE(wheel.filename().size() == inspect::max_wheel_filename_bytes);
     const Answer answer = registry.send(Form::of(wheel));
     REQUIRE_MESSAGE(answer.status == 200, answer.detail);
     CHECK(answer.done.filename == wheel.filename());
@@ -247,6 +248,24 @@ TEST_CASE("every refusal about form or file has its status and code, and leaves 
         CHECK(registry.cli.last_serial().value() == 0);
     }
     CHECK(registry.send(Form::of(six())).status == 200);
+}
+
+TEST_CASE("an index for mirrors takes what `check --policy mirror` accepts") {
+    RegistryFixture registry;
+    WheelWriter wheel("Six", "1.16.0");
+    wheel.add("six.py", "1").tag("py2.py3-none-any").dist_info_name("Six-1.16.0.dist-info");
+    wheel.replace("WHEEL", "Wheel-Version: 1.0\n").layout({.comment = "zip-rs"});
+    Form form = Form::of(wheel);
+    form.set("metadata_version", "2.0");
+    form.filename = "Six-1.16.0-py2.py3-none-any.whl";
+    CHECK(registry.send(form).code == "upload.name_not_normalized");
+    registry.config.indexes.front().policy = inspect::make_preset("mirror").value();
+    const Answer answer = registry.send(form);
+    REQUIRE_MESSAGE(answer.status == 200, answer.detail);
+    const auto row = registry.cli.file("main", form.filename).value();
+    REQUIRE(row.has_value());
+    CHECK(row->project == "six");
+    CHECK(row->state == catalog::FileState::active);
 }
 
 TEST_CASE("a wheel that lies is refused with the rule's code, and leaves nothing") {

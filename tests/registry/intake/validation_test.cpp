@@ -72,6 +72,7 @@ TEST_CASE("every field that is wrong by itself has its status and code") {
         {{{"pyversion", std::nullopt}}, 200, ""},
         {{{"metadata_version", std::nullopt}}, 200, ""},
         {{{"metadata_version", "2.6"}}, 200, ""},
+        {{{"metadata_version", "2.0"}}, 200, ""},
         {{{"sha256_digest", std::nullopt}, {"md5_digest", std::string(32, '0')}}, 200, ""},
         {{{"sha256_digest", std::nullopt}, {"blake2_256_digest", std::string(64, 'F')}}, 200, ""},
         {{{":action", std::nullopt}}, 400, "upload.no_action"},
@@ -140,6 +141,19 @@ TEST_CASE("a name that is not normalised is answered with the right one") {
     REQUIRE_FALSE(checked.has_value());
     CHECK(checked.error().title.find("ruamel_yaml-0.18.6.post1-1-cp312-cp312-linux_x86_64.whl") !=
           std::string::npos);
+}
+
+TEST_CASE("a mirror takes names that are not in normal form, as the inspection does") {
+    const auto mirror = inspect::make_preset("mirror");
+    REQUIRE(mirror);
+    const std::string markupsafe = "MarkupSafe-3.0.2-cp312-cp312-manylinux_2_17_x86_64.whl";
+    CHECK(code_of(registry::check_filename(markupsafe)) == "upload.name_not_normalized");
+    const auto taken = registry::check_filename(markupsafe, *mirror);
+    REQUIRE(taken);
+    CHECK(taken->project == "markupsafe");
+    CHECK(code_of(registry::check_filename("../" + markupsafe, *mirror)) == "upload.bad_filename");
+    CHECK(code_of(registry::check_filename("six-1.16.0-py3-none-any-x8664v3.whl", *mirror)) ==
+          "filename.variant");
 }
 
 TEST_CASE("the form must be about the file that it carries") {
@@ -226,14 +240,15 @@ TEST_CASE("no policy publishes a wheel about another project, or without METADAT
         everything.severities.emplace(rule.code, inspect::Severity::note);
     WheelWriter other = six();
     other.wrong_metadata_name("seven");
-    CHECK(code_of(registry::check_inspection(inspection_of(other, everything))) == "upload.metadata_differs");
+    CHECK(code_of(registry::check_inspection(inspection_of(other, everything))) == "metadata.name_mismatch");
     WheelWriter newer = six();
     newer.wrong_metadata_version("1.17.0");
-    CHECK(code_of(registry::check_inspection(inspection_of(newer, everything))) == "upload.metadata_differs");
-    inspect::Inspection without = inspection_of(six());
-    without.metadata = {};
-    without.metadata_bytes.clear();
-    CHECK(code_of(registry::check_inspection(without)) == "upload.no_metadata");
+    CHECK(code_of(registry::check_inspection(inspection_of(newer, everything))) ==
+          "metadata.version_mismatch");
+    WheelWriter without = six();
+    without.leave_out("METADATA");
+    CHECK(code_of(registry::check_inspection(inspection_of(without, everything))) ==
+          "dist_info.file_missing");
 }
 
 TEST_CASE("a wheel that is only quarantined passes, with its reason; one that is refused as well does not") {

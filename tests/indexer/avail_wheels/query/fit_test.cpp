@@ -54,6 +54,8 @@ TEST_CASE("checks run in order, and the first failure is reported") {
              Case{"a-1-cp311-cp311-manylinux_2_38_x86_64.whl", "", "no glibc"},
              Case{"a-1-cp311-cp311-manylinux_2_17_x86_64.manylinux_2_38_x86_64.whl", "", "yes"},
              Case{"a-1-cp311-cp311-musllinux_1_2_x86_64.whl", "", "no libc"},
+             Case{"six-1.17.0-py2.py3-none-any-x8664v3.whl", "", "no variant"},
+             Case{"torch-2.4.0-1-cp311-cp311-linux_x86_64-cu126.whl", "", "no variant"},
              Case{x86, R"({"symbol_floors":{"GLIBC":"2.38"}})", "no glibc"},
              Case{x86, R"({"symbol_floors":{"GLIBC":"2.36"}})", "yes"},
              Case{x86, R"({"isa_needed":"x86-64-v4"})", "yes"},

@@ -1,0 +1,98 @@
+#include "lib/inspect/truth/loaded_code.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "lib/base/text.hpp"
+#include "lib/inspect/elf/elf_identity.hpp"
+#include "lib/inspect/truth/libraries.hpp"
+#include "lib/inspect/truth/module_suffix.hpp"
+
+namespace wheelyard::inspect {
+namespace {
+
+bool is_image(const ElfMember& member) {
+    return member.elf.kind == ElfKind::executable || member.elf.kind == ElfKind::shared;
+}
+
+bool is_program(const ElfMember& member) {
+    return member.elf.kind == ElfKind::executable || !member.elf.interpreter.empty();
+}
+
+// "libsix.so", "libsix.so.1.2".
+bool has_library_name(const ElfMember& member) {
+    const std::string_view file = base_name(member.name);
+    return file.ends_with(".so") || file.find(".so.") != std::string_view::npos;
+}
+
+class Sorter {
+  public:
+    Sorter(const std::vector<ElfMember>& elves, const Promise& promise) : promise_(promise) {
+        for (const ElfMember& member : elves) {
+            modes_are_set_ = modes_are_set_ || member.may_run;
+            if (!is_image(member) || !is_promised(member)) continue;
+            has_code_ = true;
+            for (const std::string& library : member.elf.needed)
+                needed_.emplace(base_name(library));
+        }
+    }
+
+    // Why the file counts as data; empty: it is code.
+    [[nodiscard]] std::string reason(const ElfMember& member) const {
+        std::string suspicion = suspicion_of(member);
+        return suspicion.empty() || seems_loaded(member) ? std::string() : suspicion;
+    }
+
+  private:
+    [[nodiscard]] bool is_promised(const ElfMember& member) const {
+        return promise_.has_machine(member.elf.machine) &&
+               is_linux_abi(member.elf.os_abi, member.elf.machine);
+    }
+
+    [[nodiscard]] std::string suspicion_of(const ElfMember& member) const {
+        if (!has_code_) return {};
+        if (!promise_.has_machine(member.elf.machine)) return member.elf.machine;
+        if (!is_promised(member)) return os_abi_text(member.elf.os_abi);
+        if (!modes_are_set_ || member.may_run) return {};
+        if (is_program(member)) return "a program without permission to run";
+        return has_library_name(member) ? "" : "a library without the name of one";
+    }
+
+    [[nodiscard]] bool seems_loaded(const ElfMember& member) const {
+        const ElfFacts& elf = member.elf;
+        const bool is_module = elf.symbols.python.count != 0 || module_suffix(member.name).has_value();
+        const bool is_needed = needed_.count(base_name(member.name)) != 0 || needed_.count(elf.soname) != 0;
+        // A flaw may hide what the file imports.
+        return is_module || is_needed || (is_program(member) && member.may_run) || !elf.flaw.empty();
+    }
+
+    const Promise& promise_;
+    bool has_code_ = false;  // for what the tags promise
+    bool modes_are_set_ = false;
+    std::set<std::string, std::less<>> needed_;  // by this code
+};
+
+}  // namespace
+
+std::vector<ElfMember> take_data(std::vector<ElfMember>& elves, const Promise& promise, Findings& findings) {
+    const Sorter sorter(elves, promise);
+    std::vector<ElfMember> code;
+    std::vector<ElfMember> data;
+    for (ElfMember& member : elves) {
+        std::string reason;
+        if (is_image(member) && !member.elf.is_device) reason = sorter.reason(member);
+        const bool is_code = member.elf.is_device || (is_image(member) && reason.empty());
+        if (!reason.empty())
+            findings.add("elf.counts_as_data", member.name,
+                         "code for " + base::join({promise.machines.begin(), promise.machines.end()}, " or "),
+                         reason);
+        (is_code ? code : data).push_back(std::move(member));
+    }
+    elves = std::move(code);
+    return data;
+}
+
+}  // namespace wheelyard::inspect
