@@ -14,36 +14,41 @@ namespace wheelyard::builder {
 namespace {
 
 // Causes that explain a failure better than the exit code.
-constexpr std::array<EndCause, 5> from_outside = {EndCause::time_limit, EndCause::out_of_memory,
+constexpr std::array<EndCause, 6> from_outside = {EndCause::time_limit,   EndCause::out_of_memory,
                                                   EndCause::node_failure, EndCause::preempted,
-                                                  EndCause::cancelled};
+                                                  EndCause::requeued,     EndCause::cancelled};
 
 bool is_from_outside(EndCause cause) {
     return std::find(from_outside.begin(), from_outside.end(), cause) != from_outside.end();
 }
 
 constexpr std::string_view cut_by_time = "time_limit";
+constexpr std::string_view cut_by_signal = "terminated";
 
 }  // namespace
 
 // A job writes its record before its scheduler reports its end.
 bool Advance::awaits_word(const ExitRecord& record, const JobView& view) const {
-    if (!parts_.scheduler.is_batch_system() || view.state == JobState::vanished) return false;
+    if (!parts_.scheduler.is_batch_system() || view.state == JobState::vanished || view.end) return false;
     // The node's clock may be ahead of this one.
     return std::abs(parts_.clock.now() - record.ended) < word_grace_ms * 1000;
 }
 
+// The scheduler's status outranks the script's: a signal of the scheduler's can make the script's alarm fire early.
 std::optional<JobEnd> Advance::explain(const Attempt& attempt, const ExitRecord& record,
                                        const JobView& view) const {
-    const bool is_reported = view.state == JobState::vanished && view.end;
-    if (read_cut(folder_of(attempt)) == cut_by_time) {
-        JobEnd end = is_reported ? *view.end : JobEnd{};
+    const std::string cut = read_cut(folder_of(attempt));
+    JobEnd end = view.end.value_or(JobEnd{});
+    if (cut == cut_by_time && (end.cause == EndCause::time_limit || !is_from_outside(end.cause))) {
         end.cause = EndCause::time_limit;
         end.word = "in phase `" + record.phase + "`" + (end.word.empty() ? "" : ", " + end.word);
         return end;
     }
-    if (is_reported && is_from_outside(view.end->cause)) return view.end;
-    return std::nullopt;
+    if (is_from_outside(end.cause)) return end;
+    if (cut != cut_by_signal) return std::nullopt;
+    end.cause =
+        EndCause::killed;  // on a person's or the scheduler's request; the scheduler does not say which
+    return end;
 }
 
 namespace {
@@ -130,7 +135,7 @@ base::Status Advance::end_when_overdue(Attempt& attempt) {
 // There is neither an exit record nor a job.
 base::Result<Advance::Step> Advance::job_gone(Attempt& attempt, const JobView& view) {
     JobEnd end = view.end.value_or(JobEnd{});
-    const bool ended_well = end.cause == EndCause::unexplained && end.exit_code == 0;
+    const bool ended_well = view.end && end.cause == EndCause::unexplained && end.exit_code.value_or(0) == 0;
     // Measured from when the end was first seen: a network file system may show the record later.
     if (ended_well && attempt.job_ended == 0) {
         attempt.job_ended = parts_.clock.now();

@@ -19,6 +19,7 @@
 #include "builder/sources/login_step.hpp"
 #include "lib/base/digest.hpp"
 #include "lib/base/file.hpp"
+#include "lib/base/untrusted_file.hpp"
 
 namespace wheelyard::builder {
 
@@ -45,10 +46,14 @@ base::Status Advance::leave_old_tree(Attempt& attempt) const {
 }
 
 base::Status Advance::fill_wheelhouse(const Attempt& attempt, std::string script) const {
-    return advance_login_step({folder_of(attempt).root, std::string(wheelhouse_step), std::move(script),
-                               job_environment(parts_.environment),
-                               "fetching what " + attempt.task + " installs", parts_.site.login_minutes * 60},
-                              parts_.clock);
+    LoginStep step{folder_of(attempt).root,
+                   std::string(wheelhouse_step),
+                   std::move(script),
+                   job_environment(parts_.environment),
+                   "fetching what " + attempt.task + " installs",
+                   parts_.site.login_minutes * 60};
+    step.looks = 1;  // it makes an environment and downloads packages: no tick is as patient
+    return advance_login_step(step, parts_.clock);
 }
 
 base::Result<Advance::Step> Advance::prepare(Attempt& attempt, const JobView&) {
@@ -205,6 +210,11 @@ base::Result<Advance::Step> Advance::watch(Attempt& attempt, const JobView& view
     }
     if (view.state == JobState::running) {
         WHEELYARD_TRY(end_when_overdue(attempt));
+        if (view.suspended) {
+            WHEELYARD_TRY(
+                wait_for(attempt, WaitFor::queue, "its scheduler has suspended it: " + view.detail));
+            return Step::not_yet;
+        }
         if (attempt.waiting.reason.empty()) return Step::not_yet;
         attempt.waiting = {};
         WHEELYARD_TRY(write(attempt));
@@ -222,7 +232,7 @@ base::Result<Advance::Step> Advance::watch(Attempt& attempt, const JobView& view
 // build is judged without it.
 void Advance::read_governor_summary(Attempt& attempt) const {
     const auto text =
-        base::read_file(folder_of(attempt).governor_summary(), wire::max_governor_summary_bytes);
+        base::read_untrusted_file(folder_of(attempt).governor_summary(), wire::max_governor_summary_bytes);
     if (!text) return;
     if (auto governed = wire::parse_governor_summary(*text)) attempt.governed = std::move(*governed);
 }
@@ -233,7 +243,10 @@ base::Result<Advance::Step> Advance::job_ended(Attempt& attempt, const ExitRecor
     // Kills servers and watchers that the build left running; a batch system does so itself.
     if (!parts_.scheduler.is_batch_system())
         WHEELYARD_TRY(parts_.scheduler.cancel(attempt.id, folder_of(attempt)));
-    attempt.end = view.state == JobState::vanished ? view.end : std::nullopt;
+    // A job that was queued again would find the attempt claimed.
+    if (view.state == JobState::queued && view.end)
+        WHEELYARD_TRY(parts_.scheduler.cancel(attempt.id, folder_of(attempt)));
+    attempt.end = view.end;
     attempt.phases = record.phases;
     attempt.exit_code = record.exit_code;
     attempt.job_ended = record.ended;
