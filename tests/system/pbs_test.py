@@ -76,12 +76,12 @@ class PbsServerTest(batch_suite.BatchCase):
 
     scheduler = REPLAYED
 
-    @classmethod
-    def setUpClass(cls):
+    def setUp(self):
         folder = Path(tempfile.mkdtemp(prefix="wheelyard-pbs-"))
-        cls.addClassCleanup(shutil.rmtree, folder, ignore_errors=True)
-        cls.batch = PbsReplay(folder)
-        cls.addClassCleanup(cls.batch.__exit__)
+        self.addCleanup(shutil.rmtree, folder, ignore_errors=True)
+        self.batch = PbsReplay(folder)
+        self.addCleanup(self.batch.__exit__)
+        super().setUp()
 
     def end_first(self, code: str) -> None:
         """The first attempt fails by this end, and costs none of the one that it may have; the second goes on in its tree."""
@@ -90,17 +90,18 @@ class PbsServerTest(batch_suite.BatchCase):
         self.open_gate()
         self.settle("yard-quick")
         self.assert_resumed()
-        self.assert_jobs(2)
 
     def test_a_preempted_job_is_no_failure_of_the_build(self):
         self.make_site("yard-quick", more="max_attempts = 1\n")
         self.batch.preempt_job(self.start_and_hold())
         self.end_first("job.preempted")
+        self.assert_jobs(2)
 
     def test_a_job_that_is_run_again_is_no_failure_of_the_build(self):
         self.make_site("yard-quick", more="max_attempts = 1\n")
         self.batch.rerun_job(self.start_and_hold())
         self.end_first("job.requeued")
+        self.assert_jobs(2)
 
     def test_without_job_history_a_job_without_a_record_is_seen_to_end(self):
         self.batch.forget_ended_jobs()
@@ -109,6 +110,8 @@ class PbsServerTest(batch_suite.BatchCase):
         self.tick_until("the wait for the record", lambda: self.attempts()[0]["job"]["ended"])
         self.age_end()
         self.end_first("job.vanished")
+        self.batch.recall_ended_jobs()
+        self.assert_jobs(2)
 
     def age_end(self) -> None:
         for path in (self.site.folder / "state" / "attempts").glob("w*.json"):

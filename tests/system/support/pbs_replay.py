@@ -193,7 +193,7 @@ def run_job(server: Server, number: int, output: str) -> int:
 
 def render_job(job: dict) -> dict:
     """The recorded job that ended, or runs, like this one."""
-    if job["state"] == "H":
+    if job["state"] in "HQ":
         template = "qstat_held_json"
     elif job["state"] in "RS":
         template = "qstat_running_json"
@@ -264,7 +264,7 @@ def end_job(server: Server, job: dict, exit_status: int, substate: int, comment:
     with server.locked():
         ended = job | {"state": "F", "exit_status": exit_status, "substate": substate}
         server.write(ended | ({"comment": f"Job run at Sun Nov 22 at 07:23 on ({HOST}:ncpus=1) and {comment}"} if comment else {}))
-    if job["state"] == "H":
+    if job["state"] in "HQ":
         return
     session = session_of(server, job)
     for pid in sorted(session_members(session), reverse=True):
@@ -356,6 +356,9 @@ class PbsReplay(PbsClient):
     def forget_ended_jobs(self) -> None:
         """A server without job history."""
         (self.server.folder / "no_history").touch()
+
+    def recall_ended_jobs(self) -> None:
+        (self.server.folder / "no_history").unlink()
 
 
 if __name__ == "__main__":
