@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "builder/attempt/backoff.hpp"
 #include "builder/attempt/limits.hpp"
 #include "builder/command_output.hpp"
 #include "builder/cron_line.hpp"
@@ -194,31 +195,39 @@ int run_tick(const Arguments& arguments) {
     return report->journal_problems.empty() ? exit_well : exit_failed;
 }
 
-int run_retry(const Arguments& arguments) {
+namespace {
+
+// Runs a person's request. A tick of cron may hold the lock for a moment.
+int run_request(const Arguments& arguments, base::Result<std::string> (Agent::*request)(const std::string&)) {
     const auto place = Workplace::open(arguments.site, {}, arguments.failpoint);
     if (!place) return complain(place.error(), exit_usage);
-    const auto done = (*place)->agent().retry(arguments.name);
-    if (!done) return complain(done.error(), exit_failed);
-    print(*done + "\n");
-    return exit_well;
+    base::Clock& clock = (*place)->clock();
+    const base::UnixMicros began = clock.now();
+    while (true) {
+        const auto done = ((*place)->agent().*request)(arguments.name);
+        if (done) {
+            print(*done + "\n");
+            return exit_well;
+        }
+        const bool may_wait =
+            done.error().kind == base::ErrorKind::busy && !has_passed(clock.now(), began, max_lock_wait_ms);
+        if (!may_wait) return complain(done.error(), exit_failed);
+        clock.sleep_ms(lock_poll_ms);
+    }
+}
+
+}  // namespace
+
+int run_retry(const Arguments& arguments) {
+    return run_request(arguments, &Agent::retry);
 }
 
 int run_retest(const Arguments& arguments) {
-    const auto place = Workplace::open(arguments.site, {}, arguments.failpoint);
-    if (!place) return complain(place.error(), exit_usage);
-    const auto done = (*place)->agent().retest(arguments.name);
-    if (!done) return complain(done.error(), exit_failed);
-    print(*done + "\n");
-    return exit_well;
+    return run_request(arguments, &Agent::retest);
 }
 
 int run_cancel(const Arguments& arguments) {
-    const auto place = Workplace::open(arguments.site, {}, arguments.failpoint);
-    if (!place) return complain(place.error(), exit_usage);
-    const auto done = (*place)->agent().cancel(arguments.name);
-    if (!done) return complain(done.error(), exit_failed);
-    print(*done + "\n");
-    return exit_well;
+    return run_request(arguments, &Agent::cancel);
 }
 
 namespace {

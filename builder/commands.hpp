@@ -16,6 +16,7 @@ struct Arguments {
     std::string explain_code;  // `doctor`
     bool markdown = false;
     bool follow = false;
+    bool raw = false;             // print a log as it is, also on a terminal
     bool stay = false;            // `tick`
     std::filesystem::path to;     // `site user-files`
     std::int64_t interval_s = 0;  // `run`; 0: until nothing is left to do

@@ -7,8 +7,11 @@ namespace wheelyard::builder {
 
 // `run` returns if nothing has changed for this long.
 inline constexpr std::int64_t run_patience_ms = 10 * 60'000;
-inline constexpr std::int64_t run_poll_ms = 400;                // interval between ticks of `run`
-inline constexpr std::int64_t follow_poll_ms = 500;             // interval between reads of a followed log
+inline constexpr std::int64_t run_poll_ms = 400;     // interval between ticks of `run`
+inline constexpr std::int64_t follow_poll_ms = 500;  // interval between reads of a followed log
+// How long `retry`, `retest` and `cancel` wait for the lock of a tick.
+inline constexpr std::int64_t max_lock_wait_ms = 30'000;
+inline constexpr std::int64_t lock_poll_ms = 100;
 inline constexpr std::int64_t max_interval_s = 86'400;          // `run --interval`
 inline constexpr std::int64_t task_answer_timeout_ms = 60'000;  // one request to the task service
 inline constexpr std::int64_t site_look_timeout_ms = 60'000;    // one check of `site check`

@@ -11,6 +11,8 @@
 #include "builder/workplace.hpp"
 #include "lib/base/file.hpp"
 #include "lib/base/limits.hpp"
+#include "lib/base/printable.hpp"
+#include "lib/base/terminal.hpp"
 
 namespace wheelyard::builder {
 namespace {
@@ -29,14 +31,14 @@ const Attempt* find_attempt(const JournalContent& journal, const std::string& na
 
 // Prints the log from offset `at` to its end and advances `at`. Error: the log cannot be read ("os.ENOENT":
 // it does not exist yet).
-base::Status print_log(const std::filesystem::path& log, std::uint64_t& at) {
+base::Status print_log(const std::filesystem::path& log, std::uint64_t& at, base::TerminalWriter& writer) {
     const auto reader = base::FileReader::open(log);
     if (!reader) return tl::unexpected(reader.error());
     std::string piece(base::mib, '\0');
     while (at < reader->size()) {
         piece.resize(static_cast<std::size_t>(std::min<std::uint64_t>(base::mib, reader->size() - at)));
         WHEELYARD_TRY(reader->read_at(at, piece.data(), piece.size()));
-        std::fwrite(piece.data(), 1, piece.size(), stdout);
+        writer.write(piece);
         at += piece.size();
     }
     std::fflush(stdout);
@@ -53,7 +55,7 @@ std::filesystem::path log_of(const Workplace& place, const Attempt& attempt) {
 }
 
 // Prints the attempt's logs until it is over.
-int follow_log(Workplace& place, const std::string& id) {
+int follow_log(Workplace& place, const std::string& id, base::TerminalWriter& writer) {
     std::filesystem::path log;
     std::uint64_t at = 0;
     while (true) {
@@ -64,9 +66,9 @@ int follow_log(Workplace& place, const std::string& id) {
         if (attempt != nullptr) {
             const auto now = log_of(place, *attempt);
             if (!log.empty() && now != log)
-                static_cast<void>(print_log(log, at));  // the rest of the previous log
+                static_cast<void>(print_log(log, at, writer));  // the rest of the previous log
             if (std::exchange(log, now) != now) at = 0;
-            const auto printed = print_log(log, at);
+            const auto printed = print_log(log, at, writer);
             if (!printed && (over || printed.error().os_error != ENOENT))
                 return complain(printed.error(), exit_failed);
         }
@@ -129,12 +131,19 @@ int run_logs(const Arguments& arguments) {
             exit_failed);
     }
     if (attempt->job.governed)
-        std::fputs(("governed: " + wire::describe(*attempt->job.governed) + "\n").c_str(), stderr);
+        std::fputs(("governed: " + base::printable(wire::describe(*attempt->job.governed)) + "\n").c_str(),
+                   stderr);
     const auto log = log_of(**place, *attempt);
     std::fputs((log.string() + ":\n").c_str(), stderr);
-    if (arguments.follow) return follow_log(**place, attempt->id);
+    base::TerminalWriter writer(stdout, arguments.raw);
     std::uint64_t at = 0;
-    const auto printed = print_log(log, at);
+    if (arguments.follow) {
+        const int status = follow_log(**place, attempt->id, writer);
+        writer.finish();
+        return status;
+    }
+    const auto printed = print_log(log, at, writer);
+    writer.finish();
     return printed ? exit_well : complain(printed.error(), exit_failed);
 }
 

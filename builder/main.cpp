@@ -42,6 +42,8 @@ void add_tick_options(CLI::App& app, Arguments& arguments) {
 
 void add_logs_options(CLI::App& app, Arguments& arguments) {
     app.add_flag("-f,--follow", arguments.follow, "Keep printing until the attempt is over");
+    app.add_flag("--raw", arguments.raw,
+                 "Print control characters also on a terminal (default: only to a file or a pipe)");
 }
 
 void add_retest_options(CLI::App& app, Arguments& arguments) {

@@ -11,6 +11,7 @@
 #include "builder/show/report.hpp"
 #include "builder/site/python.hpp"
 #include "builder/site/script_setup.hpp"
+#include "builder/site/work_folder.hpp"
 #include "lib/base/encoding.hpp"
 #include "lib/base/file.hpp"
 #include "lib/base/limits.hpp"
@@ -76,7 +77,7 @@ class Checker {
         check_tools();
         check_scheduler();
         check_folder("state folder", site_.state_directory, min_state_bytes);
-        check_folder("work folder", site_.work_directory, min_work_bytes(site_, recipes_));
+        check_work_folder();
         check_registry();
         return std::move(lines_);
     }
@@ -198,7 +199,12 @@ class Checker {
         add("scheduler", answer.good, answer.good ? last_line(answer.out) : answer.problem,
             std::string(slurm ? "squeue and sbatch" : "qstat and qsub") +
                 " must work on the machine that runs the agent");
-        if (site_.queue.queue.empty() || !answer.good) return;
+        if (!answer.good) return;
+        if (!slurm) {
+            check_job_history();
+            check_gpu_resource();
+        }
+        if (site_.queue.queue.empty()) return;
         const Answer there =
             ask(slurm ? "test -n \"$(sinfo --noheader --partition=" + queue + ")\"" : "qstat -Q " + queue,
                 environment_);
@@ -207,6 +213,33 @@ class Checker {
             : there.problem.empty() ? "not found"
                                     : there.problem,
             std::string(slurm ? "`sinfo --summarize`" : "`qstat -Q`") + " lists what is available");
+    }
+
+    // Jobs also work without history (pbs_scheduler.hpp).
+    void check_job_history() {
+        const Answer answer = ask("qselect -x -u \"$(id -un)\" > /dev/null", environment_);
+        const bool off = answer.problem.find("not configured to maintain job history") != std::string::npos;
+        add("job history", answer.good || off,
+            answer.good ? "kept"
+            : off ? "not kept: a job that ends without a record counts as job.vanished, and is tried again "
+                    "even after "
+                    "a qdel (the server's job_history_enable changes this)"
+                  : answer.problem,
+            "qselect must work on the machine that runs the agent");
+    }
+
+    void check_gpu_resource() {
+        const auto& tests = site_.hardware_tests;
+        const bool asks = site_.queue.gpus > 0 || (tests.gpu && tests.gpu->gpus > 0) ||
+                          (tests.multi_node && tests.multi_node->gpus > 0);
+        if (!asks) return;
+        const Answer nodes = ask("pbsnodes -av", environment_);
+        const bool known = nodes.out.find("resources_available.ngpus = ") != std::string::npos;
+        add("resource ngpus", known || !nodes.good,
+            known        ? "available"
+            : nodes.good ? "no node has it: PBS rejects a job that asks for it"
+                         : "not checked: " + nodes.problem,
+            "set gpus = 0, and ask for GPUs as this site does in `options`");
     }
 
     void check_folder(const std::string& what, const fs::path& folder, std::uint64_t min_bytes) {
@@ -228,6 +261,12 @@ class Checker {
             folder.string() + ", " + base::render_bytes(free_bytes) + " free",
             "builds need " + base::render_bytes(min_bytes) +
                 " here: free some space, or choose another folder");
+    }
+
+    void check_work_folder() {
+        const auto checked = check_is_private(site_.work_directory);
+        if (!checked) return add("work folder", false, checked.error().sentence, checked.error().advice);
+        check_folder("work folder", site_.work_directory, min_work_bytes(site_, recipes_));
     }
 
     void check_registry() {

@@ -8,6 +8,7 @@
 #include <memory>
 #include <utility>
 
+#include "lib/base/terminal.hpp"
 #include "lib/base/text.hpp"
 #include "lib/io/json.hpp"
 #include "lib/wheel/name.hpp"
@@ -163,7 +164,7 @@ void print_done(const LifecycleArguments& arguments, const lifecycle::Done& done
                                        : "it was so already\n");
 }
 
-void print_event(const catalog::Event& event, bool json) {
+void print_event(const catalog::Event& event, bool json, bool raw) {
     const std::string time = base::render_rfc3339(event.time);
     const std::string kind(catalog::event_kind_text(event.kind));
     if (json) {
@@ -185,7 +186,7 @@ void print_event(const catalog::Event& event, bool json) {
     }
     line.append("  by ").append(event.actor.empty() ? "?" : event.actor);
     if (!event.reason.empty()) line.append(": ").append(event.reason);
-    std::printf("%s\n", line.c_str());
+    base::print_untrusted(stdout, line + "\n", raw);
 }
 
 }  // namespace
@@ -214,6 +215,8 @@ void add_audit_command(CLI::App& app, AuditArguments& arguments) {
     command->add_option("--filename", arguments.filename, "only this file");
     command->add_option("--after", arguments.after, "only after this serial");
     command->add_flag("--json", arguments.json, "JSON lines");
+    command->add_flag("--raw", arguments.raw,
+                      "print control characters also on a terminal (default: only to a file or a pipe)");
     command->footer(std::string("\nExample:\n  wheelyard-registry audit -c registry.toml --project six\n") +
                     exit_statuses);
 }
@@ -238,7 +241,7 @@ base::Status run_audit(const AuditArguments& arguments) {
             const bool wanted = (arguments.index.empty() || event.index == arguments.index) &&
                                 (project.empty() || event.project == project) &&
                                 (arguments.filename.empty() || event.filename == arguments.filename);
-            if (wanted) print_event(event, arguments.json);
+            if (wanted) print_event(event, arguments.json, arguments.raw);
             return {};
         });
 }

@@ -33,6 +33,7 @@ struct AuditArguments {
     std::string filename;
     std::int64_t after = 0;  // a serial
     bool json = false;
+    bool raw = false;  // text as it is, also on a terminal
 };
 
 // Adds yank, unyank, delete, quarantine, release, pin, unpin, promote, status, retain and gc.

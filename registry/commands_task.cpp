@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "lib/base/encoding.hpp"
+#include "lib/base/terminal.hpp"
 #include "lib/base/text.hpp"
 #include "lib/io/json.hpp"
 #include "registry/access/local_actor.hpp"
@@ -120,12 +121,12 @@ std::string render_text(const Task& task) {
 
 void print_task(const Task& task, const TaskArguments& arguments) {
     const std::string text = arguments.json ? wire::task_json(task).render() : render_text(task);
-    std::printf("%s\n", text.c_str());
+    base::print_untrusted(stdout, text + "\n");
 }
 
 void print_row(const Task& task, const TaskArguments& arguments) {
     const std::string text = arguments.json ? wire::task_row_json(task).render() : render_text(task);
-    std::printf("%s\n", text.c_str());
+    base::print_untrusted(stdout, text + "\n");
 }
 
 // In pieces, each one request: a queue may be longer than one answer.
@@ -142,11 +143,15 @@ base::Status print_list(TaskDesk& desk, const TaskArguments& arguments) {
 }
 
 base::Status print_log(TaskDesk& desk, const TaskArguments& arguments) {
+    base::TerminalWriter writer(stdout, arguments.raw);
     std::int64_t offset = 0;
     while (true) {
         WHEELYARD_ASSIGN(const std::string piece, desk.read_log(arguments.id, offset));
-        if (piece.empty()) return {};
-        std::fwrite(piece.data(), 1, piece.size(), stdout);
+        if (piece.empty()) {
+            writer.finish();
+            return {};
+        }
+        writer.write(piece);
         offset += static_cast<std::int64_t>(piece.size());
     }
 }
@@ -188,9 +193,11 @@ void add_task_commands(CLI::App& app, TaskArguments& arguments) {
         add_command(task, "show", "show a task", "t5f0c9a31d2be --json -c registry.toml", arguments);
     add_id(show, arguments);
     show->add_flag("--json", arguments.json, "one JSON document, with its outcome");
-    add_id(add_command(task, "log", "print the log of the latest attempt", "t5f0c9a31d2be -c registry.toml",
-                       arguments),
-           arguments);
+    CLI::App* log = add_command(task, "log", "print the log of the latest attempt",
+                                "t5f0c9a31d2be -c registry.toml", arguments);
+    add_id(log, arguments);
+    log->add_flag("--raw", arguments.raw,
+                  "print control characters also on a terminal (default: only to a file or a pipe)");
     CLI::App* cancel = add_command(task, "cancel", "cancel a task; its agent notices at its next tick",
                                    "t5f0c9a31d2be --reason 'wrong version' -c registry.toml", arguments);
     add_id(cancel, arguments);

@@ -24,6 +24,7 @@ struct TaskArguments {
     std::string url;                   // of a registry anywhere
     std::filesystem::path token_file;  // with url
     bool json = false;
+    bool raw = false;  // of `log`: as it is, also on a terminal
 };
 
 void add_task_commands(CLI::App& app, TaskArguments& arguments);

@@ -8,6 +8,7 @@
 #include "builder/attempt/backoff.hpp"
 #include "builder/attempt/limits.hpp"
 #include "builder/attempt/slots.hpp"
+#include "builder/site/work_folder.hpp"
 #include "lib/base/file.hpp"
 #include "lib/base/limits.hpp"
 
@@ -43,6 +44,7 @@ base::Status Agent::check_journal_folder() const {
 // An unmounted work folder is an empty folder, in which every job would seem lost.
 base::Status Agent::check_work_folder(const std::vector<Attempt>& attempts) const {
     const fs::path marker = parts_.site.work_directory / work_marker;
+    WHEELYARD_TRY(check_is_private(parts_.site.work_directory));
     std::error_code error;
     if (fs::exists(marker, error)) {
         fs::last_write_time(marker, fs::file_time_type::clock::now(),
@@ -60,7 +62,7 @@ base::Status Agent::check_work_folder(const std::vector<Attempt>& attempts) cons
             marker.string(),
             "mount its file system; if it was emptied, create this file, and the attempts are tried again");
     }
-    WHEELYARD_TRY(base::make_directories(parts_.site.work_directory));
+    WHEELYARD_TRY(make_private_folder(parts_.site.work_directory));
     return base::replace_file(marker, "The work folder of Wheelyard's site " + parts_.site.name + ".\n");
 }
 

@@ -10,6 +10,7 @@
 #include "lib/base/digest.hpp"
 #include "lib/base/file.hpp"
 #include "lib/base/text.hpp"
+#include "lib/base/untrusted_file.hpp"
 #include "lib/simple/pip_config.hpp"
 
 namespace wheelyard::builder {
@@ -56,7 +57,7 @@ wire::Provenance parse_built_by(std::string_view text) {
 }
 
 wire::Provenance read_provenance(const AttemptFolder& folder, const EnvironmentMap& environment) {
-    const auto text = base::read_file(folder.built_by(), max_record_bytes);
+    const auto text = base::read_untrusted_file(folder.built_by(), max_record_bytes);
     wire::Provenance found = text ? parse_built_by(*text) : wire::Provenance{};
     if (const auto digest = base::sha256_hex_of_file(folder.script())) found.script_sha256 = *digest;
     found.environment = without_secrets(environment);

@@ -10,7 +10,7 @@
 namespace wheelyard::builder {
 namespace {
 
-constexpr std::array<EndRow, 13> rows = {{
+constexpr std::array<EndRow, 14> rows = {{
     {EndCause::unexplained, "job.vanished",
      "The job ended without an exit record: it was killed, or its node failed",
      "no action needed: the agent tries again", true, true},
@@ -29,6 +29,8 @@ constexpr std::array<EndRow, 13> rows = {{
     {EndCause::node_failure, "job.node_failure", "The job's node failed",
      "no action needed: the agent tries again", true, true},
     {EndCause::preempted, "job.preempted", "The job was preempted by one with higher priority",
+     "no action needed: the agent tries again", true, true},
+    {EndCause::requeued, "job.requeued", "The scheduler stopped the job and queued it again",
      "no action needed: the agent tries again", true, true},
     {EndCause::cancelled, "job.cancelled", "The job was cancelled",
      "to build it again, run wheelyard-builder retry", false, true},

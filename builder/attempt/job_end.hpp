@@ -25,6 +25,7 @@ enum class EndCause {
     out_of_memory,    // the kernel or the scheduler killed the job or a child process for memory
     node_failure,     // its node failed
     preempted,        // a job with higher priority took its place
+    requeued,         // the scheduler stopped it and queued it again; only the first run of an attempt builds
     cancelled,        // a person or a program cancelled it
     not_launched,     // the scheduler could not start the script
     cannot_ever_run,  // it requests resources that this cluster does not have

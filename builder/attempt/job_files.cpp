@@ -7,6 +7,7 @@
 #include "builder/attempt/limits.hpp"
 #include "lib/base/file.hpp"
 #include "lib/base/text.hpp"
+#include "lib/base/untrusted_file.hpp"
 #include "lib/io/json.hpp"
 
 namespace wheelyard::builder {
@@ -58,13 +59,13 @@ base::Result<ExitRecord> parse_exit_record(std::string_view text, std::string_vi
 
 base::Result<std::optional<ExitRecord>> read_exit_record(const AttemptFolder& folder,
                                                          std::string_view attempt) {
-    auto text = base::read_file(folder.exit_record(), max_record_bytes);
+    auto text = base::read_untrusted_file(folder.exit_record(), max_record_bytes);
     if (!text && text.error().os_error == ENOENT) {
         // An NFS client caches the absence of a file for a while. Opening the folder makes it check again
         // (close-to-open consistency, nfs(5)).
         std::error_code ignored;
         const std::filesystem::directory_iterator refreshed(folder.root, ignored);
-        text = base::read_file(folder.exit_record(), max_record_bytes);
+        text = base::read_untrusted_file(folder.exit_record(), max_record_bytes);
     }
     if (!text) {
         if (text.error().os_error == ENOENT) return std::optional<ExitRecord>();
@@ -84,7 +85,7 @@ std::string read_log_tail(const std::filesystem::path& log) {
 }
 
 std::string read_cut(const AttemptFolder& folder) {
-    const auto text = base::read_file(folder.cut(), max_record_bytes);
+    const auto text = base::read_untrusted_file(folder.cut(), max_record_bytes);
     return text ? std::string(base::trim(*text)) : "";
 }
 

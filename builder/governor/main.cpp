@@ -44,7 +44,7 @@ int run(const std::string& name, const std::vector<std::string>& arguments) {
         std::fputs(help, stdout);
         std::puts("\nOptions before the command:");
     }
-    return run_build(arguments.empty() ? std::vector<std::string>{"--help"} : arguments);
+    run_build(arguments.empty() ? std::vector<std::string>{"--help"} : arguments);
 }
 
 }  // namespace

@@ -51,10 +51,16 @@ const std::vector<OptionRow> table = {
 constexpr std::array languages = {"C", "CXX", "CUDA", "HIP", "Fortran"};
 constexpr std::array forwarded = {SIGTERM, SIGHUP, SIGINT};
 volatile sig_atomic_t build_pid = 0;
+volatile sig_atomic_t control_fd = -1;
 
 extern "C" void forward(int number, siginfo_t* info, void*) {
     // The terminal sends its interrupt to the whole process group, which includes CMD; kill(1) only to us.
-    if (build_pid > 0 && info->si_code <= 0) ::kill(static_cast<pid_t>(build_pid), number);
+    if (build_pid <= 0 || info->si_code > 0) return;
+    const int before = errno;
+    // The build tool may end without its children; the broker ends the launchers that wait.
+    if (control_fd >= 0 && ::write(static_cast<int>(control_fd), "s", 1) < 0) errno = 0;
+    ::kill(static_cast<pid_t>(build_pid), number);
+    errno = before;
 }
 
 void set(const std::string& name, const std::string& value) {
@@ -143,9 +149,21 @@ base::Result<BrokerPlan> plan_of(const Options& options) {
     return plan;
 }
 
+// The folder of the socket. TMPDIR may name a folder that the node does not have, and a Unix socket's path has at most
+// 107 characters.
+base::Result<base::TempDir> make_folder() {
+    constexpr std::size_t max_path = 60;
+    const char* temporary = std::getenv("TMPDIR");
+    if (temporary == nullptr || std::strlen(temporary) <= max_path) {
+        if (auto folder = base::TempDir::make("wheelyard-governor", "")) return folder;
+    }
+    if (auto folder = base::TempDir::make("wheelyard-governor", "/tmp")) return folder;
+    return base::TempDir::make("wheelyard-governor", "/dev/shm");
+}
+
 int complain(const base::Error& error) {
     std::fprintf(stderr, "wheelyard-governor: %s\n", error.text().c_str());
-    return 2;
+    return 2 << 8;  // as a wait status
 }
 
 // Starts the broker's process and returns its PID. The broker ends at end of file on `control_read`.
@@ -167,10 +185,14 @@ pid_t start_broker(const BrokerPlan& plan, base::Fd& listening, int control_read
     ::_exit(status);
 }
 
+// A file of ours beyond `ulimit -f` is an error of write(2), not our end. The build gets the signal as we got it.
+const bool file_size_was_ignored = is_ignored(SIGXFSZ);
+
 pid_t start_build(const std::vector<std::string>& command) {
     const pid_t pid = ::fork();
-    if (pid == 0) become(command);
-    return pid;
+    if (pid != 0) return pid;
+    if (!file_size_was_ignored) ::signal(SIGXFSZ, SIG_DFL);
+    become(command);
 }
 
 int wait_for(pid_t pid) {
@@ -181,9 +203,8 @@ int wait_for(pid_t pid) {
     return status;
 }
 
-}  // namespace
-
-int run_build(const std::vector<std::string>& arguments) {
+// Returns CMD's wait status.
+int run_to_wait_status(const std::vector<std::string>& arguments) {
     const auto options = parse_options(arguments, table);
     if (!options) return complain(options.error());
     if (options->has("--help")) {
@@ -195,15 +216,18 @@ int run_build(const std::vector<std::string>& arguments) {
                          options->positional.empty() ? "" : options->positional[0],
                          "wheelyard-governor [options] -- CMD ARGUMENTS"});
     }
+    ::signal(SIGXFSZ, SIG_IGN);
     auto plan = plan_of(*options);
     if (!plan) return complain(plan.error());
     plan->pbs_bytes = ask_pbs(base::current_environment());
 
-    // A Unix socket's path has at most 107 characters, so a long TMPDIR is not usable.
-    const char* temporary = std::getenv("TMPDIR");
-    const bool long_path = temporary != nullptr && std::strlen(temporary) > 60;
-    const auto folder = base::TempDir::make("wheelyard-governor", long_path ? "/tmp" : "");
-    if (!folder) return complain(folder.error());
+    const auto folder = make_folder();
+    if (!folder) {
+        // A build needs no governor, and a site's mistake must not stop it.
+        complain(folder.error());
+        std::fprintf(stderr, "governor: the build runs without it\n");
+        become(options->command);
+    }
     const std::string socket = folder->path() / "socket";
     auto listening = listen_at(socket);
     if (!listening) return complain(listening.error());
@@ -232,11 +256,13 @@ int run_build(const std::vector<std::string>& arguments) {
     action.sa_sigaction = forward;
     action.sa_flags = SA_SIGINFO;
     const pid_t build = start_build(options->command);
+    control_fd = control[1];
     build_pid = build;
     for (const int number : forwarded) {
         if (!is_ignored(number)) ::sigaction(number, &action, nullptr);
     }
     const int status = build < 0 ? 71 << 8 : wait_for(build);
+    control_fd = -1;
     ::close(control[1]);
     if (broker > 0) {
         const int ended = wait_for(broker);
@@ -246,8 +272,15 @@ int run_build(const std::vector<std::string>& arguments) {
                          WTERMSIG(ended));
         }
     }
-    if (WIFEXITED(status)) return WEXITSTATUS(status);
-    return 128 + WTERMSIG(status);
+    return status;
+}
+
+}  // namespace
+
+void run_build(const std::vector<std::string>& arguments) {
+    const int status = run_to_wait_status(arguments);
+    std::fflush(nullptr);
+    exit_like(status);
 }
 
 }  // namespace wheelyard::governor

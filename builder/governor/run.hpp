@@ -10,6 +10,7 @@
 
 namespace wheelyard::governor {
 
-int run_build(const std::vector<std::string>& arguments);
+// Ends this process with CMD's exit code or signal.
+[[noreturn]] void run_build(const std::vector<std::string>& arguments);
 
 }  // namespace wheelyard::governor

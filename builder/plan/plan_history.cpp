@@ -19,7 +19,7 @@ struct BoundRow {
 };
 constexpr std::array<BoundRow, failure_bounds> bounds = {{
     {&Site::max_attempts, "attempts failed", {}},
-    {&Site::max_preemptions, "preemptions", {EndCause::preempted}},
+    {&Site::max_preemptions, "preemptions", {EndCause::preempted, EndCause::requeued}},
     {&Site::max_node_failures, "node failures", {EndCause::node_failure, EndCause::tree_busy}},
 }};
 

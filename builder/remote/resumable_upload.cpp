@@ -123,8 +123,7 @@ class Sending {
     static Answer refusal_or_nothing(io::HttpAnswer refusal) {
         constexpr int not_implemented = 501;
         const std::string code = code_of(refusal);
-        const bool may_pass = refusal.status > not_implemented || refusal.status == 500 ||
-                              refusal.status == 408 || refusal.status == 429;
+        const bool may_pass = refusal.status != not_implemented && io::is_temporary_status(refusal.status);
         if (is_among(no_parts_problems, code) || (code.empty() && !may_pass)) return std::nullopt;
         return refusal;
     }
@@ -200,7 +199,7 @@ class Sending {
         }
         // A refusal is final. After any other error a later call continues from the note.
         const bool is_final =
-            status < 500 && status != 401 && status != 429 && code.rfind(of_credentials, 0) != 0;
+            !io::is_temporary_status(status) && status != 401 && code.rfind(of_credentials, 0) != 0;
         if (is_final) WHEELYARD_TRY(remove_note());
         return Answer(*std::move(answer));
     }

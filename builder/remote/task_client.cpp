@@ -14,10 +14,8 @@ base::Result<std::string> body_of(io::HttpAnswer answer) {
     if (answer.status == 200) return std::move(answer.body);
     const auto problem = wire::parse_problem(answer.body);
     std::string said = problem && !problem->detail.empty() ? problem->detail : answer.reason;
-    static constexpr std::array passing = {401, 403, 408, 425, 429};  // 401, 403: until the token is replaced
-    const bool may_pass =
-        answer.status >= 500 || std::find(passing.begin(), passing.end(), answer.status) != passing.end();
-    if (may_pass || !problem || problem->code.empty())
+    const bool awaits_token = answer.status == 401 || answer.status == 403;  // until the token is replaced
+    if (awaits_token || io::is_temporary_status(answer.status) || !problem || problem->code.empty())
         return base::fail_as(
             base::ErrorKind::unavailable, base::Recovery::retry,
             {"task.unavailable",

@@ -116,10 +116,7 @@ base::Status judge_upload_answer(const io::HttpAnswer& answer) {
             "ask the registry's operator to read the findings and to `wheelyard-registry release` the wheel; "
             "then `wheelyard-builder retry` ends the task");
     const std::string sentence = "The registry answers " + std::to_string(answer.status) + ": " + said;
-    static constexpr std::array passing = {408, 425, 429};
-    const bool may_pass =
-        answer.status >= 500 || std::find(passing.begin(), passing.end(), answer.status) != passing.end();
-    if (may_pass)
+    if (io::is_temporary_status(answer.status))
         return base::fail_as(base::ErrorKind::unavailable, base::Recovery::retry,
                              {"upload.unavailable", sentence, value, advice});
     // The task's lease ended during the upload: a tick claims the task again.

@@ -49,6 +49,18 @@ code=$?
 exit "$code"
 )sh";
 
+// The batch system sends no warning, so the job sets an alarm. A signal of the batch system reaches every process of
+// the job in no fixed order, so a `sleep` that ends early must not raise the alarm. Short sleeps count the job's time:
+// while a job is suspended, the clock runs on, but its time limit does not.
+constexpr std::string_view alarm_part =
+    R"sh({ # this batch system sends no warning; count the job's own minutes, not the clock's
+    sleep {{seconds}} || exit
+    for ((left = {{minutes}}; left > 0; left--)); do sleep 60 || exit; done
+    kill -USR1 "$$"
+} &
+alarm=$!
+)sh";
+
 }  // namespace
 
 std::int64_t warning_before_end_s(std::int64_t max_walltime_minutes) {
@@ -61,8 +73,8 @@ std::string render_job_script(const JobScriptInput& input) {
     const std::int64_t minutes = input.job.max_walltime_minutes;
     if (input.warns_itself && minutes > 0) {
         const std::int64_t after_s = minutes * 60 - warning_before_end_s(minutes);
-        alarm = "{ sleep " + std::to_string(after_s) +
-                "; kill -USR1 \"$$\"; } & # this batch system sends no warning\nalarm=$!\n";
+        alarm = base::replace_all(alarm_part, "{{minutes}}", std::to_string(after_s / 60));
+        alarm = base::replace_all(alarm, "{{seconds}}", std::to_string(after_s % 60));
         stop_alarm = "kill -KILL -- \"-$alarm\" 2> /dev/null\n";
     }
     std::string text = "#!/bin/bash\n" + input.header;

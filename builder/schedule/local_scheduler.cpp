@@ -11,7 +11,9 @@
 #include "lib/base/limits.hpp"
 #include "lib/base/lock_file.hpp"
 #include "lib/base/process.hpp"
+#include "lib/base/reaped_process.hpp"
 #include "lib/base/text.hpp"
+#include "lib/base/untrusted_file.hpp"
 
 namespace wheelyard::builder {
 namespace {
@@ -51,7 +53,7 @@ bool is_alive(const Owner& owner) {
 // Sends signal `number` to every process of the job's session; does nothing if the session may not be the
 // job's.
 base::Status signal_session(const AttemptFolder& folder, int number) {
-    const auto text = base::read_file(folder.owner(), max_record_bytes);
+    const auto text = base::read_untrusted_file(folder.owner(), max_record_bytes);
     if (!text) return {};
     WHEELYARD_ASSIGN(const auto owner, parse_owner(*text));
     if (owner.host != base::host_name() || owner.boot != boot_id() || owner.pid <= 1) return {};
@@ -72,7 +74,7 @@ base::Status LocalScheduler::submit(const JobRequest& job) {
     command.argv = {"/bin/bash", job.folder.script().string()};
     command.environment = job.environment;
     command.directory = job.folder.root;
-    WHEELYARD_ASSIGN([[maybe_unused]] const auto pid, base::start_detached(command, job.folder.log()));
+    WHEELYARD_ASSIGN([[maybe_unused]] const auto pid, base::start_reaped(command, job.folder.log()));
     return {};
 }
 
@@ -82,7 +84,7 @@ JobView LocalScheduler::look(const AttemptFolder& folder) const {
         return errno == ENOENT ? JobView{JobState::unclaimed, ""}
                                : JobView{JobState::unknown, "the attempt's folder cannot be read"};
     }
-    const auto text = base::read_file(folder.owner(), max_record_bytes);
+    const auto text = base::read_untrusted_file(folder.owner(), max_record_bytes);
     if (!text) {
         // The script writes the owner file right after mkdir; without one after claim_grace_ms, the script
         // died.

@@ -19,6 +19,7 @@ struct StateRow {
     char state;
     JobState view;
     std::string_view word;
+    bool suspended = false;
 };
 constexpr std::array<StateRow, 12> states = {{
     {'Q', JobState::queued, "queued"},
@@ -28,32 +29,37 @@ constexpr std::array<StateRow, 12> states = {{
     {'M', JobState::queued, "moved"},
     {'R', JobState::running, "running"},
     {'E', JobState::running, "exiting"},
-    {'S', JobState::running, "suspended"},
-    {'U', JobState::running, "suspended"},
+    {'S', JobState::running, "suspended", true},
+    {'U', JobState::running, "suspended while its node is in use", true},
     {'B', JobState::running, "begun"},
     {'F', JobState::vanished, "finished"},
     {'X', JobState::vanished, "finished"},
 }};
 
-// A negative Exit_status is PBS's own (pbs_job.h, JOB_EXEC_*). With one that is not listed, the job did not
-// finish.
-struct StatusRow {
-    std::int64_t status;
+// How a job ended. The first row that matches decides; a field that a row leaves out matches everything. The rows are
+// from a real OpenPBS 23.06 (tests/builder/schedule/data/pbs/) and from pbs_job.h (JOB_EXEC_*).
+struct EndingRow {
+    std::optional<std::int64_t> exit_status;
+    std::optional<std::int64_t> substate;
+    std::string_view comment;  // a part of it
     EndCause cause;
 };
-constexpr std::array<StatusRow, 9> statuses = {{
-    {-1, EndCause::not_launched},
-    {-2, EndCause::not_launched},
-    {-3, EndCause::not_launched},
-    {-4, EndCause::node_failure},  // aborted when its machine restarted
-    {-5, EndCause::node_failure},
-    {-26, EndCause::out_of_memory},  // vmem
-    {-27, EndCause::out_of_memory},  // mem
-    {-28, EndCause::time_limit},     // CPU time
-    {-29, EndCause::time_limit},     // walltime
+constexpr std::optional<std::int64_t> any = std::nullopt;
+constexpr std::int64_t deleted = 91;  // the substate of a job that the server ended on request
+constexpr std::array<EndingRow, 12> endings = {{
+    {any, deleted, "terminated by Scheduler@", EndCause::preempted},  // preempt_order "D"
+    {any, deleted, "", EndCause::cancelled},                          // qdel: "terminated by USER@HOST"
+    {-1, any, "", EndCause::not_launched},
+    {-2, any, "", EndCause::not_launched},
+    {-3, any, "", EndCause::not_launched},
+    {-4, any, "", EndCause::node_failure},  // aborted when its machine restarted
+    {-5, any, "", EndCause::node_failure},
+    {-20, any, "", EndCause::node_failure},   // "Job deleted, execution node down"
+    {-26, any, "", EndCause::out_of_memory},  // vmem
+    {-27, any, "", EndCause::out_of_memory},  // mem
+    {-28, any, "", EndCause::time_limit},     // CPU time; OpenPBS 23.06 reports 137, see cause_of
+    {-29, any, "", EndCause::time_limit},     // walltime
 }};
-
-constexpr std::int64_t deleted_substate = 91;  // terminated by qdel
 
 constexpr int qstat_unknown_job = 153;
 constexpr int qstat_history = 35;  // the job has finished; qstat needs -x
@@ -92,6 +98,9 @@ Job read_job(const std::string& id, const io::Json& json) {
     job.substate = number_of(json.find("substate")).value_or(0);
     job.exit_status = number_of(json.find("Exit_status"));
     job.comment = text_of(json, "comment");
+    job.runs = number_of(json.find("run_count")).value_or(0);
+    if (const io::Json* asked = json.find("Resource_List"))
+        job.max_cpu_s = parse_elapsed_s(text_of(*asked, "cput"));
     if (const io::Json* used = json.find("resources_used")) {
         job.used = {parse_elapsed_s(text_of(*used, "walltime")), parse_elapsed_s(text_of(*used, "cput")),
                     parse_size_kib(text_of(*used, "mem"))};
@@ -110,15 +119,22 @@ tl::unexpected<base::Error> not_understood(std::string sentence, std::string val
                          {"scheduler.answer", std::move(sentence), std::move(value)});
 }
 
+bool matches(const EndingRow& row, const Job& job) {
+    return (!row.exit_status || row.exit_status == job.exit_status) &&
+           (!row.substate || *row.substate == job.substate) &&
+           job.comment.find(row.comment) != std::string::npos;
+}
+
 EndCause cause_of(const Job& job) {
-    if (job.substate == deleted_substate) return EndCause::cancelled;
+    const auto* row =
+        std::find_if(endings.begin(), endings.end(), [&](const EndingRow& one) { return matches(one, job); });
+    if (row != endings.end()) return row->cause;
     if (!job.exit_status) return EndCause::unexplained;
-    const auto* row = std::find_if(statuses.begin(), statuses.end(),
-                                   [&](const StatusRow& one) { return one.status == *job.exit_status; });
-    if (row != statuses.end()) return row->cause;
     if (*job.exit_status < 0) return EndCause::not_launched;
-    if (*job.exit_status > 128) return EndCause::killed;
-    return *job.exit_status == 0 ? EndCause::unexplained : EndCause::failed;
+    if (*job.exit_status == 0) return job.runs > 1 ? EndCause::requeued : EndCause::unexplained;
+    if (*job.exit_status <= 128) return EndCause::failed;
+    const bool used_its_cpu_time = job.max_cpu_s > 0 && job.used.cpu_seconds >= job.max_cpu_s;
+    return used_its_cpu_time ? EndCause::time_limit : EndCause::killed;
 }
 
 }  // namespace
@@ -158,6 +174,10 @@ base::Result<Answer> read_qstat(const base::Finished& finished) {
     return answer;
 }
 
+bool lacks_history(const base::Finished& finished) {
+    return finished.err.find("not configured to maintain job history") != std::string::npos;
+}
+
 base::Result<std::vector<std::string>> read_qselect(const base::Finished& finished) {
     if (finished.exit_code != 0 || finished.timed_out)
         return base::fail(builder::unavailable("PBS is not available", first_words(finished)));
@@ -173,16 +193,18 @@ base::Result<std::vector<std::string>> read_qselect(const base::Finished& finish
     return ids;
 }
 
-JobView view_of(const Job& job) {
+JobView view_of(const Job& job, bool is_claimed) {
     const auto* row = std::find_if(states.begin(), states.end(),
                                    [&](const StateRow& one) { return one.state == job.state; });
     std::string detail = "PBS job " + job.id + ", ";
     detail += row == states.end() ? "in an unknown state" : row->word;
     if (!job.comment.empty()) detail += ": " + job.comment;
     if (row == states.end()) return {JobState::unknown, detail, {}};
-    JobView view{row->view, detail, {}};
+    JobView view{row->view, detail, {}, row->suspended};
     if (row->view == JobState::queued && job.comment.starts_with("Can Never Run"))
         view.end = JobEnd{EndCause::cannot_ever_run, {}, job.comment, {}};
+    if (row->view == JobState::queued && is_claimed && job.runs > 0)
+        view.end = JobEnd{EndCause::requeued, {}, detail, job.used};
     if (row->view != JobState::vanished) return view;
     JobEnd end{cause_of(job), {}, "", job.used};
     if (job.exit_status && *job.exit_status >= 0 && *job.exit_status < 512) {

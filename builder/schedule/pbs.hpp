@@ -28,6 +28,8 @@ struct Job {
     std::optional<std::int64_t> exit_status;
     std::string comment;
     JobUsage used;
+    std::int64_t runs = 0;       // run_count: how often it was started
+    std::int64_t max_cpu_s = 0;  // Resource_List.cput; 0: no limit
 };
 
 // The answer to `qstat -x -f -F json [ID …]`: the jobs, and the ids that the server does not know.
@@ -44,7 +46,12 @@ struct Answer {
 // read_qstat.
 [[nodiscard]] base::Result<std::vector<std::string>> read_qselect(const base::Finished& finished);
 
-[[nodiscard]] JobView view_of(const Job& job);
+// Whether a command failed because the server keeps no job history (job_history_enable, off by default).
+[[nodiscard]] bool lacks_history(const base::Finished& finished);
+
+// `is_claimed`: a job of the attempt has begun to build. Only the first run of an attempt builds, so a job that was
+// started before and waits again (a forced qrerun, a preemption) can do nothing: its view has the end "requeued".
+[[nodiscard]] JobView view_of(const Job& job, bool is_claimed = false);
 
 // Why qsub failed; codes as slurm::judge_refusal.
 [[nodiscard]] base::Error judge_refusal(const base::Finished& finished);

@@ -20,12 +20,12 @@ std::string known_id(const AttemptFolder& folder) {
     return text ? std::string(base::trim(*text)) : "";
 }
 
-std::optional<JobView> find_view(const pbs::Answer& answer, const std::string& attempt,
-                                 const std::string& id) {
+std::optional<JobView> find_view(const pbs::Answer& answer, const std::string& attempt, const std::string& id,
+                                 bool is_claimed) {
     std::optional<JobView> found;
     for (const auto& job : answer.jobs) {
         if (job.name != attempt && (id.empty() || job.id != id)) continue;
-        JobView view = pbs::view_of(job);
+        JobView view = pbs::view_of(job, is_claimed);
         if (!found || is_better_view(view, *found)) found = std::move(view);
     }
     return found;
@@ -45,10 +45,13 @@ base::Status PbsScheduler::submit(const JobRequest& job) {
     return base::replace_file(job.folder.job_id(), std::string(base::trim(finished->out)) + "\n");
 }
 
-// Sites without job history make PBS refuse -x.
+// A server without job history refuses -x.
 base::Result<base::Finished> PbsScheduler::ask(std::vector<std::string> argv) const {
-    WHEELYARD_ASSIGN(auto finished, run_({argv, batch_environment(agent_)}));
-    if (finished.err.find("job_history_enable") == std::string::npos) return finished;
+    if (has_history_) {
+        WHEELYARD_ASSIGN(auto finished, run_({argv, batch_environment(agent_)}));
+        if (!pbs::lacks_history(finished)) return finished;
+        has_history_ = false;
+    }
     std::erase(argv, "-x");
     return run_({argv, batch_environment(agent_)});
 }
@@ -73,17 +76,22 @@ JobView PbsScheduler::look_at(const std::string& attempt, const AttemptFolder& f
         if (!named) return {JobState::unknown, named.error().text(), {}};
         ids = std::move(*named);
     }
+    const bool is_claimed = folder.is_claimed();
     std::optional<JobView> found;
     for (const auto& id : ids) {
         const auto answer = qstat({"-x", id});  // -x: finished jobs too
         if (!answer) return {JobState::unknown, answer.error().text(), {}};
-        auto view = find_view(*answer, attempt, id);
+        auto view = find_view(*answer, attempt, id, is_claimed);
         if (!view && !answer->unknown.contains(id))
             return {JobState::unknown, "PBS did not report job " + id, {}};
         if (view && (!found || is_better_view(*view, *found))) found = std::move(view);
     }
     if (found) return std::move(*found);
-    if (folder.is_claimed()) return {JobState::vanished, "PBS has no job of this name any more", {}};
+    if (is_claimed && !has_history_) {
+        return {JobState::vanished, "PBS has no job of this name any more, and keeps no job history",
+                JobEnd{EndCause::unexplained, {}, "PBS keeps no job history", {}}};
+    }
+    if (is_claimed) return {JobState::vanished, "PBS has no job of this name any more", {}};
     return {JobState::unclaimed, "PBS has no job of this name", {}};
 }
 
@@ -97,7 +105,7 @@ Views PbsScheduler::poll(const std::map<std::string, AttemptFolder>& attempts) {
             if (!answer) {
                 if (answer.error().kind != base::ErrorKind::malformed)
                     views[attempt] = {JobState::unknown, answer.error().text(), {}};
-            } else if (auto view = find_view(*answer, attempt, known_id(folder))) {
+            } else if (auto view = find_view(*answer, attempt, known_id(folder), folder.is_claimed())) {
                 views[attempt] = std::move(*view);
             }
         }

@@ -4,6 +4,9 @@
 //     poll     one qstat for all jobs that wait or run, then one for each of the others; qselect finds the
 //              jobs of an attempt without an id (its agent was killed during qsub) by name
 //     cancel   qdel of its id and of all jobs with its name
+//
+// A server without job history (OpenPBS's default) forgets a job when it ends: without an exit record, the cause of the
+// end is then unknown.
 #pragma once
 
 #include "builder/schedule/batch_command.hpp"
@@ -34,6 +37,7 @@ class PbsScheduler final : public Scheduler {
     QueueSettings settings_;
     EnvironmentMap agent_;
     BatchRunner run_;
+    mutable bool has_history_ = true;  // until the server says otherwise
 };
 
 }  // namespace wheelyard::builder

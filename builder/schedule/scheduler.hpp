@@ -32,6 +32,7 @@ struct JobView {
     std::string detail;  // for people: "pid 4711 on n1"
     // Why the job ended or can never run, if the scheduler reports it.
     std::optional<JobEnd> end = {};
+    bool suspended = false;  // a running job that its scheduler has stopped for a while
 };
 
 // Whether `one` describes the job better than `other`, which was reported before it. Two jobs have one name

@@ -17,6 +17,7 @@ struct StateRow {
     std::string_view state;
     JobState view;
     EndCause cause;  // of a job that has ended
+    bool suspended = false;
 };
 constexpr EndCause none = EndCause::unexplained;
 constexpr std::array<StateRow, 25> states = {{
@@ -32,8 +33,8 @@ constexpr std::array<StateRow, 25> states = {{
     {"RESIZING", JobState::running, none},
     {"SIGNALING", JobState::running, none},
     {"STAGE_OUT", JobState::running, none},
-    {"STOPPED", JobState::running, none},
-    {"SUSPENDED", JobState::running, none},
+    {"STOPPED", JobState::running, none, true},
+    {"SUSPENDED", JobState::running, none, true},
     {"COMPLETED", JobState::vanished, none},
     {"REVOKED", JobState::vanished, none},
     {"FAILED", JobState::vanished, EndCause::failed},
@@ -180,7 +181,7 @@ JobView view_of(const Job& job) {
     const auto* row = std::find_if(states.begin(), states.end(),
                                    [&](const StateRow& one) { return one.state == job.state; });
     if (row == states.end()) return {JobState::unknown, detail, {}};
-    JobView view{row->view, detail, {}};
+    JobView view{row->view, detail, {}, row->suspended};
     JobEnd end{row->cause, job.exit_code, job.state + reason, job.used};
     if (row->view == JobState::queued &&
         std::find(hopeless.begin(), hopeless.end(), job.reason) != hopeless.end()) {

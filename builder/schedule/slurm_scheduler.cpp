@@ -9,6 +9,7 @@
 #include "builder/schedule/slurm.hpp"
 #include "lib/base/file.hpp"
 #include "lib/base/text.hpp"
+#include "lib/base/untrusted_file.hpp"
 
 namespace wheelyard::builder {
 namespace {
@@ -27,7 +28,7 @@ void note_job(Views& views, const slurm::Job& job) {
 
 // Without cgroups, Slurm's memory watch kills like any other; only its message in the job's output shows it.
 bool passed_memory_limit(const AttemptFolder& folder) {
-    const auto text = base::read_file(folder.scheduler_log(), max_record_bytes);
+    const auto text = base::read_untrusted_file(folder.scheduler_log(), max_record_bytes);
     return text &&
            (text->find("Exceeded job memory limit") != std::string::npos ||
             text->find("oom-kill") != std::string::npos || text->find("oom_kill") != std::string::npos);

@@ -7,6 +7,7 @@
 #include "lib/base/digest.hpp"
 #include "lib/base/file.hpp"
 #include "lib/base/text.hpp"
+#include "lib/base/untrusted_file.hpp"
 
 namespace wheelyard::builder {
 
@@ -40,7 +41,7 @@ std::string build_key(const Site& site, const Recipe& recipe, const std::filesys
 }
 
 bool is_built_by(const AttemptFolder& folder, const std::string& key) {
-    const auto there = base::read_file(folder.build_key(), max_build_key_bytes);
+    const auto there = base::read_untrusted_file(folder.build_key(), max_build_key_bytes);
     return there && base::trim(*there) == key;
 }
 

@@ -11,6 +11,7 @@
 #include "lib/base/encoding.hpp"
 #include "lib/base/file.hpp"
 #include "lib/base/text.hpp"
+#include "lib/base/untrusted_file.hpp"
 
 namespace wheelyard::builder {
 namespace {
@@ -23,7 +24,7 @@ base::Result<bool> makes_pip_check(const fs::path& file, std::set<fs::path>& see
     if (seen.size() > max_requirements_files)
         return base::fail("source.requirements",
                           "The project's requirements files include too many other files", file.string());
-    const auto text = base::read_file(file, max_requirements_bytes);
+    const auto text = base::read_untrusted_file(file, max_requirements_bytes);
     if (!text && text.error().os_error == ENOENT)
         return base::fail("source.requirements", "The project has no such requirements file", file.string(),
                           "correct `requirements_files` in the recipe");

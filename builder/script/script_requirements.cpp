@@ -19,6 +19,7 @@ python - > "$folder/requires.txt" <<'END'
 import sys
 sys.path[:] = filter(None, sys.path)  # PEP 517: the project's folder is not on sys.path
 import contextlib, importlib, os
+from pip._vendor.packaging.requirements import Requirement
 sys.path[:0] = [os.path.abspath(p) for p in {{back_end_path}}]
 module, _, path = "{{back_end}}".partition(":")
 with contextlib.redirect_stdout(sys.stderr):
@@ -26,6 +27,8 @@ with contextlib.redirect_stdout(sys.stderr):
     for name in filter(None, path.split(".")):
         back_end = getattr(back_end, name)
     asked = getattr(back_end, "get_requires_for_build_wheel", list)()
+    for one in asked:
+        Requirement(one)  # pip would take any other line of the file for an option
 print("\n".join(asked))
 END
 )sh";
@@ -37,6 +40,7 @@ python - {{against}} > "$folder/needs.txt" <<'END'
 import sys
 sys.path[:] = filter(None, sys.path)
 import email, importlib, os, pathlib, re, tempfile
+from pip._vendor.packaging.requirements import Requirement
 needs_file = os.fdopen(os.dup(1), "w")
 os.dup2(2, 1)  # the output of the back end and its tools goes to the log
 against = sys.argv[1]
@@ -70,6 +74,8 @@ try:
         needs = project.get("dependencies", [])
     else:
         needs = needs_of_back_end()
+    for need in needs:
+        Requirement(need)  # pip would take any other line of the file for an option
 except (Exception, SystemExit) as error:
     print("note: the requirements of the wheel are unknown before the build:", repr(error), file=sys.stderr)
     print("note: list them in test.requires of the recipe", file=sys.stderr)
@@ -84,8 +90,9 @@ END
 std::string render_list(const std::vector<std::string>& items) {
     std::vector<std::string> quoted;
     for (const auto& item : items) {
-        quoted.push_back("\"" + base::replace_all(base::replace_all(item, "\\", "\\\\"), "\"", "\\\"") +
-                         "\"");
+        std::string text = base::replace_all(base::replace_all(item, "\\", "\\\\"), "\"", "\\\"");
+        text = base::replace_all(text, "\n", "\\n");  // a line of it could end the here-document
+        quoted.push_back("\"" + text + "\"");
     }
     return "[" + base::join(quoted, ", ") + "]";
 }

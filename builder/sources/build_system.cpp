@@ -5,9 +5,10 @@
 #include <cerrno>
 
 #include "builder/sources/limits.hpp"
-#include "lib/base/file.hpp"
 #include "lib/base/text.hpp"
+#include "lib/base/untrusted_file.hpp"
 #include "lib/io/toml.hpp"
+#include "lib/wheel/requirement.hpp"
 
 namespace wheelyard::builder {
 namespace {
@@ -33,6 +34,16 @@ base::Result<BuildSystem> parse_build_system(std::string_view pyproject) {
     system.back_end_path = table.strings_or("backend-path", {});
     if (system.back_end == BuildSystem().back_end && system.build_requires.empty())
         system.build_requires = BuildSystem().build_requires;
+    // pip would take any other text for an option, a file or a folder.
+    for (const auto& text : system.build_requires) {
+        const auto requirement = wheel::Requirement::parse(text);
+        if (!requirement) {
+            return base::fail("source.pyproject",
+                              "An entry of build-system.requires is not a requirement (PEP 508): " +
+                                  requirement.error().sentence,
+                              text, "see PEP 518");
+        }
+    }
     if (!is_back_end(system.back_end)) {
         return base::fail("source.pyproject", "build-backend is not the name of a Python object",
                           system.back_end, "see PEP 517");
@@ -41,7 +52,7 @@ base::Result<BuildSystem> parse_build_system(std::string_view pyproject) {
 }
 
 base::Result<BuildSystem> read_build_system(const std::filesystem::path& project) {
-    const auto text = base::read_file(project / "pyproject.toml", max_pyproject_bytes);
+    const auto text = base::read_untrusted_file(project / "pyproject.toml", max_pyproject_bytes);
     if (text) return parse_build_system(*text);
     if (text.error().os_error != ENOENT) return tl::unexpected(text.error());
     return BuildSystem();

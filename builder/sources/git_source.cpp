@@ -16,6 +16,7 @@
 #include "lib/base/file.hpp"
 #include "lib/base/process.hpp"
 #include "lib/base/text.hpp"
+#include "lib/base/untrusted_file.hpp"
 #include "lib/base/url.hpp"
 
 namespace wheelyard::builder {
@@ -132,7 +133,7 @@ base::Result<SourceRecord> GitSource::fetch(const std::string& url, const std::s
         advance_login_step({folder, "clone", "exec > commit.tmp\n" + clone + "mv commit.tmp commit\n",
                             environment_, "cloning " + source.origin, max_walltime_minutes_ * 60},
                            clock_));
-    WHEELYARD_ASSIGN(const auto commit, base::read_file(folder / "commit", max_record_bytes));
+    WHEELYARD_ASSIGN(const auto commit, base::read_untrusted_file(folder / "commit", max_record_bytes));
     mark_used(folder);
     source.sha256 = base::sha256_hex(commit);
     source.origin += " (" + commit.substr(0, commit.find('\n')) + ")";
@@ -141,7 +142,7 @@ base::Result<SourceRecord> GitSource::fetch(const std::string& url, const std::s
 
 // Whether the remote's branch or tag has moved. If the remote does not answer, the clone counts as current.
 bool GitSource::is_outdated(const fs::path& folder, const std::string& url, const std::string& tag) const {
-    const auto whole = base::read_file(folder / "commit", max_record_bytes);
+    const auto whole = base::read_untrusted_file(folder / "commit", max_record_bytes);
     if (!whole) return false;
     base::Command command;
     command.argv = {

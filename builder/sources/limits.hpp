@@ -12,11 +12,13 @@ inline constexpr std::size_t copy_piece_bytes = base::mib;  // copied between tw
 inline constexpr std::int64_t cache_rest_ms = 60 * 60'000;  // a source used more recently is not removed
 inline constexpr std::uint64_t max_source_bytes = 8 * base::gib;
 inline constexpr std::uint64_t max_pyproject_bytes = base::mib;
+inline constexpr std::int64_t max_unpack_ms = 30 * 60'000;  // of one archive, by a tick that holds the lock
 
 // A step on the login node is dead if it has not touched its marker for this long. It does so every 10 s.
 inline constexpr std::int64_t login_step_silent_ms = 120'000;
 inline constexpr int login_step_touch_s = 10;
-inline constexpr int login_step_looks = 20;  // by the tick that starts the step
+// By the tick that starts the step: a clone of a small repository ends within this time.
+inline constexpr int login_step_looks = 20;
 inline constexpr std::int64_t login_step_look_ms = 100;
 inline constexpr std::uint64_t max_login_starts = 3;          // of one step that never writes its end
 inline constexpr std::int64_t git_ask_timeout_ms = 20'000;    // checking whether a clone is current

@@ -14,6 +14,7 @@
 #include "lib/base/encoding.hpp"
 #include "lib/base/file.hpp"
 #include "lib/base/process.hpp"
+#include "lib/base/reaped_process.hpp"
 #include "lib/base/text.hpp"
 
 namespace wheelyard::builder {
@@ -114,7 +115,7 @@ base::Status start(const LoginStep& step, const StepFiles& files) {
     command.argv = {"/bin/bash", files.script().string()};
     command.environment = step.environment;
     WHEELYARD_TRY(base::replace_file(files.alive(), ""));
-    WHEELYARD_TRY(base::start_detached(command, files.log()));
+    WHEELYARD_TRY(base::start_reaped(command, files.log()));
     return {};
 }
 
@@ -128,7 +129,7 @@ base::Status advance_login_step(const LoginStep& step, base::Clock& clock) {
         WHEELYARD_ASSIGN(const bool alive, is_alive(files));
         if (!alive && !fs::exists(files.end(), error)) {
             WHEELYARD_TRY(start(step, files));
-            looks = login_step_looks;  // most steps end within this time
+            looks = step.looks;
         }
     }
     for (int look = 1; look < looks && !fs::exists(files.end(), error); ++look)

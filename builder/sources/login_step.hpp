@@ -31,6 +31,8 @@ struct LoginStep {
     std::string what;  // for a person: "cloning https://…"
     std::int64_t max_s = default_login_minutes * 60;
     int touch_s = login_step_touch_s;  // interval at which it touches its marker and checks for cancellation
+    // How often the call that starts the step looks for its end before it returns; 1: it does not wait.
+    int looks = login_step_looks;
 };
 
 // Succeeds when the step has succeeded. Errors: "source.fetching", of kind in_progress: the step is running. Of kind

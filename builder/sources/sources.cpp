@@ -147,7 +147,7 @@ base::Status Sources::fetch_file(const SdistOffer& offer, SourceRecord& source,
         WHEELYARD_ASSIGN(const auto answer, http_.download(offer.url, file, max_source_bytes, progress));
         if (answer.status != 200) {
             const std::string status = std::to_string(answer.status);
-            const bool may_pass = answer.status >= 500 || answer.status == 429 || answer.status == 408;
+            const bool may_pass = io::is_temporary_status(answer.status);
             base::Error error{may_pass ? "http.status" : "source.status",
                               "A source answers " + status + " " + answer.reason, without_secrets(offer.url)};
             if (!may_pass) return base::fail(std::move(error));
@@ -275,9 +275,10 @@ base::Status Sources::fill(const Recipe& recipe, SourceRecord& source, const fs:
                                              : "A downloaded source was changed or damaged",
                                   cached(source).string(), "it is downloaded again"});
         }
-        WHEELYARD_ASSIGN(const auto names, io::unpack(cached(source), tree, {}, keep_alive));
+        WHEELYARD_ASSIGN(const auto names,
+                         io::unpack(cached(source), tree, {.time_ms = max_unpack_ms}, keep_alive));
         std::error_code error;
-        if (names.size() != 1 || !fs::is_directory(tree / names.front(), error)) {
+        if (names.size() != 1 || !fs::is_directory(fs::symlink_status(tree / names.front(), error))) {
             return base::fail("source.layout", "A source archive must hold exactly one folder at its top",
                               source.filename);
         }

@@ -6,15 +6,15 @@
 
 #include "builder/attempt/limits.hpp"
 #include "builder/steps/limits.hpp"
-#include "lib/base/file.hpp"
+#include "lib/base/untrusted_file.hpp"
 
 namespace wheelyard::builder {
 namespace {
 
 // Causes that explain a failure better than the exit code.
-constexpr std::array<EndCause, 5> from_outside = {EndCause::time_limit, EndCause::out_of_memory,
+constexpr std::array<EndCause, 6> from_outside = {EndCause::time_limit,   EndCause::out_of_memory,
                                                   EndCause::node_failure, EndCause::preempted,
-                                                  EndCause::cancelled};
+                                                  EndCause::requeued,     EndCause::cancelled};
 
 bool is_from_outside(EndCause cause) {
     return std::find(from_outside.begin(), from_outside.end(), cause) != from_outside.end();
@@ -22,33 +22,33 @@ bool is_from_outside(EndCause cause) {
 
 // A job writes its record before its scheduler reports its end.
 bool awaits_scheduler_status(const Ports& ports, const ExitRecord& record, const JobView& job) {
-    if (!ports.scheduler.is_batch_system() || job.state == JobState::vanished) return false;
+    if (!ports.scheduler.is_batch_system() || job.state == JobState::vanished || job.end) return false;
     // The node's clock may be ahead of this one.
     return std::abs(ports.clock.now() - record.ended) < scheduler_status_grace_ms * 1000;
 }
 
-// Why the job failed, if something else than its own exit code says so.
+// Why the job failed, if something else than its own exit code says so. The scheduler's status outranks the script's:
+// a signal of the scheduler's can make the script's alarm fire early.
 std::optional<JobEnd> explain(const AttemptFolder& folder, const ExitRecord& record, const JobView& job) {
-    const bool is_reported = job.state == JobState::vanished && job.end;
     const std::string cut = read_cut(folder);
-    const auto cut_by = [&](EndCause cause) {
-        JobEnd end = is_reported ? *job.end : JobEnd{};
-        end.cause = cause;
+    JobEnd end = job.end.value_or(JobEnd{});
+    if (cut == cut_by_time && (end.cause == EndCause::time_limit || !is_from_outside(end.cause))) {
+        end.cause = EndCause::time_limit;
         end.scheduler_status = "in phase `" + record.phase + "`" +
                                (end.scheduler_status.empty() ? "" : ", " + end.scheduler_status);
         return end;
-    };
-    if (cut == cut_by_time) return cut_by(EndCause::time_limit);
-    if (is_reported && is_from_outside(job.end->cause)) return job.end;
-    // The scheduler has forgotten why it ended the job, or never knew: a node that shuts down.
-    if (cut == cut_by_signal) return cut_by(EndCause::killed);
-    return std::nullopt;
+    }
+    if (is_from_outside(end.cause)) return end;
+    if (cut != cut_by_signal) return std::nullopt;
+    // The scheduler has forgotten who asked it to end the job, or never knew: a node that shuts down.
+    end.cause = EndCause::killed;
+    return end;
 }
 
 // The summary serves the outcome and the next request. If it is missing or malformed (broker killed, disk full), the
 // build is judged without it.
 void read_governor_summary(Attempt& attempt, const AttemptFolder& folder) {
-    const auto text = base::read_file(folder.governor_summary(), wire::max_governor_summary_bytes);
+    const auto text = base::read_untrusted_file(folder.governor_summary(), wire::max_governor_summary_bytes);
     if (!text) return;
     if (auto governed = wire::parse_governor_summary(*text)) attempt.job.governed = std::move(*governed);
 }
@@ -88,7 +88,9 @@ base::Result<Next> judge_exit(Attempt& attempt, Ports& ports, const ExitRecord& 
     const AttemptFolder folder = ports.folder_of(attempt);
     // Kills servers and watchers that the build left running; a batch system does so itself.
     if (!ports.scheduler.is_batch_system()) WHEELYARD_TRY(ports.scheduler.cancel(attempt.id, folder));
-    attempt.job.end = job.state == JobState::vanished ? job.end : std::nullopt;
+    // A job that was queued again would find the attempt claimed.
+    if (job.state == JobState::queued && job.end) WHEELYARD_TRY(ports.scheduler.cancel(attempt.id, folder));
+    attempt.job.end = job.end;
     attempt.job.phases = record.phases;
     attempt.job.exit_code = record.exit_code;
     attempt.job.ended = record.ended;
@@ -101,7 +103,7 @@ base::Result<Next> judge_exit(Attempt& attempt, Ports& ports, const ExitRecord& 
 
 base::Result<Next> judge_vanished(Attempt& attempt, Ports& ports, const JobView& job) {
     JobEnd end = job.end.value_or(JobEnd{});
-    const bool ended_well = end.cause == EndCause::unexplained && end.exit_code == 0;
+    const bool ended_well = job.end && end.cause == EndCause::unexplained && end.exit_code.value_or(0) == 0;
     // Measured from when the end was first seen: a network file system may show the record later.
     if (ended_well && attempt.job.ended == 0) attempt.job.ended = ports.clock.now();
     // The clock of the login node that first saw the end may be slightly ahead of this one.

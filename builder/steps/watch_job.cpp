@@ -28,8 +28,9 @@ base::Result<bool> end_when_overdue(Attempt& attempt, Ports& ports) {
     return false;
 }
 
-base::Result<Next> watch_running(Attempt& attempt, Ports& ports) {
+base::Result<Next> watch_running(Attempt& attempt, Ports& ports, const JobView& job) {
     WHEELYARD_ASSIGN(bool is_changed, end_when_overdue(attempt, ports));
+    if (job.suspended) return WaitForEvent{WaitFor::queue, "its scheduler has suspended it: " + job.detail};
     is_changed = is_changed || !attempt.waiting.reason.empty();
     attempt.waiting = {};
     return is_changed ? Next(Record{}) : Next(Stay{});
@@ -57,7 +58,7 @@ base::Result<Next> watch_job(Attempt& attempt, Ports& ports) {
         case JobState::unknown:
             return wait_for_job_state(attempt, ports, job.detail);
         case JobState::running:
-            return watch_running(attempt, ports);
+            return watch_running(attempt, ports, job);
         case JobState::queued:
             return judge_queued(attempt, ports, job);  // requeued after a node failure
         case JobState::vanished:

@@ -193,7 +193,8 @@ tl::unexpected<Error> fail_truncated(std::uint64_t offset, std::size_t length, s
 }  // namespace
 
 Result<FileReader> FileReader::open(const fs::path& path) {
-    WHEELYARD_ASSIGN(auto fd, open_read(path));
+    // O_NONBLOCK: a FIFO, which a build can put in the place of its log, is refused instead of waited for.
+    WHEELYARD_ASSIGN(auto fd, open_with(path, O_RDONLY | O_NONBLOCK, 0));
     struct stat status {};
     if (::fstat(fd.get(), &status) != 0) return fail_errno("stat", path.native(), errno);
     if (!S_ISREG(status.st_mode))

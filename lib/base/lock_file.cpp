@@ -166,10 +166,11 @@ class Registration {
     bool is_kept_ = false;
 };
 
-// Both times are on the file system's clock. A time in the future means that the clock was set back: not
-// stale.
+// Both times are on the file system's clock. A time far in the future means that the clock was set back: as stale as a
+// time in the past, for otherwise the lock of a dead holder would stay until that time.
 bool is_stale(UnixMicros written, UnixMicros now, std::int64_t stale_after_ms) {
-    return now - written > stale_after_ms * 1000;
+    const UnixMicros apart = now > written ? now - written : written - now;
+    return apart > stale_after_ms * 1000;
 }
 
 bool is_alive(const Claim& claim, UnixMicros now, std::int64_t stale_after_ms) {

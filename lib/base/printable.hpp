@@ -6,7 +6,8 @@
 
 namespace wheelyard::base {
 
-// Replaces control characters (C0, DEL, C1) with "?"; keeps line feeds and tabs.
+// Replaces with "?": control characters (C0, DEL; C1 in UTF-8 and in Latin-1) and those that change the direction of
+// text (bidi). Keeps line feeds, tabs and other bytes that are not UTF-8.
 [[nodiscard]] std::string printable(std::string_view text);
 
 }  // namespace wheelyard::base

@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -16,6 +17,7 @@
 
 #include "lib/base/fd.hpp"
 #include "lib/base/file.hpp"
+#include "lib/base/reaped_process.hpp"
 #include "lib/base/text.hpp"
 
 extern char** environ;
@@ -69,15 +71,26 @@ std::string own_search_path() {
     return path ? path : "/usr/local/bin:/usr/bin:/bin";
 }
 
+// close_range(2) of all but the standard streams, by number: older headers lack it, and older kernels reject it.
+bool close_range_above(unsigned flags) {
+    constexpr long close_range_number = 436;
+    constexpr unsigned first = 3, last = ~0u;
+    return ::syscall(close_range_number, first, last, flags) == 0;
+}
+constexpr int max_open = 1024;  // descriptors that are closed one by one on an older kernel
+
 // For a child that outlives us: an inherited pipe without FD_CLOEXEC would otherwise never reach its end.
 void close_others_at_exec() {
-    // close_range(2) with CLOSE_RANGE_CLOEXEC, by number: older headers lack it, and older kernels reject it.
-    constexpr long close_range_number = 436;
-    constexpr unsigned first = 3, last = ~0u, cloexec = 4;
-    if (::syscall(close_range_number, first, last, cloexec) == 0) return;
-    constexpr int max_open = 1024;
+    constexpr unsigned cloexec = 4;  // CLOSE_RANGE_CLOEXEC
+    if (close_range_above(cloexec)) return;
     for (int number = 3; number < max_open; ++number)
         ::fcntl(number, F_SETFD, FD_CLOEXEC);
+}
+
+void close_others() {
+    if (close_range_above(0)) return;
+    for (int number = 3; number < max_open; ++number)
+        ::close(number);
 }
 
 // Everything that exec needs, allocated before the fork.
@@ -292,7 +305,62 @@ Result<Finished> run_command(const Command& command) {
         .finish(std::move(out.read), std::move(err.read));
 }
 
-Result<std::int64_t> start_detached(const Command& command, const fs::path& log) {
+namespace {
+
+// Kills the children of this thread; a process without threads has no others. Only async-signal-safe calls.
+void kill_children() {
+    const int list = ::open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);  // proc(5)
+    if (list < 0) return;
+    char text[4096];
+    pid_t pid = 0;
+    for (ssize_t got = 0; (got = ::read(list, text, sizeof text)) > 0;) {
+        for (ssize_t i = 0; i < got; ++i) {
+            if (text[i] >= '0' && text[i] <= '9') {
+                pid = pid * 10 + (text[i] - '0');
+            } else {
+                if (pid > 1) ::kill(pid, SIGKILL);
+                pid = 0;
+            }
+        }
+    }
+    ::close(list);
+}
+
+// Waits for `program`, then ends every other descendant: each that loses its parent becomes a child of this process.
+[[noreturn]] void reap(pid_t program) {
+    bool has_ended = false;
+    while (true) {
+        if (has_ended) kill_children();
+        const pid_t ended = ::waitpid(-1, nullptr, 0);
+        if (ended == program) has_ended = true;
+        if (ended < 0 && errno != EINTR) ::_exit(0);
+    }
+}
+
+// Splits this process into a reaper, which never returns, and its child, which returns. `null` replaces the standard
+// streams of the reaper; nothing else stays open in it.
+void leave_reaper_behind(int null) {
+    struct sigaction standard {};
+    standard.sa_handler = SIG_DFL;
+    for (int number = 1; number < 32; ++number)
+        ::sigaction(number, &standard, nullptr);
+    ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+    const pid_t program = ::fork();
+    if (program == 0) {
+        ::setsid();
+        return;
+    }
+    ::prctl(PR_SET_NAME, "wheelyard-reap", 0, 0, 0);
+    for (int number = 0; number < 3; ++number)
+        ::dup2(null, number);
+    close_others();
+    if (::chdir("/") != 0 || program < 0) ::_exit(1);
+    reap(program);
+}
+
+enum class Leftovers { stay, end };
+
+Result<std::int64_t> start_in_session(const Command& command, const fs::path& log, Leftovers leftovers) {
     WHEELYARD_ASSIGN(auto launch, Launch::prepare(command));
     launch.lay_out();
     WHEELYARD_ASSIGN(const auto in, open_read("/dev/null"));
@@ -308,6 +376,7 @@ Result<std::int64_t> start_detached(const Command& command, const fs::path& log)
         if (inner != 0) ::_exit(inner < 0 ? 1 : 0);
         ::setsid();
         close_others_at_exec();
+        if (leftovers == Leftovers::end) leave_reaper_behind(in.get());
         const pid_t self = ::getpid();
         [[maybe_unused]] const auto written = ::write(number.write.get(), &self, sizeof self);
         launch.exec(in.get(), out.get(), out.get(), report.write.get());
@@ -324,6 +393,16 @@ Result<std::int64_t> start_detached(const Command& command, const fs::path& log)
     if (got != static_cast<ssize_t>(sizeof pid)) return fail_errno("fork", command.argv[0], EAGAIN);
     WHEELYARD_TRY(launch.outcome(report.read.get()));
     return std::int64_t{pid};
+}
+
+}  // namespace
+
+Result<std::int64_t> start_detached(const Command& command, const fs::path& log) {
+    return start_in_session(command, log, Leftovers::stay);
+}
+
+Result<std::int64_t> start_reaped(const Command& command, const fs::path& log) {
+    return start_in_session(command, log, Leftovers::end);
 }
 
 std::map<std::string, std::string> current_environment() {

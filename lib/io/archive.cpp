@@ -5,7 +5,9 @@
 #include <archive.h>
 #include <archive_entry.h>
 #include <locale.h>
+#include <sys/stat.h>
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <set>
@@ -111,7 +113,7 @@ class Unpacking {
                             "this archive has more than " + std::to_string(limits_.entries) + " entries",
                             path.native());
             }
-            WHEELYARD_TRY(base::renew_or_abort(keep_alive_));
+            WHEELYARD_TRY(pause(path));
             WHEELYARD_TRY(take(entry, path));
         }
         // Closing applies the folders' times and modes.
@@ -147,10 +149,9 @@ class Unpacking {
             const auto other =
                 safe_parts(bytes_of(archive_entry_hardlink(entry), archive_entry_hardlink_utf8(entry)));
             if (!other || other->empty()) return fail_unsafe(name, "is a link that leaves the folder");
-            fs::path target = into_;
-            for (const auto part : *other)
-                target /= part;
-            archive_entry_set_hardlink(entry, target.c_str());
+            const auto target = unpacked_file(*other);
+            if (!target) return fail_unsafe(name, "is a hard link to what is not a file of this archive");
+            archive_entry_set_hardlink(entry, target->c_str());
         } else if (kind == AE_IFLNK) {
             const std::string target(
                 bytes_of(archive_entry_symlink(entry), archive_entry_symlink_utf8(entry)));
@@ -164,6 +165,20 @@ class Unpacking {
         if (!is_hardlink)
             archive_entry_set_perm(entry, (archive_entry_perm(entry) & 0777) | static_cast<mode_t>(required));
         return {};
+    }
+
+    // The regular file of this name that an earlier entry has made; nullopt if there is none. A hard link to a symbolic
+    // link would move that link to another depth, where its target may be outside.
+    [[nodiscard]] std::optional<fs::path> unpacked_file(const std::vector<std::string_view>& parts) const {
+        fs::path target = into_;
+        for (std::size_t i = 0; i < parts.size(); ++i) {
+            target /= parts[i];
+            struct stat status {};
+            if (::lstat(target.c_str(), &status) != 0) return std::nullopt;
+            const bool is_last = i + 1 == parts.size();
+            if (is_last ? !S_ISREG(status.st_mode) : !S_ISDIR(status.st_mode)) return std::nullopt;
+        }
+        return target;
     }
 
     Status copy_data(const fs::path& path, const std::string& name) {
@@ -183,8 +198,19 @@ class Unpacking {
             }
             if (archive_write_data_block(writer_.get(), bytes, length, offset) < ARCHIVE_WARN)
                 return fail_write(name);
-            WHEELYARD_TRY(base::renew_or_abort(keep_alive_));
+            WHEELYARD_TRY(pause(path));
         }
+    }
+
+    // Between two pieces of work.
+    Status pause(const fs::path& path) {
+        const auto passed = std::chrono::steady_clock::now() - began_;
+        if (passed >= std::chrono::milliseconds(limits_.time_ms)) {
+            return fail("archive.too_slow",
+                        "this archive is not unpacked within " + base::render_duration_ms(limits_.time_ms),
+                        path.native());
+        }
+        return base::renew_or_abort(keep_alive_);
     }
 
     // libarchive's own checks fail without an errno.
@@ -201,6 +227,7 @@ class Unpacking {
     const UnpackLimits& limits_;
     const base::KeepAlive& keep_alive_;
     Archive writer_;
+    const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
     std::uint64_t entries_ = 0, bytes_ = 0;
     std::set<std::string> tops_;
 };

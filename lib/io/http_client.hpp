@@ -37,11 +37,15 @@ struct HttpAnswer {
     [[nodiscard]] std::string header(std::string_view name) const;  // empty when absent
 };
 
-// Fails with `error`, which an answer with this status caused: unavailable and worth a retry for 5xx, 408, 425
-// and 429, final for others.
+// Whether the same request may succeed later (RFC 9110, 6585, 8470): 5xx, 408, 425 and 429.
+[[nodiscard]] constexpr bool is_temporary_status(int status) {
+    return status >= 500 || status == 408 || status == 425 || status == 429;
+}
+
+// Fails with `error`, which an answer with this status caused: unavailable and worth a retry if the status is
+// temporary, final for others.
 [[nodiscard]] inline tl::unexpected<base::Error> fail_status(int status, base::Error error) {
-    const bool is_passing = status >= 500 || status == 408 || status == 425 || status == 429;
-    if (!is_passing) return base::fail(std::move(error));
+    if (!is_temporary_status(status)) return base::fail(std::move(error));
     return base::fail_as(base::ErrorKind::unavailable, base::Recovery::retry, std::move(error));
 }
 

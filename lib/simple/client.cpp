@@ -26,7 +26,7 @@ base::Result<io::HttpAnswer> get_page(const GetPage& get, const std::string& url
 }
 
 tl::unexpected<base::Error> fail_status(const io::HttpAnswer& answer, const std::string& url) {
-    const bool may_pass = answer.status >= 500 || answer.status == 429 || answer.status == 408;
+    const bool may_pass = io::is_temporary_status(answer.status);
     return base::fail_as(may_pass ? base::ErrorKind::unavailable : base::ErrorKind::unauthorized,
                          may_pass ? base::Recovery::retry : base::Recovery::person,
                          {"simple.http", "The index responded with status " + std::to_string(answer.status),

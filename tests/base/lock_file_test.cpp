@@ -179,7 +179,8 @@ TEST_CASE(
     constexpr std::chrono::minutes year = std::chrono::hours(365 * 24);
     for (const Row row : {Row{std::chrono::minutes(0), true}, Row{std::chrono::minutes(30), true},
                           Row{std::chrono::minutes(61), false}, Row{year, false},
-                          Row{-year, true}}) {  // before the file server's clock was set back
+                          Row{std::chrono::minutes(-30), true}, Row{std::chrono::minutes(-61), false},
+                          Row{-year, false}}) {  // before the file server's clock was set back
         for (const UnixMicros refreshed : {start - 365 * day, start, start + 365 * day}) {
             CAPTURE(row.age.count());
             CAPTURE(refreshed);

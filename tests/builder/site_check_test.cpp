@@ -3,7 +3,10 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "lib/base/limits.hpp"
+#include "tests/builder/fake_farm.hpp"
 
 namespace wheelyard::builder {
 namespace {
@@ -21,6 +24,52 @@ TEST_CASE("a site that builds sdists needs less space than one that clones") {
     CHECK(min_work_bytes(site, recipes) == 2 * base::gib);
     site.wants.front().package = "torch";
     CHECK(min_work_bytes(site, recipes) == 20 * base::gib);
+}
+
+// A site with PBS, whose programs are these scripts.
+struct PbsPlace {
+    base::TempDir folder = *base::TempDir::make("check");
+    Site site;
+    PbsPlace() {
+        site.scheduler_kind = "pbs";
+        site.state_directory = folder.path() / "state";
+        site.work_directory = folder.path() / "work";
+        for (const char* name : {"qstat", "qsub"})
+            program(name, "exit 0");
+        program("qselect", "exit 0");
+    }
+    void program(const std::string& name, const std::string& text) const {
+        testing::write(folder.path() / "bin" / name, "#!/bin/sh\n" + text + "\n", 0755);
+    }
+    [[nodiscard]] std::optional<SiteLine> line(const std::string& what) const {
+        const auto lines =
+            check_site(site, Recipes(), {{"PATH", (folder.path() / "bin").string() + ":/usr/bin:/bin"}});
+        const auto found =
+            std::find_if(lines.begin(), lines.end(), [&](const SiteLine& one) { return one.what == what; });
+        return found == lines.end() ? std::nullopt : std::optional(*found);
+    }
+};
+
+TEST_CASE_FIXTURE(PbsPlace, "the check of a PBS site says whether the server keeps a job history") {
+    REQUIRE(line("job history").has_value());
+    CHECK(line("job history")->found == "kept");
+    program("qselect", "echo 'qselect: PBS is not configured to maintain job history' >&2\nexit 35");
+    CHECK(line("job history")->good);  // jobs work without it
+    CHECK(line("job history")->found.starts_with("not kept: "));
+    program("qselect", "echo 'qselect: cannot connect to server' >&2\nexit 1");
+    CHECK(!line("job history")->good);
+}
+
+TEST_CASE_FIXTURE(PbsPlace, "a PBS site that asks for GPUs needs nodes with the resource ngpus") {
+    program("pbsnodes", "echo 'n1'; echo '     resources_available.ncpus = 8'");
+    CHECK(!line("resource ngpus").has_value());
+    site.queue.gpus = 4;
+    REQUIRE(line("resource ngpus").has_value());
+    CHECK(!line("resource ngpus")->good);
+    program("pbsnodes", "echo 'n1'; echo '     resources_available.ngpus = 4'");
+    CHECK(line("resource ngpus")->good);
+    program("pbsnodes", "echo 'pbsnodes: not allowed' >&2; exit 1");
+    CHECK(line("resource ngpus")->found == "not checked: pbsnodes: not allowed");
 }
 
 }  // namespace

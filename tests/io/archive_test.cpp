@@ -205,6 +205,26 @@ TEST_CASE("hard links refer to files of the archive only") {
     }
 }
 
+TEST_CASE("a hard link to a symbolic link, which would move it to another depth, is rejected") {
+    // a/b/c/door -> ../../../x stays inside at its own depth; as ./door its target would be outside.
+    const Folder folder;
+    REQUIRE(base::replace_file(folder.dir.path() / "x", "secret"));
+    CHECK(code_of(folder, {{.name = "a/b/c/d/door", .kind = AE_IFLNK, .link = "../../../../x"},
+                           {.name = "door", .link = "a/b/c/d/door", .hardlink = true}}) == "archive.unsafe");
+    CHECK_FALSE(fs::is_symlink(folder.into / "door"));
+    // The same through a folder that is a link.
+    const Folder other;
+    CHECK(code_of(other, {{.name = "a/f", .body = "x"},
+                          {.name = "b", .kind = AE_IFLNK, .link = "a"},
+                          {.name = "g", .link = "b/f", .hardlink = true}}) == "archive.unsafe");
+}
+
+TEST_CASE("unpacking has a time limit") {
+    const Folder folder;
+    CHECK(code_of(folder, {{.name = "a/f", .body = "x"}}, {.time_ms = 0}) == "archive.too_slow");
+    CHECK_FALSE(fs::exists(folder.into / "a"));
+}
+
 TEST_CASE("devices, pipes and sockets are rejected") {
     for (const mode_t kind : {AE_IFCHR, AE_IFBLK, AE_IFIFO}) {
         const Folder folder;

@@ -40,6 +40,13 @@ std::string closed_url() {
     return LoopbackServer(always({})).url();
 }
 
+TEST_CASE("one table says which statuses are temporary") {
+    for (const int status : {408, 425, 429, 500, 501, 502, 503, 504, 507})
+        CHECK(is_temporary_status(status));
+    for (const int status : {200, 301, 400, 401, 403, 404, 409, 410, 412, 413, 422})
+        CHECK_FALSE(is_temporary_status(status));
+}
+
 TEST_CASE("an https request is never redirected to http") {
     CHECK(redirect_protocols("https://h/x") == "https");
     CHECK(redirect_protocols("HTTPS://h/x") == "https");

@@ -24,6 +24,7 @@ LoopbackAnswer answer(const LoopbackRequest& request) {
     if (request.target == "/elsewhere/moved/") return html("<a href=\"moved-1.0.tar.gz\">x</a>");
     if (request.target == "/simple/hidden/") return {.status = 403};
     if (request.target == "/simple/broken/") return {.status = 503};
+    if (request.target == "/simple/early/") return {.status = 425};
     if (request.target == "/simple/odd/")
         return {.status = 200, .body = "x", .headers = {{"Content-Type", "text/plain"}}};
     return {.status = 404};
@@ -58,6 +59,17 @@ TEST_CASE("links resolve against the URL after a redirect") {
     const auto page = fetch_project(http, server.url("/simple/"), "moved");
     REQUIRE((page.has_value() && page->has_value()));
     CHECK((*page)->files.at(0).url == server.url("/elsewhere/moved/moved-1.0.tar.gz"));
+}
+
+TEST_CASE("a temporary status is worth a retry") {
+    const LoopbackServer server(answer);
+    io::HttpClient http;
+    for (const char* name : {"broken", "early"}) {
+        CAPTURE(name);
+        const auto page = fetch_project(http, server.url("/simple/"), name);
+        REQUIRE(!page.has_value());
+        CHECK(page.error().recovery == base::Recovery::retry);
+    }
 }
 
 TEST_CASE("other statuses are errors that show no password") {

@@ -9,7 +9,7 @@ import time
 import unittest
 from pathlib import Path
 
-from support.governed import CAP_S, GOVERNOR, GovernedCase, mount_namespace
+from support.governed import CAP_S, GOVERNOR, MIB, GovernedCase, memory_group, mount_namespace
 
 
 class Governor(GovernedCase):
@@ -21,13 +21,13 @@ class Governor(GovernedCase):
     def test_a_real_crash_fails_with_its_signal_and_is_not_retried(self):
         self.sources([f"1 1 {1000 + signal.SIGSEGV}"])
         result, summary = self.governed(None, 1 << 30, [GOVERNOR, "launch", "--", self.hog, "-c", "s0.c"], "--quiet")
-        self.assertEqual(result.returncode, 128 + signal.SIGSEGV)
+        self.assertEqual(result.returncode, -signal.SIGSEGV)
         self.assertEqual((summary["failed"], summary["unexplained"]), (1, 0))
 
     def test_sigkill_without_pressure_is_retried_once_alone_and_then_fails(self):
         self.sources([f"1 1 {1000 + signal.SIGKILL}"])
         result, summary = self.governed(None, 1 << 30, [GOVERNOR, "launch", "--", self.hog, "-c", "s0.c"])
-        self.assertEqual(result.returncode, 128 + signal.SIGKILL)
+        self.assertEqual(result.returncode, -signal.SIGKILL)
         self.assertEqual((summary["failed"], summary["unexplained"]), (1, 1))
 
     def test_spaces_and_response_files_reach_the_compiler_unchanged(self):
@@ -76,6 +76,63 @@ class Governor(GovernedCase):
         result, summary = self.governed(None, 1 << 30, ["ninja", "-j8"])
         self.assertEqual((result.returncode, self.objects()), (0, 4), result.stdout)
         self.assertEqual(summary["compiles"], 1)
+
+    def test_after_sigterm_to_the_governor_alone_no_waiting_compile_starts(self):
+        # The shell ends by the signal; ninja, which nobody signals, goes on.
+        self.sources(["5 20000 0"] + ["5 10 0"] * 3)
+        build = self.start(["sh", "-c", "ninja -k0 -j8; true"], "--cores", "1", "--window", "8")
+        first = self.wait_until(lambda: self.children(build.pid, "hog"), "the long compile")[0]
+        self.wait_until(lambda: len(self.waiting_launchers(build.pid)) == 3, "three waiting launchers")
+        waiting = self.waiting_launchers(build.pid)
+        os.kill(build.pid, signal.SIGTERM)
+        for pid in waiting:
+            self.wait_until(lambda: self.is_gone(pid), "the end of a waiting launcher")
+        os.kill(first, signal.SIGTERM)
+        text, _ = build.communicate(timeout=CAP_S)
+        self.assertEqual(build.returncode, -signal.SIGTERM, text)
+        self.assertEqual(self.objects(), 0, text)
+
+    def waiting_launchers(self, pid: int) -> list[int]:
+        return [one for one in self.children(pid, "wheelyard-governor")
+                if self.parent(one) != pid and not self.children(one, "hog")]
+
+    def test_a_missing_temporary_folder_does_not_stop_the_build(self):
+        self.sources(["2 2 0"])
+        self.environment["TMPDIR"] = "/no/such/folder"
+        result, summary = self.governed(None, 1 << 30, ["ninja"])
+        self.assertEqual((result.returncode, self.objects(), summary["compiles"]), (0, 1, 1), result.stderr)
+
+    def test_a_limit_on_the_size_of_files_reaches_only_those_of_the_compiler(self):
+        """The same result as without a governor, for a compiler that writes no file and for one that does."""
+        compilers = Path(self.folder, "bin")
+        compilers.mkdir()
+        self.program(compilers / "gcc", "#!/bin/sh\ntest -z \"$WRITE\" || echo object > a.o\necho out; echo err >&2\nexit 3\n")
+        self.environment["PATH"] = f"{compilers}:{self.environment['PATH']}"
+        for write in ("", "yes"):
+            with self.subTest(write):
+                self.environment["WRITE"] = write
+                alone, governed = (self.run_in(None, ["sh", "-c", 'ulimit -f 0; exec "$@"', "sh", *before, "gcc", "-c", "a.c"])
+                                   for before in ([], [GOVERNOR, "--quiet", "--"]))
+                self.assertEqual((governed.returncode, governed.stdout, governed.stderr),
+                                 (alone.returncode, alone.stdout, alone.stderr))
+                self.assertEqual(alone.returncode == 3, not write)
+
+    def test_a_build_that_a_signal_ends_ends_the_governor_by_the_same_signal(self):
+        for number in (signal.SIGSEGV, signal.SIGABRT, signal.SIGTERM, signal.SIGKILL):
+            with self.subTest(number):
+                result = self.run_in(None, [GOVERNOR, "--quiet", "--", "sh", "-c", f"kill -{int(number)} $$"])
+                self.assertEqual(result.returncode, -number)
+
+    def test_much_output_of_a_compiler_takes_no_memory(self):
+        size = 300 * MIB
+        self.program(self.folder / "gcc", f"#!/bin/sh\nhead -c {size} /dev/zero >&2\n")
+        command = f"{GOVERNOR} --quiet --no-history -- {GOVERNOR} launch -- ./gcc -c a.c 2>&1 | cksum"
+        with memory_group(100 * MIB) as group:
+            if group is None:
+                self.skipTest("without a cgroup nobody measures it")
+            result = self.run_in(group, ["bash", "-c", f"set -o pipefail; {command}"])
+        expected = self.run_in(None, ["sh", "-c", f"head -c {size} /dev/zero | cksum"])
+        self.assertEqual((result.returncode, result.stdout), (0, expected.stdout), result.stderr)
 
     def test_a_forked_child_of_a_compiler_does_not_keep_the_compile_running(self):
         self.sources(["5 10 0 fork"])  # the child would outlast the timeout

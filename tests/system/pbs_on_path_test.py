@@ -49,8 +49,7 @@ class PbsOnPathTest(unittest.TestCase):
         done = self.run_suite(f"{batch.programs}:{os.environ['PATH']}", *(() if FULL else [f"PbsTest.{name}" for name in SAMPLE]))
         print(done.stderr)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        self.assertRegex(done.stderr, r"OK \(skipped=1\)")
-        self.assertIn("in words that are no JSON", done.stderr)
+        self.assertRegex(done.stderr, r"\nOK\n")
         self.assertGreater(len(batch.jobs()), 0)
         self.assertEqual({job["state"] for job in batch.server.jobs()}, {"F"})
 

@@ -1,6 +1,7 @@
 """The agent on PBS: the same suite as on Slurm, over programs that answer like a real OpenPBS did; with `scripts/test --pbs` over those of the PBS
 that is on PATH."""
 
+import json
 import os
 import shutil
 import sys
@@ -50,14 +51,73 @@ class PbsTest(batch_suite.BatchSuite):
         self.assert_jobs(2)
 
     def test_a_foreign_job_that_spoils_the_list_hides_none_of_ours(self):
-        if ON_PATH:
-            self.skipTest("a real server cannot be made to list a job in words that are no JSON")
         self.make_site("yard-quick", "yard-late")
         self.batch.spoil_answer()
-        self.addCleanup(self.batch.mend_answer)
+        self.addCleanup(self.batch.restore_answer)
         self.settle("yard-quick", "yard-late")
         self.assertEqual([attempt["number"] for attempt in self.attempts()], [1, 1])
         self.assert_jobs(2)
+
+    def test_a_suspended_job_is_shown_and_goes_on(self):
+        self.make_site("yard-quick")
+        name = self.start_and_hold()
+        self.batch.suspend_job(name)
+        self.tick_until("the suspension", lambda: "suspended" in (self.attempts()[0]["waiting"] or {}).get("reason", ""))
+        self.assertIn("its scheduler has suspended it", self.site.builder("status").stdout)
+        self.batch.resume_job(name)
+        self.open_gate()
+        self.settle("yard-quick")
+        self.assertEqual([attempt["failure"] for attempt in self.attempts()], [None])
+        self.assert_jobs(1)
+
+
+class PbsServerTest(batch_suite.BatchCase):
+    """What only the server does to jobs, and so only the one that answers with recordings."""
+
+    scheduler = REPLAYED
+
+    def setUp(self):
+        folder = Path(tempfile.mkdtemp(prefix="wheelyard-pbs-"))
+        self.addCleanup(shutil.rmtree, folder, ignore_errors=True)
+        self.batch = PbsReplay(folder)
+        self.addCleanup(self.batch.__exit__)
+        super().setUp()
+
+    def end_first(self, code: str) -> None:
+        """The first attempt fails by this end, and costs none of the one that it may have; the second goes on in its tree."""
+        self.tick_until("the second attempt", lambda: len(self.attempts()) == 2)
+        self.assert_failure(self.attempts()[0], code)
+        self.open_gate()
+        self.settle("yard-quick")
+        self.assert_resumed()
+
+    def test_a_preempted_job_is_no_failure_of_the_build(self):
+        self.make_site("yard-quick", more="max_attempts = 1\n")
+        self.batch.preempt_job(self.start_and_hold())
+        self.end_first("job.preempted")
+        self.assert_jobs(2)
+
+    def test_a_job_that_is_run_again_is_no_failure_of_the_build(self):
+        self.make_site("yard-quick", more="max_attempts = 1\n")
+        self.batch.rerun_job(self.start_and_hold())
+        self.end_first("job.requeued")
+        self.assert_jobs(2)
+
+    def test_without_job_history_a_job_without_a_record_is_seen_to_end(self):
+        self.batch.forget_ended_jobs()
+        self.make_site("yard-quick")
+        self.batch.kill_job(self.start_and_hold())
+        self.tick_until("the wait for the record", lambda: self.attempts()[0]["job"]["ended"])
+        self.age_end()
+        self.end_first("job.vanished")
+        self.batch.recall_ended_jobs()
+        self.assert_jobs(2)
+
+    def age_end(self) -> None:
+        for path in (self.site.folder / "state" / "attempts").glob("w*.json"):
+            attempt = json.loads(path.read_text())
+            attempt["job"]["ended"] = "2020-01-01T00:00:00Z"
+            path.write_text(json.dumps(attempt))
 
 
 if __name__ == "__main__":

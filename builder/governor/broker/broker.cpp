@@ -71,7 +71,12 @@ class Broker {
             if (id == listening_id) {
                 accept_all();
             } else if (id == control_id) {
-                goes_on = false;
+                char request = 0;  // one byte: somebody ends the build; end of file: it has ended
+                if (::read(control_.get(), &request, 1) == 1) {
+                    build_.stop();
+                } else {
+                    goes_on = false;
+                }
             } else {
                 build_.on_message(id);
             }
@@ -115,7 +120,7 @@ int run_broker(const BrokerPlan& plan, base::Fd listening, base::Fd control, Com
         files.rlim_cur = files.rlim_max;
         ::setrlimit(RLIMIT_NOFILE, &files);
     }
-    for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE})
+    for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ})
         ::signal(number, SIG_IGN);
     return Broker(plan, std::move(listening), std::move(control), groups).run();
 }

@@ -77,6 +77,13 @@ void GovernedBuild::read_remaining_messages() {
         on_message(id);
 }
 
+void GovernedBuild::stop() {
+    is_stopped_ = true;
+    for (const auto& [id, client] : clients_) {
+        if (client.state == Client::State::waiting) (void)send_message(client.socket.get(), {"quit"});
+    }
+}
+
 void GovernedBuild::on_ask(TryId id, Client& client, const std::vector<std::string>& message) {
     client.facts.source = message[1];
     client.facts.arguments = message[2];
@@ -87,6 +94,7 @@ void GovernedBuild::on_ask(TryId id, Client& client, const std::vector<std::stri
         static_cast<unsigned>(std::clamp<std::uint64_t>(base::parse_decimal(message[6]).value_or(1), 1, 64));
     client.known = dispatch_.predictor().knows(client.facts);
     client.state = Client::State::waiting;
+    if (is_stopped_) (void)send_message(client.socket.get(), {"quit"});
     dispatch_.arrive(id, client.facts);
     auto& max_waiting = record_.report.max_waiting;
     max_waiting = std::max<std::uint64_t>(max_waiting, dispatch_.admission().waiting());
@@ -109,7 +117,7 @@ void GovernedBuild::begin(TryId id, std::int64_t now_ms) {
 }
 
 void GovernedBuild::start_what_fits() {
-    if (dispatch_.admission().waiting() == 0) return;
+    if (is_stopped_ || dispatch_.admission().waiting() == 0) return;
     const auto now = monotonic_ms();
     std::vector<TryId> lost;
     for (const auto id : dispatch_.start(static_cast<double>(now) / 1000)) {
@@ -150,7 +158,7 @@ void GovernedBuild::on_ended(TryId id, Client& client, const std::vector<std::st
     const double seconds = static_cast<double>(now_ms - client.start_ms - client.stopped_total_ms) / 1000;
     report.compile_seconds += seconds;
     if (status == 0) return on_success(id, client, seconds, message[4]);
-    if (on_failure(id, client, clue) == Verdict::again) {
+    if (on_failure(id, client, clue) == Verdict::again && !is_stopped_) {
         client.state = Client::State::waiting;
         if (!send_message(client.socket.get(), {"again"})) on_disconnect(id);
         return;

@@ -38,6 +38,8 @@ class GovernedBuild {
     void reread_limits_when_due();
     void print_progress() const;
     void flush_history() { record_.flush_history(LockPatience::none); }
+    // Somebody ends the build: no compile starts from now on, and launchers that wait end.
+    void stop();
     // Writes the report. Returns the exit status of the broker's process.
     [[nodiscard]] int finish() { return record_.finish(); }
     [[nodiscard]] bool is_busy() const { return dispatch_.admission().running() > 0; }
@@ -89,6 +91,7 @@ class GovernedBuild {
     std::uint64_t age_ = 0;
     std::int64_t sampled_ms_ = 0;
     std::int64_t next_sample_ms_ = 0;
+    bool is_stopped_ = false;
     std::string give_up_reason_;  // shown to the user if a compile does not fit
 };
 

@@ -3,9 +3,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,9 +11,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-
-#include "builder/governor/launch/limits.hpp"
-#include "lib/base/file.hpp"
 
 namespace wheelyard::governor {
 namespace {
@@ -33,13 +28,6 @@ constexpr std::array clues = {"Killed signal terminated program",
                               "signal: killed",
                               "unable to execute command: Killed"};
 
-bool same_file(int a, int b) {
-    struct stat first {
-    }, second{};
-    return ::fstat(a, &first) == 0 && ::fstat(b, &second) == 0 && first.st_dev == second.st_dev &&
-           first.st_ino == second.st_ino;
-}
-
 // For execvp(3), which does not modify the strings.
 std::vector<char*> argv_of(const std::vector<std::string>& command) {
     std::vector<char*> argv;
@@ -50,39 +38,7 @@ std::vector<char*> argv_of(const std::vector<std::string>& command) {
     return argv;
 }
 
-void copy_out(int from, int to) {
-    std::array<char, 65536> buffer;
-    for (off_t at = 0;;) {
-        const auto got = ::pread(from, buffer.data(), buffer.size(), at);
-        if (got <= 0) return;
-        at += got;
-        if (!base::write_all(to, {buffer.data(), static_cast<std::size_t>(got)})) return;
-    }
-}
-
 }  // namespace
-
-Spool::Spool() : out_(::memfd_create("compiler output", MFD_CLOEXEC)) {
-    if (!same_file(STDOUT_FILENO, STDERR_FILENO))
-        err_ = base::Fd(::memfd_create("compiler errors", MFD_CLOEXEC));
-    // Both streams share one open file description, so that writes append in order.
-}
-
-void Spool::show() const {
-    if (out_) copy_out(out_.get(), STDOUT_FILENO);
-    if (err_) copy_out(err_.get(), STDERR_FILENO);
-}
-
-std::string Spool::tail() const {
-    struct stat status {};
-    if (::fstat(err(), &status) != 0) return {};
-    const auto size = static_cast<std::uint64_t>(status.st_size);
-    const std::uint64_t from = size > clue_tail_bytes ? size - clue_tail_bytes : 0;
-    std::string text(static_cast<std::size_t>(size - from), '\0');
-    const auto got = ::pread(err(), text.data(), text.size(), static_cast<off_t>(from));
-    text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
-    return text;
-}
 
 pid_t start_compiler(const std::vector<std::string>& command, const Spool& spool, const std::string& group) {
     auto argv = argv_of(command);

@@ -7,22 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "lib/base/fd.hpp"
+#include "builder/governor/launch/spool.hpp"
 
 namespace wheelyard::governor {
-
-// Buffers a try's output in memory until the result is final.
-class Spool {
-  public:
-    Spool();
-    [[nodiscard]] int out() const { return out_.get(); }
-    [[nodiscard]] int err() const { return err_ ? err_.get() : out_.get(); }
-    void show() const;                       // copies to our stdout and stderr
-    [[nodiscard]] std::string tail() const;  // the last clue_tail_bytes of stderr
-
-  private:
-    base::Fd out_, err_;  // err_ is empty if our stdout and stderr are one file
-};
 
 // Starts `command` (argv[0] is searched on PATH) in its own process group; -1 if fork fails. The child is
 // killed when this process dies, is the OOM killer's preferred victim, writes into the spool, and joins the

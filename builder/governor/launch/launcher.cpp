@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -65,11 +66,15 @@ class Launcher {
 
     [[noreturn]] void run(const std::string& socket_path) {
         ::sigprocmask(SIG_BLOCK, &signals_, nullptr);
+        sigset_t file_size;  // a file of ours beyond `ulimit -f` is an error of write(2), not our end
+        ::sigemptyset(&file_size);
+        ::sigaddset(&file_size, SIGXFSZ);
+        ::sigprocmask(SIG_BLOCK, &file_size, nullptr);
         signal_fd_ = base::Fd(::signalfd(-1, &signals_, SFD_CLOEXEC | SFD_NONBLOCK));
         if (cache_ && parsed_.facts.language != "link") look_up_cache(socket_path);  // links are not cached
         if (auto socket = connect_to(socket_path)) {
             socket_ = std::move(*socket);
-            if (ask()) run_governed();
+            if (ask()) run_governed(folder_of(socket_path));
         }
         run_ungoverned(socket_path);
     }
@@ -79,7 +84,7 @@ class Launcher {
     void look_up_cache(const std::string& socket_path) {
         const auto slot = take_any_slot(folder_of(socket_path), "cache.", cache_lookups());
         cache_->prepare_lookup();
-        const Spool spool;
+        Spool spool(folder_of(socket_path));
         const auto ended = run_once(spool);
         if (ended.interrupted) finish(spool, ended.signal_number);
         if (!WIFEXITED(ended.status) || WEXITSTATUS(ended.status) != 0) return;
@@ -97,9 +102,9 @@ class Launcher {
     }
 
     // Retries until the result is final. Returns only if the broker is gone before that.
-    void run_governed() {
+    void run_governed(const std::string& folder) {
         while (wait_for_go()) {
-            const Spool spool;
+            Spool spool(folder);
             if (cache_) cache_->prepare_compile();
             const auto ended = run_once(spool);
             const bool good = WIFEXITED(ended.status) && WEXITSTATUS(ended.status) == 0;
@@ -161,6 +166,7 @@ class Launcher {
                 group_ = message.size() > 1 ? message[1] : "";
                 return true;
             }
+            if (message[0] == "quit") exit_like(SIGTERM);  // somebody ended the build
         }
     }
 
@@ -174,23 +180,26 @@ class Launcher {
     }
 
     // Runs the compiler once. Only this process reaps it, so its process group ID stays valid for signals.
-    Ended run_once(const Spool& spool) {
+    Ended run_once(Spool& spool) {
         Ended ended;
         const pid_t pid = start_compiler(command_, spool, group_);
+        spool.close_writers();
         if (pid < 0) {
             std::fprintf(stderr, "wheelyard-governor: cannot start a process: %s\n", ::strerror(errno));
             ended.status = 71 << 8;  // EX_OSERR of sysexits.h, as a wait status
             return ended;
         }
         if (socket_) socket_gone_ = !send_message(socket_.get(), {"started", std::to_string(pid)});
-        int timeout_ms = -1;
+        kill_at_.reset();
         while (true) {
-            std::array<pollfd, 2> watched{pollfd{signal_fd_.get(), POLLIN, 0},
-                                          pollfd{socket_gone_ ? -1 : socket_.get(), POLLIN, 0}};
-            const int ready = ::poll(watched.data(), watched.size(), timeout_ms);
-            if (ready == 0) {
+            const auto output = spool.readers();
+            std::array<pollfd, 4> watched{pollfd{signal_fd_.get(), POLLIN, 0},
+                                          pollfd{socket_gone_ ? -1 : socket_.get(), POLLIN, 0}, output[0],
+                                          output[1]};
+            ::poll(watched.data(), watched.size(), ms_until_kill());
+            if (kill_at_ && ms_until_kill() == 0) {
                 ::kill(-pid, SIGKILL);
-                timeout_ms = -1;
+                kill_at_.reset();
             }
             for (int number = next_signal(); number != 0; number = next_signal()) {
                 if (!is_interrupt(number)) continue;
@@ -198,11 +207,25 @@ class Launcher {
                 ended.signal_number = number;
                 ::kill(-pid, number);
                 ::kill(-pid, SIGCONT);
-                timeout_ms = static_cast<int>(term_grace_ms);
+                kill_soon();
             }
-            if (watched[1].revents != 0) on_message(pid, timeout_ms);
-            if (reap(pid, ended)) return ended;
+            if (watched[1].revents != 0) on_message(pid);
+            const bool has_ended = reap(pid, ended);
+            spool.take();  // after the end too: what the pipes hold then is the rest
+            if (has_ended) return ended;
         }
+    }
+
+    void kill_soon() {
+        kill_at_ = std::chrono::steady_clock::now() + std::chrono::milliseconds(term_grace_ms);
+    }
+
+    // For poll(2): -1 while nothing is to be killed.
+    [[nodiscard]] int ms_until_kill() const {
+        if (!kill_at_) return -1;
+        const auto left =
+            std::chrono::ceil<std::chrono::milliseconds>(*kill_at_ - std::chrono::steady_clock::now());
+        return static_cast<int>(std::max<std::int64_t>(0, left.count()));
     }
 
     // A failed compile may leave processes (a front end whose driver was killed) that would write into the
@@ -216,7 +239,7 @@ class Launcher {
         return ::wait4(pid, &ended.status, 0, &ended.usage) == pid;
     }
 
-    void on_message(pid_t pid, int& timeout_ms) {
+    void on_message(pid_t pid) {
         const auto message = receive_message(socket_.get(), false);
         if (message.empty()) {
             if (errno != EAGAIN) {
@@ -231,7 +254,7 @@ class Launcher {
             // SIGTERM first, so that the driver removes its temporary files.
             ::kill(-pid, SIGTERM);
             ::kill(-pid, SIGCONT);
-            timeout_ms = static_cast<int>(term_grace_ms);
+            kill_soon();
         }
     }
 
@@ -244,7 +267,7 @@ class Launcher {
         if (cache_) cache_->prepare_compile();
         auto slot = take_any_slot(folder, "fallback.", fallback_slots);
         for (unsigned tries = 0;; ++tries) {
-            const Spool spool;
+            Spool spool(folder);
             const auto ended = run_once(spool);
             if (ended.interrupted) finish(spool, ended.signal_number);
             if (tries > 0 || !looks_killed_by_memory(ended.status, spool.tail())) finish(spool, ended.status);
@@ -289,6 +312,7 @@ class Launcher {
     sigset_t signals_{};
     base::Fd signal_fd_, socket_;
     bool socket_gone_ = false;
+    std::optional<std::chrono::steady_clock::time_point> kill_at_;  // when SIGKILL follows a SIGTERM
     std::string group_;  // cgroup.procs of the compile's own cgroup
     std::array<base::Fd, fallback_slots> all_slots_;
 };

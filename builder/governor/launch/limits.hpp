@@ -17,6 +17,9 @@ inline constexpr std::size_t max_source_bytes = 4 * kib;
 inline constexpr std::uint64_t max_response_file_bytes = 4 * mib;  // larger files are not read
 inline constexpr unsigned max_response_file_depth = 4;
 
+// Of one stream of a compile, in the launcher's memory, which nobody counts; the rest goes to a file.
+inline constexpr std::size_t max_spool_bytes = 2 * mib;
+
 // The end of a failed compile's output that is searched for signs of memory exhaustion.
 inline constexpr std::size_t clue_tail_bytes = 64 * kib;
 inline constexpr std::int64_t version_timeout_ms = 5'000;  // `cc --version` and `ccache --show-config`

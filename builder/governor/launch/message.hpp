@@ -5,10 +5,11 @@
 //   launcher → broker                                 broker → launcher
 //   hit                                               (none; the launcher exits)
 //   ask SOURCE ARGUMENTS COMPILER LANGUAGE
-//       ARCHITECTURES THREADS                         run GROUP
+//       ARCHITECTURES THREADS                         run GROUP | quit
 //   started PID                                       stop | continue | kill, while it runs
 //   ended STATUS MAXRSS_KIB CLUE COMPILED             done | again | fail SENTENCE; none for exit status 0
 //
+// quit: somebody ended the build; the launcher ends as if by SIGTERM.
 // hit: a cache had the result, nothing was compiled. ask is sent once per compile.
 // GROUP: path of the cgroup.procs to join; "": none. PID: also the ID of its process group.
 // STATUS: wait status. CLUE: "1" if memory seems to have killed it. COMPILED: "0" if a cache had the result,

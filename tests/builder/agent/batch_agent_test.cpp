@@ -112,9 +112,9 @@ TEST_CASE("a final refusal and a job that can never run end the cell with the re
 }
 
 TEST_CASE("every end without a record has a code, and the table decides whether it is tried again") {
-    for (const auto cause :
-         {EndCause::killed, EndCause::time_limit, EndCause::out_of_memory, EndCause::node_failure,
-          EndCause::preempted, EndCause::cancelled, EndCause::not_launched, EndCause::failed}) {
+    for (const auto cause : {EndCause::killed, EndCause::time_limit, EndCause::out_of_memory,
+                             EndCause::node_failure, EndCause::preempted, EndCause::requeued,
+                             EndCause::cancelled, EndCause::not_launched, EndCause::failed}) {
         BatchFarm farm;
         farm.tick();
         farm.end_as(cause);
@@ -241,6 +241,106 @@ TEST_CASE("after a recorded failure the attempt waits a limited time for the sch
         farm.tick();
         CHECK(farm.attempts().front().failure->error.code == "job.failed");
     }
+}
+
+// The record of a build that a signal ended, and what job.sh recorded as the reason for it.
+struct CutFarm : BatchFarm {
+    explicit CutFarm(const std::string& cut) {
+        tick();
+        const auto attempt = site.work_directory / "attempts" / only().id;
+        fs::create_directory(attempt / "claim");
+        testing::write(attempt / "cut", cut + "\n");
+        testing::write(attempt / "exit.json",
+                       R"({"format":"wheelyard.exit/1","attempt":")" + only().id +
+                           R"(","exit_code":143,"phase":"build","phases":[],"ended_ms":1})");
+    }
+    std::string code() {
+        tick();
+        return attempts().front().failure ? attempts().front().failure->error.code : "";
+    }
+};
+
+TEST_CASE("the scheduler's status outranks the job's own alarm") {
+    struct Row {
+        const char* cut;
+        EndCause reported;
+        const char* code;
+    };
+    const Row rows[] = {
+        {"time_limit", EndCause::cancelled, "job.cancelled"},
+        {"time_limit", EndCause::preempted, "job.preempted"},
+        {"time_limit", EndCause::requeued, "job.requeued"},
+        {"time_limit", EndCause::node_failure, "job.node_failure"},
+        {"time_limit", EndCause::killed, "job.time_limit"},  // the exit code of a build that was warned
+        {"time_limit", EndCause::unexplained, "job.time_limit"},
+        {"terminated", EndCause::cancelled, "job.cancelled"},
+        {"terminated", EndCause::time_limit, "job.time_limit"},
+        {"terminated", EndCause::unexplained, "job.killed"},  // a server without job history
+    };
+    for (const auto& row : rows) {
+        CAPTURE(row.cut);
+        CAPTURE(end_row(row.reported).code);
+        CutFarm farm(row.cut);
+        farm.end_as(row.reported);
+        CHECK(farm.code() == row.code);
+    }
+}
+
+TEST_CASE("a job that its scheduler queued again is cancelled, and costs none of the attempts") {
+    CutFarm farm("terminated");
+    farm.site.max_attempts = 1;
+    farm.batch.view = {JobState::queued, "", JobEnd{EndCause::requeued, {}, "PBS job 5, queued", {}}};
+    const std::string job = farm.only().id;
+    CHECK(farm.code() == "job.requeued");
+    CHECK(farm.batch.cancelled == std::vector<std::string>{job});
+    CHECK(farm.attempts().size() == 2);
+}
+
+TEST_CASE("a suspended job is shown as waiting until it runs again") {
+    BatchFarm farm;
+    farm.tick();
+    farm.batch.view = {JobState::running, "PBS job 5, suspended", {}, true};
+    farm.tick();
+    CHECK(farm.only().state == State::running);
+    CHECK(waiting_suffix(farm.only().waiting) ==
+          ", waiting: its scheduler has suspended it: PBS job 5, suspended");
+    farm.batch.view = {JobState::running, "PBS job 5, running", {}};
+    farm.tick();
+    CHECK(farm.only().waiting.reason.empty());
+}
+
+TEST_CASE("a job whose end has no known cause waits a limited time for its record") {
+    BatchFarm farm;
+    farm.tick();
+    farm.batch.view = {JobState::vanished, "",
+                       JobEnd{EndCause::unexplained, {}, "PBS keeps no job history", {}}};
+    fs::create_directory(farm.site.work_directory / "attempts" / farm.only().id / "claim");
+    farm.tick();
+    REQUIRE(farm.attempts().size() == 1);
+    CHECK(farm.only().state == State::running);
+    farm.tick();
+    CHECK(farm.attempts().front().failure->error.code == "job.vanished");
+}
+
+TEST_CASE("a tick does not wait for a wheelhouse that it begins to fill") {
+    BatchFarm farm;
+    farm.site.offline_jobs = true;
+    Agent agent(farm.parts());
+    const base::UnixMicros before = farm.clock.now();  // a clock on which only waits pass
+    REQUIRE(agent.tick().has_value());
+    CHECK(farm.only().waiting.what == WaitFor::login_step);
+    CHECK(farm.clock.now() == before);
+    REQUIRE(agent.cancel(farm.only().id).has_value());
+}
+
+TEST_CASE("a work folder that others may write stops every tick") {
+    BatchFarm farm;
+    testing::must(base::make_directories(farm.site.work_directory));
+    fs::permissions(farm.site.work_directory, fs::perms::all);
+    const auto ticked = Agent(farm.parts()).tick();
+    REQUIRE(!ticked.has_value());
+    CHECK(ticked.error().code == "work.shared");
+    CHECK(farm.batch.given.empty());
 }
 
 TEST_CASE("cancelling an attempt cancels its job and prevents late starts; retry starts a new attempt") {

@@ -134,6 +134,7 @@ TEST_CASE("without support for parts the client sends the form in one request; a
                         {problem(403, "auth.token_refused"), false},
                         {problem(413, "upload.too_large"), false},
                         {{.status = 502}, false},
+                        {{.status = 425}, false},
                         {{.status = 429}, false},
                         {problem(503, "upload.busy"), false}};
     for (const auto& row : rows) {

@@ -50,6 +50,7 @@ TEST_CASE("answers are final or temporary, and include the registry's message") 
                         {408, "upload.unavailable"},
                         {409, "upload.refused"},
                         {413, "upload.refused"},
+                        {425, "upload.unavailable"},
                         {429, "upload.unavailable"},
                         {500, "upload.unavailable"},
                         {503, "upload.unavailable"},

@@ -30,9 +30,16 @@ struct Scene {
     base::TempDir folder = *base::TempDir::make("job");
     AttemptFolder attempt{folder.path() / "a b"};
 
-    base::Finished run(const std::string& build) const {
+    // `sleep`: a script that replaces the program in the job.
+    base::Finished run(const std::string& build, std::int64_t minutes = 0,
+                       const std::string& sleep = "") const {
         testing::write(attempt.script(), "#!/bin/bash\n" + build);
-        testing::must(write_job_script({{"w1", attempt, {{"GREETING", "it's\n$HOME"}}}, "", true}));
+        EnvironmentMap environment = {{"GREETING", "it's\n$HOME"}};
+        if (!sleep.empty()) {
+            testing::write(folder.path() / "bin/sleep", "#!/bin/bash\n" + sleep, 0755);
+            environment["PATH"] = (folder.path() / "bin").string() + ":/usr/bin:/bin";
+        }
+        testing::must(write_job_script({{"w1", attempt, environment, 1, 0, minutes}, "", true}));
         base::Command command;
         command.argv = {"/bin/bash", attempt.job_script().string()};
         const auto finished = base::run_command(command);
@@ -49,6 +56,38 @@ TEST_CASE("the build gets its environment, its log and its exit code") {
     struct stat status {};
     REQUIRE(::stat(scene.attempt.environment().c_str(), &status) == 0);
     CHECK((status.st_mode & 0777) == 0600);
+}
+
+// A build that waits for its end with builtins alone: `sleep` belongs to the alarm.
+constexpr const char* wait_for_the_alarm = "trap 'exit 143' TERM\nmkfifo gate\nread -r < gate & wait\n";
+
+TEST_CASE(
+    "the job's alarm sleeps for at most a minute at a time, so that a suspended job's time does not count") {
+    const Scene scene;
+    const auto finished = scene.run(wait_for_the_alarm, 10, "echo \"$1\" >> slept\n");
+    CHECK(finished.exit_code == 143);
+    CHECK(read_cut(scene.attempt) == "time_limit");
+    std::int64_t total_s = 0;
+    const std::string slept = testing::read(scene.attempt.root / "slept");
+    for (const auto line : base::split_lines(slept)) {
+        const auto seconds = static_cast<std::int64_t>(base::parse_decimal(line).value_or(1000));
+        CHECK(seconds <= 60);
+        total_s += seconds;
+    }
+    CHECK(total_s == 10 * 60 - warning_before_end_s(10));
+}
+
+TEST_CASE("an alarm whose sleep is killed, as by qdel, raises no alarm") {
+    const Scene scene;
+    // The build ends once the alarm has had its chance: its process group has no member any more.
+    const auto finished = scene.run(
+        "until test -e killed; do :; done\nalarm=$(<killed)\n"
+        "while kill -0 -- \"-$alarm\" 2> /dev/null; do :; done\nexit 5\n",
+        10,
+        "ps -o pgid= -p $$ | tr -d ' ' > killed.new\nmv killed.new killed\n"
+        "kill -TERM $$\n");
+    CHECK(finished.exit_code == 5);
+    CHECK(read_cut(scene.attempt).empty());
 }
 
 TEST_CASE("a warning stops the whole build, which still records how far it came") {

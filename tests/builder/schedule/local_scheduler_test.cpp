@@ -10,6 +10,8 @@
 namespace wheelyard::builder {
 namespace {
 
+namespace fs = std::filesystem;
+
 std::string boot_id() {
     return std::string(base::trim(testing::read("/proc/sys/kernel/random/boot_id")));
 }
@@ -62,6 +64,49 @@ TEST_CASE("cancel kills only processes of this job") {
     // A live process with the same pid but another start time. If it were killed, this test would be too.
     scene.own(owner(base::host_name(), boot_id(), ::getsid(0), base::process_start_time(::getsid(0)) + 1));
     CHECK(scene.scheduler.cancel("w1", scene.attempt).has_value());
+}
+
+// Whether the process ends within a minute. A zombie counts as ended.
+bool ends(std::int64_t pid) {
+    base::SystemClock clock;
+    for (int look = 0; look < 600; ++look) {
+        const auto words = base::read_file("/proc/" + std::to_string(pid) + "/cmdline", 4096);
+        if (!words || words->empty()) return true;
+        clock.sleep_ms(100);
+    }
+    return false;
+}
+
+// Starts a job whose build leaves a daemon: a process in a session of its own whose parents have ended. Its pid.
+std::int64_t start_with_daemon(Scene& scene, const std::string& rest) {
+    testing::write(
+        scene.attempt.script(),
+        "#!/bin/bash\nmkdir claim\n"
+        "printf '{\"host\":\"%s\",\"boot\":\"%s\",\"pid\":%d,\"start\":%d}' \"$(uname -n)\" "
+        "\"$(cat /proc/sys/kernel/random/boot_id)\" $$ \"$(cut -d ' ' -f 22 /proc/$$/stat)\" > claim/owner\n"
+        "setsid --fork bash -c 'echo $$ > daemon.new; mv daemon.new daemon; exec sleep 10000'\n"
+        "until test -e daemon; do sleep 0.05; done\n" +
+            rest);
+    testing::must(scene.scheduler.submit({"w1", scene.attempt, base::current_environment()}));
+    for (int look = 0; look < 600 && !fs::exists(scene.attempt.root / "daemon"); ++look)
+        scene.clock.sleep_ms(100);
+    const auto pid = base::parse_decimal(base::trim(testing::read(scene.attempt.root / "daemon")));
+    REQUIRE(pid.has_value());
+    return static_cast<std::int64_t>(*pid);
+}
+
+TEST_CASE("a daemon that a build left behind ends with the job") {
+    Scene scene;
+    SUBCASE("the job ends by itself") {
+        CHECK(ends(start_with_daemon(scene, "exit 0\n")));
+    }
+    SUBCASE("the job is cancelled") {
+        const std::int64_t daemon = start_with_daemon(scene, "exec sleep 10000\n");
+        CHECK(scene.look() == JobState::running);
+        testing::must(scene.scheduler.cancel("w1", scene.attempt));
+        CHECK(ends(daemon));
+        CHECK(scene.look() == JobState::vanished);
+    }
 }
 
 }  // namespace

@@ -60,6 +60,83 @@ TEST_CASE("every recorded job gives its outcome") {
     CHECK(pbs::view_of(walltime->jobs.front()).end->used == JobUsage{11, 0, 0});
 }
 
+// A recorded job that ended, with what the same server reported of another end.
+pbs::Job ended_job(std::optional<std::int64_t> exit_status, std::int64_t substate,
+                   const std::string& comment) {
+    pbs::Job job = pbs::read_qstat(recorded("finished_exit4_json"))->jobs.front();
+    job.exit_status = exit_status;
+    job.substate = substate;
+    job.comment = "Job run at Sun Nov 22 at 07:23 on (pbshost:ncpus=2:mem=1024000kb) and " + comment;
+    return job;
+}
+
+TEST_CASE("every end that a real OpenPBS showed has its cause") {
+    struct Row {
+        std::int64_t exit_status;
+        std::int64_t substate;
+        const char* comment;
+        EndCause cause;
+    };
+    const Row rows[] = {
+        {0, 92, "finished", EndCause::unexplained},
+        {1, 93, "failed", EndCause::failed},
+        {271, 91, "terminated by wypbs@pbshost", EndCause::cancelled},
+        {143, 91, "terminated by wypbs@pbshost", EndCause::cancelled},  // the script caught the signal
+        {271, 91, "terminated by Scheduler@pbshost", EndCause::preempted},
+        {-29, 93, "exceeded resource walltime", EndCause::time_limit},
+        {-27, 93, "exceeded resource mem", EndCause::out_of_memory},
+        {137, 93, "failed", EndCause::killed},
+        {265, 93, "failed", EndCause::killed},
+        {-4, 93, "failed", EndCause::node_failure},
+        {-20, 93, "Job deleted, execution node down", EndCause::node_failure},
+        {-7, 93, "failed", EndCause::not_launched},
+    };
+    for (const auto& row : rows) {
+        CAPTURE(row.exit_status);
+        CAPTURE(row.comment);
+        const JobView view = pbs::view_of(ended_job(row.exit_status, row.substate, row.comment));
+        REQUIRE(view.end.has_value());
+        CHECK(view.end->cause == row.cause);
+    }
+}
+
+TEST_CASE("a job that exceeded its CPU time is killed: 137, with as much CPU time used as it may use") {
+    pbs::Job job = ended_job(137, 93, "failed");
+    job.used.cpu_seconds = 61;
+    CHECK(pbs::view_of(job).end->cause == EndCause::killed);
+    job.max_cpu_s = 60;
+    CHECK(pbs::view_of(job).end->cause == EndCause::time_limit);
+    job.used.cpu_seconds = 59;
+    CHECK(pbs::view_of(job).end->cause == EndCause::killed);
+}
+
+TEST_CASE(
+    "a job that was queued again after it had claimed its attempt is requeued, and a job in its first queue "
+    "is not") {
+    pbs::Job job = pbs::read_qstat(recorded("qstat_held_json"))->jobs.front();
+    CHECK(job.runs == 0);
+    CHECK(!pbs::view_of(job, true).end);
+    job.state = 'Q';
+    job.runs = 1;
+    CHECK(!pbs::view_of(job, false).end);  // its launch failed: it may still build
+    REQUIRE(pbs::view_of(job, true).end.has_value());
+    CHECK(pbs::view_of(job, true).end->cause == EndCause::requeued);
+    // The second run finds the claim and ends well.
+    pbs::Job second = pbs::read_qstat(recorded("finished_ok_json"))->jobs.front();
+    CHECK(second.runs == 1);
+    second.runs = 2;
+    CHECK(pbs::view_of(second, true).end->cause == EndCause::requeued);
+}
+
+TEST_CASE("a suspended job runs, and its view says that it is suspended") {
+    pbs::Job job = pbs::read_qstat(recorded("qstat_running_json"))->jobs.front();
+    CHECK(!pbs::view_of(job).suspended);
+    job.state = 'S';
+    CHECK(pbs::view_of(job).state == JobState::running);
+    CHECK(pbs::view_of(job).suspended);
+    CHECK(pbs::view_of(job).detail.starts_with("PBS job 0.pbshost, suspended: "));
+}
+
 TEST_CASE("qstat's answers for several, unknown and finished jobs, and without a server") {
     CHECK(pbs::read_qstat(recorded("qstat_several_json"))->jobs.size() ==
           1);  // although three were requested
@@ -83,7 +160,8 @@ TEST_CASE("numbers may be strings, and strings numbers") {
     const auto answer = pbs::read_qstat(
         {0, false,
          R"({"Jobs":{"5.s":{"Job_Name":12,"job_state":"F","substate":"93","Exit_status":"-29",)"
-         R"("resources_used":{"walltime":"01:00:01","cput":"00:00:02","mem":"2mb"}},)"
+         R"("resources_used":{"walltime":"01:00:01","cput":"00:00:02","mem":"2mb"},)"
+         R"("run_count":"1","Resource_List":{"cput":"01:00:00"}},)"
          R"("6.s":{"Job_Name":"w","job_state":"F","Exit_status":265},"7.s":{"job_state":"?"}}})",
          ""});
     REQUIRE(answer.has_value());
@@ -92,6 +170,8 @@ TEST_CASE("numbers may be strings, and strings numbers") {
     const auto end = pbs::view_of(answer->jobs[0]).end;
     CHECK(end->cause == EndCause::time_limit);
     CHECK(end->used == JobUsage{3601, 2, 2048});
+    CHECK(answer->jobs[0].runs == 1);
+    CHECK(answer->jobs[0].max_cpu_s == 3600);
     CHECK(pbs::view_of(answer->jobs[1]).end->exit_code == 137);  // 256 + signal
     CHECK(pbs::view_of(answer->jobs[2]).state == JobState::unknown);
 }
@@ -212,15 +292,39 @@ TEST_CASE("a job without a recorded id is found by its name, also among finished
     CHECK(scene.look().state == JobState::unknown);
 }
 
-TEST_CASE("a server without job history is queried without -x") {
-    Scene scene;
-    const base::Finished refused{1, false, "", "qselect: job_history_enable is set to false\n"};
-    scene.answer = [&](const BatchCommand& command) {
-        const bool history = std::find(command.argv.begin(), command.argv.end(), "-x") != command.argv.end();
-        return history ? refused : base::Finished{0, false, "", ""};
-    };
-    CHECK(scene.look().state == JobState::unclaimed);
-    CHECK(scene.given.back() == std::vector<std::string>{"qselect", "-N", "w1"});
+// A server with OpenPBS's default settings: it refuses -x, and does not know a job that has ended.
+struct SceneWithoutHistory : Scene {
+    SceneWithoutHistory() {
+        answer = [](const BatchCommand& command) -> base::Finished {
+            const bool asks_history =
+                std::find(command.argv.begin(), command.argv.end(), "-x") != command.argv.end();
+            if (asks_history)
+                return {35, false, "", "qstat: PBS is not configured to maintain job history 102.pbshost\n"};
+            if (command.argv.front() == "qselect") return {0, false, "", ""};
+            return {153, false, R"({"pbs_server":"pbshost"})",
+                    "qstat: Unknown Job Id " + command.argv.back() + "\n"};
+        };
+    }
+};
+
+TEST_CASE_FIXTURE(SceneWithoutHistory,
+                  "a server without job history is queried without -x, once it has said so") {
+    CHECK(look().state == JobState::unclaimed);
+    CHECK(given ==
+          std::vector<std::vector<std::string>>{{"qselect", "-x", "-N", "w1"}, {"qselect", "-N", "w1"}});
+    CHECK(look().state == JobState::unclaimed);
+    CHECK(given.size() == 3);
+}
+
+TEST_CASE_FIXTURE(SceneWithoutHistory, "without job history, a job without a record is seen to end") {
+    testing::write(attempt.job_id(), "102.pbshost\n");
+    testing::must(base::make_directories(attempt.claim()));
+    const JobView view = look();
+    CHECK(view.state == JobState::vanished);
+    // An end without a known cause: the agent waits for the record, which a network file system may show late.
+    REQUIRE(view.end.has_value());
+    CHECK(view.end->cause == EndCause::unexplained);
+    CHECK(!view.end->exit_code);
 }
 
 TEST_CASE("cancel deletes all jobs of a name, also those of earlier submissions") {

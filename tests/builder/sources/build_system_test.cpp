@@ -1,6 +1,7 @@
 #include "builder/sources/build_system.hpp"
 
 #include <doctest/doctest.h>
+#include <sys/stat.h>
 
 #include "lib/base/temp_dir.hpp"
 #include "lib/base/text.hpp"
@@ -42,6 +43,40 @@ TEST_CASE("a back end whose name could end the script's quotes is refused") {
         REQUIRE(!system.has_value());
         CHECK(system.error().code == "source.pyproject");
     }
+}
+
+TEST_CASE("what is not a PEP 508 requirement is refused before pip sees it") {
+    const auto code_of = [](const std::string& entry) {
+        const auto system = parse_build_system("[build-system]\nrequires = [\"wheel\", " + entry + "]\n");
+        return system ? "" : system.error().code;
+    };
+    for (const char* entry :
+         {"'--help'", "'-e .'", "'--index-url=https://example.org'", "'./local'", "'/tmp/x.whl'", "''",
+          "'https://example.org/x.whl'", "'x --no-binary :all:'", "\"x\\n--help\""}) {
+        CAPTURE(entry);
+        CHECK(code_of(entry) == "source.pyproject");
+    }
+    for (const char* entry :
+         {"'numpy>=1.21,<3; python_version >= \"3.9\"'", "'x[extra]'", "'x @ https://example.org/x.whl'",
+          "'setuptools (>=40)'", "'setuptools_scm[toml]>=3.4, !=4.0'"}) {
+        CAPTURE(entry);
+        CHECK(code_of(entry) == "");
+    }
+}
+
+TEST_CASE("a pyproject.toml that is a FIFO or a link is refused at once") {
+    const auto folder = base::TempDir::make("no-pyproject");
+    REQUIRE(folder.has_value());
+    const auto file = folder->path() / "pyproject.toml";
+    SUBCASE("a FIFO") {
+        REQUIRE(::mkfifo(file.c_str(), 0600) == 0);
+    }
+    SUBCASE("a link") {
+        std::filesystem::create_symlink("/dev/ptmx", file);
+    }
+    const auto system = read_build_system(folder->path());
+    REQUIRE(!system.has_value());
+    CHECK(system.error().code == "file.not_regular");
 }
 
 TEST_CASE("a project without pyproject.toml has the default") {

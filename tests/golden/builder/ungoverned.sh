@@ -76,6 +76,7 @@ python - > "$folder/requires.txt" <<'END'
 import sys
 sys.path[:] = filter(None, sys.path)  # PEP 517: the project's folder is not on sys.path
 import contextlib, importlib, os
+from pip._vendor.packaging.requirements import Requirement
 sys.path[:0] = [os.path.abspath(p) for p in [".", "build \"system\""]]
 module, _, path = "scikit_build_core.build".partition(":")
 with contextlib.redirect_stdout(sys.stderr):
@@ -83,6 +84,8 @@ with contextlib.redirect_stdout(sys.stderr):
     for name in filter(None, path.split(".")):
         back_end = getattr(back_end, name)
     asked = getattr(back_end, "get_requires_for_build_wheel", list)()
+    for one in asked:
+        Requirement(one)  # pip would take any other line of the file for an option
 print("\n".join(asked))
 END
 pip_install --requirement "$folder/requires.txt"

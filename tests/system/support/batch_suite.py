@@ -250,7 +250,7 @@ class BatchSuite(BatchCase):
         self.assert_jobs(2)
 
     def test_a_job_that_somebody_cancels_is_not_started_again_until_retry(self):
-        self.make_site("yard-quick")
+        self.make_site("yard-quick", more="minutes = 30\nmax_walltime_minutes = 90\n")  # an alarm of its own runs in the job
         name = self.start_and_hold()
         self.batch.cancel_job(name)
         self.tick_until("the attempt's end", lambda: self.attempts()[0]["state"] == "failed")

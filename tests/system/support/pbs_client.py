@@ -8,6 +8,7 @@ What a site needs of its jobs is said by variables: CONTRIBUTING.md has their ta
 import getpass
 import json
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -28,6 +29,7 @@ class PbsClient:
         self.words = words
         self.names: dict[str, str] = {}  # of jobs, by their numbers
         self.closed_port: socket.socket | None = None
+        self.spoiler = ""  # the job of spoil_answer
 
     @property
     def environment(self) -> dict[str, str]:
@@ -61,6 +63,21 @@ class PbsClient:
         if numbers := self.running(name):
             self.run("qdel", *numbers)
 
+    def suspend_job(self, name: str) -> None:
+        self.run("qsig", "-s", "suspend", *self.running(name))
+
+    def resume_job(self, name: str) -> None:
+        self.run("qsig", "-s", "resume", *self.running(name))
+
+    def spoil_answer(self) -> None:
+        """A held job whose name makes the list of all jobs invalid JSON; every user may have one."""
+        script = self.folder / "nan.sh"
+        script.write_text("#!/bin/sh\n")
+        self.spoiler = self.run("qsub", "-h", "-N", "nan", str(script)).strip()
+
+    def restore_answer(self) -> None:
+        self.run("qdel", self.spoiler)
+
     def stop_server(self) -> None:
         """For the agent: its programs are told of a port where nobody listens. Everybody else's server stays as it is."""
         self.closed_port = socket.socket()
@@ -81,8 +98,8 @@ class PbsClient:
         numbers = self.run("qselect", "-x", "-u", getpass.getuser()).split()
         for number in numbers:
             if number not in self.names:
-                answer = json.loads(self.run("qstat", "-x", "-f", "-F", "json", number))
-                self.names[number] = str(next(iter(answer["Jobs"].values()))["Job_Name"])
+                answer = self.run("qstat", "-x", "-f", "-F", "json", number)
+                self.names[number] = re.search(r'"Job_Name":\s*"?([^",]*)', answer)[1]  # no JSON if the name is nan
         return [self.names[number] for number in numbers]
 
 

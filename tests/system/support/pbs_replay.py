@@ -2,8 +2,8 @@
 
 Every answer is one that a real OpenPBS 23.06 gave (tests/builder/schedule/data/pbs/), with this job's number, name and exit status put in; a job's
 script really runs, in a session of its own, and is killed as PBS kills. Not recorded, and so not here: queues that fill up, nodes that fail.
-No recordings are: qselect's answer (ids, one a line, as qselect(1B) says), qsig's and qalter's (none, as for whoever succeeds), and, after
-`spoil_answer`, a list in which another user's job has quotes in its comment that were not escaped.
+No recordings are: qselect's answer (ids, one a line, as qselect(1B) says), qsig's and qalter's (none, as for every user who succeeds), and the name
+of a job that is called nan, which a real server prints without quotes. How a job ends is as docs/reference/schedulers.md's table says.
 
     with PbsReplay(folder) as batch:
         environment = farm.environment | batch.environment
@@ -101,8 +101,12 @@ class Server:
     def finish(self, number: int, exit_status: int, substate: int) -> None:
         with self.locked():
             job = next(job for job in self.jobs() if job["number"] == number)
-            if job["state"] != "F":
+            if job["state"] in "RS":
                 self.write(job | {"state": "F", "exit_status": exit_status, "substate": substate})
+
+    @property
+    def has_history(self) -> bool:
+        return not (self.folder / "no_history").exists()
 
 
 def answer(name: str, **words: str) -> int:
@@ -125,13 +129,21 @@ def directives(script: Path) -> dict[str, str]:
     return options
 
 
+def given(arguments: list[str]) -> dict[str, str]:
+    """`-h` and `-N NAME` of the command line."""
+    options = {"-h": "u"} if "-h" in arguments else {}
+    if "-N" in arguments:
+        options["-N"] = arguments[arguments.index("-N") + 1]
+    return options
+
+
 def qsub(server: Server, arguments: list[str]) -> int:
     if server.is_down:
         return answer("qsub_server_down")
     script = Path(arguments[-1])
     if not script.exists():
         return answer("qsub_missing_script")
-    options = directives(script)
+    options = directives(script) | given(arguments[:-1])
     if options.get("-q", "main") != "main":
         return answer("qsub_unknown_queue")
     if "nosuch" in options.get("-l select", ""):
@@ -146,12 +158,19 @@ def qsub(server: Server, arguments: list[str]) -> int:
         number = len(server.jobs())
         spool = server.folder / f"{number}.sh"
         spool.write_text(script.read_text())
-        server.write({"number": number, "id": f"{number}.{HOST}", "name": name, "state": "R", "substate": 42})
-    runner = subprocess.Popen([sys.executable, "-B", __file__, "run", str(server.folder), str(number), options.get("-o", "")],
+        server.write({"number": number, "id": f"{number}.{HOST}", "name": name, "runs": 1} |
+                     ({"state": "H", "substate": 20, "runs": 0} if "-h" in options else {"state": "R", "substate": 42}))
+    if "-h" in options:
+        return answer("qsub_ok", **{f"0.{HOST}": f"{number}.{HOST}"})
+    start_runner(server, number, options.get("-o", ""))
+    return answer("qsub_ok", **{f"0.{HOST}": f"{number}.{HOST}"})
+
+
+def start_runner(server: Server, number: int, output: str) -> None:
+    runner = subprocess.Popen([sys.executable, "-B", __file__, "run", str(server.folder), str(number), output],
                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                               start_new_session=True, cwd="/")
     del runner
-    return answer("qsub_ok", **{f"0.{HOST}": f"{number}.{HOST}"})
 
 
 def run_job(server: Server, number: int, output: str) -> int:
@@ -168,13 +187,15 @@ def run_job(server: Server, number: int, output: str) -> int:
     signal_session(process.pid, signal.SIGKILL)
     if output and Path(output).parent.is_dir():
         Path(output).write_bytes(spooled.read_bytes())
-    server.finish(number, 128 - code if code < 0 else code, 92 if code == 0 else 93)
+    server.finish(number, 256 - code if code < 0 else code, 92 if code == 0 else 93)
     return 0
 
 
 def render_job(job: dict) -> dict:
     """The recorded job that ended, or runs, like this one."""
-    if job["state"] == "R":
+    if job["state"] in "HQ":
+        template = "qstat_held_json"
+    elif job["state"] in "RS":
         template = "qstat_running_json"
     elif job["substate"] == 91:
         template = "finished_deleted_json"
@@ -184,9 +205,11 @@ def render_job(job: dict) -> dict:
         template = "finished_sigkill_json"
     else:
         template = "finished_ok_json" if job["exit_status"] == 0 else "finished_exit4_json"
-    shown = recorded_job(template) | {"Job_Name": job["name"]}
+    shown = recorded_job(template) | {"Job_Name": job["name"], "job_state": job["state"], "run_count": job["runs"]}
     if job["state"] == "F":
         shown["Exit_status"] = job["exit_status"]
+    if "comment" in job:
+        shown["comment"] = job["comment"]
     return shown
 
 
@@ -195,10 +218,12 @@ def qstat(server: Server, arguments: list[str]) -> int:
         return answer("qstat_server_down")
     words = [word for word in arguments if not word.startswith("-") and word != "json"]
     history = "-x" in arguments
+    if history and not server.has_history:
+        return without_history(words)
     chosen = [job for job in server.jobs() if history or job["state"] != "F"]
     if words:
         job = server.find(words[0])  # of several the first one alone, as recorded
-        if job is None:
+        if job is None or (job["state"] == "F" and not server.has_history):
             return answer("qstat_unknown_job", **{"99999": words[0].removesuffix(f".{HOST}")})
         if job["state"] == "F" and not history:
             return answer("qstat_finished_without_x", **{f"0.{HOST}": job["id"]})
@@ -206,16 +231,20 @@ def qstat(server: Server, arguments: list[str]) -> int:
     shown = {key: value for key, value in json.loads(recording("qstat_running_json")[0]).items() if key != "Jobs"}
     if chosen:
         shown["Jobs"] = {job["id"]: render_job(job) for job in chosen}
-    text = json.dumps(shown, indent="\t")
-    if not words and (server.folder / "spoilt").exists():
-        text = text.replace("{", '{ "comment": "a "quoted" word",', 1)
-    print(text)
+    print(json.dumps(shown, indent="\t").replace('"nan"', "nan"))
     return 0
+
+
+def without_history(words: list[str]) -> int:
+    sys.stderr.write(f"qstat: PBS is not configured to maintain job history {' '.join(words)}\n")
+    return 35
 
 
 def qselect(server: Server, arguments: list[str]) -> int:
     if server.is_down:
         return answer("qstat_server_down")
+    if "-x" in arguments and not server.has_history:
+        return without_history([])
     name = arguments[arguments.index("-N") + 1] if "-N" in arguments else ""
     for job in server.jobs():
         if name in ("", job["name"]) and ("-x" in arguments or job["state"] != "F"):
@@ -229,12 +258,20 @@ def session_of(server: Server, job: dict) -> int:
     return int(file.read_text())
 
 
-def end_job(server: Server, job: dict, exit_status: int, substate: int) -> None:
-    """TERM to every process of the job, then KILL: how PBS ends one."""
+def end_job(server: Server, job: dict, exit_status: int, substate: int, comment: str = "") -> None:
+    """TERM to every process of the job, then KILL: how PBS ends one. The youngest first: the order is not fixed, and a parent that sees its child
+    end by the signal must not take that for an end of its own."""
     with server.locked():
-        server.write(job | {"state": "F", "exit_status": exit_status, "substate": substate})
+        ended = job | {"state": "F", "exit_status": exit_status, "substate": substate}
+        server.write(ended | ({"comment": f"Job run at Sun Nov 22 at 07:23 on ({HOST}:ncpus=1) and {comment}"} if comment else {}))
+    if job["state"] in "HQ":
+        return
     session = session_of(server, job)
-    signal_session(session, signal.SIGTERM)
+    for pid in sorted(session_members(session), reverse=True):
+        try:
+            os.kill(pid, signal.SIGTERM)
+        except ProcessLookupError:
+            pass
     wait(lambda: not session_members(session))
     signal_session(session, signal.SIGKILL)
 
@@ -250,14 +287,19 @@ def qdel(server: Server, arguments: list[str]) -> int:
         elif job["state"] == "F":
             status = answer("qstat_finished_without_x", **{f"0.{HOST}": job["id"]})
         else:
-            end_job(server, job, 0, 91)
+            end_job(server, job, 271, 91, f"terminated by wypbs@{HOST}")
     return status
 
 
 def qsig(server: Server, arguments: list[str]) -> int:
-    number = signal.Signals[f"SIG{arguments[arguments.index('-s') + 1]}"]
+    name = arguments[arguments.index("-s") + 1]
+    number = {"suspend": signal.SIGSTOP, "resume": signal.SIGCONT}.get(name) or signal.Signals[f"SIG{name}"]
     for word in arguments[2:]:
-        signal_session(session_of(server, server.find(word)), number)
+        job = server.find(word)
+        signal_session(session_of(server, job), number)
+        if name in ("suspend", "resume"):
+            with server.locked():
+                server.write(job | {"state": "S" if name == "suspend" else "R"})
     return 0
 
 
@@ -299,11 +341,24 @@ class PbsReplay(PbsClient):
         job = next(job for job in self.server.jobs() if job["name"] == name)
         os.kill(session_of(self.server, job), signal.SIGUSR1)
 
-    def spoil_answer(self) -> None:
-        (self.server.folder / "spoilt").touch()
+    def preempt_job(self, name: str) -> None:
+        """As the scheduler does with preempt_order "D"."""
+        job = next(job for job in self.server.jobs() if job["name"] == name)
+        end_job(self.server, job, 271, 91, f"terminated by Scheduler@{HOST}")
 
-    def mend_answer(self) -> None:
-        (self.server.folder / "spoilt").unlink()
+    def rerun_job(self, name: str) -> None:
+        """A forced qrerun: the job ends, and waits to run a second time under the same id."""
+        job = next(job for job in self.server.jobs() if job["name"] == name)
+        end_job(self.server, job, 271, 93)
+        with self.server.locked():
+            self.server.write(job | {"state": "Q"})
+
+    def forget_ended_jobs(self) -> None:
+        """A server without job history."""
+        (self.server.folder / "no_history").touch()
+
+    def recall_ended_jobs(self) -> None:
+        (self.server.folder / "no_history").unlink()
 
 
 if __name__ == "__main__":

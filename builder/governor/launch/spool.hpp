@@ -1,0 +1,63 @@
+// The output of one try of a compile, kept until its result is final.
+//
+//     compiler ─► pipe ─► launcher's memory, up to max_spool_bytes ─► an unlinked file
+//
+// A pipe, because a limit on the size of files (ulimit -f) must not reach a compiler that writes to no file.
+#pragma once
+
+#include <poll.h>
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "lib/base/fd.hpp"
+
+namespace wheelyard::governor {
+
+// One stream: its beginning in memory, the rest in a file.
+class SpooledStream {
+  public:
+    // `folder`: for the file, if it is on a disk; else a folder that is.
+    explicit SpooledStream(std::string folder) : folder_(std::move(folder)) {}
+    // Drops what the disk does not take; show() reports it.
+    void append(std::string_view bytes);
+    void show(int to) const;
+    [[nodiscard]] std::string tail() const;  // the last clue_tail_bytes
+
+  private:
+    std::string folder_;
+    std::string memory_;
+    base::Fd file_;
+    std::uint64_t in_file_ = 0, dropped_ = 0;
+    std::string last_;  // the end of what did not fit into memory
+};
+
+class Spool {
+  public:
+    explicit Spool(const std::string& folder);
+    // The compiler's ends of the pipes; equal if our stdout and stderr are one file, so that writes stay in order.
+    // -1: the pipe could not be made, and the compiler writes to our own stream.
+    [[nodiscard]] int out() const { return out_.write.get(); }
+    [[nodiscard]] int err() const { return is_one_ ? out() : err_.write.get(); }
+    void close_writers();  // once the compiler has them
+    // The ends to poll; -1 for one that has ended.
+    [[nodiscard]] std::array<pollfd, 2> readers() const;
+    void take();  // what the pipes hold now
+    void show() const;
+    [[nodiscard]] std::string tail() const;  // of stderr
+
+  private:
+    struct Pipe {
+        explicit Pipe(const std::string& folder) : stream(folder) {}
+        base::Fd read, write;
+        SpooledStream stream;
+        void open();
+        void take();
+    };
+    bool is_one_;
+    Pipe out_, err_;
+};
+
+}  // namespace wheelyard::governor
