@@ -28,7 +28,7 @@
 #include "lib/base/url.hpp"
 #include "lib/simple/catalogue.hpp"
 #include "lib/simple/page.hpp"
-#include "lib/wheel/name.hpp"
+#include "lib/wheel/metadata.hpp"
 
 namespace wheelyard::indexer {
 
@@ -82,7 +82,7 @@ class Follow {
     // Errors that every other project would meet too end the round.
     static bool is_of_one_project(const base::Error& error) {
         return error.kind == base::ErrorKind::malformed || error.kind == base::ErrorKind::missing ||
-               error.kind == base::ErrorKind::refused;
+               error.kind == base::ErrorKind::refused || error.kind == base::ErrorKind::too_large;
     }
 
     // A catalogue that fails does not block the pages; the source's catalogue is updated after its pages too.
@@ -152,22 +152,22 @@ class Follow {
     }
 
     base::Status follow_project(const std::string& project) {
-        if (wheel::normalize_name(project) != project || project.empty())
+        if (!is_usable_project(project))
             return base::fail_malformed("follow.name", "The followed index lists an invalid project name",
                                         project, "repair the followed tree");
         for (int tries = 0;; ++tries) {
-            WHEELYARD_ASSIGN(auto page, source_.pages(project));
+            WHEELYARD_ASSIGN(auto page, source_.page(project));
             if (!page) {
                 gone_.insert(project);
                 return {};
             }
             auto files = fetch_files(*page);
-            if (files) return show_project(project, *page);
+            if (files) return show_project(project, *std::move(page));
             if (files.error().kind != base::ErrorKind::missing || tries == max_page_reads) return files;
         }
     }
 
-    base::Status fetch_files(const FollowedPages& page) {
+    base::Status fetch_files(const FollowedPage& page) {
         for (const auto& promised : page.files) {
             const fs::path folder = file_folder(options_.tree, options_.index, promised.file.sha256);
             const std::string below = followed_path(promised.file);
@@ -228,12 +228,25 @@ class Follow {
         return disk_.sync_directory(flat_folder(options_.tree, options_.index));
     }
 
-    base::Status show_project(const std::string& project, const FollowedPages& page) {
+    // METADATA's Name decides about an attribute of HTML pages (simple_html.cpp). It is in our tree by now.
+    void read_metadata_names(FollowedPage& page) const {
+        for (catalog::FileRow& row : page.view.files) {
+            const fs::path folder = file_folder(options_.tree, options_.index, row.sha256);
+            const auto text = base::read_file(folder / (row.filename + std::string(metadata_suffix)),
+                                              max_followed_metadata_bytes);
+            const auto headers = text ? wheel::parse_headers(*text) : base::fail(text.error());
+            const std::string* name = headers ? headers->first("Name") : nullptr;
+            if (name != nullptr) row.metadata_name = *name;
+        }
+    }
+
+    base::Status show_project(const std::string& project, FollowedPage page) {
         const fs::path folder = project_folder(options_.tree, options_.index, project);
         WHEELYARD_TRY(sync_flat());
         WHEELYARD_TRY(note_gone(project, page));
-        const std::vector<NamedBytes> pages{{std::string(json_page), page.json},
-                                            {std::string(html_page), page.html}};
+        read_metadata_names(page);
+        const std::vector<NamedBytes> pages{{std::string(json_page), render_project_json(page.view)},
+                                            {std::string(html_page), render_project_html(page.view)}};
         WHEELYARD_ASSIGN(const bool changed, write_pages(disk_, folder, pages, options_.views.precompressed));
         if (changed) ++report_.project_pages;
         const auto gone = state_.gone.find(project);
@@ -251,14 +264,14 @@ class Follow {
     }
 
     // Recorded before the page changes: afterwards nothing shows which files the old page listed.
-    base::Status note_gone(const std::string& project, const FollowedPages& page) {
+    base::Status note_gone(const std::string& project, const FollowedPage& page) {
         const auto old = base::read_file(project_folder(options_.tree, options_.index, project) / json_page,
                                          max_page_bytes);
-        const auto named = old ? read_followed_json(*old, state_.from, project)
-                               : base::Result<std::vector<Promised>>(std::vector<Promised>());
+        const auto named =
+            old ? read_followed_page(*old, state_.from, project) : base::Result<FollowedPage>(FollowedPage());
         if (!named) return {};
         std::set<TreeFile> gone;
-        for (const auto& file : *named)
+        for (const auto& file : named->files)
             gone.insert(file.file);
         for (const auto& file : page.files)
             gone.erase(file.file);
@@ -287,12 +300,12 @@ class Follow {
     base::Status drop_project(const std::string& project) {
         const fs::path folder = project_folder(options_.tree, options_.index, project);
         const auto text = base::read_file(folder / json_page, max_page_bytes);
-        const auto named = text ? read_followed_json(*text, state_.from, project)
-                                : base::Result<std::vector<Promised>>(std::vector<Promised>());
+        const auto named = text ? read_followed_page(*text, state_.from, project)
+                                : base::Result<FollowedPage>(FollowedPage());
         WHEELYARD_TRY(remove_pages(disk_, folder));
         WHEELYARD_TRY(disk_.remove(folder));
         if (!named) return {};
-        for (const auto& file : *named)
+        for (const auto& file : named->files)
             WHEELYARD_TRY(drop(file.file, false));
         return {};
     }

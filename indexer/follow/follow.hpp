@@ -1,7 +1,7 @@
 // Mirrors an index over HTTP into a tree of files; the source is a registry or another tree behind any web
-// server. The published event log lists the changed projects. Their pages are copied byte for byte after
-// every file that they list is in place with its hash verified. The catalogue for avail_wheels is generated
-// from our own pages (followed_catalogue.hpp). Needs no server process and no catalog.
+// server. The published event log lists the changed projects. Their pages are rendered from the source's
+// JSON after every file that it lists is in place with its hash verified. The catalogue for avail_wheels is
+// generated from our own pages (followed_catalogue.hpp). Needs no server process and no catalog.
 //
 // State in TREE/.wheelyard/followed-<index>.json:
 //     {"format":"wheelyard.followed/1","from":"https://wheels.example.org/main/","serial":12,…}

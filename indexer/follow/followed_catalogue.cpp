@@ -134,7 +134,7 @@ class FollowCatalogue {
         projects.insert(state_.waiting.begin(), state_.waiting.end());
         const bool waits_for_catalogue = projects.erase(std::string(every_project)) > 0;
         // The source's log is untrusted, and project names become paths.
-        std::erase_if(projects, [](const auto& name) { return wheel::normalize_name(name) != name; });
+        std::erase_if(projects, [](const auto& name) { return !is_usable_project(name); });
         if (!rebuild_ && projects.empty()) return state_;
 
         WHEELYARD_TRY(disk_.make_directories(catalogues_folder(round_.tree)));

@@ -1,67 +1,83 @@
-// Uses the common parsers, then requires every link to be the one that a published tree would have.
+// Uses the common parser, then requires every link to be the one that a published tree would have.
 #include "indexer/follow/followed_page.hpp"
 
-#include <algorithm>
+#include <utility>
 
+#include "indexer/follow/limits.hpp"
+#include "indexer/tree/paths.hpp"
+#include "lib/base/clock.hpp"
 #include "lib/base/digest.hpp"
 #include "lib/base/encoding.hpp"
 #include "lib/base/url.hpp"
 #include "lib/simple/page.hpp"
 #include "lib/wheel/filename.hpp"
+#include "lib/wheel/name.hpp"
 
 namespace wheelyard::indexer {
 
 namespace {
 
-template <typename Parse>
-base::Result<std::vector<Promised>> read_page(const std::string& text, const std::string& from,
-                                              const std::string& project, Parse parse) {
-    WHEELYARD_ASSIGN(const auto page_url, base::parse_url(from + "simple/" + project + "/"));
-    WHEELYARD_ASSIGN(const auto page, parse(text, page_url));
-    std::vector<Promised> files;
-    for (const auto& link : page.files) {
-        const TreeFile file{link.sha256, link.filename};
-        const bool is_a_trees = base::is_sha256_hex(link.sha256) &&
-                                wheel::parse_wheel_filename(link.filename).has_value() &&
-                                link.url == from + followed_path(file);
-        if (!is_a_trees || (link.has_metadata && !base::is_sha256_hex(link.metadata_sha256))) {
-            return base::fail_malformed(
-                "follow.link",
-                "A page links a file outside the layout of a published tree, or without a hash", link.url,
-                "follow an index that wheelyard publishes");
-        }
-        files.push_back(
-            {file, link.size.value_or(0), link.has_metadata ? link.metadata_sha256 : std::string()});
-    }
-    return files;
+tl::unexpected<base::Error> bad_link(const simple::FileLink& link) {
+    return base::fail_malformed(
+        "follow.link",
+        "A page links a file outside the layout of a published tree, or without hash, size or upload time",
+        link.url, "follow an index that wheelyard publishes");
+}
+
+base::Result<catalog::FileRow> row_of(const simple::FileLink& link, const std::string& from,
+                                      const std::string& project) {
+    const auto name = wheel::parse_wheel_filename(link.filename);
+    const auto time = base::parse_rfc3339(link.upload_time);
+    const bool is_a_trees = base::is_sha256_hex(link.sha256) && name && time && link.size.value_or(0) > 0 &&
+                            link.filename.size() + metadata_suffix.size() <= max_name_bytes &&
+                            link.url == from + followed_path({link.sha256, link.filename});
+    if (!is_a_trees || (link.has_metadata && !base::is_sha256_hex(link.metadata_sha256)))
+        return bad_link(link);
+    catalog::FileRow row;
+    row.project = project;
+    row.filename = link.filename;
+    row.version = name->version.text();
+    row.sha256 = link.sha256;
+    row.size_bytes = *link.size;
+    if (link.has_metadata) row.metadata_sha256 = link.metadata_sha256;
+    row.requires_python = link.requires_python;
+    row.upload_time = *time;
+    row.yanked = link.yanked;
+    row.yanked_reason = link.yanked_reason;
+    return row;
 }
 
 }  // namespace
+
+bool is_usable_project(std::string_view name) {
+    return wheel::is_valid_name(name) && wheel::normalize_name(name) == name && name.size() <= max_name_bytes;
+}
 
 std::string followed_path(const TreeFile& file) {
     return "files/" + file.sha256.substr(0, 2) + "/" + file.sha256 + "/" +
            base::encode_percent(file.filename);
 }
 
-base::Result<std::vector<Promised>> read_followed_json(const std::string& text, const std::string& from,
-                                                       const std::string& project) {
-    return read_page(text, from, project, simple::parse_project_json);
-}
-
-base::Result<std::vector<Promised>> read_followed_pages(const std::string& json, const std::string& html,
-                                                        const std::string& from, const std::string& project) {
-    WHEELYARD_ASSIGN(auto files, read_followed_json(json, from, project));
-    WHEELYARD_ASSIGN(const auto in_html, read_page(html, from, project, simple::parse_project_html));
-    const bool same = std::equal(
-        files.begin(), files.end(), in_html.begin(), in_html.end(), [](const Promised& a, const Promised& b) {
-            return a.file == b.file && a.metadata_sha256 == b.metadata_sha256;  // HTML has no sizes
-        });
-    if (!same) {
-        return base::fail_malformed(
-            "follow.pages_differ", "The HTML and JSON pages of this project list different files", project,
-            "the source may have published between the two requests; the next round retries");
+base::Result<FollowedPage> read_followed_page(const std::string& json, const std::string& from,
+                                              const std::string& project) {
+    WHEELYARD_ASSIGN(const auto page_url, base::parse_url(from + "simple/" + project + "/"));
+    WHEELYARD_ASSIGN(const auto page, simple::parse_project_json(json, page_url));
+    FollowedPage read;
+    std::vector<catalog::FileRow> rows;
+    for (const auto& link : page.files) {
+        WHEELYARD_ASSIGN(auto row, row_of(link, from, project));
+        read.files.push_back({{row.sha256, row.filename}, row.size_bytes, row.metadata_sha256});
+        rows.push_back(std::move(row));
     }
-    return files;
+    read.view = make_project_view(project, std::move(rows));
+    if (page.status.empty()) return read;
+    const auto status = catalog::parse_project_status(page.status);
+    if (!status)
+        return base::fail_malformed("follow.status", "A page has an unknown project status (PEP 792)",
+                                    page.status, "upgrade this program");
+    read.view.status = *status;
+    read.view.status_reason = page.status_reason;
+    return read;
 }
 
 }  // namespace wheelyard::indexer

@@ -1,10 +1,13 @@
-// Validates a project's page of a followed tree before it is copied byte for byte.
+// Reads a project's page of a followed tree. Our own pages are rendered from what is read here, never copied:
+// an HTML page can show links to a browser or to pip that another parser does not see.
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "indexer/pages/project_view.hpp"
 #include "indexer/tree/published_state.hpp"
 #include "lib/base/result.hpp"
 
@@ -15,19 +18,20 @@ struct Promised {
     TreeFile file;
     std::uint64_t size_bytes = 0;
     std::string metadata_sha256;  // empty: not served
-    auto operator<=>(const Promised&) const = default;
 };
 
-// `from` is the index's URL, ends in '/'. "follow.link": a file is linked outside the layout of a published
-// tree, or without its hash.
-[[nodiscard]] base::Result<std::vector<Promised>> read_followed_json(const std::string& text,
-                                                                     const std::string& from,
-                                                                     const std::string& project);
-// Also requires the HTML to list the same files; otherwise "follow.pages_differ".
-[[nodiscard]] base::Result<std::vector<Promised>> read_followed_pages(const std::string& json,
-                                                                      const std::string& html,
-                                                                      const std::string& from,
-                                                                      const std::string& project);
+struct FollowedPage {
+    std::vector<Promised> files;
+    ProjectView view;  // of the same files, for rendering; without `metadata_name`
+};
+
+// Whether a project of an untrusted source can have a page: a valid, normalised name that fits a folder's name.
+[[nodiscard]] bool is_usable_project(std::string_view name);
+
+// `json`: the PEP 691 page; `from`: the index's URL, ends in '/'. "follow.link": a file is linked outside the layout
+// of a published tree, or lacks its hash, size or upload time. "follow.status": unknown.
+[[nodiscard]] base::Result<FollowedPage> read_followed_page(const std::string& json, const std::string& from,
+                                                            const std::string& project);
 
 // "files/ab/<sha256>/<filename>", percent-encoded, relative to `from`.
 [[nodiscard]] std::string followed_path(const TreeFile& file);

@@ -47,8 +47,9 @@ base::Result<io::HttpAnswer> FollowedSource::ask(Request request) const {
         return goes_on.has_value();
     });
     WHEELYARD_TRY(std::move(goes_on));
-    // No response: it would affect every project.
-    if (!answer && answer.error().os_error == 0) answer.error().kind = base::ErrorKind::unavailable;
+    // No response: it would affect every project. A response that is too large is of one project.
+    if (!answer && answer.error().os_error == 0 && answer.error().kind != base::ErrorKind::too_large)
+        answer.error().kind = base::ErrorKind::unavailable;
     return answer;
 }
 
@@ -81,16 +82,12 @@ base::Result<std::vector<std::string>> FollowedSource::projects() {
                       "--from takes the URL of an index, the one above simple/");
 }
 
-base::Result<std::optional<FollowedPages>> FollowedSource::pages(const std::string& project) {
-    const std::string folder = "simple/" + project + "/";
-    FollowedPages pages;
-    for (const auto& [name, into] : {std::pair(json_page, &pages.json), std::pair(html_page, &pages.html)}) {
-        WHEELYARD_ASSIGN(auto text, get(folder + std::string(name), max_page_bytes));
-        if (!text) return std::nullopt;
-        *into = std::move(*text);
-    }
-    WHEELYARD_ASSIGN(pages.files, read_followed_pages(pages.json, pages.html, from_, project));
-    return std::optional(std::move(pages));
+base::Result<std::optional<FollowedPage>> FollowedSource::page(const std::string& project) {
+    WHEELYARD_ASSIGN(const auto json,
+                     get("simple/" + project + "/" + std::string(json_page), max_page_bytes));
+    if (!json) return std::nullopt;
+    WHEELYARD_ASSIGN(auto page, read_followed_page(*json, from_, project));
+    return std::optional(std::move(page));
 }
 
 base::Result<std::optional<TaggedFile>> FollowedSource::catalogue(std::string_view name,

@@ -24,12 +24,6 @@ struct TaggedFile {
     std::string etag = {};  // empty: the server sends none
 };
 
-struct FollowedPages {
-    std::string html;
-    std::string json;
-    std::vector<Promised> files;
-};
-
 class FollowedSource {
   public:
     // `from` ends in '/'. `keep_alive` is called now and then during requests.
@@ -41,7 +35,7 @@ class FollowedSource {
     [[nodiscard]] base::Result<EventSegment> segment(const std::string& name);
     [[nodiscard]] base::Result<std::vector<std::string>> projects();
     // nullopt: no such project.
-    [[nodiscard]] base::Result<std::optional<FollowedPages>> pages(const std::string& project);
+    [[nodiscard]] base::Result<std::optional<FollowedPage>> page(const std::string& project);
     // One of the two catalogue files, with a conditional request for `known_etag` (empty: none). nullopt: the
     // source has no such file.
     [[nodiscard]] base::Result<std::optional<TaggedFile>> catalogue(std::string_view name,

@@ -1,6 +1,7 @@
 // Limits of indexer/follow/, each with its unit and reason.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "lib/base/limits.hpp"
@@ -11,5 +12,8 @@ namespace wheelyard::indexer {
 inline constexpr std::uint64_t max_followed_file_bytes = 64 * base::gib;
 // Retries per project and round when files vanish between its page and their download.
 inline constexpr int max_page_reads = 3;
+inline constexpr std::size_t max_name_bytes = 255;  // NAME_MAX of Linux file systems
+// Of METADATA, of which only its Name is read.
+inline constexpr std::uint64_t max_followed_metadata_bytes = 16 * base::mib;
 
 }  // namespace wheelyard::indexer

@@ -29,7 +29,8 @@ base::Result<LoggedEvent> parse_event(std::string_view line) {
     if (fields.size() < fields_of_event) return bad_line(line);
     const auto serial = base::parse_decimal(fields[0]);
     const auto time = base::parse_rfc3339(fields[1]);
-    if (!serial || !time || fields[3].empty()) return bad_line(line);
+    const bool is_serial = serial && *serial <= static_cast<std::uint64_t>(max_event_serial);
+    if (!is_serial || !time || fields[3].empty()) return bad_line(line);
     return LoggedEvent{static_cast<catalog::Serial>(*serial), *time, std::string(fields[2]),
                        std::string(fields[3]), std::string(fields[4])};
 }
@@ -146,6 +147,9 @@ base::Result<EventSegment> parse_event_segment(std::string_view text) {
     WHEELYARD_ASSIGN(segment.index, head->string_at("index"));
     WHEELYARD_ASSIGN(segment.first, head->int_at("first"));
     WHEELYARD_ASSIGN(segment.serial, head->int_at("serial"));
+    for (const catalog::Serial serial : {segment.first, segment.serial}) {
+        if (serial < 0 || serial > max_event_serial) return bad_line(lines.front());
+    }
     WHEELYARD_ASSIGN(const auto time, head->string_at("time"));
     WHEELYARD_ASSIGN(segment.time, base::parse_rfc3339(time));
     segment.previous = head->string_or("previous", "");

@@ -32,7 +32,9 @@ Status Transfer::take_body(std::string_view bytes) {
     const auto limit = file.empty() || to_file ? limit_bytes : max_error_body_bytes;
     received += bytes.size();
     if (received > limit) {
-        return fail("http.too_large", "the answer has more than " + std::to_string(limit) + " bytes");
+        return base::fail_as(
+            base::ErrorKind::too_large, base::Recovery::never,
+            {"http.too_large", "the answer has more than " + std::to_string(limit) + " bytes", {}, {}});
     }
     if (!to_file) {
         answer.body += bytes;

@@ -207,6 +207,10 @@ base::Result<ProjectPage> parse_project_json(std::string_view json, const base::
     const auto& files = *document.find("files")->as_array();
     ProjectPage page;
     page.files.reserve(files.size());
+    if (const auto* status = document.find("project-status"); status != nullptr) {
+        page.status = status->string_or("status", "");
+        page.status_reason = status->string_or("reason", "");
+    }
     for (const auto& file : files) {
         WHEELYARD_ASSIGN(auto link, link_of_json(file, page_url));
         if (link) page.files.push_back(std::move(*link));

@@ -27,6 +27,8 @@ struct FileLink {
 
 struct ProjectPage {
     std::vector<FileLink> files;
+    std::string status = {};  // PEP 792, as written; empty if the page has none (HTML pages: not read)
+    std::string status_reason = {};
 };
 
 // nullptr: no such file. File names in an index are unique.

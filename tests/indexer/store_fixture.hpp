@@ -49,6 +49,7 @@ struct StoreFixture {
         row.size_bytes = bytes.size();
         row.metadata_sha256 = *blobs.store_bytes(metadata);
         row.metadata_size_bytes = metadata.size();
+        row.metadata_name = project;
         row.upload_time = clock.now();
         row.uploaded_by = "test";
         row.facts_json = "{}";

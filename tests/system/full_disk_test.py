@@ -5,14 +5,16 @@ The registry's data, or the agent's folder, lies on a tmpfs of a few megabytes, 
 namespace).
 """
 
+import errno
 import os
 import subprocess
+import time
 from pathlib import Path
 from urllib.parse import urljoin
 
 from support.case import FarmCase, main
 from support.clients import RawUpload, installed_value, pip_install, twine_upload
-from support.farm import BIN, COMMAND_TIMEOUT_S, Farm
+from support.farm import BIN, COMMAND_TIMEOUT_S, INDEX, Farm
 from support.package_index import PackageIndex
 from support.site import Site
 from support.wheels import Wheel, incompressible
@@ -49,6 +51,7 @@ class FullDiskTest(FarmCase):
         self.addCleanup(self.farm.__exit__)
         self.addCleanup(self.unmount_outside)
         self.token = self.farm.create_token()
+        self.admin_token = self.farm.create_token(name="administrator", actions=("yank", "quarantine"))
         self.farm.start(wrapper=(*self.namespace, "sh", "-c", MOUNT, str(self.farm.data)))
         self.seen_data = Path(f"/proc/{self.farm.process.pid}/root{self.farm.data}")
 
@@ -77,6 +80,66 @@ class FullDiskTest(FarmCase):
         self.assert_ran(twine_upload(self.farm, self.token, second))
         self.assert_ran(pip_install(self.farm, "pip-new", self.folder / "t", "fits"))
         self.assertEqual(installed_value("pip-new", self.folder / "t", "fits"), "2")
+
+    def fill(self) -> Path:
+        """As another program fills the disk: to the last block."""
+        filler = self.seen_data / "filler"
+        with filler.open("wb", buffering=0) as file, self.assertRaises(OSError) as full:
+            for size in (1 << 16, 1):
+                while file.write(bytes(size)) == size:
+                    pass
+            raise OSError(errno.ENOSPC, "a short write")
+        self.assertEqual(full.exception.errno, errno.ENOSPC)
+        return filler
+
+    def command(self, name: str, *arguments) -> subprocess.CompletedProcess:
+        """A command on the data folder, which only the namespace of the server shows."""
+        user = () if os.geteuid() == 0 else ("--user", "--preserve-credentials")
+        return subprocess.run(["nsenter", "--target", str(self.farm.process.pid), *user, "--mount",
+                               str(BIN / "wheelyard-registry"), *name.split(), "-c", str(self.farm.config), *map(str, arguments)],
+                              env=self.farm.environment, capture_output=True, text=True, timeout=COMMAND_TIMEOUT_S)
+
+    def metric(self, name: str) -> float:
+        text = self.farm.get("/metrics")[2].decode()
+        return float(next(line.split()[1] for line in text.splitlines() if line.startswith(f"wheelyard_{name} ")))
+
+    def test_on_a_disk_that_another_program_has_filled_an_administrator_works_and_uploads_wait(self):
+        wheels = [Wheel("bad", f"1.{number}").write(self.folder) for number in range(4)]
+        for wheel in wheels:
+            self.assertEqual(RawUpload(self.farm, self.token, wheel).send()[0], 200)
+        self.assertTrue((self.seen_data / "reserve").is_file())
+        filler = self.fill()
+        status, problem = RawUpload(self.farm, self.token, Wheel("late", "1.0").write(self.folder)).send()
+        self.assertEqual((status, problem.get("code")), (507, "upload.disk_full"), problem)
+        self.assertEqual(self.farm.get("/readyz")[0], 503)
+
+        administrator = self.folder / "administrator"
+        administrator.write_text(self.admin_token)
+        over_http = ("--url", self.farm.url, "--token-file", administrator)
+        self.assert_ran(self.farm.run("wheelyard-registry", "yank", INDEX, wheels[0].name, "--reason", "bad", *over_http))
+        self.assertTrue(self.farm.files("bad")[wheels[0].name]["yanked"])
+        self.assertFalse((self.seen_data / "reserve").exists())
+        self.assert_ran(self.farm.run("wheelyard-registry", "quarantine", INDEX, wheels[1].name, "--reason", "bad", *over_http))
+        self.assert_ran(self.command("delete", INDEX, wheels[2].name, "--reason", "bad"))
+        self.assertEqual(set(self.farm.files("bad")), {wheels[0].name, wheels[3].name})
+        self.assert_ran(self.command("verify"))
+        self.assert_ran(self.command("token revoke", self.token))
+        status, problem = RawUpload(self.farm, self.token, wheels[3]).send()
+        self.assertEqual((status, problem.get("code")), (403, "auth.token_refused"), problem)
+
+        filler.unlink()
+        deadline = time.monotonic() + COMMAND_TIMEOUT_S
+        while self.metric("store_reserve") != 1:
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.5)  # the server looks every ten seconds
+        self.assertEqual(self.farm.get("/readyz")[0], 200)
+
+    def test_a_command_works_on_a_full_disk_without_the_server(self):
+        wheel = Wheel("bad", "1.0").write(self.folder)
+        self.assertEqual(RawUpload(self.farm, self.token, wheel).send()[0], 200)
+        self.fill()
+        self.assert_ran(self.command("token revoke", self.token))
+        self.assertFalse((self.seen_data / "reserve").exists())
 
     def test_filled_to_the_brim_by_many_uploads_everything_acknowledged_is_served(self):
         acknowledged = []

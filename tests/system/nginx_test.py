@@ -114,6 +114,9 @@ class NginxTest(FarmCase):
                     self.assertEqual((status, headers["Content-Type"].split(";")[0]), (200, form))
                     self.assertIn("Accept", ", ".join(headers.get_all("Vary")))
                     self.assertEqual(headers["Cache-Control"], "no-cache")
+                    served = self.farm.get(page, accept or "")[1]
+                    self.assertEqual(headers["Content-Security-Policy"], served["Content-Security-Policy"])
+                    self.assertEqual(headers["Content-Security-Policy"] is None, form == JSON)
                     if form == JSON:
                         self.assertEqual(headers["Content-Type"], JSON)  # no charset: uv and pip compare it whole
                         self.assertEqual(json.loads(body)["meta"]["api-version"], "1.4")

@@ -217,7 +217,7 @@ std::optional<Node> read_cache(const fs::path& file, const std::string& key, con
     if (!json || json->string_or("format", {}) != "wheelyard.node-cache/1" ||
         json->string_or("key", {}) != key)
         return std::nullopt;
-    const auto age = clock.now() - json->int_or("found", 0);
+    const auto age = clock.now() - std::max<std::int64_t>(0, json->int_or("found", 0));
     if (age < 0 || age > node_cache_s * 1'000'000) return std::nullopt;
     const auto* node = json->find("node");
     return node == nullptr ? std::nullopt : std::optional(node_from_json(*node));

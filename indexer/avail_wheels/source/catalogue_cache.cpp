@@ -1,6 +1,7 @@
 // Conditional requests (RFC 9110, section 13) and the cache of their responses.
 #include "indexer/avail_wheels/source/catalogue_cache.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <system_error>
@@ -38,8 +39,8 @@ State read_state(const fs::path& file) {
     const auto text = base::read_file(file, max_catalogue_state_bytes);
     const auto json = text ? io::parse_json(*text) : base::Result<Json>(Json());
     if (!json || json->string_or("format", {}) != "wheelyard.catalogue-cache/1") return {};
-    return {json->int_or("asked", 0), json->bool_or("absent", false), json->string_or("base_etag", {}),
-            json->string_or("delta_etag", {})};
+    return {std::max<std::int64_t>(0, json->int_or("asked", 0)), json->bool_or("absent", false),
+            json->string_or("base_etag", {}), json->string_or("delta_etag", {})};
 }
 
 void write_state(const fs::path& file, const State& state) {

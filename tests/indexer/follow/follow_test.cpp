@@ -20,6 +20,7 @@
 #include "lib/base/file.hpp"
 #include "lib/base/text.hpp"
 #include "lib/base/url.hpp"
+#include "lib/io/json.hpp"
 #include "lib/simple/catalogue.hpp"
 #include "tests/indexer/forwarding_disk.hpp"
 #include "tests/indexer/store_fixture.hpp"
@@ -37,8 +38,9 @@ using testing::LoopbackServer;
 
 // A published tree behind a web server without any package logic.
 struct Upstream : StoreFixture {
-    std::string broken;  // requests with this suffix get status 500
-    std::string forged;  // … with altered bytes
+    std::string broken;   // requests with this suffix get status 500
+    std::string forged;   // … with altered bytes
+    std::string endless;  // … with more bytes than any page may have
     std::function<void(const std::string& target)> on_request = {};
     LoopbackServer server{[this](const LoopbackRequest& request) { return answer(request); }};
     fs::path ours = folder.path() / "ours";
@@ -48,6 +50,8 @@ struct Upstream : StoreFixture {
         if (on_request) on_request(request.target);
         if (!broken.empty() && request.target.ends_with(broken)) return {.status = 500};
         if (request.target.find("/catalogue") != std::string::npos) return answer_tagged(request);
+        if (!endless.empty() && request.target.ends_with(endless))
+            return {.status = 200, .body = std::string(max_page_bytes + 1, ' ')};
         const auto path = base::decode_percent(request.target);
         const auto text = base::read_file(tree / path->substr(1), 1 << 24);
         if (!text) return {.status = 404};
@@ -184,12 +188,12 @@ TEST_CASE("an update fetches only what changed: one project's pages and the new 
     CHECK(report.projects == 1);
     CHECK(report.files_fetched == 1);
     CHECK(!report.from_nothing);
-    // The log, two pages, wheel, metadata, and the catalogue, which has no delta.
-    CHECK(at.server.requests().size() - before == 7);
+    // The log, the page, wheel, metadata, and the catalogue, which has no delta.
+    CHECK(at.server.requests().size() - before == 6);
     check_same(at);
     const auto quiet = at.follow_all();
     CHECK(quiet.projects == 0);
-    CHECK(at.server.requests().size() - before == 8);
+    CHECK(at.server.requests().size() - before == 7);
 }
 
 TEST_CASE("yanked, deleted, quarantined and archived files and projects are mirrored") {
@@ -258,6 +262,95 @@ TEST_CASE("a page with links outside the source is rejected") {
         CHECK(report.lagging[0].error.code == "follow.link");
     }
     CHECK(!fs::exists(project_folder(at.ours, "main", "six")));
+}
+
+TEST_CASE("nothing of the source's pages that our parser does not see reaches our pages") {
+    Upstream at;
+    at.add("main", "six", "1", six("1"));
+    at.publish_all();
+    const fs::path folder = project_folder(at.tree, "main", "six");
+    const std::string html = *base::read_file(folder / html_page, 1 << 20);
+    const std::string json = *base::read_file(folder / json_page, 1 << 20);
+    const std::string evil =
+        "<a href=\"https://evil.test/six-9-py3-none-any.whl\">six-9-py3-none-any.whl</a>";
+    const std::string constructs[] = {
+        base::replace_all(html, "<a href=", "<a href=\"https://evil.test/six-9-py3-none-any.whl\" href="),
+        // A second href after the first: browsers and pip take the first, some parsers the last.
+        base::replace_all(html, "#sha256=", "\" href=\"https://evil.test/x.whl#sha256="),
+        base::replace_all(html, "</body>", "<textarea>" + evil + "</textarea></body>"),
+        base::replace_all(html, "</body>", "<title>" + evil + "</title></body>"),
+        base::replace_all(html, "</body>", "<!-->" + evil + "<!-- --></body>"),
+        base::replace_all(html, "</body>", "<!-- x --!>" + evil + "<!-- --></body>"),
+        base::replace_all(html, "</body>", "<script>" + evil + "</script></body>"),
+    };
+    for (const std::string& construct : constructs) {
+        CAPTURE(construct);
+        REQUIRE(construct != html);
+        REQUIRE(base::replace_file(folder / html_page, construct));
+        CHECK(at.follow_all(true).lagging.empty());
+        const auto ours = base::read_file(project_folder(at.ours, "main", "six") / html_page, 1 << 20);
+        CHECK(ours.value_or("") == html);
+    }
+    // JSON: a member twice, a member that we do not know, and a reason that is markup.
+    std::string forged = base::replace_all(json, R"("url":")", R"("url":"https://evil.test/x.whl","url":")");
+    forged = base::replace_all(forged, R"("yanked":false)",
+                               R"x("yanked":"</a><script>evil()</script>","evil":1)x");
+    REQUIRE(forged != json);
+    REQUIRE(base::replace_file(folder / json_page, forged));
+    CHECK(at.follow_all(true).lagging.empty());
+    for (const std::string_view name : {json_page, html_page}) {
+        CAPTURE(name);
+        const std::string page = *base::read_file(project_folder(at.ours, "main", "six") / name, 1 << 20);
+        CHECK(page.find("evil()") != std::string::npos);  // the reason, escaped
+        CHECK(page.find("evil.test") == std::string::npos);
+        CHECK(page.find("\"evil\"") == std::string::npos);
+        if (name == html_page) CHECK(page.find("<script>") == std::string::npos);
+    }
+}
+
+TEST_CASE("a project with an unusable name is left out, and ends no round") {
+    for (const std::string& name :
+         {std::string("two words"), std::string("line\nbreak"), std::string("a/b"), std::string("../up"),
+          std::string(".."), std::string("Not-Normal"), std::string("caf\xc3\xa9"), std::string("-six"),
+          std::string(300, 'x'), std::string("per%cent"), std::string("que?ry")}) {
+        CAPTURE(name);
+        Upstream at;
+        at.add("main", "six", "1", six("1"));
+        at.add("main", "zope", "1", "zope-1-py3-none-any.whl");
+        at.publish_all();
+        const fs::path root = root_folder(at.tree, "main") / json_page;
+        const std::string listed = io::Json(name).render();
+        REQUIRE(
+            base::replace_file(root, base::replace_all(*base::read_file(root, 1 << 20), "\"six\"", listed)));
+        const auto report = follow(at.options(), at.http, at.clock);
+        REQUIRE_MESSAGE(report.has_value(), (report ? "" : report.error().text()));
+        REQUIRE(report->lagging.size() == 1);
+        CHECK(report->lagging[0].error.code == "follow.name");
+        CHECK(fs::exists(project_folder(at.ours, "main", "six") / html_page));  // from the log
+        CHECK(fs::exists(project_folder(at.ours, "main", "zope") / html_page));
+        check_whole(at.ours);
+        // The name is tried again, and ends no later round either.
+        CHECK(follow(at.options(), at.http, at.clock).has_value());
+    }
+}
+
+TEST_CASE("a project with a page that is too large, or with a file name that is too long, ends no round") {
+    Upstream at;
+    at.add("main", "six", "1", six("1"));
+    at.add("main", "zope", "1", "zope-1-py3-none-any.whl");
+    at.publish_all();
+    const fs::path page = project_folder(at.tree, "main", "six") / json_page;
+    const std::string json = *base::read_file(page, 1 << 20);
+    const std::string long_name = "six-1-" + std::string(230, '1') + "-py3-none-any.whl";
+    REQUIRE(base::replace_file(page, base::replace_all(json, six("1"), long_name)));
+    auto report = follow(at.options(), at.http, at.clock);
+    REQUIRE_MESSAGE(report.has_value(), (report ? "" : report.error().text()));
+    CHECK(report->lagging.size() == 1);
+    at.endless = "/six/" + std::string(json_page);
+    report = follow(at.options(), at.http, at.clock);
+    REQUIRE_MESSAGE(report.has_value(), (report ? "" : report.error().text()));
+    REQUIRE(report->lagging.size() == 1);
+    CHECK(fs::exists(project_folder(at.ours, "main", "zope") / html_page));
 }
 
 TEST_CASE("a server error ends the round, and the next one continues") {

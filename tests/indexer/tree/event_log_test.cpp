@@ -5,6 +5,7 @@
 
 #include "indexer/tree/limits.hpp"
 #include "lib/base/file.hpp"
+#include "lib/base/text.hpp"
 #include "tests/indexer/forwarding_disk.hpp"
 #include "tests/indexer/store_fixture.hpp"
 
@@ -67,6 +68,24 @@ TEST_CASE("segments that are truncated, altered or of another format are rejecte
     for (const std::string& bad : {std::string(), whole.substr(0, whole.size() - 1), std::string("{}\n"),
                                    std::string("x\n"), whole + "x\n", whole + "1\tnever\tkind\tsix\t\n"})
         CHECK_MESSAGE(!parse_event_segment(bad), bad);
+}
+
+TEST_CASE("a serial that leaves no room for the next one is rejected") {
+    const EventSegment segment{"main", 7, 7, noon, "", events_from(7, 1)};
+    const std::string text = render_event_segment(segment);
+    REQUIRE(parse_event_segment(text).has_value());
+    for (const char* member : {"\"first\":7", "\"serial\":7"}) {
+        for (const char* number : {"9223372036854775807", "4611686018427387905", "-1"}) {
+            const std::string name = std::string(member).substr(0, std::string(member).find(':') + 1);
+            const std::string forged = base::replace_all(text, member, name + number);
+            CAPTURE(forged);
+            REQUIRE(forged != text);
+            CHECK_FALSE(parse_event_segment(forged).has_value());
+        }
+    }
+    const std::string forged = base::replace_all(text, "\n7\t", "\n18446744073709551615\t");
+    REQUIRE(forged != text);
+    CHECK_FALSE(parse_event_segment(forged).has_value());
 }
 
 TEST_CASE("every event is found from the tail back, for every pattern of appends") {

@@ -96,7 +96,8 @@ class Farm:
         more = self.index_settings if isinstance(self.index_settings, dict) else dict.fromkeys(self.indexes, self.index_settings)
         indexes = "".join(f'\n[[index]]\nname = "{name}"\n{more.get(name, "")}\n' for name in self.indexes)
         self.config.write_text(f'config_version = 1\n\n[server]\nlisten = "127.0.0.1:{port}"\n{self.settings}\n\n'
-                               f'[store]\ndirectory = "data"\n{indexes}')
+                               # A small reserve: tests copy data folders, and fill small disks.
+                               f'[store]\ndirectory = "data"\nmin_free_mib = 1\n{indexes}')
 
     def run(self, program: str, *arguments, environment: dict[str, str] | None = None,
             timeout: float = COMMAND_TIMEOUT_S, **options) -> subprocess.CompletedProcess:
