@@ -1,8 +1,10 @@
 """The builder turns real sdists into wheels that pip installs from the farm; and says why where it cannot."""
 
 import json
+import os
 import subprocess
 import time
+from pathlib import Path
 
 from support.case import FarmCase, main
 from support.clients import installed_value, pip_install
@@ -154,6 +156,22 @@ class BuilderTest(FarmCase):
                     scheduler='kind = "local"\nmax_attempts = 1\n')
         self.assert_failed(site.builder("run"), "not on this CPU")
         self.assertEqual(site.farm.files("bad-import"), {})
+
+    def test_retry_waits_a_moment_for_a_tick_that_holds_the_lock(self):
+        site = Site(self.fresh_farm(), self.sources, self.token, {"yard-pure": "1.0"})
+        state = site.folder / "state"
+        (state / "attempts").mkdir(parents=True)
+        fields = Path("/proc/self/stat").read_text().rpartition(")")[2].split()
+        lock = state / "agent.lock"
+        lock.write_text(f"wheelyard-lock 1\nhost {os.uname().nodename}\npid {os.getpid()}\nprocess_start {fields[19]}\n"
+                        "refreshed 2026-01-01T00:00:00Z\ntoken 00ff\n")
+        asked = site.start("retry", "nobody-wants-this")
+        time.sleep(2)  # until it has found the lock: nothing announces it
+        self.assertIsNone(asked.poll(), "it did not wait")
+        lock.unlink()
+        text, _ = asked.communicate(timeout=60)
+        self.assertEqual(asked.returncode, 1, text)
+        self.assertIn("No attempt of this task has ended", text)
 
     def test_what_no_index_has_is_told(self):
         site = Site(self.fresh_farm(), self.sources, self.token, {"nobody-has-this": "1.0"})

@@ -252,7 +252,8 @@ struct CutFarm : BatchFarm {
         testing::write(attempt / "cut", cut + "\n");
         testing::write(attempt / "exit.json",
                        R"({"format":"wheelyard.exit/1","attempt":")" + only().id +
-                           R"(","exit_code":143,"phase":"build","phases":[],"ended_ms":1})");
+                           R"(","exit_code":143,"phase":"build","phases":[],"ended_ms":)" +
+                           std::to_string(clock.now() / 1000) + "}");
     }
     std::string code() {
         tick();
