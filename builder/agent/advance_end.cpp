@@ -18,6 +18,10 @@ constexpr std::array<EndCause, 5> from_outside = {EndCause::time_limit, EndCause
                                                   EndCause::node_failure, EndCause::preempted,
                                                   EndCause::cancelled};
 
+// Ends that no line of the log caused, except one about the machine.
+constexpr std::array<EndCause, 5> not_in_the_log = {
+    EndCause::time_limit, EndCause::node_failure, EndCause::preempted, EndCause::killed, EndCause::cancelled};
+
 bool is_from_outside(EndCause cause) {
     return std::find(from_outside.begin(), from_outside.end(), cause) != from_outside.end();
 }
@@ -80,6 +84,10 @@ void Advance::diagnose(const Attempt& attempt, Failure& failure) const {
     if (!seen || (seen->likeliest() == nullptr && !seen->first_error))
         seen = examine_log(folder.scheduler_log());
     if (!seen) return;
+    const bool is_explained = failure.end && std::find(not_in_the_log.begin(), not_in_the_log.end(),
+                                                       *failure.end) != not_in_the_log.end();
+    if (is_explained && (seen->likeliest() == nullptr || seen->likeliest()->rule->weight != Weight::machine))
+        return;
     const Finding* finding = note_finding(*seen, failure);
     if (finding == nullptr) return;
     const DoctorRule& rule = *finding->rule;
