@@ -140,11 +140,10 @@ END
 begin smoke
 "$python" -m venv "$folder/smoke"
 export PATH="$folder/smoke/bin:$PATH"
-pip_install "$folder"/wheel/*.whl
+pip_install "$folder"/wheel/*.whl 'numpy<2'
 mkdir "$folder/empty"
 cd "$folder/empty"
 python -c 'import torch'
-pip_install 'numpy<2'
 python - <<'END'
 import numpy, torch
 print(torch.__config__.show())
