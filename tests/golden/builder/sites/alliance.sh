@@ -102,7 +102,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK=1
 
 begin requirements
 cd "$build"/tree/torch
-pip_install 'cmake>=3.18' ninja setuptools wheel --requirement requirements.txt
+pip_install 'cmake>=3.18,<4' ninja setuptools wheel --requirement requirements.txt
 
 begin build
 python setup.py bdist_wheel --dist-dir "$folder/wheel"
