@@ -62,6 +62,7 @@ export USE_CUDA=0
 export USE_ROCM=0
 export BLAS=OpenBLAS
 export BUILD_CAFFE2=0
+export BUILD_CUSTOM_PROTOBUF=0
 export USE_DISTRIBUTED=1
 export USE_FBGEMM=0
 export USE_GLOO=1
