@@ -1,6 +1,7 @@
 // Shell commands of each step.
 #include "builder/script/script_steps.hpp"
 
+#include "builder/script/script_frame.hpp"
 #include "lib/base/encoding.hpp"
 #include "lib/base/text.hpp"
 
@@ -43,7 +44,7 @@ constexpr std::string_view smoke_part = R"sh(
 begin smoke
 "$python" -m venv "$folder/smoke"
 export PATH="$folder/smoke/bin:$PATH"
-pip_install "$folder"/wheel/*.whl
+pip_install "$folder"/wheel/*.whl{{requires}}
 mkdir "$folder/empty"
 cd "$folder/empty"
 )sh";
@@ -115,7 +116,7 @@ std::string render_metadata_step(const ScriptInput& input) {
 }
 
 std::string render_smoke_step(const ScriptInput& input, const Placeholders& values) {
-    std::string text(smoke_part);
+    std::string text = base::replace_all(smoke_part, "{{requires}}", render_test_requires(input.recipe));
     for (const auto& name : input.recipe.imports)
         text += "python -c 'import " + name + "'\n";
     const std::string_view command = base::trim(input.recipe.test_command);

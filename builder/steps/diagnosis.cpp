@@ -1,5 +1,8 @@
 #include "builder/steps/diagnosis.hpp"
 
+#include <algorithm>
+#include <array>
+
 #include "builder/doctor/doctor.hpp"
 
 namespace wheelyard::builder {
@@ -29,11 +32,20 @@ std::optional<EndCause> end_of(Automatic automatic) {
     return std::nullopt;
 }
 
+// Ends that no line of the log caused, except one about the machine.
+constexpr std::array<EndCause, 6> not_in_the_log = {EndCause::time_limit, EndCause::node_failure,
+                                                    EndCause::preempted,  EndCause::requeued,
+                                                    EndCause::killed,     EndCause::cancelled};
+
 void diagnose_job(const Attempt& attempt, const AttemptFolder& folder, Failure& failure) {
     auto seen = examine_log(folder.log());
     if (!seen || (seen->likeliest() == nullptr && !seen->first_error))
         seen = examine_log(folder.scheduler_log());
     if (!seen) return;
+    const bool is_explained =
+        std::find(not_in_the_log.begin(), not_in_the_log.end(), failure.end) != not_in_the_log.end();
+    if (is_explained && (seen->likeliest() == nullptr || seen->likeliest()->rule->weight != Weight::machine))
+        return;
     const Finding* finding = note_finding(*seen, failure);
     if (finding == nullptr || failure.end != EndCause::failed) return;
     const DoctorRule& rule = *finding->rule;

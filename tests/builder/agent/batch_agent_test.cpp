@@ -424,6 +424,35 @@ TEST_CASE("a job that was asked to end continues in its tree, also if its schedu
     }
 }
 
+TEST_CASE("of a job that ended from outside, the log explains nothing but the machine") {
+    struct Row {
+        EndCause cause;
+        const char* log;
+        const char* first_error;
+    };
+    const char* const harmless = "fatal: not a git repository (or any of the parent directories): .git\n";
+    const char* const machine = "write error: No space left on device\n";
+    const Row rows[] = {
+        {EndCause::time_limit, harmless, ""},
+        {EndCause::preempted, harmless, ""},
+        {EndCause::node_failure, harmless, ""},
+        {EndCause::node_failure, machine, "write error: No space left on device"},
+        {EndCause::unexplained, harmless,
+         "fatal: not a git repository (or any of the parent directories): .git"},
+    };
+    for (const Row& row : rows) {
+        CAPTURE(end_row(row.cause).code);
+        CAPTURE(row.log);
+        BatchFarm farm;
+        farm.tick();
+        testing::write(farm.site.work_directory / "attempts" / farm.only().id / "log", row.log);
+        farm.end_as(row.cause);
+        farm.settle();
+        REQUIRE(farm.attempts().front().failure.has_value());
+        CHECK(farm.attempts().front().failure->first_error == row.first_error);
+    }
+}
+
 TEST_CASE("after a time limit the next attempt requests twice the time, up to the site's maximum") {
     BatchFarm farm;
     farm.site.minutes = 30;

@@ -61,6 +61,7 @@ base::Finished bash(const std::vector<std::string>& arguments,
 TEST_CASE("rendered scripts match the golden files, and bash accepts them") {
     Recipe full = default_recipe("rapid-fuzz");
     full.build_requires = {"ninja>=1.11"};
+    full.test_requires = {"pytest>=8"};
     full.build_environment = {{"CXXFLAGS", "-O2 -g"}, {"EMPTY", ""}};
     full.imports = {"rapidfuzz", "rapidfuzz.fuzz"};
     full.test_command = "python -c 'import rapidfuzz; print(\"{{name}}\")'";

@@ -105,7 +105,7 @@ begin build
 begin smoke
 "$python" -m venv "$folder/smoke"
 export PATH="$folder/smoke/bin:$PATH"
-pip_install "$folder"/wheel/*.whl
+pip_install "$folder"/wheel/*.whl 'pytest>=8'
 mkdir "$folder/empty"
 cd "$folder/empty"
 python -c 'import rapidfuzz'

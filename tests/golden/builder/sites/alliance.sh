@@ -102,7 +102,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK=1
 
 begin requirements
 cd "$build"/tree/torch
-pip_install 'cmake>=3.18' ninja setuptools wheel --requirement requirements.txt
+pip_install 'cmake>=3.18,<4' ninja setuptools wheel --requirement requirements.txt
 
 begin build
 python setup.py bdist_wheel --dist-dir "$folder/wheel"
@@ -136,7 +136,7 @@ END
 begin smoke
 "$python" -m venv "$folder/smoke"
 export PATH="$folder/smoke/bin:$PATH"
-pip_install "$folder"/wheel/*.whl
+pip_install "$folder"/wheel/*.whl filelock fsspec jinja2 networkx numpy sympy typing-extensions
 mkdir "$folder/empty"
 cd "$folder/empty"
 python -c 'import torch'

@@ -109,7 +109,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK=1
 
 begin requirements
 cd "$build"/tree/horovod
-pip_install setuptools 'cmake>=3.13' packaging setuptools wheel torch==1.13.1+archer2
+pip_install setuptools 'cmake>=3.13,<4' packaging 'setuptools<70' wheel torch==1.13.1+archer2
 # Ask the back end for further build requirements (PEP 517, get_requires_for_build_wheel).
 python - > "$folder/requires.txt" <<'END'
 import sys
@@ -162,7 +162,7 @@ END
 begin smoke
 "$python" -m venv "$folder/smoke"
 export PATH="$folder/smoke/bin:$PATH"
-pip_install "$folder"/wheel/*.whl
+pip_install "$folder"/wheel/*.whl cffi cloudpickle packaging psutil pyyaml
 mkdir "$folder/empty"
 cd "$folder/empty"
 python -c 'import horovod.torch'

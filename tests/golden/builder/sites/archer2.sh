@@ -116,7 +116,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK=1
 
 begin requirements
 cd "$build"/tree/torch
-pip_install 'cmake>=3.18' ninja setuptools wheel --requirement requirements.txt
+pip_install 'cmake>=3.18,<4' ninja 'numpy<2' 'setuptools<70' wheel --requirement requirements.txt
 
 begin before
 unset PYTHONPATH
@@ -153,7 +153,7 @@ END
 begin smoke
 "$python" -m venv "$folder/smoke"
 export PATH="$folder/smoke/bin:$PATH"
-pip_install "$folder"/wheel/*.whl
+pip_install "$folder"/wheel/*.whl 'numpy<2' typing-extensions
 mkdir "$folder/empty"
 cd "$folder/empty"
 python -c 'import torch'

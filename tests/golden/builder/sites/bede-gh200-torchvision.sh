@@ -140,7 +140,7 @@ END
 begin smoke
 "$python" -m venv "$folder/smoke"
 export PATH="$folder/smoke/bin:$PATH"
-pip_install "$folder"/wheel/*.whl
+pip_install "$folder"/wheel/*.whl numpy pillow
 mkdir "$folder/empty"
 cd "$folder/empty"
 python -c 'import torchvision'

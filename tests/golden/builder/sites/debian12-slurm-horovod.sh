@@ -131,7 +131,7 @@ END
 begin smoke
 "$python" -m venv "$folder/smoke"
 export PATH="$folder/smoke/bin:$PATH"
-pip_install "$folder"/wheel/*.whl
+pip_install "$folder"/wheel/*.whl cffi cloudpickle packaging psutil pyyaml
 mkdir "$folder/empty"
 cd "$folder/empty"
 python -c 'import horovod.torch'

@@ -62,6 +62,7 @@ export USE_CUDA=0
 export USE_ROCM=0
 export BLAS=OpenBLAS
 export BUILD_CAFFE2=0
+export BUILD_CUSTOM_PROTOBUF=0
 export USE_DISTRIBUTED=1
 export USE_FBGEMM=0
 export USE_GLOO=1
@@ -140,11 +141,10 @@ END
 begin smoke
 "$python" -m venv "$folder/smoke"
 export PATH="$folder/smoke/bin:$PATH"
-pip_install "$folder"/wheel/*.whl
+pip_install "$folder"/wheel/*.whl 'numpy<2'
 mkdir "$folder/empty"
 cd "$folder/empty"
 python -c 'import torch'
-pip_install 'numpy<2'
 python - <<'END'
 import numpy, torch
 print(torch.__config__.show())

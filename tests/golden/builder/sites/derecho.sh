@@ -126,7 +126,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK=1
 
 begin requirements
 cd "$build"/tree/torch
-pip_install 'cmake>=3.18' mkl-include mkl-static ninja setuptools wheel --requirement requirements.txt
+pip_install 'cmake>=3.18,<4' mkl-include mkl-static ninja setuptools wheel --requirement requirements.txt
 
 begin patch
 for patch in "$folder"/patches/*; do
@@ -180,7 +180,7 @@ END
 begin smoke
 "$python" -m venv "$folder/smoke"
 export PATH="$folder/smoke/bin:$PATH"
-pip_install "$folder"/wheel/*.whl
+pip_install "$folder"/wheel/*.whl filelock fsspec jinja2 networkx numpy sympy typing-extensions
 mkdir "$folder/empty"
 cd "$folder/empty"
 python -c 'import torch'

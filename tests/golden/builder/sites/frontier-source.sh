@@ -123,7 +123,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK=1
 
 begin requirements
 cd "$build"/tree/torch
-pip_install 'cmake>=3.18' ninja setuptools wheel --requirement requirements.txt
+pip_install 'cmake>=3.18,<4' ninja setuptools wheel --requirement requirements.txt
 
 begin before
 if ! test -e "$OFI_RCCL_PREFIX/lib/librccl-net.so"; then
@@ -170,7 +170,7 @@ END
 begin smoke
 "$python" -m venv "$folder/smoke"
 export PATH="$folder/smoke/bin:$PATH"
-pip_install "$folder"/wheel/*.whl
+pip_install "$folder"/wheel/*.whl filelock fsspec jinja2 networkx numpy sympy typing-extensions
 mkdir "$folder/empty"
 cd "$folder/empty"
 python -c 'import torch'

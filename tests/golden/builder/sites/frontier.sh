@@ -120,7 +120,7 @@ python -I -m pip download --no-deps --only-binary :all: --no-index --find-links 
 begin smoke
 "$python" -m venv "$folder/smoke"
 export PATH="$folder/smoke/bin:$PATH"
-pip_install "$folder"/wheel/*.whl
+pip_install "$folder"/wheel/*.whl filelock fsspec jinja2 networkx numpy sympy typing-extensions
 mkdir "$folder/empty"
 cd "$folder/empty"
 python -c 'import torch'
