@@ -8,6 +8,7 @@
 #include "builder/commands.hpp"
 #include "builder/explain.hpp"
 #include "builder/limits.hpp"
+#include "builder/plan/request.hpp"
 #include "builder/workplace.hpp"
 #include "lib/base/file.hpp"
 #include "lib/base/limits.hpp"
@@ -99,6 +100,11 @@ int run_explain(const Arguments& arguments) {
     TaskStory story{named == nullptr ? arguments.name : named->task, {}, {}};
     for (const auto& cell : plan->cells) {
         if (cell.task == story.task) story.cell = cell;
+    }
+    if (story.cell && story.cell->purpose == Purpose::build) {
+        story.sizes = describe_sizes((*place)->site(),
+                                     recipe_for((*place)->site(), (*place)->recipes(), story.cell->package,
+                                                story.cell->version, story.cell->accelerator));
     }
     for (const auto& attempt : journal->attempts) {
         if (attempt.task == story.task) story.attempts.push_back(attempt);

@@ -220,7 +220,12 @@ base::Status Advance::wait(Attempt& attempt, const base::Error& reason, Notes no
 }
 
 base::Status Advance::fail_job(Attempt& attempt, std::string phase, const JobEnd& end) {
-    return fail(attempt, std::move(phase), error_of(end), end_row(end.cause).try_again, end.cause);
+    base::Error error = error_of(end);
+    const bool is_by_size = end.cause == EndCause::time_limit || end.cause == EndCause::out_of_memory ||
+                            end.cause == EndCause::cannot_ever_run;
+    if (attempt.purpose == Purpose::build && is_by_size)
+        error = with_sizes(std::move(error), parts_.site, recipe_of(attempt));
+    return fail(attempt, std::move(phase), std::move(error), end_row(end.cause).try_again, end.cause);
 }
 
 base::Status Advance::fail(Attempt& attempt, std::string phase, base::Error error, bool try_again,

@@ -135,6 +135,8 @@ base::Status Advance::start_job(Attempt& attempt) {
         if (attempt.submits == 0) WHEELYARD_TRY(enter(attempt, State::prepared));
         attempt.waiting = before;  // keeps the backoff, and reports the reason only once
     }
+    if (!submitted && submitted.error().recovery == base::Recovery::never)
+        return tl::unexpected(with_sizes(submitted.error(), parts_.site, recipe));
     WHEELYARD_TRY(submitted);
     parts_.stop.here("submit.started");
     note(attempt, "started");

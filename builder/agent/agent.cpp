@@ -292,8 +292,9 @@ void Agent::ask_for(Attempt& attempt, const std::vector<Attempt>& earlier) const
     const Recipe recipe = advance_.recipe_of(attempt);
     if (is_test(attempt.purpose)) {
         const HardwareTest& test = hardware_test_of(recipe, attempt.purpose);
-        attempt.max_walltime_minutes = test.minutes;
-        attempt.memory_mib = test.memory_mib > 0 ? test.memory_mib : parts_.site.memory_mib;
+        attempt.max_walltime_minutes = bound_minutes(parts_.site, test.minutes);
+        attempt.memory_mib =
+            bound_memory(parts_.site, test.memory_mib > 0 ? test.memory_mib : parts_.site.memory_mib);
     }
     if (attempt.purpose != Purpose::build) return;
     const Site site = sized_for(parts_.site, recipe);
