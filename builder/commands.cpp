@@ -261,7 +261,7 @@ int run_site(const Arguments& arguments) {
     const auto site = read_site(arguments.site);
     if (!site) return complain(site.error(), exit_usage);
     if (arguments.name == "user-files") return make_user_files(*site, arguments);
-    const auto recipes = Recipes::read(site->recipes);
+    const auto recipes = read_recipes(*site);
     if (!recipes) return complain(recipes.error(), exit_usage);
     const auto lines = check_site(*site, *recipes, base::current_environment());
     print(arguments.json ? render_site_lines_json(site->name, lines) : render_site_lines(lines));

@@ -85,6 +85,8 @@ std::string render_story(const CellStory& story) {
     if (story.cell) {
         add(text, "why", story.cell->reason);
         add(text, "recipe", story.cell->recipe);
+        add(text, "bounds", base::join(story.cell->bounds, ", "));
+        add(text, "job", story.sizes);
     }
     if (story.claimed_task)
         add(text, "built for",
@@ -116,6 +118,7 @@ std::string render_story_json(const CellStory& story) {
     json.set("state", story.cell ? Json(cell_state_text(story.cell->state)) : Json());
     json.set("reason", story.cell ? Json(story.cell->reason) : Json());
     json.set("recipe", story.cell ? Json(story.cell->recipe) : Json());
+    json.set("job", story.sizes.empty() ? Json() : Json(story.sizes));
     json.set("claimed_task", story.claimed_task ? Json(story.claimed_task->id) : Json());
     json.set("attempts", std::move(attempts));
     return json.render_pretty();

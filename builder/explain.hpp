@@ -13,9 +13,10 @@
 namespace wheelyard::builder {
 
 struct CellStory {
-    std::string name;                             // of the cell
-    std::optional<Cell> cell;                     // from the plan; absent: no [[want]] names it (any more)
-    std::vector<Attempt> attempts;                // sorted by number
+    std::string name;               // of the cell
+    std::optional<Cell> cell;       // from the plan; absent: no [[want]] names it (any more)
+    std::vector<Attempt> attempts;  // sorted by number
+    std::string sizes = {};         // of its job: each number with the key that decides it (request.hpp)
     std::optional<wire::Task> claimed_task = {};  // the registry's task that it is built for
 };
 

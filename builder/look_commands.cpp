@@ -8,6 +8,7 @@
 #include "builder/commands.hpp"
 #include "builder/explain.hpp"
 #include "builder/limits.hpp"
+#include "builder/plan/request.hpp"
 #include "builder/workplace.hpp"
 #include "lib/base/file.hpp"
 #include "lib/base/limits.hpp"
@@ -102,6 +103,11 @@ int run_explain(const Arguments& arguments) {
     CellStory story{named == nullptr ? arguments.name : named->asked.cell, {}, {}};
     for (const auto& cell : plan->cells) {
         if (cell.name == story.name) story.cell = cell;
+    }
+    if (story.cell && story.cell->purpose == Purpose::build) {
+        story.sizes = describe_sizes((*place)->site(),
+                                     recipe_for((*place)->site(), (*place)->recipes(), story.cell->package,
+                                                story.cell->version, story.cell->accelerator));
     }
     for (const auto& attempt : journal->attempts) {
         if (attempt.asked.cell == story.name) story.attempts.push_back(attempt);

@@ -56,7 +56,7 @@ base::Result<std::unique_ptr<Workplace>> Workplace::open(const fs::path& site_fi
     std::unique_ptr<Workplace> place(new Workplace);
     WHEELYARD_ASSIGN(place->site_, read_site(site_file));
     const Site& site = place->site_;
-    WHEELYARD_ASSIGN(place->recipes_, Recipes::read(site.recipes));
+    WHEELYARD_ASSIGN(place->recipes_, read_recipes(site));
     for (const auto& choice : site.pythons)
         place->pythons_.emplace(choice.version,
                                 probe_python(choice, render_setup(site, &choice, nullptr, "")));

@@ -98,8 +98,9 @@ void Agent::size_request(Attempt& attempt, const std::vector<Attempt>& earlier) 
     const Recipe recipe = parts_.recipe_of(attempt);
     if (is_test(attempt.asked.purpose)) {
         const HardwareTest& test = hardware_test_of(recipe, attempt.asked.purpose);
-        attempt.job.max_walltime_minutes = test.minutes;
-        attempt.job.memory_mib = test.memory_mib > 0 ? test.memory_mib : parts_.site.memory_mib;
+        attempt.job.max_walltime_minutes = bound_minutes(parts_.site, test.minutes);
+        attempt.job.memory_mib =
+            bound_memory(parts_.site, test.memory_mib > 0 ? test.memory_mib : parts_.site.memory_mib);
     }
     if (attempt.asked.purpose != Purpose::build) return;
     const Site site = sized_for(parts_.site, recipe);
@@ -123,7 +124,7 @@ base::Status Agent::size_again(Attempt& attempt, const std::vector<Attempt>& att
     };
     if (size(sized) == size(attempt)) return {};
     attempt = std::move(sized);
-    attempt.state = State::fetched;
+    attempt.state = state_before_script(attempt.asked.purpose);
     return parts_.journal.write(attempt);
 }
 

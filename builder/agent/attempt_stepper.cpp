@@ -6,6 +6,7 @@
 #include "builder/agent/limits.hpp"
 #include "builder/attempt/backoff.hpp"
 #include "builder/attempt/limits.hpp"
+#include "builder/plan/request.hpp"
 #include "builder/sources/login_step.hpp"
 #include "builder/steps/build_tree.hpp"
 #include "builder/steps/diagnosis.hpp"
@@ -37,6 +38,11 @@ Failure failure_after_wait(const Attempt& attempt, std::string phase, const base
              has_wheel ? "then run `wheelyard-builder retry`, which uploads the wheel again" : error.advice},
             "",
             !has_wheel};
+}
+
+bool is_by_size(EndCause cause) {
+    return cause == EndCause::time_limit || cause == EndCause::out_of_memory ||
+           cause == EndCause::cannot_ever_run;
 }
 
 // The script does the same at its end, but a killed job cannot.
@@ -196,6 +202,8 @@ base::Status AttemptStepper::wait(Attempt& attempt, const base::Error& reason, b
 
 base::Status AttemptStepper::fail(Attempt& attempt, Failure failure) {
     diagnose(attempt, ports_.folder_of(attempt), failure);
+    if (attempt.asked.purpose == Purpose::build && failure.end && is_by_size(*failure.end))
+        failure.error = with_sizes(std::move(failure.error), ports_.site, ports_.recipe_of(attempt));
     forget_secrets(ports_.folder_of(attempt));
     const std::string first = failure.first_error.empty() ? "" : "\n    first error: " + failure.first_error;
     ports_.report(attempt, "failed: " + failure.error.text() + first);

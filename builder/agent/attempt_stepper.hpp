@@ -1,5 +1,5 @@
 // Advances one attempt from state to state, as far as possible now: runs the step of its state (builder/steps/steps.cpp)
-// and acts on what the step returns. Only this loop writes the journal, waits, counts tries and ends an attempt.
+// and acts on what the step returns. Only this loop advances an attempt: it journals its steps, waits, counts tries and ends it.
 //
 //     step ─► Next ─► journal ─► failpoint ─► next step … until the attempt waits or is over
 #pragma once

@@ -8,6 +8,7 @@
 
 #include "builder/attempt/slots.hpp"
 #include "builder/plan/limits.hpp"
+#include "builder/plan/pair_bounds.hpp"
 #include "builder/plan/plan_after.hpp"
 #include "builder/plan/plan_history.hpp"
 #include "builder/plan/version_choice.hpp"
@@ -133,7 +134,7 @@ class Planner {
             const Choice choice = choose_version(input, wanted);
             cell.state = choice.state;
             cell.reason = choice.reason;
-            if (choice.version) chosen = name_version(cell, general, *choice.version, *python->second);
+            if (choice.version) chosen = name_version(cell, *choice.version, *python->second);
             if (chosen) judge_with_objections(cell, input, *chosen);
         }
         if (!seen_.insert(cell.name).second) return;  // "latest" and the same version in full
@@ -152,13 +153,15 @@ class Planner {
     }
 
     // Adds the label to the version, and sets version and name of the cell.
-    Version name_version(Cell& cell, const Recipe& recipe, const Version& version,
-                         const Python& python) const {
+    Version name_version(Cell& cell, const Version& version, const Python& python) const {
         Version named = version;
         const Accelerator* accelerator = site_.accelerator(cell.accelerator);
-        const std::string label = accelerator == nullptr ? site_.label : accelerator->label;
-        if (recipe.labelled && !label.empty() && !version.has_local())
-            named = *Version::parse(version.text() + "+" + label);
+        // The site's label marks what is built here; an upstream's wheel keeps the upstream's version.
+        const Recipe of_version = recipe_for(site_, recipes_, cell.package, version.text(), cell.accelerator);
+        std::string label = of_version.upstream_label;
+        if (of_version.labelled && of_version.source != SourceKind::upstream)
+            label = accelerator == nullptr ? site_.label : accelerator->label;
+        if (!label.empty() && !version.has_local()) named = *Version::parse(version.text() + "+" + label);
         cell.version = named.text();
         cell.name = cell_name(cell.package, cell.version, python.tag());
         return named;
@@ -171,7 +174,15 @@ class Planner {
             return;
         }
         const Recipe recipe = recipe_for(site_, recipes_, cell.package, cell.version, cell.accelerator);
+        PairInput pairs{site_, recipe, version, input.python, cell.accelerator};
+        if (const auto misfit = find_misfit(pairs)) {
+            cell.state = CellState::impossible;
+            cell.reason = *misfit;
+            return;
+        }
         judge({cell, version, recipe, input.python});
+        pairs.against = cell.against;
+        if (recipe.source != SourceKind::upstream) cell.bounds = cite_bounds(pairs);
     }
 
     // Adds a companion of one cell: the version that its recipe names for it, with the same Python and accelerator.

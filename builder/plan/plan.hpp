@@ -38,8 +38,9 @@ struct Cell {
     std::string against;  // "torch==2.4.0+cu123": the package in the same index to build against, or empty
     CellState state = CellState::unknown;
     std::string reason;
-    std::string attempt;  // the latest one, or empty
-    std::string recipe;   // file, or "default recipe"
+    std::string attempt;                   // the latest one, or empty
+    std::string recipe;                    // file, or "default recipe"
+    std::vector<std::string> bounds = {};  // "cmake<4 by versions.toml:12:1"
     Purpose purpose = Purpose::build;
     std::optional<simple::FileLink> wheel = {};  // the index's wheel for this cell
     // Held until a person or a registry acts: no tick of this agent can change that.

@@ -44,6 +44,60 @@ bool asks_for_fewer_jobs(const Failure& failure) {
     return rule != nullptr && rule->automatic == Automatic::fewer_jobs && failure.end == EndCause::failed;
 }
 
+// A maximum and the key that sets it; 0: none.
+struct Limit {
+    std::int64_t value = 0;
+    std::string key;
+};
+
+Limit min_limit(const std::vector<Limit>& limits) {
+    Limit min;
+    for (const auto& one : limits) {
+        if (one.value > 0 && (min.value == 0 || one.value < min.value)) min = one;
+    }
+    return min;
+}
+
+std::string node_key(const NodeType* node, const std::string& name) {
+    return node == nullptr ? "" : "node." + node->name + "." + name;
+}
+
+// Without max_memory_mib the site's memory_mib is the maximum.
+Limit memory_limit(const Site& site) {
+    const NodeType* node = site.build_node_type();
+    const bool has_max = site.max_memory_mib > site.memory_mib;
+    return min_limit({{std::max(site.memory_mib, site.max_memory_mib),
+                       has_max ? "scheduler.max_memory_mib" : "scheduler.memory_mib"},
+                      {node == nullptr ? 0 : node->memory_mib, node_key(node, "memory_mib")}});
+}
+
+std::string place_of(const KeyPlaces& places, const std::string& key) {
+    const auto found = places.find(key);
+    return found == places.end() ? "" : found->second;
+}
+
+SizeDecision decide(const Site& site, const Recipe& recipe, const std::string& name, std::int64_t asked,
+                    std::int64_t usual, const Limit& limit) {
+    const std::string of_recipe = "resources." + name;
+    const std::string of_site = "scheduler." + name;
+    SizeDecision decision{
+        name, usual, usual > 0 ? of_site + " of the site" : "", place_of(site.places, of_site), 0, ""};
+    if (asked > 0) {
+        decision.value = asked;
+        decision.key = of_recipe + " of the recipe";
+        decision.place = place_of(recipe.places, of_recipe);
+    }
+    if (limit.value == 0 || decision.value <= limit.value) return decision;
+    if (asked > 0) {
+        decision.asked = asked;
+        decision.asked_place = decision.place;
+    }
+    decision.value = limit.value;
+    decision.key = limit.key + " of the site";
+    decision.place = place_of(site.places, limit.key);
+    return decision;
+}
+
 // The memory limit of the attempt's job; 0: not known.
 std::int64_t limit_of(const Attempt& attempt) {
     if (attempt.job.memory_mib > 0) return attempt.job.memory_mib;
@@ -57,14 +111,56 @@ bool ran_out_of_memory(const Attempt& attempt) {
     return attempt.failure && attempt.failure->end == EndCause::out_of_memory;
 }
 
+std::vector<SizeDecision> decide_sizes(const Site& site, const Recipe& recipe) {
+    const NodeType* node = site.build_node_type();
+    const Limit cores = {node == nullptr ? 0 : node->cores, node_key(node, "cores")};
+    const Limit minutes = {site.max_walltime_minutes, "scheduler.max_walltime_minutes"};
+    return {decide(site, recipe, "cores", recipe.cores, site.cores, cores),
+            decide(site, recipe, "memory_mib", recipe.memory_mib, site.memory_mib, memory_limit(site)),
+            decide(site, recipe, "minutes", recipe.minutes, site.minutes, minutes)};
+}
+
+std::string describe(const SizeDecision& decision) {
+    std::string text = decision.name + " = " + std::to_string(decision.value);
+    if (decision.value == 0) text = decision.name + ": not requested";
+    std::vector<std::string> parts;
+    if (!decision.key.empty())
+        parts.push_back(decision.key + (decision.place.empty() ? " by default" : ", " + decision.place));
+    if (decision.asked > 0)
+        parts.push_back("the recipe asks for " + std::to_string(decision.asked) +
+                        (decision.asked_place.empty() ? "" : ", " + decision.asked_place));
+    return parts.empty() ? text : text + " (" + base::join(parts, "; ") + ")";
+}
+
+std::string describe_sizes(const Site& site, const Recipe& recipe) {
+    std::vector<std::string> all;
+    for (const auto& decision : decide_sizes(site, recipe))
+        all.push_back(describe(decision));
+    return base::join(all, "; ");
+}
+
+base::Error with_sizes(base::Error error, const Site& site, const Recipe& recipe) {
+    error.advice += (error.advice.empty() ? "" : ". ") + std::string("Its first job requests ") +
+                    describe_sizes(site, recipe);
+    return error;
+}
+
+std::int64_t bound_memory(const Site& site, std::int64_t memory_mib) {
+    const std::int64_t limit = memory_limit(site).value;
+    return limit > 0 ? std::min(memory_mib, limit) : memory_mib;
+}
+
+std::int64_t bound_minutes(const Site& site, std::int64_t minutes) {
+    return site.max_walltime_minutes > 0 ? std::min(minutes, site.max_walltime_minutes) : minutes;
+}
+
 Site sized_for(const Site& site, const Recipe& recipe) {
     Site sized = site;
-    if (recipe.cores > 0) sized.cores = recipe.cores;
-    if (recipe.memory_mib > 0) sized.memory_mib = recipe.memory_mib;
-    if (recipe.minutes > 0) sized.minutes = recipe.minutes;
-    sized.max_memory_mib = std::max(sized.memory_mib, sized.max_memory_mib);
-    if (sized.max_walltime_minutes > 0)
-        sized.max_walltime_minutes = std::max(sized.minutes, sized.max_walltime_minutes);
+    const auto sizes = decide_sizes(site, recipe);
+    sized.cores = static_cast<int>(sizes[0].value);
+    sized.memory_mib = sizes[1].value;
+    sized.minutes = sizes[2].value;
+    sized.max_memory_mib = std::max(sized.memory_mib, site.max_memory_mib);
     return sized;
 }
 

@@ -18,7 +18,29 @@ namespace wheelyard::builder {
 // the job for memory.
 [[nodiscard]] bool ran_out_of_memory(const Attempt& attempt);
 
-// The site with the job sizes that a recipe sets.
+// One number of a job's request, the key that decides it, and where that key was set.
+struct SizeDecision {
+    std::string name;        // "cores", "memory_mib", "minutes"
+    std::int64_t value = 0;  // 0: no request
+    std::string key;         // "scheduler.max_walltime_minutes of the site"; empty: no key is set
+    std::string place;       // "/etc/site.toml:31:1"; empty: the key's default
+    std::int64_t asked = 0;  // what the recipe asks for, if a limit of the site bounds it; else 0
+    std::string asked_place;
+};
+// The decisions for the first job of a build: the recipe's [resources], else the site's [scheduler]; the limits of the
+// site and of its node type bound both.
+[[nodiscard]] std::vector<SizeDecision> decide_sizes(const Site& site, const Recipe& recipe);
+// "minutes = 120 (scheduler.max_walltime_minutes of the site, site.toml:33:1; the recipe asks for 480, torch.toml:24:1)".
+[[nodiscard]] std::string describe(const SizeDecision& decision);
+[[nodiscard]] std::string describe_sizes(const Site& site, const Recipe& recipe);
+// The error with an advice that names these keys and their places.
+[[nodiscard]] base::Error with_sizes(base::Error error, const Site& site, const Recipe& recipe);
+
+// The limits for any job, also of tests; 0: none.
+[[nodiscard]] std::int64_t bound_memory(const Site& site, std::int64_t memory_mib);
+[[nodiscard]] std::int64_t bound_minutes(const Site& site, std::int64_t minutes);
+
+// The site with the job sizes of decide_sizes.
 [[nodiscard]] Site sized_for(const Site& site, const Recipe& recipe);
 // Also with the cores that were chosen for an attempt; its script uses them.
 [[nodiscard]] Site sized_for(const Site& site, const Recipe& recipe, const Attempt& attempt);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "builder/plan/pair_bounds.hpp"
 #include "lib/base/text.hpp"
 #include "lib/wheel/specifier.hpp"
 #include "lib/wheel/version.hpp"
@@ -77,6 +78,8 @@ std::optional<Objection> find_objection(const ChoiceInput& input, const Version&
         if (!names(exclusion.accelerators, input.accelerator)) continue;
         return Objection{CellState::excluded, exclusion.reason};
     }
+    const auto misfit = find_misfit({input.site, input.recipe, version, input.python, input.accelerator});
+    if (misfit) return Objection{CellState::impossible, *misfit};
     return std::nullopt;
 }
 

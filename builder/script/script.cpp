@@ -123,6 +123,8 @@ std::string render_script(const ScriptInput& input) {
         text += fill(requirements_part, fields);
         if (asks_back_end(input)) text += render_asking(input) + std::string(install_asked);
         text += render_tree_steps(input, values);
+    } else {
+        text += render_upstream_steps(input, values);
     }
     text += render_build_step(input, render_governor(input));
     text += render_metadata_step(input);

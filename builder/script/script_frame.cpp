@@ -59,19 +59,19 @@ trap 'exit 129' HUP
 
 constexpr std::string_view online_pip = R"sh(
 # pip uses the agent's configuration, which may contain a password: only pip_install reads it, no build does.
-pip_install() { PIP_CONFIG_FILE="$folder/pip.conf" python -I -m pip install {{index}}"$@"; }
+{{bounds}}pip_install() { PIP_CONFIG_FILE="$folder/pip.conf" python -I -m pip install {{constraint}}{{index}}"$@"; }
 )sh";
 
 constexpr std::string_view offline_pip = R"sh(
 # This machine has no network access: the login node has fetched all packages.
-pip_install() { python -I -m pip install --no-index --find-links "$folder/wheelhouse" "$@"; }
+{{bounds}}pip_install() { python -I -m pip install {{constraint}}--no-index --find-links "$folder/wheelhouse" "$@"; }
 )sh";
 
 constexpr std::string_view wheelhouse_part =
     R"sh(# Build wheels of sdists here, because the job cannot. Few jobs and a low priority: others use this login node.
 export MAX_JOBS=2 CMAKE_BUILD_PARALLEL_LEVEL=2 MAKEFLAGS=-j2
 renice -n 19 -p $$ > /dev/null || true
-pip_wheel() { PIP_CONFIG_FILE="$folder/pip.conf" python -I -m pip wheel {{index}}--wheel-dir "$folder/wheelhouse" "$@"; }
+pip_wheel() { PIP_CONFIG_FILE="$folder/pip.conf" python -I -m pip wheel {{constraint}}{{index}}--wheel-dir "$folder/wheelhouse" "$@"; }
 rm -rf "$folder/wheelhouse" "$folder/asking"
 mkdir -p "$folder/wheelhouse"
 "$python" -m venv "$folder/asking"
@@ -97,6 +97,24 @@ std::string title(const ScriptInput& input) {
            ", rendered by wheelyard-builder " WHEELYARD_VERSION;
 }
 
+// Bounds of what pip installs for a build and its tests: the rows of the site's version pairs that apply.
+std::vector<std::string> constraints_for(const ScriptInput& input) {
+    std::vector<PackageVersion> packages;
+    for (const auto& requirement :
+         {input.attempt.asked.package + "==" + input.attempt.asked.version, input.attempt.asked.against}) {
+        if (const auto exact = exact_version(requirement)) packages.push_back(*exact);
+    }
+    return constraints_of(pairs_for(input.site.version_pairs, packages, {PairUse::build, PairUse::run}));
+}
+
+std::string render_bounds(const std::vector<std::string>& constraints) {
+    if (constraints.empty()) return "";
+    std::string text = "# Versions that go together (docs/reference/version-pairs.md).\nprintf '%s\\n'";
+    for (const auto& constraint : constraints)
+        text += " " + quote_shell(constraint);
+    return text + " > \"$folder/constraints.txt\"\n";
+}
+
 }  // namespace
 
 std::string fill(std::string_view part, const Fields& fields) {
@@ -118,17 +136,20 @@ std::string fill(std::string_view part, const Fields& fields) {
 Fields frame_fields(const ScriptInput& input) {
     const bool builds = input.attempt.asked.purpose == Purpose::build;
     const bool asks_site = (!input.attempt.asked.against.empty() || !builds) && input.site.registry;
-    return {{"title", title(input)},
-            {"attempt", input.attempt.id},
-            {"number", std::to_string(input.attempt.number)},
-            {"cell", input.attempt.asked.cell},
-            {"folder", quote_shell(input.folder.root.string())},
-            {"build",
-             input.attempt.job.builds_in.empty() ? "$folder" : quote_shell(input.folder.build().string())},
-            {"python", quote_shell(input.python.string())},
-            {"index",
-             asks_site ? "--extra-index-url " + quote_shell(input.site.registry->simple_url()) + " " : ""},
-            {"durable", builds ? std::string(durable_wheel) : ""}};
+    const auto constraints = constraints_for(input);
+    return {
+        {"title", title(input)},
+        {"attempt", input.attempt.id},
+        {"number", std::to_string(input.attempt.number)},
+        {"cell", input.attempt.asked.cell},
+        {"folder", quote_shell(input.folder.root.string())},
+        {"build", input.attempt.job.builds_in.empty() ? "$folder" : quote_shell(input.folder.build().string())},
+        {"python", quote_shell(input.python.string())},
+        {"bounds", render_bounds(constraints)},
+        {"constraint", constraints.empty() ? "" : "--constraint \"$folder/constraints.txt\" "},
+        {"index",
+         asks_site ? "--extra-index-url " + quote_shell(input.site.registry->simple_url()) + " " : ""},
+        {"durable", builds ? std::string(durable_wheel) : ""}};
 }
 
 Environment own_environment(const Recipe& recipe, Purpose purpose) {

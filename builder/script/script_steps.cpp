@@ -79,6 +79,10 @@ done
     return text + render_lines("configure", recipe.configure, values);
 }
 
+std::string render_upstream_steps(const ScriptInput& input, const Placeholders& values) {
+    return render_lines("before", input.recipe.before, values);
+}
+
 std::string render_upstream_download(const Recipe& recipe) {
     const std::string words = "python -I -m pip download --no-deps --only-binary :all: ";
     if (recipe.index.empty()) return "PIP_CONFIG_FILE=\"$folder/pip.conf\" " + words;

@@ -11,6 +11,8 @@ namespace wheelyard::builder {
 
 // Patches and `before` (both once per build tree), then `configure`.
 [[nodiscard]] std::string render_tree_steps(const ScriptInput& input, const Placeholders& values);
+// `before` of a wheel that is taken from an upstream: it has no tree, and runs in the attempt's folder.
+[[nodiscard]] std::string render_upstream_steps(const ScriptInput& input, const Placeholders& values);
 
 // The pip command that downloads an upstream wheel, without its target folder: from the recipe's index, else
 // from the index that the agent's pip is configured to use.

@@ -50,7 +50,8 @@ std::string render_plan(const Plan& plan, bool explain) {
         rows.push_back({cell.package + what, cell.version, cell.python,
                         std::string(cell_state_text(cell.state)), cell.reason});
         if (explain)
-            rows.back().back() += (cell.reason.empty() ? "" : "; ") + std::string("recipe: ") + cell.recipe;
+            rows.back().back() += (cell.reason.empty() ? "" : "; ") + std::string("recipe: ") + cell.recipe +
+                                  (cell.bounds.empty() ? "" : "; bounds: " + base::join(cell.bounds, ", "));
     }
     std::string text = plan.cells.empty() ? "" : base::printable(base::render_table(rows));
     text += counts(plan) + "\n";
@@ -71,7 +72,8 @@ std::string render_plan_json(const Plan& plan) {
                                  {"state", cell_state_text(cell.state)},
                                  {"reason", cell.reason},
                                  {"attempt", cell.attempt.empty() ? Json() : Json(cell.attempt)},
-                                 {"recipe", cell.recipe}}));
+                                 {"recipe", cell.recipe},
+                                 {"bounds", Json::array_of(cell.bounds)}}));
     }
     const Json stopped = plan.start_nothing.empty() ? Json() : Json(plan.start_nothing);
     return Json::object({{"format", "wheelyard.plan/1"}, {"cells", cells}, {"start_nothing", stopped}})

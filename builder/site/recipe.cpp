@@ -102,6 +102,26 @@ void Recipes::add(const Recipe& recipe) {
     by_package_.insert_or_assign(file.package, file);
 }
 
+void Recipes::add_companions(const std::vector<VersionPair>& pairs) {
+    for (const auto& pair : pairs) {
+        const auto there = by_package_.find(pair.package);
+        if (pair.use != PairUse::companion || there == by_package_.end()) continue;
+        const auto own = wheel::Version::parse(pair.versions.substr(2));  // "==0.19.0"
+        if (!own) continue;
+        RecipeLayer layer;
+        layer.changes.emplace_back([own = own->text(), pair](Recipe& recipe) {
+            if (recipe.against == pair.with) recipe.against_versions.emplace(own, pair.allowed);
+        });
+        there->second.layers.push_back(std::move(layer));
+    }
+}
+
+base::Result<Recipes> read_recipes(const Site& site) {
+    WHEELYARD_ASSIGN(auto recipes, Recipes::read(site.recipes));
+    recipes.add_companions(site.version_pairs);
+    return recipes;
+}
+
 std::vector<std::string> Recipes::packages() const {
     std::vector<std::string> names;
     for (const auto& [package, file] : by_package_)

@@ -54,6 +54,7 @@ struct Recipe {
     SourceKind source = SourceKind::sdist;
     std::string url;             // tarball, git: "{version}" is replaced by the version without its label
     std::string tag;             // git: "v{version}"
+    std::string upstream_label;  // upstream: the local label of its wheels: "rocm5.7"
     std::string index;           // upstream: a Simple index; empty: the index that pip is configured to use
     std::filesystem::path path;  // path: the project's folder
     std::map<std::string, std::string> sha256;  // version → SHA-256 of its sdist or tarball
@@ -72,7 +73,7 @@ struct Recipe {
     std::string front_end = "pip-wheel";
     bool governor = true;  // false: not built under the governor, even where the site uses it
 
-    // Resources of a build job; 0: the site's default.
+    // Resources of a build job; 0: the site's default. The site's limits bound them.
     int cores = 0;
     std::int64_t memory_mib = 0;
     std::int64_t minutes = 0;
@@ -83,6 +84,7 @@ struct Recipe {
     std::vector<std::string> test_requires;  // in addition to the wheel's own requirements
     HardwareTest gpu_test;
     HardwareTest multi_node_test;
+    KeyPlaces places = {};  // of the keys of [resources]: "resources.minutes"
 
     [[nodiscard]] bool is_default() const { return file.empty(); }
     // The SHA-256 of the sdist or tarball of `version`; empty where the recipe names none.
@@ -123,6 +125,8 @@ class Recipes {
     // "config.recipes", and those of io::TomlDocument.
     [[nodiscard]] static base::Result<Recipes> read(const std::vector<std::filesystem::path>& folders);
     void add(const Recipe& recipe);
+    // Adds the versions of companions. A version that a recipe's [against.versions] names keeps the recipe's specifier.
+    void add_companions(const std::vector<VersionPair>& pairs);
     [[nodiscard]] Recipe of(const std::string& package) const;  // the default recipe when there is none
     // The recipe for one version (its label is ignored) and one kind of accelerator ("cpu", "cuda", "rocm").
     [[nodiscard]] Recipe of(const std::string& package, const std::string& version,
@@ -134,6 +138,9 @@ class Recipes {
     [[nodiscard]] base::Status take(RecipeFile file);
     std::map<std::string, RecipeFile> by_package_;
 };
+
+// The recipes of the site's folders, with the companions of its version pairs. Errors: those of Recipes::read.
+[[nodiscard]] base::Result<Recipes> read_recipes(const Site& site);
 
 // The recipe of a package for the site's accelerator of this name; an unknown or empty name counts as "cpu".
 [[nodiscard]] Recipe recipe_for(const Site& site, const Recipes& recipes, const std::string& package,

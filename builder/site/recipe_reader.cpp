@@ -88,6 +88,12 @@ void read_source(io::TomlTable root, RecipeLayer& layer) {
         if (row.text == name) kind = row.kind;
     }
     set(layer, &Recipe::source, kind);
+    const std::string label = table.string_or("label", "");
+    if (!label.empty() && kind != SourceKind::upstream)
+        table.report("label", "only wheels of an upstream have a label of their own");
+    if (!label.empty() && !wheel::Version::parse("1+" + label))
+        table.report("label", "expected a local version label such as `rocm5.7`, found `" + label + "`");
+    set(layer, &Recipe::upstream_label, label);
     if (kind == SourceKind::path) return set(layer, &Recipe::path, table.path("path"));
     if (kind == SourceKind::upstream) {
         if (table.string_or("index", "").empty()) return set(layer, &Recipe::index, std::string());
@@ -187,6 +193,11 @@ void read_resources(io::TomlTable root, RecipeLayer& layer) {
     if (table.has("cores")) set(layer, &Recipe::cores, cores);
     if (table.has("memory_mib")) set(layer, &Recipe::memory_mib, memory_mib);
     if (table.has("minutes")) set(layer, &Recipe::minutes, minutes);
+    for (const char* key : {"cores", "memory_mib", "minutes"}) {
+        if (!table.has(key)) continue;
+        layer.changes.emplace_back([name = std::string("resources.") + key, place = table.place(key)](
+                                       Recipe& recipe) { recipe.places[name] = place; });
+    }
 }
 
 std::string guessed_import(const std::string& package) {

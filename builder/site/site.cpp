@@ -139,6 +139,9 @@ void read_scheduler(io::TomlTable root, Site& site) {
     site.max_memory_mib = table.integer_or("max_memory_mib", site.memory_mib, 0, max_memory_mib);
     if (site.max_memory_mib < site.memory_mib)
         table.report("max_memory_mib", "less than memory_mib = " + std::to_string(site.memory_mib));
+    for (const char* key : {"cores", "memory_mib", "max_memory_mib", "minutes", "max_walltime_minutes"}) {
+        if (table.has(key)) site.places[std::string("scheduler.") + key] = table.place(key);
+    }
     read_build_node(table, site);
     site.minutes = table.integer_or("minutes", 0, 0, max_walltime_minutes_limit);
     site.max_walltime_minutes = table.integer_or(
@@ -228,6 +231,22 @@ void read_want(io::TomlTable table, const Known& known, Site& site) {
     site.wants.push_back(std::move(want));
 }
 
+// A version to use instead must not be bad itself.
+void check_replacements(io::TomlTable& root, const Site& site) {
+    for (const auto& bad : site.known_bad) {
+        const auto instead = wheel::Version::parse(bad.instead);
+        if (!instead) continue;
+        for (const auto& other : site.known_bad) {
+            const bool same_accelerators = bad.accelerators.empty() || other.accelerators.empty() ||
+                                           bad.accelerators == other.accelerators;
+            if (other.package == bad.package && same_accelerators &&
+                other.versions.contains(*instead, wheel::Prereleases::allowed))
+                root.report("known_bad", "`instead = \"" + bad.instead + "\"` of " + bad.package +
+                                             " is known to be bad, too: " + other.reason);
+        }
+    }
+}
+
 void read_wants(io::TomlTable root, Site& site) {
     Known known;
     for (const auto& python : site.pythons)
@@ -248,6 +267,7 @@ void read_wants(io::TomlTable root, Site& site) {
             table.report("instead", "expected a version, found `" + bad.instead + "`");
         site.known_bad.push_back(std::move(bad));
     }
+    check_replacements(root, site);
 }
 
 base::Result<Site> read_document(io::TomlDocument& document, const fs::path& file) {
@@ -275,6 +295,13 @@ base::Result<Site> read_document(io::TomlDocument& document, const fs::path& fil
     for (const auto& recipes : root.strings_or("recipes", {})) {
         site.recipes.push_back((folder / recipes).lexically_normal());
     }
+    for (const auto& pairs : root.strings_or("version_pairs", {}))
+        site.version_pair_files.push_back((folder / pairs).lexically_normal());
+    for (const auto& [name, version] : root.string_map("versions")) {
+        if (!wheel::Version::parse(version))
+            root.report("versions", "expected a version of `" + name + "`, found `" + version + "`");
+        site.provided_versions[wheel::normalize_name(name)] = version;
+    }
     site.environment = root.string_map("environment");
     for (const auto& [name, value] : site.environment) {
         if (!is_environment_name(name)) {
@@ -287,6 +314,12 @@ base::Result<Site> read_document(io::TomlDocument& document, const fs::path& fil
 }
 
 }  // namespace
+
+const NodeType* Site::build_node_type() const {
+    const auto found =
+        std::find_if(nodes.begin(), nodes.end(), [&](const NodeType& one) { return one.name == build_node; });
+    return build_node.empty() || found == nodes.end() ? nullptr : &*found;
+}
 
 const Accelerator* Site::accelerator(std::string_view wanted) const {
     const auto found = std::find_if(accelerators.begin(), accelerators.end(),
@@ -323,7 +356,12 @@ bool is_environment_name(std::string_view name) {
 
 base::Result<Site> read_site(const fs::path& file) {
     WHEELYARD_ASSIGN(auto document, io::TomlDocument::read(fs::absolute(file)));  // jobs run in other folders
-    return read_document(document, file);
+    WHEELYARD_ASSIGN(auto site, read_document(document, file));
+    for (const auto& pairs : site.version_pair_files) {
+        WHEELYARD_ASSIGN(const auto read, read_version_pairs(pairs));
+        site.version_pairs.insert(site.version_pairs.end(), read.begin(), read.end());
+    }
+    return site;
 }
 
 base::Result<Site> parse_site(std::string_view text, const fs::path& file) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,12 +13,16 @@
 
 #include "builder/attempt/limits.hpp"
 #include "builder/site/limits.hpp"
+#include "builder/site/version_pairs.hpp"
 #include "lib/base/result.hpp"
 #include "lib/wheel/specifier.hpp"
 
 namespace wheelyard::builder {
 
 using Environment = std::vector<std::pair<std::string, std::string>>;  // in the order of the script
+
+// Where each key was set: "scheduler.memory_mib" → "/etc/site.toml:31:1". Advice names the place of the key that decides.
+using KeyPlaces = std::map<std::string, std::string>;
 
 struct RegistrySettings {
     std::string url;    // "http://127.0.0.1:8080", without a trailing slash
@@ -29,6 +34,8 @@ struct RegistrySettings {
     std::string claim_tasks = "no";
     [[nodiscard]] std::string simple_url() const { return url + "/" + index + "/simple/"; }
     [[nodiscard]] std::string promoted_url() const { return url + "/" + promote_to + "/simple/"; }
+    // The index that users install from: of tested wheels, if wheels are promoted.
+    [[nodiscard]] std::string users_url() const { return promote_to.empty() ? simple_url() : promoted_url(); }
     [[nodiscard]] std::string promote_url(const std::string& filename) const;
     [[nodiscard]] std::string upload_url() const { return url + "/" + index + "/legacy/"; }
     [[nodiscard]] std::string parts_url() const { return url + "/" + index + "/uploads/"; }
@@ -166,6 +173,10 @@ struct Site {
     GovernorSettings governor;
     std::vector<PythonChoice> pythons;
     std::vector<std::filesystem::path> recipes;
+    std::vector<std::filesystem::path> version_pair_files = {};
+    std::vector<VersionPair> version_pairs = {};  // of these files; read_site reads them, parse_site does not
+    // Versions of what the machine provides without a module: "libfabric" → "1.15.2".
+    std::map<std::string, std::string> provided_versions = {};
     ModuleSettings modules;
     Compilers compilers;
     Environment environment;
@@ -181,7 +192,9 @@ struct Site {
     std::vector<KnownBad> known_bad;
     std::vector<Want> wants;
     std::optional<UserSettings> users;
+    KeyPlaces places = {};  // of the keys that size jobs, and of those of the node types: "node.gh.cores"
 
+    [[nodiscard]] const NodeType* build_node_type() const;  // null: not specified
     [[nodiscard]] const Accelerator* accelerator(std::string_view name) const;
     [[nodiscard]] const PythonChoice* python(std::string_view version) const;
 };

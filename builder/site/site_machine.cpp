@@ -164,6 +164,9 @@ void read_nodes(io::TomlTable root, Site& site) {
         node.cores = static_cast<int>(table.integer_or("cores", 0, 0, 4096));
         node.memory_mib = table.integer_or("memory_mib", 0, 0, max_memory_mib);
         node.gpus = static_cast<int>(table.integer_or("gpus", 0, 0, 64));
+        for (const char* key : {"cores", "memory_mib"}) {
+            if (table.has(key)) site.places["node." + node.name + "." + key] = table.place(key);
+        }
         node.accelerator = table.string_or("accelerator", "");
         if (!node.accelerator.empty() && site.accelerator(node.accelerator) == nullptr)
             table.report("accelerator", "no [[accelerator]] of this name: `" + node.accelerator + "`");

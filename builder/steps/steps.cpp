@@ -61,6 +61,10 @@ const StepRow* find_step(const Attempt& attempt) {
     return found == rows.end() ? nullptr : found;
 }
 
+State state_before_script(Purpose purpose) {
+    return is_test(purpose) ? State::planned : State::fetched;
+}
+
 std::string render_steps() {
     std::string text =
         "| state | purpose | step | durable before it is entered | the next tick, also after a kill |\n"

@@ -33,6 +33,9 @@ struct StepRow {
 // nullptr: the attempt is over.
 [[nodiscard]] const StepRow* find_step(const Attempt& attempt);
 
+// The state whose step writes the script of the attempt's job. Not for a promotion, which has no job.
+[[nodiscard]] State state_before_script(Purpose purpose);
+
 // A Markdown table with one row for each state.
 [[nodiscard]] std::string render_steps();
 

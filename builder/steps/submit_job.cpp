@@ -34,6 +34,8 @@ base::Result<Next> start_job(Attempt& attempt, Ports& ports) {
         // If no earlier submission was made either, there is no job to look for.
         return Retreat{attempt.job.submits == 0 ? State::prepared : State::submitting, submitted.error()};
     }
+    if (!submitted && submitted.error().recovery == base::Recovery::never)
+        return tl::unexpected(with_sizes(submitted.error(), ports.site, recipe));
     WHEELYARD_TRY(submitted);
     ports.failpoints.hit("submit.started");
     ports.report(attempt, "started");

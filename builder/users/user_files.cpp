@@ -122,8 +122,8 @@ std::string fill(std::string_view text, const Input& input) {
 }
 
 Environment lasting_environment(const Input& input) {
-    Environment all = {{"WHEELYARD_INDEX_URL", input.site.registry->simple_url()},
-                       {"PIP_EXTRA_INDEX_URL", input.site.registry->simple_url()}};
+    Environment all = {{"WHEELYARD_INDEX_URL", input.site.registry->users_url()},
+                       {"PIP_EXTRA_INDEX_URL", input.site.registry->users_url()}};
     merge_environment(all, input.users.environment);
     return all;
 }

@@ -24,7 +24,7 @@ constexpr std::string_view install_end = R"sh(
 trap 'test -e "$root/.complete" || rm -rf "$root"' EXIT # remove an incomplete environment
 mkdir -p "$(dirname "$root")"
 {{interpreter}} -m venv "$root"
-"$root/bin/python" -m pip install --no-input --extra-index-url {{index}} {{requirements}}
+{{bounds}}"$root/bin/python" -m pip install --no-input {{constraint}}--extra-index-url {{index}} {{requirements}}
 touch "$root/.complete"
 echo "install-environment: $root is ready"
 )sh";
@@ -127,16 +127,32 @@ Environment hook_environment(const Input& input) {
     return all;
 }
 
+// What the wheels cannot work with, in the environment's folder: `pip install --constraint` of users can name it, too.
+std::string render_bounds(const Input& input) {
+    std::vector<PackageVersion> packages;
+    for (const auto& requirement : input.users.requirements) {
+        if (const auto exact = exact_version(requirement)) packages.push_back(*exact);
+    }
+    std::string text;
+    for (const auto& one : constraints_of(pairs_for(input.site.version_pairs, packages, {PairUse::run})))
+        text += " " + base::quote_shell(one);
+    return text.empty() ? "" : "printf '%s\\n'" + text + " > \"$root/constraints.txt\"\n";
+}
+
 }  // namespace
 
 std::string render_install(const Input& input) {
+    const std::string bounds = render_bounds(input);
     std::vector<std::string> quoted;
     for (const auto& requirement : input.users.requirements)
         quoted.push_back(base::quote_shell(requirement));
     std::string end =
         base::replace_all(install_end, "{{interpreter}}", base::quote_shell(input.python.executable));
-    end = base::replace_all(end, "{{index}}", base::quote_shell(input.site.registry->simple_url()));
+    end = base::replace_all(end, "{{index}}", base::quote_shell(input.site.registry->users_url()));
     end = base::replace_all(end, "{{requirements}}", base::join(quoted, " "));
+    end = base::replace_all(end, "{{bounds}}", bounds);
+    end = base::replace_all(end, "{{constraint}}",
+                            bounds.empty() ? "" : "--constraint \"$root/constraints.txt\" ");
     return fill(install, input) + render_setup(input.site, &input.python, &input.accelerator, "") +
            fill(end, input);
 }

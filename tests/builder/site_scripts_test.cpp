@@ -1,8 +1,12 @@
 // The sites in this repository: each is valid, its scripts match the golden files, and bash accepts them.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
+#include "builder/plan/request.hpp"
 #include "builder/schedule/pbs.hpp"
 #include "builder/schedule/slurm.hpp"
+#include "builder/script/hardware_test.hpp"
 #include "builder/script/job_inputs.hpp"
 #include "builder/script/script.hpp"
 #include "builder/script/wheelhouse.hpp"
@@ -29,7 +33,7 @@ struct Known {
 Known read_known(const std::string& name) {
     auto site = read_site(configs() / name / "site.toml");
     REQUIRE_MESSAGE(site.has_value(), site.error().text());
-    auto recipes = Recipes::read(site->recipes);
+    auto recipes = read_recipes(*site);
     REQUIRE_MESSAGE(recipes.has_value(), recipes.error().text());
     return {*site, *recipes};
 }
@@ -55,8 +59,12 @@ const Script scripts[] = {
     {"archer2", "archer2-horovod", "horovod", "0.28.1+archer2", "zen2", "torch==1.13.1+archer2"},
     {"archer2", "archer2-torchmetrics", "torchmetrics", "1.0.3", "", "torch==1.13.1+archer2"},
     {"derecho", "derecho", "torch", "2.4.0+cu122.a100", "a100"},
+    {"derecho", "derecho-cudnn8", "torch", "2.3.1+cu122.cudnn8.a100", "a100-cudnn8"},
+    {"derecho", "derecho-mpi4py", "mpi4py", "4.0.1+cu122.a100", "a100"},
     {"alliance", "alliance", "torch", "2.4.0+computecanada", "cuda"},
-    {"frontier", "frontier", "torch", "2.2.2", "mi250x"},
+    {"alliance", "alliance-torchtext", "torchtext", "0.18.0+computecanada", "cuda",
+     "torch==2.3.0+computecanada"},
+    {"frontier", "frontier", "torch", "2.2.2+rocm5.7", "mi250x"},
     {"frontier", "frontier-source", "torch", "2.0.1+rocm57.gfx90a", "mi250x"},
     {"frontier", "frontier-mpi4py", "mpi4py", "4.0.1+frontier", ""},
 };
@@ -95,7 +103,8 @@ TEST_CASE("the scripts of the known sites match the golden files, and bash accep
         const Recipe recipe =
             recipe_for(known.site, known.recipes, script.package, script.version, script.accelerator);
         const std::string python = known.site.pythons.front().executable;
-        const ScriptInput input{known.site, recipe, attempt, python, {"/work/attempts/w1ng012h6crvmar"}, {}};
+        const Site sized = sized_for(known.site, recipe);
+        const ScriptInput input{sized, recipe, attempt, python, {"/work/attempts/w1ng012h6crvmar"}, {}};
         const std::string text = render_script(input);
         CHECK(test_support::golden_difference("builder/sites/" + std::string(script.golden) + ".sh", text) ==
               "");
@@ -107,20 +116,79 @@ TEST_CASE("the scripts of the known sites match the golden files, and bash accep
     }
 }
 
-TEST_CASE("the jobs of the known sites request the resources of the site file") {
-    for (const std::string name :
-         {"debian12-slurm", "bede-gh200", "archer2", "derecho", "alliance", "frontier"}) {
-        CAPTURE(name);
-        const Site site = read_known(name).site;
+std::string render_header(const Site& site, const JobRequest& job) {
+    return site.scheduler_kind == "pbs" ? pbs::render_header(job, site.queue)
+                                        : slurm::render_header(job, site.queue);
+}
+
+TEST_CASE("the jobs of the known sites request the recipe's resources within the limits of the site") {
+    for (const auto& script : scripts) {
+        const Known known = read_known(script.site);
+        if (known.site.scheduler_kind == "local") continue;
+        CAPTURE(script.golden);
+        const Recipe recipe =
+            recipe_for(known.site, known.recipes, script.package, script.version, script.accelerator);
+        const Site sized = sized_for(known.site, recipe);
         JobRequest job;
         job.attempt = "w1ng012h6crvmar";
         job.folder = {"/work/attempts/w1ng012h6crvmar"};
-        job.cores = site.cores;
-        job.memory_mib = site.memory_mib;
-        job.max_walltime_minutes = site.minutes;
-        const std::string header = site.scheduler_kind == "pbs" ? pbs::render_header(job, site.queue)
-                                                                : slurm::render_header(job, site.queue);
-        CHECK(test_support::golden_difference("builder/sites/" + name + ".job.sh", header) == "");
+        job.cores = sized.cores;
+        job.memory_mib = sized.memory_mib;
+        job.max_walltime_minutes = choose_minutes(sized, "", {});
+        CHECK(test_support::golden_difference("builder/sites/" + std::string(script.golden) + ".job.sh",
+                                              render_header(known.site, job)) == "");
+    }
+}
+
+TEST_CASE("each known site tests its torch on its hardware, in jobs within its limits") {
+    std::size_t tests = 0;
+    for (const auto& script : scripts) {
+        if (std::string_view(script.package) != "torch") continue;
+        const Known known = read_known(script.site);
+        const Recipe recipe =
+            recipe_for(known.site, known.recipes, script.package, script.version, script.accelerator);
+        for (const Purpose purpose : {Purpose::gpu_test, Purpose::multi_node_test}) {
+            const HardwareTest& test = hardware_test_of(recipe, purpose);
+            if (!is_run_here(test, purpose, known.site, script.accelerator)) continue;
+            const std::string name = std::string(script.golden) + "." + std::string(purpose_text(purpose));
+            CAPTURE(name);
+            ++tests;
+            Attempt attempt = attempt_of(script, known.site);
+            attempt.asked.purpose = purpose;
+            const TestJob size = size_test_job(test, purpose, known.site, script.accelerator);
+            JobRequest job;
+            job.attempt = attempt.id;
+            job.folder = {"/work/attempts/w1ng012h6crvmar"};
+            job.cores = size.cores;
+            job.nodes = size.nodes;
+            job.ranks_per_node = size.ranks_per_node;
+            job.queue = &size.queue;
+            job.memory_mib =
+                bound_memory(known.site, test.memory_mib > 0 ? test.memory_mib : known.site.memory_mib);
+            job.max_walltime_minutes = bound_minutes(known.site, test.minutes);
+            const std::string python = known.site.pythons.front().executable;
+            const std::string text = render_test_script(
+                {known.site, recipe, attempt, python, {"/work/attempts/w1ng012h6crvmar"}, {}});
+            CHECK(test_support::golden_difference("builder/sites/tests/" + name + ".sh",
+                                                  render_header(known.site, job) + text) == "");
+            check_bash(text);
+        }
+    }
+    // Every torch of a site with GPUs on one GPU and over nodes; ARCHER2's over nodes.
+    CHECK(tests == 2 * 6 + 1);
+}
+
+TEST_CASE("no wheel of a known site reaches its users before its tests have passed") {
+    for (const std::string name : {"bede-gh200", "archer2", "derecho", "alliance", "frontier"}) {
+        CAPTURE(name);
+        const Site site = read_known(name).site;
+        REQUIRE(site.registry.has_value());
+        CHECK(!site.registry->promote_to.empty());
+        CHECK(site.registry->users_url() == site.registry->promoted_url());
+        CHECK(site.hardware_tests.multi_node.has_value());
+        const bool has_gpus = std::any_of(site.accelerators.begin(), site.accelerators.end(),
+                                          [](const Accelerator& one) { return one.kind != "cpu"; });
+        CHECK(site.hardware_tests.gpu.has_value() == has_gpus);
     }
 }
 

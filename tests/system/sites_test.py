@@ -165,7 +165,10 @@ class SitesTest(unittest.TestCase):
                 body = body.replace(url, (self.folder / "repositories" / url.rsplit("/", 1)[1]).as_uri())
             recipe.write_text(body)
         text = text[: text.index("[[want]]")] + want
-        text = re.sub(r"\[registry\].*?\n\n", "", text, flags=re.DOTALL)
+        # Without a registry there is nothing to test on hardware.
+        text = re.sub(r"\[(registry|hardware_tests\.\w+)\]\n.*?\n(?=\[)", "", text, flags=re.DOTALL)
+        pairs = self.folder / "site-configs" / "common" / "versions.toml"
+        pairs.write_text(re.sub(r'(with = "python", allowed = )"[^"]*"', r'\1">=3"', pairs.read_text()))  # this machine's Python
         scheduler = r"\g<0>" if self.batch else '[scheduler]\nkind = "local"\n\n'
         text = re.sub(r"\[scheduler\].*?\n\n", scheduler + "[governor]\nuse = false\n\n", text, flags=re.DOTALL)
         text = re.sub(r"(\[state\]\ndirectory = ).*", rf'\1"{self.folder}/state"', text)
@@ -189,7 +192,7 @@ class SitesTest(unittest.TestCase):
                   "torch/csrc/distributed/c10d/ProcessGroupMPI.cpp": PROCESS_GROUP_MPI}
         self.make_repository("pytorch", module)
         self.commit("pytorch", "v" + version)
-        for beside, tag in (("nccl", "v2.22.3-1"), ("aws-ofi-nccl", "v1.11.0-aws"), ("aws-ofi-rccl", "cxi")):
+        for beside, tag in (("nccl", "v2.21.5-1"), ("aws-ofi-nccl", "v1.6.0"), ("aws-ofi-rccl", "cxi")):
             self.make_repository(beside, {"autogen.sh": "#!/bin/bash\n", "configure": RECORDING_PROGRAM.replace(
                 "@RECORD@", str(self.record)), "Makefile": "all src.build install:\n\ttrue\n"})
             self.commit(beside, tag)

@@ -535,5 +535,31 @@ TEST_CASE("the site file may list a companion before its torch") {
               "torch-2.4.0+cpu-cp311 wanted: not in index `main`"});
 }
 
+TEST_CASE("an upstream's wheel keeps the upstream's version; the site's label is for what is built here") {
+    Scene scene;
+    scene.site.accelerators = {{"gpu", "rocm", {"gfx90a"}, "rocm57.gfx90a", {}, {}}};
+    scene.site.wants = {{"demo", {"2.0", "1.0"}, {"3.11"}}};
+    const auto file = parse_recipe_file(R"(config_version = 1
+package = "demo"
+labelled = true
+accelerators = ["rocm"]
+[[override]]
+versions = ">=2"
+source = { kind = "upstream", index = "https://i.example/", label = "rocm5.7" }
+)",
+                                        "/r/demo.toml");
+    REQUIRE_MESSAGE(file.has_value(), file.error().text());
+    scene.recipes.add(file->general());
+    for (const bool overridden : {true, false}) {
+        Recipe recipe = overridden ? file->for_build(*wheel::Version::parse("2.0"), "rocm") : file->general();
+        Recipes recipes;
+        recipes.add(recipe);
+        scene.recipes = recipes;
+        const Plan plan = make_plan(scene.site, scene.recipes, scene.world);
+        REQUIRE(plan.cells.size() == 2);
+        CHECK(plan.cells[0].version == (overridden ? "2.0+rocm5.7" : "2.0+rocm57.gfx90a"));
+    }
+}
+
 }  // namespace
 }  // namespace wheelyard::builder

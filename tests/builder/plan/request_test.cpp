@@ -122,5 +122,80 @@ TEST_CASE("half as many jobs run if no more memory is available or fewer compile
     CHECK(choose_cores(site, "demo-1-cp311", 4000, {giant}).cores == 0);
 }
 
+// Frontier's limits, and the resources of the common torch recipe.
+Site small_site() {
+    Site site = site_with(400'000, 500'000);
+    site.cores = 56;
+    site.minutes = 60;
+    site.max_walltime_minutes = 120;
+    site.places = {{"scheduler.max_walltime_minutes", "site.toml:33:1"},
+                   {"scheduler.max_memory_mib", "site.toml:31:1"},
+                   {"node.batch.cores", "site.toml:90:1"}};
+    site.nodes = {{"batch", "batch", 56, 512'000, 8, ""}};
+    site.build_node = "batch";
+    return site;
+}
+
+TEST_CASE("a site's limits bound a recipe's resources, never the reverse") {
+    Recipe recipe;
+    recipe.minutes = 480;
+    recipe.memory_mib = 128'000;
+    recipe.cores = 4;
+    Site sized = sized_for(small_site(), recipe);
+    CHECK(sized.minutes == 120);
+    CHECK(sized.max_walltime_minutes == 120);
+    CHECK(sized.memory_mib == 128'000);
+    CHECK(sized.cores == 4);
+    recipe.memory_mib = 600'000;
+    recipe.cores = 64;
+    sized = sized_for(small_site(), recipe);
+    CHECK(sized.memory_mib == 500'000);
+    CHECK(sized.max_memory_mib == 500'000);
+    CHECK(sized.cores == 56);
+    CHECK(choose_minutes(sized, "demo-1-cp311", {}) == 120);
+    CHECK(choose_memory(sized, "demo", "demo-1-cp311", {}).memory_mib == 500'000);
+}
+
+TEST_CASE("a site without limits leaves the recipe's resources") {
+    Recipe recipe;
+    recipe.minutes = 480;
+    recipe.memory_mib = 128'000;
+    recipe.cores = 64;
+    Site site = site_with(0, 0);
+    site.cores = 2;
+    const Site sized = sized_for(site, recipe);
+    CHECK(sized.minutes == 480);
+    CHECK(sized.memory_mib == 128'000);
+    CHECK(sized.cores == 64);
+    CHECK(bound_minutes(site, 480) == 480);
+    CHECK(bound_memory(site, 480) == 480);
+}
+
+TEST_CASE("the limits bound the jobs of tests, too") {
+    CHECK(bound_minutes(small_site(), 480) == 120);
+    CHECK(bound_minutes(small_site(), 10) == 10);
+    CHECK(bound_memory(small_site(), 600'000) == 500'000);
+    CHECK(bound_memory(small_site(), 8'000) == 8'000);
+}
+
+TEST_CASE("each size names the key that decides it and where that key was set") {
+    Recipe recipe;
+    recipe.minutes = 480;
+    recipe.memory_mib = 128'000;
+    recipe.places = {{"resources.minutes", "torch.toml:24:1"}, {"resources.memory_mib", "torch.toml:23:1"}};
+    CHECK(
+        describe_sizes(small_site(), recipe) ==
+        "cores = 56 (scheduler.cores of the site by default); "
+        "memory_mib = 128000 (resources.memory_mib of the recipe, torch.toml:23:1); "
+        "minutes = 120 (scheduler.max_walltime_minutes of the site, site.toml:33:1; the recipe asks for 480, "
+        "torch.toml:24:1)");
+    recipe.cores = 64;
+    CHECK(describe(decide_sizes(small_site(), recipe)[0]) ==
+          "cores = 56 (node.batch.cores of the site, site.toml:90:1; the recipe asks for 64)");
+    CHECK(describe(decide_sizes(site_with(0, 0), Recipe())[1]) == "memory_mib: not requested");
+    const base::Error error = with_sizes({"x", "y", "z", "fix it"}, small_site(), recipe);
+    CHECK(error.advice.find("fix it. Its first job requests cores = 56 (node.batch.cores") == 0);
+}
+
 }  // namespace
 }  // namespace wheelyard::builder

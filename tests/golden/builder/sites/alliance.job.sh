@@ -6,7 +6,7 @@
 #SBATCH --nodes=1
 #SBATCH --ntasks=1
 #SBATCH --cpus-per-task=16
-#SBATCH --mem=64000M
+#SBATCH --mem=128000M
 #SBATCH --time=480
 #SBATCH --signal=B:USR1@300
 #SBATCH --account=def-builder

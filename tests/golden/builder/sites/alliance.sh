@@ -45,7 +45,9 @@ trap 'exit 130' INT
 trap 'exit 129' HUP
 
 # This machine has no network access: the login node has fetched all packages.
-pip_install() { python -I -m pip install --no-index --find-links "$folder/wheelhouse" "$@"; }
+# Versions that go together (docs/reference/version-pairs.md).
+printf '%s\n' 'cmake<4' 'setuptools<82' > "$folder/constraints.txt"
+pip_install() { python -I -m pip install --constraint "$folder/constraints.txt" --no-index --find-links "$folder/wheelhouse" "$@"; }
 
 begin modules
 set +eu # `module` and the scripts that modulefiles source can fail under -eu; the result is checked below
@@ -77,7 +79,9 @@ export TORCH_CUDA_ARCH_LIST='7.0;8.0;9.0'
 export USE_CUDA=1
 export USE_ROCM=0
 export CMAKE_PREFIX_PATH="${EBROOTPROTOBUF}:${EBROOTABSEIL}"
-export CMAKE_SKIP_RPATH=ON
+export CUDNN_INCLUDE_DIR="${EBROOTCUDNN}/include"
+export CUDNN_LIBRARY="${EBROOTCUDNN}/lib64/libcudnn.so"
+export CUDNN_LIB_DIR="${EBROOTCUDNN}/lib64"
 export CUSPARSELT_ROOT="${EBROOTCUSPARSELT}"
 export USE_CUDNN=1
 export USE_CUSPARSELT=1

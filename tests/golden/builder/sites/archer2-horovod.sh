@@ -45,7 +45,9 @@ trap 'exit 130' INT
 trap 'exit 129' HUP
 
 # This machine has no network access: the login node has fetched all packages.
-pip_install() { python -I -m pip install --no-index --find-links "$folder/wheelhouse" "$@"; }
+# Versions that go together (docs/reference/version-pairs.md).
+printf '%s\n' 'cmake<4' 'numpy<2' 'setuptools<70,<82' 'wheel<0.46' > "$folder/constraints.txt"
+pip_install() { python -I -m pip install --constraint "$folder/constraints.txt" --no-index --find-links "$folder/wheelhouse" "$@"; }
 
 begin modules
 set +eu # `module` and the scripts that modulefiles source can fail under -eu; the result is checked below

@@ -73,8 +73,8 @@ test "${CONDA_PREFIX-}" = /work/z19/z19/shared/wheelyard/miniconda3/24.1.2-0-py3
 }
 
 # As many compilers at once as the site gives a job.
-export MAX_JOBS=4
-export CMAKE_BUILD_PARALLEL_LEVEL=4
+export MAX_JOBS=2
+export CMAKE_BUILD_PARALLEL_LEVEL=2
 
 # The site's compilers.
 export CC=cc

@@ -45,7 +45,9 @@ trap 'exit 130' INT
 trap 'exit 129' HUP
 
 # pip uses the agent's configuration, which may contain a password: only pip_install reads it, no build does.
-pip_install() { PIP_CONFIG_FILE="$folder/pip.conf" python -I -m pip install "$@"; }
+# Versions that go together (docs/reference/version-pairs.md).
+printf '%s\n' 'cmake<4' 'setuptools<82' > "$folder/constraints.txt"
+pip_install() { PIP_CONFIG_FILE="$folder/pip.conf" python -I -m pip install --constraint "$folder/constraints.txt" "$@"; }
 
 begin modules
 set +eu # `module` and the scripts that modulefiles source can fail under -eu; the result is checked below

@@ -6,7 +6,7 @@ set -eu -o pipefail
 attempt=w1ng012h6crvmar
 folder=/work/attempts/w1ng012h6crvmar
 build=$folder
-python=/glade/work/wheelyard/conda/py312/bin/python3.12
+python=/glade/work/agentuser/wheelyard/conda/py312/bin/python3.12
 
 # Only the first start of an attempt runs: mkdir succeeds once. A second start changes nothing.
 if ! mkdir "$folder/claim"; then
@@ -45,7 +45,9 @@ trap 'exit 130' INT
 trap 'exit 129' HUP
 
 # This machine has no network access: the login node has fetched all packages.
-pip_install() { python -I -m pip install --no-index --find-links "$folder/wheelhouse" "$@"; }
+# Versions that go together (docs/reference/version-pairs.md).
+printf '%s\n' 'cmake<4' 'setuptools<82' > "$folder/constraints.txt"
+pip_install() { python -I -m pip install --constraint "$folder/constraints.txt" --no-index --find-links "$folder/wheelhouse" "$@"; }
 
 begin modules
 set +eu # `module` and the scripts that modulefiles source can fail under -eu; the result is checked below
@@ -66,9 +68,9 @@ done
 begin conda
 set +eu # the scripts in Conda's activate.d can fail under -eu
 . /glade/u/apps/opt/conda/etc/profile.d/conda.sh
-conda activate /glade/work/wheelyard/conda/py312
+conda activate /glade/work/agentuser/wheelyard/conda/py312
 set -eu
-test "${CONDA_PREFIX-}" = /glade/work/wheelyard/conda/py312 || {
+test "${CONDA_PREFIX-}" = /glade/work/agentuser/wheelyard/conda/py312 || {
     echo "error: conda did not activate its environment; see its message above" >&2
     exit 69
 }
@@ -83,8 +85,17 @@ export CXX=mpicxx
 export MPICC=mpicc
 
 # From site.toml.
+export FI_CXI_DEFAULT_CQ_SIZE=131072
+export FI_CXI_DISABLE_HOST_REGISTER=1
+export FI_MR_CACHE_MONITOR=userfaultfd
+export NCCL_CROSS_NIC=1
+export NCCL_NET='AWS Libfabric'
+export NCCL_SOCKET_IFNAME=hsn
+export OFI_PREFIX=/glade/work/agentuser/wheelyard/nccl-ofi/2.21.5-1.6.0
+
+# For accelerator a100.
 export MPICH_GPU_SUPPORT_ENABLED=1
-export OFI_PREFIX=/glade/work/wheelyard/nccl-ofi/2.22.3
+export MPICH_OFI_NIC_POLICY=GPU
 
 # From the recipe.
 export BUILD_TEST=0
@@ -100,7 +111,7 @@ export CUDNN_INCLUDE_DIR="${NCAR_ROOT_CUDNN}/include"
 export CUDNN_LIBRARY="${NCAR_ROOT_CUDNN}"
 export CUDNN_LIB_DIR="${NCAR_ROOT_CUDNN}/lib"
 export CXXFLAGS='-Wno-maybe-uninitialized -Wno-uninitialized -Wno-nonnull'
-export LDFLAGS='-L/opt/cray/pe/mpich/8.1.27/gtl/lib -lmpi_gtl_cuda'
+export LDFLAGS='-Wl,--no-as-needed -L/opt/cray/pe/mpich/8.1.27/gtl/lib -lmpi_gtl_cuda'
 export NCCL_ROOT="${OFI_PREFIX}"
 export USE_CUDNN=1
 export USE_MPI=1
@@ -126,7 +137,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK=1
 
 begin requirements
 cd "$build"/tree/torch
-pip_install 'cmake>=3.18,<4' mkl-include mkl-static ninja setuptools wheel --requirement requirements.txt
+pip_install 'cmake>=3.18,<4' 'mkl-include==2024.*' 'mkl-static==2024.*' ninja setuptools wheel --requirement requirements.txt
 
 begin patch
 for patch in "$folder"/patches/*; do
@@ -136,15 +147,14 @@ for patch in "$folder"/patches/*; do
 done
 
 begin before
-if ! test -e "$OFI_PREFIX/lib/libnccl-net.so"; then
+if ! test -e "$OFI_PREFIX/aws-ofi-nccl-plugin/lib/libnccl-net.so"; then
     (cd "$build/beside/nccl" && make -j 64 PREFIX="$OFI_PREFIX" NVCC_GENCODE='-gencode=arch=compute_80,code=sm_80' src.build)
     (cd "$build/beside/nccl" && make PREFIX="$OFI_PREFIX" install)
     cd "$build/beside/aws-ofi-nccl"
     ./autogen.sh
-    CC=gcc CXX=g++ ./configure --prefix="$OFI_PREFIX" --with-cuda="$CUDA_HOME" --with-libfabric=/opt/cray/libfabric/1.15.2.0 \
-        --disable-tests
-    make -j 64
-    make install
+    CC=gcc CXX=g++ ./configure --prefix="$OFI_PREFIX/aws-ofi-nccl-plugin" --with-cuda="$CUDA_HOME" \
+        --with-libfabric=/opt/cray/libfabric/1.15.2.0 --with-gdrcopy=/usr --disable-tests
+    make -j 64 install
     cd - > /dev/null
 fi
 

@@ -6,7 +6,7 @@ set -eu -o pipefail
 attempt=w1ng012h6crvmar
 folder=/work/attempts/w1ng012h6crvmar
 build=$folder
-python=/lustre/orion/abc123/proj-shared/wheelyard/py310/bin/python3.10
+python=/ccs/proj/abc123/wheelyard/py310/bin/python3.10
 
 # Only the first start of an attempt runs: mkdir succeeds once. A second start changes nothing.
 if ! mkdir "$folder/claim"; then
@@ -50,9 +50,9 @@ pip_install() { python -I -m pip install --no-index --find-links "$folder/wheelh
 begin modules
 set +eu # `module` and the scripts that modulefiles source can fail under -eu; the result is checked below
 type module > /dev/null 2>&1 || . /etc/profile
-module load PrgEnv-gnu/8.5.0 gcc-native/12.3 cray-mpich/8.1.28 miniforge3/23.11.0-0
+module load PrgEnv-gnu/8.5.0 gcc-native/12.3 cray-mpich/8.1.28 libtool miniforge3/23.11.0-0
 set -eu
-for module in PrgEnv-gnu/8.5.0 gcc-native/12.3 cray-mpich/8.1.28 miniforge3/23.11.0-0; do
+for module in PrgEnv-gnu/8.5.0 gcc-native/12.3 cray-mpich/8.1.28 libtool miniforge3/23.11.0-0; do
     case ":${LOADEDMODULES-}:" in
     *":$module"[:/.]*) ;;
     *)
@@ -65,16 +65,16 @@ done
 begin conda
 set +eu # the scripts in Conda's activate.d can fail under -eu
 . /sw/frontier/miniforge3/23.11.0-0/etc/profile.d/conda.sh
-conda activate /lustre/orion/abc123/proj-shared/wheelyard/py310
+conda activate /ccs/proj/abc123/wheelyard/py310
 set -eu
-test "${CONDA_PREFIX-}" = /lustre/orion/abc123/proj-shared/wheelyard/py310 || {
+test "${CONDA_PREFIX-}" = /ccs/proj/abc123/wheelyard/py310 || {
     echo "error: conda did not activate its environment; see its message above" >&2
     exit 69
 }
 
 # As many compilers at once as the site gives a job.
-export MAX_JOBS=56
-export CMAKE_BUILD_PARALLEL_LEVEL=56
+export MAX_JOBS=2
+export CMAKE_BUILD_PARALLEL_LEVEL=2
 
 # The site's compilers.
 export CC=cc
@@ -91,7 +91,7 @@ export no_proxy='localhost,127.0.0.0/8,*.ccs.ornl.gov'
 export TMPDIR=/tmp
 
 # From site.toml.
-export OFI_RCCL_PREFIX=/lustre/orion/abc123/proj-shared/wheelyard/aws-ofi-rccl/rocm-5.7.1
+export OFI_RCCL_PREFIX=/ccs/proj/abc123/wheelyard/aws-ofi-rccl/rocm-5.7.1
 
 # From the recipe.
 export MPI4PY_LOCAL_VERSION=frontier

@@ -6,7 +6,7 @@ set -eu -o pipefail
 attempt=w1ng012h6crvmar
 folder=/work/attempts/w1ng012h6crvmar
 build=$folder
-python=/lustre/orion/abc123/proj-shared/wheelyard/py310/bin/python3.10
+python=/ccs/proj/abc123/wheelyard/py310/bin/python3.10
 
 # Only the first start of an attempt runs: mkdir succeeds once. A second start changes nothing.
 if ! mkdir "$folder/claim"; then
@@ -45,14 +45,16 @@ trap 'exit 130' INT
 trap 'exit 129' HUP
 
 # This machine has no network access: the login node has fetched all packages.
-pip_install() { python -I -m pip install --no-index --find-links "$folder/wheelhouse" "$@"; }
+# Versions that go together (docs/reference/version-pairs.md).
+printf '%s\n' 'cmake<4' 'numpy<2' 'setuptools<70' 'wheel<0.46' > "$folder/constraints.txt"
+pip_install() { python -I -m pip install --constraint "$folder/constraints.txt" --no-index --find-links "$folder/wheelhouse" "$@"; }
 
 begin modules
 set +eu # `module` and the scripts that modulefiles source can fail under -eu; the result is checked below
 type module > /dev/null 2>&1 || . /etc/profile
-module load PrgEnv-gnu/8.5.0 gcc-native/12.3 cray-mpich/8.1.28 rocm/5.7.1 craype-accel-amd-gfx90a miniforge3/23.11.0-0
+module load PrgEnv-gnu/8.5.0 gcc-native/12.3 cray-mpich/8.1.28 libtool rocm/5.7.1 craype-accel-amd-gfx90a miniforge3/23.11.0-0
 set -eu
-for module in PrgEnv-gnu/8.5.0 gcc-native/12.3 cray-mpich/8.1.28 rocm/5.7.1 craype-accel-amd-gfx90a miniforge3/23.11.0-0; do
+for module in PrgEnv-gnu/8.5.0 gcc-native/12.3 cray-mpich/8.1.28 libtool rocm/5.7.1 craype-accel-amd-gfx90a miniforge3/23.11.0-0; do
     case ":${LOADEDMODULES-}:" in
     *":$module"[:/.]*) ;;
     *)
@@ -65,9 +67,9 @@ done
 begin conda
 set +eu # the scripts in Conda's activate.d can fail under -eu
 . /sw/frontier/miniforge3/23.11.0-0/etc/profile.d/conda.sh
-conda activate /lustre/orion/abc123/proj-shared/wheelyard/py310
+conda activate /ccs/proj/abc123/wheelyard/py310
 set -eu
-test "${CONDA_PREFIX-}" = /lustre/orion/abc123/proj-shared/wheelyard/py310 || {
+test "${CONDA_PREFIX-}" = /ccs/proj/abc123/wheelyard/py310 || {
     echo "error: conda did not activate its environment; see its message above" >&2
     exit 69
 }
@@ -91,7 +93,7 @@ export no_proxy='localhost,127.0.0.0/8,*.ccs.ornl.gov'
 export TMPDIR=/tmp
 
 # From site.toml.
-export OFI_RCCL_PREFIX=/lustre/orion/abc123/proj-shared/wheelyard/aws-ofi-rccl/rocm-5.7.1
+export OFI_RCCL_PREFIX=/ccs/proj/abc123/wheelyard/aws-ofi-rccl/rocm-5.7.1
 
 # From the recipe.
 export BUILD_TEST=0
@@ -136,7 +138,7 @@ if ! test -e "$OFI_RCCL_PREFIX/lib/librccl-net.so"; then
     make install
     cd - > /dev/null
 fi
-python tools/amd_build/build_amd.py
+test ! -e tools/amd_build/build_amd.py || python tools/amd_build/build_amd.py
 
 begin build
 python setup.py bdist_wheel --dist-dir "$folder/wheel"

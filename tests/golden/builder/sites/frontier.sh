@@ -1,12 +1,12 @@
 #!/bin/bash
-# torch 2.2.2 for Python 3.10 on frontier, rendered by wheelyard-builder 0.1.0
-# Attempt w1ng012h6crvmar, number 1 of cell torch-2.2.2-cp310.
+# torch 2.2.2+rocm5.7 for Python 3.10 on frontier, rendered by wheelyard-builder 0.1.0
+# Attempt w1ng012h6crvmar, number 1 of cell torch-2.2.2+rocm5.7-cp310.
 set -eu -o pipefail
 
 attempt=w1ng012h6crvmar
 folder=/work/attempts/w1ng012h6crvmar
 build=$folder
-python=/lustre/orion/abc123/proj-shared/wheelyard/py310/bin/python3.10
+python=/ccs/proj/abc123/wheelyard/py310/bin/python3.10
 
 # Only the first start of an attempt runs: mkdir succeeds once. A second start changes nothing.
 if ! mkdir "$folder/claim"; then
@@ -45,14 +45,16 @@ trap 'exit 130' INT
 trap 'exit 129' HUP
 
 # This machine has no network access: the login node has fetched all packages.
-pip_install() { python -I -m pip install --no-index --find-links "$folder/wheelhouse" "$@"; }
+# Versions that go together (docs/reference/version-pairs.md).
+printf '%s\n' 'cmake<4' 'numpy<2' 'setuptools<82' > "$folder/constraints.txt"
+pip_install() { python -I -m pip install --constraint "$folder/constraints.txt" --no-index --find-links "$folder/wheelhouse" "$@"; }
 
 begin modules
 set +eu # `module` and the scripts that modulefiles source can fail under -eu; the result is checked below
 type module > /dev/null 2>&1 || . /etc/profile
-module load PrgEnv-gnu/8.5.0 gcc-native/12.3 cray-mpich/8.1.28 rocm/5.7.1 craype-accel-amd-gfx90a miniforge3/23.11.0-0
+module load PrgEnv-gnu/8.5.0 gcc-native/12.3 cray-mpich/8.1.28 libtool rocm/5.7.1 craype-accel-amd-gfx90a miniforge3/23.11.0-0
 set -eu
-for module in PrgEnv-gnu/8.5.0 gcc-native/12.3 cray-mpich/8.1.28 rocm/5.7.1 craype-accel-amd-gfx90a miniforge3/23.11.0-0; do
+for module in PrgEnv-gnu/8.5.0 gcc-native/12.3 cray-mpich/8.1.28 libtool rocm/5.7.1 craype-accel-amd-gfx90a miniforge3/23.11.0-0; do
     case ":${LOADEDMODULES-}:" in
     *":$module"[:/.]*) ;;
     *)
@@ -65,9 +67,9 @@ done
 begin conda
 set +eu # the scripts in Conda's activate.d can fail under -eu
 . /sw/frontier/miniforge3/23.11.0-0/etc/profile.d/conda.sh
-conda activate /lustre/orion/abc123/proj-shared/wheelyard/py310
+conda activate /ccs/proj/abc123/wheelyard/py310
 set -eu
-test "${CONDA_PREFIX-}" = /lustre/orion/abc123/proj-shared/wheelyard/py310 || {
+test "${CONDA_PREFIX-}" = /ccs/proj/abc123/wheelyard/py310 || {
     echo "error: conda did not activate its environment; see its message above" >&2
     exit 69
 }
@@ -91,7 +93,7 @@ export no_proxy='localhost,127.0.0.0/8,*.ccs.ornl.gov'
 export TMPDIR=/tmp
 
 # From site.toml.
-export OFI_RCCL_PREFIX=/lustre/orion/abc123/proj-shared/wheelyard/aws-ofi-rccl/rocm-5.7.1
+export OFI_RCCL_PREFIX=/ccs/proj/abc123/wheelyard/aws-ofi-rccl/rocm-5.7.1
 
 begin venv
 # Lock the build tree: a job that its scheduler lost may still be running in it. Every process of a
@@ -111,10 +113,23 @@ export PIP_DISABLE_PIP_VERSION_CHECK=1
     done
 } > "$folder/built_by" || true
 
+begin before
+if ! test -e "$OFI_RCCL_PREFIX/lib/librccl-net.so"; then
+    cd "$build/beside/aws-ofi-rccl"
+    ./autogen.sh
+    LD_LIBRARY_PATH="/opt/rocm-5.7.1/hip/lib:${LD_LIBRARY_PATH-}" CC=hipcc CFLAGS=-I/opt/rocm-5.7.1/rccl/include \
+        ./configure --with-libfabric=/opt/cray/libfabric/1.15.2.0 --with-rccl=/opt/rocm-5.7.1 --enable-trace \
+        --prefix="$OFI_RCCL_PREFIX" --with-hip=/opt/rocm-5.7.1/hip --with-mpi="$MPICH_DIR"
+    make
+    make install
+    cd - > /dev/null
+fi
+test ! -e tools/amd_build/build_amd.py || python tools/amd_build/build_amd.py
+
 begin build
 mkdir -p "$folder/wheel"
 python -I -m pip download --no-deps --only-binary :all: --no-index --find-links "$folder/wheelhouse" \
-    --dest "$folder/wheel" torch==2.2.2
+    --dest "$folder/wheel" torch==2.2.2+rocm5.7
 
 # Test the wheel as a user installs it: in a clean environment, from an empty folder.
 begin smoke
@@ -124,5 +139,5 @@ pip_install "$folder"/wheel/*.whl filelock fsspec jinja2 networkx numpy sympy ty
 mkdir "$folder/empty"
 cd "$folder/empty"
 python -c 'import torch'
-python -c 'import torch; assert torch.__version__.startswith("2.2.2"), torch.__version__; print(torch.__config__.show())'
+python -c 'import torch; assert torch.__version__.startswith("2.2.2+rocm5.7"), torch.__version__; print(torch.__config__.show())'
 begin done

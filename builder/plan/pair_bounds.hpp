@@ -1,0 +1,31 @@
+// Applies the version pairs of a site to one cell: what its machine must provide, and what bounds the build. Pure.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "builder/site/python.hpp"
+#include "builder/site/recipe.hpp"
+#include "builder/site/site.hpp"
+#include "lib/wheel/version.hpp"
+
+namespace wheelyard::builder {
+
+struct PairInput {
+    const Site& site;
+    const Recipe& recipe;
+    const wheel::Version& version;
+    const Python& python;
+    std::string accelerator;   // name in the site file, or empty
+    std::string against = {};  // "torch==2.4.0", or empty
+};
+
+// Why the site's machine cannot build or run this version: the first row that it violates. A Python, a module, a
+// repository beside the build, or `[versions]` without a version violates nothing.
+[[nodiscard]] std::optional<std::string> find_misfit(const PairInput& input);
+
+// The rows that bound the build's requirements, each with its source: for `plan --explain`.
+[[nodiscard]] std::vector<std::string> cite_bounds(const PairInput& input);
+
+}  // namespace wheelyard::builder

@@ -1,0 +1,72 @@
+// versions.toml: which versions go together, each row with its source. docs/reference/version-pairs.md is generated from
+// site-configs/common/versions.toml.
+//
+//     pair = [
+//         { package = "torch", versions = "<2.7", with = "cmake", allowed = "<4", use = "build",
+//           source = "torch-cmake", why = "third_party/protobuf requires a policy that CMake 4 has removed" },
+//     ]
+//
+//     [sources]
+//     torch-cmake = "https://github.com/pytorch/pytorch/issues/150167"
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "lib/base/result.hpp"
+#include "lib/wheel/specifier.hpp"
+#include "lib/wheel/version.hpp"
+
+namespace wheelyard::builder {
+
+enum class PairUse {
+    companion,  // `package` of this version is built against `with`
+    build,      // bounds a build requirement
+    run,        // bounds a requirement of the installed wheel, and of its build
+    machine,    // of what the site provides: a Python, a module, a library
+};
+[[nodiscard]] std::string_view pair_use_text(PairUse use);
+
+struct VersionPair {
+    std::string package;  // normalised
+    std::string versions;
+    wheel::SpecifierSet version_set;
+    std::string with;  // "cmake", "python", "cuda", "libfabric"
+    std::string allowed;
+    wheel::SpecifierSet allowed_set;
+    PairUse use = PairUse::build;
+    std::string why;
+    std::string source;  // a URL
+    std::string place;   // "versions.toml:12:1"
+
+    // "cmake<4 (torch<2.7: WHY; SOURCE; versions.toml:12:1)"
+    [[nodiscard]] std::string text() const;
+};
+
+// Errors: those of io::TomlDocument.
+[[nodiscard]] base::Result<std::vector<VersionPair>> read_version_pairs(const std::filesystem::path& file);
+[[nodiscard]] base::Result<std::vector<VersionPair>> parse_version_pairs(std::string_view text,
+                                                                         const std::filesystem::path& file);
+
+// A package and its version, as installed or built together.
+using PackageVersion = std::pair<std::string, wheel::Version>;
+
+// "torch==2.4.0+cu123" → torch, 2.4.0+cu123. Empty: no exact version.
+[[nodiscard]] std::optional<PackageVersion> exact_version(std::string_view requirement);
+
+// The rows of one of `uses` for any of `packages`.
+[[nodiscard]] std::vector<VersionPair> pairs_for(const std::vector<VersionPair>& pairs,
+                                                 const std::vector<PackageVersion>& packages,
+                                                 const std::vector<PairUse>& uses);
+
+// One constraint of pip for each package that the rows bound: "cmake<4", "setuptools<82,<70", sorted by name.
+[[nodiscard]] std::vector<std::string> constraints_of(const std::vector<VersionPair>& pairs);
+
+// The text of docs/reference/version-pairs.md.
+[[nodiscard]] std::string render_version_pairs_markdown(const std::vector<VersionPair>& pairs);
+
+}  // namespace wheelyard::builder

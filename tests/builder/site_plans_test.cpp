@@ -1,0 +1,106 @@
+// The plans of the sites in this repository: every cell can be built, and the plan has what users install.
+// tests/system/site_resolve_test.py installs these names and pins with real resolvers.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "builder/plan/plan.hpp"
+#include "lib/base/text.hpp"
+#include "tests/support/golden.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+namespace fs = std::filesystem;
+
+const char* const sites[] = {"alliance", "archer2", "bede-gh200", "derecho", "frontier"};
+
+struct Known {
+    Site site;
+    Recipes recipes;
+};
+
+Known read_known(const std::string& name) {
+    auto site = read_site(fs::path(WHEELYARD_TEST_DATA) / "../site-configs" / name / "site.toml");
+    REQUIRE_MESSAGE(site.has_value(), site.error().text());
+    auto recipes = read_recipes(*site);
+    REQUIRE_MESSAGE(recipes.has_value(), recipes.error().text());
+    return {*site, *recipes};
+}
+
+// The site's Pythons exist, its indexes are empty, and every sdist that it asks for is offered.
+World world_of(const Known& known) {
+    World world;
+    for (const auto& choice : known.site.pythons) {
+        Python python;
+        python.version = choice.version;
+        python.full_version = choice.version + ".4";
+        world.pythons.emplace(choice.version, python);
+    }
+    for (const auto& want : wanted_packages(known.site, known.recipes)) {
+        world.published.emplace(want.package, std::optional<simple::ProjectPage>());
+        SdistOffers offers;
+        for (const auto& version : want.versions) {
+            if (const auto parsed = wheel::Version::parse(version)) {
+                SdistOffer offer;
+                offer.version = *parsed;
+                offers.sdists.push_back(offer);
+            }
+        }
+        world.offers.emplace(want.package, offers);
+    }
+    return world;
+}
+
+TEST_CASE("every cell of a known site can be built") {
+    for (const std::string name : sites) {
+        CAPTURE(name);
+        const Known known = read_known(name);
+        const Plan plan = make_plan(known.site, known.recipes, world_of(known));
+        std::string lines;
+        for (const auto& cell : plan.cells) {
+            CAPTURE(cell.name);
+            CAPTURE(cell.reason);
+            const bool buildable = cell.state == CellState::wanted || cell.state == CellState::held;
+            CHECK(buildable);
+            lines += cell.package + "==" + cell.version + " python" + cell.python +
+                     (cell.against.empty() ? "" : " against " + cell.against) + "\n";
+        }
+        CHECK(test_support::golden_difference("builder/sites/plans/" + name + ".txt", lines) == "");
+    }
+}
+
+TEST_CASE(
+    "an impossible cell is found: a companion without a version, and a Python that torch does not support") {
+    Known known = read_known("alliance");
+    known.site.wants = {{"torch", {"2.4.0"}, {"3.11"}, {}, {}, {"torchtext"}}};
+    Plan plan = make_plan(known.site, known.recipes, world_of(known));
+    CHECK(plan.count(CellState::impossible) == 1);
+    known = read_known("archer2");
+    known.site.pythons.front().version = "3.12";
+    for (auto& want : known.site.wants)
+        want.pythons = {"3.12"};
+    plan = make_plan(known.site, known.recipes, world_of(known));
+    CHECK(plan.count(CellState::impossible) >= 1);
+}
+
+TEST_CASE("each requirement of users is a wheel of the plan, by its whole version") {
+    for (const std::string name : sites) {
+        CAPTURE(name);
+        const Known known = read_known(name);
+        REQUIRE(known.site.users.has_value());
+        const Plan plan = make_plan(known.site, known.recipes, world_of(known));
+        for (const auto& requirement : known.site.users->requirements) {
+            CAPTURE(requirement);
+            const bool planned = std::any_of(plan.cells.begin(), plan.cells.end(), [&](const Cell& cell) {
+                return requirement == cell.package + "==" + cell.version &&
+                       cell.python == known.site.users->python;
+            });
+            CHECK(planned);
+        }
+    }
+}
+
+}  // namespace
+}  // namespace wheelyard::builder

@@ -1,0 +1,184 @@
+#!/bin/bash
+# mpi4py 4.0.1+cu122.a100 for Python 3.12 on derecho, rendered by wheelyard-builder 0.1.0
+# Attempt w1ng012h6crvmar, number 1 of task mpi4py-4.0.1+cu122.a100-cp312.
+set -eu -o pipefail
+
+attempt=w1ng012h6crvmar
+folder=/work/attempts/w1ng012h6crvmar
+build=$folder
+python=/glade/work/agentuser/wheelyard/conda/py312/bin/python3.12
+
+# Only the first start of an attempt runs: mkdir succeeds once. A second start changes nothing.
+if ! mkdir "$folder/claim"; then
+    echo "@@wheelyard attempt $attempt is already claimed"
+    test -d "$folder/claim"
+    exit
+fi
+printf '{"host":"%s","boot":"%s","pid":%d,"start":%d}\n' "$(uname -n)" "$(cat /proc/sys/kernel/random/boot_id)" \
+    $$ "$(cut -d ' ' -f 22 /proc/$$/stat)" > "$folder/claim/owner.tmp"
+mv "$folder/claim/owner.tmp" "$folder/claim/owner"
+
+# Mark every phase in the log. The exit record reports how the job ended; it is synced before it is renamed.
+phase=start
+phases=
+begin() {
+    phase=$1
+    phases+="${phases:+,}{\"name\":\"$phase\",\"began_ms\":$(date +%s%3N)}"
+    echo "@@wheelyard phase=$phase at=$(date -u +%Y-%m-%dT%H:%M:%SZ)"
+}
+finish() {
+    code=$?
+    trap '' TERM INT HUP
+    rm -f "$folder/pip.conf"
+    # Report success only after the wheel is synced to disk.
+    test "$code" -ne 0 || find "$folder/wheel" -exec sync {} + || { code=74 phase=sync; }
+    echo "@@wheelyard exit=$code phase=$phase at=$(date -u +%Y-%m-%dT%H:%M:%SZ)"
+    printf '{"format":"wheelyard.exit/1","attempt":"%s","exit_code":%d,"phase":"%s","phases":[%s],"ended_ms":%d}\n' \
+        "$attempt" "$code" "$phase" "$phases" "$(date +%s%3N)" > "$folder/exit.json.tmp"
+    sync "$folder/exit.json.tmp"
+    mv "$folder/exit.json.tmp" "$folder/exit.json"
+    sync "$folder"
+}
+trap finish EXIT
+trap 'exit 143' TERM
+trap 'exit 130' INT
+trap 'exit 129' HUP
+
+# This machine has no network access: the login node has fetched all packages.
+pip_install() { python -I -m pip install --no-index --find-links "$folder/wheelhouse" "$@"; }
+
+begin modules
+set +eu # `module` and the scripts that modulefiles source can fail under -eu; the result is checked below
+type module > /dev/null 2>&1 || . /etc/profile.d/z00_modules.sh
+module purge
+module load ncarenv/23.09 gcc/12.2.0 ncarcompilers cray-mpich/8.1.27 conda/latest cuda/12.2.1 cudnn/9.2.0.82-12
+set -eu
+for module in ncarenv/23.09 gcc/12.2.0 ncarcompilers cray-mpich/8.1.27 conda/latest cuda/12.2.1 cudnn/9.2.0.82-12; do
+    case ":${LOADEDMODULES-}:" in
+    *":$module"[:/.]*) ;;
+    *)
+        echo "error: module $module is not loaded; see the message of 'module load' above, and 'module spider' for what is available" >&2
+        exit 69
+        ;;
+    esac
+done
+
+begin conda
+set +eu # the scripts in Conda's activate.d can fail under -eu
+. /glade/u/apps/opt/conda/etc/profile.d/conda.sh
+conda activate /glade/work/agentuser/wheelyard/conda/py312
+set -eu
+test "${CONDA_PREFIX-}" = /glade/work/agentuser/wheelyard/conda/py312 || {
+    echo "error: conda did not activate its environment; see its message above" >&2
+    exit 69
+}
+
+# As many compilers at once as the site gives a job.
+export MAX_JOBS=2
+export CMAKE_BUILD_PARALLEL_LEVEL=2
+
+# The site's compilers.
+export CC=mpicc
+export CXX=mpicxx
+export MPICC=mpicc
+
+# From site.toml.
+export FI_CXI_DEFAULT_CQ_SIZE=131072
+export FI_CXI_DISABLE_HOST_REGISTER=1
+export FI_MR_CACHE_MONITOR=userfaultfd
+export NCCL_CROSS_NIC=1
+export NCCL_NET='AWS Libfabric'
+export NCCL_SOCKET_IFNAME=hsn
+export OFI_PREFIX=/glade/work/agentuser/wheelyard/nccl-ofi/2.21.5-1.6.0
+
+# For accelerator a100.
+export MPICH_GPU_SUPPORT_ENABLED=1
+export MPICH_OFI_NIC_POLICY=GPU
+
+# From the recipe.
+export MPI4PY_LOCAL_VERSION=cu122.a100
+export LDFLAGS='-Wl,--no-as-needed -L/opt/cray/pe/mpich/8.1.27/gtl/lib -lmpi_gtl_cuda'
+
+begin venv
+# Lock the build tree: a job that its scheduler lost may still be running in it. Every process of a
+# build holds this lock. On a file system without locks the tree is not protected.
+exec 9> "$build/fence"
+flock -w 120 9 || if test $? -eq 1; then phase=fence; exit 75; fi
+rm -rf "$build/venv" "$folder/wheel" "$folder/smoke" "$folder/empty"
+"$python" -m venv "$build/venv"
+export PATH="$build/venv/bin:$PATH"
+export PIP_DISABLE_PIP_VERSION_CHECK=1
+# Record the machine and the tools. A tool that hangs or fails is left out.
+{
+    printf 'host\t%s\nsystem\t%s\nmodules\t%s\n' "$(uname -n)" "$(uname -srm)" "${LOADEDMODULES-}"
+    for tool in python "${CC:-cc}" "${CXX:-c++}" "${FC:-gfortran}" nvcc hipcc mpicc cmake ninja; do
+        command -v "$tool" > /dev/null || continue
+        printf 'tool\t%s\t%s\n' "$tool" "$(timeout 20 "$tool" --version 2>&1 < /dev/null | grep -m 1 '[0-9][.][0-9]')"
+    done
+} > "$folder/built_by" || true
+
+begin requirements
+cd "$build"/tree/mpi4py
+pip_install setuptools wheel
+# Ask the back end for further build requirements (PEP 517, get_requires_for_build_wheel).
+python - > "$folder/requires.txt" <<'END'
+import sys
+sys.path[:] = filter(None, sys.path)  # PEP 517: the project's folder is not on sys.path
+import contextlib, importlib, os
+sys.path[:0] = [os.path.abspath(p) for p in []]
+module, _, path = "setuptools.build_meta".partition(":")
+with contextlib.redirect_stdout(sys.stderr):
+    back_end = importlib.import_module(module)
+    for name in filter(None, path.split(".")):
+        back_end = getattr(back_end, name)
+    asked = getattr(back_end, "get_requires_for_build_wheel", list)()
+print("\n".join(asked))
+END
+pip_install --requirement "$folder/requires.txt"
+
+begin build
+python -I -m pip wheel --verbose --no-deps --use-pep517 --no-build-isolation --no-cache-dir \
+    --wheel-dir "$folder/wheel" .
+
+# Set the wheel's full version and pin the package that it was built against.
+begin metadata
+python -I - "$folder/wheel" 4.0.1+cu122.a100 '' <<'END'
+import pathlib, re, subprocess, sys, tempfile
+folder, version, pin = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3]
+[wheel] = folder.glob("*.whl")
+with tempfile.TemporaryDirectory(dir=folder) as inside:
+    subprocess.run([sys.executable, "-m", "wheel", "unpack", "--dest", inside, wheel], check=True)
+    [root] = pathlib.Path(inside).iterdir()
+    [info] = root.glob("*.dist-info")
+    head, blank, description = (info / "METADATA").read_text().partition("\n\n")
+    lines = head.split("\n")
+    if pin:
+        other = re.compile(r"Requires-Dist: *" + pin.partition("==")[0] + r"(?![-\w.])[^;]*$", re.I)
+        lines = [line for line in lines if not other.match(line)] + ["Requires-Dist: " + pin]
+    lines = ["Version: " + version if line.startswith("Version:") else line for line in lines]
+    if "\n".join(lines) == head:
+        sys.exit()
+    (info / "METADATA").write_text("\n".join(lines) + blank + description)
+    for part in [*root.glob("*.dist-info"), *root.glob("*.data")]:
+        part.rename(part.with_name(part.name.partition("-")[0] + "-" + version + part.suffix))
+    wheel.unlink()
+    subprocess.run([sys.executable, "-m", "wheel", "pack", "--dest-dir", folder, root], check=True)
+END
+
+# Test the wheel as a user installs it: in a clean environment, from an empty folder.
+begin smoke
+"$python" -m venv "$folder/smoke"
+export PATH="$folder/smoke/bin:$PATH"
+pip_install "$folder"/wheel/*.whl
+mkdir "$folder/empty"
+cd "$folder/empty"
+python -c 'import mpi4py.MPI'
+mpiexec -n 2 -ppn 2 --cpu-bind numa python -c '
+from mpi4py import MPI
+comm = MPI.COMM_WORLD
+assert comm.size == 2, comm.size
+got = comm.sendrecv({"from": comm.rank}, dest=1 - comm.rank, source=1 - comm.rank)
+assert got == {"from": 1 - comm.rank}, got
+print("rank", comm.rank, "of", comm.size, "got a message from rank", got["from"])
+'
+begin done

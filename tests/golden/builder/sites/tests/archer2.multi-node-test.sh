@@ -1,0 +1,110 @@
+#SBATCH --job-name=w1ng012h6crvmar
+#SBATCH --output=/work/attempts/w1ng012h6crvmar/scheduler.log
+#SBATCH --open-mode=append
+#SBATCH --chdir=/work/attempts/w1ng012h6crvmar
+#SBATCH --no-requeue
+#SBATCH --nodes=2
+#SBATCH --ntasks=8
+#SBATCH --ntasks-per-node=4
+#SBATCH --cpus-per-task=4
+#SBATCH --mem=16000M
+#SBATCH --time=30
+#SBATCH --signal=B:USR1@180
+#SBATCH --partition=standard
+#SBATCH --account=z19
+#SBATCH --qos=standard
+#!/bin/bash
+# multi-node-test of torch 1.13.1+archer2 for Python 3.9 on archer2, rendered by wheelyard-builder 0.1.0
+# Attempt w1ng012h6crvmar, number 1 of task torch-1.13.1+archer2-cp39.
+set -eu -o pipefail
+
+attempt=w1ng012h6crvmar
+folder=/work/attempts/w1ng012h6crvmar
+build=$folder
+python=/work/z19/z19/shared/wheelyard/miniconda3/24.1.2-0-py39/bin/python3.9
+
+# Only the first start of an attempt runs: mkdir succeeds once. A second start changes nothing.
+if ! mkdir "$folder/claim"; then
+    echo "@@wheelyard attempt $attempt is already claimed"
+    test -d "$folder/claim"
+    exit
+fi
+printf '{"host":"%s","boot":"%s","pid":%d,"start":%d}\n' "$(uname -n)" "$(cat /proc/sys/kernel/random/boot_id)" \
+    $$ "$(cut -d ' ' -f 22 /proc/$$/stat)" > "$folder/claim/owner.tmp"
+mv "$folder/claim/owner.tmp" "$folder/claim/owner"
+
+# Mark every phase in the log. The exit record reports how the job ended; it is synced before it is renamed.
+phase=start
+phases=
+begin() {
+    phase=$1
+    phases+="${phases:+,}{\"name\":\"$phase\",\"began_ms\":$(date +%s%3N)}"
+    echo "@@wheelyard phase=$phase at=$(date -u +%Y-%m-%dT%H:%M:%SZ)"
+}
+finish() {
+    code=$?
+    trap '' TERM INT HUP
+    rm -f "$folder/pip.conf"
+    echo "@@wheelyard exit=$code phase=$phase at=$(date -u +%Y-%m-%dT%H:%M:%SZ)"
+    printf '{"format":"wheelyard.exit/1","attempt":"%s","exit_code":%d,"phase":"%s","phases":[%s],"ended_ms":%d}\n' \
+        "$attempt" "$code" "$phase" "$phases" "$(date +%s%3N)" > "$folder/exit.json.tmp"
+    sync "$folder/exit.json.tmp"
+    mv "$folder/exit.json.tmp" "$folder/exit.json"
+    sync "$folder"
+}
+trap finish EXIT
+trap 'exit 143' TERM
+trap 'exit 130' INT
+trap 'exit 129' HUP
+
+# This machine has no network access: the login node has fetched all packages.
+# Versions that go together (docs/reference/version-pairs.md).
+printf '%s\n' 'cmake<4' 'numpy<2' 'setuptools<70' 'wheel<0.46' > "$folder/constraints.txt"
+pip_install() { python -I -m pip install --constraint "$folder/constraints.txt" --no-index --find-links "$folder/wheelhouse" "$@"; }
+
+begin modules
+set +eu # `module` and the scripts that modulefiles source can fail under -eu; the result is checked below
+type module > /dev/null 2>&1 || . /etc/profile
+module load PrgEnv-gnu cray-fftw mkl/2023.0.0 cmake/3.21.3
+set -eu
+for module in PrgEnv-gnu cray-fftw mkl/2023.0.0 cmake/3.21.3; do
+    case ":${LOADEDMODULES-}:" in
+    *":$module"[:/.]*) ;;
+    *)
+        echo "error: module $module is not loaded; see the message of 'module load' above, and 'module spider' for what is available" >&2
+        exit 69
+        ;;
+    esac
+done
+
+begin conda
+set +eu # the scripts in Conda's activate.d can fail under -eu
+. /work/z19/z19/shared/wheelyard/miniconda3/24.1.2-0-py39/etc/profile.d/conda.sh
+conda activate /work/z19/z19/shared/wheelyard/miniconda3/24.1.2-0-py39
+set -eu
+test "${CONDA_PREFIX-}" = /work/z19/z19/shared/wheelyard/miniconda3/24.1.2-0-py39 || {
+    echo "error: conda did not activate its environment; see its message above" >&2
+    exit 69
+}
+
+# The site's compilers.
+export CC=cc
+export CXX=CC
+export FC=ftn
+export MPICC=cc
+
+begin venv
+rm -rf "$folder/venv" "$folder/empty"
+"$python" -m venv "$folder/venv"
+export PATH="$folder/venv/bin:$PATH"
+export PIP_DISABLE_PIP_VERSION_CHECK=1
+
+# Install exactly the wheel that the index offers, with its requirements.
+begin install
+pip_install torch==1.13.1+archer2 filelock fsspec jinja2 networkx numpy sympy typing-extensions
+mkdir "$folder/empty"
+cd "$folder/empty"
+
+begin test
+srun --nodes=2 --ntasks=8 --ntasks-per-node=4 --cpus-per-task=1 --hint=nomultithread --distribution=block:block python -c 'import torch, torch.distributed as d; d.init_process_group("mpi"); t = torch.ones(1); d.all_reduce(t); assert t.item() == d.get_world_size(), t'
+begin done

@@ -1,0 +1,107 @@
+#SBATCH --job-name=w1ng012h6crvmar
+#SBATCH --output=/work/attempts/w1ng012h6crvmar/scheduler.log
+#SBATCH --open-mode=append
+#SBATCH --chdir=/work/attempts/w1ng012h6crvmar
+#SBATCH --no-requeue
+#SBATCH --nodes=2
+#SBATCH --ntasks=2
+#SBATCH --ntasks-per-node=1
+#SBATCH --cpus-per-task=72
+#SBATCH --mem=128000M
+#SBATCH --time=30
+#SBATCH --signal=B:USR1@180
+#SBATCH --partition=gh
+#SBATCH --account=bdxyz01
+#SBATCH --gres=gpu:1
+#!/bin/bash
+# multi-node-test of torch 2.4.0+cu123.gh200 for Python 3.12 on bede-gh200, rendered by wheelyard-builder 0.1.0
+# Attempt w1ng012h6crvmar, number 1 of task torch-2.4.0+cu123.gh200-cp312.
+set -eu -o pipefail
+
+attempt=w1ng012h6crvmar
+folder=/work/attempts/w1ng012h6crvmar
+build=$folder
+python=/projects/bdxyz01/wheelyard/miniconda3/bin/python3.12
+
+# Only the first start of an attempt runs: mkdir succeeds once. A second start changes nothing.
+if ! mkdir "$folder/claim"; then
+    echo "@@wheelyard attempt $attempt is already claimed"
+    test -d "$folder/claim"
+    exit
+fi
+printf '{"host":"%s","boot":"%s","pid":%d,"start":%d}\n' "$(uname -n)" "$(cat /proc/sys/kernel/random/boot_id)" \
+    $$ "$(cut -d ' ' -f 22 /proc/$$/stat)" > "$folder/claim/owner.tmp"
+mv "$folder/claim/owner.tmp" "$folder/claim/owner"
+
+# Mark every phase in the log. The exit record reports how the job ended; it is synced before it is renamed.
+phase=start
+phases=
+begin() {
+    phase=$1
+    phases+="${phases:+,}{\"name\":\"$phase\",\"began_ms\":$(date +%s%3N)}"
+    echo "@@wheelyard phase=$phase at=$(date -u +%Y-%m-%dT%H:%M:%SZ)"
+}
+finish() {
+    code=$?
+    trap '' TERM INT HUP
+    rm -f "$folder/pip.conf"
+    echo "@@wheelyard exit=$code phase=$phase at=$(date -u +%Y-%m-%dT%H:%M:%SZ)"
+    printf '{"format":"wheelyard.exit/1","attempt":"%s","exit_code":%d,"phase":"%s","phases":[%s],"ended_ms":%d}\n' \
+        "$attempt" "$code" "$phase" "$phases" "$(date +%s%3N)" > "$folder/exit.json.tmp"
+    sync "$folder/exit.json.tmp"
+    mv "$folder/exit.json.tmp" "$folder/exit.json"
+    sync "$folder"
+}
+trap finish EXIT
+trap 'exit 143' TERM
+trap 'exit 130' INT
+trap 'exit 129' HUP
+
+# pip uses the agent's configuration, which may contain a password: only pip_install reads it, no build does.
+# Versions that go together (docs/reference/version-pairs.md).
+printf '%s\n' 'cmake<4' 'setuptools<82' > "$folder/constraints.txt"
+pip_install() { PIP_CONFIG_FILE="$folder/pip.conf" python -I -m pip install --constraint "$folder/constraints.txt" --extra-index-url https://wheels.example.org/bede-gh200-testing/simple/ "$@"; }
+
+begin modules
+set +eu # `module` and the scripts that modulefiles source can fail under -eu; the result is checked below
+type module > /dev/null 2>&1 || . /etc/profile.d/modules.sh
+module load gcc/12.2 openmpi/4.1.6 nsight-systems/2023.4.1 openblas/0.3.26 cuda/12.3.2
+set -eu
+for module in gcc/12.2 openmpi/4.1.6 nsight-systems/2023.4.1 openblas/0.3.26 cuda/12.3.2; do
+    case ":${LOADEDMODULES-}:" in
+    *":$module"[:/.]*) ;;
+    *)
+        echo "error: module $module is not loaded; see the message of 'module load' above, and 'module spider' for what is available" >&2
+        exit 69
+        ;;
+    esac
+done
+
+begin conda
+set +eu # the scripts in Conda's activate.d can fail under -eu
+. /projects/bdxyz01/wheelyard/miniconda3/etc/profile.d/conda.sh
+conda activate /projects/bdxyz01/wheelyard/miniconda3
+set -eu
+test "${CONDA_PREFIX-}" = /projects/bdxyz01/wheelyard/miniconda3 || {
+    echo "error: conda did not activate its environment; see its message above" >&2
+    exit 69
+}
+
+# The site's compilers.
+export MPICC=mpicc
+
+begin venv
+rm -rf "$folder/venv" "$folder/empty"
+"$python" -m venv "$folder/venv"
+export PATH="$folder/venv/bin:$PATH"
+export PIP_DISABLE_PIP_VERSION_CHECK=1
+
+# Install exactly the wheel that the index offers, with its requirements.
+begin install
+pip_install 'torch @ #sha256=' filelock fsspec jinja2 networkx numpy sympy typing-extensions
+mkdir "$folder/empty"
+cd "$folder/empty"
+
+begin test
+MASTER_ADDR=$(hostname -i) MASTER_PORT=29500 mpirun -n 2 -x MASTER_ADDR -x MASTER_PORT bash -c 'RANK=$OMPI_COMM_WORLD_RANK WORLD_SIZE=$OMPI_COMM_WORLD_SIZE python -c "import torch, torch.distributed as d; d.init_process_group(\"nccl\"); t = torch.ones(1, device=0); d.all_reduce(t); assert t.item() == d.get_world_size(), t"'
+begin done

@@ -1,0 +1,120 @@
+#SBATCH --job-name=w1ng012h6crvmar
+#SBATCH --output=/work/attempts/w1ng012h6crvmar/scheduler.log
+#SBATCH --open-mode=append
+#SBATCH --chdir=/work/attempts/w1ng012h6crvmar
+#SBATCH --no-requeue
+#SBATCH --nodes=1
+#SBATCH --ntasks=1
+#SBATCH --cpus-per-task=56
+#SBATCH --mem=400000M
+#SBATCH --time=10
+#SBATCH --signal=B:USR1@60
+#SBATCH --partition=batch
+#SBATCH --account=abc123
+#SBATCH --gres=gpu:1
+#!/bin/bash
+# gpu-test of torch 2.0.1+rocm57.gfx90a for Python 3.10 on frontier, rendered by wheelyard-builder 0.1.0
+# Attempt w1ng012h6crvmar, number 1 of task torch-2.0.1+rocm57.gfx90a-cp310.
+set -eu -o pipefail
+
+attempt=w1ng012h6crvmar
+folder=/work/attempts/w1ng012h6crvmar
+build=$folder
+python=/ccs/proj/abc123/wheelyard/py310/bin/python3.10
+
+# Only the first start of an attempt runs: mkdir succeeds once. A second start changes nothing.
+if ! mkdir "$folder/claim"; then
+    echo "@@wheelyard attempt $attempt is already claimed"
+    test -d "$folder/claim"
+    exit
+fi
+printf '{"host":"%s","boot":"%s","pid":%d,"start":%d}\n' "$(uname -n)" "$(cat /proc/sys/kernel/random/boot_id)" \
+    $$ "$(cut -d ' ' -f 22 /proc/$$/stat)" > "$folder/claim/owner.tmp"
+mv "$folder/claim/owner.tmp" "$folder/claim/owner"
+
+# Mark every phase in the log. The exit record reports how the job ended; it is synced before it is renamed.
+phase=start
+phases=
+begin() {
+    phase=$1
+    phases+="${phases:+,}{\"name\":\"$phase\",\"began_ms\":$(date +%s%3N)}"
+    echo "@@wheelyard phase=$phase at=$(date -u +%Y-%m-%dT%H:%M:%SZ)"
+}
+finish() {
+    code=$?
+    trap '' TERM INT HUP
+    rm -f "$folder/pip.conf"
+    echo "@@wheelyard exit=$code phase=$phase at=$(date -u +%Y-%m-%dT%H:%M:%SZ)"
+    printf '{"format":"wheelyard.exit/1","attempt":"%s","exit_code":%d,"phase":"%s","phases":[%s],"ended_ms":%d}\n' \
+        "$attempt" "$code" "$phase" "$phases" "$(date +%s%3N)" > "$folder/exit.json.tmp"
+    sync "$folder/exit.json.tmp"
+    mv "$folder/exit.json.tmp" "$folder/exit.json"
+    sync "$folder"
+}
+trap finish EXIT
+trap 'exit 143' TERM
+trap 'exit 130' INT
+trap 'exit 129' HUP
+
+# This machine has no network access: the login node has fetched all packages.
+# Versions that go together (docs/reference/version-pairs.md).
+printf '%s\n' 'cmake<4' 'numpy<2' 'setuptools<70' 'wheel<0.46' > "$folder/constraints.txt"
+pip_install() { python -I -m pip install --constraint "$folder/constraints.txt" --no-index --find-links "$folder/wheelhouse" "$@"; }
+
+begin modules
+set +eu # `module` and the scripts that modulefiles source can fail under -eu; the result is checked below
+type module > /dev/null 2>&1 || . /etc/profile
+module load PrgEnv-gnu/8.5.0 gcc-native/12.3 cray-mpich/8.1.28 libtool rocm/5.7.1 craype-accel-amd-gfx90a miniforge3/23.11.0-0
+set -eu
+for module in PrgEnv-gnu/8.5.0 gcc-native/12.3 cray-mpich/8.1.28 libtool rocm/5.7.1 craype-accel-amd-gfx90a miniforge3/23.11.0-0; do
+    case ":${LOADEDMODULES-}:" in
+    *":$module"[:/.]*) ;;
+    *)
+        echo "error: module $module is not loaded; see the message of 'module load' above, and 'module spider' for what is available" >&2
+        exit 69
+        ;;
+    esac
+done
+
+begin conda
+set +eu # the scripts in Conda's activate.d can fail under -eu
+. /sw/frontier/miniforge3/23.11.0-0/etc/profile.d/conda.sh
+conda activate /ccs/proj/abc123/wheelyard/py310
+set -eu
+test "${CONDA_PREFIX-}" = /ccs/proj/abc123/wheelyard/py310 || {
+    echo "error: conda did not activate its environment; see its message above" >&2
+    exit 69
+}
+
+# The site's compilers.
+export CC=cc
+export CXX=CC
+export FC=ftn
+export MPICC='cc -shared'
+
+# The site's network and scratch.
+export all_proxy=socks://proxy.ccs.ornl.gov:3128/
+export ftp_proxy=ftp://proxy.ccs.ornl.gov:3128/
+export http_proxy=http://proxy.ccs.ornl.gov:3128/
+export https_proxy=http://proxy.ccs.ornl.gov:3128/
+export no_proxy='localhost,127.0.0.0/8,*.ccs.ornl.gov'
+export TMPDIR=/tmp
+
+# From site.toml.
+export OFI_RCCL_PREFIX=/ccs/proj/abc123/wheelyard/aws-ofi-rccl/rocm-5.7.1
+
+begin venv
+rm -rf "$folder/venv" "$folder/empty"
+"$python" -m venv "$folder/venv"
+export PATH="$folder/venv/bin:$PATH"
+export PIP_DISABLE_PIP_VERSION_CHECK=1
+
+# Install exactly the wheel that the index offers, with its requirements.
+begin install
+pip_install torch==2.0.1+rocm57.gfx90a filelock fsspec jinja2 networkx numpy sympy typing-extensions
+mkdir "$folder/empty"
+cd "$folder/empty"
+
+begin test
+python -c 'import torch; x = torch.rand(64, 64, device="cuda"); assert torch.allclose((x @ x).cpu(), x.cpu() @ x.cpu(), atol=1e-3)'
+begin done

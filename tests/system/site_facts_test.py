@@ -1,0 +1,32 @@
+"""Scripts, jobs and files for users against the facts of the sites' documents and guides; each fact and each line is changed once, and the
+check must notice (tests/sites/facts.py)."""
+
+import sys
+import unittest
+
+from support.case import main
+from support.farm import ROOT
+
+sys.path.insert(0, str(ROOT / "tests" / "sites"))
+import facts  # noqa: E402
+
+
+class SiteFactsTest(unittest.TestCase):
+    def test_every_site_follows_the_facts_and_has_nothing_without_a_fact(self):
+        for site in facts.SITES:
+            with self.subTest(site):
+                self.assertEqual(facts.check(site), [])
+
+    def test_the_check_notices_every_changed_fact_line_and_place(self):
+        noticed = {}
+        for site in facts.SITES:
+            with self.subTest(site):
+                total, missed = facts.unnoticed(site)
+                noticed[site] = f"{total - len(missed)} of {total}"
+                self.assertEqual(missed, [])
+                self.assertGreater(total, 100)
+        print("mutations noticed:", noticed, file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()
