@@ -88,8 +88,8 @@ std::string url_of(const http::ListenPoint& point, std::uint16_t port) {
     return url + ":" + std::to_string(port);
 }
 
-// Until it is time to go; SIGHUP reads the certificate again.
-int serve_until_told(StopSignals& stop, http::Server& server) {
+// Waits for SIGTERM or SIGINT; SIGHUP reloads the certificate.
+int wait_for_stop(StopSignals& stop, http::Server& server) {
     for (;;) {
         const int signal = stop.wait();
         if (signal != SIGHUP) return signal;
@@ -111,7 +111,7 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
                        const base::Clock& clock) {
     StopSignals stop;
     WHEELYARD_ASSIGN(const RegistryConfig config, read_config(arguments.config));
-    // One of an earlier run would tell lies while this one starts.
+    // The ready file of an earlier run would report this server as ready.
     if (!arguments.ready_file.empty()) WHEELYARD_TRY(base::remove_file(arguments.ready_file));
     // A full disk must not keep the server from starting: it serves what is there, and an administrator can work.
     config.room().give_back_if_low();
@@ -161,7 +161,7 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
     const std::string url = url_of(config.server.listen.front(), server.port());
     if (!arguments.ready_file.empty()) WHEELYARD_TRY(base::replace_file(arguments.ready_file, url + "\n"));
     io::log_info("serve.ready", {{"url", url}, {"store", config.store.string()}});
-    const int signal = serve_until_told(stop, server);
+    const int signal = wait_for_stop(stop, server);
     stop.release();
     io::log_info("serve.draining", {{"signal", signal == SIGTERM ? "SIGTERM" : "SIGINT"}});
     server.drain();

@@ -29,8 +29,7 @@ base::Result<std::string> Agent::retry(const std::string& name) {
                           "`status` lists cells and attempts");
     }
     std::error_code ignored;
-    const bool has_wheel = last->failure && last->failure->phase == "upload" &&
-                           fs::exists(parts_.folder_of(*last).wheel(), ignored);
+    const bool has_wheel = keeps_wheel(*last) && fs::exists(parts_.folder_of(*last).wheel(), ignored);
     for (auto& attempt : journal.attempts) {
         if (attempt.asked.cell != cell || attempt.superseded) continue;
         if (has_wheel && &attempt == last) {

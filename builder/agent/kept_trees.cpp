@@ -40,7 +40,7 @@ bool may_begin_again(const Attempt& attempt, const Plan& plan) {
 // The paths that only the job needed. The wheel of a failed upload is excluded: it may still be uploaded.
 std::vector<fs::path> paths_of_tree(const Attempt& attempt, const AttemptFolder& folder) {
     std::vector<fs::path> paths = folder.bulk();
-    if (attempt.failure && attempt.failure->phase == "upload") std::erase(paths, folder.wheel());
+    if (keeps_wheel(attempt)) std::erase(paths, folder.wheel());
     return paths;
 }
 

@@ -138,6 +138,13 @@ struct Attempt {
     bool superseded = false;  // by `retry`: no longer counted for the cell
 };
 
+// The step's name in the failure of an upload.
+inline constexpr std::string_view upload_phase = "upload";
+// The upload of its wheel failed: `retry` may upload it again.
+[[nodiscard]] inline bool keeps_wheel(const Attempt& attempt) {
+    return attempt.failure && attempt.failure->phase == upload_phase;
+}
+
 // "markupsafe-3.0.2-cp311"
 [[nodiscard]] std::string cell_name(std::string_view package, std::string_view version,
                                     std::string_view python_tag);

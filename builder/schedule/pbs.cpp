@@ -147,21 +147,21 @@ std::string walltime(std::int64_t minutes) {
 
 base::Result<Answer> read_qstat(const base::Finished& finished) {
     const auto unavailable = [](const std::string& why) {
-        return base::fail(builder::unavailable("PBS is not available", why));
+        return base::fail(builder::cannot_query("PBS is not available", why));
     };
-    if (finished.timed_out) return unavailable("qstat did not answer in time");
+    if (finished.timed_out) return cannot_query("qstat did not answer in time");
     Answer answer;
     for (const auto line : base::split_lines(finished.err)) {
         const std::string id = unknown_id(line);
         if (!id.empty()) {
             answer.unknown.insert(id);
         } else if (!base::trim(line).empty() && line.find("Job has finished") == std::string_view::npos) {
-            return unavailable(std::string(base::cut_utf8(line, max_error_line_bytes)));
+            return cannot_query(std::string(base::cut_utf8(line, max_error_line_bytes)));
         }
     }
     const int code = finished.exit_code;
     if (code != 0 && code != qstat_unknown_job && code != qstat_history)
-        return unavailable("qstat failed with exit status " + std::to_string(code));
+        return cannot_query("qstat failed with exit status " + std::to_string(code));
     const auto json = io::parse_json(finished.out);
     if (!json) {
         return not_understood("the output of qstat is not valid JSON: " + json.error().sentence,
@@ -180,7 +180,7 @@ bool lacks_history(const base::Finished& finished) {
 
 base::Result<std::vector<std::string>> read_qselect(const base::Finished& finished) {
     if (finished.exit_code != 0 || finished.timed_out)
-        return base::fail(builder::unavailable("PBS is not available", first_words(finished)));
+        return base::fail(builder::cannot_query("PBS is not available", first_words(finished)));
     std::vector<std::string> ids;
     for (const auto line : base::split_lines(finished.out)) {
         const auto id = base::trim(line);
@@ -222,9 +222,9 @@ base::Error judge_refusal(const base::Finished& finished) {
     const std::string said(base::cut_utf8(base::trim(finished.err), max_error_line_bytes));
     const auto contains = [&](std::string_view part) { return said.find(part) != std::string::npos; };
     if (finished.timed_out || std::any_of(unsure.begin(), unsure.end(), contains))
-        return builder::unsure("PBS did not confirm that it accepted the job", said);
+        return builder::job_may_exist("PBS did not confirm that it accepted the job", said);
     if (std::any_of(not_now.begin(), not_now.end(), contains))
-        return builder::not_now("PBS accepts no jobs at the moment", said);
+        return builder::no_job_created("PBS accepts no jobs at the moment", said);
     return {"scheduler.refused", "PBS rejects the job",
             said.empty() ? "qsub failed with exit status " + std::to_string(finished.exit_code) : said,
             "fix [scheduler] in site.toml, then run: wheelyard-builder retry"};

@@ -40,7 +40,7 @@ base::Status PbsScheduler::submit(const JobRequest& job) {
     std::filesystem::remove(job.folder.job_id(), ignored);
     const auto finished =
         run_({{"qsub", job.folder.job_script().string()}, submit_environment(agent_, job.environment)});
-    if (!finished) return base::fail(not_now("cannot run qsub", finished.error().text()));
+    if (!finished) return base::fail(no_job_created("cannot run qsub", finished.error().text()));
     if (finished->exit_code != 0 || finished->timed_out) return tl::unexpected(pbs::judge_refusal(*finished));
     return base::replace_file(job.folder.job_id(), std::string(base::trim(finished->out)) + "\n");
 }
@@ -128,10 +128,10 @@ base::Status PbsScheduler::cancel(const std::string& attempt, const AttemptFolde
     }
     if (argv.size() == 1) return {};
     const auto finished = run_({argv, batch_environment(agent_)});
-    if (!finished) return base::fail(unavailable("cannot run qdel", attempt));
+    if (!finished) return base::fail(cannot_query("cannot run qdel", attempt));
     const int code = finished->exit_code;
     if (!finished->timed_out && (code == 0 || code == unknown_job || code == finished_job)) return {};
-    return base::fail(unavailable("qdel failed: " + first_words(*finished), attempt));
+    return base::fail(cannot_query("qdel failed: " + first_words(*finished), attempt));
 }
 
 }  // namespace wheelyard::builder

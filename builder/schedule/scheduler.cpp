@@ -28,15 +28,15 @@ base::Error passing(base::ErrorKind kind, const char* code, std::string sentence
 
 }  // namespace
 
-base::Error not_now(std::string sentence, std::string value) {
+base::Error no_job_created(std::string sentence, std::string value) {
     return passing(base::ErrorKind::unavailable, "scheduler.not_now", std::move(sentence), std::move(value));
 }
 
-base::Error unsure(std::string sentence, std::string value) {
+base::Error job_may_exist(std::string sentence, std::string value) {
     return passing(base::ErrorKind::unreachable, "scheduler.unsure", std::move(sentence), std::move(value));
 }
 
-base::Error unavailable(std::string sentence, std::string value) {
+base::Error cannot_query(std::string sentence, std::string value) {
     return passing(base::ErrorKind::unreachable, "scheduler.unavailable", std::move(sentence),
                    std::move(value));
 }

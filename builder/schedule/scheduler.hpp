@@ -54,12 +54,12 @@ struct JobRequest {
     const QueueSettings* queue = nullptr;  // nullptr: the queue of builds
 };
 
-// What a batch system that cannot serve now answers; all of them may pass. There is certainly no job.
-[[nodiscard]] base::Error not_now(std::string sentence, std::string value);
-// There may be a job: ask for its name.
-[[nodiscard]] base::Error unsure(std::string sentence, std::string value);
-// Nothing is known.
-[[nodiscard]] base::Error unavailable(std::string sentence, std::string value);
+// Temporary errors of a batch system. This one: there is certainly no job.
+[[nodiscard]] base::Error no_job_created(std::string sentence, std::string value);
+// There may be a job: a poll looks for its name.
+[[nodiscard]] base::Error job_may_exist(std::string sentence, std::string value);
+// The scheduler did not answer a query.
+[[nodiscard]] base::Error cannot_query(std::string sentence, std::string value);
 
 class Scheduler {
   public:

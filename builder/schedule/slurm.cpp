@@ -202,9 +202,9 @@ base::Error judge_refusal(std::string_view standard_error) {
         return standard_error.find(part) != std::string_view::npos;
     };
     if (std::any_of(unsure.begin(), unsure.end(), contains))
-        return builder::unsure("Slurm did not confirm that it accepted the job", said);
+        return builder::job_may_exist("Slurm did not confirm that it accepted the job", said);
     if (std::any_of(not_now.begin(), not_now.end(), contains))
-        return builder::not_now("Slurm accepts no jobs at the moment", said);
+        return builder::no_job_created("Slurm accepts no jobs at the moment", said);
     return {"scheduler.refused", "Slurm rejects the job", said,
             "fix [scheduler] in site.toml, then run: wheelyard-builder retry"};
 }

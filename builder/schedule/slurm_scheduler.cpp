@@ -40,8 +40,8 @@ base::Status SlurmScheduler::submit(const JobRequest& job) {
     WHEELYARD_TRY(write_job_script({job, slurm::render_header(job, settings_)}));
     const auto finished = run_({{"sbatch", "--parsable", job.folder.job_script().string()},
                                 submit_environment(agent_, job.environment)});
-    if (!finished) return base::fail(not_now("cannot run sbatch", finished.error().text()));
-    if (finished->timed_out) return base::fail(unsure("sbatch did not answer in time", job.attempt));
+    if (!finished) return base::fail(no_job_created("cannot run sbatch", finished.error().text()));
+    if (finished->timed_out) return base::fail(job_may_exist("sbatch did not answer in time", job.attempt));
     if (finished->exit_code != 0) return tl::unexpected(slurm::judge_refusal(finished->err));
     const std::string number(base::trim(finished->out.substr(0, finished->out.find(';'))));
     return base::replace_file(job.folder.job_id(),
@@ -57,7 +57,7 @@ base::Result<Views> SlurmScheduler::ask_accounting(const std::vector<std::string
     if (!finished) return tl::unexpected(finished.error());
     if (finished->err.find("accounting storage is disabled") != std::string::npos) return Views();
     if (finished->exit_code != 0 || finished->timed_out)
-        return base::fail(unavailable("sacct is not available", first_words(*finished)));
+        return base::fail(cannot_query("sacct is not available", first_words(*finished)));
     WHEELYARD_ASSIGN(const auto jobs, slurm::parse_sacct(finished->out));
     Views views;
     for (const auto& job : jobs)
@@ -116,9 +116,9 @@ Views SlurmScheduler::poll(const std::map<std::string, AttemptFolder>& attempts)
 base::Status SlurmScheduler::cancel(const std::string& attempt, const AttemptFolder&) {
     const auto finished =
         run_({{"scancel", "--user=" + own_user(), "--name=" + attempt}, batch_environment(agent_)});
-    if (!finished) return base::fail(unavailable("cannot run scancel", attempt));
+    if (!finished) return base::fail(cannot_query("cannot run scancel", attempt));
     if (finished->exit_code == 0 && !finished->timed_out) return {};
-    return base::fail(unavailable("scancel failed: " + first_words(*finished), attempt));
+    return base::fail(cannot_query("scancel failed: " + first_words(*finished), attempt));
 }
 
 }  // namespace wheelyard::builder

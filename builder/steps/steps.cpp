@@ -43,7 +43,7 @@ constexpr std::array<StepRow, 11> rows = {{
      "exists, the job is lost and tried again. A test that passed is done"},
     {State::built, of_build, "build", "inspect", inspect_wheel, "the exit record says 0",
      "inspects the wheel by the registry's own rules"},
-    {State::uploading, of_build, "build", "upload", upload_wheel, "name, digest and size of the wheel",
+    {State::uploading, of_build, "build", upload_phase, upload_wheel, "name, digest and size of the wheel",
      "queries the index first; sends only what is not there and was not accepted before. If the page does "
      "not show it within an hour, the attempt fails. A token that is refused pauses all uploads and fails "
      "none"},

@@ -298,20 +298,20 @@ base::Result<Serial> Catalog::last_serial() const {
 
 namespace {
 
-base::Result<Statement> select_events(const Database& database, Serial after, std::size_t most,
+base::Result<Statement> select_events(const Database& database, Serial after, std::size_t limit,
                                       EventParts parts) {
     const std::string_view rest = parts == EventParts::all
                                       ? "details_json, actor, reason"
                                       : "CASE kind WHEN 'file_deleted' THEN details_json ELSE '' END";
     return database.prepare("SELECT serial, kind, time, index_name, project, filename, " + std::string(rest) +
                                 " FROM event WHERE serial > ? ORDER BY serial LIMIT ?",
-                            after, static_cast<std::int64_t>(most));
+                            after, static_cast<std::int64_t>(limit));
 }
 
 }  // namespace
 
-base::Result<std::vector<Event>> Catalog::events_after(Serial serial, std::size_t most) const {
-    WHEELYARD_ASSIGN(auto query, select_events(state_->database, serial, most, EventParts::all));
+base::Result<std::vector<Event>> Catalog::events_after(Serial serial, std::size_t limit) const {
+    WHEELYARD_ASSIGN(auto query, select_events(state_->database, serial, limit, EventParts::all));
     std::vector<Event> events;
     while (true) {
         WHEELYARD_ASSIGN(const bool row, query.step());

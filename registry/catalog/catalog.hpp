@@ -195,8 +195,7 @@ class Catalog {
     // now unlink them.
     [[nodiscard]] base::Result<std::vector<std::string>> forget_blobs(const std::vector<std::string>& sha256s,
                                                                       const Cause& cause);
-    // The rules of all indexes from now on: one event for each that differs from what was. Those of indexes
-    // that are not named are forgotten.
+    // Replaces the rules of all indexes; one event for each changed rule. Removes the rules of indexes not named.
     [[nodiscard]] base::Status set_index_rules(const std::vector<IndexRule>& rules, const Cause& cause);
     [[nodiscard]] base::Status add_token(const TokenRow& row);
     [[nodiscard]] base::Result<bool> revoke_token(std::string_view id);  // false: no such token
@@ -205,9 +204,9 @@ class Catalog {
     // truncate its log during it.
     [[nodiscard]] base::Status in_one_snapshot(const std::function<base::Status()>& read) const;
     [[nodiscard]] base::Result<Serial> last_serial() const;
-    [[nodiscard]] base::Result<std::vector<Event>> events_after(Serial serial, std::size_t most) const;
-    // Those in (after, until] in order, read in pieces; the first error of `see` ends it. An event is its to
-    // take from.
+    [[nodiscard]] base::Result<std::vector<Event>> events_after(Serial serial, std::size_t limit) const;
+    // Those in (after, until] in order, read in pieces; the first error of `see` ends it. `see` may move from the
+    // event.
     [[nodiscard]] base::Status for_each_event(Serial after, Serial until,
                                               const std::function<base::Status(Event&)>& see,
                                               EventParts parts = EventParts::all) const;
@@ -224,8 +223,8 @@ class Catalog {
     [[nodiscard]] base::Result<std::vector<std::string>> projects(std::string_view index) const;
     [[nodiscard]] base::Result<std::vector<FileRow>> files(std::string_view index,
                                                            std::string_view project) const;
-    // The same in no order and without what no page says: who uploaded it, why it is quarantined, whether it
-    // is pinned. In place of what `files` had, whose rows and texts keep their room.
+    // As files(), unsorted and without the fields that pages do not show: who uploaded it, why it is quarantined,
+    // whether it is pinned. Replaces `files` and reuses its capacity.
     [[nodiscard]] base::Status read_files_of_page(const std::string& index, const std::string& project,
                                                   std::vector<FileRow>& files) const;
     [[nodiscard]] base::Result<std::optional<FileRow>> file(std::string_view index,
@@ -240,7 +239,7 @@ class Catalog {
     [[nodiscard]] base::Result<std::optional<BlobRow>> blob(std::string_view sha256) const;
     // The blobs after `sha256` in hash order, at most this many.
     [[nodiscard]] base::Result<std::vector<BlobRow>> blobs_after(std::string_view sha256,
-                                                                 std::size_t most) const;
+                                                                 std::size_t limit) const;
     // Files whose bytes or METADATA are this blob, in all indexes.
     [[nodiscard]] base::Result<std::vector<FileRow>> files_of_blob(std::string_view sha256) const;
     // Problems that SQLite's checks and the schema's rules find; empty if none.

@@ -42,7 +42,7 @@ base::Result<Changed> commit(Transaction& transaction, Serial serial, std::strin
                    .value_there = {}};
 }
 
-// The row's changeable columns as they now stand in `row`, and the event.
+// Writes the mutable columns of `row`, and the event.
 base::Result<Changed> update_file(const Database& database, Transaction& transaction, EventKind kind,
                                   const FileRow& row, const Cause& cause) {
     WHEELYARD_TRY(
@@ -218,12 +218,12 @@ base::Result<std::optional<BlobRow>> Catalog::blob(std::string_view sha256) cons
                    .unreferenced_since = query.integer(3)};
 }
 
-base::Result<std::vector<BlobRow>> Catalog::blobs_after(std::string_view sha256, std::size_t most) const {
+base::Result<std::vector<BlobRow>> Catalog::blobs_after(std::string_view sha256, std::size_t limit) const {
     WHEELYARD_ASSIGN(auto query,
                      state_->database.prepare(
                          "SELECT sha256, size_bytes, " + std::string(is_referenced) +
                              ", unreferenced_since FROM blob WHERE sha256 > ? ORDER BY sha256 LIMIT ?",
-                         sha256, static_cast<std::int64_t>(most)));
+                         sha256, static_cast<std::int64_t>(limit)));
     return collect(query, [](const Statement& row) {
         return BlobRow{.sha256 = row.text(0),
                        .size_bytes = static_cast<std::uint64_t>(row.integer(1)),

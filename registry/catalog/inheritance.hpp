@@ -1,9 +1,9 @@
 // Which indexes show which others' projects. Pure values; shown.cpp asks the catalog by them.
 //
-// An index is looked up in order: itself, then each index that it inherits from, with those that this one
-// inherits from behind it. The first one in order that has the project *or owns its name* supplies all its
-// files; files of two indexes are never merged. So a name that an index owns is its own even while it has no
-// file there, and nobody slips in a wheel by uploading that name elsewhere (dependency confusion).
+// An index is looked up depth first: itself, then each parent followed by the parent's own parents. The first one in
+// this order that has the project *or owns its name* supplies all its files; files of two indexes are never merged. So
+// a name that an index owns stays its own even while it has no file there: a wheel of that name in another index is not
+// shown (dependency confusion).
 #pragma once
 
 #include <map>

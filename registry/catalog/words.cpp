@@ -2,6 +2,7 @@
 // never changed: old rows hold them.
 #include <array>
 
+#include "lib/base/check.hpp"
 #include "registry/catalog/catalog.hpp"
 
 namespace wheelyard::catalog {
@@ -41,6 +42,7 @@ std::string_view text_of(const Table& table, Value value) {
     for (const auto& word : table) {
         if (word.value == value) return word.text;
     }
+    WHEELYARD_CHECK(false);  // a value without a row
     return {};
 }
 

@@ -35,7 +35,7 @@ enum class Verb {
     collect,  // "gc"
 };
 
-// What a change is about, which says what its address holds.
+// The target of a change; it determines the parameters in the URL path.
 enum class Subject { file, project, index, registry };
 
 struct VerbRow {

@@ -164,7 +164,7 @@ class Scrub {
             }
             return {};
         }));
-        // Out of the tree before out of the store: the tree's file is the same one under another name.
+        // The tree's hard link is removed before the blob is moved away.
         if (!fault.files.empty()) WHEELYARD_TRY(hooks_.hide(fault.files));
         WHEELYARD_TRY(place_.blobs.set_aside_damaged(sha256));
         note(std::move(fault));

@@ -11,7 +11,7 @@ namespace wheelyard::tasks {
 inline constexpr std::int64_t max_open_tasks =
     10'000;  // more than a full build matrix; guards against faulty scripts
 inline constexpr std::int64_t max_open_tasks_of_a_token = 1'000;  // no token can fill the queue alone
-// In one answer: rows of words at their longest, a reason of escapes, stay below max_task_document.
+// Chosen so that a reply with the largest rows fits max_task_document.
 inline constexpr std::size_t max_tasks_returned = 100;
 inline constexpr std::int64_t max_log_bytes = 16 * base::mib;  // per attempt; torch's log has 5 MiB
 inline constexpr std::int64_t max_log_pieces = 20'000;         // of it: a month of ticks, not of bytes

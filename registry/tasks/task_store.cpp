@@ -278,7 +278,7 @@ Result<Task> TaskStore::find(std::string_view id) {
 }
 
 Result<std::vector<Task>> TaskStore::list(const TaskFilter& filter, std::string_view after,
-                                          std::size_t most) {
+                                          std::size_t limit) {
     return look<std::vector<Task>>([&]() -> Result<std::vector<Task>> {
         if (!after.empty()) WHEELYARD_TRY(task(after));
         const std::string_view state = filter.state ? wire::task_state_text(*filter.state) : "";
@@ -293,7 +293,7 @@ Result<std::vector<Task>> TaskStore::list(const TaskFilter& filter, std::string_
                             "task.number > coalesce((SELECT number FROM task WHERE id = ?), 0) "
                             "ORDER BY task.number LIMIT ?"),
                 filter.index, filter.index, state, state, indexes.has_all, indexes.json, packages.has_all,
-                packages.json, after, static_cast<std::int64_t>(most)));
+                packages.json, after, static_cast<std::int64_t>(limit)));
         return read_tasks(std::move(query));
     });
 }

@@ -83,10 +83,10 @@ class TaskStore {
     // "task.no_such_task".
     [[nodiscard]] base::Result<wire::Task> find(std::string_view id);
     // In the order in which they were asked for, after the task `after` (empty: from the first), without
-    // their outcomes; at most `most`. "task.no_such_task": of `after`, which may have been removed.
+    // their outcomes; at most `limit`. "task.no_such_task": of `after`, which may have been removed.
     [[nodiscard]] base::Result<std::vector<wire::Task>> list(const TaskFilter& filter,
                                                              std::string_view after = {},
-                                                             std::size_t most = max_tasks_returned);
+                                                             std::size_t limit = max_tasks_returned);
     // Ends the lease and its grant. Idempotent.
     [[nodiscard]] base::Result<wire::Task> cancel(std::string_view id, const std::string& by,
                                                   const std::string& reason);
@@ -98,8 +98,7 @@ class TaskStore {
                                                                  const ClaimTerms& terms, const May& may);
     // Errors of the next three: "task.no_such_claim", "task.lease_over", "task.ended", "task.cancelled".
     [[nodiscard]] base::Result<wire::Lease> renew(std::string_view id, std::string_view claim);
-    // What lies before the log's end is there already and passed over. "task.log_gap": `offset` lies behind
-    // it; "task.log_full".
+    // Bytes before the log's end are skipped. Errors: "task.log_gap", `offset` is beyond the end; "task.log_full".
     [[nodiscard]] base::Result<wire::Lease> append_log(std::string_view id, std::string_view claim,
                                                        std::int64_t offset, std::string_view bytes);
     // Idempotent for the same outcome.

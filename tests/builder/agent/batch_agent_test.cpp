@@ -67,7 +67,7 @@ TEST_CASE("a queued job may wait without limit and is submitted only once") {
 
 TEST_CASE("after a temporary refusal there is no job, and the same attempt is submitted later") {
     BatchFarm farm;
-    farm.batch.refusal = not_now("no", "");
+    farm.batch.refusal = no_job_created("no", "");
     farm.tick();
     farm.tick();
     CHECK(farm.only().state == State::prepared);
@@ -83,7 +83,7 @@ TEST_CASE("after a temporary refusal there is no job, and the same attempt is su
 
 TEST_CASE("after a lost answer the job is searched by name before another submission") {
     BatchFarm farm;
-    farm.batch.refusal = unsure("no", "");
+    farm.batch.refusal = job_may_exist("no", "");
     farm.tick();
     CHECK(farm.only().state == State::submitting);
     farm.batch.refusal.reset();
@@ -362,7 +362,7 @@ TEST_CASE("cancelling an attempt cancels its job and prevents late starts; retry
 
 TEST_CASE("a refusal after a lost submission prevents a late job of it from building") {
     BatchFarm farm;
-    farm.batch.refusal = unsure("no", "");
+    farm.batch.refusal = job_may_exist("no", "");
     farm.tick();
     farm.batch.refusal = base::Error{"scheduler.refused", "no"};
     farm.batch.view = {JobState::unclaimed, "Slurm knows no job of this name", {}};

@@ -100,8 +100,8 @@ TEST_CASE("the code that creates an error sets its recovery") {
         {"scheduler.refused", slurm::judge_refusal("sbatch: unrecognized option '--nosuch'"),
          Recovery::never},
         {"scheduler.refused", of_pbs(1, "qsub: Unknown queue"), Recovery::never},
-        {"scheduler.unsure", unsure("s", ""), Recovery::retry, ErrorKind::unreachable},
-        {"scheduler.unavailable", unavailable("s", ""), Recovery::retry, ErrorKind::unreachable},
+        {"scheduler.unsure", job_may_exist("s", ""), Recovery::retry, ErrorKind::unreachable},
+        {"scheduler.unavailable", cannot_query("s", ""), Recovery::retry, ErrorKind::unreachable},
     };
     for (const Row& row : rows) {
         CAPTURE(row.code);

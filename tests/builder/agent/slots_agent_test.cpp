@@ -220,5 +220,44 @@ TEST_CASE("attempts that ended during the wait for a slot influence the size of 
     CHECK(fs::exists(folder.script()));
 }
 
+TEST_CASE(
+    "a hardware test whose request changes while it waits for a job slot is submitted with the new one") {
+    Farm farm;
+    REQUIRE(farm.settle().plan.count(CellState::have) == 1);
+    QueueScheduler queue;
+    farm.scheduler = &queue;
+    farm.site.max_jobs = 1;
+    farm.site.max_attempts = 1;
+    farm.site.wants = {{"demo", {"1.0", "1.1"}, {"3.11"}}};
+    farm.tick();
+    farm.tick();
+    REQUIRE(queue.given.size() == 1);  // the build of 1.1
+    farm.site.hardware_tests.gpu = QueueSettings();
+    Recipe recipe = farm.recipes.of("demo");
+    recipe.gpu_test.command = "true";
+    recipe.gpu_test.memory_mib = 1000;
+    farm.recipes.add(recipe);
+    farm.tick();
+    farm.tick();
+    const auto test_of = [&farm] {
+        const auto attempts = farm.attempts();
+        const auto found = std::find_if(attempts.begin(), attempts.end(), [](const Attempt& attempt) {
+            return attempt.asked.purpose == Purpose::gpu_test;
+        });
+        REQUIRE(found != attempts.end());
+        return *found;
+    };
+    REQUIRE(test_of().waiting.what == WaitFor::job_slot);
+    recipe.gpu_test.memory_mib = 2000;
+    farm.recipes.add(recipe);
+    queue.ended.push_back(queue.given.front().attempt);
+    for (int count = 0; count < 4; ++count)
+        farm.tick();
+    CHECK(test_of().state == State::submitting);
+    REQUIRE(queue.given.size() == 2);
+    CHECK(queue.given.back().attempt == test_of().id);
+    CHECK(queue.given.back().memory_mib == 2000);
+}
+
 }  // namespace
 }  // namespace wheelyard::builder
