@@ -19,7 +19,6 @@ python - > "$folder/requires.txt" <<'END'
 import sys
 sys.path[:] = filter(None, sys.path)  # PEP 517: the project's folder is not on sys.path
 import contextlib, importlib, os
-from pip._vendor.packaging.requirements import Requirement
 sys.path[:0] = [os.path.abspath(p) for p in {{back_end_path}}]
 module, _, path = "{{back_end}}".partition(":")
 with contextlib.redirect_stdout(sys.stderr):
@@ -27,9 +26,17 @@ with contextlib.redirect_stdout(sys.stderr):
     for name in filter(None, path.split(".")):
         back_end = getattr(back_end, name)
     asked = getattr(back_end, "get_requires_for_build_wheel", list)()
-    for one in asked:
-        Requirement(one)  # pip would take any other line of the file for an option
 print("\n".join(asked))
+END
+)sh";
+
+// A Python of its own, because importing pip before setuptools changes what setuptools does.
+constexpr std::string_view check_part =
+    R"sh(python -I - "$folder/{{file}}" <<'END' # pip would take any other line for an option
+import sys
+from pip._vendor.packaging.requirements import Requirement
+with open(sys.argv[1], encoding="utf-8") as file:
+    [Requirement(line.strip()) for line in file if line.strip()]
 END
 )sh";
 
@@ -40,7 +47,6 @@ python - {{against}} > "$folder/needs.txt" <<'END'
 import sys
 sys.path[:] = filter(None, sys.path)
 import email, importlib, os, pathlib, re, tempfile
-from pip._vendor.packaging.requirements import Requirement
 needs_file = os.fdopen(os.dup(1), "w")
 os.dup2(2, 1)  # the output of the back end and its tools goes to the log
 against = sys.argv[1]
@@ -74,8 +80,6 @@ try:
         needs = project.get("dependencies", [])
     else:
         needs = needs_of_back_end()
-    for need in needs:
-        Requirement(need)  # pip would take any other line of the file for an option
 except (Exception, SystemExit) as error:
     print("note: the requirements of the wheel are unknown before the build:", repr(error), file=sys.stderr)
     print("note: list them in test.requires of the recipe", file=sys.stderr)
@@ -123,7 +127,8 @@ std::string render_install(const ScriptInput& input, std::string_view command) {
 
 std::string render_asking(const ScriptInput& input) {
     return fill(asking_part, {{"back_end", input.attempt.source.back_end},
-                              {"back_end_path", render_list(input.attempt.source.back_end_path)}});
+                              {"back_end_path", render_list(input.attempt.source.back_end_path)}}) +
+           fill(check_part, {{"file", "requires.txt"}});
 }
 
 std::string render_needs(const ScriptInput& input) {
@@ -131,7 +136,8 @@ std::string render_needs(const ScriptInput& input) {
     const std::string name = against.substr(0, std::min(against.size(), against.find("==")));
     return fill(needs_part, {{"against", quote_shell(name)},
                              {"back_end", asks_back_end(input) ? input.attempt.source.back_end : ""},
-                             {"back_end_path", render_list(input.attempt.source.back_end_path)}});
+                             {"back_end_path", render_list(input.attempt.source.back_end_path)}}) +
+           fill(check_part, {{"file", "needs.txt"}});
 }
 
 }  // namespace wheelyard::builder

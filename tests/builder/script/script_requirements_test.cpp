@@ -45,8 +45,15 @@ struct Project {
     void put(const std::string& name, std::string_view text) const {
         write(folder.path() / "tree" / name, text);
     }
+    [[nodiscard]] ScriptInput input() const {
+        return {site, recipe, attempt, "/usr/bin/python3", {folder.path()}};
+    }
     [[nodiscard]] Asked ask() const {
-        const ScriptInput input{site, recipe, attempt, "/usr/bin/python3", {folder.path()}};
+        const base::Finished done = run(render_needs(input()));
+        REQUIRE_MESSAGE(done.exit_code == 0, done.err);
+        return {testing::read(folder.path() / "needs.txt"), done.out + done.err};
+    }
+    [[nodiscard]] base::Finished run(const std::string& script) const {
         base::Command command;
         command.environment = base::current_environment();
         command.argv = {"/bin/bash",
@@ -55,13 +62,30 @@ struct Project {
                         "pipefail",
                         "-c",
                         "folder=" + base::quote_shell(folder.path().string()) +
-                            "\nPATH=$folder/bin:$PATH\ncd \"$folder/tree\"\n" + render_needs(input)};
+                            "\nPATH=$folder/bin:$PATH\ncd \"$folder/tree\"\n" + script};
         const auto done = base::run_command(command);
         REQUIRE(done.has_value());
-        REQUIRE_MESSAGE(done->exit_code == 0, done->err);
-        return {testing::read(folder.path() / "needs.txt"), done->out + done->err};
+        return *done;
     }
 };
+
+TEST_CASE("what is not a requirement never reaches pip, from pyproject.toml or from the back end") {
+    const Project project;
+    for (const char* entry : {"--help", "-e .", "attrs\\n--index-url=https://example.org", "./local"}) {
+        CAPTURE(entry);
+        project.put("pyproject.toml", "[project]\nname = \"demo\"\ndependencies = [\"attrs\", \"" +
+                                          std::string(entry) + "\"]\n");
+        CHECK(project.run(render_needs(project.input())).exit_code != 0);
+        project.put("back_end.py",
+                    "def get_requires_for_build_wheel(settings=None):\n    return [\"wheel\", \"" +
+                        std::string(entry) + "\"]\n");
+        CHECK(project.run(render_asking(project.input())).exit_code != 0);
+    }
+    project.put("back_end.py",
+                "def get_requires_for_build_wheel(settings=None):\n    return [\"wheel>=0.40\"]\n");
+    CHECK(project.run(render_asking(project.input())).exit_code == 0);
+    CHECK(testing::read(project.folder.path() / "requires.txt") == "wheel>=0.40\n");
+}
 
 TEST_CASE("static dependencies in pyproject.toml are used without querying the back end") {
     const Project project;

@@ -77,7 +77,6 @@ python - > "$folder/requires.txt" <<'END'
 import sys
 sys.path[:] = filter(None, sys.path)  # PEP 517: the project's folder is not on sys.path
 import contextlib, importlib, os
-from pip._vendor.packaging.requirements import Requirement
 sys.path[:0] = [os.path.abspath(p) for p in []]
 module, _, path = "setuptools.build_meta".partition(":")
 with contextlib.redirect_stdout(sys.stderr):
@@ -85,9 +84,13 @@ with contextlib.redirect_stdout(sys.stderr):
     for name in filter(None, path.split(".")):
         back_end = getattr(back_end, name)
     asked = getattr(back_end, "get_requires_for_build_wheel", list)()
-    for one in asked:
-        Requirement(one)  # pip would take any other line of the file for an option
 print("\n".join(asked))
+END
+python -I - "$folder/requires.txt" <<'END' # pip would take any other line for an option
+import sys
+from pip._vendor.packaging.requirements import Requirement
+with open(sys.argv[1], encoding="utf-8") as file:
+    [Requirement(line.strip()) for line in file if line.strip()]
 END
 pip_install --requirement "$folder/requires.txt"
 
