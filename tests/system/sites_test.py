@@ -112,7 +112,7 @@ class SitesTest(unittest.TestCase):
             self.program(home / "bin" / f"python{PYTHON_VERSION}", RECORDING_PYTHON)
         # What the sites' own modules export and recipes read.
         first = sorted(tree.glob("*/*.lua"))[0]
-        exports = ["MKLROOT", "NCAR_ROOT_CUDNN", "EBROOTPROTOBUF", "EBROOTABSEIL", "EBROOTCUSPARSELT", "CUDA_HOME", "MPICH_DIR"]
+        exports = ["MKLROOT", "NCAR_ROOT_CUDNN", "EBROOTPROTOBUF", "EBROOTABSEIL", "EBROOTCUSPARSELT", "EBROOTCUDNN", "CUDA_HOME", "MPICH_DIR"]
         first.write_text(first.read_text() + "".join(f'setenv("{name}", "/opt/{name}")\n' for name in exports))
         return tree
 
@@ -196,7 +196,9 @@ class SitesTest(unittest.TestCase):
             self.make_repository(beside, {"autogen.sh": "#!/bin/bash\n", "configure": RECORDING_PROGRAM.replace(
                 "@RECORD@", str(self.record)), "Makefile": "all src.build install:\n\ttrue\n"})
             self.commit(beside, tag)
-        site = self.make_site(name, version, f'[[want]]\npackage = "torch"\nversions = ["{version}"]\n')
+        # The site's first accelerator: Derecho's other one is for older versions.
+        accelerator = re.search(r'\[\[accelerator\]\]\nname = "(\S+)"', (ROOT / "site-configs" / name / "site.toml").read_text())[1]
+        site = self.make_site(name, version, f'[[want]]\npackage = "torch"\nversions = ["{version}"]\naccelerators = ["{accelerator}"]\n')
         Wheel("torch", version + label, tags=(f"{TAG}-{TAG}-linux_x86_64",)).write(self.record / "prebuilt")
         done = self.builder("run", site)
         [attempt] = (self.folder / "work" / "attempts").iterdir()

@@ -103,11 +103,15 @@ TEST_CASE("a final refusal and a job that can never run end the cell with the re
     refused.batch.refusal = base::Error{"scheduler.refused", "no"};
     CHECK(refused.settle().plan.count(CellState::given_up) == 1);
     CHECK(refused.only().failure->error.code == "scheduler.refused");
+    // The advice names the key that decides each size.
+    CHECK(refused.only().failure->error.advice.find(
+              "Its first job requests cores = 1 (scheduler.cores of the") != std::string::npos);
 
     BatchFarm hopeless;
     hopeless.batch.view.end = JobEnd{EndCause::cannot_ever_run, {}, "PENDING PartitionTimeLimit", {}};
     CHECK(hopeless.settle().plan.count(CellState::given_up) == 1);
     CHECK(hopeless.only().failure->error.code == "job.cannot_run");
+    CHECK(hopeless.only().failure->error.advice.find(". Its first job requests ") != std::string::npos);
     CHECK(hopeless.batch.cancelled == std::vector<std::string>{hopeless.only().id});
 }
 
