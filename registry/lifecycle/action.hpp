@@ -35,7 +35,7 @@ enum class Verb {
     collect,  // "gc"
 };
 
-// What a change is about, which says what its address holds.
+// The subject of a change; it determines the members of its URL path.
 enum class Subject { file, project, index, registry };
 
 struct VerbRow {
