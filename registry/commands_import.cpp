@@ -1,4 +1,4 @@
-// Find it, fetch it, hash it, inspect it, store it, add its row: an upload without a form, in this process.
+// Imports a wheel in this process, in the steps of an upload: find, fetch, hash, inspect, store, add the row.
 #include "registry/commands_import.hpp"
 
 #include <CLI/CLI.hpp>
@@ -63,7 +63,7 @@ class Importer {
     }
 
   private:
-    // The bytes, staged, once they hash to what was said.
+    // Stages the bytes and checks their hash.
     base::Result<blobs::StagedBlob> fetch(const WheelChoice& choice, const WheelPlace& place) {
         WHEELYARD_TRY(store_.config.room().check(0));
         std::optional<ImportFolder> folder;

@@ -32,20 +32,21 @@ struct VerbHelp {
     const char* example;  // after "wheelyard-registry WORD "
 };
 constexpr std::array helps{
-    VerbHelp{Verb::yank, "hide a file from installers that do not ask for exactly this version (PEP 592)",
+    VerbHelp{Verb::yank, "hide a file from installers, except for exact pins (PEP 592)",
              "main six-1.16.0-py2.py3-none-any.whl --reason 'broken on ppc64le' -c registry.toml"},
     VerbHelp{Verb::unyank, "undo a yank", "main six-1.16.0-py2.py3-none-any.whl -c registry.toml"},
     VerbHelp{Verb::remove, "delete a file; its name is never used again",
              "main six-1.16.0-py2.py3-none-any.whl --reason 'built from the wrong tag' -c registry.toml"},
-    VerbHelp{Verb::quarantine, "stop showing and serving a file, and keep it",
+    VerbHelp{Verb::quarantine, "stop showing and serving a file, but keep it",
              "main six-1.16.0-py2.py3-none-any.whl --reason 'under suspicion' -c registry.toml"},
-    VerbHelp{Verb::release, "show and serve a quarantined file again, if its bytes are right",
+    VerbHelp{Verb::release, "show and serve a quarantined file again, if its bytes are intact",
              "main six-1.16.0-py2.py3-none-any.whl --reason 'looked through it' -c registry.toml"},
-    VerbHelp{Verb::pin, "protect a file from deletion and from retention rules",
+    VerbHelp{Verb::pin, "protect a file from deletion, also by retention rules",
              "main torch-2.4.0-cp312-cp312-linux_aarch64.whl -c registry.toml"},
-    VerbHelp{Verb::unpin, "allow a file to be deleted again",
+    VerbHelp{Verb::unpin, "end the protection of a pinned file",
              "main torch-2.4.0-cp312-cp312-linux_aarch64.whl -c registry.toml"},
-    VerbHelp{Verb::promote, "show a file in another index too, for example from staging; no byte is copied",
+    VerbHelp{Verb::promote,
+             "show a file in another index, too, for example from staging; no bytes are copied",
              "staging torch-2.4.0-cp312-cp312-linux_aarch64.whl --to main -c registry.toml"},
     VerbHelp{Verb::set_status,
              "set a project's status (PEP 792): active, deprecated, archived (no uploads), quarantined "
@@ -98,7 +99,7 @@ void add_verb(CLI::App& app, const VerbHelp& help, LifecycleArguments& arguments
     add_target(command, arguments.config, arguments.url, arguments.token_file);
 }
 
-// Everything that the words of the command line become.
+// Converts the command line to an action.
 base::Result<Action> read_action(const LifecycleArguments& arguments) {
     Action action = arguments.action;
     if (action.verb == Verb::set_status) {

@@ -19,8 +19,8 @@ namespace wheelyard::registry {
 
 struct LifecycleArguments {
     lifecycle::Action action;
-    std::filesystem::path config;      // of the registry whose data folder is at hand; or:
-    std::string url;                   // of a registry anywhere
+    std::filesystem::path config;      // of a local data folder; or:
+    std::string url;                   // of a remote registry
     std::filesystem::path token_file;  // with url
     std::string status;                // a word
     std::string grace;                 // "7d"

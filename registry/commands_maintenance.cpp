@@ -91,15 +91,15 @@ base::Status print_backup(const MaintenanceArguments& arguments, const lifecycle
                       std::to_string(report.damaged.size()), "run `wheelyard-registry verify`");
 }
 
-// Files of the data folder. An old queue would ask again for what was built since, and hand out leases that
-// were given or are over.
+// Files of the data folder that a backup omits. A restored queue would request wheels that were built since, and
+// grant leases that were granted before or have ended.
 std::vector<std::string> left_out_of(const RegistryConfig& config) {
     std::error_code ignored;
     if (!std::filesystem::exists(config.tasks_file(), ignored)) return {};
     return {config.tasks_file().filename().string()};
 }
 
-void tell_of_tasks(const std::vector<std::string>& left_out) {
+void print_left_out(const std::vector<std::string>& left_out) {
     if (left_out.empty()) return;
     std::printf(
         "left out: the task queue (%s), which is out of date at once; `task list --state queued --json` "
@@ -195,7 +195,7 @@ base::Status run_backup(const MaintenanceArguments& arguments, const base::Clock
                            arguments.link ? lifecycle::BlobTransfer::link : lifecycle::BlobTransfer::copy,
                            clock));
     const std::vector<std::string> left_out = left_out_of(config);
-    if (!arguments.json) tell_of_tasks(left_out);
+    if (!arguments.json) print_left_out(left_out);
     return print_backup(arguments, report, "saved", left_out);
 }
 

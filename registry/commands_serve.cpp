@@ -1,5 +1,5 @@
-// `wheelyard-registry serve`: the parts put together, started in the order in which they depend on each
-// other, stopped in reverse.
+// `wheelyard-registry serve`: creates the parts, starts them in the order of their dependencies, and stops them
+// in reverse order.
 #include <pthread.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@
 namespace wheelyard::registry {
 namespace {
 
-// SIGTERM, SIGINT and SIGHUP are blocked in every thread (so before any thread starts) and waited for in one
+// Blocks SIGTERM, SIGINT and SIGHUP in every thread, and so before any thread starts, and waits for them in one
 // place.
 class StopSignals {
   public:
@@ -38,7 +38,7 @@ class StopSignals {
         ::sigaddset(&signals_, SIGINT);
         ::sigaddset(&signals_, SIGHUP);
         ::pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
-        std::signal(SIGPIPE, SIG_IGN);  // a client that goes away is an error of its connection only
+        std::signal(SIGPIPE, SIG_IGN);  // a disconnected client is an error of its connection only
     }
     int wait() {
         int received = 0;
@@ -46,7 +46,7 @@ class StopSignals {
         }
         return received;
     }
-    // From here on a second signal ends the process at once: safe, as a crash is.
+    // From here on a second signal ends the process at once, which is as safe as a crash.
     void release() { ::pthread_sigmask(SIG_UNBLOCK, &signals_, nullptr); }
 
   private:
@@ -88,8 +88,8 @@ std::string url_of(const http::ListenPoint& point, std::uint16_t port) {
     return url + ":" + std::to_string(port);
 }
 
-// Waits for SIGTERM or SIGINT; SIGHUP reloads the certificate.
-int wait_for_stop(StopSignals& stop, http::Server& server) {
+// Waits for the signal that stops the server; SIGHUP reloads the certificate.
+int serve_until_stopped(StopSignals& stop, http::Server& server) {
     for (;;) {
         const int signal = stop.wait();
         if (signal != SIGHUP) return signal;
@@ -100,7 +100,7 @@ int wait_for_stop(StopSignals& stop, http::Server& server) {
     }
 }
 
-// One upload's members are hashed by this many threads: uploads rarely come several at once.
+// Threads that hash the members of one upload; several uploads at once are rare.
 unsigned inspect_threads() {
     return std::clamp(std::thread::hardware_concurrency(), 1u, 8u);
 }
@@ -111,7 +111,7 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
                        const base::Clock& clock) {
     StopSignals stop;
     WHEELYARD_ASSIGN(const RegistryConfig config, read_config(arguments.config));
-    // The ready file of an earlier run would report this server as ready.
+    // A ready file of an earlier run would be wrong while this run starts.
     if (!arguments.ready_file.empty()) WHEELYARD_TRY(base::remove_file(arguments.ready_file));
     // A full disk must not keep the server from starting: it serves what is there, and an administrator can work.
     config.room().give_back_if_low();
@@ -128,9 +128,8 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
     WHEELYARD_ASSIGN(const catalog::Serial committed, catalog.last_serial());
     Writer writer(std::move(catalog), clock);
     PublishQueue pages(publish);
-    // What was committed before a crash and not yet published comes out now, and the pages of new indexes. A
-    // failure (say, a full disk) is no reason to serve nothing: what is published stays readable, and the
-    // queue tries again.
+    // Publishes commits from before a crash, and the pages of new indexes. After a failure, such as a full disk,
+    // the server starts anyway: published files stay readable, and the queue tries again.
     if (const auto visible = pages.wait_until_visible(committed, config.server.page_wait_ms); !visible)
         io::log_warn("serve.pages_lag", {{"error", visible.error().text()}});
     Uploads uploads({.config = config,
@@ -161,7 +160,7 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
     const std::string url = url_of(config.server.listen.front(), server.port());
     if (!arguments.ready_file.empty()) WHEELYARD_TRY(base::replace_file(arguments.ready_file, url + "\n"));
     io::log_info("serve.ready", {{"url", url}, {"store", config.store.string()}});
-    const int signal = wait_for_stop(stop, server);
+    const int signal = serve_until_stopped(stop, server);
     stop.release();
     io::log_info("serve.draining", {{"signal", signal == SIGTERM ? "SIGTERM" : "SIGINT"}});
     server.drain();

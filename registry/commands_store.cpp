@@ -12,7 +12,7 @@
 namespace wheelyard::registry {
 namespace {
 
-// `document` with {"type": …} in front.
+// Prints `document` with {"type": …} as its first member.
 void print_line(std::string_view type, const io::Json& document) {
     io::Json line = io::Json::object({{"type", type}});
     if (const auto* members = document.as_object()) {

@@ -23,7 +23,7 @@ namespace {
 
 using wire::Task;
 
-// Where tasks are asked for: here or there, with the same answers.
+// The queue of a local data folder or of a remote registry, with the same answers.
 class TaskDesk {
   public:
     virtual ~TaskDesk() = default;
@@ -129,7 +129,7 @@ void print_row(const Task& task, const TaskArguments& arguments) {
     base::print_untrusted(stdout, text + "\n");
 }
 
-// In pieces, each one request: a queue may be longer than one answer.
+// One request for each piece: a queue can be longer than one answer.
 base::Status print_list(TaskDesk& desk, const TaskArguments& arguments) {
     std::string after;
     while (true) {

@@ -20,8 +20,8 @@ struct TaskArguments {
     std::string id;
     std::string state;  // of `list`; empty: all
     std::string reason;
-    std::filesystem::path config;      // of the registry whose data folder is at hand; or:
-    std::string url;                   // of a registry anywhere
+    std::filesystem::path config;      // of a local data folder; or:
+    std::string url;                   // of a remote registry
     std::filesystem::path token_file;  // with url
     bool json = false;
     bool raw = false;  // of `log`: as it is, also on a terminal

@@ -1,5 +1,5 @@
-// `wheelyard-registry token create|list|revoke`: they open the catalog beside a running server, which sees
-// the change on its next request.
+// `wheelyard-registry token create|list|revoke`: open the catalog beside a running server, which applies the
+// change to its next request.
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -88,7 +88,7 @@ io::Json render_token(const catalog::TokenRow& row, base::UnixMicros now) {
          {"state", state_of(row, now)}});
 }
 
-// There before the token is good for anything: one that nobody has would have to be revoked.
+// Written before the token becomes valid: a token whose text is lost would have to be revoked.
 base::Status write_token(const std::filesystem::path& file, const TokenText& token) {
     constexpr mode_t owner_alone = 0600;
     auto fd = base::create_new(file, owner_alone);
@@ -100,7 +100,7 @@ base::Status write_token(const std::filesystem::path& file, const TokenText& tok
     auto written = base::write_all(fd->get(), token.text() + "\n");
     if (written) written = base::fsync_file(fd->get(), file.string());
     if (written) written = base::fsync_directory(file.has_parent_path() ? file.parent_path() : ".");
-    if (!written) static_cast<void>(base::remove_file(file));  // a second try finds no file in its way
+    if (!written) static_cast<void>(base::remove_file(file));  // so that a second try can create it
     return written;
 }
 
@@ -163,7 +163,7 @@ base::Status run_token_list(const std::filesystem::path& config_file, bool json,
 
 base::Status run_token_revoke(const std::filesystem::path& config_file, const std::string& id) {
     WHEELYARD_ASSIGN(const RegistryConfig config, read_config(config_file));
-    // Also accept the complete text: that is what the finder of a leaked token has.
+    // Also accepts the complete text, because that is what leaks.
     const auto whole = parse_token_text(id);
     const std::string public_id = whole ? whole->id : id;
     WHEELYARD_ASSIGN(const bool known, blobs::with_reserve(config.room(), [&]() -> base::Result<bool> {

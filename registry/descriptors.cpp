@@ -1,4 +1,4 @@
-// getrlimit(2) and the sum over everybody's needs.
+// getrlimit(2), and the sum of all needs.
 #include "registry/descriptors.hpp"
 
 #include <sys/resource.h>

@@ -23,8 +23,8 @@ struct OpenedStore {
     [[nodiscard]] base::Status show(const std::vector<catalog::FileName>& files) const;
 };
 
-// Of a registry that is there: opening must not make one. "lifecycle.no_such_index" before anything is
-// opened: a name of `indexes` that is not configured; empty ones are passed over.
+// Opens an existing data folder and creates none. "lifecycle.no_such_index": a name in `indexes` is not configured
+// (checked first; empty names are ignored).
 [[nodiscard]] base::Result<std::unique_ptr<OpenedStore>> open_store(
     const std::filesystem::path& config_file, const OpenPublisher& open_publisher,
     const std::vector<std::string>& indexes = {});

@@ -23,8 +23,8 @@ struct Readiness {
     std::string write_failure = {};  // of the last trial write
 };
 
-// Why uploads do not become installable now; empty if they do. A file whose stored bytes are lost or damaged
-// concerns nobody else's upload.
+// Why uploads do not become installable now; empty if they do. A file whose stored bytes are lost or damaged does
+// not affect other uploads.
 [[nodiscard]] std::string why_not_ready(const Readiness& readiness);
 
 // Every referenced object outlives the function that uses it.

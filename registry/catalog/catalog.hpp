@@ -167,8 +167,8 @@ class Catalog {
   public:
     enum class Mode { read_write, read_only, alone };
     // read_write creates the file and its schema, and migrates older schemas; read_only needs them there.
-    // alone: as read_write, for a file that nobody else opens and that will be renamed: nothing of it lies
-    // beside it.
+    // alone: as read_write, for a file that no other process opens and that will be renamed: SQLite keeps no
+    // files beside it.
     [[nodiscard]] static base::Result<Catalog> open(const std::filesystem::path& file, Mode mode);
     Catalog(Catalog&&) noexcept;
     Catalog& operator=(Catalog&&) noexcept;

@@ -1,4 +1,4 @@
-// Orders are walked once, when the rules are read: every page asks for them.
+// Each order is computed once, when the rules are read, because every page needs it.
 #include "registry/catalog/inheritance.hpp"
 
 #include <algorithm>

@@ -1,9 +1,9 @@
-// Which indexes show which others' projects. Pure values; shown.cpp asks the catalog by them.
+// The rules by which an index shows projects of other indexes. Pure values; shown.cpp applies them to the catalog.
 //
-// An index is looked up depth first: itself, then each parent followed by the parent's own parents. The first one in
-// this order that has the project *or owns its name* supplies all its files; files of two indexes are never merged. So
-// a name that an index owns stays its own even while it has no file there: a wheel of that name in another index is not
-// shown (dependency confusion).
+// The order of an index is: itself, then each index that it inherits from, each followed by those that it
+// inherits from in turn. The first index in this order that has the project *or owns its name* supplies all
+// files; files of two indexes are never merged. An owned name is never inherited, even while the index has no
+// file of it: an upload of that name to another index cannot replace it (dependency confusion).
 #pragma once
 
 #include <map>
@@ -24,20 +24,20 @@ struct IndexRule {
 class Inheritance {
   public:
     Inheritance() = default;
-    // A circle is walked once; configurations with one are refused (registry/index_rules.hpp).
+    // Each index of a cycle is visited once; configurations with a cycle are refused (config/index_rules.hpp).
     explicit Inheritance(std::vector<IndexRule> rules);
 
     [[nodiscard]] const std::map<std::string, IndexRule, std::less<>>& rules() const { return rules_; }
     // `index` first.
     [[nodiscard]] std::vector<std::string> order(const std::string& index) const;
-    // Those that have `index` in their order, itself too; sorted.
+    // The indexes that have `index` in their order, including itself; sorted.
     [[nodiscard]] std::vector<std::string> shown_by(const std::string& index) const;
     [[nodiscard]] bool inherits(std::string_view index) const;
     [[nodiscard]] bool owns(std::string_view index, std::string_view project) const;
 
   private:
     std::map<std::string, IndexRule, std::less<>> rules_;
-    std::map<std::string, std::vector<std::string>, std::less<>> orders_;  // of those in rules_
+    std::map<std::string, std::vector<std::string>, std::less<>> orders_;  // of the indexes in rules_
 };
 
 }  // namespace wheelyard::catalog

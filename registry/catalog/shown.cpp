@@ -1,4 +1,4 @@
-// What an index shows by the rules of inheritance.hpp, and the rules themselves.
+// The projects that an index shows by the rules of inheritance.hpp, and the storage of these rules.
 #include <algorithm>
 #include <utility>
 
@@ -94,7 +94,7 @@ base::Result<std::vector<std::string>> Catalog::shown_projects(const Inheritance
                                                                const std::string& index) const {
     if (!inheritance.inherits(index)) return projects(index);
     std::vector<std::string> shown;
-    std::set<std::string> owned;  // by those before in order
+    std::set<std::string> owned;  // by earlier indexes of the order
     for (const std::string& from : inheritance.order(index)) {
         WHEELYARD_ASSIGN(const auto names, projects(from));
         std::vector<std::string> more;

@@ -238,8 +238,8 @@ void Database::merge_log() const noexcept {
     const int result =
         sqlite3_wal_checkpoint_v2(connection_, "main", SQLITE_CHECKPOINT_PASSIVE, &frames, &merged);
     if (result != SQLITE_OK || frames <= 0 || frames != merged) return;
-    // Emptied, too, unless somebody reads: its frames would be replayed onto an older copy put in the file's
-    // place.
+    // Also truncated, unless a reader uses it: SQLite would replay its frames onto an older copy that replaces
+    // the file.
     sqlite3_busy_timeout(connection_, 0);
     sqlite3_wal_checkpoint_v2(connection_, "main", SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr);
     sqlite3_busy_timeout(connection_, busy_timeout_ms);

@@ -135,7 +135,7 @@ class Transaction {
   public:
     // Takes the write lock at once.
     [[nodiscard]] static base::Result<Transaction> begin_immediate(const Database& database);
-    // For statements that only read: all see one snapshot, and nobody waits for a writer (WAL).
+    // For statements that only read: all see one snapshot, and none waits for a writer (WAL).
     [[nodiscard]] static base::Result<Transaction> begin_read(const Database& database);
     Transaction(Transaction&& other) noexcept : database_(other.database_) { other.database_ = nullptr; }
     Transaction& operator=(Transaction&&) = delete;

@@ -1,4 +1,4 @@
-// Actions and their outcomes as JSON, and the table of all that there are.
+// Actions and their outcomes as JSON, and the table of all actions.
 #include "registry/lifecycle/action.hpp"
 
 #include <algorithm>
@@ -37,7 +37,7 @@ tl::unexpected<base::Error> bad_body(std::string sentence, std::string value = {
                           "see docs/reference/api.md for the members of each change"});
 }
 
-// A member that must have this kind when it is there.
+// Reads an optional member, which must have this type.
 template <typename T>
 base::Status read_member(const Json& document, std::string_view name, const T* (Json::*as)() const, T& into) {
     const Json* member = document.find(name);
@@ -156,7 +156,7 @@ base::Status read_body(std::string_view body, Action& action) {
     }
     if (action.verb == Verb::collect)
         WHEELYARD_TRY(read_member(*document, "grace_ms", &Json::as_int, action.grace_ms));
-    // Where there is no dry run, asking for one must not do the real thing.
+    // A request for a dry run must never make the change.
     WHEELYARD_TRY(read_member(*document, "dry_run", &Json::as_bool, action.dry_run));
     if (action.dry_run && action.verb != Verb::retain && action.verb != Verb::collect)
         return bad_body("This change has no dry run", std::string(row_of(action.verb).word));

@@ -35,7 +35,7 @@ enum class Verb {
     collect,  // "gc"
 };
 
-// The target of a change; it determines the parameters in the URL path.
+// The subject of a change; it determines the members of its URL path.
 enum class Subject { file, project, index, registry };
 
 struct VerbRow {

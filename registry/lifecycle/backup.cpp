@@ -29,14 +29,14 @@ fs::path blob_of(const fs::path& store, const std::string& sha256) {
     return store / "blobs" / "sha256" / sha256.substr(0, 2) / sha256;
 }
 
-// What is missing and what the disk cannot read back is damaged as well. Errors of the target are not:
-// another run may get further.
+// A missing blob and one that the disk cannot read count as damaged. An error of the target does not: another
+// run may succeed.
 base::Error damaged_if_lost(const base::Error& error) {
     if (error.os_error != ENOENT && error.os_error != EIO) return error;
     return base::fail_malformed("backup.damaged", error.sentence, error.value, error.advice).value();
 }
 
-// "backup.damaged" when the bytes are not what their name promises; nothing is left at `to` then.
+// "backup.damaged": the bytes do not match the hash in their name; then nothing is left at `to`.
 base::Status copy_blob(const fs::path& from, const fs::path& to, const std::string& sha256) {
     const auto reader = base::FileReader::open(from);
     if (!reader) return base::fail(damaged_if_lost(reader.error()));
@@ -51,7 +51,7 @@ base::Status copy_blob(const fs::path& from, const fs::path& to, const std::stri
     if (!copied) return written ? base::fail(damaged_if_lost(copied.error())) : written;
     if (base::encode_hex(digest.finish()) != sha256)
         return base::fail_malformed("backup.damaged",
-                                    "A stored file no longer has the bytes that its name promises",
+                                    "The bytes of a stored file do not match the hash in its name",
                                     from.string(), "run `wheelyard-registry verify`");
     return copy.commit();
 }
@@ -83,7 +83,7 @@ class BlobCopy {
         const fs::path source = blob_of(from_, row.sha256);
         const fs::path target = blob_of(to_, row.sha256);
         const auto there = base::file_size(target);
-        if (there && *there == row.size_bytes) return {};  // files appear whole under their hash
+        if (there && *there == row.size_bytes) return {};  // a file gets its name only when it is complete
         WHEELYARD_TRY(base::make_directories(target.parent_path()));
         if (transfer_ == BlobTransfer::link && !there && ::link(source.c_str(), target.c_str()) == 0) {
             linked_in_.insert(target.parent_path());
@@ -104,7 +104,7 @@ class BlobCopy {
     BackupReport report_;
 };
 
-// With what SQLite keeps beside it while it is open.
+// Removes the database and the files that SQLite keeps beside it.
 base::Status remove_database(const fs::path& file) {
     for (const char* suffix : {"", "-wal", "-shm", "-journal"})
         WHEELYARD_TRY(base::remove_file(file.string() + suffix));
@@ -138,8 +138,9 @@ base::Result<BackupReport> back_up(const fs::path& store, const fs::path& to, Bl
     WHEELYARD_TRY(base::make_private_directories(fs::absolute(to) / "blobs"));
     std::error_code unknown;
     if (fs::equivalent(store, to, unknown))
-        return base::fail("backup.same_folder", "A backup cannot lie in the registry's own data folder",
-                          to.string(), "name another folder, best on another disk");
+        return base::fail("backup.same_folder",
+                          "A backup cannot be written to the registry's own data folder", to.string(),
+                          "name another folder, if possible on another disk");
     const fs::path fresh = to / "catalog.sqlite.new";
     WHEELYARD_TRY(remove_database(fresh));  // of a run that was killed
     WHEELYARD_TRY(live.copy_to(fresh));
@@ -158,15 +159,15 @@ base::Result<BackupReport> back_up(const fs::path& store, const fs::path& to, Bl
 }
 
 base::Result<BackupReport> restore(const fs::path& from, const fs::path& store) {
-    // What a lost catalog left beside it belongs to other serials: its log would be replayed onto the
-    // restored one, and its tree would count as ahead of it.
+    // Files beside a lost catalog belong to other serials: SQLite would replay the old log onto the restored
+    // catalog, and the old tree would count as newer than it.
     for (const char* part :
          {"catalog.sqlite", "catalog.sqlite-wal", "catalog.sqlite-shm", "catalog.sqlite-journal", "public"}) {
         std::error_code ignored;
         if (fs::exists(store / part, ignored))
-            return base::fail("backup.store_there", "This folder holds a registry, or what is left of one",
+            return base::fail("backup.store_there", "This folder contains a registry or parts of one",
                               (store / part).string(),
-                              "restore into a folder of its own, and let the configuration name it");
+                              "restore into a new folder, and name that one in the configuration");
     }
     WHEELYARD_TRY(base::make_directories(fs::absolute(store)));
     WHEELYARD_TRY(base::make_private_directories(fs::absolute(store) / "blobs"));
@@ -175,11 +176,11 @@ base::Result<BackupReport> restore(const fs::path& from, const fs::path& store) 
     WHEELYARD_TRY(copy_catalog(catalog_of(from), fresh));
     BackupReport report;
     {
-        // A backup may be of an older program: its copy is migrated, the backup stays as it is.
+        // An older program may have written the backup: the copy is migrated, the backup stays unchanged.
         WHEELYARD_ASSIGN(const auto saved, catalog::Catalog::open(fresh, catalog::Catalog::Mode::alone));
         WHEELYARD_ASSIGN(report, BlobCopy(from, store, BlobTransfer::copy).run(saved));
     }
-    // Last: a store that was restored by half has no catalog, and nothing serves it.
+    // The catalog comes last: a partly restored store has none, so nothing serves it.
     WHEELYARD_TRY(base::rename_durably(fresh, catalog_of(store)));
     return report;
 }

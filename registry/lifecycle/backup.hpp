@@ -2,11 +2,11 @@
 // Blobs of files that are deleted in the meantime stay for gc's grace, so every blob that the copy refers to
 // exists.
 //
-//     TO/catalog.sqlite            put in place last: a folder that has it is a whole backup
+//     TO/catalog.sqlite            renamed into place last: a folder that has it is a complete backup
 //     TO/blobs/sha256/ab/<hash>    copied and hashed on the way, or hard links (--link)
 //     TO/backup.json               {"format":"wheelyard.backup/1","serial":14,"time":…,"blobs":…,"bytes":…}
 //
-// A backup into the folder of an earlier one copies what is new. A restore is the same in the other
+// A backup into the folder of an earlier one copies only new blobs. A restore works the same way in the other
 // direction.
 #pragma once
 
@@ -23,22 +23,21 @@ namespace wheelyard::lifecycle {
 struct BackupReport {
     catalog::Serial serial = 0;
     std::uint64_t blobs = 0;         // that the backup refers to
-    std::uint64_t copied_blobs = 0;  // of them, this time
+    std::uint64_t copied_blobs = 0;  // of them, copied by this run
     std::uint64_t copied_bytes = 0;
-    std::vector<std::string> damaged;  // hashes that were missing or wrong, and so were not copied
+    std::vector<std::string> damaged;  // hashes of blobs that are missing or wrong, and were not copied
 };
 
 enum class BlobTransfer {
     copy,
-    link,  // costs no space and guards against mistakes, not against the disk; copies across file systems
+    link,  // needs no space; protects against mistakes, not against a disk failure; copies across file systems
 };
 
-// `store`: the registry's data folder. With anything in `damaged` the earlier backup's catalog stays in
-// place.
+// `store`: the registry's data folder. If a blob is damaged, the earlier backup's catalog stays in place.
 [[nodiscard]] base::Result<BackupReport> back_up(const std::filesystem::path& store,
                                                  const std::filesystem::path& to, BlobTransfer transfer,
                                                  const base::Clock& clock);
-// "backup.store_there": `store` has a catalog already. What is damaged is left out, and the rest restored.
+// "backup.store_there": `store` has a catalog already. Damaged blobs are left out; the rest is restored.
 [[nodiscard]] base::Result<BackupReport> restore(const std::filesystem::path& from,
                                                  const std::filesystem::path& store);
 

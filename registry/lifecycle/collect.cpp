@@ -62,7 +62,7 @@ class Collection {
         return {};
     }
 
-    // Both lists are in the order of the walk, and `hashes` is a part of the candidates.
+    // `hashes` is a subset of the candidates in the same order.
     base::Status remove(const std::vector<std::string>& hashes) {
         auto wanted = hashes.begin();
         for (const auto& blob : candidates_) {

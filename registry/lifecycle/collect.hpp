@@ -1,7 +1,7 @@
 // gc: removes blobs that no file has referred to for a grace period.
 //
-// A pinned or quarantined file is a file: its blobs stay. Rows first (one transaction a batch, with the event
-// that names the blobs), then the bytes: after a crash in between, the next run removes the orphans.
+// Blobs of pinned and quarantined files stay. Rows are removed first, in one transaction per batch with the event
+// that lists the blobs, and then the bytes: after a crash in between, the next run removes the orphans.
 #pragma once
 
 #include "registry/lifecycle/perform.hpp"

@@ -127,7 +127,7 @@ base::Result<Done> retain(const Place& place, const Action& action, const std::s
                 done.serial = changed.serial;
             }
         }
-        // Nothing left to do may be the repeated half of what was: its pages are waited for all the same.
+        // A repeated request may follow one that was interrupted: its pages are waited for as well.
         if (!action.dry_run && done.serial == 0) {
             WHEELYARD_ASSIGN(done.serial, catalog.last_serial());
         }

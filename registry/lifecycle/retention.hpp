@@ -1,8 +1,8 @@
 // Selects the files that a retention rule deletes: all but the newest versions of each series. Pure, no I/O.
 //
 // A series is a version's epoch and first two release numbers: 2.4.0, 2.4.1rc1 and 2.4.1+cu126 are of series
-// 2.4. Versions that differ only in their local part, builds for other hardware, are kept
-// together. "Newest" is PEP 440's order, so a final release outlives its candidates.
+// 2.4. Versions that differ only in their local part count as one, so that builds for other hardware are kept
+// together. "Newest" is PEP 440's order, so a final release is kept longer than its candidates.
 #pragma once
 
 #include <cstdint>

@@ -27,7 +27,7 @@ class Scrub {
 
     base::Result<VerifyReport> run() {
         WHEELYARD_TRY(read_state());
-        // Fast compared with hashing, and reported first: a damaged catalog makes other findings doubtful.
+        // First, because it is fast and a damaged catalog makes the other findings doubtful.
         WHEELYARD_TRY(check_catalog());
         for (const char first : digits) {
             for (const char second : digits) {
@@ -70,7 +70,7 @@ class Scrub {
             if (has_row) rows.erase(row);
         }
         for (const auto& [sha256, row] : rows) {
-            // Looked at once more: an upload may have come between the folder's list and the rows.
+            // Checked again: an upload may have stored the blob after the folder was listed.
             if (row.referenced && !place_.blobs.contains(sha256)) WHEELYARD_TRY(report_missing(sha256));
         }
         after_ = std::string(two_digits) + std::string(62, 'f');
@@ -97,8 +97,8 @@ class Scrub {
 
     base::Status scrub_blob(const blobs::StoredBlob& blob, std::uint64_t size_in_catalog) {
         auto found = hash_from_disk(place_.blobs.path_of(blob.sha256));
-        if (!found && found.error().os_error == ENOENT) return {};  // collected meanwhile
-        // What the disk cannot read back is damaged as well.
+        if (!found && found.error().os_error == ENOENT) return {};  // collected in the meantime
+        // A blob that the disk cannot read is damaged, too.
         const bool is_readable = found || found.error().os_error != EIO;
         if (!found && is_readable) return base::fail(std::move(found.error()));
         ++report_.blobs;
@@ -116,7 +116,7 @@ class Scrub {
         return {};
     }
 
-    // Past the page cache: bytes in memory say nothing about those on the disk.
+    // Bypasses the page cache: cached bytes say nothing about those on the disk.
     base::Result<std::string> hash_from_disk(const std::filesystem::path& file) {
         WHEELYARD_ASSIGN(const base::Fd fd, base::open_read(file));
         static_cast<void>(::posix_fadvise(fd.get(), 0, 0, POSIX_FADV_DONTNEED));
@@ -164,7 +164,7 @@ class Scrub {
             }
             return {};
         }));
-        // The tree's hard link is removed before the blob is moved away.
+        // Hidden before the blob is moved: the tree's file is a hard link to it.
         if (!fault.files.empty()) WHEELYARD_TRY(hooks_.hide(fault.files));
         WHEELYARD_TRY(place_.blobs.set_aside_damaged(sha256));
         note(std::move(fault));
@@ -179,7 +179,7 @@ class Scrub {
                 fault.files.push_back({file.index, file.filename});
             return {};
         }));
-        if (fault.files.empty()) return {};  // deleted and collected meanwhile
+        if (fault.files.empty()) return {};  // deleted and collected in the meantime
         note(std::move(fault));
         return {};
     }
@@ -193,7 +193,7 @@ class Scrub {
         const auto text = base::read_file(state_file(), max_verify_state_bytes);
         if (!text) return text.error().os_error == ENOENT ? base::Status() : base::fail(text.error());
         const auto document = io::parse_json(*text);
-        // A state that cannot be read costs a run from the beginning, and nothing else.
+        // Without a readable state the run starts from the beginning.
         if (!document || document->string_or("format", "") != format_name) return {};
         const std::string after = document->string_or("after", "");
         if (!base::is_sha256_hex(after)) return {};

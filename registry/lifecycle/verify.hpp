@@ -1,8 +1,8 @@
 // The scrub: every stored blob is read from the disk and hashed, and store and catalog are compared.
 //
-// A blob whose bytes have changed is isolated: the files that refer to it are quarantined (so that pages and
-// published tree drop them), then the blob is moved to `damaged/`. Nothing is deleted. A blob that is missing
-// is reported and nothing else: the published tree may hold its last copy.
+// A blob whose bytes have changed is isolated: the files that refer to it are quarantined, so that pages and
+// published tree drop them, and then the blob is moved to `damaged/`. Nothing is deleted. A missing blob is only
+// reported: the published tree may have its last copy.
 //
 // `verify.json` in the store records progress, so that a stopped run continues where it was:
 //
@@ -26,14 +26,14 @@ struct VerifySettings {
     std::string_view state_file = "verify.json";  // in the store: the progress of runs of one kind
 };
 struct VerifyProgress {
-    std::uint64_t blobs = 0;  // of earlier runs that this one continues too
+    std::uint64_t blobs = 0;  // including those of earlier runs that this run continues
     std::uint64_t bytes = 0;
     double fraction = 0;  // of the hash space
 };
 struct Fault {
     std::string code;                      // "catalog", "damaged", "missing"
     std::string subject;                   // a hash; of "catalog": what SQLite says
-    std::vector<catalog::FileName> files;  // that refer to it; of "damaged": now quarantined
+    std::vector<catalog::FileName> files;  // that refer to it; quarantined if the code is "damaged"
 };
 struct VerifyReport {
     bool resumed = false;
@@ -44,7 +44,7 @@ struct VerifyReport {
 };
 
 struct VerifyHooks {
-    // After these files were quarantined: an error unless no page and no tree shows them any more.
+    // Called after these files were quarantined: an error if a page or the tree still shows them.
     std::function<base::Status(const std::vector<catalog::FileName>&)> hide;
     std::function<void(const VerifyProgress&)> progress = {};
     std::function<void(const Fault&)> found = {};  // each fault, when it is found

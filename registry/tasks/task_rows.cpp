@@ -31,7 +31,7 @@ wire::Task task_of(const catalog::Statement& row) {
     wire::Task task;
     task.id = row.text(0);
     task.wish = {row.text(1), row.text(2), row.text(3), row.text(4), row.text(5)};
-    // The schema allows no other word; were there one, nobody claims it.
+    // The schema allows no other word; a task with one is never claimed.
     task.state = wire::parse_task_state(row.text(6)).value_or(wire::TaskState::failed);
     task.reason = row.text(7);
     task.asked_by = row.text(8);

@@ -98,7 +98,8 @@ class TaskStore {
                                                                  const ClaimTerms& terms, const May& may);
     // Errors of the next three: "task.no_such_claim", "task.lease_over", "task.ended", "task.cancelled".
     [[nodiscard]] base::Result<wire::Lease> renew(std::string_view id, std::string_view claim);
-    // Bytes before the log's end are skipped. Errors: "task.log_gap", `offset` is beyond the end; "task.log_full".
+    // Bytes before the log's end are skipped, because they are stored already. "task.log_gap": `offset` is after
+    // the end; "task.log_full".
     [[nodiscard]] base::Result<wire::Lease> append_log(std::string_view id, std::string_view claim,
                                                        std::int64_t offset, std::string_view bytes);
     // Idempotent for the same outcome.

@@ -16,7 +16,7 @@ base::Status hide(catalog::Catalog& catalog, PublishQueue& pages, std::int64_t p
     WHEELYARD_ASSIGN(const catalog::Serial serial, catalog.last_serial());
     for (const catalog::FileName& file : files) {
         WHEELYARD_ASSIGN(const auto row, catalog.file(file.index, file.filename));
-        if (!row) continue;  // deleted meanwhile
+        if (!row) continue;  // deleted in the meantime
         WHEELYARD_TRY(
             pages.wait_until_visible(serial, patience_ms, {file.index, row->project, file.filename}));
     }

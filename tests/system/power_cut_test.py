@@ -107,17 +107,22 @@ class PowerCutTest(unittest.TestCase):
             self.farm.check_tree()
             if self.farm.staging_leftovers():
                 return f"left: {self.farm.staging_leftovers()}"
+            if fault := self.fault_of_store():  # before the retry, whose bytes would repair it
+                return fault
             status, problem = RawUpload(self.farm, self.token, self.wheel).send()
             if status != 200:
                 return f"the retry: {status} {problem}"
             self.assert_served(self.wheel)
             self.wait_for_catalogue(self.farm, {self.before.name, self.wheel.name})
-            done = self.farm.run("wheelyard-registry", "verify", "--quiet", "--restart", "--config", self.farm.config)
-            return "" if done.returncode == 0 else done.stdout + done.stderr
+            return self.fault_of_store()
         except (AssertionError, ValueError) as fault:  # a page that is no JSON
             return str(fault) or "?"
         finally:
             self.farm.kill()
+
+    def fault_of_store(self) -> str:
+        done = self.farm.run("wheelyard-registry", "verify", "--quiet", "--restart", "--config", self.farm.config)
+        return "" if done.returncode == 0 else done.stdout + done.stderr
 
     def assert_served(self, wheel: Path):
         sha256 = sha256_of(wheel)

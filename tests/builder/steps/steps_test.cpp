@@ -104,7 +104,7 @@ TEST_CASE("the scheduler's view of a job decides how its start is judged") {
 class FullScheduler final : public Scheduler {
   public:
     base::Status submit(const JobRequest&) override {
-        return tl::unexpected(not_now("The queue is full", "sbatch"));
+        return tl::unexpected(no_job_created("The queue is full", "sbatch"));
     }
     std::map<std::string, JobView> poll(const std::map<std::string, AttemptFolder>&) override { return {}; }
     base::Status cancel(const std::string&, const AttemptFolder&) override { return {}; }

@@ -112,16 +112,16 @@ TEST_CASE("a permitted change on a low disk gets the reserve first, a refused on
 
 TEST_CASE("a token administers if any of its actions changes published files") {
     ApiFixture fixture;
-    for (const auto& [action, expected] :
-         {std::pair("upload", false), std::pair("task", false), std::pair("build", false),
-          std::pair("audit", false), std::pair("yank", true), std::pair("gc", true)}) {
+    for (const auto& row : {std::pair("upload", false), std::pair("task", false), std::pair("build", false),
+                            std::pair("audit", false), std::pair("yank", true), std::pair("gc", true)}) {
+        const char* const action = row.first;
         CAPTURE(action);
         const auto admitted =
             fixture.api.admit({.request_id = "r1",
                                .operation = "yankFile",
                                .authorization = "Bearer " + fixture.add_actor("x", {action})});
         REQUIRE(admitted.has_value());
-        CHECK(admitted->may_administer == expected);
+        CHECK(admitted->may_administer == row.second);
     }
 }
 

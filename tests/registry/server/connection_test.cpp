@@ -322,13 +322,14 @@ TEST_CASE("the body of an API request has the time of a head, at whatever speed 
     const std::string yank = "/api/v1/indexes/site/files/six-1.0-py3-none-any.whl/yank";
     // Faster than min_body_bytes_per_s, so that only the time of the whole body ends it.
     const std::string chunk = "64\r\n" + std::string(100, 'x') + "\r\n";
-    for (const auto& [field, piece] : {std::pair("Content-Length: 60000\r\n", std::string(100, 'x')),
-                                       std::pair("Transfer-Encoding: chunked\r\n", chunk)}) {
+    for (const auto& row : {std::pair("Content-Length: 60000\r\n", std::string(100, 'x')),
+                            std::pair("Transfer-Encoding: chunked\r\n", chunk)}) {
+        const char* const field = row.first;
         CAPTURE(field);
         const auto began = std::chrono::steady_clock::now();
         RawClient client = running.connect();
         client.send(api_post(yank, "Authorization: good\r\n" + std::string(field), ""));
-        for (int sent = 0; sent < 50 && client.try_send(piece); ++sent)
+        for (int sent = 0; sent < 50 && client.try_send(row.second); ++sent)
             std::this_thread::sleep_for(std::chrono::milliseconds(20));
         CHECK(client.answer().value().status == 408);
         CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds(30));
