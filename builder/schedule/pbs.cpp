@@ -149,19 +149,19 @@ base::Result<Answer> read_qstat(const base::Finished& finished) {
     const auto unavailable = [](const std::string& why) {
         return base::fail(builder::cannot_query("PBS is not available", why));
     };
-    if (finished.timed_out) return cannot_query("qstat did not answer in time");
+    if (finished.timed_out) return unavailable("qstat did not answer in time");
     Answer answer;
     for (const auto line : base::split_lines(finished.err)) {
         const std::string id = unknown_id(line);
         if (!id.empty()) {
             answer.unknown.insert(id);
         } else if (!base::trim(line).empty() && line.find("Job has finished") == std::string_view::npos) {
-            return cannot_query(std::string(base::cut_utf8(line, max_error_line_bytes)));
+            return unavailable(std::string(base::cut_utf8(line, max_error_line_bytes)));
         }
     }
     const int code = finished.exit_code;
     if (code != 0 && code != qstat_unknown_job && code != qstat_history)
-        return cannot_query("qstat failed with exit status " + std::to_string(code));
+        return unavailable("qstat failed with exit status " + std::to_string(code));
     const auto json = io::parse_json(finished.out);
     if (!json) {
         return not_understood("the output of qstat is not valid JSON: " + json.error().sentence,

@@ -44,7 +44,8 @@ PageOf pages_of(const Action& action) {
 
 wire::Problem problem_of_change(const base::Error& error) {
     if (auto known = problem_of_request(error)) return *std::move(known);
-    wire::Problem problem = problem_of_failure(error, "lifecycle");
+    wire::Problem problem = problem_of_failure(error);
+    problem.code = base::replace_all(problem.code, "upload.", "lifecycle.");
     problem.title = problem.status == 500 ? "The registry could not make this change" : problem.title;
     problem.detail = "Internal error; see the server log for this request ID.";
     problem.advice = problem.status == 503 ? "send the request again in a moment"

@@ -106,7 +106,8 @@ const TaskApi::Row* TaskApi::find_row(std::string_view operation) {
 
 wire::Problem problem_of_task(const base::Error& error) {
     if (auto known = problem_of_request(error)) return *std::move(known);
-    wire::Problem problem = problem_of_failure(error, "task");
+    wire::Problem problem = problem_of_failure(error);
+    problem.code = base::replace_all(problem.code, "upload.", "task.");
     problem.title = problem.status == 500 ? "The registry could not complete the request" : problem.title;
     problem.detail = "Internal error; see the server log for this request ID.";
     return problem;

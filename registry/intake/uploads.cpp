@@ -392,18 +392,18 @@ wire::Answered<const IndexConfig*> check_head(const UploadParts& parts, const ht
 
 }  // namespace
 
-wire::Problem problem_of_failure(const base::Error& error, std::string_view area) {
-    const auto code = [&](std::string_view name) { return std::string(area) + "." + std::string(name); };
+wire::Problem problem_of_failure(const base::Error& error) {
     if (blobs::is_disk_full(error)) {
-        return wire::make_problem(507, code("disk_full"), "Insufficient Storage: the registry's disk is full",
+        return wire::make_problem(507, "upload.disk_full",
+                                  "Insufficient Storage: the registry's disk is full",
                                   "No part of this upload was stored.", {},
                                   "ask the administrator to free disk space, then send it again");
     }
     if (error.kind == base::ErrorKind::unavailable || error.os_error == EMFILE || error.os_error == ENFILE) {
-        return wire::make_problem(503, code("busy"), "The registry is busy: try again",
+        return wire::make_problem(503, "upload.busy", "The registry is busy: try again",
                                   "No part of this upload was published.", {}, "send it again in a moment");
     }
-    return wire::make_problem(500, code("failed"), "The registry could not store the upload",
+    return wire::make_problem(500, "upload.failed", "The registry could not store the upload",
                               "Internal error; see the server log for this request ID.", {},
                               "report the request ID to the administrator");
 }

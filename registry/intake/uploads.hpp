@@ -37,7 +37,7 @@ class Uploads final : public http::UploadService {
 };
 
 // Maps an unexpected failure to a problem: 507 for a full disk, 503 if a retry helps, otherwise 500. The
-// error itself goes to the log only. The problem's code begins with `area`: "upload.disk_full".
-[[nodiscard]] wire::Problem problem_of_failure(const base::Error& error, std::string_view area = "upload");
+// error itself goes to the log only.
+[[nodiscard]] wire::Problem problem_of_failure(const base::Error& error);
 
 }  // namespace wheelyard::registry

@@ -1,6 +1,6 @@
 #!/bin/bash
 # torchtext 0.18.0+computecanada for Python 3.11 on alliance, rendered by wheelyard-builder 0.1.0
-# Attempt w1ng012h6crvmar, number 1 of task torchtext-0.18.0+computecanada-cp311.
+# Attempt w1ng012h6crvmar, number 1 of cell torchtext-0.18.0+computecanada-cp311.
 set -eu -o pipefail
 
 attempt=w1ng012h6crvmar

@@ -1,6 +1,6 @@
 #!/bin/bash
 # horovod 0.28.1+debian12 for Python 3.11 on debian12-slurm, rendered by wheelyard-builder 0.1.0
-# Attempt w1ng012h6crvmar, number 1 of task horovod-0.28.1+debian12-cp311.
+# Attempt w1ng012h6crvmar, number 1 of cell horovod-0.28.1+debian12-cp311.
 set -eu -o pipefail
 
 attempt=w1ng012h6crvmar
@@ -95,6 +95,12 @@ with contextlib.redirect_stdout(sys.stderr):
         back_end = getattr(back_end, name)
     asked = getattr(back_end, "get_requires_for_build_wheel", list)()
 print("\n".join(asked))
+END
+python -I - "$folder/requires.txt" <<'END' # pip would take any other line for an option
+import sys
+from pip._vendor.packaging.requirements import Requirement
+with open(sys.argv[1], encoding="utf-8") as file:
+    [Requirement(line.strip()) for line in file if line.strip()]
 END
 pip_install --requirement "$folder/requires.txt"
 

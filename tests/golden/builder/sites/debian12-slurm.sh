@@ -1,6 +1,6 @@
 #!/bin/bash
 # torch 1.13.1+debian12 for Python 3.11 on debian12-slurm, rendered by wheelyard-builder 0.1.0
-# Attempt w1ng012h6crvmar, number 1 of task torch-1.13.1+debian12-cp311.
+# Attempt w1ng012h6crvmar, number 1 of cell torch-1.13.1+debian12-cp311.
 set -eu -o pipefail
 
 attempt=w1ng012h6crvmar

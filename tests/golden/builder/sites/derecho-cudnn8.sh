@@ -1,6 +1,6 @@
 #!/bin/bash
 # torch 2.3.1+cu122.cudnn8.a100 for Python 3.12 on derecho, rendered by wheelyard-builder 0.1.0
-# Attempt w1ng012h6crvmar, number 1 of task torch-2.3.1+cu122.cudnn8.a100-cp312.
+# Attempt w1ng012h6crvmar, number 1 of cell torch-2.3.1+cu122.cudnn8.a100-cp312.
 set -eu -o pipefail
 
 attempt=w1ng012h6crvmar
@@ -137,7 +137,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK=1
 
 begin requirements
 cd "$build"/tree/torch
-pip_install 'cmake>=3.18' 'mkl-include==2024.*' 'mkl-static==2024.*' ninja setuptools wheel --requirement requirements.txt
+pip_install 'cmake>=3.18,<4' 'mkl-include==2024.*' 'mkl-static==2024.*' ninja setuptools wheel --requirement requirements.txt
 
 begin patch
 for patch in "$folder"/patches/*; do
@@ -190,7 +190,7 @@ END
 begin smoke
 "$python" -m venv "$folder/smoke"
 export PATH="$folder/smoke/bin:$PATH"
-pip_install "$folder"/wheel/*.whl
+pip_install "$folder"/wheel/*.whl filelock fsspec jinja2 networkx numpy sympy typing-extensions
 mkdir "$folder/empty"
 cd "$folder/empty"
 python -c 'import torch'

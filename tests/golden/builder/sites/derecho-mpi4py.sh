@@ -1,6 +1,6 @@
 #!/bin/bash
 # mpi4py 4.0.1+cu122.a100 for Python 3.12 on derecho, rendered by wheelyard-builder 0.1.0
-# Attempt w1ng012h6crvmar, number 1 of task mpi4py-4.0.1+cu122.a100-cp312.
+# Attempt w1ng012h6crvmar, number 1 of cell mpi4py-4.0.1+cu122.a100-cp312.
 set -eu -o pipefail
 
 attempt=w1ng012h6crvmar
@@ -133,6 +133,12 @@ with contextlib.redirect_stdout(sys.stderr):
         back_end = getattr(back_end, name)
     asked = getattr(back_end, "get_requires_for_build_wheel", list)()
 print("\n".join(asked))
+END
+python -I - "$folder/requires.txt" <<'END' # pip would take any other line for an option
+import sys
+from pip._vendor.packaging.requirements import Requirement
+with open(sys.argv[1], encoding="utf-8") as file:
+    [Requirement(line.strip()) for line in file if line.strip()]
 END
 pip_install --requirement "$folder/requires.txt"
 

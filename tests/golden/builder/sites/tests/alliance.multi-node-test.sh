@@ -14,7 +14,7 @@
 #SBATCH --gres=gpu:4
 #!/bin/bash
 # multi-node-test of torch 2.4.0+computecanada for Python 3.11 on alliance, rendered by wheelyard-builder 0.1.0
-# Attempt w1ng012h6crvmar, number 1 of task torch-2.4.0+computecanada-cp311.
+# Attempt w1ng012h6crvmar, number 1 of cell torch-2.4.0+computecanada-cp311.
 set -eu -o pipefail
 
 attempt=w1ng012h6crvmar

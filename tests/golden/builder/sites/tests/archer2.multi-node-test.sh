@@ -15,7 +15,7 @@
 #SBATCH --qos=standard
 #!/bin/bash
 # multi-node-test of torch 1.13.1+archer2 for Python 3.9 on archer2, rendered by wheelyard-builder 0.1.0
-# Attempt w1ng012h6crvmar, number 1 of task torch-1.13.1+archer2-cp39.
+# Attempt w1ng012h6crvmar, number 1 of cell torch-1.13.1+archer2-cp39.
 set -eu -o pipefail
 
 attempt=w1ng012h6crvmar
@@ -101,7 +101,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK=1
 
 # Install exactly the wheel that the index offers, with its requirements.
 begin install
-pip_install torch==1.13.1+archer2 filelock fsspec jinja2 networkx numpy sympy typing-extensions
+pip_install torch==1.13.1+archer2 'numpy<2' typing-extensions
 mkdir "$folder/empty"
 cd "$folder/empty"
 

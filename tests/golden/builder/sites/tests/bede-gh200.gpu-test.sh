@@ -14,7 +14,7 @@
 #SBATCH --gres=gpu:1
 #!/bin/bash
 # gpu-test of torch 2.4.0+cu123.gh200 for Python 3.12 on bede-gh200, rendered by wheelyard-builder 0.1.0
-# Attempt w1ng012h6crvmar, number 1 of task torch-2.4.0+cu123.gh200-cp312.
+# Attempt w1ng012h6crvmar, number 1 of cell torch-2.4.0+cu123.gh200-cp312.
 set -eu -o pipefail
 
 attempt=w1ng012h6crvmar

@@ -9,7 +9,7 @@
 #PBS -A UXYZ0001
 #!/bin/bash
 # multi-node-test of torch 2.4.0+cu122.a100 for Python 3.12 on derecho, rendered by wheelyard-builder 0.1.0
-# Attempt w1ng012h6crvmar, number 1 of task torch-2.4.0+cu122.a100-cp312.
+# Attempt w1ng012h6crvmar, number 1 of cell torch-2.4.0+cu122.a100-cp312.
 set -eu -o pipefail
 
 attempt=w1ng012h6crvmar

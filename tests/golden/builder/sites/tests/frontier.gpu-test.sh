@@ -14,7 +14,7 @@
 #SBATCH --gres=gpu:1
 #!/bin/bash
 # gpu-test of torch 2.2.2+rocm5.7 for Python 3.10 on frontier, rendered by wheelyard-builder 0.1.0
-# Attempt w1ng012h6crvmar, number 1 of task torch-2.2.2+rocm5.7-cp310.
+# Attempt w1ng012h6crvmar, number 1 of cell torch-2.2.2+rocm5.7-cp310.
 set -eu -o pipefail
 
 attempt=w1ng012h6crvmar
