@@ -141,4 +141,11 @@ mkdir "$folder/empty"
 cd "$folder/empty"
 python -c 'import horovod.torch'
 horovodrun --check-build
+mpiexec --oversubscribe -n 2 python -c '
+import horovod.torch as hvd, torch
+hvd.init()
+t = hvd.allreduce(torch.full((3,), float(hvd.rank() + 1)), op=hvd.Sum)
+assert hvd.size() == 2 and t.tolist() == [3.0, 3.0, 3.0], t
+print("rank", hvd.rank(), "allreduce by Horovod:", t.tolist())
+'
 begin done
