@@ -78,7 +78,7 @@ struct ExitRecord {
     std::vector<PhaseRecord> phases;
     base::UnixMicros ended = 0;
 };
-// Why the batch system asked the job to end: "time_limit", "terminated"; empty: it did not.
+// Why the job was asked to end: "time_limit", "terminated" (nobody said why); empty: it was not.
 [[nodiscard]] std::string read_cut(const AttemptFolder& folder);
 
 [[nodiscard]] base::Result<ExitRecord> parse_exit_record(std::string_view text, std::string_view attempt);

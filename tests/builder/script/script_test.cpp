@@ -274,7 +274,15 @@ TEST_CASE("a phase that fails is named with its exit code") {
 
 TEST_CASE("a script that is asked to stop records it") {
     const Ready ready("kill -TERM $$; true");
-    CHECK(ready.run().exit_code == 143);
+    SUBCASE("by somebody who says nothing") {
+        CHECK(ready.run().exit_code == 143);
+        CHECK(read_cut(ready.folder) == "terminated");
+    }
+    SUBCASE("by the agent, which has recorded why") {
+        testing::write(ready.folder.cut(), "time_limit\n");
+        CHECK(ready.run().exit_code == 143);
+        CHECK(read_cut(ready.folder) == "time_limit");
+    }
     CHECK(ready.record().exit_code == 143);
     CHECK(ready.record().phase == "smoke");
 }
