@@ -159,6 +159,20 @@ TEST_CASE("a site without a registry and wants is valid") {
     CHECK(!site->registry.has_value());
 }
 
+TEST_CASE("a version to use instead may not be known to be bad itself") {
+    const std::string bad = good +
+                            "[[known_bad]]\npackage = \"torch\"\nversions = \"==1.10.*\"\nreason = "
+                            "\"c10\"\ninstead = \"1.9.1\"\n";
+    CHECK(complaint(bad) == "");
+    const std::string both =
+        bad + "[[known_bad]]\npackage = \"torch\"\nversions = \"<2.3\"\nreason = \"no H100\"\n";
+    CHECK(complaint(both).find("`instead = \"1.9.1\"` of torch is known to be bad, too: no H100") !=
+          std::string::npos);
+    const std::string other =
+        bad + "[[known_bad]]\npackage = \"vision\"\nversions = \"<2.3\"\nreason = \"old\"\n";
+    CHECK(complaint(other) == "");
+}
+
 TEST_CASE("docs/reference/site.md describes exactly the keys that the reader accepts") {
     const std::string page = testing::read_repository_file("docs/reference/site.md");
     const auto blocks = testing::toml_blocks(page);
