@@ -90,6 +90,7 @@ void Advance::diagnose(const Attempt& attempt, Failure& failure) const {
         return;
     const Finding* finding = note_finding(*seen, failure);
     if (finding == nullptr) return;
+    if (is_explained) failure.first_error = finding->text;
     const DoctorRule& rule = *finding->rule;
     if (failure.end != EndCause::failed) return;
     const auto ended = [&](EndCause cause) {
