@@ -47,7 +47,9 @@ void diagnose_job(const Attempt& attempt, const AttemptFolder& folder, Failure& 
     if (is_explained && (seen->likeliest() == nullptr || seen->likeliest()->rule->weight != Weight::machine))
         return;
     const Finding* finding = note_finding(*seen, failure);
-    if (finding == nullptr || failure.end != EndCause::failed) return;
+    if (finding == nullptr) return;
+    if (is_explained) failure.first_error = finding->text;
+    if (failure.end != EndCause::failed) return;
     const DoctorRule& rule = *finding->rule;
     if (const auto end = end_of(rule.automatic)) {
         failure.end = end;

@@ -441,6 +441,10 @@ TEST_CASE("of a job that ended from outside, the log explains nothing but the ma
         {EndCause::preempted, harmless, ""},
         {EndCause::node_failure, harmless, ""},
         {EndCause::node_failure, machine, "write error: No space left on device"},
+        {EndCause::time_limit,
+         "fatal: not a git repository (or any of the parent directories): .git\n"
+         "@@wheelyard stop requested: time_limit\n",
+         "@@wheelyard stop requested: time_limit"},
         {EndCause::unexplained, harmless,
          "fatal: not a git repository (or any of the parent directories): .git"},
     };
