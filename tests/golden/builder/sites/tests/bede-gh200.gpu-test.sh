@@ -52,9 +52,14 @@ finish() {
     sync "$folder"
 }
 trap finish EXIT
-trap 'exit 143' TERM
-trap 'exit 130' INT
-trap 'exit 129' HUP
+# Who asks the job to end records why in `cut`; a machine that shuts down does not.
+stop() {
+    test -e "$folder/cut" || echo terminated > "$folder/cut"
+    exit "$1"
+}
+trap 'stop 143' TERM
+trap 'stop 130' INT
+trap 'stop 129' HUP
 
 # pip uses the agent's configuration, which may contain a password: only pip_install reads it, no build does.
 # Versions that go together (docs/reference/version-pairs.md).
