@@ -50,7 +50,7 @@ wire::Outcome outcome_of(const Attempt& attempt, const Ports& ports) {
     outcome.began = attempt.created;
     outcome.ended = ports.clock.now();
     outcome.phases = durations_of(attempt.job);
-    outcome.request = attempt.job;
+    outcome.request = static_cast<const wire::JobSize&>(attempt.job);
     outcome.provenance = read_provenance(ports.folder_of(attempt), build_environment(attempt, ports));
     outcome.governed = attempt.job.governed;
     outcome.exit_code = attempt.job.exit_code;
@@ -61,8 +61,8 @@ wire::Outcome outcome_of(const Attempt& attempt, const Ports& ports) {
     if (const auto& failure = attempt.failure)
         outcome.diagnosis = {failure->phase, failure->error, failure->first_error, failure->cause,
                              failure->line};
-    outcome.source = attempt.source;
-    outcome.wheel = attempt.wheel;
+    outcome.source = static_cast<const wire::SourceFile&>(attempt.source);
+    outcome.wheel = static_cast<const wire::WheelFile&>(attempt.wheel);
     outcome.verdicts = attempt.wheel.verdicts;
     return outcome;
 }

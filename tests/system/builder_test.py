@@ -171,7 +171,7 @@ class BuilderTest(FarmCase):
         lock.unlink()
         text, _ = asked.communicate(timeout=60)
         self.assertEqual(asked.returncode, 1, text)
-        self.assertIn("No attempt of this task has ended", text)
+        self.assertIn("No attempt of this cell has ended", text)
 
     def test_what_no_index_has_is_told(self):
         site = Site(self.fresh_farm(), self.sources, self.token, {"nobody-has-this": "1.0"})
