@@ -7,4 +7,4 @@ add_test(NAME docs-layers COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_SOURCE_DIR}/s
 add_test(NAME docs-figures COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_SOURCE_DIR}/scripts/generate-figures --check)
 add_test(NAME docs-figures-detects COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/docs/figures_test.py)
 set_tests_properties(layers layers-detects docs-links docs-links-detects docs-layers docs-figures docs-figures-detects PROPERTIES
-    LABELS tree TIMEOUT 60)
+    LABELS checks TIMEOUT 60)
