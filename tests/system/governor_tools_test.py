@@ -255,6 +255,25 @@ class Ccache(ToolsCase):
             os.killpg(build.pid, signal.SIGTERM)
             build.communicate(timeout=CAP_S)
 
+    def test_a_waiting_miss_compiles_although_the_governors_folder_was_removed(self):
+        self.environment["TMPDIR"] = str(self.folder)
+        (self.folder / "s0.c").write_text("5 40000 0")
+        build = self.start(["sh", "-c", f"{GOVERNOR} launch -- {self.hog} -c s0.c & until [ -e go ]; do sleep 0.02; done; "
+                            "ccache g++ -c a.cpp -o a.o; echo $? > ended; wait"], "--cores", "1")
+        try:
+            hogs = self.wait_until(lambda: self.hogs_of(build.pid, "s0.c"), "the long compile")
+            (self.folder / "go").touch()
+            link = self.wait_until(lambda: list(self.folder.glob("wheelyard-governor-*/wheelyard-governor-cache-miss")), "the link")[0]
+            self.wait_until(lambda: self.asking(build.pid, "ccache"), "the miss to ask the broker")
+            shutil.rmtree(link.parent)
+            os.kill(hogs[0], signal.SIGTERM)
+            self.wait_until(lambda: (self.folder / "ended").exists() and (self.folder / "ended").read_text(), "the miss")
+            self.assertEqual((self.folder / "ended").read_text(), "0\n")
+            self.assertTrue((self.folder / "a.o").exists())
+        finally:
+            os.killpg(build.pid, signal.SIGTERM)
+            build.communicate(timeout=CAP_S)
+
     def test_ccache_and_its_statistics_are_the_same_with_and_without_a_governor(self):
         plain = ["ccache", "g++", "-c", "a.cpp", "-o", "a.o"]
         self.run_in(None, plain, check=True)

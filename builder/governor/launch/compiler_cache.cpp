@@ -146,8 +146,10 @@ void CompilerCache::prepare_lookup() {
 }
 
 void CompilerCache::prepare_compile() {
-    set_prefixes(prefix_.empty() ? link_ : link_ + " " + prefix_, prefix_of_cpp_);
     ::unsetenv(asking_variable);
+    // A cleaner of temporary folders may have removed the link while this compile waited.
+    if (::access(link_.c_str(), X_OK) != 0) return set_prefixes(prefix_, prefix_of_cpp_);
+    set_prefixes(prefix_.empty() ? link_ : link_ + " " + prefix_, prefix_of_cpp_);
     ::setenv(noted_variable, std::to_string(noted_.get()).c_str(), 1);
     if (::ftruncate(noted_.get(), 0) != 0) errno = 0;  // cannot fail for a memory file
 }

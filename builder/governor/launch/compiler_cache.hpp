@@ -27,7 +27,7 @@ class CompilerCache {
                                                            const std::string& socket_path);
     // The next ccache process ends at a miss.
     void prepare_lookup();
-    // The next ccache process compiles at a miss.
+    // The next ccache process compiles at a miss. Without the link the compile is not measured.
     void prepare_compile();
     // The program that the user has ccache run before the compiler, such as distcc; "" for none.
     [[nodiscard]] std::string prefix_program() const { return first_word(prefix_); }

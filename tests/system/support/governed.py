@@ -300,6 +300,16 @@ class GovernedCase(unittest.TestCase):
                     found.append(hog)
         return found
 
+    def asking(self, pid: int, shim: str) -> list[int]:
+        """The launchers below `pid` that were called by this shim and are connected to the broker."""
+        found = []
+        for launcher in self.children(pid, shim):
+            with contextlib.suppress(OSError):
+                if os.readlink(f"/proc/{launcher}/exe") == os.path.realpath(GOVERNOR) and any(
+                        os.readlink(fd).startswith("socket:") for fd in Path(f"/proc/{launcher}/fd").iterdir()):
+                    found.append(launcher)
+        return found
+
     @staticmethod
     def is_gone(pid: int) -> bool:
         """Whether the process has ended, reaped or not."""
