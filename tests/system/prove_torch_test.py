@@ -52,6 +52,12 @@ class ProveTorchTest(unittest.TestCase):
         self.assertEqual([line.split("\t")[3] for line in (self.folder / "evidence" / "ninja_log").read_text().splitlines()[1:]],
                          [name for _, name in edges])
 
+    def test_two_do_not_work_in_one_folder(self):
+        with prove_torch.lock_folder(self.folder):
+            with self.assertRaisesRegex(SystemExit, "another prove-torch works in"):
+                prove_torch.lock_folder(self.folder)
+        prove_torch.lock_folder(self.folder).close()
+
     def test_the_written_site_is_valid_and_differs_only_in_its_places(self):
         self.proof.prepare()
         original = (ROOT / "site-configs" / "debian12-slurm" / "site.toml").read_text().splitlines()
