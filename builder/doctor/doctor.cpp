@@ -91,8 +91,9 @@ void Doctor::note_rule(std::size_t rule, std::string_view line) {
     ++seen_.findings[finding_of_[rule] - 1].count;
 }
 
-void Doctor::note_first_error(std::string_view line) {
-    if (seen_.first_error) return;
+void Doctor::note_first_error(std::string_view line, bool is_hint) {
+    if (seen_.first_error && (is_hint || !first_is_hint_)) return;
+    first_is_hint_ = is_hint;
     FirstError first{seen_.lines, shorten_line(line), source_line_of(line), {}, {}};
     if (first.source.file.empty()) first.source = traceback_;
     const std::uint64_t there = std::min<std::uint64_t>(kept_, context_lines);
@@ -111,18 +112,21 @@ void Doctor::match(std::string_view line) {
     const bool harmless = is_harmless(lower);
     const auto& rules = doctor_rules();
     std::size_t noted = rules.size();  // the rule of the previous word; patterns of a rule are adjacent
+    bool is_error = false, is_hint = false;
     for (const auto index : found_) {
         const Word& word = all_words().words[index];
         if (word.rule == rules.size()) {
-            if (!harmless) note_first_error(line);
+            is_error = !harmless;
             continue;
         }
         const bool counts = rules[word.rule].in_warnings ? !is_only_a_check(lower) : !harmless;
         if (!counts || word.rule == noted || !matches_pattern(word.pattern, lower)) continue;
         noted = word.rule;
         note_rule(word.rule, line);
-        if (!harmless) note_first_error(line);
+        is_error = is_error || !harmless;
+        is_hint = rules[word.rule].weight == Weight::hint;
     }
+    if (is_error) note_first_error(line, is_hint);
 }
 
 void Doctor::keep(std::string_view line) {
@@ -130,7 +134,7 @@ void Doctor::keep(std::string_view line) {
         auto& after = seen_.first_error->after;
         if (seen_.first_error->line < seen_.lines && after.size() < context_lines)
             after.push_back(shorten_line(line));
-        return;
+        if (!first_is_hint_) return;
     }
     constexpr std::size_t copied = max_error_line_bytes * 2;  // finish() shortens it further
     last_[kept_++ % context_lines].assign(line.substr(0, copied));

@@ -90,8 +90,9 @@ std::string render_doctor_rules_markdown() {
         "--markdown`; do not edit. -->\n\n"
         "`wheelyard-builder doctor LOG` applies these rules to a log, and so does the agent to a failed\n"
         "attempt. If several rules match, the highest weight wins (*machine*, then *cause*, then "
-        "*symptom*),\n"
-        "then the earliest line. The column *agent* says what the agent does without a person, within the\n"
+        "*symptom*,\n"
+        "then *hint*), then the earliest line. The column *agent* says what the agent does without a person, "
+        "within the\n"
         "site's limits and `max_attempts`:\n\n";
     for (const auto& row : automatics)
         text += "- *" + std::string(row.text) + "*: " + std::string(row.sentence) + "\n";
@@ -106,7 +107,7 @@ std::string render_doctor_rules_markdown() {
             text += "\n## " + std::string(group) +
                     "\n\n| code | weight | cause | what to do | agent |\n|---|---|---|---|---|\n";
         }
-        static constexpr std::array<std::string_view, 3> weights = {"symptom", "cause", "machine"};
+        static constexpr std::array<std::string_view, 4> weights = {"hint", "symptom", "cause", "machine"};
         text += "| `" + std::string(rule.code) + "` | " +
                 std::string(weights[static_cast<std::size_t>(rule.weight)]) + " | " +
                 base::replace_all(rule.cause, "|", "\\|") + " | " +

@@ -12,6 +12,7 @@ namespace wheelyard::builder {
 // How close a line is to the cause. Of several matches, the one with the highest weight wins, then the
 // earliest line.
 enum class Weight {
+    hint,     // most builds go on after such a line: another error is the first one
     symptom,  // something failed; such a line has many possible causes
     cause,    // something is wrong with the source, the recipe or the site
     machine,  // memory, disk space, time: other failures may be consequences of it

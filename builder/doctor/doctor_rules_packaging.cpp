@@ -32,7 +32,7 @@ const std::vector<DoctorRule>& packaging_rules() {
          "the recipe."},
         {"source.no_git",
          {"fatal: not a git repository"},
-         symptom,
+         hint,
          no,
          "The build runs git, but the source is an archive and not a clone.",
          "Most builds continue without it; otherwise set the version in the recipe."},

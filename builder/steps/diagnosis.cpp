@@ -57,7 +57,7 @@ void diagnose_job(const Attempt& attempt, const AttemptFolder& folder, Failure& 
         failure.try_again = true;
         return;
     }
-    if (rule.weight == Weight::symptom) return;
+    if (rule.weight <= Weight::symptom) return;
     if (rule.automatic == Automatic::no) failure.try_again = false;
     if (rule.automatic == Automatic::clean_tree) failure.try_again = !attempt.job.builds_in.empty();
     failure.error.value = failure.error.sentence;
@@ -73,7 +73,7 @@ void diagnose_login_step(Failure& failure) {
     const Finding* finding = note_finding(*seen, failure);
     if (finding == nullptr) return;
     const DoctorRule& rule = *finding->rule;
-    if (rule.weight == Weight::symptom || rule.automatic != Automatic::no) return;
+    if (rule.weight <= Weight::symptom || rule.automatic != Automatic::no) return;
     failure.try_again = false;
     failure.error.sentence += ": " + cause_of(rule);
     failure.error.advice = std::string(rule.remedy) + " Then: wheelyard-builder retry";

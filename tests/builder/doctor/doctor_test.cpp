@@ -139,6 +139,12 @@ TEST_CASE("the first error is the cause, not a consequence") {
         {"\x1b[01m\x1b[Ka.c:1:1:\x1b[m\x1b[K \x1b[01;31m\x1b[Kerror: \x1b[m\x1b[Kno\n", "a.c:1:1: error: no"},
         {" 10%\r 20%\r a.c:1:1: error: drawn over\r\n", "a.c:1:1: error: drawn over"},
         {"all fine\nBuild finished: 0 errors\n", ""},
+        {"fatal: not a git repository (or any of the parent directories): .git\n[24/133] Building CXX object "
+         "a.o\n"
+         "FAILED: [code=255] a.o\nninja: build stopped: subcommand failed.\n",
+         "FAILED: [code=255] a.o"},
+        {"fatal: not a git repository (or any of the parent directories): .git\nthe end\n",
+         "fatal: not a git repository (or any of the parent directories): .git"},
     };
     for (const auto& row : rows) {
         CAPTURE(row.log);

@@ -88,6 +88,7 @@ export FC=ftn
 export MPICC=cc
 
 # From the recipe.
+export CFLAGS=-g0
 export MPI4PY_LOCAL_VERSION=archer2
 
 begin venv

@@ -6,7 +6,7 @@
 #SBATCH --nodes=1
 #SBATCH --ntasks=1
 #SBATCH --cpus-per-task=2
-#SBATCH --mem=6000M
+#SBATCH --mem=2400M
 #SBATCH --time=30
 #SBATCH --signal=B:USR1@180
 #SBATCH --partition=batch

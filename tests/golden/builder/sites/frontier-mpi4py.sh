@@ -99,6 +99,7 @@ export TMPDIR=/tmp
 export OFI_RCCL_PREFIX=/ccs/proj/abc123/wheelyard/aws-ofi-rccl/rocm-5.7.1
 
 # From the recipe.
+export CFLAGS=-g0
 export MPI4PY_LOCAL_VERSION=frontier
 
 begin venv
