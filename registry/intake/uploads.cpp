@@ -56,6 +56,9 @@ class FormUpload final : public http::UploadRequest, private MultipartHandler {
           started_(parts.clock.now()),
           parser_(boundary, *this) {}
 
+    // A grant has the name of the token that claimed its task.
+    std::string owner() const override { return token_.name; }
+
     wire::Answered<void> feed(std::string_view body_bytes) override {
         auto fed = parser_.feed(body_bytes);
         if (!fed) log_refused(fed.error());

@@ -123,11 +123,12 @@ class RegistryFixture {
                                .inspect_threads = 2}};
     std::string token = add_token({"main"}, {"*"});
 
-    std::string add_token(const std::vector<std::string>& indexes, const std::vector<std::string>& projects) {
+    std::string add_token(const std::vector<std::string>& indexes, const std::vector<std::string>& projects,
+                          const std::string& name = "tester") {
         const registry::TokenText text = registry::make_token_text();
         REQUIRE(cli.add_token({.id = text.id,
                                .secret_sha256 = registry::hash_token_secret(text.secret),
-                               .name = "tester",
+                               .name = name,
                                .indexes = indexes,
                                .projects = projects,
                                .actions = {"upload"},

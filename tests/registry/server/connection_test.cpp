@@ -47,7 +47,8 @@ struct EchoingApi final : ApiService {
     Answered<Admission> admit(const ApiRequest& head) override {
         if (head.authorization.empty())
             return tl::unexpected(wire::Problem{401, "auth.missing", "Credentials needed", "None.", {}, {}});
-        return Admission{.may_administer = head.authorization != "tasks"};
+        return Admission{.may_administer = !head.authorization.starts_with("tasks"),
+                         .owner = head.authorization};
     }
     Answered<ApiReply> answer(const ApiRequest& request) override {
         std::string text(request.operation);
@@ -135,6 +136,28 @@ TEST_CASE("a rejected client takes no API slot, a permitted one gets 503 when al
     CHECK(running.ask(api_post(yank, good, "")).status == 503);
     clients.front()->send("{}");
     CHECK(clients.front()->answer().value().status == 202);
+}
+
+TEST_CASE("one token that may not administer gets half of the API slots") {
+    EchoingApi api;
+    const Running running({}, &api);
+    const auto request = [](const std::string& token) {
+        return api_post("/api/v1/indexes/site/files/six-1.0-py3-none-any.whl/yank",
+                        "Authorization: " + token + "\r\nExpect: 100-continue\r\nContent-Length: 2\r\n", "");
+    };
+    std::vector<std::unique_ptr<RawClient>> clients;
+    const auto ask = [&](const std::string& token) {
+        clients.push_back(std::make_unique<RawClient>(running.connect()));
+        return clients.back()->ask(request(token)).status;
+    };
+    for (std::size_t i = 0; i < max_api_requests_of_a_token; ++i)
+        REQUIRE(ask("tasks") == 100);
+    CHECK(ask("tasks") == 503);
+    CHECK(ask("tasks of another") == 100);
+    CHECK(ask("administrator") == 100);
+    clients.front()->send("{}");
+    CHECK(clients.front()->answer().value().status == 202);
+    CHECK(ask("tasks") == 100);
 }
 
 TEST_CASE("requests of the API that wait for a page keep no thread from others") {
@@ -340,14 +363,17 @@ TEST_CASE("tokens that may not administer leave slots of the API to those that m
     EchoingApi api;
     const Running running({}, &api);
     const std::string yank = "/api/v1/indexes/site/files/six-1.0-py3-none-any.whl/yank";
-    const std::string of_tasks = "Authorization: tasks\r\nExpect: 100-continue\r\nContent-Length: 2\r\n";
+    const auto of_tasks = [](std::size_t token) {  // no token can take them alone
+        return "Authorization: tasks " + std::to_string(token) +
+               "\r\nExpect: 100-continue\r\nContent-Length: 2\r\n";
+    };
     std::vector<std::unique_ptr<RawClient>> clients;
     for (std::size_t i = 0; i < max_api_requests - api_slots_of_administrators; ++i) {
         clients.push_back(std::make_unique<RawClient>(running.connect()));
-        clients.back()->send(api_post(yank, of_tasks, ""));
+        clients.back()->send(api_post(yank, of_tasks(i % 2), ""));
         REQUIRE(clients.back()->answer().value().status == 100);
     }
-    CHECK(running.ask(api_post(yank, of_tasks, "")).status == 503);
+    CHECK(running.ask(api_post(yank, of_tasks(2), "")).status == 503);
     CHECK(running.ask(api_post(yank, "Authorization: good\r\nContent-Length: 2\r\n", "{}")).status == 202);
 }
 
