@@ -114,8 +114,10 @@ class RegistryFixture {
             if (pages_fail) return base::fail("os.ENOSPC", "write failed");
             return reader->last_serial();
         }};
+    blobs::DiskRoom room{config.store, 0};  // no limit
     registry::Uploads uploads{{.config = config,
                                .blobs = store,
+                               .room = room,
                                .tokens = *tokens,
                                .writer = writer,
                                .pages = pages,
