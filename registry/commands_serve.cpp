@@ -132,8 +132,10 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
     // the server starts anyway: published files stay readable, and the queue tries again.
     if (const auto visible = pages.wait_until_visible(committed, config.server.page_wait_ms); !visible)
         io::log_warn("serve.pages_lag", {{"error", visible.error().text()}});
+    const blobs::DiskRoom room = config.room();
     Uploads uploads({.config = config,
                      .blobs = blobs,
+                     .room = room,
                      .tokens = *tokens,
                      .writer = writer,
                      .pages = pages,
@@ -148,8 +150,8 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
              .clock = clock,
              .tasks = tasks.get()});
     WHEELYARD_ASSIGN(const auto resumable,
-                     Resumable::open(config.store / "resumable", config.room(), uploads, *tokens, clock));
-    const Upkeep upkeep(config, writer);
+                     Resumable::open(config.store / "resumable", room, uploads, *tokens, clock));
+    const Upkeep upkeep(config, writer, *tasks);
     const Scrub scrub(config, blobs, pages, {});
     WHEELYARD_ASSIGN(http::Server server,
                      http::Server::start(server_settings({config, pages, writer, *tasks, upkeep, scrub}),

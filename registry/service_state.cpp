@@ -39,7 +39,7 @@ std::string why_not_ready(const Readiness& readiness) {
     if (readiness.free_bytes < readiness.min_free_bytes)
         return "the store's disk is full: " + std::to_string(readiness.free_bytes / base::mib) +
                " MiB are left";
-    if (!readiness.write_failure.empty()) return "the catalog cannot be written: " + readiness.write_failure;
+    if (!readiness.write_failure.empty()) return readiness.write_failure;
     const std::string serials =
         "serial " + std::to_string(lag.visible) + " of " + std::to_string(lag.wanted) + " is published";
     if (!lag.last_failure.empty()) return "publishing fails: " + serials + "; " + lag.last_failure;
@@ -77,7 +77,7 @@ http::ServiceState look_at_service(const ServiceParts& parts) {
         {"store_min_free_bytes", "Free space at which uploads end", number(parts.config.min_free_bytes)},
         {"store_reserve", "1 while the reserve for administrators is allocated",
          upkeep.has_reserve ? 1.0 : 0.0},
-        {"store_writable", "1 while the last trial write succeeded",
+        {"store_writable", "1 while the last trial writes succeeded",
          upkeep.write_failure.empty() ? 1.0 : 0.0},
         {"scrub_rounds", "Complete rounds of the scrub since the start", number(scrub.rounds)},
         {"scrub_blobs", "Blobs that these rounds read", number(scrub.blobs)},

@@ -20,7 +20,7 @@ struct Readiness {
     std::uint64_t free_bytes = 0;
     std::uint64_t min_free_bytes = 0;
     std::int64_t patience_ms = 0;    // a lag below this is normal
-    std::string write_failure = {};  // of the last trial write
+    std::string write_failure = {};  // of the last trial writes, as /readyz says it
 };
 
 // Why uploads do not become installable now; empty if they do. A file whose stored bytes are lost or damaged does

@@ -52,12 +52,17 @@ constexpr std::array languages = {"C", "CXX", "CUDA", "HIP", "Fortran"};
 constexpr std::array forwarded = {SIGTERM, SIGHUP, SIGINT};
 volatile sig_atomic_t build_pid = 0;
 volatile sig_atomic_t control_fd = -1;
+volatile sig_atomic_t is_stopped = 0;
+std::string socket_path;  // changes only while the handler cannot run
 
 extern "C" void forward(int number, siginfo_t* info, void*) {
     // The terminal sends its interrupt to the whole process group, which includes CMD; kill(1) only to us.
     if (build_pid <= 0 || info->si_code > 0) return;
     const int before = errno;
-    // The build tool may end without its children; the broker ends the launchers that wait.
+    // From here on no compile starts (was_stopped). The build tool may end without its children; the broker ends
+    // the launchers that wait.
+    ::unlink(socket_path.c_str());
+    is_stopped = 1;
     if (control_fd >= 0 && ::write(static_cast<int>(control_fd), "s", 1) < 0) errno = 0;
     ::kill(static_cast<pid_t>(build_pid), number);
     errno = before;
@@ -188,9 +193,28 @@ pid_t start_broker(const BrokerPlan& plan, base::Fd& listening, int control_read
 // A file of ours beyond `ulimit -f` is an error of write(2), not our end. The build gets the signal as we got it.
 const bool file_size_was_ignored = is_ignored(SIGXFSZ);
 
-pid_t start_build(const std::vector<std::string>& command) {
+// Handles `forwarded` from the moment when there is a build to forward them to.
+pid_t start_build(const std::vector<std::string>& command, const std::string& socket, int control) {
+    sigset_t blocked, before;
+    ::sigemptyset(&blocked);
+    for (const int number : forwarded)
+        ::sigaddset(&blocked, number);
+    ::sigprocmask(SIG_BLOCK, &blocked, &before);
     const pid_t pid = ::fork();
-    if (pid != 0) return pid;
+    if (pid != 0) {
+        socket_path = socket;
+        control_fd = control;
+        build_pid = pid;
+        struct sigaction action {};
+        action.sa_sigaction = forward;
+        action.sa_flags = SA_SIGINFO;
+        for (const int number : forwarded) {
+            if (!is_ignored(number)) ::sigaction(number, &action, nullptr);
+        }
+        ::sigprocmask(SIG_SETMASK, &before, nullptr);
+        return pid;
+    }
+    ::sigprocmask(SIG_SETMASK, &before, nullptr);
     if (!file_size_was_ignored) ::signal(SIGXFSZ, SIG_DFL);
     become(command);
 }
@@ -221,7 +245,7 @@ int run_to_wait_status(const std::vector<std::string>& arguments) {
     if (!plan) return complain(plan.error());
     plan->pbs_bytes = ask_pbs(base::current_environment());
 
-    const auto folder = make_folder();
+    auto folder = make_folder();
     if (!folder) {
         // A build needs no governor, and a site's mistake must not stop it.
         complain(folder.error());
@@ -252,15 +276,7 @@ int run_to_wait_status(const std::vector<std::string>& arguments) {
     set_environment(socket, std::filesystem::current_path().native(), window, cores,
                     !options->has("--no-shims"));
 
-    struct sigaction action {};
-    action.sa_sigaction = forward;
-    action.sa_flags = SA_SIGINFO;
-    const pid_t build = start_build(options->command);
-    control_fd = control[1];
-    build_pid = build;
-    for (const int number : forwarded) {
-        if (!is_ignored(number)) ::sigaction(number, &action, nullptr);
-    }
+    const pid_t build = start_build(options->command, socket, control[1]);
     const int status = build < 0 ? 71 << 8 : wait_for(build);
     control_fd = -1;
     ::close(control[1]);
@@ -272,6 +288,7 @@ int run_to_wait_status(const std::vector<std::string>& arguments) {
                          WTERMSIG(ended));
         }
     }
+    if (is_stopped != 0) folder->keep();  // a build tool that goes on finds no socket there
     return status;
 }
 

@@ -5,6 +5,7 @@
 #include "builder/schedule/job_script.hpp"
 #include "lib/base/file.hpp"
 #include "lib/base/text.hpp"
+#include "lib/base/untrusted_file.hpp"
 
 namespace wheelyard::builder {
 namespace {
@@ -16,7 +17,7 @@ constexpr int finished_job = 35;
 
 // The id of the attempt's latest job; "" if none was recorded.
 std::string known_id(const AttemptFolder& folder) {
-    const auto text = base::read_file(folder.job_id(), max_record_bytes);
+    const auto text = base::read_untrusted_file(folder.job_id(), max_record_bytes);
     return text ? std::string(base::trim(*text)) : "";
 }
 

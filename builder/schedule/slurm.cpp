@@ -143,6 +143,7 @@ base::Result<std::vector<Job>> parse_squeue(std::string_view text) {
         }
         job.used.seconds = parse_elapsed_s(parts[5]);
         job.node = parts[6];
+        if (parts.size() > columns) job.restarts = base::parse_decimal(parts[7]).value_or(0);
         jobs.push_back(std::move(job));
     }
     return jobs;
@@ -169,12 +170,18 @@ base::Result<std::vector<Job>> parse_sacct(std::string_view text) {
         note_exit_pair(job, parts[4]);
         job.used = {parse_elapsed_s(parts[5]), parse_elapsed_s(parts[6]), memory_kib};
         job.node = parts[8];
+        const auto earlier =
+            std::find_if(jobs.begin(), jobs.end(), [&job](const Job& one) { return one.id == job.id; });
+        if (earlier != jobs.end()) {
+            job.restarts = earlier->restarts + 1;
+            jobs.erase(earlier);
+        }
         jobs.push_back(std::move(job));
     }
     return jobs;
 }
 
-JobView view_of(const Job& job) {
+JobView view_of(const Job& job, bool is_claimed) {
     const std::string reason = job.reason.empty() || job.reason == "None" ? "" : " " + job.reason;
     const std::string where = job.node.empty() || job.node == "None assigned" ? "" : " on " + job.node;
     const std::string detail = "Slurm job " + job.id + where + ", " + job.state + reason;
@@ -190,8 +197,12 @@ JobView view_of(const Job& job) {
         view.end = std::move(end);
         return view;
     }
+    const bool was_requeued = is_claimed && job.restarts > 0;
+    if (was_requeued && row->view == JobState::queued)
+        view.end = JobEnd{EndCause::requeued, {}, detail, job.used};
     if (row->view != JobState::vanished) return view;
     if (row->cause == EndCause::failed) end.cause = cause_of_failure(job);
+    if (was_requeued && job.state == "COMPLETED") end.cause = EndCause::requeued;
     view.end = std::move(end);
     return view;
 }

@@ -3,10 +3,11 @@
 // Sources: squeue(1), sacct(1), sbatch(1) of Slurm 22.05 ("JOB STATE CODES", "JOB REASON CODES"), and the
 // output of a real 22.05.8 (the lines are in tests/builder/schedule/slurm_test.cpp).
 //
-//     squeue -O "JobID:|,Name:|,State:|,Reason:|,exit_code:|,TimeUsed:|,NodeList:|"
-//     14|w1ng012h6crvmar|PREEMPTED|None|15|0:01|node7|
+//     squeue -O "JobID:|,Name:|,State:|,Reason:|,exit_code:|,TimeUsed:|,NodeList:|,RestartCnt:|"
+//     14|w1ng012h6crvmar|PREEMPTED|None|15|0:01|node7|0|
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,20 +27,24 @@ struct Job {
     std::optional<int> exit_code;  // 128 + signal; nullopt: none, or an internal code of Slurm's
     std::string node;
     JobUsage used;
-    bool by_signal = false;  // a signal ended the job (a script can also exit with 137)
+    bool by_signal = false;      // a signal ended the job (a script can also exit with 137)
+    std::uint64_t restarts = 0;  // how often it was queued again after a start
 };
 
 inline constexpr std::string_view squeue_format =
-    "JobID:|,Name:|,State:|,Reason:|,exit_code:|,TimeUsed:|,NodeList:|";
+    "JobID:|,Name:|,State:|,Reason:|,exit_code:|,TimeUsed:|,NodeList:|,RestartCnt:|";
 inline constexpr std::string_view sacct_format =
     "JobIDRaw,JobName,State,Reason,ExitCode,ElapsedRaw,TotalCPU,MaxRSS,NodeList";
 
 // Errors: "scheduler.answer" (a line that cannot be parsed, so nothing is known).
 [[nodiscard]] base::Result<std::vector<Job>> parse_squeue(std::string_view text);
-// A job's memory is the largest MaxRSS of its steps.
+// A job's memory is the largest MaxRSS of its steps. With --duplicates each run of a job has a row; the job is its last
+// run, and the others are its restarts (sacct of 22.05 has no field for them).
 [[nodiscard]] base::Result<std::vector<Job>> parse_sacct(std::string_view text);
 
-[[nodiscard]] JobView view_of(const Job& job);
+// `is_claimed`: a job of the attempt has begun to build. Only the first run of an attempt builds, so a job that was
+// queued again after that can do nothing: its view has the end "requeued".
+[[nodiscard]] JobView view_of(const Job& job, bool is_claimed = false);
 
 // Why sbatch failed, from its standard error:
 //     "scheduler.not_now"   certainly no job was created, and a retry may succeed

@@ -20,8 +20,8 @@ std::string own_user() {
     return std::to_string(::geteuid());
 }
 
-void note_job(Views& views, const slurm::Job& job) {
-    JobView view = slurm::view_of(job);
+void note_job(Views& views, const slurm::Job& job, bool is_claimed) {
+    JobView view = slurm::view_of(job, is_claimed);
     const auto [at, added] = views.try_emplace(job.name, view);
     if (!added && is_better_view(view, at->second)) at->second = std::move(view);
 }
@@ -48,10 +48,11 @@ base::Status SlurmScheduler::submit(const JobRequest& job) {
                               number + "\n");  // for people; Slurm's programs use the name
 }
 
-base::Result<Views> SlurmScheduler::ask_accounting(const std::vector<std::string>& names) const {
+base::Result<Views> SlurmScheduler::ask_accounting(
+    const std::vector<std::string>& names, const std::map<std::string, AttemptFolder>& attempts) const {
     const auto finished = run_(
-        {{"sacct", "--noheader", "--parsable2", "--user=" + own_user(), "--name=" + base::join(names, ","),
-          "--starttime=now-" + std::to_string(accounting_days) + "days",
+        {{"sacct", "--noheader", "--parsable2", "--duplicates", "--user=" + own_user(),
+          "--name=" + base::join(names, ","), "--starttime=now-" + std::to_string(accounting_days) + "days",
           "--format=" + std::string(slurm::sacct_format)},
          batch_environment(agent_)});
     if (!finished) return tl::unexpected(finished.error());
@@ -60,8 +61,10 @@ base::Result<Views> SlurmScheduler::ask_accounting(const std::vector<std::string
         return base::fail(cannot_query("sacct is not available", first_words(*finished)));
     WHEELYARD_ASSIGN(const auto jobs, slurm::parse_sacct(finished->out));
     Views views;
-    for (const auto& job : jobs)
-        note_job(views, job);
+    for (const auto& job : jobs) {
+        const auto attempt = attempts.find(job.name);
+        note_job(views, job, attempt != attempts.end() && attempt->second.is_claimed());
+    }
     return views;
 }
 
@@ -85,7 +88,8 @@ Views SlurmScheduler::poll(const std::map<std::string, AttemptFolder>& attempts)
     if (!jobs) return all_unknown(jobs.error().text());
     Views views;
     for (const auto& job : *jobs) {
-        if (attempts.contains(job.name)) note_job(views, job);
+        if (const auto attempt = attempts.find(job.name); attempt != attempts.end())
+            note_job(views, job, attempt->second.is_claimed());
     }
 
     std::vector<std::string> forgotten;
@@ -93,7 +97,7 @@ Views SlurmScheduler::poll(const std::map<std::string, AttemptFolder>& attempts)
         if (!views.contains(name)) forgotten.push_back(name);
     }
     if (!forgotten.empty()) {
-        const auto accounted = ask_accounting(forgotten);
+        const auto accounted = ask_accounting(forgotten, attempts);
         for (const auto& name : forgotten) {
             if (!accounted) {
                 views[name] = {JobState::unknown, "Slurm is not available: " + accounted.error().text(), {}};

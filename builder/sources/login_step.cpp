@@ -15,7 +15,9 @@
 #include "lib/base/file.hpp"
 #include "lib/base/process.hpp"
 #include "lib/base/reaped_process.hpp"
+#include "lib/base/remove_tree.hpp"
 #include "lib/base/text.hpp"
+#include "lib/base/untrusted_file.hpp"
 
 namespace wheelyard::builder {
 namespace {
@@ -39,6 +41,7 @@ wait "$work"
 code=$?
 kill -KILL -- "-$work" 2> /dev/null # its remaining processes
 test "$SECONDS" -lt {{max_s}} || test "$code" -eq 0 || code={{time_is_over}}
+rm -rf {{name}}.end.tmp {{name}}.end # whatever the script made of them
 echo "$code" > {{name}}.end.tmp
 kill "$!"
 mv {{name}}.end.tmp {{name}}.end
@@ -89,7 +92,7 @@ tl::unexpected<base::Error> fail_step(base::Error error) {
 base::Status start(const LoginStep& step, const StepFiles& files) {
     WHEELYARD_TRY(base::make_directories(step.folder));
     std::uint64_t starts = 0;
-    if (const auto text = base::read_file(files.starts(), max_record_bytes))
+    if (const auto text = base::read_untrusted_file(files.starts(), max_record_bytes))
         starts = base::parse_decimal(base::trim(*text)).value_or(0);
     if (starts >= max_login_starts) {
         WHEELYARD_TRY(base::remove_file(files.starts()));
@@ -119,6 +122,15 @@ base::Status start(const LoginStep& step, const StepFiles& files) {
     return {};
 }
 
+// The exit status as text. What else the step's script put there is a failure of the step.
+base::Result<std::string> read_end(const StepFiles& files) {
+    auto code = base::read_untrusted_file(files.end(), max_record_bytes);
+    std::error_code error;
+    const bool is_regular = fs::is_regular_file(fs::symlink_status(files.end(), error));
+    if (!code && !error && !is_regular) return std::string("no exit status");
+    return code;
+}
+
 }  // namespace
 
 base::Status advance_login_step(const LoginStep& step, base::Clock& clock) {
@@ -137,12 +149,12 @@ base::Status advance_login_step(const LoginStep& step, base::Clock& clock) {
     if (!fs::exists(files.end(), error))
         return base::fail_as(base::ErrorKind::in_progress, base::Recovery::retry,
                              {"source.fetching", "on the login node: " + step.what, files.log().string()});
-    WHEELYARD_ASSIGN(const auto code, base::read_file(files.end(), max_record_bytes));
+    WHEELYARD_ASSIGN(const auto code, read_end(files));
     // Removed here, not by the step: a late step could remove its successor's file.
     WHEELYARD_TRY(base::remove_file(files.alive()));
     if (base::trim(code) == "0") return {};
-    WHEELYARD_TRY(base::remove_file(files.starts()));
-    WHEELYARD_TRY(base::remove_file(files.end()));
+    WHEELYARD_TRY(base::remove_tree(files.starts()));
+    WHEELYARD_TRY(base::remove_tree(files.end()));
     if (base::trim(code) == time_is_over) {
         return fail_step({"source.step_time",
                           "A step on the login node exceeded its limit of " +

@@ -25,13 +25,11 @@ constexpr int status_ok = 200;
 constexpr int status_not_modified = 304;
 constexpr int status_forbidden = 403;
 constexpr int status_not_found = 404;
-constexpr int status_too_many = 429;
-constexpr int min_server_error = 500;
 
 }  // namespace
 
 tl::unexpected<base::Error> FollowedSource::unexpected_status(const std::string& path, int status) const {
-    const bool is_server_wide = status >= min_server_error || status == status_too_many;
+    const bool is_server_wide = io::is_temporary_status(status);
     return base::fail_as(is_server_wide ? base::ErrorKind::unavailable : base::ErrorKind::refused,
                          base::Recovery::retry,
                          {is_server_wide ? "http.status" : "follow.status",

@@ -19,6 +19,8 @@ class TempDir {
     TempDir& operator=(const TempDir&) = delete;
     ~TempDir();
     [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+    // The folder stays when the owner ends.
+    void keep() { path_.clear(); }
 
   private:
     explicit TempDir(std::filesystem::path path) : path_(std::move(path)) {}

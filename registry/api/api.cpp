@@ -61,7 +61,7 @@ wire::Answered<http::Admission> Api::admit(const http::ApiRequest& head) {
         std::any_of(verbs.begin(), verbs.end(), [&token](const lifecycle::VerbRow& row) {
             return std::find(token->actions.begin(), token->actions.end(), row.scope) != token->actions.end();
         });
-    return http::Admission{.may_administer = may_administer};
+    return http::Admission{.may_administer = may_administer, .owner = token->name};
 }
 
 wire::Answered<http::ApiReply> Api::answer(const http::ApiRequest& request) {

@@ -4,7 +4,8 @@
 //
 // Uploads end while min_free_bytes are left. Another program can fill the rest of the disk, and then no change
 // can be committed, not even the yank of a bad file. An administrator's work therefore gives the reserve back
-// first when it finds less than min_free_bytes; `serve` allocates it again when there is room for it twice.
+// first when it finds less than min_free_bytes; `serve` allocates it again when there is room for it twice: every few
+// seconds, and before it takes an upload.
 #pragma once
 
 #include <cerrno>

@@ -265,11 +265,7 @@ base::Result<std::vector<Usage>> Catalog::usage(std::string_view index) const {
 }
 
 base::Status Catalog::try_write() const {
-    // Setting the version writes a page even if it is the same.
-    WHEELYARD_ASSIGN(Transaction transaction, Transaction::begin_immediate(state_->database));
-    WHEELYARD_ASSIGN(const std::int64_t version, state_->database.integer("PRAGMA user_version"));
-    WHEELYARD_TRY(state_->database.run_script("PRAGMA user_version = " + std::to_string(version)));
-    return transaction.commit();
+    return catalog::try_write(state_->database);
 }
 
 base::Status Catalog::add_token(const TokenRow& row) {

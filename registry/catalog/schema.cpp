@@ -149,4 +149,12 @@ base::Status check_schema_version(const Database& database) {
                       "start wheelyard-registry once: it migrates the catalog");
 }
 
+base::Status try_write(Database& database) {
+    WHEELYARD_ASSIGN(Transaction transaction, Transaction::begin_immediate(database));
+    WHEELYARD_ASSIGN(const std::int64_t version, database.integer("PRAGMA user_version"));
+    // Writes a page even if the version is the same.
+    WHEELYARD_TRY(database.run_script("PRAGMA user_version = " + std::to_string(version)));
+    return transaction.commit();
+}
+
 }  // namespace wheelyard::catalog

@@ -18,5 +18,7 @@ namespace wheelyard::catalog {
 [[nodiscard]] base::Status migrate(const Database& database, std::span<const char* const> steps);
 // For readers: "catalog.too_old" or "catalog.too_new" unless it is exactly the newest version.
 [[nodiscard]] base::Status check_schema_version(const Database& database);
+// Commits a transaction that sets the version again, which changes no content: fails where a real change would.
+[[nodiscard]] base::Status try_write(Database& database);
 
 }  // namespace wheelyard::catalog

@@ -81,6 +81,9 @@ void read_server(io::TomlTable table, http::ServerSettings& server, const std::f
         static_cast<unsigned>(table.integer_or("upload_threads", server.upload_threads, 1, 256));
     server.max_uploads = static_cast<std::size_t>(
         table.integer_or("max_uploads", static_cast<std::int64_t>(server.max_uploads), 1, 4096));
+    server.max_token_uploads = static_cast<std::size_t>(table.integer_or(
+        "max_token_uploads", static_cast<std::int64_t>(std::max<std::size_t>(1, server.max_uploads / 2)), 1,
+        4096));
     server.max_connections = static_cast<std::size_t>(
         table.integer_or("max_connections", static_cast<std::int64_t>(server.max_connections), 1, 1'000'000));
     server.header_timeout_ms = seconds_as_ms(table, "header_timeout_s", server.header_timeout_ms);

@@ -22,6 +22,7 @@ listen = "127.0.0.1:8080"
 # io_threads = 2            # threads that serve pages and files
 # upload_threads = 4        # threads that write, hash and check uploads
 # max_uploads = 16         # concurrent uploads, 2 MiB of memory each; beyond this the server answers 503
+# max_token_uploads = 8     # of them, of one token; default: half of max_uploads
 # max_connections = 10000
 # header_timeout_s = 30     # time for a complete request header
 # idle_timeout_s = 75       # time between two requests of one connection

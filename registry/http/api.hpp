@@ -54,6 +54,7 @@ struct ApiReply {
 // What the credentials of a request permit.
 struct Admission {
     bool may_administer = false;  // changes published files: slots are kept back for such requests
+    std::string owner = {};       // whose request it is: others' requests of one owner are limited
 };
 
 class ApiService {

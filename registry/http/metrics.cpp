@@ -44,6 +44,10 @@ class MetricsText {
              sum([](const RequestMetrics& m) -> auto& { return m.received_bytes_; }));
         begin("uploads_cut_total", "Uploads whose client disconnected before the end", "counter");
         line("uploads_cut_total", "", sum([](const RequestMetrics& m) -> auto& { return m.cut_uploads_; }));
+        begin("uploads_token_busy_total", "Uploads refused because their token had too many in progress",
+              "counter");
+        line("uploads_token_busy_total", "",
+             sum([](const RequestMetrics& m) -> auto& { return m.token_busy_uploads_; }));
         std::string_view last;
         for (const Gauge& gauge : gauges) {
             if (gauge.name != last) begin(gauge.name, gauge.help, "gauge");

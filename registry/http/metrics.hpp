@@ -29,6 +29,7 @@ class RequestMetrics {
     void count(const Answered& answered);
     void count_received(std::uint64_t bytes) { add(received_bytes_, bytes); }
     void count_cut_upload() { add(cut_uploads_, 1); }
+    void count_token_busy_upload() { add(token_busy_uploads_, 1); }
 
   private:
     friend class MetricsText;
@@ -46,6 +47,7 @@ class RequestMetrics {
     std::array<OfRoute, route_kinds> routes_{};
     Counter received_bytes_ = 0;
     Counter cut_uploads_ = 0;
+    Counter token_busy_uploads_ = 0;
 };
 
 // A current value.

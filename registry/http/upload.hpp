@@ -45,6 +45,8 @@ struct UploadDone {
 class UploadRequest {
   public:
     virtual ~UploadRequest() = default;  // discards what was not committed
+    // Whose upload it is: uploads of one owner are limited.
+    [[nodiscard]] virtual std::string owner() const = 0;
     [[nodiscard]] virtual Answered<void> feed(std::string_view body_bytes) = 0;
     // Call after the last byte: validates, stores and commits. May take seconds for a multi-GB wheel.
     [[nodiscard]] virtual Answered<UploadDone> finish() = 0;

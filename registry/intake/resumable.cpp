@@ -68,10 +68,11 @@ void remove_both(const fs::path& stem) {
 // reports them.
 class Part final : public http::UploadRequest {
   public:
-    Part(const blobs::DiskRoom& room, http::UploadService& uploads, http::UploadHead head, fs::path stem,
-         base::Fd body, std::uint64_t length)
+    Part(const blobs::DiskRoom& room, http::UploadService& uploads, std::string owner, http::UploadHead head,
+         fs::path stem, base::Fd body, std::uint64_t length)
         : room_(room),
           uploads_(uploads),
+          owner_(std::move(owner)),
           head_(std::move(head)),
           stem_(std::move(stem)),
           body_(std::move(body)),
@@ -80,6 +81,8 @@ class Part final : public http::UploadRequest {
     ~Part() override {
         if (body_ && !whole_) (void)base::fsync_file(body_.get(), stem_.native());
     }
+
+    std::string owner() const override { return owner_; }
 
     Answered<void> feed(std::string_view bytes) override {
         if (size_of(body_.get()) + bytes.size() > length_)
@@ -137,6 +140,7 @@ class Part final : public http::UploadRequest {
 
     const blobs::DiskRoom& room_;
     http::UploadService& uploads_;
+    const std::string owner_;
     const http::UploadHead head_;
     const fs::path stem_;
     base::Fd body_;
@@ -149,6 +153,7 @@ class Part final : public http::UploadRequest {
 struct Resumable::Note {
     std::string content_type;
     std::uint64_t length = 0;
+    std::string owner;
 };
 
 base::Result<std::unique_ptr<Resumable>> Resumable::open(const fs::path& folder, blobs::DiskRoom room,
@@ -184,7 +189,7 @@ Resumable::Owned Resumable::drop_expired() const {
         if (is_old && is_idle)
             remove_both(stem);
         else
-            ++left[token_of_note(stem)];
+            ++left[owner_of_note(stem)];
     }
     return left;
 }
@@ -196,7 +201,7 @@ Answered<http::ResumableState> Resumable::create(const http::UploadHead& head) {
     if (!token) return tl::unexpected(std::move(token.error()));
     const std::lock_guard lock(creating_);
     const Owned owned = drop_expired();
-    const auto of_token = owned.find(token->id);
+    const auto of_token = owned.find(token->name);
     if (of_token != owned.end() && of_token->second >= max_resumable_uploads_of_a_token)
         return refuse(429, "upload.too_many", "This token has too many unfinished resumable uploads",
                       std::to_string(max_resumable_uploads_of_a_token),
@@ -212,6 +217,7 @@ Answered<http::ResumableState> Resumable::create(const http::UploadHead& head) {
         io::Json::object({{"format", note_format},
                           {"index", head.index},
                           {"token", token->id},
+                          {"owner", token->name},
                           {"content_type", head.content_type},
                           {"length", static_cast<std::int64_t>(head.content_length.value_or(0))}});
     // Write the note last: it registers the upload and syncs the folder for both files.
@@ -224,14 +230,14 @@ Answered<http::ResumableState> Resumable::create(const http::UploadHead& head) {
     return http::ResumableState{id, 0, head.content_length.value_or(0)};
 }
 
-// Empty for a body without a readable note: it has no owner.
-std::string Resumable::token_of_note(const fs::path& stem) {
+// The token's name, which grants of one token share. Empty for a body without a readable note: it has no owner.
+std::string Resumable::owner_of_note(const fs::path& stem) {
     fs::path file = stem;
     file += ".note";
     const auto text = base::read_file(file, max_resumable_note_bytes);
     if (!text) return {};
     const auto note = io::parse_json(*text);
-    return note ? note->string_or("token", "") : std::string();
+    return note ? note->string_or("owner", "") : std::string();
 }
 
 // Only the token that created an upload may continue it.
@@ -246,7 +252,8 @@ Answered<Resumable::Note> Resumable::read_note(const http::UploadHead& head, con
     const auto note = io::parse_json(*text);
     if (!note || note->string_or("token", "") != token->id || note->string_or("index", "") != head.index)
         return unknown(id);
-    return Note{note->string_or("content_type", ""), static_cast<std::uint64_t>(note->int_or("length", 0))};
+    return Note{note->string_or("content_type", ""), static_cast<std::uint64_t>(note->int_or("length", 0)),
+                token->name};
 }
 
 Answered<http::ResumableState> Resumable::find(const http::UploadHead& head, const std::string& id) {
@@ -289,8 +296,8 @@ Answered<std::unique_ptr<http::UploadRequest>> Resumable::append(const http::Upl
     http::UploadHead whole = head;
     whole.content_type = note->content_type;
     whole.content_length = note->length;
-    return std::make_unique<Part>(room_, uploads_, std::move(whole), folder_ / id, std::move(body),
-                                  note->length);
+    return std::make_unique<Part>(room_, uploads_, note->owner, std::move(whole), folder_ / id,
+                                  std::move(body), note->length);
 }
 
 }  // namespace wheelyard::registry

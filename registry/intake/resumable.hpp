@@ -1,6 +1,6 @@
 // Resumable uploads on disk: the received part of the form, and a note about its owner.
 //
-//     resumable/<id>.note {"format":"wheelyard.resumable/1","index":…,"token":…,"content_type":…,"length":…}
+//     resumable/<id>.note {"format":"wheelyard.resumable/1","index":…,"token":…,"owner":…,"content_type":…,"length":…}
 //     resumable/<id>.body     append-only; its size after fsync is the acknowledged offset
 //
 // A complete form is passed to the upload service from its first byte, so that bytes received before a
@@ -47,9 +47,9 @@ class Resumable final : public http::ResumableService {
           tokens_(tokens),
           clock_(clock) {}
     [[nodiscard]] wire::Answered<Note> read_note(const http::UploadHead& head, const std::string& id) const;
-    using Owned = std::map<std::string, std::size_t>;  // token id → number of unfinished uploads
+    using Owned = std::map<std::string, std::size_t>;  // token's name → number of unfinished uploads
     [[nodiscard]] Owned drop_expired() const;          // returns what remains
-    [[nodiscard]] static std::string token_of_note(const std::filesystem::path& stem);
+    [[nodiscard]] static std::string owner_of_note(const std::filesystem::path& stem);
     const std::filesystem::path folder_;
     const blobs::DiskRoom room_;
     http::UploadService& uploads_;

@@ -56,6 +56,9 @@ class FormUpload final : public http::UploadRequest, private MultipartHandler {
           started_(parts.clock.now()),
           parser_(boundary, *this) {}
 
+    // A grant has the name of the token that claimed its task.
+    std::string owner() const override { return token_.name; }
+
     wire::Answered<void> feed(std::string_view body_bytes) override {
         auto fed = parser_.feed(body_bytes);
         if (!fed) log_refused(fed.error());
@@ -197,7 +200,7 @@ wire::Answered<void> FormUpload::file_bytes(std::string_view bytes) {
         staged_.reset();
         return fits;
     }
-    auto written = parts_.config.room().check(bytes.size());
+    auto written = parts_.room.check(bytes.size());
     if (written) written = staged_->write(bytes);
     if (!written) {
         staged_.reset();  // frees the disk space at once
@@ -385,7 +388,9 @@ wire::Answered<const IndexConfig*> check_head(const UploadParts& parts, const ht
             !fits)
             return refuse(std::move(fits.error()));
     }
-    if (auto room = parts.config.room().check(head.content_length.value_or(0)); !room)
+    // Room that appeared since `serve` looked last is the reserve's first.
+    static_cast<void>(parts.room.keep_reserve());
+    if (auto room = parts.room.check(head.content_length.value_or(0)); !room)
         return refuse(problem_of_failure(room.error()));
     return index;
 }

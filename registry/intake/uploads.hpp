@@ -6,6 +6,7 @@
 
 #include "lib/base/clock.hpp"
 #include "registry/access/tokens.hpp"
+#include "registry/blobs/disk_room.hpp"
 #include "registry/blobs/store.hpp"
 #include "registry/commit/publishing.hpp"
 #include "registry/commit/writer.hpp"
@@ -18,6 +19,7 @@ namespace wheelyard::registry {
 struct UploadParts {
     const RegistryConfig& config;
     const blobs::BlobStore& blobs;
+    const blobs::DiskRoom& room;  // of the store's disk
     TokenVerifier& tokens;
     Writer& writer;
     PublishQueue& pages;

@@ -78,6 +78,7 @@ class Connection {
     Task<Reply> await_visible(struct ApiReply& answer);
     [[nodiscard]] static wire::Problem problem_of_body(bool late);
     [[nodiscard]] static wire::Problem internal_problem();
+    [[nodiscard]] wire::Problem token_busy() const;
     [[nodiscard]] Answered<std::unique_ptr<UploadRequest>> begin_upload(const RequestHead& head,
                                                                         const Route& route) const;
     [[nodiscard]] std::optional<Reply> refusal_before_api(const RequestHead& head, const Route& route) const;

@@ -79,7 +79,9 @@ Connection::Task<bool> Connection::run_api(const RequestHead& head, const Route&
     const Slot slot(shared_.api_requests_now, admitted->may_administer
                                                   ? max_api_requests
                                                   : max_api_requests - api_slots_of_administrators);
-    if (!slot.taken()) {
+    const OwnerSlots::Held own(shared_.api_requests_by_owner, admitted->owner,
+                               admitted->may_administer ? max_api_requests : max_api_requests_of_a_token);
+    if (!slot.taken() || !own.taken()) {
         reply = reply_problem(api_busy());
         co_return true;
     }

@@ -27,6 +27,13 @@ wire::Problem page_lags(const std::string& filename) {
 
 }  // namespace
 
+wire::Problem Connection::token_busy() const {
+    return wire::make_problem(503, "upload.token_busy", "This token has too many uploads in progress",
+                              "The server has reached its limit of concurrent uploads of one token.",
+                              std::to_string(shared_.settings.max_token_uploads),
+                              "try again when one of them has ended");
+}
+
 wire::Problem Connection::internal_problem() {
     return wire::make_problem(500, "server.internal", "Internal server error",
                               "Internal error; see the server log for this request ID.", {},
@@ -108,10 +115,16 @@ Connection::Task<void> Connection::run_upload(const RequestHead& head, const Rou
         outcome.problem = began ? std::move(request.error()) : internal_problem();
         co_return;
     }
+    const OwnerSlots::Held own(shared_.uploads_by_owner, (*request)->owner(),
+                               shared_.settings.max_token_uploads);
+    if (!own.taken()) {
+        loop_.metrics().count_token_busy_upload();
+        outcome.problem = token_busy();
+    }
 
-    if (head.expects_continue && buffered().empty() && !body.ended())
+    if (!outcome.problem && head.expects_continue && buffered().empty() && !body.ended())
         outcome.client_is_there = co_await write("HTTP/1.1 100 Continue\r\n\r\n", {}, false);
-    if (outcome.client_is_there)
+    if (outcome.client_is_there && !outcome.problem)
         outcome.client_is_there = co_await pump_body(body, **request, job, outcome.problem);
 
     PageWait page(socket_.executor());

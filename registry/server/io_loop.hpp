@@ -23,6 +23,7 @@
 #include <utility>
 #include <vector>
 
+#include "registry/server/owner_slots.hpp"
 #include "registry/server/published_tree.hpp"
 #include "registry/server/server.hpp"
 #include "registry/server/tls.hpp"
@@ -51,6 +52,7 @@ struct ServerShared {
     boost::asio::thread_pool pool;
     std::atomic<bool> draining = false;
     std::atomic<std::size_t> uploads_now = 0;
+    OwnerSlots uploads_by_owner, api_requests_by_owner;
     std::atomic<std::size_t> files_now = 0;
     std::atomic<std::size_t> waiting_for_page = 0;
     std::atomic<std::size_t> api_requests_now = 0;

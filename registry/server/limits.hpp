@@ -13,6 +13,8 @@ namespace wheelyard::http {
 inline constexpr std::size_t max_api_body_bytes = 64 * base::kib;
 inline constexpr std::size_t max_api_requests = 64;  // concurrent, including those waiting for the pool
 inline constexpr std::size_t api_slots_of_administrators = 8;  // of them, whatever all other tokens do
+inline constexpr std::size_t max_api_requests_of_a_token =
+    28;  // half of the rest; administrators have no limit
 
 // Bodies in transfer.
 // Two per upload: one is filled while the other is written.

@@ -46,8 +46,9 @@ struct ServerSettings {
     std::int64_t drain_timeout_ms = 30'000;
     std::int64_t page_wait_ms = 60'000;  // time that an upload waits for its page before it gets 503
     std::size_t max_connections = 10'000;
-    std::size_t max_files = 10'000;  // sent concurrently; each uses a second descriptor
-    std::size_t max_uploads = 16;    // concurrent; each uses 2 MiB of buffers, and a pool thread at times
+    std::size_t max_files = 10'000;     // sent concurrently; each uses a second descriptor
+    std::size_t max_uploads = 16;       // concurrent; each uses 2 MiB of buffers, and a pool thread at times
+    std::size_t max_token_uploads = 8;  // of them, of one token
     ServiceStateFunction service_state = {};  // for /readyz and /metrics
 };
 

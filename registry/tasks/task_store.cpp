@@ -103,6 +103,11 @@ Result<T> TaskStore::change(const std::function<Result<T>()>& work) {
     return done;
 }
 
+Status TaskStore::try_write() {
+    const std::lock_guard lock(mutex_);
+    return catalog::try_write(database_);
+}
+
 template <typename T>
 Result<T> TaskStore::look(const std::function<Result<T>()>& work) {
     {

@@ -112,6 +112,8 @@ class TaskStore {
     // as for renew. A refusal here is final: ended leases are never revived.
     [[nodiscard]] base::Result<std::optional<std::string>> target_index(std::string_view id,
                                                                         std::string_view claim);
+    // Commits a transaction that changes no content: fails where a real change would.
+    [[nodiscard]] base::Status try_write();
     // Number of ended tasks that this object has removed.
     [[nodiscard]] std::int64_t removed() const { return removed_; }
 

@@ -20,8 +20,12 @@ IndexUsage summarize(const std::string& index, const std::vector<catalog::Usage>
 
 }  // namespace
 
-Upkeep::Upkeep(const RegistryConfig& config, Writer& writer, std::int64_t interval_ms)
-    : config_(config), writer_(writer), task_(interval_ms, interval_ms, [this](base::Clock&) { look(); }) {
+Upkeep::Upkeep(const RegistryConfig& config, Writer& writer, tasks::TaskStore& tasks,
+               std::int64_t interval_ms)
+    : config_(config),
+      writer_(writer),
+      tasks_(tasks),
+      task_(interval_ms, interval_ms, [this](base::Clock&) { look(); }) {
     look();
 }
 
@@ -41,13 +45,19 @@ void Upkeep::look() {
         }
         return {};
     });
-    if (!written) seen.write_failure = written.error().sentence;
+    const auto task_written = tasks_.try_write();
+    if (!written)
+        seen.write_failure = "the catalog cannot be written: " + written.error().sentence;
+    else if (!task_written)
+        seen.write_failure = "the tasks cannot be written: " + task_written.error().sentence;
     if (const auto kept = config_.room().keep_reserve(); !kept)
         io::log_warn("upkeep.no_reserve", {{"error", kept.error().text()}});
     seen.has_reserve = config_.room().has_reserve();
     const std::lock_guard lock(mutex_);
     if (seen.write_failure != seen_.write_failure)
-        io::log_warn("upkeep.write", {{"failure", written ? "none" : written.error().text()}});
+        io::log_warn("upkeep.write", {{"failure", !written        ? written.error().text()
+                                                  : !task_written ? task_written.error().text()
+                                                                  : "none"}});
     seen_ = std::move(seen);
 }
 

@@ -1,4 +1,4 @@
-// What `serve` looks after every few seconds: whether a commit succeeds, the reserve on the disk, and the usage of
+// What `serve` looks after every few seconds: whether commits succeed, the reserve on the disk, and the usage of
 // the indexes that have quotas.
 #pragma once
 
@@ -10,6 +10,7 @@
 #include "registry/catalog/catalog.hpp"
 #include "registry/commit/writer.hpp"
 #include "registry/config/config.hpp"
+#include "registry/tasks/task_store.hpp"
 #include "registry/upkeep/background_task.hpp"
 #include "registry/upkeep/limits.hpp"
 
@@ -24,18 +25,20 @@ struct IndexUsage {
 class Upkeep {
   public:
     struct Seen {
-        std::string write_failure = {};  // why the last trial write failed; empty if it succeeded
+        std::string write_failure = {};  // why the last trial writes failed; empty if they succeeded
         std::vector<IndexUsage> usage = {};
         bool has_reserve = false;
     };
     // The arguments must outlive the object. The first look is complete on return.
-    Upkeep(const RegistryConfig& config, Writer& writer, std::int64_t interval_ms = upkeep_interval_ms);
+    Upkeep(const RegistryConfig& config, Writer& writer, tasks::TaskStore& tasks,
+           std::int64_t interval_ms = upkeep_interval_ms);
     [[nodiscard]] Seen seen() const;  // does not wait for a look in progress
 
   private:
     void look();
     const RegistryConfig& config_;
     Writer& writer_;
+    tasks::TaskStore& tasks_;
     mutable std::mutex mutex_;  // guards seen_
     Seen seen_;
     BackgroundTask task_;  // last: it uses all of the above

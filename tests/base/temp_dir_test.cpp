@@ -20,6 +20,17 @@ TEST_CASE("a temporary folder is private and removed with its content by its own
     CHECK_FALSE(fs::exists(path));
 }
 
+TEST_CASE("a temporary folder that is kept stays when its owner ends") {
+    const auto parent = TempDir::make("wheelyard-test").value();
+    fs::path path;
+    {
+        auto dir = TempDir::make("kept", parent.path()).value();
+        path = dir.path();
+        dir.keep();
+    }
+    CHECK(fs::exists(path));
+}
+
 TEST_CASE("a tree that a build left read-only is removed too") {
     fs::path path;
     {

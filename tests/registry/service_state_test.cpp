@@ -38,11 +38,12 @@ TEST_CASE("readiness ends with the room on the disk and with pages that stay beh
         CHECK(why.empty() == row.begins.empty());
         CHECK(why.starts_with(row.begins));
     }
-    CHECK(why_not_ready({.lag = {7, 7, 0, 0, {}},
-                         .free_bytes = room,
-                         .min_free_bytes = room,
-                         .patience_ms = 1000,
-                         .write_failure = "Another process has locked the catalog"}) ==
+    CHECK(why_not_ready(
+              {.lag = {7, 7, 0, 0, {}},
+               .free_bytes = room,
+               .min_free_bytes = room,
+               .patience_ms = 1000,
+               .write_failure = "the catalog cannot be written: Another process has locked the catalog"}) ==
           "the catalog cannot be written: Another process has locked the catalog");
 }
 

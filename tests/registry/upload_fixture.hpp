@@ -114,8 +114,10 @@ class RegistryFixture {
             if (pages_fail) return base::fail("os.ENOSPC", "write failed");
             return reader->last_serial();
         }};
+    blobs::DiskRoom room{config.store, 0};  // no limit
     registry::Uploads uploads{{.config = config,
                                .blobs = store,
+                               .room = room,
                                .tokens = *tokens,
                                .writer = writer,
                                .pages = pages,
@@ -123,11 +125,12 @@ class RegistryFixture {
                                .inspect_threads = 2}};
     std::string token = add_token({"main"}, {"*"});
 
-    std::string add_token(const std::vector<std::string>& indexes, const std::vector<std::string>& projects) {
+    std::string add_token(const std::vector<std::string>& indexes, const std::vector<std::string>& projects,
+                          const std::string& name = "tester") {
         const registry::TokenText text = registry::make_token_text();
         REQUIRE(cli.add_token({.id = text.id,
                                .secret_sha256 = registry::hash_token_secret(text.secret),
-                               .name = "tester",
+                               .name = name,
                                .indexes = indexes,
                                .projects = projects,
                                .actions = {"upload"},

@@ -47,6 +47,15 @@ class SlurmTest(batch_suite.BatchSuite):
         self.assert_resumed()
         self.assert_jobs(2)
 
+    def test_a_job_that_is_queued_again_is_tried_again_in_its_own_tree(self):
+        self.make_site("yard-quick", more="max_attempts = 1\n")  # of which a requeue is none
+        self.batch.requeue_job(self.start_and_hold())
+        self.tick_until("the second attempt", lambda: len(self.attempts()) == 2)
+        self.assert_failure(self.attempts()[0], "job.requeued")
+        self.open_gate()
+        self.settle("yard-quick")
+        self.assert_resumed()
+
     def test_a_job_whose_node_goes_down_is_tried_again_in_its_own_tree(self):
         self.make_site("yard-quick", more="max_attempts = 1\n")  # of which a node's failure is none
         name = self.start_and_hold()

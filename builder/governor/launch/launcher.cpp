@@ -57,38 +57,43 @@ struct Ended {
 
 class Launcher {
   public:
-    Launcher(std::vector<std::string> command, CompileCommand parsed, std::optional<CompilerCache> cache)
-        : command_(std::move(command)), parsed_(std::move(parsed)), cache_(std::move(cache)) {
+    Launcher(std::vector<std::string> command, CompileCommand parsed, std::optional<CompilerCache> cache,
+             const std::string& socket_path)
+        : command_(std::move(command)),
+          parsed_(std::move(parsed)),
+          cache_(std::move(cache)),
+          socket_path_(socket_path),
+          folder_(folder_of(socket_path)) {
         ::sigemptyset(&signals_);
         for (const int number : caught)
             ::sigaddset(&signals_, number);
     }
 
-    [[noreturn]] void run(const std::string& socket_path) {
+    [[noreturn]] void run() {
         ::sigprocmask(SIG_BLOCK, &signals_, nullptr);
         sigset_t file_size;  // a file of ours beyond `ulimit -f` is an error of write(2), not our end
         ::sigemptyset(&file_size);
         ::sigaddset(&file_size, SIGXFSZ);
         ::sigprocmask(SIG_BLOCK, &file_size, nullptr);
         signal_fd_ = base::Fd(::signalfd(-1, &signals_, SFD_CLOEXEC | SFD_NONBLOCK));
-        if (cache_ && parsed_.facts.language != "link") look_up_cache(socket_path);  // links are not cached
-        if (auto socket = connect_to(socket_path)) {
+        if (cache_ && parsed_.facts.language != "link") look_up_cache();  // links are not cached
+        if (auto socket = connect_to(socket_path_)) {
             socket_ = std::move(*socket);
-            if (ask()) run_governed(folder_of(socket_path));
+            if (ask()) run_governed();
         }
-        run_ungoverned(socket_path);
+        run_ungoverned();
     }
 
   private:
     // Exits on a hit; returns on a miss.
-    void look_up_cache(const std::string& socket_path) {
-        const auto slot = take_any_slot(folder_of(socket_path), "cache.", cache_lookups());
+    void look_up_cache() {
+        const auto slot = take_any_slot(folder_, "cache.", cache_lookups());
         cache_->prepare_lookup();
-        Spool spool(folder_of(socket_path));
+        Spool spool(folder_);
         const auto ended = run_once(spool);
         if (ended.interrupted) finish(spool, ended.signal_number);
         if (!WIFEXITED(ended.status) || WEXITSTATUS(ended.status) != 0) return;
-        if (const auto socket = connect_to(socket_path)) (void)send_message(socket->get(), {"hit"});
+        if (const auto socket = connect_to(socket_path_)) (void)send_message(socket->get(), {"hit"});
         finish(spool, ended.status);
     }
 
@@ -102,9 +107,9 @@ class Launcher {
     }
 
     // Retries until the result is final. Returns only if the broker is gone before that.
-    void run_governed(const std::string& folder) {
+    void run_governed() {
         while (wait_for_go()) {
-            Spool spool(folder);
+            Spool spool(folder_);
             if (cache_) cache_->prepare_compile();
             const auto ended = run_once(spool);
             const bool good = WIFEXITED(ended.status) && WEXITSTATUS(ended.status) == 0;
@@ -181,6 +186,7 @@ class Launcher {
 
     // Runs the compiler once. Only this process reaps it, so its process group ID stays valid for signals.
     Ended run_once(Spool& spool) {
+        if (was_stopped(socket_path_)) exit_like(SIGTERM);
         Ended ended;
         const pid_t pid = start_compiler(command_, spool, group_);
         spool.close_writers();
@@ -260,20 +266,19 @@ class Launcher {
 
     // Without a broker: runs in one of a few slots. A compile that memory seems to have killed is retried
     // once with all slots held.
-    [[noreturn]] void run_ungoverned(const std::string& socket_path) {
+    [[noreturn]] void run_ungoverned() {
         socket_.reset();
         socket_gone_ = true;
-        const std::string folder = folder_of(socket_path);
         if (cache_) cache_->prepare_compile();
-        auto slot = take_any_slot(folder, "fallback.", fallback_slots);
+        auto slot = take_any_slot(folder_, "fallback.", fallback_slots);
         for (unsigned tries = 0;; ++tries) {
-            Spool spool(folder);
+            Spool spool(folder_);
             const auto ended = run_once(spool);
             if (ended.interrupted) finish(spool, ended.signal_number);
             if (tries > 0 || !looks_killed_by_memory(ended.status, spool.tail())) finish(spool, ended.status);
             slot.reset();
             for (unsigned i = 0; i < fallback_slots; ++i)
-                all_slots_[i] = wait_for_slot(folder + "/fallback." + std::to_string(i));
+                all_slots_[i] = wait_for_slot(folder_ + "/fallback." + std::to_string(i));
         }
     }
 
@@ -309,6 +314,7 @@ class Launcher {
     std::vector<std::string> command_;
     CompileCommand parsed_;
     std::optional<CompilerCache> cache_;
+    std::string socket_path_, folder_;
     sigset_t signals_{};
     base::Fd signal_fd_, socket_;
     bool socket_gone_ = false;
@@ -390,7 +396,7 @@ void run_launcher(std::vector<std::string> command) {
             !distributor.empty())
             distribute(parsed, distributor);
     }
-    Launcher(std::move(command), std::move(parsed), std::move(cache)).run(socket_path);
+    Launcher(std::move(command), std::move(parsed), std::move(cache), socket_path).run();
 }
 
 void run_shim(const std::string& name, const std::vector<std::string>& arguments) {

@@ -3,6 +3,7 @@
 
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 #include <array>
 #include <cerrno>
@@ -87,6 +88,11 @@ base::Result<base::Fd> connect_to(const std::string& path) {
         if (errno != EINTR) return base::fail_errno("connect", path, errno);
     }
     return socket;
+}
+
+bool was_stopped(const std::string& path) {
+    return ::access(path.c_str(), F_OK) != 0 && errno == ENOENT &&
+           ::access(path.substr(0, path.rfind('/')).c_str(), F_OK) == 0;
 }
 
 }  // namespace wheelyard::governor

@@ -221,6 +221,33 @@ TEST_CASE("of two jobs of one name the one that did the work is reported") {
     }
 }
 
+TEST_CASE(
+    "a job that was queued again after it had claimed its attempt is requeued, by squeue and by sacct") {
+    Scene scene;
+    const auto squeue = [&](const std::string& lines) {
+        scene.answers["squeue"] = {0, false, lines, ""};
+        return scene.look().end;
+    };
+    const std::string waits = "14|w1|PENDING|BeginTime|0|0:00||1|\n";
+    CHECK(!squeue(waits));  // its launch failed: it may still build
+    testing::must(base::make_directories(scene.attempt.claim()));
+    CHECK(squeue(waits).value().cause == EndCause::requeued);
+    CHECK(!squeue("14|w1|PENDING|Resources|0|0:00||0|\n"));
+    // The second run finds the claim and ends well.
+    CHECK(squeue("14|w1|COMPLETED|None|0|0:01|n1|1|\n").value().cause == EndCause::requeued);
+    CHECK(squeue("14|w1|COMPLETED|None|0|0:01|n1|0|\n").value().cause == EndCause::unexplained);
+    CHECK(squeue("14|w1|TIMEOUT|TimeLimit|15|1:00|n1|1|\n").value().cause == EndCause::time_limit);
+
+    scene.answers["sacct"] = {
+        0, false,
+        "14|w1|REQUEUED|None|0:0|12|00:00:10||n7\n14.batch|batch|CANCELLED||0:15|12|00:10||n7\n"
+        "14|w1|COMPLETED|None|0:0|1|00:00:01||n7\n",
+        ""};
+    CHECK(squeue("").value().cause == EndCause::requeued);
+    const auto& given = scene.given.back().argv;
+    CHECK(std::count(given.begin(), given.end(), "--duplicates") == 1);
+}
+
 TEST_CASE("a kill by Slurm's memory watch is recognised by its message") {
     Scene scene;
     scene.answers["squeue"] = {0, false, "3|w1|FAILED|JobLaunchFailure|9|0:00|n1|\n", ""};

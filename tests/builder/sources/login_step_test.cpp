@@ -145,6 +145,18 @@ TEST_CASE("a step that is killed repeatedly without recording its end fails") {
     CHECK(scene.run("true").has_value());
 }
 
+TEST_CASE("what a step puts in the place of its end is never read or waited for") {
+    for (const std::string made : {"ln -s zero it.end", "mkfifo it.end", "mkdir it.end"}) {
+        CAPTURE(made);
+        Scene scene;
+        scene.write("zero", "0\n");
+        const auto failed = scene.run(made + "; sleep 60");
+        REQUIRE(!failed.has_value());
+        CHECK(failed.error().code == "source.step");
+        CHECK(scene.run("mkfifo it.end.tmp").has_value());  // its end replaces the FIFO
+    }
+}
+
 TEST_CASE("the age of a step's marker is measured by the file system's clock") {
     struct Row {
         int hours;

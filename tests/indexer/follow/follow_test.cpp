@@ -38,7 +38,8 @@ using testing::LoopbackServer;
 
 // A published tree behind a web server without any package logic.
 struct Upstream : StoreFixture {
-    std::string broken;   // requests with this suffix get status 500
+    std::string broken;  // requests with this suffix get `broken_status`
+    int broken_status = 500;
     std::string forged;   // … with altered bytes
     std::string endless;  // … with more bytes than any page may have
     std::function<void(const std::string& target)> on_request = {};
@@ -48,7 +49,7 @@ struct Upstream : StoreFixture {
 
     LoopbackAnswer answer(const LoopbackRequest& request) const {
         if (on_request) on_request(request.target);
-        if (!broken.empty() && request.target.ends_with(broken)) return {.status = 500};
+        if (!broken.empty() && request.target.ends_with(broken)) return {.status = broken_status};
         if (request.target.find("/catalogue") != std::string::npos) return answer_tagged(request);
         if (!endless.empty() && request.target.ends_with(endless))
             return {.status = 200, .body = std::string(max_page_bytes + 1, ' ')};
@@ -359,7 +360,13 @@ TEST_CASE("a server error ends the round, and the next one continues") {
     at.add("main", "zope", "1", "zope-1-py3-none-any.whl");
     at.publish_all();
     at.broken = "zope-1-py3-none-any.whl";
-    CHECK(follow(at.options(), at.http, at.clock).error().code == "http.status");
+    for (const int status : {500, 503, 429, 425, 408}) {  // all that io::is_temporary_status() knows
+        CAPTURE(status);
+        at.broken_status = status;
+        const auto report = follow(at.options(), at.http, at.clock);
+        REQUIRE(!report.has_value());
+        CHECK(report.error().code == "http.status");
+    }
     CHECK(!fs::exists(project_folder(at.ours, "main", "zope")));
     at.broken.clear();
     CHECK(at.follow_all().files_fetched == 1);  // the other one is already there

@@ -104,6 +104,7 @@ TEST_CASE("a permitted change on a low disk gets the reserve first, a refused on
     const std::filesystem::path reserve = fixture.config.store / "reserve";
     fixture.config.min_free_bytes = 2 * blobs::free_bytes_of(fixture.config.store);  // now the disk is low
     CHECK(fixture.ask(yanker, "deleteFile", fixture.body()) == "403 auth.scope_refused");
+    fixture.room = fixture.config.room();
     CHECK(fixture.send(Form::of(WheelWriter("six", "1.17.0"))).code == "upload.disk_full");
     CHECK(std::filesystem::exists(reserve));
     CHECK(fixture.ask(yanker, "yankFile", fixture.body()) == "200");

@@ -32,6 +32,7 @@ struct TaskFixture : RegistryFixture {
                        .tasks = queue.get()}};
     registry::Uploads granted{{.config = config,
                                .blobs = store,
+                               .room = room,
                                .tokens = *tokens,
                                .writer = writer,
                                .pages = pages,

@@ -442,18 +442,26 @@ TEST_CASE("uploads end where the disk has its minimum of free space, before the 
     RegistryFixture registry;
     http::UploadHead head = registry.head();
     const Form form = Form::of(six());
-    registry.config.min_free_bytes = blobs::free_bytes_of(registry.config.store) - 64 * base::mib;
+    registry.room = {registry.config.store, blobs::free_bytes_of(registry.config.store) - 64 * base::mib};
     head.content_length = 100 * base::mib;
     registry.config.indexes.front().max_file_bytes = base::gib;
     CHECK(registry.send(head, "").code == "upload.disk_full");
     head.content_length = 1 * base::mib;
     auto request = registry.uploads.begin(head);
     REQUIRE(request.has_value());
-    registry.config.min_free_bytes = UINT64_MAX;  // another program fills the disk meanwhile
+    registry.room = {registry.config.store, UINT64_MAX};  // another program fills the disk meanwhile
     const auto fed = (*request)->feed(form.body());
     REQUIRE_FALSE(fed.has_value());
     CHECK(fed.error().status == 507);
     CHECK(registry.staged() == 0);
+}
+
+TEST_CASE("an upload takes no room that appears before the reserve has it") {
+    RegistryFixture registry;
+    registry.room = {registry.config.store, base::mib};
+    CHECK_FALSE(registry.room.has_reserve());  // an administrator's work gave it back
+    CHECK(registry.send(Form::of(six())).status == 200);
+    CHECK(registry.room.has_reserve());
 }
 
 TEST_CASE(

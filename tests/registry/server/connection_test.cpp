@@ -1,8 +1,11 @@
 // Connections under clients that are slow, greedy or cunning, and what each representation of a page is
 // called.
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <array>
 #include <chrono>
 #include <filesystem>
 #include <functional>
@@ -47,7 +50,8 @@ struct EchoingApi final : ApiService {
     Answered<Admission> admit(const ApiRequest& head) override {
         if (head.authorization.empty())
             return tl::unexpected(wire::Problem{401, "auth.missing", "Credentials needed", "None.", {}, {}});
-        return Admission{.may_administer = head.authorization != "tasks"};
+        return Admission{.may_administer = !head.authorization.starts_with("tasks"),
+                         .owner = head.authorization};
     }
     Answered<ApiReply> answer(const ApiRequest& request) override {
         std::string text(request.operation);
@@ -79,6 +83,25 @@ bool comes_true(const std::function<bool()>& condition) {
     }
     return true;
 }
+
+// What the server logs meanwhile.
+class LogOnFile {
+  public:
+    LogOnFile() { ::dup2(file_.get(), STDERR_FILENO); }
+    ~LogOnFile() { ::dup2(before_.get(), STDERR_FILENO); }
+    LogOnFile(const LogOnFile&) = delete;
+    LogOnFile& operator=(const LogOnFile&) = delete;
+    [[nodiscard]] bool contains(std::string_view word) const {
+        std::array<char, 16 * 1024> text{};
+        const ssize_t size = ::pread(file_.get(), text.data(), text.size(), 0);
+        return size > 0 && std::string_view(text.data(), static_cast<std::size_t>(size)).find(word) !=
+                               std::string_view::npos;
+    }
+
+  private:
+    base::Fd file_{::memfd_create("log", MFD_CLOEXEC)};
+    base::Fd before_{::dup(STDERR_FILENO)};
+};
 
 std::string api_post(std::string_view target, std::string_view fields, std::string_view body) {
     std::string request = "POST ";
@@ -135,6 +158,28 @@ TEST_CASE("a rejected client takes no API slot, a permitted one gets 503 when al
     CHECK(running.ask(api_post(yank, good, "")).status == 503);
     clients.front()->send("{}");
     CHECK(clients.front()->answer().value().status == 202);
+}
+
+TEST_CASE("one token that may not administer gets half of the API slots") {
+    EchoingApi api;
+    const Running running({}, &api);
+    const auto request = [](const std::string& token) {
+        return api_post("/api/v1/indexes/site/files/six-1.0-py3-none-any.whl/yank",
+                        "Authorization: " + token + "\r\nExpect: 100-continue\r\nContent-Length: 2\r\n", "");
+    };
+    std::vector<std::unique_ptr<RawClient>> clients;
+    const auto ask = [&](const std::string& token) {
+        clients.push_back(std::make_unique<RawClient>(running.connect()));
+        return clients.back()->ask(request(token)).status;
+    };
+    for (std::size_t i = 0; i < max_api_requests_of_a_token; ++i)
+        REQUIRE(ask("tasks") == 100);
+    CHECK(ask("tasks") == 503);
+    CHECK(ask("tasks of another") == 100);
+    CHECK(ask("administrator") == 100);
+    clients.front()->send("{}");
+    CHECK(clients.front()->answer().value().status == 202);
+    CHECK(ask("tasks") == 100);
 }
 
 TEST_CASE("requests of the API that wait for a page keep no thread from others") {
@@ -340,14 +385,17 @@ TEST_CASE("tokens that may not administer leave slots of the API to those that m
     EchoingApi api;
     const Running running({}, &api);
     const std::string yank = "/api/v1/indexes/site/files/six-1.0-py3-none-any.whl/yank";
-    const std::string of_tasks = "Authorization: tasks\r\nExpect: 100-continue\r\nContent-Length: 2\r\n";
+    const auto of_tasks = [](std::size_t token) {  // no token can take them alone
+        return "Authorization: tasks " + std::to_string(token) +
+               "\r\nExpect: 100-continue\r\nContent-Length: 2\r\n";
+    };
     std::vector<std::unique_ptr<RawClient>> clients;
     for (std::size_t i = 0; i < max_api_requests - api_slots_of_administrators; ++i) {
         clients.push_back(std::make_unique<RawClient>(running.connect()));
-        clients.back()->send(api_post(yank, of_tasks, ""));
+        clients.back()->send(api_post(yank, of_tasks(i % 2), ""));
         REQUIRE(clients.back()->answer().value().status == 100);
     }
-    CHECK(running.ask(api_post(yank, of_tasks, "")).status == 503);
+    CHECK(running.ask(api_post(yank, of_tasks(2), "")).status == 503);
     CHECK(running.ask(api_post(yank, "Authorization: good\r\nContent-Length: 2\r\n", "{}")).status == 202);
 }
 
@@ -356,20 +404,21 @@ TEST_CASE("after a shortage of descriptors the server accepts again") {
     // is mapped: without descriptors every object looks broken. ThreadSanitizer's build runs this test.
     if (testing::address_sanitizer) return;
     const Running running;
-    std::vector<RawClient> waiting;
     CHECK(running.ask(get("/healthz")).status == 200);
-    waiting.push_back(running.connect());
-    CHECK(waiting.back().ask(get("/healthz")).status == 200);
-    RawClient late = running.connect();  // its descriptor is there; the server's end of it may not get one
+    const LogOnFile log;
     rlimit before{};
     REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
-    rlimit none = before;
-    none.rlim_cur = 3;
-    REQUIRE(::setrlimit(RLIMIT_NOFILE, &none) == 0);
+    const int next = ::dup(STDERR_FILENO);
+    ::close(next);
+    rlimit one_more = before;
+    one_more.rlim_cur = static_cast<rlim_t>(next) + 1;
+    REQUIRE(::setrlimit(RLIMIT_NOFILE, &one_more) == 0);
+    RawClient late = running.connect();  // takes the last descriptor: none is left for the server's end
     const bool sent = late.try_send(get("/healthz"));
-    std::this_thread::sleep_for(std::chrono::milliseconds(3 * accept_pause_ms));
+    const bool failed = comes_true([&] { return log.contains("server.accept_failed"); });
     REQUIRE(::setrlimit(RLIMIT_NOFILE, &before) == 0);
     CHECK(sent);
+    CHECK(failed);
     const auto answer = late.answer();
     REQUIRE(answer.has_value());
     CHECK(answer->status == 200);

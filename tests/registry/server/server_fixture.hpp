@@ -52,40 +52,43 @@ class Gate {
     bool open_ = false;
 };
 
-// Takes every upload with the password "good", hashes what it is fed, and knows how each one ended.
+// Takes every upload whose password begins with "good", its owner, hashes what it is fed, and knows how each one ended.
 struct CountingUploads final : UploadService {
     struct Request final : UploadRequest {
-        explicit Request(CountingUploads& the_owner) : owner(the_owner) {}
+        Request(CountingUploads& the_service, std::string the_owner)
+            : service(the_service), owner_name(std::move(the_owner)) {}
         ~Request() override {
-            if (!finished) ++owner.undone;
-            owner.destroyed.open();
+            if (!finished) ++service.undone;
+            service.destroyed.open();
         }
+        std::string owner() const override { return owner_name; }
         Answered<void> feed(std::string_view bytes) override {
-            if (owner.hold_feed != nullptr) (void)owner.hold_feed->wait();
+            if (service.hold_feed != nullptr) (void)service.hold_feed->wait();
             received += bytes.size();
             digest.update(bytes);
-            if (received > owner.refuse_after)
+            if (received > service.refuse_after)
                 return tl::unexpected(
                     wire::Problem{413, "upload.too_large", "File too large", "Too large.", {}, {}});
             return {};
         }
         Answered<UploadDone> finish() override {
-            owner.finishing.open();
-            if (owner.hold_finish != nullptr) (void)owner.hold_finish->wait();
+            service.finishing.open();
+            if (service.hold_finish != nullptr) (void)service.hold_finish->wait();
             finished = true;
             UploadDone done{false, 7, base::encode_hex(digest.finish()) + "-" + std::to_string(received)};
-            done.clean_up = [&cleaned = owner.cleaned] { cleaned.open(); };
+            done.clean_up = [&cleaned = service.cleaned] { cleaned.open(); };
             return done;
         }
         void when_visible(std::function<void(bool)> then) override {
-            if (owner.page == Page::never) {
-                owner.kept =
+            if (service.page == Page::never) {
+                service.kept =
                     std::move(then);  // as a queue keeps it that is still at work when the server goes
             } else {
-                then(owner.page == Page::out);
+                then(service.page == Page::out);
             }
         }
-        CountingUploads& owner;
+        CountingUploads& service;
+        const std::string owner_name;
         base::Digest digest{base::DigestKind::sha256};
         std::uint64_t received = 0;
         bool finished = false;
@@ -97,10 +100,10 @@ struct CountingUploads final : UploadService {
         if (head.authorization.empty())
             return tl::unexpected(
                 wire::Problem{401, "upload.no_credentials", "Credentials needed", "No credentials.", {}, {}});
-        if (head.authorization != "good")
+        if (!head.authorization.starts_with("good"))
             return tl::unexpected(
                 wire::Problem{403, "upload.forbidden", "Not\r\nallowed \xc3\xa9", "No right.", {}, {}});
-        return std::make_unique<Request>(*this);
+        return std::make_unique<Request>(*this, head.authorization);
     }
 
     enum class Page { out, failed, never };

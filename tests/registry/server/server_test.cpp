@@ -375,6 +375,33 @@ TEST_CASE("when all upload slots are taken, the next upload gets 503 before its 
     CHECK(first.ask(post_sized("second")).status == 200);
 }
 
+TEST_CASE("a slow token leaves upload slots for the others") {
+    Running running([](ServerSettings& settings) {
+        settings.max_uploads = 3;
+        settings.max_token_uploads = 2;
+    });
+    const std::string sized = "Expect: 100-continue\r\nContent-Length: 5\r\n";
+    std::vector<RawClient> slow;
+    for (int i = 0; i < 2; ++i) {
+        slow.push_back(running.connect());
+        REQUIRE(slow.back().ask(post(sized, "")).status == 100);
+    }
+    CHECK(running.ask(get("/metrics")).body.find("wheelyard_top_token_uploads 2\n") != std::string::npos);
+    const RawAnswer busy = running.ask(post(sized, ""));
+    CHECK(busy.status == 503);
+    CHECK(busy.field("Retry-After") == "5");
+    CHECK(busy.body.find("upload.token_busy") != std::string::npos);
+    CHECK(running.ask(get("/metrics")).body.find("wheelyard_uploads_token_busy_total 1\n") !=
+          std::string::npos);
+    const std::string other =
+        "POST /site/legacy/ HTTP/1.1\r\nHost: test\r\nAuthorization: good too\r\nContent-Length: "
+        "5\r\n\r\nbytes";
+    CHECK(running.ask(other).status == 200);
+    slow.front().send("bytes");
+    CHECK(slow.front().answer()->status == 200);
+    CHECK(running.ask(post_sized("bytes")).status == 200);
+}
+
 TEST_CASE("a refused client that keeps its connection keeps no place for uploads") {
     Running running([](ServerSettings& settings) { settings.max_uploads = 1; });
     RawClient refused = running.connect();

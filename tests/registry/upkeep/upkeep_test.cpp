@@ -20,6 +20,11 @@ using test_support::WheelWriter;
 
 namespace {
 
+struct UpkeepFixture : RegistryFixture {
+    UpkeepFixture() { config.min_free_bytes = base::mib; }
+    std::unique_ptr<tasks::TaskStore> tasks = tasks::TaskStore::open(config.tasks_file(), {}, clock).value();
+};
+
 bool comes_true(const std::function<bool()>& condition) {
     const auto last = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     while (!condition()) {
@@ -47,16 +52,20 @@ pid_t lock_from_outside(const std::filesystem::path& shm) {
 }  // namespace
 
 TEST_CASE("a lock that stops every commit is seen without an upload, and so is its end") {
-    RegistryFixture registry;
-    registry.config.min_free_bytes = base::mib;
+    UpkeepFixture registry;
     REQUIRE(registry.send(Form::of(WheelWriter("six", "1.16.0"))).status == 200);
-    const registry::Upkeep upkeep(registry.config, registry.writer, 20);
+    const registry::Upkeep upkeep(registry.config, registry.writer, *registry.tasks, 20);
     CHECK(upkeep.seen().write_failure.empty());
-    const pid_t child = lock_from_outside(registry.config.catalog_file().string() + "-shm");
-    CHECK(comes_true([&] { return !upkeep.seen().write_failure.empty(); }));
-    ::kill(child, SIGKILL);
-    ::waitpid(child, nullptr, 0);
-    CHECK(comes_true([&] { return upkeep.seen().write_failure.empty(); }));
+    for (const auto& [database, failure] :
+         {std::pair{registry.config.catalog_file(), "the catalog cannot be written"},
+          std::pair{registry.config.tasks_file(), "the tasks cannot be written"}}) {
+        CAPTURE(database.string());
+        const pid_t child = lock_from_outside(database.string() + "-shm");
+        CHECK(comes_true([&] { return upkeep.seen().write_failure.starts_with(failure); }));
+        ::kill(child, SIGKILL);
+        ::waitpid(child, nullptr, 0);
+        CHECK(comes_true([&] { return upkeep.seen().write_failure.empty(); }));
+    }
 }
 
 TEST_CASE("a trial write is a commit that changes nothing") {
@@ -70,21 +79,19 @@ TEST_CASE("a trial write is a commit that changes nothing") {
 }
 
 TEST_CASE("the reserve is there from the start and comes back after it was given") {
-    RegistryFixture registry;
-    registry.config.min_free_bytes = base::mib;
-    const registry::Upkeep upkeep(registry.config, registry.writer, 20);
+    UpkeepFixture registry;
+    const registry::Upkeep upkeep(registry.config, registry.writer, *registry.tasks, 20);
     CHECK(upkeep.seen().has_reserve);
     REQUIRE(registry.config.room().give_back());
     CHECK(comes_true([&] { return registry.config.room().has_reserve(); }));
 }
 
 TEST_CASE("usage is counted for indexes with quotas, in all and of the token with the most bytes") {
-    RegistryFixture registry;
-    registry.config.min_free_bytes = base::mib;
+    UpkeepFixture registry;
     registry.config.indexes.front().token_quota.files = 10;
     const WheelWriter wheel("six", "1.16.0");
     REQUIRE(registry.send(Form::of(wheel)).status == 200);
-    const registry::Upkeep upkeep(registry.config, registry.writer);
+    const registry::Upkeep upkeep(registry.config, registry.writer, *registry.tasks);
     const auto usage = upkeep.seen().usage;
     REQUIRE(usage.size() == 1);
     CHECK(usage[0].index == "main");

@@ -209,6 +209,12 @@ PartitionName=urgent Nodes=ALL MaxTime=02:00:00 DefaultTime=10 DefMemPerCPU=64 S
         script.write_text("#!/bin/bash\n")
         self.run("sbatch", "--partition=urgent", f"--cpus-per-task={self.cpus}", "--mem=16M", "--output=/dev/null", str(script))
 
+    def requeue_job(self, name: str) -> None:
+        """An administrator queues it again, which --no-requeue does not prevent for long."""
+        number = self.run("squeue", "-h", f"--name={name}", "-O", "JobID:|").stdout.strip().strip("|")
+        self.run("scontrol", "update", f"JobId={number}", "Requeue=1")
+        self.run("scontrol", "requeue", number)
+
     def fail_node(self, name: str) -> None:
         """The node goes down under its jobs, and comes back."""
         self.run("scontrol", "update", f"NodeName={self.node}", "State=DOWN", "Reason=test")

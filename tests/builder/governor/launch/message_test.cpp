@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "lib/base/temp_dir.hpp"
 
@@ -39,6 +40,22 @@ TEST_CASE("each send is one message, and the end of the connection is reported")
     CHECK(receive_message(server.get(), true).empty());
     CHECK(errno == ECONNRESET);
     CHECK_FALSE(send_message(server.get(), {"late"}));
+}
+
+TEST_CASE("a build is stopped once its socket is removed from its folder") {
+    const auto folder = wheelyard::base::TempDir::make("message");
+    REQUIRE(folder);
+    const std::string path = folder->path() / "socket";
+    {
+        const auto listening = listen_at(path);
+        REQUIRE(listening);
+        CHECK_FALSE(was_stopped(path));
+    }
+    CHECK_FALSE(connect_to(path));
+    CHECK_FALSE(was_stopped(path));  // the broker died
+    REQUIRE(::unlink(path.c_str()) == 0);
+    CHECK(was_stopped(path));
+    CHECK_FALSE(was_stopped(folder->path() / "removed/socket"));  // the build ended by itself
 }
 
 TEST_CASE("a path too long for a socket is refused with a hint") {
