@@ -8,7 +8,7 @@
 #include "builder/attempt/limits.hpp"
 #include "builder/schedule/batch_command.hpp"
 #include "builder/schedule/batch_units.hpp"
-#include "lib/base/cut_utf8.hpp"
+#include "lib/base/utf8.hpp"
 #include "lib/base/text.hpp"
 #include "lib/io/json.hpp"
 

@@ -7,7 +7,7 @@
 #include "builder/attempt/limits.hpp"
 #include "builder/schedule/batch_units.hpp"
 #include "builder/schedule/job_script.hpp"
-#include "lib/base/cut_utf8.hpp"
+#include "lib/base/utf8.hpp"
 #include "lib/base/text.hpp"
 
 namespace wheelyard::builder::slurm {
