@@ -32,7 +32,7 @@ namespace {
 
 const std::vector<OptionRow> table = {
     {"--memory", "SIZE",
-     "maximum memory, e.g. 12G (default: what cgroups, Slurm, PBS and the machine allow)"},
+     "maximum memory, e.g. 12G (default: what cgroups, the batch job and the machine allow)"},
     {"--cores", "N", "maximum concurrent compiles (default: the available cores)"},
     {"--history", "FILE", "measurements of earlier builds (default: ~/.cache/wheelyard/governor/history)"},
     {"--no-history", nullptr, "do not read or write a history"},
@@ -219,7 +219,7 @@ int run_to_wait_status(const std::vector<std::string>& arguments) {
     ::signal(SIGXFSZ, SIG_IGN);
     auto plan = plan_of(*options);
     if (!plan) return complain(plan.error());
-    plan->pbs_bytes = ask_pbs(base::current_environment());
+    plan->job_limits = read_job_limits(base::current_environment());
 
     const auto folder = make_folder();
     if (!folder) {
@@ -234,7 +234,7 @@ int run_to_wait_status(const std::vector<std::string>& arguments) {
     int control[2];
     if (::pipe2(control, O_CLOEXEC) != 0) return complain(base::fail_errno("pipe", "", errno).value());
 
-    const LimitReader limits("", base::current_environment(), plan->setting_bytes, plan->pbs_bytes);
+    const LimitReader limits("", plan->setting_bytes, plan->job_limits);
     remove_stale_groups("", limits.cgroups());
     CompileGroups groups = make_groups(*options, limits);
     const unsigned cores = plan->cores > 0 ? plan->cores : limits.cores();
