@@ -17,6 +17,7 @@
 #include "lib/io/zstd.hpp"
 #include "registry/server/limits.hpp"
 #include "tests/registry/server/server_fixture.hpp"
+#include "tests/support/becomes_true.hpp"
 #include "tests/support/sanitizers.hpp"
 
 namespace wheelyard::http {
@@ -70,15 +71,6 @@ struct EchoingApi final : ApiService {
     std::mutex mutex;
     std::vector<std::function<void(bool)>> waiting;
 };
-
-bool comes_true(const std::function<bool()>& condition) {
-    const auto last = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-    while (!condition()) {
-        if (std::chrono::steady_clock::now() > last) return false;
-        std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    }
-    return true;
-}
 
 std::string api_post(std::string_view target, std::string_view fields, std::string_view body) {
     std::string request = "POST ";
@@ -148,9 +140,9 @@ TEST_CASE("requests of the API that wait for a page keep no thread from others")
     RawClient shown = running.connect();
     RawClient failed = running.connect();
     shown.send(request("wait"));
-    REQUIRE(comes_true([&api] { return api.count_waiting() == 1; }));
+    REQUIRE(test_support::becomes_true([&api] { return api.count_waiting() == 1; }));
     failed.send(request("wait"));
-    REQUIRE(comes_true([&api] { return api.count_waiting() == 2; }));
+    REQUIRE(test_support::becomes_true([&api] { return api.count_waiting() == 2; }));
     CHECK(running.ask(request("{}")).status == 202);
     api.waiting[0](true);
     api.waiting[1](false);
@@ -169,7 +161,7 @@ TEST_CASE("the reply of a finished API change is sent after the drain timeout, o
     RawClient client = running.connect();
     client.send(api_post("/api/v1/indexes/site/files/six-1.0-py3-none-any.whl/yank",
                          "Authorization: good\r\nContent-Length: 4\r\n", "wait"));
-    REQUIRE(comes_true([&api] { return api.count_waiting() == 1; }));
+    REQUIRE(test_support::becomes_true([&api] { return api.count_waiting() == 1; }));
     RawClient stuck = running.connect();
     CHECK(stuck.ask(get("/healthz")).status == 200);
     stuck.send("GET /never");
@@ -309,7 +301,7 @@ TEST_CASE("the framing of chunks is no progress of a body") {
         RawClient client = running.connect();
         client.send(post("Transfer-Encoding: chunked\r\n", ""));
         ++given_up;
-        CHECK(comes_true([&] {
+        CHECK(test_support::becomes_true([&] {
             static_cast<void>(client.try_send(piece));
             return running.uploads.undone == given_up;
         }));
