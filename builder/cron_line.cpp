@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "builder/schedule/batch_command.hpp"
+#include "builder/schedule/scheduler_kind.hpp"
 #include "builder/script/script.hpp"
 #include "lib/base/encoding.hpp"
 #include "lib/base/text.hpp"
@@ -13,7 +14,7 @@
 namespace wheelyard::builder {
 namespace {
 
-// Variables that locate programs; neither these nor batch_server_variables are secret.
+// Variables that locate programs; neither these nor those that locate a batch system are secret.
 constexpr std::array<std::string_view, 3> plain = {"PATH", "LANG", "TZ"};
 // Variables that cron or the login sets itself.
 constexpr std::array<std::string_view, 4> given = {"HOME", "LOGNAME", "SHELL", "USER"};
@@ -24,7 +25,11 @@ bool is_among(const Names& names, const std::string& name) {
 }
 
 bool is_carried(const std::string& name) {
-    return is_among(plain, name) || is_among(batch_server_variables, name);
+    if (is_among(plain, name) || name == kerberos_variable) return true;
+    const auto kinds = scheduler_kinds();
+    return std::any_of(kinds.begin(), kinds.end(), [&name](const SchedulerKind* kind) {
+        return kind->batch && is_among(kind->batch->server_variables, name);
+    });
 }
 
 std::string command(const CronInput& input) {

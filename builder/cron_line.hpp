@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <string>
 
-#include "builder/site/environment.hpp"
+#include "builder/attempt/environment.hpp"
 
 namespace wheelyard::builder {
 

@@ -32,13 +32,7 @@ std::string last_line(const std::string& text) {
     return lines.empty() ? "" : std::string(lines.back());
 }
 
-struct Answer {
-    bool good = false;
-    std::string out;
-    std::string problem;  // the last line of its output
-};
-
-Answer ask(const std::string& script, const EnvironmentMap& environment) {
+MachineAnswer ask(const std::string& script, const EnvironmentMap& environment) {
     base::Command command;
     command.argv = {"/bin/bash", "-c", script};
     command.environment = environment;
@@ -46,8 +40,8 @@ Answer ask(const std::string& script, const EnvironmentMap& environment) {
     const auto finished = base::run_command(command);
     if (!finished) return {false, "", finished.error().sentence};
     if (finished->timed_out) return {false, finished->out, "no answer within a minute"};
-    return {finished->exit_code == 0, finished->out,
-            last_line(finished->err.empty() ? finished->out : finished->err)};
+    const bool good = finished->exit_code == 0;
+    return {good, finished->out, last_line(good || finished->err.empty() ? finished->out : finished->err)};
 }
 
 bool any_wanted(const Site& site, const Recipes& recipes, bool (*has)(const Recipe&)) {
@@ -100,7 +94,7 @@ class Checker {
     void check_modules() {
         const std::string script = render_module_check(site_);
         if (script.empty()) return;
-        const Answer answer = ask(script, environment_);
+        const MachineAnswer answer = ask(script, environment_);
         std::string log;
         for (const auto line : base::split_lines(answer.out)) {
             const bool loaded = line.starts_with("@loaded ");
@@ -118,7 +112,7 @@ class Checker {
             log.clear();
         }
         if (answer.out.find('@') == std::string::npos)
-            add("modules", false, answer.problem,
+            add("modules", false, answer.last_line,
                 "set `init` in [modules] to the file that defines `module`");
     }
 
@@ -131,10 +125,10 @@ class Checker {
                        : python.error().sentence,
                 python ? "" : python.error().advice);
             if (!python) continue;
-            const Answer venv = ask(
+            const MachineAnswer venv = ask(
                 setup() + base::quote_shell(python->executable.string()) + " -I -c 'import venv, ensurepip'",
                 environment_);
-            add("venv of Python " + choice.version, venv.good, venv.good ? "available" : venv.problem,
+            add("venv of Python " + choice.version, venv.good, venv.good ? "available" : venv.last_line,
                 "install the modules venv and ensurepip (Debian: python3-venv)");
         }
     }
@@ -147,10 +141,11 @@ class Checker {
         const fs::path source = folder->path() / ("program." + suffix);
         if (const auto written = base::replace_file(source, program); !written)
             return add(name, false, written.error().sentence, "free space in the temporary folder");
-        const Answer answer = ask("set -eu\n" + setup() + "cd " + base::quote_shell(folder->path().string()) +
-                                      "\n" + compiler + " -c " + source.filename().string() + " -o program.o",
-                                  environment_);
-        add(name + " " + compiler, answer.good, answer.good ? "compiles" : answer.problem,
+        const MachineAnswer answer =
+            ask("set -eu\n" + setup() + "cd " + base::quote_shell(folder->path().string()) + "\n" + compiler +
+                    " -c " + source.filename().string() + " -o program.o",
+                environment_);
+        add(name + " " + compiler, answer.good, answer.good ? "compiles" : answer.last_line,
             "correct [compilers], or load the module that provides it");
     }
 
@@ -168,9 +163,9 @@ class Checker {
     }
 
     void check_program(const std::string& what, const std::string& program, const std::string& advice) {
-        const Answer answer = ask(setup() + "command -v -- " + base::quote_shell(program), environment_);
-        add(what, answer.good, answer.good ? last_line(answer.out) : "`" + program + "` was not found",
-            advice);
+        const MachineAnswer answer =
+            ask(setup() + "command -v -- " + base::quote_shell(program), environment_);
+        add(what, answer.good, answer.good ? answer.last_line : "`" + program + "` was not found", advice);
     }
 
     void check_launcher() {
@@ -188,58 +183,15 @@ class Checker {
     }
 
     void check_scheduler() {
-        const std::string queue = base::quote_shell(site_.queue.queue);
-        if (site_.scheduler_kind == "local")
-            return add("scheduler", true, "local: jobs run on this machine", "");
-        const bool slurm = site_.scheduler_kind == "slurm";
-        const Answer answer =
-            ask(slurm ? "squeue --noheader --user=\"$(id -un)\" > /dev/null && sbatch --version"
-                      : "qstat -B && qsub --version",
-                environment_);
-        add("scheduler", answer.good, answer.good ? last_line(answer.out) : answer.problem,
-            std::string(slurm ? "squeue and sbatch" : "qstat and qsub") +
-                " must work on the machine that runs the agent");
-        if (!answer.good) return;
-        if (!slurm) {
-            check_job_history();
-            check_gpu_resource();
-        }
-        if (site_.queue.queue.empty()) return;
-        const Answer there =
-            ask(slurm ? "test -n \"$(sinfo --noheader --partition=" + queue + ")\"" : "qstat -Q " + queue,
-                environment_);
-        add(std::string(slurm ? "partition " : "queue ") + site_.queue.queue, there.good,
-            there.good              ? "available"
-            : there.problem.empty() ? "not found"
-                                    : there.problem,
-            std::string(slurm ? "`sinfo --summarize`" : "`qstat -Q`") + " lists what is available");
-    }
-
-    // Jobs also work without history (pbs_scheduler.hpp).
-    void check_job_history() {
-        const Answer answer = ask("qselect -x -u \"$(id -un)\" > /dev/null", environment_);
-        const bool off = answer.problem.find("not configured to maintain job history") != std::string::npos;
-        add("job history", answer.good || off,
-            answer.good ? "kept"
-            : off ? "not kept: a job that ends without a record counts as job.vanished, and is tried again "
-                    "even after "
-                    "a qdel (the server's job_history_enable changes this)"
-                  : answer.problem,
-            "qselect must work on the machine that runs the agent");
-    }
-
-    void check_gpu_resource() {
+        if (!site_.scheduler->batch)
+            return add("scheduler", true, std::string(site_.scheduler->name) + ": jobs run on this machine",
+                       "");
         const auto& tests = site_.hardware_tests;
-        const bool asks = site_.queue.gpus > 0 || (tests.gpu && tests.gpu->gpus > 0) ||
-                          (tests.multi_node && tests.multi_node->gpus > 0);
-        if (!asks) return;
-        const Answer nodes = ask("pbsnodes -av", environment_);
-        const bool known = nodes.out.find("resources_available.ngpus = ") != std::string::npos;
-        add("resource ngpus", known || !nodes.good,
-            known        ? "available"
-            : nodes.good ? "no node has it: PBS rejects a job that asks for it"
-                         : "not checked: " + nodes.problem,
-            "set gpus = 0, and ask for GPUs as this site does in `options`");
+        const bool asks_for_gpus = site_.queue.gpus > 0 || (tests.gpu && tests.gpu->gpus > 0) ||
+                                   (tests.multi_node && tests.multi_node->gpus > 0);
+        const auto ask_here = [this](const std::string& script) { return ask(script, environment_); };
+        for (const SiteLine& line : site_.scheduler->batch->check(site_.queue, asks_for_gpus, ask_here))
+            add(line.what, line.good, line.found, line.advice);
     }
 
     void check_folder(const std::string& what, const fs::path& folder, std::uint64_t min_bytes) {

@@ -6,18 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "builder/site/environment.hpp"
+#include "builder/attempt/environment.hpp"
+#include "builder/schedule/machine_check.hpp"
 #include "builder/site/recipe.hpp"
 #include "builder/site/site.hpp"
 
 namespace wheelyard::builder {
-
-struct SiteLine {
-    std::string what;  // "module gcc/12.2", "scheduler"
-    bool good = false;
-    std::string found;
-    std::string advice;  // empty when good
-};
 
 // Leaves nothing behind: it removes the files that it writes. Every check has a time limit.
 [[nodiscard]] std::vector<SiteLine> check_site(const Site& site, const Recipes& recipes,

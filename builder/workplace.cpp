@@ -7,9 +7,6 @@
 
 #include "builder/agent/claimed_task.hpp"
 #include "builder/limits.hpp"
-#include "builder/schedule/local_scheduler.hpp"
-#include "builder/schedule/pbs_scheduler.hpp"
-#include "builder/schedule/slurm_scheduler.hpp"
 #include "builder/script/script.hpp"
 #include "builder/site/script_setup.hpp"
 #include "lib/base/file.hpp"
@@ -26,13 +23,6 @@ const Python* first_usable(const Pythons& pythons) {
         if (python) return &*python;
     }
     return nullptr;
-}
-
-std::unique_ptr<Scheduler> make_scheduler(const Site& site, const EnvironmentMap& environment,
-                                          const base::Clock& clock) {
-    if (site.scheduler_kind == "slurm") return std::make_unique<SlurmScheduler>(site.queue, environment);
-    if (site.scheduler_kind == "pbs") return std::make_unique<PbsScheduler>(site.queue, environment);
-    return std::make_unique<LocalScheduler>(clock);
 }
 
 // Jobs run the governor by this path, so the path must be valid on their machines too.
@@ -77,7 +67,7 @@ base::Result<std::unique_ptr<Workplace>> Workplace::open(const fs::path& site_fi
         });
     place->sources_->use_git(GitSource(site.work_directory / "sources", job_environment(environment),
                                        place->clock_, site.login_minutes));
-    place->scheduler_ = make_scheduler(site, environment, place->clock_);
+    place->scheduler_ = site.scheduler->make(site.queue, environment, place->clock_);
     if (site.registry) place->registry_.emplace(*place->registry_http_, place->clock_, *site.registry);
     if (site.registry && site.registry->claim_tasks != "no") {
         place->task_http_.emplace(io::HttpSettings{.answer_timeout_ms = task_answer_timeout_ms});

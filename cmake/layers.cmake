@@ -2,10 +2,10 @@
 #
 #   wheelyard_layer(ROOM FOLDER [rooms it may include …])
 #
-# A room is a folder of sources. CMake makes one static library `wheelyard_ROOM` of each row and links only what the row
-# names; `ctest -R layers` reads this same file and fails on an #include that no row allows; docs/explanation/architecture.md's picture
-# is drawn from it. Only direct edges count: a room that uses `base` through another names `base` too. The rooms of one
-# program share its namespace (decision 12).
+# A room is a folder of sources; FOLDER/* is one room with the folders in it. CMake makes one static library
+# `wheelyard_ROOM` of each row and links only what the row names; `ctest -R layers` reads this same file and fails on an
+# #include that no row allows; docs/explanation/architecture.md's picture is drawn from it. Only direct edges count: a
+# room that uses `base` through another names `base` too. The rooms of one program share its namespace (decision 12).
 
 # lib: what every program shares
 wheelyard_layer(base         lib/base)
@@ -27,9 +27,9 @@ wheelyard_layer(wire         lib/wire                     base io wheel elf insp
 # builder
 wheelyard_layer(attempt      builder/attempt              base io wire)
 wheelyard_layer(doctor       builder/doctor               base io attempt)
-wheelyard_layer(site         builder/site                 base io wheel simple attempt)
+wheelyard_layer(schedule     builder/schedule/*           base io attempt)
+wheelyard_layer(site         builder/site                 base io wheel simple attempt schedule)
 wheelyard_layer(remote       builder/remote               base io simple inspect wire attempt site)
-wheelyard_layer(schedule     builder/schedule             base io attempt site)
 wheelyard_layer(script       builder/script               base wheel simple attempt site schedule)
 wheelyard_layer(plan         builder/plan                 base wheel simple attempt doctor site script)
 wheelyard_layer(sources      builder/sources              base io wheel simple attempt doctor site plan)

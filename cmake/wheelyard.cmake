@@ -39,14 +39,22 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     endif()
 endif()
 
-# One row of cmake/layers.cmake: a static library of every .cpp directly in FOLDER (main files are programs).
+# One row of cmake/layers.cmake: a static library of every .cpp directly in FOLDER, or for FOLDER/* also in the folders
+# in it (main files are programs).
 function(wheelyard_layer room folder)
     if(WHEELYARD_CLUSTER AND folder MATCHES "^(registry|indexer)" AND NOT folder MATCHES "^indexer/avail_wheels")
         return()
     endif()
+    set(folders ${folder})
+    if(folder MATCHES "/\\*$")
+        string(REGEX REPLACE "/\\*$" "" folder ${folder})
+        set(folders ${folder} ${folder}/*)
+    endif()
     set(WHEELYARD_ROOMS ${WHEELYARD_ROOMS} ${room} PARENT_SCOPE)  # those of this build, for their tests
     set(WHEELYARD_FOLDER_${room} ${folder} PARENT_SCOPE)
-    file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/*.cpp)
+    set(WHEELYARD_FOLDERS_${room} ${folders} PARENT_SCOPE)
+    list(TRANSFORM folders REPLACE "(.+)" "${CMAKE_SOURCE_DIR}/\\1/*.cpp")
+    file(GLOB sources CONFIGURE_DEPENDS ${folders})
     list(FILTER sources EXCLUDE REGEX "/main\\.cpp$")
     if(NOT sources)
         add_library(wheelyard_${room} INTERFACE)

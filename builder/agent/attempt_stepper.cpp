@@ -29,7 +29,7 @@ bool is_waited_for(const Attempt& attempt, const base::Error& error) {
 Failure failure_after_wait(const Attempt& attempt, std::string phase, const base::Error& error,
                            base::UnixMicros now) {
     const std::int64_t waited_ms = (now - attempt.waiting.since) / 1000;
-    const bool has_wheel = attempt.state >= State::built;
+    const bool has_wheel = state_row(attempt.state).has_wheel;
     return {std::move(phase),
             {"wait.too_long",
              "The attempt waited " + base::render_duration_ms(waited_ms) +
@@ -123,8 +123,7 @@ base::Result<AttemptStepper::Flow> AttemptStepper::act_on_error(Attempt& attempt
 
 // There is no limit while a job may exist (its walltime and the scheduler end it) or while a person must act.
 bool AttemptStepper::has_waited_too_long(const Attempt& attempt, const base::Error& error) const {
-    const bool may_have_job = attempt.state == State::submitting || attempt.state == State::running;
-    if (may_have_job || error.recovery == base::Recovery::person) return false;
+    if (state_row(attempt.state).may_have_job || error.recovery == base::Recovery::person) return false;
     if (error.kind == base::ErrorKind::in_progress || attempt.waiting.since == 0) return false;
     return ports_.clock.now() - attempt.waiting.since >= max_error_wait_ms * 1000;
 }
@@ -152,7 +151,7 @@ base::Status AttemptStepper::give_up(Attempt& attempt, base::Error why, std::opt
     const StepRow* row = find_step(attempt);
     const AttemptFolder folder = ports_.folder_of(attempt);
     call_off_login_step(folder.root, wheelhouse_step);
-    if (attempt.state == State::submitting || attempt.state == State::running) {
+    if (state_row(attempt.state).may_have_job) {
         // Taking the claim prevents a late job from running.
         std::error_code ignored;
         fs::create_directory(folder.claim(), ignored);
@@ -179,7 +178,8 @@ base::Status AttemptStepper::enter(Attempt& attempt, State state) {
 
 base::Status AttemptStepper::wait(Attempt& attempt, const base::Error& reason, bool is_reported) {
     // Polling a step on the login node is cheap, so its delay does not grow.
-    const bool is_at_work = reason.kind == base::ErrorKind::in_progress && attempt.state < State::submitting;
+    const bool is_at_work =
+        reason.kind == base::ErrorKind::in_progress && state_row(attempt.state).before_job;
     const bool was_reported =
         attempt.waiting.tries > 0 && (is_at_work || reason.kind == base::ErrorKind::program);
     const int tries = is_at_work ? 0 : attempt.waiting.tries++;

@@ -28,10 +28,4 @@ inline constexpr int max_log_pieces_per_tick = 32;                // per task, t
 inline constexpr std::size_t max_outcome_bytes =
     60 * base::kib;  // a larger outcome is sent without its provenance
 
-// An attempt without a job fails after three days of errors that may pass.
-inline constexpr std::int64_t max_error_wait_ms = std::int64_t{3} * 24 * 60 * 60'000;
-
-// Tries while a step's log blames the network or the disk: about eight hours; then the attempt fails.
-inline constexpr int max_login_waits = 100;
-
 }  // namespace wheelyard::builder

@@ -6,11 +6,11 @@
 
 #include "builder/agent/limits.hpp"
 #include "builder/attempt/limits.hpp"
-#include "lib/base/cut_utf8.hpp"
 #include "lib/base/digest.hpp"
 #include "lib/base/file.hpp"
 #include "lib/base/text.hpp"
 #include "lib/base/untrusted_file.hpp"
+#include "lib/base/utf8.hpp"
 #include "lib/simple/pip_config.hpp"
 
 namespace wheelyard::builder {

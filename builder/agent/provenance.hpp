@@ -10,8 +10,8 @@
 
 #include <string_view>
 
+#include "builder/attempt/environment.hpp"
 #include "builder/attempt/job_files.hpp"
-#include "builder/site/environment.hpp"
 #include "lib/wire/outcome.hpp"
 
 namespace wheelyard::builder {

@@ -1,6 +1,7 @@
 // The text forms of attempt values, cell names and attempt IDs.
 #include "builder/attempt/attempt.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include "builder/attempt/attempt_fields.hpp"
@@ -11,19 +12,17 @@
 namespace wheelyard::builder {
 namespace {
 
-struct StateRow {
-    State state;
-    std::string_view text;
-};
-constexpr std::array<StateRow, 9> states{{{State::planned, "planned"},
-                                          {State::fetched, "fetched"},
-                                          {State::prepared, "prepared"},
-                                          {State::submitting, "submitting"},
-                                          {State::running, "running"},
-                                          {State::built, "built"},
-                                          {State::uploading, "uploading"},
-                                          {State::done, "done"},
-                                          {State::failed, "failed"}}};
+constexpr std::array<StateRow, 9> states = {{
+    {.state = State::planned, .text = "planned", .before_job = true},
+    {.state = State::fetched, .text = "fetched", .before_job = true},
+    {.state = State::prepared, .text = "prepared", .before_job = true},
+    {.state = State::submitting, .text = "submitting", .may_have_job = true},
+    {.state = State::running, .text = "running", .may_have_job = true},
+    {.state = State::built, .text = "built", .has_wheel = true},
+    {.state = State::uploading, .text = "uploading", .has_wheel = true},
+    {.state = State::done, .text = "done", .has_wheel = true, .is_over = true},
+    {.state = State::failed, .text = "failed", .is_over = true},
+}};
 
 struct PurposeRow {
     Purpose purpose;
@@ -53,11 +52,11 @@ constexpr std::size_t id_random_digits = max_attempt_id_bytes - 1 - id_time_digi
 
 }  // namespace
 
-std::string_view state_text(State state) {
-    for (const auto& row : states) {
-        if (row.state == state) return row.text;
-    }
-    return "?";
+const StateRow& state_row(State state) {
+    const auto* row =
+        std::find_if(states.begin(), states.end(), [&](const StateRow& one) { return one.state == state; });
+    WHEELYARD_CHECK(row != states.end());
+    return *row;
 }
 
 std::optional<State> parse_state(std::string_view text) {

@@ -32,11 +32,23 @@ enum class Purpose { build, gpu_test, multi_node_test, promotion };
 }
 
 enum class State { planned, fetched, prepared, submitting, running, built, uploading, done, failed };
-[[nodiscard]] std::string_view state_text(State state);
-[[nodiscard]] std::optional<State> parse_state(std::string_view text);
-[[nodiscard]] inline bool is_over(State state) {
-    return state == State::done || state == State::failed;
+// What holds for every attempt in a state. Its step is in builder/steps/steps.cpp.
+struct StateRow {
+    State state;
+    std::string_view text;
+    bool before_job = false;    // no job was submitted yet
+    bool may_have_job = false;  // a job may be queued or running
+    bool has_wheel = false;     // a build has made its wheel
+    bool is_over = false;
+};
+[[nodiscard]] const StateRow& state_row(State state);
+[[nodiscard]] inline std::string_view state_text(State state) {
+    return state_row(state).text;
 }
+[[nodiscard]] inline bool is_over(State state) {
+    return state_row(state).is_over;
+}
+[[nodiscard]] std::optional<State> parse_state(std::string_view text);
 
 // What the plan asked for: its cell.
 struct Asked {

@@ -27,11 +27,11 @@ constexpr std::array<EndRow, 14> rows = {{
      "no action needed: the next attempt continues it with more memory, up to max_memory_mib of site.toml",
      true, true},
     {EndCause::node_failure, "job.node_failure", "The job's node failed",
-     "no action needed: the agent tries again", true, true},
+     "no action needed: the agent tries again", true, true, FailureLimit::node_failures},
     {EndCause::preempted, "job.preempted", "The job was preempted by one with higher priority",
-     "no action needed: the agent tries again", true, true},
+     "no action needed: the agent tries again", true, true, FailureLimit::preemptions},
     {EndCause::requeued, "job.requeued", "The scheduler stopped the job and queued it again",
-     "no action needed: the agent tries again", true, true},
+     "no action needed: the agent tries again", true, true, FailureLimit::preemptions},
     {EndCause::cancelled, "job.cancelled", "The job was cancelled",
      "to build it again, run wheelyard-builder retry", false, true},
     {EndCause::not_launched, "job.not_launched", "The scheduler could not start the job",
@@ -41,7 +41,8 @@ constexpr std::array<EndRow, 14> rows = {{
      "retry",
      false, true},
     {EndCause::tree_busy, "job.tree_busy", "Another running job holds the build tree",
-     "no action needed: the next attempt uses a build tree of its own", true, false},
+     "no action needed: the next attempt uses a build tree of its own", true, false,
+     FailureLimit::node_failures},
     {EndCause::never_started, "job.never_started", "The submitted job never started",
      "read its log; check that the compute nodes have /bin/bash and can write to the work folder", true,
      false},
@@ -50,6 +51,10 @@ constexpr std::array<EndRow, 14> rows = {{
 }};
 
 }  // namespace
+
+std::span<const EndRow> end_rows() {
+    return rows;
+}
 
 const EndRow& end_row(EndCause cause) {
     const auto* row =

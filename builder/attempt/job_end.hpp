@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,6 +42,10 @@ struct JobEnd {
     JobUsage used = {};
 };
 
+// The limit of a site file that a failed attempt counts against. A build never causes a preemption and rarely a node
+// failure, so these have limits of their own: not every build makes measurable progress between them.
+enum class FailureLimit { attempts, preemptions, node_failures };
+
 struct EndRow {
     EndCause cause;
     std::string_view code;  // the Error's code
@@ -48,7 +53,9 @@ struct EndRow {
     std::string_view advice;
     bool try_again;  // the agent starts a new attempt
     bool resumes;    // the next attempt may continue in its build tree
+    FailureLimit limit = FailureLimit::attempts;
 };
+[[nodiscard]] std::span<const EndRow> end_rows();
 [[nodiscard]] const EndRow& end_row(EndCause cause);
 [[nodiscard]] base::Error error_of(const JobEnd& end);
 // The cause with this code; used when reading the journal.

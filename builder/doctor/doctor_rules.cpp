@@ -22,7 +22,7 @@ constexpr std::array<AutomaticRow, 7> automatics = {{
      "resumes in the same tree with more memory, or with fewer parallel jobs if the limit is reached"},
     {Automatic::fewer_jobs, "fewer_jobs", "resumes in the same tree with half the parallel jobs"},
     {Automatic::more_time, "more_time", "resumes in the same tree with more time"},
-    {Automatic::go_on, "go_on", "resumes in the same tree; this attempt counts as a preemption"},
+    {Automatic::resume, "resume", "resumes in the same tree; this attempt counts as a preemption"},
     {Automatic::clean_tree, "clean_tree", "retries in a new tree, unless this one was new"},
 }};
 

@@ -25,7 +25,7 @@ enum class Automatic {
     more_memory,  // resume in the same tree with more memory, or with fewer jobs where no more is allowed
     fewer_jobs,   // resume in the same tree with half the parallel jobs
     more_time,    // resume in the same tree with more time
-    go_on,        // resume in the same tree; this attempt counts as a preemption
+    resume,       // resume in the same tree; this attempt counts as a preemption
     clean_tree,   // retry once in a new tree
 };
 [[nodiscard]] std::string_view automatic_text(Automatic automatic);  // "more_memory"

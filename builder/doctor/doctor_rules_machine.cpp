@@ -64,7 +64,7 @@ const std::vector<DoctorRule>& machine_rules() {
         {"time.preempted",
          {"due to preemption"},
          machine,
-         go_on,
+         resume,
          "The scheduler preempted the job for one with a higher priority.",
          "Nothing: the next attempt resumes in the same tree."},
         {"disk.full",

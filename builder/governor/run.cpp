@@ -32,7 +32,7 @@ namespace {
 
 const std::vector<OptionRow> table = {
     {"--memory", "SIZE",
-     "maximum memory, e.g. 12G (default: what cgroups, Slurm, PBS and the machine allow)"},
+     "maximum memory, e.g. 12G (default: what cgroups, the batch job and the machine allow)"},
     {"--cores", "N", "maximum concurrent compiles (default: the available cores)"},
     {"--history", "FILE", "measurements of earlier builds (default: ~/.cache/wheelyard/governor/history)"},
     {"--no-history", nullptr, "do not read or write a history"},
@@ -130,13 +130,13 @@ base::Result<BrokerPlan> plan_of(const Options& options) {
                               "e.g. 12G");
         plan.setting_bytes = *bytes;
     }
-    for (const auto& [name, into] : {std::pair{"--cores", &plan.cores}}) {
-        if (!options.has(name)) continue;
-        const auto number = base::parse_decimal(options.get(name));
+    if (options.has("--cores")) {
+        const auto number = base::parse_decimal(options.get("--cores"));
         if (!number || *number == 0 || *number > 100'000) {
-            return base::fail("governor.cores", "--cores is not a number of cores", options.get(name), "");
+            return base::fail("governor.cores", "--cores is not a number of cores", options.get("--cores"),
+                              "");
         }
-        *into = static_cast<unsigned>(*number);
+        plan.cores = static_cast<unsigned>(*number);
     }
     const auto progress = base::parse_decimal(options.get("--progress", "30"));
     if (!progress || *progress > 86'400) {
@@ -227,7 +227,60 @@ int wait_for(pid_t pid) {
     return status;
 }
 
+// --window, or what the machine allows.
+unsigned window_of(const Options& options, const LimitReader& limits, unsigned cores) {
+    const auto wanted = base::parse_decimal(options.get("--window", "0")).value_or(0);
+    return wanted > 0 ? static_cast<unsigned>(std::min<std::uint64_t>(wanted, max_window))
+                      : window_of(limits, cores);
+}
+
+void wait_for_broker(pid_t broker) {
+    if (broker <= 0) return;
+    const int ended = wait_for(broker);
+    if (!WIFSIGNALED(ended)) return;
+    std::fprintf(stderr, "governor: the broker was killed (signal %d); the build continued without it\n",
+                 WTERMSIG(ended));
+}
+
 // Returns CMD's wait status.
+int govern(const Options& options, const BrokerPlan& plan) {
+    auto folder = make_folder();
+    if (!folder) {
+        // A build needs no governor, and a site's mistake must not stop it.
+        complain(folder.error());
+        std::fprintf(stderr, "governor: the build runs without it\n");
+        become(options.command);
+    }
+    const std::string socket = folder->path() / "socket";
+    auto listening = listen_at(socket);
+    if (!listening) return complain(listening.error());
+    int control[2];
+    if (::pipe2(control, O_CLOEXEC) != 0) return complain(base::fail_errno("pipe", "", errno).value());
+
+    const LimitReader limits("", plan.setting_bytes, plan.job_limits);
+    remove_stale_groups("", limits.cgroups());
+    CompileGroups groups = make_groups(options, limits);
+    const unsigned cores = plan.cores > 0 ? plan.cores : limits.cores();
+    const unsigned window = window_of(options, limits, cores);
+    if (!plan.quiet) {
+        std::fprintf(stderr, "governor: %u cores, %s, up to %u compiles wait%s\n", cores,
+                     limits.read(0).tightest.text().c_str(), window,
+                     groups.usable() ? ", each long one in its own cgroup" : "");
+    }
+    const pid_t broker = start_broker(plan, *listening, control[0], control[1], groups);
+    ::close(control[0]);
+    listening->reset();  // so that connecting fails at once when the broker is dead
+    set_environment(socket, std::filesystem::current_path().native(), window, cores,
+                    !options.has("--no-shims"));
+    const pid_t build = start_build(options.command, socket, control[1]);
+    const int status = build < 0 ? 71 << 8 : wait_for(build);
+    control_fd = -1;
+    ::close(control[1]);
+    wait_for_broker(broker);
+    if (is_stopped != 0) folder->keep();  // a build tool that goes on finds no socket there
+    return status;
+}
+
 int run_to_wait_status(const std::vector<std::string>& arguments) {
     const auto options = parse_options(arguments, table);
     if (!options) return complain(options.error());
@@ -243,53 +296,8 @@ int run_to_wait_status(const std::vector<std::string>& arguments) {
     ::signal(SIGXFSZ, SIG_IGN);
     auto plan = plan_of(*options);
     if (!plan) return complain(plan.error());
-    plan->pbs_bytes = ask_pbs(base::current_environment());
-
-    auto folder = make_folder();
-    if (!folder) {
-        // A build needs no governor, and a site's mistake must not stop it.
-        complain(folder.error());
-        std::fprintf(stderr, "governor: the build runs without it\n");
-        become(options->command);
-    }
-    const std::string socket = folder->path() / "socket";
-    auto listening = listen_at(socket);
-    if (!listening) return complain(listening.error());
-    int control[2];
-    if (::pipe2(control, O_CLOEXEC) != 0) return complain(base::fail_errno("pipe", "", errno).value());
-
-    const LimitReader limits("", base::current_environment(), plan->setting_bytes, plan->pbs_bytes);
-    remove_stale_groups("", limits.cgroups());
-    CompileGroups groups = make_groups(*options, limits);
-    const unsigned cores = plan->cores > 0 ? plan->cores : limits.cores();
-    const auto wanted = base::parse_decimal(options->get("--window", "0")).value_or(0);
-    const unsigned window = wanted > 0 ? static_cast<unsigned>(std::min<std::uint64_t>(wanted, max_window))
-                                       : window_of(limits, cores);
-    if (!plan->quiet) {
-        std::fprintf(stderr, "governor: %u cores, %s, up to %u compiles wait%s\n", cores,
-                     limits.read(0).tightest.text().c_str(), window,
-                     groups.usable() ? ", each long one in its own cgroup" : "");
-    }
-    const pid_t broker = start_broker(*plan, *listening, control[0], control[1], groups);
-    ::close(control[0]);
-    listening->reset();  // so that connecting fails at once when the broker is dead
-    set_environment(socket, std::filesystem::current_path().native(), window, cores,
-                    !options->has("--no-shims"));
-
-    const pid_t build = start_build(options->command, socket, control[1]);
-    const int status = build < 0 ? 71 << 8 : wait_for(build);
-    control_fd = -1;
-    ::close(control[1]);
-    if (broker > 0) {
-        const int ended = wait_for(broker);
-        if (WIFSIGNALED(ended)) {
-            std::fprintf(stderr,
-                         "governor: the broker was killed (signal %d); the build continued without it\n",
-                         WTERMSIG(ended));
-        }
-    }
-    if (is_stopped != 0) folder->keep();  // a build tool that goes on finds no socket there
-    return status;
+    plan->job_limits = read_job_limits(base::current_environment());
+    return govern(*options, *plan);
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ constexpr std::array<CellStateRow, 8> cell_states = {{{CellState::have, "have"},
                                                       {CellState::unknown, "unknown"}}};
 
 // A cell whose version is known, and the input for its state.
-struct Judged {
+struct VersionedCell {
     Cell& cell;
     const Version& version;  // with its label
     const Recipe& recipe;
@@ -211,7 +211,7 @@ class Planner {
     }
 
     // Sets state and reason of a cell whose version is known, in the order of precedence.
-    void judge(const Judged& it) const {
+    void judge(const VersionedCell& it) const {
         Cell& cell = it.cell;
         const Cell* other = it.recipe.against.empty() ? nullptr : find_against(it);
         if (other != nullptr) cell.against = it.recipe.against + "==" + other->version;
@@ -257,7 +257,7 @@ class Planner {
                !last->wheel.index.empty() && last->wheel.index != site_.registry->index;
     }
 
-    void judge_source(const Judged& it) const {
+    void judge_source(const VersionedCell& it) const {
         if (it.recipe.source != SourceKind::sdist) return;
         const auto offers = world_.offers.find(it.cell.package);
         if (offers == world_.offers.end()) return;
@@ -278,7 +278,7 @@ class Planner {
     }
 
     // The site's cell of the package that this one is built against: the newest version that the recipe names.
-    [[nodiscard]] const Cell* find_against(const Judged& it) const {
+    [[nodiscard]] const Cell* find_against(const VersionedCell& it) const {
         const Cell* best = nullptr;
         for (const auto& other : plan_.cells) {
             const auto version = Version::parse(other.version);
@@ -291,7 +291,7 @@ class Planner {
         return best;
     }
 
-    void judge_against(const Judged& it, const Cell* other) const {
+    void judge_against(const VersionedCell& it, const Cell* other) const {
         if (other == nullptr) {
             return it.set(CellState::impossible,
                           "the site file wants no matching " + it.recipe.against +
@@ -341,7 +341,7 @@ class Planner {
         });
     }
 
-    static const simple::FileLink* find_published(const simple::ProjectPage& page, const Judged& it) {
+    static const simple::FileLink* find_published(const simple::ProjectPage& page, const VersionedCell& it) {
         for (const auto& file : page.files) {
             const auto name = wheel::parse_wheel_filename(file.filename);
             if (!name) continue;

@@ -42,9 +42,10 @@ void judge_test(Cell& cell, const HardwareTest& test, const Site& site, const Wo
         return;
     }
     judge_failures(cell, history, site, cell.wheel->filename + " is not tested yet");
-    if (test.nodes > 1 && site.scheduler_kind == "local") {
+    if (test.nodes > 1 && !site.scheduler->batch) {
         cell.state = CellState::impossible;
-        cell.reason = "it needs " + std::to_string(test.nodes) + " nodes, and the local scheduler has one";
+        cell.reason = "it needs " + std::to_string(test.nodes) + " nodes, and the " +
+                      std::string(site.scheduler->name) + " scheduler has one";
     }
 }
 

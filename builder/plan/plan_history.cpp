@@ -2,7 +2,6 @@
 #include "builder/plan/plan_history.hpp"
 
 #include <algorithm>
-#include <optional>
 #include <string_view>
 
 #include "lib/base/text.hpp"
@@ -10,25 +9,23 @@
 namespace wheelyard::builder {
 namespace {
 
-// A build never causes a preemption and rarely a node failure, so these do not count against max_attempts. Each has
-// its own limit, because not every build makes measurable progress between them.
 struct BoundRow {
+    FailureLimit limit;
     int Site::*max;
     std::string_view noun;
-    std::array<std::optional<EndCause>, 2> ends;  // causes; the first row counts every other failure
 };
 constexpr std::array<BoundRow, failure_bounds> bounds = {{
-    {&Site::max_attempts, "attempts failed", {}},
-    {&Site::max_preemptions, "preemptions", {EndCause::preempted, EndCause::requeued}},
-    {&Site::max_node_failures, "node failures", {EndCause::node_failure, EndCause::tree_busy}},
+    {FailureLimit::attempts, &Site::max_attempts, "attempts failed"},
+    {FailureLimit::preemptions, &Site::max_preemptions, "preemptions"},
+    {FailureLimit::node_failures, &Site::max_node_failures, "node failures"},
 }};
 
 std::size_t bound_of(const Attempt& attempt) {
-    if (!attempt.failure || !attempt.failure->end) return 0;
-    const auto* row = std::find_if(bounds.begin() + 1, bounds.end(), [&](const BoundRow& one) {
-        return std::find(one.ends.begin(), one.ends.end(), attempt.failure->end) != one.ends.end();
-    });
-    return row == bounds.end() ? 0 : static_cast<std::size_t>(row - bounds.begin());
+    const FailureLimit limit = attempt.failure && attempt.failure->end ? end_row(*attempt.failure->end).limit
+                                                                       : FailureLimit::attempts;
+    const auto* row =
+        std::find_if(bounds.begin(), bounds.end(), [&](const BoundRow& one) { return one.limit == limit; });
+    return static_cast<std::size_t>(row - bounds.begin());
 }
 
 }  // namespace

@@ -111,7 +111,7 @@ bool ran_out_of_memory(const Attempt& attempt) {
     return attempt.failure && attempt.failure->end == EndCause::out_of_memory;
 }
 
-std::vector<SizeDecision> decide_sizes(const Site& site, const Recipe& recipe) {
+JobSizes decide_sizes(const Site& site, const Recipe& recipe) {
     const NodeType* node = site.build_node_type();
     const Limit cores = {node == nullptr ? 0 : node->cores, node_key(node, "cores")};
     const Limit minutes = {site.max_walltime_minutes, "scheduler.max_walltime_minutes"};
@@ -133,10 +133,8 @@ std::string describe(const SizeDecision& decision) {
 }
 
 std::string describe_sizes(const Site& site, const Recipe& recipe) {
-    std::vector<std::string> all;
-    for (const auto& decision : decide_sizes(site, recipe))
-        all.push_back(describe(decision));
-    return base::join(all, "; ");
+    const JobSizes sizes = decide_sizes(site, recipe);
+    return describe(sizes.cores) + "; " + describe(sizes.memory_mib) + "; " + describe(sizes.minutes);
 }
 
 base::Error with_sizes(base::Error error, const Site& site, const Recipe& recipe) {
@@ -157,9 +155,9 @@ std::int64_t bound_minutes(const Site& site, std::int64_t minutes) {
 Site sized_for(const Site& site, const Recipe& recipe) {
     Site sized = site;
     const auto sizes = decide_sizes(site, recipe);
-    sized.cores = static_cast<int>(sizes[0].value);
-    sized.memory_mib = sizes[1].value;
-    sized.minutes = sizes[2].value;
+    sized.cores = static_cast<int>(sizes.cores.value);
+    sized.memory_mib = sizes.memory_mib.value;
+    sized.minutes = sizes.minutes.value;
     sized.max_memory_mib = std::max(sized.memory_mib, site.max_memory_mib);
     return sized;
 }

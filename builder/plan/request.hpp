@@ -29,7 +29,10 @@ struct SizeDecision {
 };
 // The decisions for the first job of a build: the recipe's [resources], else the site's [scheduler]; the limits of the
 // site and of its node type bound both.
-[[nodiscard]] std::vector<SizeDecision> decide_sizes(const Site& site, const Recipe& recipe);
+struct JobSizes {
+    SizeDecision cores, memory_mib, minutes;
+};
+[[nodiscard]] JobSizes decide_sizes(const Site& site, const Recipe& recipe);
 // "minutes = 120 (scheduler.max_walltime_minutes of the site, site.toml:33:1; the recipe asks for 480, torch.toml:24:1)".
 [[nodiscard]] std::string describe(const SizeDecision& decision);
 [[nodiscard]] std::string describe_sizes(const Site& site, const Recipe& recipe);

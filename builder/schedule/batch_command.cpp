@@ -2,22 +2,14 @@
 #include "builder/schedule/batch_command.hpp"
 
 #include <algorithm>
-#include <array>
 #include <string_view>
 
 #include "builder/attempt/limits.hpp"
 #include "builder/schedule/limits.hpp"
-#include "lib/base/cut_utf8.hpp"
 #include "lib/base/text.hpp"
+#include "lib/base/utf8.hpp"
 
 namespace wheelyard::builder {
-namespace {
-
-constexpr std::array<std::string_view, 8> output_changers = {
-    "SQUEUE_", "SACCT_", "SBATCH_", "SCANCEL_", "QSTAT_", "SLURM_TIME_FORMAT", "LC_", "LANG"};
-
-}  // namespace
-
 base::Result<base::Finished> run_batch_command(const BatchCommand& command) {
     base::Command program;
     program.argv = command.argv;
@@ -27,24 +19,30 @@ base::Result<base::Finished> run_batch_command(const BatchCommand& command) {
     return base::run_command(program);
 }
 
-EnvironmentMap batch_environment(const EnvironmentMap& agent) {
+EnvironmentMap batch_environment(const EnvironmentMap& agent,
+                                 std::span<const std::string_view> output_variables) {
     EnvironmentMap environment;
     for (const auto& [name, value] : agent) {
-        const bool changes =
-            std::any_of(output_changers.begin(), output_changers.end(),
-                        [&name = name](std::string_view prefix) { return name.starts_with(prefix); });
-        if (!changes) environment.emplace(name, value);
+        const auto begins_with = [&name = name](std::string_view prefix) { return name.starts_with(prefix); };
+        const bool changes_output =
+            begins_with("LC_") || begins_with("LANG") ||
+            std::any_of(output_variables.begin(), output_variables.end(), begins_with);
+        if (!changes_output) environment.emplace(name, value);
     }
     environment.emplace("LC_ALL", "C");
     return environment;
 }
 
-EnvironmentMap submit_environment(const EnvironmentMap& agent, const EnvironmentMap& job) {
+EnvironmentMap submit_environment(const EnvironmentMap& agent,
+                                  std::span<const std::string_view> server_variables,
+                                  const EnvironmentMap& job) {
     EnvironmentMap environment = job;
-    for (const auto name : batch_server_variables) {
+    const auto copy = [&](std::string_view name) {
         if (const auto found = agent.find(std::string(name)); found != agent.end())
             environment.insert(*found);
-    }
+    };
+    copy(kerberos_variable);
+    std::for_each(server_variables.begin(), server_variables.end(), copy);
     environment.insert_or_assign("LC_ALL", "C");
     return environment;
 }

@@ -2,22 +2,17 @@
 // regardless of the user's environment. Behind an interface, so that tests can replay recorded answers.
 #pragma once
 
-#include <array>
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "builder/site/environment.hpp"
+#include "builder/attempt/environment.hpp"
 #include "lib/base/process.hpp"
 #include "lib/base/result.hpp"
 
 namespace wheelyard::builder {
-
-// Variables that locate the server and authenticate the user.
-inline constexpr std::array<std::string_view, 8> batch_server_variables = {
-    "SLURM_CONF", "SLURM_CLUSTERS", "MUNGE_SOCKET", "PBS_CONF_FILE",
-    "PBS_EXEC",   "PBS_DEFAULT",    "PBS_SERVER",   "KRB5CCNAME"};
 
 struct BatchCommand {
     std::vector<std::string> argv;
@@ -26,10 +21,17 @@ struct BatchCommand {
 using BatchRunner = std::function<base::Result<base::Finished>(const BatchCommand&)>;
 [[nodiscard]] base::Result<base::Finished> run_batch_command(const BatchCommand& command);
 
-// `agent` without the variables that change the output of Slurm's and PBS's programs or add options to a job.
-[[nodiscard]] EnvironmentMap batch_environment(const EnvironmentMap& agent);
-// The environment of sbatch and qsub: the job's own and batch_server_variables; nothing else of the agent's.
-[[nodiscard]] EnvironmentMap submit_environment(const EnvironmentMap& agent, const EnvironmentMap& job);
+// Authenticates the user for any batch system, where Kerberos is used.
+inline constexpr std::string_view kerberos_variable = "KRB5CCNAME";
+
+// The environment of a query: `agent` without the locale and without the variables that begin with one of
+// `output_variables`, which change what the programs print or add options to a job.
+[[nodiscard]] EnvironmentMap batch_environment(const EnvironmentMap& agent,
+                                               std::span<const std::string_view> output_variables);
+// The environment of a submission: the job's own, `server_variables` and Kerberos; nothing else of the agent's.
+[[nodiscard]] EnvironmentMap submit_environment(const EnvironmentMap& agent,
+                                                std::span<const std::string_view> server_variables,
+                                                const EnvironmentMap& job);
 
 // The first line of a program's output, for an error message; "no answer in time" or "exit status N" without
 // one.

@@ -18,8 +18,7 @@ folder={{folder}}
 exec < /dev/null >> "$folder/log" 2>&1
 cd "$folder" || exit 73
 . "$folder/environment" || exit 73
-unset SLURM_EXPORT_ENV # otherwise srun in the build would not pass this environment on
-
+{{before_ranks}}
 # Record why the job is stopped, for the agent; then let script.sh write its exit record.
 build=
 reason=
@@ -80,6 +79,7 @@ std::string render_job_script(const JobScriptInput& input) {
     std::string text = "#!/bin/bash\n" + input.header;
     std::string rest = base::replace_all(body, "{{alarm}}", alarm);
     rest = base::replace_all(rest, "{{stop_alarm}}", stop_alarm);
+    rest = base::replace_all(rest, "{{before_ranks}}", input.before_ranks);
     rest = base::replace_all(rest, "{{attempt}}", input.job.attempt);
     text += base::replace_all(rest, "{{folder}}", base::quote_shell(input.job.folder.root.string()));
     return text;

@@ -21,7 +21,8 @@ namespace wheelyard::builder {
 
 struct JobScriptInput {
     const JobRequest& job;
-    std::string header;         // the #SBATCH or #PBS lines
+    std::string header;             // the directive lines of the batch system
+    std::string_view before_ranks;  // a line that the script needs before it starts ranks
     bool warns_itself = false;  // true: the batch system cannot warn before the end, so job.sh sets an alarm
 };
 [[nodiscard]] std::string render_job_script(const JobScriptInput& input);

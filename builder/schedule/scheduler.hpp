@@ -12,9 +12,10 @@
 #include <string>
 #include <vector>
 
+#include "builder/attempt/environment.hpp"
 #include "builder/attempt/job_end.hpp"
 #include "builder/attempt/job_files.hpp"
-#include "builder/site/environment.hpp"
+#include "builder/schedule/queue_settings.hpp"
 #include "lib/base/result.hpp"
 
 namespace wheelyard::builder {
@@ -39,8 +40,6 @@ struct JobView {
 // if an agent was killed during submission: one of them holds the claim, the other exits at once with status
 // 0. So a living job is preferred, else the one whose end has a cause.
 [[nodiscard]] bool is_better_view(const JobView& one, const JobView& other);
-
-struct QueueSettings;  // site.hpp
 
 struct JobRequest {
     std::string attempt;  // the job's name

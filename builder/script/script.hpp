@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "builder/attempt/attempt.hpp"
+#include "builder/attempt/environment.hpp"
 #include "builder/attempt/job_files.hpp"
-#include "builder/site/environment.hpp"
 #include "builder/site/python.hpp"
 #include "builder/site/recipe.hpp"
 #include "builder/site/site.hpp"

@@ -66,12 +66,12 @@ bool fits_into_a_directive(std::string_view text) {
     return text.find_first_of(" \t\r\n%\"'\\") == std::string_view::npos;
 }
 
-// The options of one kind of jobs. With the local scheduler these keys are unknown.
-QueueSettings read_queue_names(io::TomlTable& table, const std::string& scheduler_kind) {
+// The options of one kind of jobs. Where jobs are processes of this machine these keys are unknown.
+QueueSettings read_queue_names(io::TomlTable& table, const SchedulerKind& scheduler) {
     QueueSettings queue;
-    if (scheduler_kind == "local") return queue;
-    const std::string_view key = scheduler_kind == "slurm" ? "partition" : "queue";
-    queue.queue = scheduler_kind == "slurm" ? table.string_or("partition", "") : table.string_or("queue", "");
+    if (!scheduler.batch) return queue;
+    const std::string_view key = scheduler.batch->queue_key;
+    queue.queue = table.string_or(key, "");
     queue.account = table.string_or("account", "");
     for (const auto& [name, text] :
          {std::pair{key, queue.queue}, std::pair{std::string_view("account"), queue.account}}) {
@@ -88,9 +88,17 @@ QueueSettings read_queue_names(io::TomlTable& table, const std::string& schedule
     return queue;
 }
 
+const SchedulerKind* read_scheduler_kind(io::TomlTable& table) {
+    const auto kinds = scheduler_kinds();
+    std::vector<std::string> names;
+    for (const SchedulerKind* kind : kinds)
+        names.emplace_back(kind->name);
+    return find_scheduler_kind(table.choice_or("kind", names.front(), names));
+}
+
 void read_queue(io::TomlTable table, Site& site) {
-    site.queue = read_queue_names(table, site.scheduler_kind);
-    if (site.scheduler_kind == "local") return;
+    site.queue = read_queue_names(table, *site.scheduler);
+    if (!site.scheduler->batch) return;
     site.queue.gpus = static_cast<int>(table.integer_or("gpus", 0, 0, 64));
     if (!fits_into_a_directive(site.work_directory.native())) {
         table.report("kind",
@@ -125,7 +133,7 @@ void read_build_node(io::TomlTable& table, Site& site) {
 
 void read_scheduler(io::TomlTable root, Site& site) {
     io::TomlTable table = root.table_or_empty("scheduler");
-    site.scheduler_kind = table.choice_or("kind", "local", {"local", "slurm", "pbs"});
+    site.scheduler = read_scheduler_kind(table);
     read_queue(table, site);
     site.max_jobs = static_cast<int>(table.integer_or("max_jobs", 1, 1, 1000));
     site.cores = static_cast<int>(table.integer_or("cores", 1, 1, 4096));
@@ -145,8 +153,8 @@ void read_scheduler(io::TomlTable root, Site& site) {
     read_build_node(table, site);
     site.minutes = table.integer_or("minutes", 0, 0, max_walltime_minutes_limit);
     site.max_walltime_minutes = table.integer_or(
-        "max_walltime_minutes", site.scheduler_kind == "local" ? default_max_walltime_minutes : site.minutes,
-        0, max_walltime_minutes_limit);
+        "max_walltime_minutes", site.scheduler->batch ? site.minutes : default_max_walltime_minutes, 0,
+        max_walltime_minutes_limit);
 }
 
 void read_hardware_tests(io::TomlTable root, Site& site) {
@@ -155,7 +163,7 @@ void read_hardware_tests(io::TomlTable root, Site& site) {
                                          std::pair{"multi_node", &site.hardware_tests.multi_node}}) {
         if (!kinds.has(kind)) continue;
         io::TomlTable table = kinds.table(kind);
-        *settings = read_queue_names(table, site.scheduler_kind);
+        *settings = read_queue_names(table, *site.scheduler);
         if (!site.registry) kinds.report(kind, "hardware tests install wheels from an index; add [registry]");
     }
 }

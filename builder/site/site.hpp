@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "builder/attempt/limits.hpp"
+#include "builder/schedule/scheduler_kind.hpp"
 #include "builder/site/limits.hpp"
 #include "builder/site/version_pairs.hpp"
 #include "lib/base/result.hpp"
@@ -39,14 +40,6 @@ struct RegistrySettings {
     [[nodiscard]] std::string promote_url(const std::string& filename) const;
     [[nodiscard]] std::string upload_url() const { return url + "/" + index + "/legacy/"; }
     [[nodiscard]] std::string parts_url() const { return url + "/" + index + "/uploads/"; }
-};
-
-// The batch system's options of every job, apart from its name and its size.
-struct QueueSettings {
-    std::string queue;  // Slurm: partition
-    std::string account;
-    int gpus = 0;                      // per node
-    std::vector<std::string> options;  // one directive line each: "--qos=standard", "-l place=excl"
 };
 
 // The kinds of hardware tests that this site runs, and the queue for each; an absent kind is not run.
@@ -158,8 +151,8 @@ struct Site {
     std::filesystem::path work_directory;
     std::int64_t cache_gib = 0;                  // limit of the source cache
     std::int64_t trees_gib = default_trees_gib;  // limit of the build trees that no attempt uses
-    std::string scheduler_kind = "local";
-    QueueSettings queue;  // slurm and pbs only
+    const SchedulerKind* scheduler = scheduler_kinds().front();
+    QueueSettings queue;  // of a batch system only
     HardwareTestSettings hardware_tests;
     int max_jobs = 1;
     int cores = 1;                                      // per job

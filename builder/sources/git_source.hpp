@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "builder/attempt/attempt.hpp"
+#include "builder/attempt/environment.hpp"
 #include "builder/attempt/limits.hpp"
-#include "builder/site/environment.hpp"
 #include "builder/site/recipe.hpp"
 #include "lib/base/clock.hpp"
 #include "lib/base/keep_alive.hpp"

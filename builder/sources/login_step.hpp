@@ -15,8 +15,8 @@
 #include <string>
 #include <string_view>
 
+#include "builder/attempt/environment.hpp"
 #include "builder/attempt/limits.hpp"
-#include "builder/site/environment.hpp"
 #include "builder/sources/limits.hpp"
 #include "lib/base/clock.hpp"
 #include "lib/base/result.hpp"

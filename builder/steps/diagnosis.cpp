@@ -28,7 +28,7 @@ const Finding* note_finding(const Examination& seen, Failure& failure) {
 std::optional<EndCause> end_of(Automatic automatic) {
     if (automatic == Automatic::more_memory) return EndCause::out_of_memory;
     if (automatic == Automatic::more_time) return EndCause::time_limit;
-    if (automatic == Automatic::go_on) return EndCause::preempted;
+    if (automatic == Automatic::resume) return EndCause::preempted;
     return std::nullopt;
 }
 

@@ -8,12 +8,12 @@
 #include <string>
 
 #include "builder/attempt/attempt.hpp"
+#include "builder/attempt/environment.hpp"
 #include "builder/attempt/failpoints.hpp"
 #include "builder/attempt/job_files.hpp"
 #include "builder/plan/plan.hpp"
 #include "builder/remote/registry.hpp"
 #include "builder/schedule/scheduler.hpp"
-#include "builder/site/environment.hpp"
 #include "builder/site/recipe.hpp"
 #include "builder/site/site.hpp"
 #include "builder/sources/sources.hpp"

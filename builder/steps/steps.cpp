@@ -7,48 +7,39 @@
 namespace wheelyard::builder {
 namespace {
 
-constexpr bool of_all(Purpose) {
-    return true;
-}
-constexpr bool of_build(Purpose purpose) {
-    return purpose == Purpose::build;
-}
-constexpr bool of_test(Purpose purpose) {
-    return is_test(purpose);
-}
-constexpr bool of_promotion(Purpose purpose) {
-    return purpose == Purpose::promotion;
-}
-constexpr bool of_job(Purpose purpose) {
-    return !of_promotion(purpose);
-}
+constexpr Purposes of_all = {[](Purpose) { return true; }, "any"};
+constexpr Purposes of_build = {[](Purpose purpose) { return purpose == Purpose::build; }, "build"};
+constexpr Purposes of_test = {is_test, "test"};
+constexpr Purposes of_promotion = {[](Purpose purpose) { return purpose == Purpose::promotion; },
+                                   "promotion"};
+constexpr Purposes of_job = {[](Purpose purpose) { return purpose != Purpose::promotion; }, "build, test"};
 
 // Each state follows the one above it of the same purpose. Any step may lead to `failed`.
 constexpr std::array<StepRow, 11> rows = {{
-    {State::planned, of_build, "build", "fetch", fetch_source, "nothing but the intent",
+    {State::planned, of_build, "fetch", fetch_source, "nothing but the intent",
      "fetches what the cache lacks, checked by its hash"},
-    {State::planned, of_test, "test", "prepare", prepare_test, "nothing but the intent",
+    {State::planned, of_test, "prepare", prepare_test, "nothing but the intent",
      "writes the script of the test"},
-    {State::planned, of_promotion, "promotion", "promote", promote_wheel, "nothing but the intent",
+    {State::planned, of_promotion, "promote", promote_wheel, "nothing but the intent",
      "asks the registry to promote the wheel; it answers the same if it has done so; then done"},
-    {State::fetched, of_build, "build", "prepare", prepare_build, "the source, by digest",
+    {State::fetched, of_build, "prepare", prepare_build, "the source, by digest",
      "unpacks the source (back to planned if the download is missing or damaged by now), writes the script"},
-    {State::prepared, of_job, "build, test", "submit", submit_job, "tree and script",
+    {State::prepared, of_job, "submit", submit_job, "tree and script",
      "submits, once a job slot is free: the journal first, then the scheduler"},
-    {State::submitting, of_job, "build, test", "start", watch_start, "the intent to start a job",
+    {State::submitting, of_job, "start", watch_start, "the intent to start a job",
      "looks for the job's claim, or queries the batch system for its name; starts it again if there is none "
      "(the claim lets only one run)"},
-    {State::running, of_job, "build, test", "job", watch_job, "the claim was seen",
+    {State::running, of_job, "job", watch_job, "the claim was seen",
      "looks for the exit record, then for the process. If claim or folder is missing while the work folder "
      "exists, the job is lost and tried again. A test that passed is done"},
-    {State::built, of_build, "build", "inspect", inspect_wheel, "the exit record says 0",
+    {State::built, of_build, "inspect", inspect_wheel, "the exit record says 0",
      "inspects the wheel by the registry's own rules"},
-    {State::uploading, of_build, "build", upload_phase, upload_wheel, "name, digest and size of the wheel",
+    {State::uploading, of_build, upload_phase, upload_wheel, "name, digest and size of the wheel",
      "queries the index first; sends only what is not there and was not accepted before. If the page does "
      "not show it within an hour, the attempt fails. A token that is refused pauses all uploads and fails "
      "none"},
-    {State::done, of_all, "any", "", nullptr, "the page shows our digest; outcome written", "nothing"},
-    {State::failed, of_all, "any", "", nullptr, "outcome written",
+    {State::done, of_all, "", nullptr, "the page shows our digest; outcome written", "nothing"},
+    {State::failed, of_all, "", nullptr, "outcome written",
      "a new attempt, unless it failed for good or too often"},
 }};
 
@@ -56,7 +47,8 @@ constexpr std::array<StepRow, 11> rows = {{
 
 const StepRow* find_step(const Attempt& attempt) {
     const auto* found = std::find_if(rows.begin(), rows.end(), [&](const StepRow& row) {
-        return row.state == attempt.state && row.concerns(attempt.asked.purpose) && row.step != nullptr;
+        return row.state == attempt.state && row.purposes.contain(attempt.asked.purpose) &&
+               row.step != nullptr;
     });
     return found == rows.end() ? nullptr : found;
 }
@@ -71,8 +63,8 @@ std::string render_steps() {
         "|---|---|---|---|---|\n";
     for (const StepRow& row : rows) {
         const std::string name = row.name.empty() ? "" : "`" + std::string(row.name) + "`";
-        text += "| " + std::string(state_text(row.state)) + " | " + std::string(row.purposes) + " | " + name +
-                " | " + std::string(row.durable) + " | " + std::string(row.next_tick) + " |\n";
+        text += "| " + std::string(state_text(row.state)) + " | " + std::string(row.purposes.text) + " | " +
+                name + " | " + std::string(row.durable) + " | " + std::string(row.next_tick) + " |\n";
     }
     return text;
 }

@@ -20,10 +20,15 @@ namespace wheelyard::builder {
 [[nodiscard]] base::Result<Next> upload_wheel(Attempt& attempt, Ports& ports);
 [[nodiscard]] base::Result<Next> promote_wheel(Attempt& attempt, Ports& ports);
 
+// The attempts that a row is for.
+struct Purposes {
+    bool (*contain)(Purpose);
+    std::string_view text;  // for the document
+};
+
 struct StepRow {
     State state;
-    bool (*concerns)(Purpose);
-    std::string_view purposes;   // for the document
+    Purposes purposes;
     std::string_view name;       // the phase in a failure
     Step step;                   // nullptr: the attempt is over
     std::string_view durable;    // before the state is entered

@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include "lib/base/cut_utf8.hpp"
 #include "lib/base/printable.hpp"
 
 namespace wheelyard::base {

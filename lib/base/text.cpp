@@ -8,6 +8,8 @@
 #include <charconv>
 #include <system_error>
 
+#include "lib/base/utf8.hpp"
+
 namespace wheelyard::base {
 
 bool is_ascii_alpha(char c) {
@@ -100,24 +102,10 @@ std::optional<std::uint64_t> parse_decimal(std::string_view text) {
 }
 
 bool is_utf8(std::string_view text) {
-    // RFC 3629 §4: the lead byte fixes the number of continuation bytes and the range of the first one. That
-    // range excludes overlong forms (E0, F0), surrogates (ED) and code points past U+10FFFF (F4).
-    for (std::size_t i = 0; i < text.size();) {
-        const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(text[at]); };
-        const unsigned lead = byte(i++);
-        if (lead < 0x80) continue;
-        const std::size_t follow = lead >= 0xC2 && lead <= 0xDF   ? 1
-                                   : lead >= 0xE0 && lead <= 0xEF ? 2
-                                   : lead >= 0xF0 && lead <= 0xF4 ? 3
-                                                                  : 0;
-        if (follow == 0 || text.size() - i < follow) return false;
-        const unsigned min = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
-        const unsigned max = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
-        if (byte(i) < min || byte(i) > max) return false;
-        for (std::size_t k = 1; k < follow; ++k) {
-            if ((byte(i + k) & 0xC0) != 0x80) return false;
-        }
-        i += follow;
+    while (!text.empty()) {
+        const auto character = decode_utf8(text);
+        if (!character) return false;
+        text.remove_prefix(character->bytes);
     }
     return true;
 }

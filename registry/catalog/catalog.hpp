@@ -2,7 +2,7 @@
 // and SQL do not leave this folder.
 //
 // Threads: a Catalog is one connection used by one thread at a time. The registry writes through one
-// writer (registry/writer.hpp); the indexer opens its own, read-only.
+// writer (registry/commit/writer.hpp); the indexer opens its own, read-only.
 #pragma once
 
 #include <cstdint>

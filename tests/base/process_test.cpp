@@ -12,6 +12,7 @@
 #include "lib/base/lock_file.hpp"
 #include "lib/base/temp_dir.hpp"
 #include "lib/base/text.hpp"
+#include "tests/support/becomes_true.hpp"
 
 using namespace wheelyard::base;
 
@@ -21,17 +22,6 @@ using Settings = std::map<std::string, std::string>;
 
 Command shell(const std::string& script) {
     return {.argv = {"sh", "-c", script}};
-}
-
-// Waits for at least a minute until `done` returns true.
-template <typename Done>
-bool becomes_true(Done done) {
-    SystemClock clock;
-    for (int tries = 0; tries < 12'000; ++tries) {
-        if (done()) return true;
-        clock.sleep_ms(5);
-    }
-    return false;
 }
 
 }  // namespace
@@ -86,7 +76,8 @@ TEST_CASE("the timeout kills the program and its children") {
     }
     const auto child = parse_decimal(trim(read_file(dir.path() / "child", 100).value()));
     REQUIRE(child);
-    CHECK(becomes_true([&] { return process_start_time(static_cast<std::int64_t>(*child)) == 0; }));
+    CHECK(wheelyard::test_support::becomes_true(
+        [&] { return process_start_time(static_cast<std::int64_t>(*child)) == 0; }));
 }
 
 TEST_CASE("a program that closes its output is still waited for, and still killed at the timeout") {
@@ -152,12 +143,13 @@ TEST_CASE("a detached program leads its own session, writes to its log and is no
     CHECK(process_start_time(pid) != 0);
     CHECK(::getsid(static_cast<pid_t>(pid)) == pid);
     CHECK(::getpgid(static_cast<pid_t>(pid)) == pid);
-    CHECK(becomes_true([&] { return read_file(log, 1000) == "before\nout\nerr\n"; }));
+    CHECK(
+        wheelyard::test_support::becomes_true([&] { return read_file(log, 1000) == "before\nout\nerr\n"; }));
     const auto parent = run_command({.argv = {"ps", "-o", "ppid=", "-p", std::to_string(pid)}});
     if (parent && parent->exit_code == 0)
         CHECK(parse_decimal(trim(parent->out)) != static_cast<std::uint64_t>(::getpid()));
     CHECK(::kill(static_cast<pid_t>(-pid), SIGKILL) == 0);
-    CHECK(becomes_true([&] { return process_start_time(pid) == 0; }));
+    CHECK(wheelyard::test_support::becomes_true([&] { return process_start_time(pid) == 0; }));
 }
 
 TEST_CASE("a detached program keeps no pipe open, not even an inheritable one") {

@@ -14,7 +14,7 @@
 
 #include "builder/agent/agent.hpp"
 #include "builder/attempt/limits.hpp"
-#include "builder/schedule/local_scheduler.hpp"
+#include "builder/schedule/local/local_scheduler.hpp"
 #include "lib/base/digest.hpp"
 #include "lib/base/encoding.hpp"
 #include "lib/base/file.hpp"

@@ -31,7 +31,7 @@ struct PbsPlace {
     base::TempDir folder = *base::TempDir::make("check");
     Site site;
     PbsPlace() {
-        site.scheduler_kind = "pbs";
+        site.scheduler = find_scheduler_kind("pbs");
         site.state_directory = folder.path() / "state";
         site.work_directory = folder.path() / "work";
         for (const char* name : {"qstat", "qsub"})

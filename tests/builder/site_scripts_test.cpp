@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "builder/plan/request.hpp"
-#include "builder/schedule/pbs.hpp"
-#include "builder/schedule/slurm.hpp"
+#include "builder/schedule/pbs/pbs.hpp"
+#include "builder/schedule/slurm/slurm.hpp"
 #include "builder/script/hardware_test.hpp"
 #include "builder/script/job_inputs.hpp"
 #include "builder/script/script.hpp"
@@ -117,14 +117,13 @@ TEST_CASE("the scripts of the known sites match the golden files, and bash accep
 }
 
 std::string render_header(const Site& site, const JobRequest& job) {
-    return site.scheduler_kind == "pbs" ? pbs::render_header(job, site.queue)
-                                        : slurm::render_header(job, site.queue);
+    return site.scheduler->batch->render_header(job, site.queue);
 }
 
 TEST_CASE("the jobs of the known sites request the recipe's resources within the limits of the site") {
     for (const auto& script : scripts) {
         const Known known = read_known(script.site);
-        if (known.site.scheduler_kind == "local") continue;
+        if (!known.site.scheduler->batch) continue;
         CAPTURE(script.golden);
         const Recipe recipe =
             recipe_for(known.site, known.recipes, script.package, script.version, script.accelerator);

@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
 """`ctest -R docs-links`: every relative link of every Markdown file resolves, and every page under docs/ has its form.
 
+A code span that looks like a path of the tree, `lib/base/text.hpp` or `tests/golden/`, exists, and so does such a path in
+a comment of a source. It begins with a folder of the root, or with one beside the page.
+
 A link may end in `#heading` of a Markdown file. A link may carry a title, `[words](file "claim")`: the file that it links
 to must contain the title, so that a page that cites a test by its claim fails when the test is renamed.
 
@@ -16,6 +19,10 @@ import sys
 from pathlib import Path
 
 LINK = re.compile(r'!?\[[^\]]*\]\(\s*([^)\s]+?)(?:\s+"([^"]*)")?\s*\)')
+SPAN = re.compile(r"`([\w.-]+/[\w./-]*)`")
+COMMENT = re.compile(r"//.*")
+# In a comment: a path with a suffix of the tree's sources and documents. `<…>` and `*` stand for names.
+COMMENTED_PATH = re.compile(r"(?<![\w./<>*-])([a-z][\w-]*/[\w./-]*\w\.(?:hpp|cpp|py|md|cmake))(?![\w*<>-])")
 FENCE = re.compile(r"^(```|~~~).*?^\1[ \t]*$", re.MULTILINE | re.DOTALL)
 SKIPPED_FOLDERS = {"build", ".git"}
 MAX_COLUMNS = 120
@@ -53,6 +60,27 @@ def check_file(root: Path, markdown: Path) -> list[str]:
         elif title is not None and title not in file.read_text(encoding="utf-8"):
             complaints.append(f"{where}: '{path}' does not say \"{title}\"")
     return complaints
+
+
+def is_stale(root: Path, folder: Path, path: str) -> bool:
+    """Whether `path` begins with a folder of the root or of `folder`, and there is no such file or folder there."""
+    if re.search(r"[A-Z]", path.removesuffix("README.md")):  # NAME, ROOM: a placeholder
+        return False
+    first = path.split("/")[0]
+    places = [place for place in (root, folder) if first not in SKIPPED_FOLDERS and (place / first).is_dir()]
+    return bool(places) and not any((place / path).exists() for place in places)
+
+
+def check_paths(root: Path, file: Path) -> list[str]:
+    text = file.read_text(encoding="utf-8")
+    if file.suffix == ".md":
+        text = FENCE.sub(lambda match: "\n" * match.group().count("\n"), text)
+        found = [(match[1], match.start()) for match in SPAN.finditer(text)]
+    else:
+        found = [(match[1], comment.start()) for comment in COMMENT.finditer(text)
+                 for match in COMMENTED_PATH.finditer(comment.group())]
+    return [f"{file.relative_to(root)}:{text.count(chr(10), 0, at) + 1}: there is no '{path}'"
+            for path, at in found if is_stale(root, file.parent, path)]
 
 
 def prose_blocks(text: str) -> list[tuple[int, list[str]]]:
@@ -104,8 +132,13 @@ def check(root: Path) -> list[str]:
     for markdown in sorted(root.rglob("*.md")):
         if not SKIPPED_FOLDERS.intersection(markdown.relative_to(root).parts):
             complaints += check_file(root, markdown)
+            if markdown.name != "CHANGELOG.md":  # it names what is gone
+                complaints += check_paths(root, markdown)
             if markdown.relative_to(root).parts[0] == "docs":
                 complaints += check_form(root, markdown)
+    for source in sorted(root.rglob("*.?pp")):
+        if not SKIPPED_FOLDERS.intersection(source.relative_to(root).parts):
+            complaints += check_paths(root, source)
     return complaints
 
 

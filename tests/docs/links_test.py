@@ -90,10 +90,12 @@ class FormTest(unittest.TestCase):
 
 
 class LinksTest(unittest.TestCase):
-    def complaints(self, body: str) -> list[str]:
+    def complaints(self, body: str, source: bytes = b"") -> list[str]:
         with tempfile.TemporaryDirectory() as folder:
             root = Path(folder).resolve()
             (root / "sub").mkdir()
+            (root / "sub" / "inner.hpp").touch()
+            (root / "sub" / "source.cpp").write_bytes(source)
             (root / "other.md").write_text("# Other\n\n## The second part\n")
             (root / "code.cpp").write_text('TEST_CASE("a claim") {}\n')
             (root / "page.md").write_text(f"# Own heading\n\n{body}\n")
@@ -108,6 +110,22 @@ class LinksTest(unittest.TestCase):
         for body, complaint in REJECTED:
             with self.subTest(body):
                 self.assertEqual(self.complaints(body), [complaint])
+
+    def test_a_code_span_that_is_a_path_of_the_tree_exists(self):
+        for body in ("`code.cpp`", "`sub/`", "`sub/inner.hpp`", "`data/absent.sqlite`", "`sub/NAME/x.cpp`", "`sub/*.cpp`",
+                     "```\n`sub/absent.hpp`\n```"):
+            with self.subTest(body):
+                self.assertEqual(self.complaints(body), [])
+        for path in ("sub/absent.hpp", "sub/absent/", "sub/inner.cpp"):
+            with self.subTest(path):
+                self.assertEqual(self.complaints(f"Code: `{path}`."), [f"page.md:3: there is no '{path}'"])
+
+    def test_a_path_in_a_comment_of_a_source_exists(self):
+        for text, complaints in ((b"// See sub/inner.hpp, sub/NAME_x.hpp, sub/*_test.cpp and a/b.hpp.\n", []),
+                                 (b"int a;  // sub/absent.hpp\n", ["sub/source.cpp:1: there is no 'sub/absent.hpp'"]),
+                                 (b'auto a = "sub/absent.hpp";\n', [])):
+            with self.subTest(text):
+                self.assertEqual(self.complaints("", source=text), complaints)
 
 
 if __name__ == "__main__":

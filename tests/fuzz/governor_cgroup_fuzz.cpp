@@ -2,6 +2,7 @@
 #include <cstdlib>
 
 #include "builder/governor/memory/cgroup.hpp"
+#include "builder/governor/memory/job_limits.hpp"
 #include "builder/governor/memory/memory_limit.hpp"
 #include "builder/governor/memory/pressure.hpp"
 

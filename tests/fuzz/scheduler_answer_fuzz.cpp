@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <string>
 
-#include "builder/schedule/pbs.hpp"
-#include "builder/schedule/slurm.hpp"
+#include "builder/schedule/pbs/pbs.hpp"
+#include "builder/schedule/slurm/slurm.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace wheelyard;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """`ctest -R layers`: every #include obeys cmake/layers.cmake; libraries from outside stay in their wrapper; every header
 has its #pragma once and its purpose; every source opens by saying what it is for; every folder has a README.md; no
-product source compares the code of an error.
+product source compares the code of an error; nothing in the builder names a scheduler but its row.
 
 Scans the sources, so it needs no build:  tests/layers/check_layers.py [ROOT]
 """
@@ -28,6 +28,9 @@ CODE_COMPARED = re.compile(
     r'|\berror(\(\))?\.code\s*[!=]=|[!=]=\s*[^\s;)]*\berror(\(\))?\.code\b'  # with whatever
     r'|\bif\s*\([^;{]*\berror\(\)\.code\b'           # a condition that asks a table
     r'|std::find(_if)?\([^;]*\berror(\(\))?\.code\b')
+# The builder knows a scheduler by its row (builder/schedule/scheduler_kind.hpp); only the row has its name. "local" is a
+# word with other meanings.
+SCHEDULER_ROWS = re.compile(r"builder/schedule/(\w+)/\1_kind\.cpp")
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)
 
 
@@ -35,10 +38,14 @@ class Checker:
     def __init__(self, root: Path):
         self.root = root
         self.rooms = layer_table.read_rooms(root)
-        self.room_of_folder = {room.folder: room for room in self.rooms.values()}
+        self.room_of_folder = {folder: room for room in self.rooms.values()
+                               for folder in layer_table.room_folders(root, room)}
         self.test_rooms = layer_table.read_test_rooms(root)
         self.programs = {program.main: program for program in layer_table.read_programs(root)}
         self.complaints: list[str] = []
+        rows = (SCHEDULER_ROWS.fullmatch(file.relative_to(root).as_posix()) for file in root.glob("builder/schedule/*/*.cpp"))
+        names = {row[1] for row in rows if row} - {"local"}
+        self.scheduler_named = re.compile(f'"({"|".join(sorted(names))})"' if names else r"(?!)")
 
     def complain(self, path: str, text: str, offset: int, sentence: str) -> None:
         line = text.count("\n", 0, offset) + 1
@@ -114,11 +121,17 @@ class Checker:
             for match in CODE_COMPARED.finditer(text):
                 self.complain(path, text, match.start(), "compares the code of an error: set its kind, recovery or "
                                                          "os_error where it is made, and ask for that")
+        if path.startswith("builder/") and not SCHEDULER_ROWS.fullmatch(path):
+            for match in self.scheduler_named.finditer(text):
+                self.complain(path, text, match.start(), "names a scheduler: add a field to its row, "
+                                                         "builder/schedule/scheduler_kind.hpp")
 
     def check_pure(self, room: layer_table.Room, headers: list[str]) -> None:
         """Nothing in `room` reaches one of `headers` through any chain of includes."""
         seen: dict[str, str] = {}
-        waiting = [(file.relative_to(self.root).as_posix(),) * 2 for file in sorted((self.root / room.folder).glob("*.?pp"))]
+        waiting = [(file.relative_to(self.root).as_posix(),) * 2
+                   for folder in layer_table.room_folders(self.root, room)
+                   for file in sorted((self.root / folder).glob("*.?pp"))]
         while waiting:
             path, start = waiting.pop()
             if path in seen or not (self.root / path).is_file():

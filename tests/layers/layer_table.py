@@ -16,6 +16,7 @@ class Room:
     name: str
     folder: str
     may_include: tuple[str, ...]
+    with_subfolders: bool = False  # the row's folder ends with /*
 
 
 @dataclass(frozen=True)
@@ -37,10 +38,16 @@ def read_rooms(root: Path) -> dict[str, Room]:
         for needed in may_include:
             if needed not in rooms:  # rows stand in dependency order, so a cycle cannot be written down
                 raise SystemExit(f"{path}: room '{name}' may include '{needed}', which has no row above it")
-        rooms[name] = Room(name, folder, tuple(may_include))
+        rooms[name] = Room(name, folder.removesuffix("/*"), tuple(may_include), folder.endswith("/*"))
     if not rooms:
         raise SystemExit(f"{path}: no wheelyard_layer(...) rows found")
     return rooms
+
+
+def room_folders(root: Path, room: Room) -> list[str]:
+    """The folders of a room that hold sources."""
+    inner = sorted((root / room.folder).glob("*/")) if room.with_subfolders else []
+    return [room.folder] + [folder.relative_to(root).as_posix() for folder in inner if folder.is_dir()]
 
 
 def read_test_rooms(root: Path) -> dict[str, str]:
@@ -51,7 +58,8 @@ def read_test_rooms(root: Path) -> dict[str, str]:
     for room in rooms.values():
         for top in tops:
             if f"{room.folder}/".startswith(f"{rooms[top].folder}/"):
-                found[room.folder.removeprefix("lib/")] = top
+                for folder in room_folders(root, room):
+                    found[folder.removeprefix("lib/")] = top
                 break
         else:
             raise SystemExit(f"cmake/layers.cmake: no test program of WHEELYARD_TEST_PROGRAMS has room '{room.name}'")

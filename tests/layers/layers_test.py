@@ -15,6 +15,7 @@ wheelyard_layer(io       lib/io    base)
 wheelyard_layer(builder  builder   base io)
 wheelyard_layer(registry registry  base io)
 wheelyard_layer(plan     builder/plan base io)
+wheelyard_layer(schedule builder/schedule/* base)
 set(WHEELYARD_TEST_PROGRAMS base io builder registry)
 wheelyard_pure(plan lib/io/http_client.hpp)
 """
@@ -33,6 +34,10 @@ CLEAN = {
     "builder/agent.hpp": '// The agent.\n#pragma once\n#include "lib/io/json.hpp"\n',
     "builder/plan/README.md": "Owns.\n",
     "builder/plan/plan.hpp": '// The plan.\n#pragma once\n#include "lib/io/json.hpp"\n',
+    "builder/schedule/README.md": "Owns.\n",
+    "builder/schedule/row.hpp": "// A row.\n#pragma once\n",
+    "builder/schedule/lsf/README.md": "Owns.\n",
+    "builder/schedule/lsf/lsf_kind.cpp": '// LSF.\n#include "builder/schedule/row.hpp"\nRow lsf = {"lsf"};\n',
     "lib/io/http_client.hpp": "// HTTP.\n#pragma once\n",
     "registry/README.md": "Owns.\n",
     "registry/main.cpp": '// Wiring.\n#include <CLI/CLI.hpp>\n#include "lib/io/json.hpp"\n',
@@ -47,6 +52,8 @@ BREAKAGES = [
      '// A file descriptor.\n#pragma once\n#include "lib/io/json.hpp"\n', "lib/base/fd.hpp:3: forbidden include of room 'io'"),
     ("the registry includes the builder", "registry/server.cpp",
      '// Serves.\n#include "builder/agent.hpp"\n', "registry/server.cpp:2: forbidden include of room 'builder'"),
+    ("a folder in a room with folders includes what its room may not", "builder/schedule/lsf/lsf.hpp",
+     '// LSF.\n#pragma once\n#include "lib/io/json.hpp"\n', "builder/schedule/lsf/lsf.hpp:3: forbidden include of room 'io'"),
     ("a program's wiring includes a room it does not link", "registry/main.cpp",
      '// Wiring.\n#include "builder/agent.hpp"\n', "program 'the-registry' links only"),
     ("tests of a lower room include a higher one", "tests/io/json_test.cpp",
@@ -81,6 +88,8 @@ BREAKAGES = [
      "registry/server.cpp:2: compares the code"),
     ("a condition asks a table for the code", "registry/server.cpp",
      "// Serves.\nvoid f() { if (find_rule(text.error().code) == nullptr) g(); }\n", "registry/server.cpp:2: compares the code"),
+    ("a scheduler's name is compared", "builder/plan.cpp",
+     '// Plans.\nbool batch = site.kind == "lsf";\n', "builder/plan.cpp:2: names a scheduler"),
     ("a file that does not say what it is for", "builder/plan.cpp", "int main() {}\n", "what the file is for"),
     ("a folder without README", "registry/README.md", None, "registry/: no README.md"),
     ("another suffix would go unbuilt", "builder/plan.cc", "// Plans.\n", "sources are .hpp and .cpp"),

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "builder/governor/memory/compile_groups.hpp"
 #include "builder/governor/memory/memory_limit.hpp"
@@ -16,9 +17,9 @@ struct BrokerPlan {
     std::filesystem::path history;  // empty: none
     std::filesystem::path json, trace, svg;
     std::uint64_t setting_bytes = 0;  // --memory
-    std::uint64_t pbs_bytes = 0;      // from ask_pbs()
-    unsigned cores = 0;               // 0: detected
-    std::int64_t progress_s = 30;     // 0: none
+    std::vector<JobLimit> job_limits;
+    unsigned cores = 0;            // 0: detected
+    std::int64_t progress_s = 30;  // 0: none
     bool quiet = false;
 };
 

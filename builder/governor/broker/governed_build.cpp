@@ -36,7 +36,7 @@ GovernedBuild::GovernedBuild(const BrokerPlan& plan, CompileGroups& groups)
     : plan_(plan),
       groups_(groups),
       record_(plan),
-      watch_(LimitReader("", base::current_environment(), plan.setting_bytes, plan.pbs_bytes)),
+      watch_(LimitReader("", plan.setting_bytes, plan.job_limits)),
       dispatch_(plan.cores > 0 ? plan.cores : watch_.limits().cores(), record_.recall()) {
     record_.report.cores = plan.cores > 0 ? plan.cores : watch_.limits().cores();
     watch_.read(0, monotonic_ms());

@@ -8,18 +8,10 @@
 
 #include "builder/governor/memory/limits.hpp"
 #include "lib/base/file.hpp"
-#include "lib/base/lock_file.hpp"
-#include "lib/base/process.hpp"
 #include "lib/base/text.hpp"
 
 namespace wheelyard::governor {
 namespace {
-
-std::optional<std::uint64_t> decimal_in(const std::map<std::string, std::string>& environment,
-                                        const char* name) {
-    const auto found = environment.find(name);
-    return found == environment.end() ? std::nullopt : base::parse_decimal(found->second);
-}
 
 // A line of /proc/meminfo: "MemAvailable:   23104 kB".
 std::optional<double> meminfo_bytes(std::string_view meminfo, std::string_view name) {
@@ -52,17 +44,6 @@ double reserve_of(double limit_bytes) {
                                                 static_cast<double>(max_reserve_bytes)));
 }
 
-std::optional<std::uint64_t> slurm_limit_bytes(const std::map<std::string, std::string>& environment) {
-    if (const auto node = decimal_in(environment, "SLURM_MEM_PER_NODE"); node && *node > 0)
-        return *node * mib;
-    if (const auto cpu = decimal_in(environment, "SLURM_MEM_PER_CPU"); cpu && *cpu > 0) {
-        const auto on_node = decimal_in(environment, "SLURM_CPUS_ON_NODE");
-        const auto per_task = decimal_in(environment, "SLURM_CPUS_PER_TASK");
-        return *cpu * mib * std::max<std::uint64_t>(1, on_node.value_or(per_task.value_or(1)));
-    }
-    return std::nullopt;
-}
-
 std::optional<std::uint64_t> parse_bytes(std::string_view text) {
     std::size_t digits = 0;
     while (digits < text.size() && (base::is_ascii_digit(text[digits]) || text[digits] == '.'))
@@ -90,47 +71,10 @@ std::optional<std::uint64_t> parse_bytes(std::string_view text) {
     return std::nullopt;
 }
 
-std::optional<std::uint64_t> pbs_limit_bytes(std::string_view qstat, std::string_view host) {
-    const std::string text = base::replace_all(qstat, "\n\t", "");  // plain output folds long lines
-    const auto name = text.find("exec_vnode");
-    const auto begin = name == std::string::npos ? name : text.find('(', name);
-    if (begin == std::string::npos) return std::nullopt;
-    const std::string_view chunks =
-        std::string_view(text).substr(begin, text.find_first_of("\"\n", begin) - begin);
-    const std::string_view short_host = host.substr(0, host.find('.'));
-    std::uint64_t total = 0;
-    for (auto chunk : base::split(chunks, '+')) {
-        while (!chunk.empty() && (chunk.front() == '(' || chunk.back() == ')')) {
-            chunk.front() == '(' ? chunk.remove_prefix(1) : chunk.remove_suffix(1);
-        }
-        const auto fields = base::split(chunk, ':');
-        const auto vnode = fields[0].substr(0, fields[0].find_first_of(".["));
-        if (vnode != short_host) continue;
-        for (const auto field : fields) {
-            if (!field.starts_with("mem=")) continue;
-            total += parse_bytes(field.substr(4)).value_or(0);
-        }
-    }
-    return total > 0 ? std::optional(total) : std::nullopt;
-}
-
-std::uint64_t ask_pbs(const std::map<std::string, std::string>& environment) {
-    const auto job = environment.find("PBS_JOBID");
-    if (job == environment.end() || job->second.empty() || job->second.front() == '-') return 0;
-    base::Command command;
-    command.argv = {"qstat", "-f", job->second};
-    command.timeout_ms = qstat_timeout_ms;
-    const auto finished = base::run_command(command);
-    if (!finished || finished->exit_code != 0) return 0;
-    return pbs_limit_bytes(finished->out, base::host_name()).value_or(0);
-}
-
-LimitReader::LimitReader(std::string root, std::map<std::string, std::string> environment,
-                         std::uint64_t setting_bytes, std::uint64_t pbs_bytes)
+LimitReader::LimitReader(std::string root, std::uint64_t setting_bytes, std::vector<JobLimit> job_limits)
     : root_(std::move(root)),
-      environment_(std::move(environment)),
       setting_bytes_(setting_bytes),
-      pbs_bytes_(pbs_bytes),
+      job_limits_(std::move(job_limits)),
       cgroups_(find_memory_cgroups(root_)) {}
 
 MemoryLimit LimitReader::read(double own_bytes) const {
@@ -145,9 +89,8 @@ MemoryLimit LimitReader::read(double own_bytes) const {
         if (cap) add("cgroup " + group.path, static_cast<double>(*cap), used);
         if (throttle) add("memory.high of " + group.path, static_cast<double>(*throttle), used, false);
     }
-    if (const auto bytes = slurm_limit_bytes(environment_))
-        add("Slurm", static_cast<double>(*bytes), own_bytes);
-    if (pbs_bytes_ > 0) add("PBS", static_cast<double>(pbs_bytes_), own_bytes);
+    for (const auto& [batch_system, bytes] : job_limits_)
+        add(batch_system, static_cast<double>(bytes), own_bytes);
     if (setting_bytes_ > 0) add("--memory", static_cast<double>(setting_bytes_), own_bytes);
     const auto meminfo =
         base::read_file(root_ + "/proc/meminfo", max_proc_file_bytes).value_or(std::string());

@@ -8,12 +8,12 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "builder/governor/memory/cgroup.hpp"
+#include "builder/governor/memory/job_limits.hpp"
 
 namespace wheelyard::governor {
 
@@ -42,10 +42,9 @@ struct MemoryLimit {
 
 class LimitReader {
   public:
-    // `root` is prefixed to /proc and /sys; tests set it to a directory of recorded files. `environment` is
-    // the job's. `setting_bytes` is --memory, 0 if not set. `pbs_bytes` is the result of ask_pbs().
-    LimitReader(std::string root, std::map<std::string, std::string> environment, std::uint64_t setting_bytes,
-                std::uint64_t pbs_bytes = 0);
+    // `root` is prefixed to /proc and /sys; tests set it to a directory of recorded files.
+    // `setting_bytes` is --memory, 0 if not set. `job_limits` is the result of read_job_limits().
+    LimitReader(std::string root, std::uint64_t setting_bytes, std::vector<JobLimit> job_limits = {});
     // `own_bytes`: what our compiles use now, as the broker measured it.
     [[nodiscard]] MemoryLimit read(double own_bytes) const;
     // The sum of the OOM kills in our cgroups (every level counted) and on the machine.
@@ -56,19 +55,11 @@ class LimitReader {
 
   private:
     std::string root_;
-    std::map<std::string, std::string> environment_;
-    std::uint64_t setting_bytes_, pbs_bytes_;
+    std::uint64_t setting_bytes_;
+    std::vector<JobLimit> job_limits_;
     std::vector<Cgroup> cgroups_;
 };
 
-// From Slurm's variables, which are in MiB; "0" means the whole node (sbatch(1)).
-[[nodiscard]] std::optional<std::uint64_t> slurm_limit_bytes(
-    const std::map<std::string, std::string>& environment);
-// PBS exports no memory limit. The sum over the job's chunks on `host` in exec_vnode of `qstat -f` (plain or
-// JSON), "(node7:ncpus=8:mem=20971520kb)+(node8:…)"; a vnode may be named "node7[0]".
-[[nodiscard]] std::optional<std::uint64_t> pbs_limit_bytes(std::string_view qstat, std::string_view host);
-// Runs `qstat -f` for the job in PBS_JOBID. 0: no PBS job, or qstat failed.
-[[nodiscard]] std::uint64_t ask_pbs(const std::map<std::string, std::string>& environment);
 // "8G", "8GiB", "800M", "123456" (bytes); 1 K = 1024.
 [[nodiscard]] std::optional<std::uint64_t> parse_bytes(std::string_view text);
 

@@ -6,6 +6,8 @@
 #include <array>
 #include <cstdint>
 
+#include "lib/base/utf8.hpp"
+
 namespace wheelyard::avail_wheels {
 
 namespace {
@@ -40,28 +42,6 @@ bool is_in(const std::array<Range, Size>& ranges, char32_t character) {
     return found != ranges.end() && character >= found->first;
 }
 
-// Removes and returns one character; an invalid byte is returned as it is.
-char32_t take_character(std::string_view& text) {
-    struct Lead {
-        unsigned char mask;
-        unsigned char bits;
-        std::size_t length;
-    };
-    constexpr std::array<Lead, 3> leads{{{0xE0, 0xC0, 2}, {0xF0, 0xE0, 3}, {0xF8, 0xF0, 4}}};
-    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-    const unsigned char first = byte(0);
-    for (const auto& lead : leads) {
-        if ((first & lead.mask) != lead.bits || text.size() < lead.length) continue;
-        char32_t character = first & static_cast<unsigned char>(~lead.mask);
-        for (std::size_t i = 1; i < lead.length; ++i)
-            character = (character << 6) | (byte(i) & 0x3F);
-        text.remove_prefix(lead.length);
-        return character;
-    }
-    text.remove_prefix(1);
-    return first;
-}
-
 }  // namespace
 
 std::size_t display_width(std::string_view text) {
@@ -69,9 +49,11 @@ std::size_t display_width(std::string_view text) {
     if (is_ascii) return text.size();
     std::size_t width = 0;
     while (!text.empty()) {
-        const char32_t character = take_character(text);
-        if (is_in(zero_width, character)) continue;
-        width += is_in(two_wide, character) ? 2U : 1U;
+        // A byte that is not UTF-8 takes one column.
+        const auto character = base::decode_utf8(text).value_or(base::Utf8Character{U'?', 1});
+        text.remove_prefix(character.bytes);
+        if (is_in(zero_width, character.code)) continue;
+        width += is_in(two_wide, character.code) ? 2U : 1U;
     }
     return width;
 }

@@ -94,8 +94,8 @@ void set_fit(const std::vector<ElfMember>& elves, const ProvidedLibraries& provi
     if (has("musl"))
         facts.musllinux_fit = newest_musllinux(facts.needed_external, machine);
     else
-        facts.manylinux_fit = oldest_manylinux(floors, facts.needed_external, machine,
-                                               newest_minor_without_guarantee(elves, provided));
+        facts.manylinux_fit = min_manylinux(floors, facts.needed_external, machine,
+                                            newest_minor_without_guarantee(elves, provided));
 }
 
 void gather_search_paths(const std::vector<ElfMember>& elves, Facts& facts) {

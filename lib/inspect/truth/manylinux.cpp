@@ -144,8 +144,8 @@ std::string newest_musllinux(const std::vector<std::string>& external_libraries,
     return (has_libraries ? "musllinux_1_2_" : "linux_") + machine;
 }
 
-std::string oldest_manylinux(const VersionFloors& floors, const std::vector<std::string>& external_libraries,
-                             const std::string& machine, int above_minor) {
+std::string min_manylinux(const VersionFloors& floors, const std::vector<std::string>& external_libraries,
+                          const std::string& machine, int above_minor) {
     const auto* const first =
         std::find_if(std::begin(first_policies), std::end(first_policies),
                      [&machine](const FirstPolicy& row) { return row.machine == machine; });

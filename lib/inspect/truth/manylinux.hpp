@@ -41,9 +41,9 @@ inline constexpr std::string_view floor_prefixes[] = {"GLIBC", "GLIBCXX",   "CXX
 
 // The oldest manylinux tag with glibc 2.`above_minor + 1` or newer whose policy allows these versions and
 // libraries ("manylinux_2_17_x86_64"); "linux_<machine>" if there is none.
-[[nodiscard]] std::string oldest_manylinux(const VersionFloors& floors,
-                                           const std::vector<std::string>& external_libraries,
-                                           const std::string& machine, int above_minor = 0);
+[[nodiscard]] std::string min_manylinux(const VersionFloors& floors,
+                                        const std::vector<std::string>& external_libraries,
+                                        const std::string& machine, int above_minor = 0);
 
 // The musllinux tag that allows these libraries: musl's symbols have no versions, so only the image in which
 // the files were built shows that an older tag would do. "linux_<machine>" if none allows them.

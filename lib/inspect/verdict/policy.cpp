@@ -8,16 +8,11 @@
 namespace wheelyard::inspect {
 namespace {
 
-// The codes that `manylinux-strict` rejects in addition: PEP 600 requires that a wheel runs everywhere.
-constexpr std::string_view strict_codes[] = {
-    "tag.linux_only",       "tag.platform_without_elf", "tag.purelib_with_elf",   "elf.malformed",
-    "elf.needed_unknown",   "elf.needed_external",      "elf.needs_libpython",    "elf.origin_escapes",
-    "elf.abi3_not_limited", "elf.counts_as_data",       "elf.isa_above_baseline", "torch.requires_another"};
-
 Policy strict() {
     Policy policy;
-    for (const std::string_view code : strict_codes)
-        policy.severities.emplace(code, Severity::reject);
+    for (const Rule& rule : rules()) {
+        if (rule.strict) policy.severities.emplace(rule.code, Severity::reject);
+    }
     return policy;
 }
 

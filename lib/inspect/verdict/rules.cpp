@@ -17,6 +17,8 @@ constexpr std::string_view repack = "Repack it with `wheel unpack` and `wheel pa
 constexpr std::string_view resend =
     "The file is damaged or truncated: build or download it again and compare its hash.";
 
+constexpr bool strict = true;  // Rule::strict
+
 }  // namespace
 
 const std::vector<Rule>& rules() {
@@ -176,21 +178,21 @@ const std::vector<Rule>& rules() {
         {"tag.any_with_elf", reject, "The platform tag is `any`, but the wheel contains compiled code.",
          "Use the tag of the platform it was built for, for example linux_x86_64.", tag_policy},
         {"tag.platform_without_elf", warn, "The wheel has a platform tag but contains no compiled code.",
-         "If the wheel runs on every platform, tag it `any`.", tag_policy},
+         "If the wheel runs on every platform, tag it `any`.", tag_policy, strict},
         {"tag.purelib_with_elf", warn, "Root-Is-Purelib is true, but the wheel contains compiled code.",
          "Set Root-Is-Purelib to false: some systems have separate folders for pure and compiled packages.",
-         wheel_format},
+         wheel_format, strict},
         {"tag.linux_only", ignore, "The platform tag is linux_*, which guarantees the machine only.",
          "Run `auditwheel repair`, which uses the oldest manylinux tag that fits; `check --facts` shows it "
          "too.",
-         "PEP 600"},
+         "PEP 600", strict},
         {"tag.not_judged", note,
          "A platform tag is for a system or machine that this program does not judge: its compiled code is "
          "not "
          "compared with it.",
          "Judge the wheel on such a system, for example with delocate or delvewheel.", tag_policy},
         {"elf.malformed", quarantine, "A file has the ELF signature but is malformed.",
-         "Rebuild the file, or leave it out if it is test data.", "System V ABI"},
+         "Rebuild the file, or leave it out if it is test data.", "System V ABI", strict},
         {"elf.machine_mismatch", reject, "An ELF file is for another machine than the platform tag.",
          "The file was built with the wrong compiler, or the tag is wrong: check the named file.",
          tag_policy},
@@ -199,7 +201,7 @@ const std::vector<Rule>& rules() {
          "If it is a program, give it permission to run; if it is a library, name it .so and build it for "
          "the "
          "tag's machine.",
-         tag_policy},
+         tag_policy, strict},
         {"elf.system_mismatch", reject, "An ELF file is for another operating system than the platform tag.",
          "Build the file on Linux or leave it out: Linux's dynamic linkers reject it.",
          "System V ABI; glibc's dynamic linker"},
@@ -234,35 +236,37 @@ const std::vector<Rule>& rules() {
          "PEP 384"},
         {"elf.abi3_not_limited", warn, "An abi3 module imports symbols that are not part of the Stable ABI.",
          "Define Py_LIMITED_API before including Python.h: later Python versions may not have these symbols.",
-         "PEP 384"},
+         "PEP 384", strict},
         {"elf.isa_above_baseline", warn,
          "An ELF file requires newer processors than the platform tag guarantees.",
          "Build without -march=native, or publish the wheel only in the index of a site with such "
          "processors.",
-         "x86-64 psABI"},
+         "x86-64 psABI", strict},
         {"elf.needed_unknown", quarantine,
          "An ELF file needs a library that neither the wheel nor the tag's policy provides.",
-         "Include the library with `auditwheel repair`, or tag the wheel linux_*.", "PEP 513 and PEP 600"},
+         "Include the library with `auditwheel repair`, or tag the wheel linux_*.", "PEP 513 and PEP 600",
+         strict},
         {"elf.needed_external", ignore,
          "An ELF file needs a CUDA, ROCm, OpenCL, Intel, MPI or torch library that the tag's policy does not "
          "provide.",
          "Name the project that provides it in Requires-Dist (nvidia-cublas-cu12, torch), or tag the wheel "
          "linux_*.",
-         "PEP 600"},
+         "PEP 600", strict},
         {"elf.needs_libpython", warn,
          "An ELF file is linked to libpython, which many Python installations do not have.",
-         "Link extension modules without -lpython: the interpreter provides the symbols.", "PEP 513"},
+         "Link extension modules without -lpython: the interpreter provides the symbols.", "PEP 513", strict},
         {"elf.search_path", reject, "An ELF file searches for libraries in a folder outside the wheel.",
          "Use $ORIGIN, or add the site's module tree to the index's policy (rpath_prefixes).", tag_policy},
         {"elf.origin_escapes", warn,
          "An ELF file searches for libraries above site-packages, where the wheel installs nothing.",
-         "Compare the number of `..` after $ORIGIN with the depth of the file in the wheel.", tag_policy},
+         "Compare the number of `..` after $ORIGIN with the depth of the file in the wheel.", tag_policy,
+         strict},
         {"elf.needs_module", note, "An ELF file uses libraries in the site's module tree.",
          "Load the named module before using the wheel.", "the index's policy"},
         {"torch.requires_another", quarantine,
          "Requires-Dist allows only torch versions that lack symbols which the ELF files import.",
          "Correct Requires-Dist, or build against a torch version that it allows.",
-         "the symbols of torch's own wheels"},
+         "the symbols of torch's own wheels", strict},
         {"gpu.malformed", warn,
          "Device code could not be read to its end; the list of GPUs may be incomplete.",
          "Report this as a bug: the compiler may use a new layout.", tag_policy},

@@ -95,25 +95,32 @@ TEST_CASE("the agent converges even if it is killed repeatedly at the same step"
     }
 }
 
+// Waits until `done`, which depends on another process.
+template <typename Condition>
+void wait_until(Condition done) {
+    for (int look = 0; look < 50'000'000 && !done(); ++look)
+        ::sched_yield();
+    REQUIRE(done());
+}
+
 TEST_CASE("a job outlives its agent, is found again while it runs, and runs only once") {
     Farm farm;
     farm.scheduler = &farm.local;
     const fs::path gate = farm.folder.path() / "gate";
     REQUIRE(::mkfifo(gate.c_str(), 0600) == 0);
     CHECK(tick_in_child(farm, "submit.started") == 137);
+    wait_until([&] { return farm.builds() == 1; });  // and blocks at the gate until the test reads there
+    const TickReport report = farm.tick();
+    REQUIRE(report.active.size() == 1);
+    CHECK(report.active.front().state == State::running);
+    CHECK(report.active.front().job.submits == 1);
     {
-        // The build opens the fifo and blocks there until the test reads.
         const base::Fd reader(::open(gate.c_str(), O_RDONLY | O_CLOEXEC));
-        const TickReport report = farm.tick();
-        REQUIRE(report.active.size() == 1);
-        CHECK(report.active.front().state == State::running);
-        CHECK(report.active.front().job.submits == 1);
         char byte = 0;
         REQUIRE(::read(reader.get(), &byte, 1) == 1);
     }
     const AttemptFolder folder{farm.site.work_directory / "attempts" / farm.attempts().front().id};
-    for (int look = 0; look < 50'000'000 && !fs::exists(folder.exit_record()); ++look)
-        ::sched_yield();
+    wait_until([&] { return fs::exists(folder.exit_record()); });
     CHECK(farm.settle().plan.count(CellState::have) == 1);
     CHECK(farm.builds() == 1);
     CHECK(farm.attempts().size() == 1);
@@ -125,15 +132,12 @@ TEST_CASE("a job that is killed without an exit record is tried again") {
     const fs::path gate = farm.folder.path() / "gate";
     REQUIRE(::mkfifo(gate.c_str(), 0600) == 0);
     farm.tick();
-    {
-        const base::Fd reader(::open(gate.c_str(), O_RDONLY | O_CLOEXEC));  // opens when the build has begun
-        const AttemptFolder folder{farm.site.work_directory / "attempts" / farm.attempts().front().id};
-        const auto owner = parse_owner(testing::read(folder.owner()));
-        REQUIRE(owner.has_value());
-        testing::must(farm.local.cancel(farm.attempts().front().id, folder));
-        for (int look = 0; look < 50'000'000 && base::process_start_time(owner->pid) != 0; ++look)
-            ::sched_yield();
-    }
+    wait_until([&] { return farm.builds() == 1; });  // and blocks at the gate: nobody reads there
+    const AttemptFolder folder{farm.site.work_directory / "attempts" / farm.attempts().front().id};
+    const auto owner = parse_owner(testing::read(folder.owner()));
+    REQUIRE(owner.has_value());
+    testing::must(farm.local.cancel(farm.attempts().front().id, folder));
+    wait_until([&] { return base::process_start_time(owner->pid) == 0; });
     fs::remove(gate);
     farm.scheduler = &farm.prompt;
     const TickReport report = farm.settle();
@@ -141,14 +145,6 @@ TEST_CASE("a job that is killed without an exit record is tried again") {
     REQUIRE(farm.attempts().size() == 2);
     CHECK(farm.attempts().front().failure->error.code == "job.vanished");
     CHECK(farm.attempts().back().number == 2);
-}
-
-// Waits until `done`, which depends on another process.
-template <typename Condition>
-void wait_until(Condition done) {
-    for (int look = 0; look < 50'000'000 && !done(); ++look)
-        ::sched_yield();
-    REQUIRE(done());
 }
 
 TEST_CASE("an overdue job is asked to end, killed if it does not, and followed by another attempt") {

@@ -8,9 +8,9 @@
 
 #include "builder/remote/task_service.hpp"
 #include "builder/remote/upload.hpp"
-#include "builder/schedule/pbs.hpp"
+#include "builder/schedule/pbs/pbs.hpp"
 #include "builder/schedule/scheduler.hpp"
-#include "builder/schedule/slurm.hpp"
+#include "builder/schedule/slurm/slurm.hpp"
 #include "lib/base/file.hpp"
 #include "lib/base/lock_file.hpp"
 #include "lib/base/temp_dir.hpp"

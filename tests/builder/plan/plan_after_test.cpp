@@ -42,7 +42,7 @@ struct Scene {
     Scene() {
         site.name = "test";
         site.registry = RegistrySettings{"http://h", "staging", "token", "main", "other-token"};
-        site.scheduler_kind = "slurm";
+        site.scheduler = find_scheduler_kind("slurm");
         site.hardware_tests = {QueueSettings(), QueueSettings()};
         site.accelerators = {Accelerator{"gpu", "cuda", {"sm_90"}, "cu126", {}, {}}};
         recipe.file = "demo.toml";
@@ -113,7 +113,7 @@ TEST_CASE("the states of tests and promotions follow from the evidence") {
         {"several nodes on one machine",
          [](Scene& s) {
              s.recipe.multi_node_test = {"x", 2, 4, 1, 30};
-             s.site.scheduler_kind = "local";
+             s.site.scheduler = find_scheduler_kind("local");
          },
          "gpu-test: wanted; multi-node-test: impossible; promotion: impossible"},
         {"in progress",

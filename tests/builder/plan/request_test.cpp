@@ -190,9 +190,9 @@ TEST_CASE("each size names the key that decides it and where that key was set") 
         "minutes = 120 (scheduler.max_walltime_minutes of the site, site.toml:33:1; the recipe asks for 480, "
         "torch.toml:24:1)");
     recipe.cores = 64;
-    CHECK(describe(decide_sizes(small_site(), recipe)[0]) ==
+    CHECK(describe(decide_sizes(small_site(), recipe).cores) ==
           "cores = 56 (node.batch.cores of the site, site.toml:90:1; the recipe asks for 64)");
-    CHECK(describe(decide_sizes(site_with(0, 0), Recipe())[1]) == "memory_mib: not requested");
+    CHECK(describe(decide_sizes(site_with(0, 0), Recipe()).memory_mib) == "memory_mib: not requested");
     const base::Error error = with_sizes({"x", "y", "z", "fix it"}, small_site(), recipe);
     CHECK(error.advice.find("fix it. Its first job requests cores = 56 (node.batch.cores") == 0);
 }

@@ -14,7 +14,8 @@ namespace {
 
 TEST_CASE("job.sh matches its golden file") {
     const JobRequest job{"w1kq7x9aab3cde", {"/work/attempts/w1kq7x9aab3cde"}, {}, 8, 16384, 240};
-    const std::string script = render_job_script({job, "#PBS -N w1kq7x9aab3cde\n", true});
+    const std::string script =
+        render_job_script({job, "#PBS -N w1kq7x9aab3cde\n", "unset SLURM_EXPORT_ENV\n", true});
     CHECK(test_support::golden_difference("builder/job.sh", script) == "");
 }
 
@@ -39,7 +40,7 @@ struct Scene {
             testing::write(folder.path() / "bin/sleep", "#!/bin/bash\n" + sleep, 0755);
             environment["PATH"] = (folder.path() / "bin").string() + ":/usr/bin:/bin";
         }
-        testing::must(write_job_script({{"w1", attempt, environment, 1, 0, minutes}, "", true}));
+        testing::must(write_job_script({{"w1", attempt, environment, 1, 0, minutes}, "", "", true}));
         base::Command command;
         command.argv = {"/bin/bash", attempt.job_script().string()};
         const auto finished = base::run_command(command);

@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "builder/attempt/limits.hpp"
-#include "builder/schedule/pbs.hpp"
-#include "builder/schedule/slurm.hpp"
+#include "builder/schedule/pbs/pbs.hpp"
+#include "builder/schedule/slurm/slurm.hpp"
 #include "tests/builder/fake_farm.hpp"
 #include "tests/support/golden.hpp"
 
@@ -170,7 +170,7 @@ TEST_CASE("tests and promotions converge after a kill at every step, and nothing
 
 TEST_CASE("a test job gets the size and the queue of its test") {
     Site site;
-    site.scheduler_kind = "slurm";
+    site.scheduler = find_scheduler_kind("slurm");
     site.cores = 32;
     site.queue = {"build", "acct", 0, {"--qos=builds"}};
     site.nodes = {NodeType{"grace-hopper", "gh", 72, 0, 1, "gh200"}};

@@ -7,7 +7,7 @@ folder=/work/attempts/w1kq7x9aab3cde
 exec < /dev/null >> "$folder/log" 2>&1
 cd "$folder" || exit 73
 . "$folder/environment" || exit 73
-unset SLURM_EXPORT_ENV # otherwise srun in the build would not pass this environment on
+unset SLURM_EXPORT_ENV
 
 # Record why the job is stopped, for the agent; then let script.sh write its exit record.
 build=

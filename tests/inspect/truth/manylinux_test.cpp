@@ -80,6 +80,6 @@ TEST_CASE("the oldest fitting tag is the one that auditwheel chooses") {
              Row{{}, {}, "vax", "linux_vax"},
          }) {
         CAPTURE(row.tag);
-        CHECK(inspect::oldest_manylinux(row.floors, row.libraries, row.machine) == row.tag);
+        CHECK(inspect::min_manylinux(row.floors, row.libraries, row.machine) == row.tag);
     }
 }

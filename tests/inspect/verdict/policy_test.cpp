@@ -113,6 +113,10 @@ TEST_CASE("every preset exists and uses known rules only; a mirror refuses only 
             CHECK_MESSAGE(inspect::find_rule(code) != nullptr, code);
     }
     CHECK_FALSE(inspect::make_preset("strict"));
+    for (const inspect::Rule& rule : inspect::rules()) {
+        CAPTURE(rule.code);
+        if (rule.strict) CHECK(rule.severity < Severity::reject);  // else the mark would mean nothing
+    }
     const auto mirror = inspect::make_preset("mirror");
     for (const inspect::Rule& rule : inspect::rules()) {
         const auto chosen = mirror->severities.find(rule.code);

@@ -20,6 +20,7 @@
 #include "lib/io/zstd.hpp"
 #include "registry/server/limits.hpp"
 #include "tests/registry/server/server_fixture.hpp"
+#include "tests/support/becomes_true.hpp"
 #include "tests/support/sanitizers.hpp"
 
 namespace wheelyard::http {
@@ -74,15 +75,6 @@ struct EchoingApi final : ApiService {
     std::mutex mutex;
     std::vector<std::function<void(bool)>> waiting;
 };
-
-bool comes_true(const std::function<bool()>& condition) {
-    const auto last = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-    while (!condition()) {
-        if (std::chrono::steady_clock::now() > last) return false;
-        std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    }
-    return true;
-}
 
 // What the server logs meanwhile.
 class LogOnFile {
@@ -193,9 +185,9 @@ TEST_CASE("requests of the API that wait for a page keep no thread from others")
     RawClient shown = running.connect();
     RawClient failed = running.connect();
     shown.send(request("wait"));
-    REQUIRE(comes_true([&api] { return api.count_waiting() == 1; }));
+    REQUIRE(test_support::becomes_true([&api] { return api.count_waiting() == 1; }));
     failed.send(request("wait"));
-    REQUIRE(comes_true([&api] { return api.count_waiting() == 2; }));
+    REQUIRE(test_support::becomes_true([&api] { return api.count_waiting() == 2; }));
     CHECK(running.ask(request("{}")).status == 202);
     api.waiting[0](true);
     api.waiting[1](false);
@@ -214,7 +206,7 @@ TEST_CASE("the reply of a finished API change is sent after the drain timeout, o
     RawClient client = running.connect();
     client.send(api_post("/api/v1/indexes/site/files/six-1.0-py3-none-any.whl/yank",
                          "Authorization: good\r\nContent-Length: 4\r\n", "wait"));
-    REQUIRE(comes_true([&api] { return api.count_waiting() == 1; }));
+    REQUIRE(test_support::becomes_true([&api] { return api.count_waiting() == 1; }));
     RawClient stuck = running.connect();
     CHECK(stuck.ask(get("/healthz")).status == 200);
     stuck.send("GET /never");
@@ -354,7 +346,7 @@ TEST_CASE("the framing of chunks is no progress of a body") {
         RawClient client = running.connect();
         client.send(post("Transfer-Encoding: chunked\r\n", ""));
         ++given_up;
-        CHECK(comes_true([&] {
+        CHECK(test_support::becomes_true([&] {
             static_cast<void>(client.try_send(piece));
             return running.uploads.undone == given_up;
         }));
@@ -415,7 +407,7 @@ TEST_CASE("after a shortage of descriptors the server accepts again") {
     REQUIRE(::setrlimit(RLIMIT_NOFILE, &one_more) == 0);
     RawClient late = running.connect();  // takes the last descriptor: none is left for the server's end
     const bool sent = late.try_send(get("/healthz"));
-    const bool failed = comes_true([&] { return log.contains("server.accept_failed"); });
+    const bool failed = test_support::becomes_true([&] { return log.contains("server.accept_failed"); });
     REQUIRE(::setrlimit(RLIMIT_NOFILE, &before) == 0);
     CHECK(sent);
     CHECK(failed);

@@ -5,29 +5,16 @@
 
 #include <chrono>
 #include <filesystem>
-#include <functional>
 #include <thread>
 
 #include "lib/base/file.hpp"
 #include "tests/registry/upload_fixture.hpp"
+#include "tests/support/becomes_true.hpp"
 
 using namespace wheelyard;
 using test_support::Form;
 using test_support::RegistryFixture;
 using test_support::WheelWriter;
-
-namespace {
-
-bool comes_true(const std::function<bool()>& condition) {
-    const auto last = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-    while (!condition()) {
-        if (std::chrono::steady_clock::now() > last) return false;
-        std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    }
-    return true;
-}
-
-}  // namespace
 
 TEST_CASE("flipped bytes are found and their file is quarantined; the same upload makes a release possible") {
     RegistryFixture registry;
@@ -41,7 +28,7 @@ TEST_CASE("flipped bytes are found and their file is quarantined; the same uploa
     {
         const registry::Scrub scrub(registry.config, registry.store, registry.pages,
                                     {.first_ms = 0, .pause_ms = 1});
-        CHECK(comes_true([&] { return scrub.seen().rounds > 1; }));
+        CHECK(test_support::becomes_true([&] { return scrub.seen().rounds > 1; }));
         CHECK(scrub.seen().faults >= 2);  // damaged in the first round, missing in every later one
     }
     CHECK(registry.cli.file("main", form.filename).value()->state == catalog::FileState::quarantined);
@@ -62,14 +49,15 @@ TEST_CASE("a slow round ends with the server, and the next one continues it") {
     {
         const registry::Scrub scrub(registry.config, registry.store, registry.pages,
                                     {.first_ms = 0, .pause_ms = 1});
-        CHECK(comes_true([&] { return std::filesystem::exists(registry.config.store / "scrub.json"); }));
+        CHECK(test_support::becomes_true(
+            [&] { return std::filesystem::exists(registry.config.store / "scrub.json"); }));
     }
     CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds(10));  // all of it takes twelve
     CHECK(std::filesystem::exists(registry.config.store / "scrub.json"));
     registry.config.scrub_mib_per_s = 100'000;
     const registry::Scrub scrub(registry.config, registry.store, registry.pages,
                                 {.first_ms = 0, .pause_ms = 3'600'000});
-    CHECK(comes_true([&] { return scrub.seen().rounds == 1; }));
+    CHECK(test_support::becomes_true([&] { return scrub.seen().rounds == 1; }));
     CHECK(scrub.seen().blobs == 6);  // counted over both runs, each blob once
 }
 

@@ -6,12 +6,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <chrono>
-#include <functional>
-#include <thread>
-
 #include "lib/base/fd.hpp"
 #include "tests/registry/upload_fixture.hpp"
+#include "tests/support/becomes_true.hpp"
 
 using namespace wheelyard;
 using test_support::Form;
@@ -24,15 +21,6 @@ struct UpkeepFixture : RegistryFixture {
     UpkeepFixture() { config.min_free_bytes = base::mib; }
     std::unique_ptr<tasks::TaskStore> tasks = tasks::TaskStore::open(config.tasks_file(), {}, clock).value();
 };
-
-bool comes_true(const std::function<bool()>& condition) {
-    const auto last = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-    while (!condition()) {
-        if (std::chrono::steady_clock::now() > last) return false;
-        std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    }
-    return true;
-}
 
 // A process that may read the file holds a read lock on SQLite's write lock (byte 120 of the -shm file).
 pid_t lock_from_outside(const std::filesystem::path& shm) {
@@ -61,10 +49,10 @@ TEST_CASE("a lock that stops every commit is seen without an upload, and so is i
           std::pair{registry.config.tasks_file(), "the tasks cannot be written"}}) {
         CAPTURE(database.string());
         const pid_t child = lock_from_outside(database.string() + "-shm");
-        CHECK(comes_true([&] { return upkeep.seen().write_failure.starts_with(failure); }));
+        CHECK(test_support::becomes_true([&] { return upkeep.seen().write_failure.starts_with(failure); }));
         ::kill(child, SIGKILL);
         ::waitpid(child, nullptr, 0);
-        CHECK(comes_true([&] { return upkeep.seen().write_failure.empty(); }));
+        CHECK(test_support::becomes_true([&] { return upkeep.seen().write_failure.empty(); }));
     }
 }
 
@@ -83,7 +71,7 @@ TEST_CASE("the reserve is there from the start and comes back after it was given
     const registry::Upkeep upkeep(registry.config, registry.writer, *registry.tasks, 20);
     CHECK(upkeep.seen().has_reserve);
     REQUIRE(registry.config.room().give_back());
-    CHECK(comes_true([&] { return registry.config.room().has_reserve(); }));
+    CHECK(test_support::becomes_true([&] { return registry.config.room().has_reserve(); }));
 }
 
 TEST_CASE("usage is counted for indexes with quotas, in all and of the token with the most bytes") {

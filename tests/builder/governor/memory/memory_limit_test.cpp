@@ -12,7 +12,6 @@ namespace base = wheelyard::base;
 
 namespace {
 
-using Environment = std::map<std::string, std::string>;
 constexpr double gibibyte = static_cast<double>(gib);
 constexpr double mebibyte = static_cast<double>(mib);
 
@@ -77,7 +76,7 @@ void container_v1(const FakeRoot& root) {
 TEST_CASE("version 2: the job's limit above our own unlimited group applies") {
     const FakeRoot root;
     slurm_v2(root);
-    const LimitReader reader(root.path(), {}, 0);
+    const LimitReader reader(root.path(), 0);
     REQUIRE(reader.cgroups().size() == 5);
     const auto limit = reader.read(0);
     CHECK(limit.tightest.cap_bytes == 16 * gibibyte);
@@ -102,7 +101,7 @@ TEST_CASE("version 2: memory.high limits concurrent compiles; memory.max limits 
           Row{"17179869184\n", "8589934592\n", 8, 8}, Row{"8589934592\n", "8589934592\n", 8, 8}}) {
         root.put(job + "/memory.high", row.high);
         root.put(job + "/memory.max", row.max);
-        const auto limit = LimitReader(root.path(), {}, 0).read(0);
+        const auto limit = LimitReader(root.path(), 0).read(0);
         CHECK(limit.tightest.cap_bytes == row.together_gib * gibibyte);
         CHECK(limit.tightest_killing.cap_bytes == row.alone_gib * gibibyte);
         CHECK(limit.tightest_killing.kills);
@@ -110,13 +109,13 @@ TEST_CASE("version 2: memory.high limits concurrent compiles; memory.max limits 
     }
     root.put(job + "/memory.high", "8589934592\n");
     root.put(job + "/memory.max", "max\n");
-    const auto limit = LimitReader(root.path(), {}, 0).read(0);
+    const auto limit = LimitReader(root.path(), 0).read(0);
     CHECK(limit.tightest.name == "memory.high of " + job);
     CHECK(limit.tightest_killing.name == "free memory");
     // memory.high of an ancestor applies too. A killing limit below every memory.high is tightest in both.
     root.put("/sys/fs/cgroup/system.slice/memory.high", "4294967296\n");
-    CHECK(LimitReader(root.path(), {}, 0).read(0).tightest.cap_bytes == 4 * gibibyte);
-    const auto set = LimitReader(root.path(), {}, 2 * gib).read(0);
+    CHECK(LimitReader(root.path(), 0).read(0).tightest.cap_bytes == 4 * gibibyte);
+    const auto set = LimitReader(root.path(), 2 * gib).read(0);
     CHECK(set.tightest.name == "--memory");
     CHECK(set.tightest_killing.name == "--memory");
 }
@@ -124,7 +123,7 @@ TEST_CASE("version 2: memory.high limits concurrent compiles; memory.max limits 
 TEST_CASE("memory of our own compiles does not reduce the room") {
     const FakeRoot root;
     slurm_v2(root);
-    const LimitReader reader(root.path(), {}, 0);
+    const LimitReader reader(root.path(), 0);
     CHECK(reader.read(0.75 * gibibyte).tightest.others_bytes == 0.25 * gibibyte);
     CHECK(reader.read(4 * gibibyte).tightest.others_bytes == 0);
 }
@@ -132,7 +131,7 @@ TEST_CASE("memory of our own compiles does not reduce the room") {
 TEST_CASE("version 1: a mount of a part of the hierarchy and the number for no limit are understood") {
     const FakeRoot root;
     container_v1(root);
-    const LimitReader reader(root.path(), {}, 0);
+    const LimitReader reader(root.path(), 0);
     REQUIRE(reader.cgroups().size() == 2);
     CHECK(reader.cgroups()[0].version == 1);
     const auto limit = reader.read(0);
@@ -144,7 +143,7 @@ TEST_CASE("version 1: a mount of a part of the hierarchy and the number for no l
 TEST_CASE("a limit that is lowered during the build takes effect") {
     const FakeRoot root;
     container_v1(root);
-    const LimitReader reader(root.path(), {}, 0);
+    const LimitReader reader(root.path(), 0);
     const double before = reader.read(0).tightest.room();
     root.put("/sys/fs/cgroup/memory/memory.limit_in_bytes", "1610612736\n");
     CHECK(reader.read(0).tightest.room() < before - 0.4 * gibibyte);
@@ -154,7 +153,7 @@ TEST_CASE("a limit that is lowered during the build takes effect") {
 
 TEST_CASE("other processes' memory on the machine reduces the room") {
     const FakeRoot root;
-    const LimitReader reader(root.path(), {}, 0);
+    const LimitReader reader(root.path(), 0);
     CHECK(reader.read(0).tightest.name == "free memory");
     CHECK(reader.read(0).tightest.room() > 200 * gibibyte);
     root.put("/proc/meminfo", "MemTotal:       263000000 kB\nMemAvailable:   8388608 kB\n");
@@ -163,55 +162,15 @@ TEST_CASE("other processes' memory on the machine reduces the room") {
           doctest::Approx(reader.read(0).tightest.room() + 2 * gibibyte));
 }
 
-TEST_CASE("Slurm's limit is per node, or per CPU times the CPUs on this node") {
-    struct Row {
-        Environment environment;
-        std::optional<std::uint64_t> mebibytes;
-    };
-    for (const auto& [environment, expected] : {
-             Row{{}, std::nullopt},
-             Row{{{"SLURM_MEM_PER_NODE", "16384"}}, 16384},
-             Row{{{"SLURM_MEM_PER_NODE", "0"}}, std::nullopt},
-             Row{{{"SLURM_MEM_PER_NODE", "lots"}}, std::nullopt},
-             Row{{{"SLURM_MEM_PER_CPU", "4000"}, {"SLURM_CPUS_ON_NODE", "8"}}, 32000},
-             Row{{{"SLURM_MEM_PER_CPU", "4000"}, {"SLURM_CPUS_PER_TASK", "4"}}, 16000},
-             Row{{{"SLURM_MEM_PER_CPU", "4000"}}, 4000},
-         }) {
-        const auto bytes = slurm_limit_bytes(environment);
-        CHECK(bytes.has_value() == expected.has_value());
-        if (bytes && expected) CHECK(*bytes == *expected * mib);
-    }
+TEST_CASE("the limit of a batch job is a source like the others") {
     const FakeRoot root;
     slurm_v2(root);
-    const LimitReader reader(root.path(), {{"SLURM_MEM_PER_NODE", "8192"}}, 0);
+    const auto limits = read_job_limits({{"SLURM_MEM_PER_NODE", "8192"}});
+    const LimitReader reader(root.path(), 0, limits);
     CHECK(reader.read(0).tightest.name == "Slurm");
-    const LimitReader set(root.path(), {{"SLURM_MEM_PER_NODE", "8192"}}, 4 * gib);
+    const LimitReader set(root.path(), 4 * gib, limits);
     CHECK(set.read(0).tightest.text() == "4 GiB (--memory)");
-}
-
-TEST_CASE("PBS: the chunks of this node are summed, from plain or JSON output, folded or not") {
-    struct Row {
-        const char *qstat, *host;
-        std::optional<std::uint64_t> bytes;
-    };
-    for (const auto& [qstat, host, bytes] : {
-             Row{"\t\"exec_vnode\":\t\"(pbshost:ncpus=8:mem=20971520kb)\",\n", "pbshost", 20 * gib},
-             Row{"    exec_vnode = (n1:ncpus=8:mem=1048576kb)+(n2:ncpus=8:mem=2097152kb)\n", "n2.site",
-                 2 * gib},
-             Row{"    exec_vnode = (n1[0]:mem=1048576kb:ncpus=8)+(n1[1]:nc\n\tpus=8:mem=1048576kb)\n", "n1",
-                 2 * gib},
-             Row{"    exec_vnode = (n1:ncpus=8)\n    x = (n1:mem=5gb)\n", "n1", std::nullopt},
-             Row{"    exec_vnode = (n1:mem=5gb)\n", "n10", std::nullopt},
-             Row{"exec_vnode", "n1", std::nullopt},
-             Row{"exec_vnode = (", "n1", std::nullopt},
-             Row{"", "", std::nullopt},
-         }) {
-        CAPTURE(qstat);
-        CHECK(pbs_limit_bytes(qstat, host) == bytes);
-    }
-    CHECK(ask_pbs({}) == 0);
-    const FakeRoot root;
-    CHECK(LimitReader(root.path(), {}, 0, 3 * gib).read(0).tightest.text() == "3 GiB (PBS)");
+    CHECK(LimitReader(root.path(), 0, {{"PBS", 3 * gib}}).read(0).tightest.text() == "3 GiB (PBS)");
 }
 
 TEST_CASE("sizes parse with and without units") {
@@ -237,7 +196,7 @@ TEST_CASE("the reserve is a fixed part of the limit, within bounds, and at most 
 }
 
 TEST_CASE("this machine has a known limit") {
-    const LimitReader reader("", {}, 0);
+    const LimitReader reader("", 0);
     const auto limit = reader.read(0);
     CHECK(limit.tightest.room() > 0);
     CHECK(limit.tightest.name != "unknown");

@@ -7,6 +7,7 @@
 //       "resources_used":{"walltime":"00:00:11","cput":"00:00:00","mem":"0kb"},"comment":"…"}}}
 #pragma once
 
+#include <array>
 #include <optional>
 #include <set>
 #include <string>
@@ -14,11 +15,16 @@
 #include <vector>
 
 #include "builder/schedule/scheduler.hpp"
-#include "builder/site/site.hpp"
 #include "lib/base/process.hpp"
 #include "lib/base/result.hpp"
 
 namespace wheelyard::builder::pbs {
+
+// Variables that locate the server.
+inline constexpr std::array<std::string_view, 4> server_variables = {"PBS_CONF_FILE", "PBS_EXEC",
+                                                                     "PBS_DEFAULT", "PBS_SERVER"};
+// Beginnings of the variables that change what PBS's programs print.
+inline constexpr std::array<std::string_view, 1> output_variables = {"QSTAT_"};
 
 struct Job {
     std::string id;  // "2.pbshost"

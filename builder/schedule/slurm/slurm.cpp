@@ -1,5 +1,5 @@
 // Slurm's states, reasons and refusals, each as a table.
-#include "builder/schedule/slurm.hpp"
+#include "builder/schedule/slurm/slurm.hpp"
 
 #include <algorithm>
 #include <array>
@@ -7,8 +7,8 @@
 #include "builder/attempt/limits.hpp"
 #include "builder/schedule/batch_units.hpp"
 #include "builder/schedule/job_script.hpp"
-#include "lib/base/cut_utf8.hpp"
 #include "lib/base/text.hpp"
+#include "lib/base/utf8.hpp"
 
 namespace wheelyard::builder::slurm {
 namespace {

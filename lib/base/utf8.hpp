@@ -1,10 +1,18 @@
-// Truncation of UTF-8 text.
+// UTF-8 (RFC 3629): no overlong forms, no surrogates, nothing past U+10FFFF.
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string_view>
 
 namespace wheelyard::base {
+
+struct Utf8Character {
+    char32_t code = 0;
+    std::size_t bytes = 1;
+};
+// The first character of `text`; nullopt if `text` does not begin with one.
+[[nodiscard]] std::optional<Utf8Character> decode_utf8(std::string_view text);
 
 // The longest prefix of `text` that has at most `max_bytes` bytes and does not split a UTF-8 character.
 [[nodiscard]] inline std::string_view cut_utf8(std::string_view text, std::size_t max_bytes) {

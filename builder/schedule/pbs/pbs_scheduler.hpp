@@ -10,9 +10,8 @@
 #pragma once
 
 #include "builder/schedule/batch_command.hpp"
-#include "builder/schedule/pbs.hpp"
+#include "builder/schedule/pbs/pbs.hpp"
 #include "builder/schedule/scheduler.hpp"
-#include "builder/site/site.hpp"
 
 namespace wheelyard::builder {
 

@@ -1,11 +1,11 @@
 // The output of Slurm's programs, and what it means. Some lines come from a real Slurm 22.05.8 and its
 // slurmdbd, which the system tests run; the others follow the manual pages.
-#include "builder/schedule/slurm.hpp"
+#include "builder/schedule/slurm/slurm.hpp"
 
 #include <doctest/doctest.h>
 
 #include "builder/attempt/limits.hpp"
-#include "builder/schedule/slurm_scheduler.hpp"
+#include "builder/schedule/slurm/slurm_scheduler.hpp"
 #include "tests/builder/fake_farm.hpp"
 
 namespace wheelyard::builder {
@@ -272,6 +272,7 @@ TEST_CASE("sbatch sees the job's environment and its server, and nothing else of
         CAPTURE(line);
         CHECK(script.find("#SBATCH " + std::string(line)) != std::string::npos);
     }
+    CHECK(script.find("\nunset SLURM_EXPORT_ENV ") != std::string::npos);
     scene.look();
     CHECK(!scene.given.back().environment.contains("SQUEUE_FORMAT"));
 }

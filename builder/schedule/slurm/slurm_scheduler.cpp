@@ -1,12 +1,12 @@
 // Runs Slurm's programs. A job whose state cannot be queried is unknown, never vanished.
-#include "builder/schedule/slurm_scheduler.hpp"
+#include "builder/schedule/slurm/slurm_scheduler.hpp"
 
 #include <unistd.h>
 
 #include "builder/attempt/limits.hpp"
 #include "builder/schedule/job_script.hpp"
 #include "builder/schedule/limits.hpp"
-#include "builder/schedule/slurm.hpp"
+#include "builder/schedule/slurm/slurm.hpp"
 #include "lib/base/file.hpp"
 #include "lib/base/text.hpp"
 #include "lib/base/untrusted_file.hpp"
@@ -37,9 +37,9 @@ bool passed_memory_limit(const AttemptFolder& folder) {
 }  // namespace
 
 base::Status SlurmScheduler::submit(const JobRequest& job) {
-    WHEELYARD_TRY(write_job_script({job, slurm::render_header(job, settings_)}));
+    WHEELYARD_TRY(write_job_script({job, slurm::render_header(job, settings_), slurm::keep_environment}));
     const auto finished = run_({{"sbatch", "--parsable", job.folder.job_script().string()},
-                                submit_environment(agent_, job.environment)});
+                                submit_environment(agent_, slurm::server_variables, job.environment)});
     if (!finished) return base::fail(no_job_created("cannot run sbatch", finished.error().text()));
     if (finished->timed_out) return base::fail(job_may_exist("sbatch did not answer in time", job.attempt));
     if (finished->exit_code != 0) return tl::unexpected(slurm::judge_refusal(finished->err));
@@ -54,7 +54,7 @@ base::Result<Views> SlurmScheduler::ask_accounting(
         {{"sacct", "--noheader", "--parsable2", "--duplicates", "--user=" + own_user(),
           "--name=" + base::join(names, ","), "--starttime=now-" + std::to_string(accounting_days) + "days",
           "--format=" + std::string(slurm::sacct_format)},
-         batch_environment(agent_)});
+         batch_environment(agent_, slurm::output_variables)});
     if (!finished) return tl::unexpected(finished.error());
     if (finished->err.find("accounting storage is disabled") != std::string::npos) return Views();
     if (finished->exit_code != 0 || finished->timed_out)
@@ -81,7 +81,7 @@ Views SlurmScheduler::poll(const std::map<std::string, AttemptFolder>& attempts)
     const auto finished =
         run_({{"squeue", "--noheader", "--all", "--states=all", "--user=" + own_user(),
                "--name=" + base::join(names, ","), "--Format=" + std::string(slurm::squeue_format)},
-              batch_environment(agent_)});
+              batch_environment(agent_, slurm::output_variables)});
     if (!finished) return all_unknown(finished.error().text());
     if (finished->exit_code != 0 || finished->timed_out) return all_unknown(first_words(*finished));
     const auto jobs = slurm::parse_squeue(finished->out);
@@ -118,8 +118,8 @@ Views SlurmScheduler::poll(const std::map<std::string, AttemptFolder>& attempts)
 }
 
 base::Status SlurmScheduler::cancel(const std::string& attempt, const AttemptFolder&) {
-    const auto finished =
-        run_({{"scancel", "--user=" + own_user(), "--name=" + attempt}, batch_environment(agent_)});
+    const auto finished = run_({{"scancel", "--user=" + own_user(), "--name=" + attempt},
+                                batch_environment(agent_, slurm::output_variables)});
     if (!finished) return base::fail(cannot_query("cannot run scancel", attempt));
     if (finished->exit_code == 0 && !finished->timed_out) return {};
     return base::fail(cannot_query("scancel failed: " + first_words(*finished), attempt));

@@ -1,5 +1,5 @@
 // Runs PBS's programs. A job whose state cannot be queried is unknown, never vanished.
-#include "builder/schedule/pbs_scheduler.hpp"
+#include "builder/schedule/pbs/pbs_scheduler.hpp"
 
 #include "builder/attempt/limits.hpp"
 #include "builder/schedule/job_script.hpp"
@@ -35,12 +35,12 @@ std::optional<JobView> find_view(const pbs::Answer& answer, const std::string& a
 }  // namespace
 
 base::Status PbsScheduler::submit(const JobRequest& job) {
-    WHEELYARD_TRY(write_job_script({job, pbs::render_header(job, settings_), true}));
+    WHEELYARD_TRY(write_job_script({job, pbs::render_header(job, settings_), "", true}));
     // Forget the id of an earlier job of this attempt.
     std::error_code ignored;
     std::filesystem::remove(job.folder.job_id(), ignored);
-    const auto finished =
-        run_({{"qsub", job.folder.job_script().string()}, submit_environment(agent_, job.environment)});
+    const auto finished = run_({{"qsub", job.folder.job_script().string()},
+                                submit_environment(agent_, pbs::server_variables, job.environment)});
     if (!finished) return base::fail(no_job_created("cannot run qsub", finished.error().text()));
     if (finished->exit_code != 0 || finished->timed_out) return tl::unexpected(pbs::judge_refusal(*finished));
     return base::replace_file(job.folder.job_id(), std::string(base::trim(finished->out)) + "\n");
@@ -49,12 +49,12 @@ base::Status PbsScheduler::submit(const JobRequest& job) {
 // A server without job history refuses -x.
 base::Result<base::Finished> PbsScheduler::ask(std::vector<std::string> argv) const {
     if (has_history_) {
-        WHEELYARD_ASSIGN(auto finished, run_({argv, batch_environment(agent_)}));
+        WHEELYARD_ASSIGN(auto finished, run_({argv, batch_environment(agent_, pbs::output_variables)}));
         if (!pbs::lacks_history(finished)) return finished;
         has_history_ = false;
     }
     std::erase(argv, "-x");
-    return run_({argv, batch_environment(agent_)});
+    return run_({argv, batch_environment(agent_, pbs::output_variables)});
 }
 
 base::Result<pbs::Answer> PbsScheduler::qstat(const std::vector<std::string>& arguments) const {
@@ -128,7 +128,7 @@ base::Status PbsScheduler::cancel(const std::string& attempt, const AttemptFolde
         if (id != known) argv.push_back(id);
     }
     if (argv.size() == 1) return {};
-    const auto finished = run_({argv, batch_environment(agent_)});
+    const auto finished = run_({argv, batch_environment(agent_, pbs::output_variables)});
     if (!finished) return base::fail(cannot_query("cannot run qdel", attempt));
     const int code = finished->exit_code;
     if (!finished->timed_out && (code == 0 || code == unknown_job || code == finished_job)) return {};

@@ -1,5 +1,5 @@
 // The state of a local job for every situation that its claim can be in.
-#include "builder/schedule/local_scheduler.hpp"
+#include "builder/schedule/local/local_scheduler.hpp"
 
 #include <doctest/doctest.h>
 #include <unistd.h>

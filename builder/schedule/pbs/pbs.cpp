@@ -1,5 +1,5 @@
 // PBS's states, exit statuses and refusals, each as a table.
-#include "builder/schedule/pbs.hpp"
+#include "builder/schedule/pbs/pbs.hpp"
 
 #include <algorithm>
 #include <array>
@@ -8,8 +8,8 @@
 #include "builder/attempt/limits.hpp"
 #include "builder/schedule/batch_command.hpp"
 #include "builder/schedule/batch_units.hpp"
-#include "lib/base/cut_utf8.hpp"
 #include "lib/base/text.hpp"
+#include "lib/base/utf8.hpp"
 #include "lib/io/json.hpp"
 
 namespace wheelyard::builder::pbs {

@@ -7,7 +7,6 @@
 
 #include "builder/schedule/batch_command.hpp"
 #include "builder/schedule/scheduler.hpp"
-#include "builder/site/site.hpp"
 
 namespace wheelyard::builder {
 

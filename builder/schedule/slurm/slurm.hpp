@@ -1,12 +1,13 @@
 // Slurm's output as values: what squeue, sacct and sbatch print, and what it means. Pure.
 //
 // Sources: squeue(1), sacct(1), sbatch(1) of Slurm 22.05 ("JOB STATE CODES", "JOB REASON CODES"), and the
-// output of a real 22.05.8 (the lines are in tests/builder/schedule/slurm_test.cpp).
+// output of a real 22.05.8 (the lines are in tests/builder/schedule/slurm/slurm_test.cpp).
 //
 //     squeue -O "JobID:|,Name:|,State:|,Reason:|,exit_code:|,TimeUsed:|,NodeList:|,RestartCnt:|"
 //     14|w1ng012h6crvmar|PREEMPTED|None|15|0:01|node7|0|
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -14,10 +15,19 @@
 #include <vector>
 
 #include "builder/schedule/scheduler.hpp"
-#include "builder/site/site.hpp"
 #include "lib/base/result.hpp"
 
 namespace wheelyard::builder::slurm {
+
+// Variables that locate slurmctld and authenticate the user.
+inline constexpr std::array<std::string_view, 3> server_variables = {"SLURM_CONF", "SLURM_CLUSTERS",
+                                                                     "MUNGE_SOCKET"};
+// Beginnings of the variables that change what Slurm's programs print, or add options to a job.
+inline constexpr std::array<std::string_view, 5> output_variables = {"SQUEUE_", "SACCT_", "SBATCH_",
+                                                                     "SCANCEL_", "SLURM_TIME_FORMAT"};
+// A line of every script whose job runs srun.
+inline constexpr std::string_view keep_environment =
+    "unset SLURM_EXPORT_ENV # otherwise srun would not pass this environment to the ranks\n";
 
 struct Job {
     std::string id;

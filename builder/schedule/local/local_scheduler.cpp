@@ -1,5 +1,5 @@
 // Detached processes, identified by host, boot, pid and start time.
-#include "builder/schedule/local_scheduler.hpp"
+#include "builder/schedule/local/local_scheduler.hpp"
 
 #include <signal.h>
 #include <sys/stat.h>

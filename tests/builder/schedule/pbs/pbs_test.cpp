@@ -1,10 +1,10 @@
 // The output of a real OpenPBS 23.06 (tests/builder/schedule/data/pbs/), and what it means.
-#include "builder/schedule/pbs.hpp"
+#include "builder/schedule/pbs/pbs.hpp"
 
 #include <doctest/doctest.h>
 
 #include "builder/attempt/limits.hpp"
-#include "builder/schedule/pbs_scheduler.hpp"
+#include "builder/schedule/pbs/pbs_scheduler.hpp"
 #include "tests/builder/documented_keys.hpp"
 #include "tests/builder/fake_farm.hpp"
 
@@ -218,6 +218,7 @@ TEST_CASE("a job is queried by its id, or without one by its name") {
         CAPTURE(line);
         CHECK(script.find("#PBS " + std::string(line)) != std::string::npos);
     }
+    CHECK(script.find("SLURM") == std::string::npos);
     scene.answers["qstat"] = recorded("qstat_running_json");
     CHECK(scene.look().state == JobState::running);
     CHECK(scene.given.back() == std::vector<std::string>{"qstat", "-f", "-F", "json", "-x", "0.pbshost"});

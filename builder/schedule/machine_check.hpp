@@ -1,0 +1,32 @@
+// The lines of `wheelyard-builder site check`, and how a check queries the machine.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <utility>
+
+namespace wheelyard::builder {
+
+struct SiteLine {
+    std::string what;  // "module gcc/12.2", "scheduler"
+    bool good = false;
+    std::string found;
+    std::string advice;  // what to do when it is not good
+};
+
+// How a bash script ended, on the machine that runs the agent.
+struct MachineAnswer {
+    bool good = false;  // exit status 0
+    std::string out;
+    std::string last_line;  // of its output; if it is not good, of its errors: the problem
+};
+using AskMachine = std::function<MachineAnswer(const std::string& script)>;
+
+// The line of a query that is good if the machine has what the site asks for.
+[[nodiscard]] inline SiteLine check_available(std::string what, const MachineAnswer& answer,
+                                              std::string advice) {
+    const std::string problem = answer.last_line.empty() ? "not found" : answer.last_line;
+    return {std::move(what), answer.good, answer.good ? "available" : problem, std::move(advice)};
+}
+
+}  // namespace wheelyard::builder
