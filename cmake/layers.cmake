@@ -59,7 +59,7 @@ wheelyard_layer(commit       registry/commit              base io catalog)
 wheelyard_layer(intake       registry/intake              base io wheel verdict truth inspect wire blobs catalog http config access commit)
 wheelyard_layer(api          registry/api                 base io wheel wire blobs lifecycle tasks http config access commit intake)
 wheelyard_layer(imports      registry/imports             base io wheel simple verdict intake)
-wheelyard_layer(upkeep       registry/upkeep              base io blobs catalog lifecycle config commit intake)
+wheelyard_layer(upkeep       registry/upkeep              base io blobs catalog lifecycle tasks config commit intake)
 wheelyard_layer(registry     registry                     base io wheel simple inspect wire blobs catalog lifecycle tasks http server config access commit intake api imports upkeep)
 
 # indexer

@@ -8,6 +8,7 @@
 #include "indexer/check/check.hpp"
 #include "indexer/check/repair.hpp"
 #include "indexer/publish/publish_run.hpp"
+#include "lib/base/printable.hpp"
 #include "lib/base/text.hpp"
 #include "lib/io/json.hpp"
 
@@ -60,8 +61,9 @@ Json lagging_json(const std::vector<Lagging>& lagging) {
 
 void print_lagging(const std::vector<Lagging>& lagging, std::ostream& err) {
     for (const auto& item : lagging) {
-        err << "wheelyard-indexer: not updated: " << item.index << ", " << item.project
-            << (item.filename.empty() ? "" : ", ") << item.filename << ": " << item.error.text() << '\n';
+        err << "wheelyard-indexer: not updated: " << item.index << ", " << base::printable(item.project)
+            << (item.filename.empty() ? "" : ", ") << base::printable(item.filename) << ": "
+            << base::printable(item.error.text()) << '\n';
     }
 }
 
@@ -94,7 +96,7 @@ Json report_json(const CheckReport& report) {
 int run_publish(const PublishOptions& options, base::Clock& clock, std::ostream& out, std::ostream& err) {
     const auto report = publish_store(options, clock);
     if (!report) {
-        err << "wheelyard-indexer: " << report.error().text() << '\n';
+        err << "wheelyard-indexer: " << base::printable(report.error().text()) << '\n';
         return 1;
     }
     if (options.json) {
@@ -114,7 +116,8 @@ namespace {
 
 void print_findings(const CheckReport& report, std::ostream& out) {
     for (const auto& finding : report.findings)
-        out << finding.code << "  " << finding.page << "  " << finding.detail << '\n';
+        out << finding.code << "  " << base::printable(finding.page) << "  "
+            << base::printable(finding.detail) << '\n';
     out << report.pages << " pages and " << report.files << " files ("
         << base::render_bytes(report.bytes_hashed) << ") read: "
         << (report.findings.empty() ? "every link is valid"
@@ -146,7 +149,7 @@ base::Result<CheckReport> check_or_repair(const CheckOptions& options, base::Clo
 int run_check(const CheckOptions& options, base::Clock& clock, std::ostream& out, std::ostream& err) {
     const auto report = check_or_repair(options, clock, out);
     if (!report) {
-        err << "wheelyard-indexer: " << report.error().text() << '\n';
+        err << "wheelyard-indexer: " << base::printable(report.error().text()) << '\n';
         return 1;
     }
     if (options.json) {
@@ -176,7 +179,7 @@ int follow_once(const FollowCommand& command, io::HttpClient& http, const base::
                 std::ostream& out, std::ostream& err) {
     const auto report = follow(command.follow, http, clock);
     if (!report) {
-        err << "wheelyard-indexer: " << report.error().text() << '\n';
+        err << "wheelyard-indexer: " << base::printable(report.error().text()) << '\n';
         return 1;
     }
     if (command.json) {

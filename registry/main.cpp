@@ -11,6 +11,7 @@
 #include "indexer/catalogue/catalogue_keeper.hpp"
 #include "indexer/publish/publish.hpp"
 #include "lib/base/clock.hpp"
+#include "lib/base/terminal.hpp"
 #include "lib/io/log.hpp"
 #include "registry/commands.hpp"
 #include "registry/commands_import.hpp"
@@ -79,7 +80,7 @@ registry::OpenPublisher in_process_publisher(base::Clock& clock) {
 
 int exit_status(const base::Status& status) {
     if (status) return 0;
-    std::fprintf(stderr, "wheelyard-registry: %s\n", status.error().text().c_str());
+    base::print_untrusted(stderr, "wheelyard-registry: " + status.error().text() + "\n");
     return exit_failed;
 }
 

@@ -17,6 +17,7 @@
 #include "indexer/avail_wheels/table/table.hpp"
 #include "lib/base/encoding.hpp"
 #include "lib/base/file_url.hpp"
+#include "lib/base/printable.hpp"
 #include "lib/base/text.hpp"
 #include "lib/base/url.hpp"
 #include "lib/io/json.hpp"
@@ -30,7 +31,7 @@ namespace fs = std::filesystem;
 namespace {
 
 int print_error(std::ostream& err, const base::Error& error) {
-    err << "avail_wheels: " << error.text() << '\n';
+    err << "avail_wheels: " << base::printable(error.text()) << '\n';
     return 1;
 }
 

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <thread>
 
+#include "lib/base/terminal.hpp"
 #include "lib/base/text.hpp"
 #include "lib/inspect/inspect.hpp"
 #include "lib/inspect/verdict/rules_document.hpp"
@@ -22,8 +23,9 @@ namespace fs = std::filesystem;
 constexpr std::uint64_t progress_from_bytes = 256u
                                               << 20;  // smaller wheels finish too fast for a progress line
 
+// Names and evidence come from wheels of any origin.
 void print(std::FILE* to, const std::string& text) {
-    std::fwrite(text.data(), 1, text.size(), to);
+    base::print_untrusted(to, text);
 }
 
 // The wheels that the arguments mean: files as given, and the sorted *.whl of each folder.
@@ -57,18 +59,19 @@ class ProgressLine {
     ProgressLine(const ProgressLine&) = delete;
     ProgressLine& operator=(const ProgressLine&) = delete;
     ~ProgressLine() {
-        if (printed_) print(stderr, "\r\033[K");
+        if (printed_) std::fputs(clear_line, stderr);
     }
     void update(std::uint64_t done, std::uint64_t total) {
         const auto now = std::chrono::steady_clock::now();
         if (!shown_ || total < progress_from_bytes || now - last_ < std::chrono::milliseconds(100)) return;
         last_ = now;
         printed_ = true;
-        print(stderr,
-              "\r\033[K" + name_ + ": " + base::render_bytes(done) + " of " + base::render_bytes(total));
+        std::fputs(clear_line, stderr);
+        print(stderr, name_ + ": " + base::render_bytes(done) + " of " + base::render_bytes(total));
     }
 
   private:
+    static constexpr const char* clear_line = "\r\033[K";
     std::string name_;
     bool shown_;
     bool printed_ = false;

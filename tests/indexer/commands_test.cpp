@@ -56,6 +56,11 @@ TEST_CASE("check exits with 1 and prints each finding") {
     out.str("");
     CHECK(run_check({.tree = store.tree}, store.clock, out, err) == 1);
     CHECK(out.str().find("missing  main/simple/six/  main/files/") == 0);
+    // Names from outside do not control a terminal.
+    const std::filesystem::path hostile = store.tree / "main/files" / "\x1b[31m";
+    CHECK(run_check({.tree = hostile}, store.clock, out, err) == 1);
+    CHECK((out.str() + err.str()).find("?[31m") != std::string::npos);
+    CHECK((out.str() + err.str()).find('\x1b') == std::string::npos);
     out.str("");
     CHECK(run_check({.tree = store.tree, .json = true}, store.clock, out, err) == 1);
     CHECK(io::parse_json(out.str())->find("findings")->as_array()->size() > 0);

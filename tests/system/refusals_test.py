@@ -1,7 +1,12 @@
 """What the registry refuses, with its status and its stable code; and that a refusal leaves nothing behind."""
 
+import os
+import pty
+import subprocess
+
 from support.case import FarmCase, main
 from support.clients import RawUpload, twine_upload
+from support.farm import BIN, COMMAND_TIMEOUT_S
 from support.wheels import Wheel, record_hash
 
 OTHER_INDEX = "other"
@@ -35,6 +40,16 @@ class RefusalsTest(FarmCase):
             with self.subTest(what):
                 self.assert_refused(self.upload(wheel.write(self.folder)), 400, code, *evidence)
                 self.assertEqual(self.farm.files(wheel.name), {})
+
+    def test_what_a_wheel_contains_does_not_control_a_terminal(self):
+        wheel = Wheel("lies", "1.0", extra_members={"lies\x1b[31m\u202e.py": b"x"}).write(self.folder)
+        screen, terminal = pty.openpty()
+        self.addCleanup(os.close, screen)
+        done = subprocess.run([BIN / "wheelyard-registry", "check", wheel], stdout=terminal, stderr=terminal, timeout=COMMAND_TIMEOUT_S)
+        os.close(terminal)
+        shown = os.read(screen, 1 << 16).decode()
+        self.assertEqual(done.returncode, 1, shown)
+        self.assertIn("[lies?[31m?.py]", shown)
 
     def test_twine_prints_why(self):
         done = twine_upload(self.farm, self.token, LYING_WHEELS[0][1].write(self.folder))

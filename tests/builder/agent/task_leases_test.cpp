@@ -179,34 +179,28 @@ TEST_CASE("after a kill at any step of a task, the next ticks converge: one clai
     CHECK(stopped.size() == task_failpoints.size());
 }
 
-TEST_CASE("after an expired lease a free task is claimed again, and its build is reused") {
-    TaskFarm farm;
-    farm.wait_with_wheel();
-    farm.tasks.end_lease(false);
-    farm.tasks.staging.busy = false;
-    farm.tick_until_outcome();
-    CHECK(farm.tasks.outcome()->done);
-    CHECK(farm.builds() == 1);
-    CHECK(farm.attempts().size() == 1);
-    CHECK(farm.claims() == 0);
-}
-
 TEST_CASE(
-    "after a new lease whose answer was lost has expired, the task is claimed again and nothing is given "
-    "up") {
-    TaskFarm farm;
-    farm.wait_with_wheel();
-    farm.tasks.end_lease(false);
-    farm.tasks.loses_answer = true;
-    farm.tick();
-    REQUIRE(farm.tasks.is_claimed());
-    farm.tasks.end_lease(false);
-    farm.tasks.staging.busy = false;
-    farm.tick_until_outcome();
-    CHECK(farm.tasks.outcome()->done);
-    CHECK(farm.builds() == 1);
-    CHECK(farm.attempts().size() == 1);
-    CHECK(farm.claims() == 0);
+    "after an expired lease, also after a new one whose answer was lost, a free task is claimed again and "
+    "its "
+    "build is reused") {
+    for (const bool loses_answer : {false, true}) {
+        CAPTURE(loses_answer);
+        TaskFarm farm;
+        farm.wait_with_wheel();
+        farm.tasks.end_lease(false);
+        if (loses_answer) {
+            farm.tasks.loses_answer = true;
+            farm.tick();
+            REQUIRE(farm.tasks.is_claimed());
+            farm.tasks.end_lease(false);
+        }
+        farm.tasks.staging.busy = false;
+        farm.tick_until_outcome();
+        CHECK(farm.tasks.outcome()->done);
+        CHECK(farm.builds() == 1);
+        CHECK(farm.attempts().size() == 1);
+        CHECK(farm.claims() == 0);
+    }
 }
 
 TEST_CASE("if the registry temporarily refuses one lease, the others are still renewed") {
