@@ -9,6 +9,7 @@
 #include "builder/site/environment.hpp"
 #include "builder/site/recipe.hpp"
 #include "builder/site/site.hpp"
+#include "lib/io/json.hpp"
 
 namespace wheelyard::builder {
 
@@ -25,6 +26,7 @@ struct SiteLine {
 
 [[nodiscard]] bool all_good(const std::vector<SiteLine>& lines);
 [[nodiscard]] std::string render_site_lines(const std::vector<SiteLine>& lines);
+[[nodiscard]] io::Json json_of(const SiteLine& line);
 [[nodiscard]] std::string render_site_lines_json(const std::string& site, const std::vector<SiteLine>& lines);
 
 // The disk space that the work folder needs: more for cloned sources than for sdists. Pure.
