@@ -212,8 +212,11 @@ class Check:
         for one in provides:
             if one["module"] not in loaded:
                 self.problem(f"no script loads {one['module']}")
-            if "home" in one and not re.search(rf"{re.escape(one['home'])}(?![\w.-])", texts):
-                self.problem(f"nothing of ours lies in {one['home']}, the folder of {one['module']}")
+            for place in [one["home"], *(f"{one['home']}/{folder}" for folder in one.get("folders", []))] if "home" in one else []:
+                if not re.search(rf"{re.escape(place)}(?![\w.-])", texts):
+                    self.problem(f"nothing of ours uses {place}, a folder of {one['module']}")
+        used_folders = set(re.findall(rf"({'|'.join(re.escape(one['home']) for one in provides if 'home' in one) or 'none'})/(hip|rccl)\b", texts))
+        self.same("folders of modules", {(one["home"], folder) for one in provides for folder in one.get("folders", [])}, used_folders)
         compilers = [words(one)[0] for one in self.config.get("compilers", {}).values()]
         launcher = words(self.config.get("mpi", {}).get("launcher", "srun"))[0]
         steps = [word.split("=")[1] for text in self.files.scripts.values() for word in commands_of(text) if re.match("(CC|CXX)=", word)]

@@ -23,6 +23,7 @@ class Module:
     programs: list[str] = field(default_factory=list)
     sets: list[str] = field(default_factory=list)
     home: str = ""
+    folders: list[str] = field(default_factory=list)
 
 
 class BoxFacts:
@@ -41,7 +42,7 @@ class BoxFacts:
 
     @property
     def modules(self) -> list[Module]:
-        known = {one["module"]: Module(one["module"], one.get("programs", []), one.get("sets", []), one.get("home", ""))
+        known = {one["module"]: Module(one["module"], one.get("programs", []), one.get("sets", []), one.get("home", ""), one.get("folders", []))
                  for one in self.facts.get("provides", [])}
         names = dict.fromkeys(name for one in self.facts["modules"] for name in one["load"])
         return [known.get(name, Module(name)) for name in names]

@@ -13,7 +13,8 @@ from support.site import PYTHON, PYTHON_VERSION
 LMOD = Path("/usr/share/lmod/lmod/init/bash")
 TREE = Path("/opt/site/modules")
 HOMES = Path("/opt/site")
-TEMPLATE = HOMES / "venv"  # an environment with pip, copied for each `-m venv`: ensurepip takes seconds
+STOCK = Path("/opt/stock")  # what prefixes are made of
+TEMPLATE = STOCK / "venv"  # an environment with pip, copied for each `-m venv`: ensurepip takes seconds
 
 # The machine's own Python; a copy of TEMPLATE in place of ensurepip's work.
 QUICK_PYTHON = f"""#!/bin/bash
@@ -46,9 +47,9 @@ while test $# -gt 0; do
 done
 test "$version" = @SITE@ || { echo "conda: the site's document has Python @SITE@, not $version" >&2; exit 1; }
 mkdir -p "$prefix/bin" "$prefix/conda-meta" "$prefix/etc/profile.d"
-cp @HOMES@/python "$prefix/bin/python@OURS@"
+cp @STOCK@/python "$prefix/bin/python@OURS@"
 ln -sf python@OURS@ "$prefix/bin/python"
-cp @HOMES@/conda.sh "$prefix/etc/profile.d/conda.sh"
+cp @STOCK@/conda.sh "$prefix/etc/profile.d/conda.sh"
 """
 # Starts ranks as Open MPI's mpirun does in a job of Slurm. Ranks of its own node have its variables; only those of -x surely go to other nodes.
 MPIRUN = r"""#!/bin/bash
@@ -93,14 +94,14 @@ def program_of(name: str, facts: BoxFacts) -> str:
 
 
 def maker_of_prefixes(facts: BoxFacts, version: str) -> str:
-    words = {"@VERSION@": version, "@SITE@": facts.python, "@OURS@": PYTHON_VERSION, "@HOMES@": str(HOMES)}
+    words = {"@VERSION@": version, "@SITE@": facts.python, "@OURS@": PYTHON_VERSION, "@STOCK@": str(STOCK)}
     return re.sub("@[A-Z]+@", lambda match: words[match[0]], MAKE_PREFIX)
 
 
 def make_modules(facts: BoxFacts) -> None:
     os.umask(0o022)
-    write_program(HOMES / "python", QUICK_PYTHON)
-    (HOMES / "conda.sh").write_text(CONDA_SH)
+    write_program(STOCK / "python", QUICK_PYTHON)
+    (STOCK / "conda.sh").write_text(CONDA_SH)
     for module in facts.modules:
         write_module(facts, module)
     init = Path(facts.module_init)
@@ -127,7 +128,8 @@ def write_module(facts: BoxFacts, module: Module) -> None:
     if "conda" in module.programs:
         (home / "etc/profile.d").mkdir(parents=True)
         (home / "etc/profile.d/conda.sh").write_text(CONDA_SH)
-    (home / "lib").mkdir(parents=True, exist_ok=True)
+    for folder in ["lib", *module.folders]:
+        (home / folder).mkdir(parents=True, exist_ok=True)
     for prefix, soname in GPU_LIBRARIES.items():
         if module.name.startswith(prefix):
             write_library(home, soname.replace("@", version.partition(".")[0]))

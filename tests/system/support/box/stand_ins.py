@@ -209,7 +209,7 @@ def build(folder):
     if name == "torch":
         members["torch/_version.py"] = f"__version__ = {version!r}\n".encode()
     if name == "horovod":
-        members[f"horovod-{version}.data/scripts/horovodrun"] = b'#!python\nprint("Available: PyTorch, MPI")\n'
+        members[f"horovod-{version}.dist-info/entry_points.txt"] = b"[console_scripts]\nhorovodrun = horovod.run:main\n"
     tag = "cp%d%d" % sys.version_info[:2]
     return Wheel(name, version, tags=(f"{tag}-{tag}-linux_{os.uname().machine}",), extra_members=members,
                  metadata_lines=tuple(f"Requires-Dist: {one}" for one in project["requires"])).write(Path(folder)).name
@@ -246,7 +246,7 @@ MEMBERS = {
     "torchvision": {"torchvision/__init__.py": "from torchvision import ops\n", "torchvision/ops.py": "def nms(boxes, scores, bound): return boxes\n"},
     "torchaudio": {"torchaudio/__init__.py": "import torch\n"}, "torchtext": {"torchtext/__init__.py": "import torch\n"},
     "mpi4py": {"mpi4py/__init__.py": "", "mpi4py/MPI.py": MPI4PY, "mpi4py/_ranks.py": RANKS},
-    "horovod": {"horovod/__init__.py": "", "horovod/torch.py": HOROVOD, "horovod/_ranks.py": RANKS}}
+    "horovod": {"horovod/__init__.py": "", "horovod/torch.py": HOROVOD, "horovod/run.py": "def main(): print('Available: PyTorch, MPI')\n", "horovod/_ranks.py": RANKS}}
 VERSION_VARIABLES = {"torch": "PYTORCH_BUILD_VERSION", "mpi4py": "", "horovod": ""}
 # The public index beside the sources: small wheels with the names and versions of real ones.
 PUBLIC = {"numpy": "1.26.4", "cmake": "3.31.6", "ninja": "1.13.0", "filelock": "3.20.0", "fsspec": "2026.1.0", "jinja2": "3.1.6", "networkx": "3.4",
