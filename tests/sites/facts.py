@@ -173,6 +173,8 @@ class Check:
             for what in ("minutes", "memory_mib", "cores", "nodes"):
                 if job[what] > limit[f"max_{what}"]:
                     self.problem(f"{name}: {what} = {job[what]}, {job['partition']} has at most {limit[f'max_{what}']}")
+        if wanted.get("users", {}).get("partition") in limits:
+            self.exclusive(limits[wanted["users"]["partition"]])
         for name in [*limits, *wanted]:
             if name not in used:
                 self.problem(f"no job follows the fact on {name}")
@@ -182,6 +184,17 @@ class Check:
             self.same("scheduler.max_walltime_minutes", [build["max_minutes"]], [scheduler["max_walltime_minutes"]])
             if scheduler["max_memory_mib"] > build["max_memory_mib"]:
                 self.problem(f"scheduler.max_memory_mib = {scheduler['max_memory_mib']}, more than {build['max_memory_mib']}")
+
+    def exclusive(self, partition):
+        """Only where a job has its nodes for itself may its launcher use more cores than the job asks for."""
+        text = self.files.users["job.sh"]
+        header = directives(text)
+        tasks = int(header.get("--ntasks-per-node", 1))
+        cores = re.search(r"(?:--cpus-per-task=|\s-c)(\d+)\b", text.split("unset SLURM_EXPORT_ENV")[-1])
+        needs = bool(cores) and tasks * int(cores[1]) > tasks * int(header.get("--cpus-per-task", 1))
+        if needs != partition.get("exclusive", False):
+            self.problem(f"job.sh {'uses more cores than it asks for' if needs else 'asks for all cores that it uses'}, and "
+                         f"{partition['name']} {'does not give' if needs else 'gives'} whole nodes")
 
     def nodes(self):
         ours = {(one["queue"], one["cores"], one["memory_mib"], one.get("gpus", 0)) for one in self.config.get("node", [])}

@@ -23,12 +23,16 @@ from support.user_files import LMOD
 RUN = Path(__file__).parent / "support" / "box" / "run.py"
 PAGE = ROOT / "docs" / "reference" / "site-boxes.md"
 LIMIT_S = 400
+full = unittest.skipUnless(os.environ.get("WHEELYARD_FULL") == "1", "scripts/test --full runs this")
 NAMESPACES = ["unshare", "--mount", "--net", "--uts", "--pid", "--fork", "--kill-child", "--mount-proc"]
 
 # A wrong fact, and the phase that it fails in.
 MUTATIONS = {
     "bede-gh200": [('partition.0.name="ghx"', "check"), ("partition.0.max_minutes=60", "build"), ('modules.0.load.4="cuda/12.4"', "check"),
                    ('variables.3.values.TORCH_CUDA_ARCH_LIST="9.0a"', "build")],
+    "archer2": [('modules.0.load.2="mkl/2024.0"', "check"), ("mount.0.on_nodes=false", "build"), ('variables.1.values.MKL_THREADING="OMP"', "build")],
+    "frontier": [("partition.0.max_minutes=60", "build"), ('provided.0.version="1.20.1"', "build"), ('provides.2.home="/opt/rocm-6.0.0"', "build")],
+    "alliance": [('init.0.path="/etc/profile"', "check"), ("partition.0.max_memory_mib=32000", "build"), ('variables.1.values.USE_CUSPARSELT="0"', "build")],
 }
 PHASE_TEXTS = {
     "start": "a root, two nodes and Slurm from the facts",
@@ -66,11 +70,6 @@ def run_box(site: str, *mutations: str) -> dict:
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def table(results: list[dict]) -> str:
-    lines = [f"| {result['site']} | {result['ranks']} | {len(result['attempts'])} |" for result in results]
-    return "\n".join(lines)
-
-
 @unittest.skipIf(missing(), missing())
 class SiteBoxTest(unittest.TestCase):
     def assert_site(self, site: str):
@@ -95,8 +94,24 @@ class SiteBoxTest(unittest.TestCase):
     def test_bede(self):
         self.assert_site("bede-gh200")
 
-    def test_bede_with_wrong_facts(self):
+    def test_archer2(self):
+        self.assert_site("archer2")
+
+    @full
+    def test_frontier(self):
+        self.assert_site("frontier")
+
+    @full
+    def test_alliance(self):
+        self.assert_site("alliance")
+
+    def test_wrong_facts_fail_in_the_box(self):
         self.assert_wrong_facts("bede-gh200")
+
+    @full
+    def test_wrong_facts_of_each_site_fail_in_its_box(self):
+        for site in ("archer2", "frontier", "alliance"):
+            self.assert_wrong_facts(site)
 
 
 if __name__ == "__main__":

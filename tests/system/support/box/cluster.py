@@ -79,9 +79,9 @@ class BoxCluster(SlurmCluster):
             (self.folder / "gres.conf").write_text(f"NodeName={','.join(self.nodes)} Name=gpu File=/dev/gpu[0-{facts.gpus - 1}]\n")
         partitions = ""
         for number, one in enumerate(facts.partitions):
-            partitions += (f"PartitionName={one['name'] or 'default'} Nodes=ALL Default={'NO' if number else 'YES'} MaxTime={one['max_minutes']} "
+            partitions += (f"PartitionName={one['name'] or 'main'} Nodes=ALL Default={'NO' if number else 'YES'} MaxTime={one['max_minutes']} "
                            f"DefaultTime=10 MaxNodes={one['max_nodes']} MaxMemPerNode={one['max_memory_mib']} MaxCPUsPerNode={one['max_cores']} "
-                           "DefMemPerCPU=64 State=UP\n")
+                           f"{'OverSubscribe=EXCLUSIVE ' if one.get('exclusive') else ''}DefMemPerCPU=64 State=UP\n")
         for name, text, mode in (("prolog", PROLOG, 0o755), ("task_prolog", TASK_PROLOG, 0o755), ("job_submit.lua", self.job_submit(), 0o644)):
             (self.folder / name).write_text(text)
             (self.folder / name).chmod(mode)

@@ -88,9 +88,13 @@ class Tensor:
         self.value, self.place = value, _place(where)
     def item(self): return self.value
     def cpu(self): return Tensor(self.value)
+    @property
+    def is_cuda(self): return self.place.type == "cuda"
     def __matmul__(self, other): return Tensor(self.value * other.value, self.place)
 def rand(*sizes, device=None): return Tensor(0.5, device)
-def ones(*sizes, device=None): return Tensor(1.0, device)
+int32 = "int32"
+def tensor(value, dtype=None, device=None): return Tensor(value[0], device)
+def ones(*sizes, device=None, dtype=None): return Tensor(1.0, device)
 def allclose(one, other, atol=0): return abs(one.value - other.value) <= atol
 class __config__:
     @staticmethod
@@ -143,6 +147,19 @@ def allreduce(tensor, op):
     tensor.value = sum(_ranks.exchange(tensor.value).values())
     return tensor
 '''
+AUDIO_FUNCTIONAL = """
+def rnnt_loss(logits, targets, logit_lengths, target_lengths):
+    assert all(one.is_cuda for one in (targets, logit_lengths, target_lengths)) == logits.is_cuda
+    return logits
+"""
+AUDIO_TRANSFORMS = """
+class Spectrogram:
+    def __init__(self, n_fft): self.rows = n_fft // 2 + 1
+    def to(self, device): return self
+    def __call__(self, tensor):
+        tensor.shape = (1, self.rows, 21)
+        return tensor
+"""
 C_SOURCE = """#define PY_SSIZE_T_CLEAN
 #include <Python.h>
 static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "_compiled", 0, -1, 0, 0, 0, 0, 0};
@@ -244,7 +261,9 @@ REPOSITORIES = {"torch": "pytorch", "torchvision": "vision", "torchaudio": "audi
 MEMBERS = {
     "torch": {"torch/__init__.py": TORCH, "torch/_ranks.py": RANKS, "torch/cuda.py": CUDA, "torch/utils.py": ""},
     "torchvision": {"torchvision/__init__.py": "from torchvision import ops\n", "torchvision/ops.py": "def nms(boxes, scores, bound): return boxes\n"},
-    "torchaudio": {"torchaudio/__init__.py": "import torch\n"}, "torchtext": {"torchtext/__init__.py": "import torch\n"},
+    "torchaudio": {"torchaudio/__init__.py": "from torchaudio import functional, transforms\n", "torchaudio/functional.py": AUDIO_FUNCTIONAL,
+                   "torchaudio/transforms.py": AUDIO_TRANSFORMS},
+    "torchtext": {"torchtext/__init__.py": "import torch\n"},
     "mpi4py": {"mpi4py/__init__.py": "", "mpi4py/MPI.py": MPI4PY, "mpi4py/_ranks.py": RANKS},
     "horovod": {"horovod/__init__.py": "", "horovod/torch.py": HOROVOD, "horovod/run.py": "def main(): print('Available: PyTorch, MPI')\n", "horovod/_ranks.py": RANKS}}
 VERSION_VARIABLES = {"torch": "PYTORCH_BUILD_VERSION", "mpi4py": "", "horovod": ""}
@@ -309,8 +328,8 @@ class StandIns:
         with tarfile.open(self.index / f"{package}-{version}.tar.gz", "w:gz") as archive:
             archive.add(tree, tree.name)
 
-    def wheel(self, package: str, version: str, index: Path) -> None:
-        """An upstream's wheel."""
+    def wheel(self, package: str, version: str, torch: str, index: Path) -> None:
+        """An upstream's wheel, for this torch."""
         project = self.project(package, version)
         members = {name: text.encode() for name, text in json.loads(project["project.json"])["members"].items()}
         [rocm] = [module.home for module in self.facts.modules if module.name.startswith("rocm/")]
@@ -323,7 +342,8 @@ class StandIns:
         if package == "torch":
             members["torch/_version.py"] = f"__version__ = {version!r}\n".encode()
         tag = "cp" + PYTHON_VERSION.replace(".", "")
-        Wheel(package, version, extra_members=members, tags=(f"{tag}-{tag}-linux_{os.uname().machine}",)).write(index)
+        Wheel(package, version, extra_members=members, tags=(f"{tag}-{tag}-linux_{os.uname().machine}",),
+              metadata_lines=() if package == "torch" else (f"Requires-Dist: torch=={torch}",)).write(index)
 
     def make_public(self) -> None:
         for name, version in PUBLIC.items():
@@ -344,7 +364,7 @@ class StandIns:
             elif package in MEMBERS:
                 self.sdist(package, version)
         for package, version in upstream:
-            self.wheel(package, version, self.index)
+            self.wheel(package, version, dict(upstream)["torch"].partition("+")[0], self.index)
         for one in self.facts.facts.get("beside", []):
             library = BESIDE[one["name"]]
             text = MAKEFILE.replace("@LIBRARY@", library)
