@@ -14,10 +14,11 @@ LOGIN = "10.77.0.1"
 NODES = {"node1": "10.77.0.11", "node2": "10.77.0.12"}
 JOB_DISK = "/localscratch"
 
-# $1: the node's name; $2: what it does not mount; then the command.
+# $1: the node's name; $2: what it does not mount; $3: its own disks; then the command.
 NODE = """hostname "$1" && mount -t tmpfs -o mode=1777 tmp /tmp && mount -t tmpfs cgroup /sys/fs/cgroup && ip link set lo up
 for place in $2; do mount -t tmpfs -o ro,mode=0755 away "$place" || exit 1; done
-shift 2 && exec "$@"
+for place in $3; do mount -t tmpfs -o mode=0755 disk "$place" || exit 1; done
+shift 3 && exec "$@"
 """
 # Slurm runs it as root before a job's first process: the disks of one job.
 PROLOG = f"""#!/bin/bash
@@ -128,11 +129,12 @@ JobCompLoc={self.folder}/completed
 
     def start_nodes(self) -> None:
         away = " ".join(place for place in hidden_from_nodes(self.facts) if Path(place).is_dir())
-        for number, node in enumerate(self.nodes):
+        disks = [mount.path for mount in self.facts.mounts if mount.of_a_job and not mount.path.startswith("$") and mount.path != "/tmp"]
+        for node in self.nodes:
             (self.folder / "spool" / node).mkdir(exist_ok=True)
             network = ("ip", "netns", "exec", node) if self.facts.offline else ()
             self.launch("slurmd", "-D", "-N", node, known_as=node,
-                        wrapper=(*network, "unshare", "--mount", "--uts", "sh", "-c", NODE, "node", node, away))
+                        wrapper=(*network, "unshare", "--mount", "--uts", "sh", "-c", NODE, "node", node, away, " ".join([JOB_DISK, *disks])))
         self.wait("the nodes", self.has_nodes)
 
     def refuses(self, user: int, *options: str) -> str:
