@@ -492,7 +492,9 @@ TEST_CASE("a build tree is made for the bounds of its requirements: other bounds
         return testing::read(farm.site.work_directory / "attempts" / last.id / "build_key");
     };
     const std::string key = next_key();
-    SUBCASE("the same bounds") { CHECK(next_key() == key); }
+    SUBCASE("the same bounds") {
+        CHECK(next_key() == key);
+    }
     SUBCASE("other bounds") {
         farm.site.version_pairs = pairs("<5");
         CHECK(next_key() != key);
