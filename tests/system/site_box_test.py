@@ -94,6 +94,7 @@ class SiteBoxTest(unittest.TestCase):
     def test_bede(self):
         self.assert_site("bede-gh200")
 
+    @full
     def test_archer2(self):
         self.assert_site("archer2")
 
