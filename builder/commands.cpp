@@ -13,6 +13,7 @@
 #include "builder/limits.hpp"
 #include "builder/screen.hpp"
 #include "builder/site_check.hpp"
+#include "builder/site_report.hpp"
 #include "builder/users/user_files.hpp"
 #include "builder/workplace.hpp"
 #include "lib/base/file.hpp"
@@ -264,6 +265,13 @@ int run_site(const Arguments& arguments) {
     const auto recipes = read_recipes(*site);
     if (!recipes) return complain(recipes.error(), exit_usage);
     const auto lines = check_site(*site, *recipes, base::current_environment());
+    if (arguments.report) {
+        const auto report =
+            make_site_report(*site, arguments.site, base::current_environment(), lines, base::SystemClock());
+        if (!report) return complain(report.error(), exit_failed);
+        print(arguments.json ? render_site_report_json(*report) : render_site_report(*report));
+        return all_good(lines) ? exit_well : exit_failed;
+    }
     print(arguments.json ? render_site_lines_json(site->name, lines) : render_site_lines(lines));
     return all_good(lines) ? exit_well : exit_failed;
 }

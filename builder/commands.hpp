@@ -19,6 +19,7 @@ struct Arguments {
     bool raw = false;             // print a log as it is, also on a terminal
     bool stay = false;            // `tick`
     std::filesystem::path to;     // `site user-files`
+    bool report = false;          // `site check`
     std::int64_t interval_s = 0;  // `run`; 0: until nothing is left to do
     std::string failpoint;        // tests only: WHEELYARD_FAILPOINT
 };

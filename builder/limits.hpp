@@ -1,6 +1,7 @@
 // Limits of builder/, with units and reasons.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace wheelyard::builder {
@@ -12,8 +13,10 @@ inline constexpr std::int64_t follow_poll_ms = 500;  // interval between reads o
 // How long `retry`, `retest` and `cancel` wait for the lock of a tick.
 inline constexpr std::int64_t max_lock_wait_ms = 30'000;
 inline constexpr std::int64_t lock_poll_ms = 100;
-inline constexpr std::int64_t max_interval_s = 86'400;          // `run --interval`
-inline constexpr std::int64_t task_answer_timeout_ms = 60'000;  // one request to the task service
-inline constexpr std::int64_t site_look_timeout_ms = 60'000;    // one check of `site check`
+inline constexpr std::int64_t max_interval_s = 86'400;             // `run --interval`
+inline constexpr std::int64_t task_answer_timeout_ms = 60'000;     // one request to the task service
+inline constexpr std::int64_t site_look_timeout_ms = 60'000;       // one check of `site check`
+inline constexpr std::size_t max_report_answer_bytes = 16 * 1024;  // of one command of `site check --report`
+inline constexpr std::size_t max_token_bytes = 4096;               // a token file that the report hides
 
 }  // namespace wheelyard::builder

@@ -60,6 +60,8 @@ void add_doctor_options(CLI::App& app, Arguments& arguments) {
 
 void add_site_options(CLI::App& app, Arguments& arguments) {
     app.add_option("--to", arguments.to, "user-files: the folder to install the files in")->type_name("DIR");
+    app.add_flag("--report", arguments.report,
+                 "check: also print what the machine says about itself, to send to the maintainers");
 }
 
 constexpr CommandRow commands[] = {
@@ -71,9 +73,11 @@ constexpr CommandRow commands[] = {
     {"site", "Check that the machine matches the site file, or write the files for its users",
      "  wheelyard-builder site check --site site.toml\n"
      "  wheelyard-builder site check --site site.toml --json | jq '.lines[] | select(.good | not)'\n"
+     "  wheelyard-builder site check --site site.toml --report > report.txt\n"
      "  wheelyard-builder site user-files --site site.toml --to shared/pytorch\n\n"
      "check tests modules, interpreters, compilers, launcher, scheduler, folders, token and registry. Each "
-     "line that fails says what to do. Exit status: 0 all checks pass, 1 a check failed.\n"
+     "line that fails says what to do. --report adds versions, partitions and file systems; it contains no "
+     "secrets. Exit status: 0 all checks pass, 1 a check failed.\n"
      "user-files writes modulefiles, hooks for environments, job scripts, scripts that pack the "
      "environment, and a LibTorch example, from [users] of the site file.\n",
      wheelyard::builder::run_site, true, "ACTION", "`check` or `user-files`", add_site_options},

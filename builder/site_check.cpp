@@ -297,14 +297,17 @@ std::string render_site_lines(const std::vector<SiteLine>& lines) {
     return text;
 }
 
+io::Json json_of(const SiteLine& line) {
+    return io::Json::object({{"what", line.what},
+                             {"good", line.good},
+                             {"found", line.found},
+                             {"advice", line.advice.empty() ? io::Json() : io::Json(line.advice)}});
+}
+
 std::string render_site_lines_json(const std::string& site, const std::vector<SiteLine>& lines) {
     io::Json list = io::Json::array();
-    for (const auto& line : lines) {
-        list.push(io::Json::object({{"what", line.what},
-                                    {"good", line.good},
-                                    {"found", line.found},
-                                    {"advice", line.advice.empty() ? io::Json() : io::Json(line.advice)}}));
-    }
+    for (const auto& line : lines)
+        list.push(json_of(line));
     return io::Json::object({{"format", "wheelyard.site-check/1"},
                              {"site", site},
                              {"good", all_good(lines)},

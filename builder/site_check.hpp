@@ -10,6 +10,7 @@
 #include "builder/schedule/machine_check.hpp"
 #include "builder/site/recipe.hpp"
 #include "builder/site/site.hpp"
+#include "lib/io/json.hpp"
 
 namespace wheelyard::builder {
 
@@ -19,6 +20,7 @@ namespace wheelyard::builder {
 
 [[nodiscard]] bool all_good(const std::vector<SiteLine>& lines);
 [[nodiscard]] std::string render_site_lines(const std::vector<SiteLine>& lines);
+[[nodiscard]] io::Json json_of(const SiteLine& line);
 [[nodiscard]] std::string render_site_lines_json(const std::string& site, const std::vector<SiteLine>& lines);
 
 // The disk space that the work folder needs: more for cloned sources than for sdists. Pure.

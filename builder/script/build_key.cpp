@@ -11,32 +11,42 @@
 
 namespace wheelyard::builder {
 
-std::string build_key(const Site& site, const Recipe& recipe, const std::filesystem::path& python) {
+std::string build_key(const Site& site, const Recipe& recipe, const std::filesystem::path& python,
+                      const std::vector<std::string>& constraints) {
     std::string text;
     const auto add = [&text](std::string_view part) { text.append(part).append(1, '\0'); };
-    add(python.native());
-    for (const auto* environment : {&site.environment, &recipe.build_environment}) {
+    const auto add_all = [&add](std::string_view name, const std::vector<std::string>& list) {
+        add(name);
+        for (const std::string& item : list)
+            add(item);
+    };
+    const auto add_environment = [&add](const Environment& environment) {
         add("environment");
-        for (const auto& [name, value] : *environment) {
+        for (const auto& [name, value] : environment) {
             add(name);
             add(value);
         }
-    }
-    for (const auto& [name, list] :
-         {std::pair{"requires", &recipe.build_requires}, std::pair{"before", &recipe.before},
-          std::pair{"configure", &recipe.configure}, std::pair{"modules", &site.modules.load}}) {
-        add(name);
-        for (const std::string& item : *list)
-            add(item);
-    }
+    };
+    add(python.native());
+    add_environment(site.environment);
+    add_environment(recipe.build_environment);
+    add_all("requires", recipe.build_requires);
+    add_all("constraints", constraints);
+    add_all("before", recipe.before);
+    add_all("configure", recipe.configure);
+    add_all("front end", {recipe.front_end});
+    for (const auto& beside : recipe.beside)
+        add_all("beside", {beside.name, beside.url, beside.tag});
+    add_all("modules", site.modules.load);
+    add_all("folders of modules", site.modules.use);
+    for (const auto& choice : site.pythons)
+        add_all(choice.version, choice.modules);
     for (const auto& accelerator : site.accelerators) {
-        add(accelerator.name);
-        for (const auto& module : accelerator.modules)
-            add(module);
+        add_all(accelerator.name, accelerator.modules);
+        add_environment(accelerator.environment);
     }
-    add(site.compilers.c);
-    add(site.compilers.cxx);
-    add(site.compilers.fortran);
+    add_all("compilers",
+            {site.compilers.c, site.compilers.cxx, site.compilers.fortran, site.compilers.mpi_c});
     return base::sha256_hex(text);
 }
 

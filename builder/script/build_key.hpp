@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "builder/attempt/job_files.hpp"
 #include "builder/site/recipe.hpp"
@@ -10,10 +11,11 @@
 
 namespace wheelyard::builder {
 
-// A hash of everything except the source that affects the objects: environments, build requirements, modules,
-// compilers, interpreter. Pure.
+// A hash of everything except the source that affects the objects: environments, build requirements and their bounds
+// (`constraints`, of constraints_for()), steps, repositories beside the source, modules, compilers, interpreter. Pure.
 [[nodiscard]] std::string build_key(const Site& site, const Recipe& recipe,
-                                    const std::filesystem::path& python);
+                                    const std::filesystem::path& python,
+                                    const std::vector<std::string>& constraints);
 
 // Whether the folder's tree was started with this key; false for a tree without a key.
 [[nodiscard]] bool is_built_by(const AttemptFolder& folder, const std::string& key);

@@ -102,16 +102,6 @@ std::string title(const ScriptInput& input) {
            ", rendered by wheelyard-builder " WHEELYARD_VERSION;
 }
 
-// Bounds of what pip installs for a build and its tests: the rows of the site's version pairs that apply.
-std::vector<std::string> constraints_for(const ScriptInput& input) {
-    std::vector<PackageVersion> packages;
-    for (const auto& requirement :
-         {input.attempt.asked.package + "==" + input.attempt.asked.version, input.attempt.asked.against}) {
-        if (const auto exact = exact_version(requirement)) packages.push_back(*exact);
-    }
-    return constraints_of(pairs_for(input.site.version_pairs, packages, {PairUse::build, PairUse::run}));
-}
-
 std::string render_bounds(const std::vector<std::string>& constraints) {
     if (constraints.empty()) return "";
     std::string text = "# Versions that go together (docs/reference/version-pairs.md).\nprintf '%s\\n'";
@@ -121,6 +111,15 @@ std::string render_bounds(const std::vector<std::string>& constraints) {
 }
 
 }  // namespace
+
+std::vector<std::string> constraints_for(const Site& site, const Attempt& attempt) {
+    std::vector<PackageVersion> packages;
+    for (const auto& requirement :
+         {attempt.asked.package + "==" + attempt.asked.version, attempt.asked.against}) {
+        if (const auto exact = exact_version(requirement)) packages.push_back(*exact);
+    }
+    return constraints_of(pairs_for(site.version_pairs, packages, {PairUse::build, PairUse::run}));
+}
 
 std::string fill(std::string_view part, const Fields& fields) {
     std::string text;
@@ -141,7 +140,7 @@ std::string fill(std::string_view part, const Fields& fields) {
 Fields frame_fields(const ScriptInput& input) {
     const bool builds = input.attempt.asked.purpose == Purpose::build;
     const bool asks_site = (!input.attempt.asked.against.empty() || !builds) && input.site.registry;
-    const auto constraints = constraints_for(input);
+    const auto constraints = constraints_for(input.site, input.attempt);
     return {{"title", title(input)},
             {"attempt", input.attempt.id},
             {"number", std::to_string(input.attempt.number)},

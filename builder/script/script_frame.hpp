@@ -16,6 +16,9 @@ using Fields = std::vector<std::pair<std::string, std::string>>;
 // has every field of the part.
 [[nodiscard]] std::string fill(std::string_view part, const Fields& fields);
 
+// Bounds of what pip installs for a build and its tests: the rows of the site's version pairs that apply. Pure.
+[[nodiscard]] std::vector<std::string> constraints_for(const Site& site, const Attempt& attempt);
+
 // Returns title, attempt, number, cell, folder, build, python, index, durable.
 [[nodiscard]] Fields frame_fields(const ScriptInput& input);
 

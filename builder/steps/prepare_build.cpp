@@ -5,6 +5,7 @@
 #include "builder/script/hashed_requirements.hpp"
 #include "builder/script/job_inputs.hpp"
 #include "builder/script/script.hpp"
+#include "builder/script/script_frame.hpp"
 #include "builder/script/wheelhouse.hpp"
 #include "builder/steps/build_tree.hpp"
 #include "builder/steps/steps.hpp"
@@ -19,7 +20,7 @@ base::Result<std::string> key_of_build(const Attempt& attempt, const Ports& port
                                        const std::filesystem::path& python) {
     WHEELYARD_ASSIGN(const auto patches, find_patches(recipe, attempt.asked.version));
     WHEELYARD_ASSIGN(const auto patched, put_patches(patches, ports.folder_of(attempt).root));
-    const std::string key = build_key(ports.site, recipe, python);
+    const std::string key = build_key(ports.site, recipe, python, constraints_for(ports.site, attempt));
     return patched.empty() ? key : base::sha256_hex(key + patched);
 }
 

@@ -32,6 +32,9 @@ OUR_OPTIONS = re.compile(r"--(job-name|output|open-mode|chdir|no-requeue|ntasks|
 # What an inline assignment of a test may set without a fact: torch's own rendezvous.
 RENDEZVOUS = {"RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT", "LD_LIBRARY_PATH"}
 
+# Variables that no module sets: of Conda, Slurm and the loader.
+NOT_OF_MODULES = {"CONDA_PREFIX", "SLURM_TMPDIR", "LD_LIBRARY_PATH", "build"}
+
 
 class Artefacts:
     """The files of one site, as texts; mutations change the texts."""
@@ -137,7 +140,7 @@ class Check:
         for table in [one for value in self.facts.values() if isinstance(value, list) for one in value]:
             if table.get("source") not in self.facts["sources"]:
                 self.problem(f"a fact without a source: {table}")
-        for check in (self.jobs, self.nodes, self.modules, self.variables, self.steps, self.launchers, self.paths, self.versions,
+        for check in (self.jobs, self.nodes, self.modules, self.provided, self.variables, self.steps, self.launchers, self.paths, self.versions,
                       self.machine):
             check()
         return self.problems
@@ -170,6 +173,8 @@ class Check:
             for what in ("minutes", "memory_mib", "cores", "nodes"):
                 if job[what] > limit[f"max_{what}"]:
                     self.problem(f"{name}: {what} = {job[what]}, {job['partition']} has at most {limit[f'max_{what}']}")
+        if wanted.get("users", {}).get("partition") in limits:
+            self.exclusive(limits[wanted["users"]["partition"]])
         for name in [*limits, *wanted]:
             if name not in used:
                 self.problem(f"no job follows the fact on {name}")
@@ -179,6 +184,17 @@ class Check:
             self.same("scheduler.max_walltime_minutes", [build["max_minutes"]], [scheduler["max_walltime_minutes"]])
             if scheduler["max_memory_mib"] > build["max_memory_mib"]:
                 self.problem(f"scheduler.max_memory_mib = {scheduler['max_memory_mib']}, more than {build['max_memory_mib']}")
+
+    def exclusive(self, partition):
+        """Only where a job has its nodes for itself may its launcher use more cores than the job asks for."""
+        text = self.files.users["job.sh"]
+        header = directives(text)
+        tasks = int(header.get("--ntasks-per-node", 1))
+        cores = re.search(r"(?:--cpus-per-task=|\s-c)(\d+)\b", text.split("unset SLURM_EXPORT_ENV")[-1])
+        needs = bool(cores) and tasks * int(cores[1]) > tasks * int(header.get("--cpus-per-task", 1))
+        if needs != partition.get("exclusive", False):
+            self.problem(f"job.sh {'uses more cores than it asks for' if needs else 'asks for all cores that it uses'}, and "
+                         f"{partition['name']} {'does not give' if needs else 'gives'} whole nodes")
 
     def nodes(self):
         ours = {(one["queue"], one["cores"], one["memory_mib"], one.get("gpus", 0)) for one in self.config.get("node", [])}
@@ -199,6 +215,38 @@ class Check:
                 if loaded != fact["load"]:
                     self.problem(f"{script}: modules {loaded}, the fact is {fact['load']}")
         self.same("scripts with modules", seen, {*self.files.scripts, *self.files.tests, "users"})
+
+    def provided(self):
+        """What the site's modules bring: each program and variable that scripts use, and nothing else."""
+        provides = self.facts.get("provides", [])
+        self.same("modules.init", [one["path"] for one in self.facts["init"]], [self.config["modules"].get("init", "")])
+        loaded = {module for one in self.facts["modules"] for module in one["load"]}
+        texts = "\n".join([self.files.config, *self.files.recipes.values()])
+        for one in provides:
+            if one["module"] not in loaded:
+                self.problem(f"no script loads {one['module']}")
+            for place in [one["home"], *(f"{one['home']}/{folder}" for folder in one.get("folders", []))] if "home" in one else []:
+                if not re.search(rf"{re.escape(place)}(?![\w.-])", texts):
+                    self.problem(f"nothing of ours uses {place}, a folder of {one['module']}")
+        used_folders = set(re.findall(rf"({'|'.join(re.escape(one['home']) for one in provides if 'home' in one) or 'none'})/(hip|rccl)\b", texts))
+        self.same("folders of modules", {(one["home"], folder) for one in provides for folder in one.get("folders", [])}, used_folders)
+        compilers = [words(one)[0] for one in self.config.get("compilers", {}).values()]
+        launcher = words(self.config.get("mpi", {}).get("launcher", "srun"))[0]
+        steps = [word.split("=")[1] for text in self.files.scripts.values() for word in commands_of(text) if re.match("(CC|CXX)=", word)]
+        python = [f"python{one['version']}" for one in self.config["python"] if one.get("source") == "module"]
+        python += ["conda" for one in self.config["python"] if "conda_environment" in one]
+        self.same("programs of modules", {program for one in provides for program in one.get("programs", [])},
+                  {*compilers, launcher, *steps, *python} - {"srun"})
+        used = set()
+        for name, text in self.files.scripts.items():
+            given = exports_of(text)
+            set_here = {variable for one in provides if one["module"] in modules_of(text) for variable in one.get("sets", [])}
+            for value in [*given.values(), *commands_of(text)]:
+                for variable in set(re.findall(r"\$\{?(\w+)", value)) - set(given) - NOT_OF_MODULES:
+                    used.add(variable)
+                    if variable not in set_here:
+                        self.problem(f"{name}: {variable} is used, and no module of it sets it")
+        self.same("variables of modules", {variable for one in provides for variable in one.get("sets", [])}, used)
 
     def lua(self):
         return next(text for path, text in self.files.users.items() if path.endswith(".lua"))

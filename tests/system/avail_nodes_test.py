@@ -12,7 +12,6 @@ import os
 import random
 import shutil
 import subprocess
-import sys
 import tempfile
 import unittest
 from pathlib import Path
@@ -20,6 +19,7 @@ from pathlib import Path
 from support import pip_agrees
 from support.case import main
 from support.farm import BIN, CLIENTS, ROOT, scrubbed_environment
+from support.skips import not_here
 from support.wheels import Wheel
 
 NODES = Path(os.environ.get("WHEELYARD_NODES", ROOT / "build" / "nodes"))
@@ -173,6 +173,5 @@ class NodesTest(unittest.TestCase):
 
 if __name__ == "__main__":
     if not (NODES / "avail_wheels-aarch64").exists():
-        print(f"There are no nodes in {NODES}: scripts/install-deps --full; scripts/other-nodes")
-        sys.exit(77)
+        not_here(f"there are no nodes in {NODES}: scripts/install-deps --full; scripts/other-nodes")
     main()

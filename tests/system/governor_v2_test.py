@@ -20,6 +20,7 @@ from pathlib import Path
 
 from support.governed import GOVERNOR, SANITIZED
 from support.guest import DONE, Root, missing, run_in_guest
+from support.skips import not_here
 
 HERE = Path(__file__).resolve().parent
 KERNEL = Path(os.environ.get("WHEELYARD_NODES", HERE.parents[1] / "build" / "nodes")) / "vmlinuz"
@@ -57,6 +58,5 @@ class GovernorVersion2(unittest.TestCase):
 if __name__ == "__main__":
     lacks = missing() or ("" if KERNEL.exists() else f"{KERNEL} does not exist") or ("a sanitizer build" if SANITIZED else "")
     if lacks:
-        print(f"Not run: {lacks}; scripts/install-deps --full; scripts/other-nodes")
-        sys.exit(77)
+        not_here(f"{lacks}; scripts/install-deps --full; scripts/other-nodes")
     unittest.main(verbosity=2)

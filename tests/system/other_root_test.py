@@ -8,7 +8,6 @@ build the same sdist at once, each for its own index (label `full`: minutes, and
 import json
 import platform
 import shutil
-import sys
 import tempfile
 from pathlib import Path
 from urllib.parse import urljoin
@@ -19,6 +18,7 @@ from support.farm import CLIENTS, COMMAND_TIMEOUT_S, INDEX, Farm
 from support.other_root import OtherRoot, OtherSite
 from support.package_index import FAST_C, PackageIndex, write_sdist
 from support.site import PYTHON_VERSION, Site
+from support.skips import not_here
 from support.slurm_cluster import can_mount
 
 OTHER = "trixie"
@@ -102,6 +102,5 @@ class OtherRootTest(FarmCase):
 
 if __name__ == "__main__":
     if not (NODE.folder.is_dir() and CLIENTS.is_dir() and can_mount()):
-        print(f"Not here: {NODE.folder}, or mounts of one's own; scripts/install-deps --full, scripts/other-nodes, as root")
-        sys.exit(77)
+        not_here(f"{NODE.folder} does not exist, or no mount namespace can be made; scripts/install-deps --full, scripts/other-nodes, as root")
     main()

@@ -9,7 +9,6 @@ What it takes that each file of its kind really leads to a torch that computes; 
 
 import json
 import shutil
-import sys
 import unittest
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from support import emulated, pbs_replay
 from support.case import main
 from support.farm import CLIENTS
 from support.package_index import PackageIndex
+from support.skips import not_here
 from support.slurm_cluster import SlurmCluster, missing_programs
 from support.user_files import LMOD, UserFilesCase
 from support.wheels import sha256_of
@@ -125,6 +125,5 @@ class RealTorchTest(UserFilesCase):
 if __name__ == "__main__":
     missing = [str(path) for path in (emulated.NODE, WHEELS) if not path.exists()]
     if missing:
-        print(f"Not here: {', '.join(missing)}; scripts/install-deps --full, scripts/other-nodes, WHEELYARD_FULL=1 scripts/prepare-clients")
-        sys.exit(77)
+        not_here(f"{', '.join(missing)}: missing; scripts/install-deps --full, scripts/other-nodes, WHEELYARD_FULL=1 scripts/prepare-clients")
     main()

@@ -14,6 +14,8 @@ endforeach()
 set_tests_properties(system/large_wheel system/slurm_accounting system/openapi system/more_clients system/installers PROPERTIES LABELS full)
 # With WHEELYARD_FULL=1 the whole suite, at a pace that a real server stands.
 set_tests_properties(system/pbs_on_path PROPERTIES TIMEOUT 2700)
+# With WHEELYARD_FULL=1 four sites, and wrong facts of each.
+set_tests_properties(system/site_box PROPERTIES TIMEOUT 3600)
 # Need what scripts/other-nodes makes: where they are not, nobody has asked for it.
 set_tests_properties(system/avail_nodes system/other_root system/real_torch system/governor_v2
     PROPERTIES LABELS full SKIP_RETURN_CODE 77 TIMEOUT 3600)

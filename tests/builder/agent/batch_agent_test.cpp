@@ -474,5 +474,33 @@ TEST_CASE("after a time limit the next attempt requests twice the time, up to th
     CHECK(farm.batch.given[2].max_walltime_minutes == 100);
 }
 
+TEST_CASE("a build tree is made for the bounds of its requirements: other bounds change its key") {
+    const auto pairs = [](const std::string& allowed) {
+        const auto rows = parse_version_pairs(
+            "config_version = 1\npair = [{ package = \"demo\", with = \"cmake\", allowed = \"" + allowed +
+                "\", use = \"build\", source = \"s\" }]\n[sources]\ns = \"https://example.org/s\"\n",
+            "versions.toml");
+        REQUIRE_MESSAGE(rows.has_value(), rows.error().text());
+        return *rows;
+    };
+    BatchFarm farm;
+    farm.site.version_pairs = pairs("<4");
+    const auto next_key = [&farm] {
+        farm.tick();
+        const Attempt last = farm.attempts().back();
+        farm.end_as(EndCause::time_limit);
+        return testing::read(farm.site.work_directory / "attempts" / last.id / "build_key");
+    };
+    const std::string key = next_key();
+    SUBCASE("the same bounds") {
+        CHECK(next_key() == key);
+    }
+    SUBCASE("other bounds") {
+        farm.site.version_pairs = pairs("<5");
+        CHECK(next_key() != key);
+    }
+    REQUIRE(farm.attempts().size() == 2);
+}
+
 }  // namespace
 }  // namespace wheelyard::builder

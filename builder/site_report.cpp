@@ -1,0 +1,185 @@
+// The questions are a table; each is a command that staff could type.
+#include "builder/site_report.hpp"
+
+#include "builder/limits.hpp"
+#include "builder/site/script_setup.hpp"
+#include "lib/base/cut_utf8.hpp"
+#include "lib/base/digest.hpp"
+#include "lib/base/encoding.hpp"
+#include "lib/base/printable.hpp"
+#include "lib/base/process.hpp"
+#include "lib/base/text.hpp"
+#include "lib/base/untrusted_file.hpp"
+#include "lib/io/json.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+constexpr const char* hidden = "(hidden)";
+
+struct Question {
+    const char* what;
+    const char* scheduler;    // "": every site
+    const char* accelerator;  // a kind; "": every site
+    const char* command;      // {c}, {launcher}, {folders}: of the site
+};
+
+constexpr Question questions[] = {
+    {"system", "", "", "uname -srm; getconf GNU_LIBC_VERSION; sed -n 's/^PRETTY_NAME=//p' /etc/os-release"},
+    {"login node", "", "", "nproc; free -m | sed -n 2p; ulimit -n -u -v"},
+    {"loaded modules", "", "", "echo \"${LOADEDMODULES-}\""},
+    {"compiler", "", "", "{c} --version | head -n 1"},
+    {"MPI launcher", "", "", "{launcher} --version | head -n 1"},
+    {"git", "", "", "git --version"},
+    {"file systems", "", "", "df -PT {folders}"},
+    {"proxy variables (names)", "", "", "env | sed -n 's/^\\([A-Za-z_]*_[Pp][Rr][Oo][Xx][Yy]\\)=.*/\\1/p'"},
+    {"Slurm", "slurm", "", "sbatch --version"},
+    {"partitions: time limit, nodes, cores, MiB, GPUs, features", "slurm", "",
+     "sinfo --noheader --format='%P %l %D %c %m %G %f'"},
+    {"accounting", "slurm", "",
+     "scontrol show config | grep -i -E '^(AccountingStorageType|MinJobAge|EnforcePartLimits)'"},
+    {"PBS", "pbs", "", "qstat --version"},
+    {"queues", "pbs", "", "qstat -Q -f"},
+    {"GPU driver", "", "cuda", "nvidia-smi --query-gpu=name,driver_version --format=csv,noheader"},
+    {"GPU driver", "", "rocm", "rocm-smi --showdriverversion --showproductname"},
+};
+
+bool has_kind(const Site& site, std::string_view kind) {
+    if (kind.empty()) return true;
+    for (const auto& accelerator : site.accelerators)
+        if (accelerator.kind == kind) return true;
+    return false;
+}
+
+// The nearest folder that exists: the agent creates its own.
+std::filesystem::path existing(std::filesystem::path folder) {
+    std::error_code error;
+    while (!std::filesystem::exists(folder, error) && folder != folder.parent_path())
+        folder = folder.parent_path();
+    return folder;
+}
+
+std::string replace_all(std::string text, std::string_view old, std::string_view by) {
+    for (std::size_t at = text.find(old); at != std::string::npos; at = text.find(old, at + by.size()))
+        text.replace(at, old.size(), by);
+    return text;
+}
+
+std::string command_of(const Question& question, const Site& site) {
+    std::string folders;
+    for (const auto& folder : {site.state_directory, site.work_directory})
+        folders += " " + base::quote_shell(existing(folder).string());
+    std::string text = replace_all(question.command, "{folders}", base::trim(folders));
+    text = replace_all(text, "{c}", site.compilers.c.empty() ? "cc" : site.compilers.c);
+    const auto program = site.launcher.substr(0, site.launcher.find(' '));
+    return replace_all(text, "{launcher}", program);
+}
+
+base::Result<std::vector<std::string>> secrets_of(const Site& site) {
+    std::vector<std::string> secrets;
+    if (!site.registry) return secrets;
+    for (const auto& file : {site.registry->token_file, site.registry->promote_token_file}) {
+        std::error_code error;
+        if (file.empty() || !std::filesystem::exists(file, error)) continue;
+        WHEELYARD_ASSIGN(const std::string text, base::read_untrusted_file(file, max_token_bytes));
+        secrets.emplace_back(base::trim(text));
+    }
+    return secrets;
+}
+
+}  // namespace
+
+std::vector<MachineAnswer> ask_machine(const Site& site, const EnvironmentMap& environment) {
+    const PythonChoice* python = site.pythons.empty() ? nullptr : &site.pythons.front();
+    const Accelerator* accelerator = site.accelerators.empty() ? nullptr : &site.accelerators.front();
+    const std::string setup = render_setup(site, python, accelerator, "");
+    std::vector<MachineAnswer> answers;
+    for (const auto& question : questions) {
+        if (*question.scheduler != '\0' && site.scheduler_kind != question.scheduler) continue;
+        if (!has_kind(site, question.accelerator)) continue;
+        const std::string asked = command_of(question, site);
+        if (asked.starts_with(' ')) continue;  // no launcher
+        base::Command command;
+        command.argv = {"/bin/bash", "-c",
+                        (setup.empty() ? "" : "{ " + setup + "} > /dev/null 2>&1\n") +
+                            "set -o pipefail\nexec 2>&1 < /dev/null\n" + asked};
+        command.environment = environment;
+        command.timeout_ms = site_look_timeout_ms;
+        const auto finished = base::run_command(command);
+        MachineAnswer answer{question.what, asked, finished && finished->exit_code == 0, ""};
+        answer.answer = !finished             ? finished.error().sentence
+                        : finished->timed_out ? "no answer within a minute"
+                                              : finished->out;
+        answer.answer = std::string(base::cut_utf8(base::trim(answer.answer), max_report_answer_bytes));
+        answers.push_back(answer);
+    }
+    return answers;
+}
+
+std::string hide_secrets(std::string text, const std::vector<std::string>& secrets) {
+    for (const auto& secret : secrets)
+        if (!secret.empty()) text = replace_all(text, secret, hidden);
+    // scheme://user:password@host
+    for (std::size_t at = text.find("://"); at != std::string::npos; at = text.find("://", at + 3)) {
+        const std::size_t end = text.find_first_of(" \t\r\n\"'<>/?#", at + 3);
+        const std::size_t host = text.rfind('@', end == std::string::npos ? end : end - 1);
+        if (host != std::string::npos && host >= at + 3) text.replace(at + 3, host - at - 3, hidden);
+    }
+    return text;
+}
+
+base::Result<SiteReport> make_site_report(const Site& site, const std::filesystem::path& file,
+                                          const EnvironmentMap& environment, std::vector<SiteLine> lines,
+                                          const base::Clock& clock) {
+    WHEELYARD_ASSIGN(const auto secrets, secrets_of(site));
+    SiteReport report;
+    report.site = site.name;
+    WHEELYARD_ASSIGN(report.site_file_sha256, base::sha256_hex_of_file(file));
+    report.at = clock.now();
+    report.lines = std::move(lines);
+    report.machine = ask_machine(site, environment);
+    for (auto& line : report.lines) {
+        line.found = hide_secrets(line.found, secrets);
+        line.advice = hide_secrets(line.advice, secrets);
+    }
+    for (auto& answer : report.machine) {
+        answer.command = hide_secrets(answer.command, secrets);
+        answer.answer = hide_secrets(answer.answer, secrets);
+    }
+    return report;
+}
+
+std::string render_site_report(const SiteReport& report) {
+    std::string text = "# Report of `wheelyard-builder site check` on " + report.site + "\n\n" +
+                       base::render_rfc3339(report.at) +
+                       ", wheelyard-builder " WHEELYARD_VERSION ", site file " + report.site_file_sha256 +
+                       "\n\n## Checks\n\n" + render_site_lines(report.lines) + "\n## Machine\n";
+    for (const auto& one : report.machine) {
+        text += "\n" + std::string(one.good ? "" : "(failed) ") + one.what + ": " + one.command + "\n";
+        for (const auto line : base::split_lines(one.answer))
+            text += "    " + base::printable(line) + "\n";
+    }
+    return text;
+}
+
+std::string render_site_report_json(const SiteReport& report) {
+    io::Json lines = io::Json::array();
+    for (const auto& line : report.lines)
+        lines.push(json_of(line));
+    io::Json machine = io::Json::array();
+    for (const auto& one : report.machine) {
+        machine.push(io::Json::object(
+            {{"what", one.what}, {"command", one.command}, {"good", one.good}, {"answer", one.answer}}));
+    }
+    return io::Json::object({{"format", "wheelyard.site-report/1"},
+                             {"site", report.site},
+                             {"site_file_sha256", report.site_file_sha256},
+                             {"at", base::render_rfc3339(report.at)},
+                             {"version", WHEELYARD_VERSION},
+                             {"good", all_good(report.lines)},
+                             {"lines", lines},
+                             {"machine", machine}})
+        .render_pretty();
+}
+
+}  // namespace wheelyard::builder

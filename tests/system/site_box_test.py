@@ -1,0 +1,119 @@
+"""Each site in a box: a machine made from the facts of the site's documents (tests/sites/facts), on which staff type what the site's page says,
+the agent builds, tests and promotes small stand-ins for the site's packages, a colleague installs and runs them, and a purge takes what is old.
+Nothing of the box comes from the site file, so that a wrong site file fails here, and so does a wrong fact: each site has some.
+
+WHEELYARD_UPDATE_GOLDEN=1 writes the table of sites and phases, docs/reference/site-boxes.md."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+from support.box.run import PHASES
+from support.case import main
+from support.farm import ROOT
+from support.site import PYTHON
+from support.slurm_cluster import missing_programs
+from support.user_files import LMOD
+
+RUN = Path(__file__).parent / "support" / "box" / "run.py"
+PAGE = ROOT / "docs" / "reference" / "site-boxes.md"
+LIMIT_S = 400
+full = unittest.skipUnless(os.environ.get("WHEELYARD_FULL") == "1", "scripts/test --full runs this")
+NAMESPACES = ["unshare", "--mount", "--net", "--uts", "--pid", "--fork", "--kill-child", "--mount-proc"]
+
+# A wrong fact, and the phase that it fails in.
+MUTATIONS = {
+    "bede-gh200": [('partition.0.name="ghx"', "check"), ("partition.0.max_minutes=60", "build"), ('modules.0.load.4="cuda/12.4"', "check"),
+                   ('variables.3.values.TORCH_CUDA_ARCH_LIST="9.0a"', "build")],
+    "archer2": [('modules.0.load.2="mkl/2024.0"', "check"), ("mount.0.on_nodes=false", "build"), ('variables.1.values.MKL_THREADING="OMP"', "build")],
+    "frontier": [("partition.0.max_minutes=60", "build"), ('provided.0.version="1.20.1"', "build"), ('provides.2.home="/opt/rocm-6.0.0"', "build")],
+    "alliance": [('init.0.path="/etc/profile"', "check"), ("partition.0.max_memory_mib=32000", "build"), ('variables.1.values.USE_CUSPARSELT="0"', "build")],
+}
+PHASE_TEXTS = {
+    "start": "a root, two nodes and Slurm from the facts",
+    "limits": "Slurm takes jobs at each limit and refuses them above it; it refuses other accounts",
+    "prepare": "the page's commands: `sed`, Conda, tokens",
+    "check": "`site check` passes",
+    "report": "`site check --report`, without a token",
+    "plan": "the plan has what the documents want",
+    "build": "every wheel is built in a job with the documents' modules, variables and flags, and uploaded",
+    "test": "every torch was tested on GPUs and over nodes, where the site has them",
+    "promote": "the tested wheels are in the index of users",
+    "install": "somebody else runs `install-environment`",
+    "user_job": "somebody else's job with the files for users; its ranks add numbers",
+    "purge": "all files on purged file systems go; agent and users go on",
+}
+
+
+def missing() -> str:
+    lacks = [*missing_programs(), *(name for name in ("ip", "unshare", "mpicc", "git") if shutil.which(name, path="/usr/sbin:/usr/bin:/sbin:/bin") is None)]
+    if lacks or not LMOD.exists():
+        return f"{' '.join(lacks) or 'Lmod'} missing: scripts/install-deps --test"
+    if os.geteuid() != 0 or subprocess.run([*NAMESPACES, "true"], capture_output=True, check=False).returncode != 0:
+        return "namespaces and mounts of one's own need root"
+    return ""
+
+
+def run_box(site: str, *mutations: str) -> dict:
+    folder = Path(tempfile.mkdtemp(prefix="wheelyard-box-"))
+    try:
+        done = subprocess.run([*NAMESPACES, PYTHON, "-B", RUN, site, folder, *mutations], capture_output=True, text=True, timeout=LIMIT_S)
+    finally:
+        folder.rmdir()
+    if done.returncode != 0:
+        raise AssertionError(done.stdout[-8000:] + done.stderr[-8000:])
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+@unittest.skipIf(missing(), missing())
+class SiteBoxTest(unittest.TestCase):
+    def assert_site(self, site: str):
+        result = run_box(site)
+        self.assertIsNone(result["failed"], f"{site}: {result['failed']}\n{result.get('text', '')}")
+        self.assertEqual(list(result["phases"]), ["start", *PHASES])
+        print(f"{site}: {result['ranks']}; {result['purged']} files purged; seconds: {result['phases']}", file=sys.stderr)
+        row = f"| {site} | " + " | ".join("yes" for _ in result["phases"]) + f" | {result['ranks'].split(',')[0]} |"
+        text = PAGE.read_text()
+        if os.environ.get("WHEELYARD_UPDATE_GOLDEN") == "1":
+            old = [line for line in text.splitlines() if line.startswith(f"| {site} |")]
+            PAGE.write_text(text.replace(old[0], row) if old else text.rstrip("\n") + f"\n{row}\n")
+        else:
+            self.assertIn(row, text.splitlines())
+
+    def assert_wrong_facts(self, site: str):
+        for mutation, phase in MUTATIONS[site]:
+            with self.subTest(mutation):
+                result = run_box(site, mutation)
+                self.assertEqual(result["failed"], phase, result.get("text"))
+
+    def test_bede(self):
+        self.assert_site("bede-gh200")
+
+    @full
+    def test_archer2(self):
+        self.assert_site("archer2")
+
+    @full
+    def test_frontier(self):
+        self.assert_site("frontier")
+
+    @full
+    def test_alliance(self):
+        self.assert_site("alliance")
+
+    def test_wrong_facts_fail_in_the_box(self):
+        self.assert_wrong_facts("bede-gh200")
+
+    @full
+    def test_wrong_facts_of_each_site_fail_in_its_box(self):
+        for site in ("archer2", "frontier", "alliance"):
+            self.assert_wrong_facts(site)
+
+
+if __name__ == "__main__":
+    main()

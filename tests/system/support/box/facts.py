@@ -1,0 +1,108 @@
+"""What the box takes from the facts of a site (tests/sites/facts/SITE.toml), with its places filled in."""
+
+import copy
+import re
+from dataclasses import dataclass, field
+
+# Of a person in the project who is not the agent.
+OTHER_USER = "colleague"
+
+
+@dataclass
+class Mount:
+    path: str
+    on_nodes: bool
+    purged_days: int
+    of_a_job: bool
+    per_user: bool
+
+
+@dataclass
+class Module:
+    name: str
+    programs: list[str] = field(default_factory=list)
+    sets: list[str] = field(default_factory=list)
+    home: str = ""
+    folders: list[str] = field(default_factory=list)
+
+
+class BoxFacts:
+    def __init__(self, facts: dict):
+        self.facts = facts
+        self.site, self.project, self.user = facts["site"], facts["project"], facts["user"]
+        self.partitions = facts["partition"]
+
+    def place(self, path: str) -> str:
+        return path.replace("{project}", self.project).replace("{user}", self.user)
+
+    @property
+    def mounts(self) -> list[Mount]:
+        return [Mount(self.place(one["path"]), one["on_nodes"], one["purged_days"], one.get("of_a_job", False), "{user}" in one["path"])
+                for one in self.facts["mount"]]
+
+    @property
+    def modules(self) -> list[Module]:
+        known = {one["module"]: Module(one["module"], one.get("programs", []), one.get("sets", []), one.get("home", ""), one.get("folders", []))
+                 for one in self.facts.get("provides", [])}
+        names = dict.fromkeys(name for one in self.facts["modules"] for name in one["load"])
+        return [known.get(name, Module(name)) for name in names]
+
+    @property
+    def module_init(self) -> str:
+        [one] = self.facts["init"]
+        return one["path"]
+
+    def is_a(self, kind: str) -> list[list[str]]:
+        return [one["is"] for one in self.facts["machine"] if one["is"][0] == kind]
+
+    @property
+    def python(self) -> str:
+        [[_, version, _]] = self.is_a("python")
+        return version
+
+    @property
+    def offline(self) -> bool:
+        return self.is_a("offline jobs") == [["offline jobs", "True"]]
+
+    @property
+    def gpus(self) -> int:
+        """Of one node."""
+        asked = [one["gpus"] for one in self.facts["job"]] + [one["gpus"] for one in self.facts.get("node", [])]
+        asked += [int(word.rpartition("=")[2]) for one in self.facts["job"] for word in one.get("options", []) if "gpus" in word]
+        return max(asked)
+
+    @property
+    def options(self) -> set[str]:
+        """Options that every job of the site needs: of all of its jobs in the facts."""
+        sets = [set(one.get("options", [])) for one in self.facts["job"]]
+        return set.intersection(*sets)
+
+    @property
+    def features(self) -> list[str]:
+        return sorted({word.partition("=")[2] for one in self.facts["job"] for word in one.get("options", []) if word.startswith("--constraint=")})
+
+    def variables(self, script: str) -> dict[str, str]:
+        found = {}
+        for fact in self.facts["variables"]:
+            if script in fact["scripts"]:
+                found |= fact["values"]
+        return found
+
+    def load(self, script: str) -> list[str]:
+        return next((one["load"] for one in self.facts["modules"] if script in one["scripts"]), [])
+
+    def words(self, script: str) -> list[str]:
+        return next((one["words"] for one in self.facts.get("steps", []) if script in one["scripts"]), [])
+
+
+def changed(facts: dict, place: str, value) -> dict:
+    """The facts with one value changed: "partition.0.name", "mount.1.on_nodes"."""
+    mutated = copy.deepcopy(facts)
+    *path, last = [int(word) if re.fullmatch(r"\d+", word) else word for word in place.split(".")]
+    inside = mutated
+    for word in path:
+        inside = inside[word]
+    if inside[last] == value:
+        raise AssertionError(f"{place} is {value} already")
+    inside[last] = value
+    return mutated
