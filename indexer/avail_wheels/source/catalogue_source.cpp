@@ -84,7 +84,7 @@ class CatalogueReader {
                 candidates_.pop_back();
                 continue;
             }
-            if (candidate.release->version.is_prerelease()) continue;
+            if (candidate.release->version.is_prerelease() && !query_.prereleases) continue;
             newest = candidate.release;
             newest_text = halves->release;
         }
