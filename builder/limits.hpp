@@ -14,6 +14,7 @@ inline constexpr std::int64_t max_lock_wait_ms = 30'000;
 inline constexpr std::int64_t lock_poll_ms = 100;
 inline constexpr std::int64_t max_interval_s = 86'400;          // `run --interval`
 inline constexpr std::int64_t task_answer_timeout_ms = 60'000;  // one request to the task service
+inline constexpr std::uint64_t max_site_bytes = 4u << 20;       // of a site file with errors
 inline constexpr std::int64_t site_look_timeout_ms = 60'000;    // one check of `site check`
 
 }  // namespace wheelyard::builder
