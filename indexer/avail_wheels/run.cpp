@@ -235,6 +235,10 @@ void judge_all(Answer& answer, const Node& node, const Site& site) {
         candidate.why_code = std::move(fit.code);
         candidate.why = std::move(fit.why);
         candidate.advice = std::move(fit.advice);
+        if (!candidate.link.yanked) continue;
+        const auto& reason = candidate.link.yanked_reason;
+        candidate.why = "yanked" + (reason.empty() ? "" : ": " + reason) +
+                        (candidate.why.empty() ? "" : "; " + candidate.why);
     }
 }
 
@@ -396,6 +400,7 @@ int run(const std::vector<std::string>& arguments, const World& world, std::ostr
             return judge(candidate, node, options.site).runs != Runs::no;
         };
     } else if (options.why) {
+        options.query.yanked = options.query.all_versions;
         options.query.pythons.clear();
     }
     if (!options.here && !options.why && !options.all_machines) options.query.machine = world.probe.machine;

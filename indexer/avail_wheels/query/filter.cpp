@@ -85,7 +85,7 @@ bool Filter::suits_pythons(const Candidate& candidate) {
 }
 
 bool Filter::is_wanted(const Candidate& candidate) const {
-    const bool is_hidden = candidate.link.yanked && !query_.everything;
+    const bool is_hidden = candidate.link.yanked && !query_.everything && !query_.yanked;
     return std::any_of(query_.wanted.begin(), query_.wanted.end(), [&](const Wanted& wanted) {
         if (!wanted.matches(candidate.release->project)) return false;
         const auto& specifiers = wanted.specifiers.specifiers();

@@ -4,7 +4,8 @@
 // pip)
 //   and its platform is `any`, `linux_*` or `manylinux*`, on musl `musllinux*`, of `machine`. Only `everything`
 //   lists those of other systems.
-// - Yanked wheels are listed only if a specifier pins their exact version (PEP 592), or with `everything`.
+// - Yanked wheels are listed only if a specifier pins their exact version (PEP 592), or with `everything` or
+//   `yanked`.
 // - Without `all_versions`, only the newest public version of each project is listed, with all architectures
 //   and local versions. A pre-release counts only if no final version is left (PEP 440), or with
 //   `prereleases`.
@@ -27,6 +28,7 @@ struct Query {
     bool all_versions = false;
     std::string machine = {};  // only wheels for it and for any machine; empty: every machine
     bool musl = false;
+    bool yanked = false;       // lists yanked wheels, too: --why explains them
     bool prereleases = false;  // the newest version may be a pre-release: the Alliance's list of everything
     // An additional condition, checked last (--here: the wheel runs); empty: none.
     std::function<bool(const Candidate&)> suits = {};

@@ -367,6 +367,27 @@ TEST_CASE("an unavailable feature is reported with the site key that enables it"
     CHECK(farm.run({"torch", "--on", "gh200"}).status == 2);
 }
 
+TEST_CASE("a yanked wheel looks yanked in --why, with its reason") {
+    const Farm farm;
+    const auto index = farm.folder.path() / "tree" / "main" / "simple";
+    simple::CatalogueProject six{"six", 2, {}, "\n\n"};
+    six.lines =
+        simple::render_catalogue_line(
+            {"six-1.17-py3-none-any.whl", true, "breaks <torch>", {}, {}, "12", std::string(64, 'a')}) +
+        simple::render_catalogue_line(
+            {"six-1.16-py3-none-any.whl", false, {}, {}, {}, "12", std::string(64, 'b')});
+    REQUIRE(base::replace_file(index / simple::catalogue_name,
+                               simple::render_catalogue({.serial = 3, .index = "main"}, {six})));
+    const auto why =
+        farm.run({"six", "--why", "--on", "gh200", "--all-versions", "--column", "version", "why"});
+    CHECK(why.out.find("1.17       yanked: breaks <torch>") != std::string::npos);
+    CHECK(why.out.find("1.16") != std::string::npos);
+    CHECK(farm.run({"six==1.17", "--why", "--on", "gh200"}).out.find("yanked: breaks <torch>") !=
+          std::string::npos);
+    CHECK(farm.run({"six", "--why", "--on", "gh200"}).out.find("1.17") == std::string::npos);
+    CHECK(farm.run({"six", "--raw"}).out == "six-1.16-py3-none-any.whl\n");
+}
+
 TEST_CASE("a misspelt name gets a suggestion on a terminal, but not in a script") {
     Farm farm;
     CHECK(farm.run({"torhc"}).err == "");
