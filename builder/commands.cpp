@@ -81,7 +81,17 @@ base::Result<Plan> tick_until_settled(Workplace& place, Screen& screen) {
         if (!report && report.error().kind != base::ErrorKind::busy) return tl::unexpected(report.error());
         if (!report) {
             if (std::exchange(held, report.error().sentence) != report.error().sentence)
-                screen.line(report.error().text());
+                screen.line(report.error().text() + "; following its progress");
+            const auto journal = place.journal().read();
+            std::vector<Attempt> active;
+            for (const auto& attempt : journal ? journal->attempts : std::vector<Attempt>()) {
+                if (!is_over(attempt.state)) active.push_back(attempt);
+            }
+            screen.show(place.views(active));
+            // While the other one works, this one waits for it however long that takes.
+            auto now = places_of(active);
+            if (!active.empty() || now != before) moved = place.clock().now();
+            before = std::move(now);
         } else {
             screen.show(place.views(report->active));
             if (is_settled(*report)) {

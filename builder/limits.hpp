@@ -18,5 +18,6 @@ inline constexpr std::int64_t task_answer_timeout_ms = 60'000;     // one reques
 inline constexpr std::int64_t site_look_timeout_ms = 60'000;       // one check of `site check`
 inline constexpr std::size_t max_report_answer_bytes = 16 * 1024;  // of one command of `site check --report`
 inline constexpr std::size_t max_token_bytes = 4096;               // a token file that the report hides
+inline constexpr std::uint64_t max_site_bytes = 4u << 20;          // of a site file with errors
 
 }  // namespace wheelyard::builder

@@ -7,6 +7,7 @@
 
 #include "builder/commands.hpp"
 #include "builder/limits.hpp"
+#include "lib/base/likely_command.hpp"
 
 namespace {
 
@@ -174,7 +175,9 @@ int main(int argc, char** argv) {
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
-        return app.exit(error) == 0 ? 0 : 2;
+        const int status = app.exit(error);
+        if (status != 0) std::fputs(wheelyard::base::likely_command(app, argc, argv).c_str(), stderr);
+        return status == 0 ? 0 : 2;
     }
     try {
         for (const auto& command : commands) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "builder/agent/claimed_task.hpp"
+#include "builder/attempt/attempt_names.hpp"
 #include "builder/command_output.hpp"
 #include "builder/commands.hpp"
 #include "builder/explain.hpp"
@@ -14,6 +15,7 @@
 #include "lib/base/limits.hpp"
 #include "lib/base/printable.hpp"
 #include "lib/base/terminal.hpp"
+#include "lib/base/text.hpp"
 
 namespace wheelyard::builder {
 namespace {
@@ -78,11 +80,48 @@ int follow_log(Workplace& place, const std::string& id, base::TerminalWriter& wr
     }
 }
 
+// `directory` in [state] of a site file that has errors elsewhere; empty: not found.
+std::filesystem::path state_folder_of(const std::filesystem::path& site_file) {
+    const auto text = base::read_file(site_file, max_site_bytes);
+    if (!text) return {};
+    bool is_state = false;
+    for (const auto line : base::split_lines(*text)) {
+        const auto trimmed = base::trim(line);
+        if (trimmed.starts_with('[')) is_state = trimmed.starts_with("[state]");
+        const auto equals = trimmed.find('=');
+        if (!is_state || equals == std::string_view::npos ||
+            base::trim(trimmed.substr(0, equals)) != "directory")
+            continue;
+        const auto begin = trimmed.find_first_of("\"'", equals);
+        if (begin == std::string_view::npos) return {};
+        const auto end = trimmed.find(trimmed[begin], begin + 1);
+        if (end == std::string_view::npos) return {};
+        std::filesystem::path folder(trimmed.substr(begin + 1, end - begin - 1));
+        return folder.is_absolute() ? folder : site_file.parent_path() / folder;
+    }
+    return {};
+}
+
+// What builds and what failed is in the journal, whatever is wrong with the site file.
+int status_without_site(const Arguments& arguments, const base::Error& problem) {
+    const int status = complain(problem, exit_usage);
+    const auto folder = state_folder_of(arguments.site);
+    std::error_code error;
+    if (folder.empty() || !std::filesystem::is_directory(folder, error)) return status;
+    const auto journal = Journal(folder).read();
+    if (!journal) return complain(journal.error(), exit_failed);
+    std::vector<AttemptView> views;
+    for (const auto& attempt : journal->attempts)
+        views.push_back({attempt, {}});
+    print(arguments.json ? render_status_json(views) : render_status(views, base::SystemClock().now()));
+    return status;
+}
+
 }  // namespace
 
 int run_status(const Arguments& arguments) {
     const auto place = Workplace::open(arguments.site, {}, "");
-    if (!place) return complain(place.error(), exit_usage);
+    if (!place) return status_without_site(arguments, place.error());
     const auto journal = (*place)->journal().read();
     if (!journal) return complain(journal.error(), exit_failed);
     const auto views = (*place)->views(journal->attempts);
@@ -99,8 +138,13 @@ int run_explain(const Arguments& arguments) {
     if (!journal) return complain(journal.error(), exit_failed);
     const auto plan = (*place)->agent().look();
     if (!plan) return complain(plan.error(), exit_failed);
-    const Attempt* named = find_attempt(*journal, arguments.name);
-    CellStory story{named == nullptr ? arguments.name : named->asked.cell, {}, {}};
+    const bool is_cell = std::any_of(plan->cells.begin(), plan->cells.end(),
+                                     [&](const Cell& cell) { return cell.name == arguments.name; });
+    const auto name = is_cell ? base::Result<std::string>(arguments.name)
+                              : complete_name(arguments.name, journal->attempts);
+    if (!name) return complain(name.error(), exit_failed);
+    const Attempt* named = find_attempt(*journal, *name);
+    CellStory story{named == nullptr ? *name : named->asked.cell, {}, {}};
     for (const auto& cell : plan->cells) {
         if (cell.name == story.name) story.cell = cell;
     }
@@ -130,7 +174,9 @@ int run_logs(const Arguments& arguments) {
     if (!place) return complain(place.error(), exit_usage);
     const auto journal = (*place)->journal().read();
     if (!journal) return complain(journal.error(), exit_failed);
-    const Attempt* attempt = find_attempt(*journal, arguments.name);
+    const auto name = complete_name(arguments.name, journal->attempts);
+    if (!name) return complain(name.error(), exit_failed);
+    const Attempt* attempt = find_attempt(*journal, *name);
     if (attempt == nullptr) {
         return complain(
             {"logs.unknown", "No cell or attempt has this name", arguments.name, "`status` lists them"},

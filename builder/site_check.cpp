@@ -32,6 +32,23 @@ std::string last_line(const std::string& text) {
     return lines.empty() ? "" : std::string(lines.back());
 }
 
+// The line that gives the reason: the first with "error", without Lmod's introduction; otherwise the last. Lmod ends
+// with hints, Environment Modules begin with what they load.
+std::string reason_in(const std::string& text) {
+    constexpr std::string_view lmod = "Lmod has detected the following error:";
+    const auto lines = base::split_lines(text);
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+        auto line = base::trim(lines[i]);
+        if (base::ascii_lower(line).find("error") == std::string::npos) continue;
+        if (!line.starts_with(lmod)) return std::string(line);
+        line = base::trim(line.substr(lmod.size()));
+        while (line.empty() && ++i < lines.size())
+            line = base::trim(lines[i]);
+        if (!line.empty()) return std::string(line);
+    }
+    return last_line(text);
+}
+
 MachineAnswer ask(const std::string& script, const EnvironmentMap& environment) {
     base::Command command;
     command.argv = {"/bin/bash", "-c", script};
@@ -40,8 +57,8 @@ MachineAnswer ask(const std::string& script, const EnvironmentMap& environment) 
     const auto finished = base::run_command(command);
     if (!finished) return {false, "", finished.error().sentence};
     if (finished->timed_out) return {false, finished->out, "no answer within a minute"};
-    const bool good = finished->exit_code == 0;
-    return {good, finished->out, last_line(good || finished->err.empty() ? finished->out : finished->err)};
+    if (finished->exit_code == 0) return {true, finished->out, last_line(finished->out)};
+    return {false, finished->out, reason_in(finished->err.empty() ? finished->out : finished->err)};
 }
 
 bool any_wanted(const Site& site, const Recipes& recipes, bool (*has)(const Recipe&)) {
@@ -99,14 +116,14 @@ class Checker {
         for (const auto line : base::split_lines(answer.out)) {
             const bool loaded = line.starts_with("@loaded ");
             if (!loaded && !line.starts_with("@missing ")) {
-                if (!base::trim(line).empty()) log = std::string(base::trim(line));
+                if (!base::trim(line).empty()) log.append(line).append("\n");
                 continue;
             }
             const std::string name(line.substr(line.find(' ') + 1));
             add("module " + name, loaded,
                 loaded        ? "loaded"
                 : log.empty() ? "not loaded"
-                              : log,
+                              : reason_in(log),
                 "`module spider " + name.substr(0, name.find('/')) +
                     "` lists what is available; correct [modules], [[accelerator]] or [[python]]");
             log.clear();
@@ -163,8 +180,10 @@ class Checker {
     }
 
     void check_program(const std::string& what, const std::string& program, const std::string& advice) {
-        const MachineAnswer answer =
-            ask(setup() + "command -v -- " + base::quote_shell(program), environment_);
+        const std::string question = "command -v -- " + base::quote_shell(program);
+        MachineAnswer answer = ask(setup() + question, environment_);
+        // A module that does not load has a line of its own; the program may be there all the same.
+        if (!answer.good) answer = ask(question, environment_);
         add(what, answer.good, answer.good ? answer.last_line : "`" + program + "` was not found", advice);
     }
 

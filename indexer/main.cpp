@@ -5,6 +5,7 @@
 
 #include "indexer/client_command.hpp"
 #include "indexer/commands.hpp"
+#include "lib/base/likely_command.hpp"
 
 namespace {
 
@@ -119,7 +120,9 @@ int main(int argc, char** argv) try {
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
-        return app.exit(error) == 0 ? 0 : 2;
+        const int status = app.exit(error);
+        if (status != 0) std::cerr << base::likely_command(app, argc, argv);
+        return status == 0 ? 0 : 2;
     }
     if (client->parsed()) return indexer::run_client_config(client_options, std::cout, std::cerr);
     base::SystemClock clock;

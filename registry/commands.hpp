@@ -23,6 +23,7 @@ using OpenPublisher =
 struct ServeArguments {
     std::filesystem::path config;
     std::filesystem::path ready_file;  // gets the URL once requests are answered; may be empty
+    bool check = false;                // only check what can be checked before serving
 };
 // Serves until SIGTERM or SIGINT, then drains. Prints `listening on http://127.0.0.1:8080`.
 [[nodiscard]] base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& open_publisher,

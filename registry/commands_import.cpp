@@ -8,12 +8,15 @@
 #include <thread>
 #include <utility>
 
+#include "lib/base/digest.hpp"
 #include "lib/base/file.hpp"
 #include "lib/base/text.hpp"
 #include "lib/inspect/inspect.hpp"
 #include "lib/io/json.hpp"
 #include "lib/simple/client.hpp"
 #include "registry/access/local_actor.hpp"
+#include "registry/commands_config.hpp"
+#include "registry/config/index_rules.hpp"
 #include "registry/imports/import_folder.hpp"
 #include "registry/imports/import_source.hpp"
 #include "registry/intake/facts_text.hpp"
@@ -23,6 +26,8 @@
 
 namespace wheelyard::registry {
 namespace {
+
+namespace fs = std::filesystem;
 
 struct Imported {
     catalog::FileRow row;
@@ -41,8 +46,12 @@ class Importer {
         : store_(store), index_(index), source_(std::move(source)), http_(source_.http), clock_(clock) {}
 
     base::Result<Imported> import(const std::string& wheel) {
-        WHEELYARD_ASSIGN(const WheelChoice choice, parse_wheel_choice(wheel, index_.policy));
-        WHEELYARD_ASSIGN(const WheelPlace place, find_wheel(http_, source_.from, choice));
+        const fs::path local(wheel);
+        const bool is_path = local.has_parent_path() && wheel.find('#') == std::string::npos;
+        WHEELYARD_ASSIGN(const WheelChoice choice,
+                         parse_wheel_choice(is_path ? local.filename().native() : wheel, index_.policy));
+        WHEELYARD_ASSIGN(const WheelPlace place,
+                         is_path ? place_of(local) : find_wheel(http_, source_.from, choice));
         WHEELYARD_ASSIGN(const auto there, store_.catalog.file(index_.name, choice.filename));
         if (there && there->sha256 == place.sha256) return Imported{*there, true, {}};
         if (there) return refused(name_taken(choice.filename, there->sha256));
@@ -63,6 +72,12 @@ class Importer {
     }
 
   private:
+    // A path on the command line means these very bytes, so their own hash is the expected one.
+    static base::Result<WheelPlace> place_of(const fs::path& file) {
+        WHEELYARD_ASSIGN(const std::string sha256, base::hex_of_file(base::DigestKind::sha256, file));
+        return WheelPlace{{}, file, sha256};
+    }
+
     // Stages the bytes and checks their hash.
     base::Result<blobs::StagedBlob> fetch(const WheelChoice& choice, const WheelPlace& place) {
         WHEELYARD_TRY(store_.config.room().check(0));
@@ -115,6 +130,28 @@ class Importer {
     const base::Clock& clock_;
 };
 
+// A folder stands for its wheels, in order of their names.
+base::Result<std::vector<std::string>> with_folders_expanded(const std::vector<std::string>& words) {
+    std::vector<std::string> wheels;
+    for (const std::string& word : words) {
+        std::error_code error;
+        if (!fs::is_directory(word, error)) {
+            wheels.push_back(word);
+            continue;
+        }
+        std::vector<std::string> inside;
+        for (fs::directory_iterator entry(word, error), end; !error && entry != end; entry.increment(error)) {
+            if (entry->path().extension() == ".whl")
+                inside.push_back((fs::path(word) / entry->path().filename()).native());
+        }
+        if (error) return base::fail_errno("readdir", word, error.value());
+        if (inside.empty()) return base::fail("import.no_wheels", "The folder contains no wheels", word);
+        std::sort(inside.begin(), inside.end());
+        wheels.insert(wheels.end(), inside.begin(), inside.end());
+    }
+    return wheels;
+}
+
 void print_text(const Imported& imported, bool facts) {
     const catalog::FileRow& row = imported.row;
     const char* what = imported.already_there                         ? "there already"
@@ -146,15 +183,14 @@ void add_import_command(CLI::App& app, ImportArguments& arguments) {
     command->add_option("index", arguments.index, "the target index")->required();
     command
         ->add_option("wheels", arguments.wheels,
-                     "their file names; FILE.whl#sha256=… gives the expected hash")
+                     "their file names; FILE.whl#sha256=… gives the expected hash. Or paths of wheels and of "
+                     "folders whose *.whl are imported")
         ->required();
     command->add_option("--from", arguments.from,
                         "the other index's simple pages (https://…, or file:///… where they lie in a "
                         "folder), or a folder of wheels "
                         "(default: the index that pip is configured with)");
-    command->add_option("-c,--config", arguments.config, "the configuration file")
-        ->required()
-        ->check(CLI::ExistingFile);
+    add_config_option(command, arguments.config);
     command->add_flag("--facts", arguments.facts, "also print each wheel's facts");
     command->add_flag("--json", arguments.json, "one JSON document on standard output, facts included");
     command->footer(
@@ -170,13 +206,17 @@ void add_import_command(CLI::App& app, ImportArguments& arguments) {
 base::Status run_import(const ImportArguments& arguments, const OpenPublisher& open_publisher,
                         const base::Clock& clock) {
     WHEELYARD_ASSIGN(ImportSource source, import_source(arguments.from));
-    WHEELYARD_ASSIGN(const auto store, open_store(arguments.config, open_publisher, {arguments.index}));
+    WHEELYARD_ASSIGN(const auto store,
+                     open_store(arguments.config, open_publisher, {arguments.index}, NewStore::created));
+    WHEELYARD_TRY(store->catalog.set_index_rules(
+        index_rules(store->config), {.actor = "configuration", .reason = {}, .time = clock.now()}));
     remove_left_import_folders(store->config.store);
     Importer importer(*store, *store->config.find_index(arguments.index), std::move(source), clock);
     std::vector<catalog::FileName> files;
     io::Json documents = io::Json::array();
     base::Status ended;
-    for (const std::string& wheel : arguments.wheels) {
+    WHEELYARD_ASSIGN(const std::vector<std::string> wheels, with_folders_expanded(arguments.wheels));
+    for (const std::string& wheel : wheels) {
         const auto imported = importer.import(wheel);
         if (!imported) {
             ended = base::fail(imported.error());

@@ -14,6 +14,7 @@
 #include "lib/wheel/name.hpp"
 #include "registry/access/local_actor.hpp"
 #include "registry/access/tokens.hpp"
+#include "registry/commands_config.hpp"
 #include "registry/commands_target.hpp"
 #include "registry/lifecycle/perform.hpp"
 #include "registry/opened_store.hpp"
@@ -208,9 +209,7 @@ bool choose_verb(const std::string& command, Action& action) {
 
 void add_audit_command(CLI::App& app, AuditArguments& arguments) {
     CLI::App* command = app.add_subcommand("audit", "who changed what, when and why");
-    command->add_option("-c,--config", arguments.config, "the configuration file")
-        ->required()
-        ->check(CLI::ExistingFile);
+    add_config_option(command, arguments.config);
     command->add_option("--index", arguments.index, "only this index");
     command->add_option("--project", arguments.project, "only this project");
     command->add_option("--filename", arguments.filename, "only this file");

@@ -10,6 +10,7 @@
 #include "lib/base/file.hpp"
 #include "lib/base/text.hpp"
 #include "lib/io/json.hpp"
+#include "registry/commands_config.hpp"
 #include "registry/lifecycle/backup.hpp"
 #include "registry/lifecycle/verify.hpp"
 #include "registry/opened_store.hpp"
@@ -31,9 +32,7 @@ CLI::App* add(CLI::App& app, const char* name, const char* description, const ch
 }
 
 void add_config(CLI::App* command, MaintenanceArguments& arguments) {
-    command->add_option("-c,--config", arguments.config, "the configuration file")
-        ->required()
-        ->check(CLI::ExistingFile);
+    add_config_option(command, arguments.config);
 }
 
 Json report_json(const lifecycle::VerifyReport& report) {

@@ -1,11 +1,14 @@
 // `wheelyard-registry serve`: creates the parts, starts them in the order of their dependencies, and stops them
 // in reverse order.
+#include <fcntl.h>
 #include <pthread.h>
+#include <sys/file.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <string>
 #include <thread>
 #include <utility>
@@ -68,12 +71,25 @@ DescriptorShares shares_that_fit(const RegistryConfig& config) {
     return shares;
 }
 
+// A staging index is for agents and for those who promote its wheels, so it is not advertised.
+std::vector<http::IndexEntry> index_entries(const RegistryConfig& config) {
+    std::vector<http::IndexEntry> entries;
+    for (const IndexConfig& index : config.indexes) {
+        const bool is_staging =
+            std::any_of(config.indexes.begin(), config.indexes.end(),
+                        [&](const IndexConfig& other) { return other.staging == index.name; });
+        entries.push_back({index.name, index.title, !is_staging});
+    }
+    std::sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+    return entries;
+}
+
 http::ServerSettings server_settings(const ServiceParts& parts) {
     const RegistryConfig& config = parts.config;
     const DescriptorShares shares = shares_that_fit(config);
     http::ServerSettings settings = config.server;
     settings.published = config.published();
-    settings.indexes = config.index_names();
+    settings.indexes = index_entries(config);
     settings.max_connections = shares.connections;
     settings.max_files = shares.files;
     settings.service_state = [parts] { return look_at_service(parts); };
@@ -105,12 +121,46 @@ unsigned inspect_threads() {
     return std::clamp(std::thread::hardware_concurrency(), 1u, 8u);
 }
 
+// The kernel releases the lock when the process ends. Commands do not take it: they work beside a server.
+base::Result<base::Fd> lock_store(const std::filesystem::path& store) {
+    const std::string file = (store / "serve.lock").string();
+    constexpr mode_t owner_and_group = 0640;
+    base::Fd lock(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, owner_and_group));
+    if (!lock) return base::fail_errno("open", file, errno);
+    if (::flock(lock.get(), LOCK_EX | LOCK_NB) == 0) return lock;
+    if (errno == EWOULDBLOCK)
+        return base::fail_as(base::ErrorKind::busy, base::Recovery::person,
+                             {"serve.running", "Another server serves this store", store.string(),
+                              "stop it first, or give this one another configuration"});
+    // Some file systems have no locks; there, nothing keeps a second server away.
+    io::log_warn("serve.no_lock", {{"file", file}, {"error", std::strerror(errno)}});
+    return lock;
+}
+
+// What serving would fail on, without touching the store.
+base::Status check_configuration(const RegistryConfig& config) {
+    const bool has_tls = std::any_of(config.server.listen.begin(), config.server.listen.end(),
+                                     [](const http::ListenPoint& point) { return point.tls; });
+    if (has_tls) WHEELYARD_TRY(http::check_certificate(config.server));
+    std::error_code error;
+    const bool has_store = std::filesystem::exists(config.catalog_file(), error);
+    if (has_store)
+        WHEELYARD_TRY(catalog::Catalog::open(config.catalog_file(), catalog::Catalog::Mode::read_only));
+    std::printf("the configuration is good: %zu %s, store %s%s\n", config.indexes.size(),
+                config.indexes.size() == 1 ? "index" : "indexes", config.store.c_str(),
+                has_store ? "" : " (`serve` creates it)");
+    return {};
+}
+
 }  // namespace
 
 base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& open_publisher,
                        const base::Clock& clock) {
     StopSignals stop;
     WHEELYARD_ASSIGN(const RegistryConfig config, read_config(arguments.config));
+    if (arguments.check) return check_configuration(config);
+    WHEELYARD_TRY(base::make_directories(config.store));
+    WHEELYARD_ASSIGN(const base::Fd only_server, lock_store(config.store));
     // A ready file of an earlier run would be wrong while this run starts.
     if (!arguments.ready_file.empty()) WHEELYARD_TRY(base::remove_file(arguments.ready_file));
     // A full disk must not keep the server from starting: it serves what is there, and an administrator can work.

@@ -11,9 +11,13 @@
 #include "indexer/catalogue/catalogue_keeper.hpp"
 #include "indexer/publish/publish.hpp"
 #include "lib/base/clock.hpp"
+#include "lib/base/likely_command.hpp"
 #include "lib/base/terminal.hpp"
+#include "lib/base/text.hpp"
 #include "lib/io/log.hpp"
+#include "registry/access/tokens.hpp"
 #include "registry/commands.hpp"
+#include "registry/commands_config.hpp"
 #include "registry/commands_import.hpp"
 #include "registry/commands_lifecycle.hpp"
 #include "registry/commands_maintenance.hpp"
@@ -92,9 +96,7 @@ CLI::App* add_command(CLI::App& parent, const std::string& name, const std::stri
 }
 
 void add_config(CLI::App* command, std::filesystem::path& config) {
-    command->add_option("-c,--config", config, "the configuration file (`init` writes one)")
-        ->required()
-        ->check(CLI::ExistingFile);
+    registry::add_config_option(command, config);
 }
 
 void add_check(CLI::App& app, registry::CheckArguments& arguments) {
@@ -131,7 +133,9 @@ void add_token(CLI::App& app, std::filesystem::path& config, registry::TokenCrea
     make->add_option("--index", create.indexes, "an index that it may use; repeatable, '*' for all")
         ->required();
     make->add_option("--project", create.projects, "a project that it may use (default: all)");
-    make->add_option("--action", create.actions, "a permitted action (default: upload)");
+    make->add_option("--action", create.actions,
+                     "a permitted action, repeatable: " + base::join(registry::token_actions(), ", ") +
+                         " (default: upload)");
     make->add_option("--expires", create.expires, "its lifetime: 12h, 90d, 8w (default: forever)");
     CLI::Option* as_json =
         make->add_flag("--json", create.json, "one JSON document, the token's text in `token`");
@@ -162,6 +166,8 @@ int run(int argc, char** argv) {
         add_command(app, "serve", "serve pages, files and uploads until SIGTERM or SIGINT",
                     "wheelyard-registry serve --config registry.toml --ready-file /run/wheelyard/ready");
     add_config(serve_command, serve.config);
+    serve_command->add_flag("--check", serve.check,
+                            "check the configuration, the certificate and the store, and do not serve");
     serve_command->add_option("--ready-file", serve.ready_file,
                               "file that receives the server's URL once it is ready");
 
@@ -194,7 +200,9 @@ int run(int argc, char** argv) {
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
-        return app.exit(error) == 0 ? 0 : exit_usage;
+        const int status = app.exit(error);
+        if (status != 0) std::fputs(base::likely_command(app, argc, argv).c_str(), stderr);
+        return status == 0 ? 0 : exit_usage;
     }
     const CLI::App* command = app.get_subcommands().front();
     const std::string& name = command->get_name();

@@ -26,14 +26,19 @@ base::Status OpenedStore::show(const std::vector<catalog::FileName>& files) cons
 
 base::Result<std::unique_ptr<OpenedStore>> open_store(const std::filesystem::path& config_file,
                                                       const OpenPublisher& open_publisher,
-                                                      const std::vector<std::string>& indexes) {
+                                                      const std::vector<std::string>& indexes,
+                                                      NewStore new_store) {
     WHEELYARD_ASSIGN(RegistryConfig config, read_config(config_file));
     for (const std::string& index : indexes) {
         if (!index.empty() && config.find_index(index) == nullptr)
             return base::fail("lifecycle.no_such_index", "There is no index with this name", index,
                               "configured: " + base::join(config.index_names(), ", "));
     }
-    WHEELYARD_TRY(base::file_size(config.catalog_file()));
+    const bool creates = new_store == NewStore::created;
+    if (creates)
+        WHEELYARD_TRY(base::make_directories(config.store));
+    else
+        WHEELYARD_TRY(base::file_size(config.catalog_file()));
     WHEELYARD_ASSIGN(blobs::BlobStore blobs, blobs::BlobStore::open(config.store));
     WHEELYARD_ASSIGN(catalog::Catalog catalog,
                      catalog::Catalog::open(config.catalog_file(), catalog::Catalog::Mode::read_write));

@@ -2,6 +2,7 @@
 #include <set>
 
 #include "builder/agent/agent.hpp"
+#include "builder/attempt/attempt_names.hpp"
 #include "lib/base/text.hpp"
 
 namespace wheelyard::builder {
@@ -10,9 +11,11 @@ namespace fs = std::filesystem;
 base::Result<std::string> Agent::retry(const std::string& name) {
     WHEELYARD_ASSIGN(const auto held, lock());
     WHEELYARD_ASSIGN(auto journal, parts_.journal.read());
-    std::string cell = name;
+    WHEELYARD_ASSIGN(std::string cell, complete_name(name, journal.attempts, [](const Attempt& attempt) {
+                         return !attempt.superseded && is_over(attempt.state);
+                     }));
     for (const auto& attempt : journal.attempts) {
-        if (attempt.id == name) cell = attempt.asked.cell;
+        if (attempt.id == cell) cell = std::string(attempt.asked.cell);
     }
     std::string done;
     Attempt* last = nullptr;
@@ -74,9 +77,12 @@ base::Result<std::string> Agent::retest(const std::string& name) {
     return "run again by the next ticks: " + base::join({cells.begin(), cells.end()}, ", ");
 }
 
-base::Result<std::string> Agent::cancel(const std::string& name) {
+base::Result<std::string> Agent::cancel(const std::string& asked) {
     WHEELYARD_ASSIGN(const auto held, lock());
     WHEELYARD_ASSIGN(auto journal, parts_.journal.read());
+    WHEELYARD_ASSIGN(const std::string name, complete_name(asked, journal.attempts, [](const Attempt& one) {
+                         return !is_over(one.state);
+                     }));
     for (auto& attempt : journal.attempts) {
         if ((attempt.id != name && attempt.asked.cell != name) || is_over(attempt.state)) continue;
         WHEELYARD_TRY(stepper_.give_up(attempt));

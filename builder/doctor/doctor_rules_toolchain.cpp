@@ -255,6 +255,14 @@ const std::vector<DoctorRule>& toolchain_rules() {
          clean_tree,
          "The build folder was configured for a different path.",
          "Build in a new tree; an sdist that ships its own build folder needs a patch."},
+        {"build.hdf5_missing",
+         {"unable to load dependency hdf5", "libhdf5.so: cannot open shared object file"},
+         cause,
+         no,
+         "HDF5, which the package is built against, was not found.",
+         "Load its module: `load` in [modules] of site.toml; or set HDF5_DIR in `environment` of [build] in "
+         "the "
+         "recipe."},
         {"build.blas_missing",
          {"no blas/lapack libraries found", "could not find blas (missing",
           "dependency \"openblas\" not found", "dependency lookup for openblas"},

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
 #include "lib/base/text.hpp"
 
@@ -28,13 +29,35 @@ std::size_t bound_of(const Attempt& attempt) {
     return static_cast<std::size_t>(row - bounds.begin());
 }
 
+// The words of a line without folders: those of attempts and of temporary files differ.
+std::string without_folders(std::string_view line) {
+    std::string text;
+    for (const auto word : base::split(line, ' '))
+        text.append(word.substr(word.rfind('/') + 1)).append(" ");
+    return text;
+}
+
+// Whether two builds ended by themselves with the same error at the same line of the source: nothing that passes,
+// such as a full disk or a lost node, does that.
+bool failed_alike(const CellHistory& history) {
+    if (history.before_last == nullptr) return false;
+    const auto& before = history.before_last->failure;
+    const auto& last = history.last->failure;
+    return before && last && before->end == EndCause::failed && last->end == EndCause::failed &&
+           before->phase == last->phase && !last->first_error.empty() &&
+           without_folders(before->first_error) == without_folders(last->first_error);
+}
+
 }  // namespace
 
 CellHistory history_of(const std::string& cell, const std::vector<Attempt>& attempts) {
     CellHistory history;
     for (const auto& attempt : attempts) {
         if (attempt.asked.cell != cell || attempt.superseded) continue;
-        if (history.last == nullptr || attempt.number >= history.last->number) history.last = &attempt;
+        if (history.last == nullptr || attempt.number >= history.last->number)
+            history.before_last = std::exchange(history.last, &attempt);
+        else if (history.before_last == nullptr || attempt.number >= history.before_last->number)
+            history.before_last = &attempt;
         if (attempt.state == State::failed) ++history.failures[bound_of(attempt)];
     }
     return history;
@@ -66,8 +89,11 @@ void judge_failures(Cell& cell, const CellHistory& history, const Site& site, co
     }
     const std::string description = failure.phase + ": " + failure.error.sentence +
                                     (failure.first_error.empty() ? "" : " [" + failure.first_error + "]");
-    if (!failure.try_again || too_often) cell.state = CellState::given_up;
-    cell.reason = (failure.try_again ? base::join(counts, ", ") + "; the last in " : "failed for good in ") +
+    const bool alike = !too_often && failed_alike(history);
+    if (!failure.try_again || too_often || alike) cell.state = CellState::given_up;
+    cell.reason = (!failure.try_again ? "failed for good in "
+                   : alike            ? "failed twice with the same error in "
+                                      : base::join(counts, ", ") + "; the last in ") +
                   description;
 }
 

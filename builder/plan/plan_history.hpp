@@ -17,6 +17,7 @@ inline constexpr std::size_t failure_bounds = 3;
 struct CellHistory {
     // By number, not by ID: IDs sort by the clock, and the clocks of two login nodes differ.
     const Attempt* last = nullptr;
+    const Attempt* before_last = nullptr;           // the attempt before that one
     std::array<int, failure_bounds> failures = {};  // counted against each limit
 };
 [[nodiscard]] CellHistory history_of(const std::string& cell, const std::vector<Attempt>& attempts);

@@ -61,6 +61,7 @@ tl::unexpected<base::Error> fail_grant(std::string sentence, std::string value, 
                          {"upload.no_grant", std::move(sentence), std::move(value), std::move(advice)});
 }
 
+constexpr std::string_view kept_in_quarantine = "upload.quarantined";
 // Problem codes that concern the credentials, not the wheel.
 constexpr std::string_view lease_ended = "grant.over";
 constexpr std::string_view token_refused = "auth.token_refused";
@@ -110,7 +111,8 @@ base::Status judge_upload_answer(const io::HttpAnswer& answer) {
     if (said.empty() && problem) said = problem->title;
     const std::string value = problem ? problem->value : "";
     const std::string advice = problem ? problem->advice : "";
-    if (answer.status == 202)
+    const bool is_quarantined = answer.status == 202 || (problem && problem->code == kept_in_quarantine);
+    if (is_quarantined)
         return base::fail(
             "upload.quarantined", "The registry keeps the wheel in quarantine: " + said, value,
             "ask the registry's operator to read the findings and to `wheelyard-registry release` the wheel; "

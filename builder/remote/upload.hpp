@@ -21,7 +21,8 @@ namespace wheelyard::builder {
 
 // Converts an answer to a status. Pure.
 //     200                  success
-//     202                  "upload.quarantined": the registry keeps the wheel and does not offer it
+//     "upload.quarantined", 202 of older registries
+//                          "upload.quarantined": the registry keeps the wheel and does not offer it
 //     5xx, 408, 425, 429   "upload.unavailable": temporary
 //     "grant.over"         "upload.no_grant": the task's lease ended
 //     token refused        "upload.not_allowed": the token itself is not accepted

@@ -18,7 +18,7 @@ struct SiteLine {
 struct MachineAnswer {
     bool good = false;  // exit status 0
     std::string out;
-    std::string last_line;  // of its output; if it is not good, of its errors: the problem
+    std::string last_line;  // of its output; if it is not good, the line of its errors that gives the reason
 };
 using AskMachine = std::function<MachineAnswer(const std::string& script)>;
 

@@ -21,7 +21,8 @@ constexpr const char* description =
     "  - the newest version of each package (a pre-release only if there is no other version);\n"
     "  - wheels for the Python of the active virtual environment or of the loaded module, otherwise for "
     "every "
-    "Python.";
+    "Python;\n"
+    "  - wheels for this machine's kind of processor (uname -m).";
 
 constexpr const char* examples =
     "Examples:\n"
@@ -38,7 +39,8 @@ constexpr const char* examples =
     "    eval \"$(avail_wheels --completion bash)\"\n"
     "\n"
     "Wheels come from the first of these: --index-url or --wheelhouse, the node type's index, "
-    "$WHEELYARD_INDEX_URL, $WHEELHOUSE, the site file's source, $PIP_INDEX_URL.";
+    "$WHEELYARD_INDEX_URL, [wheel] find-links in $PIP_CONFIG_FILE, $WHEELHOUSE, the site file's source, "
+    "$PIP_INDEX_URL.";
 
 constexpr const char* version_group = "Version";
 constexpr const char* python_group = "Python";
@@ -58,7 +60,7 @@ void add_choosing_options(CLI::App& app, Words& words) {
         ->type_name("");
     list("-n,--name", words.names, "NAME", "The same, as an option");
     list("-r,--requirement", words.requirement_files, "FILE",
-         "Look for the requirements of a requirements.txt or pyproject.toml");
+         "Look for the requirements of a requirements.txt, pyproject.toml or pylock.toml");
     app.add_flag("--all", words.all,
                  "Everything: --all-versions --all-pythons --all-archs, and files that are yanked or for "
                  "other systems");
@@ -70,7 +72,7 @@ void add_choosing_options(CLI::App& app, Words& words) {
     app.add_flag("--all-pythons,--all_pythons", words.all_pythons, "For every Python")->group(python_group);
     list("-a,--arch", words.archs, "ARCH", "For these architectures (generic, x86_64, aarch64, avx2 ...)")
         ->group(arch_group);
-    app.add_flag("--all-archs,--all_archs", words.all_archs, "For every architecture (default)")
+    app.add_flag("--all-archs,--all_archs", words.all_archs, "For every architecture, also of other machines")
         ->group(arch_group);
 }
 
@@ -190,6 +192,50 @@ std::string likely_option(const CLI::App& app, const std::vector<std::string>& w
     return {};
 }
 
+// Options of the Alliance's program. An abbreviation that is unambiguous among them means them, even where ours
+// add another option with the same start.
+constexpr std::string_view alliance_options[] = {
+    "--help",         "--name",         "--all",       "--requirement",   "--version",
+    "--all_versions", "--all-versions", "--python",    "--all_pythons",   "--all-pythons",
+    "--arch",         "--all_archs",    "--all-archs", "--mediawiki",     "--format",
+    "--raw",          "--column",       "--condense",  "--not-available", "--not-available-only"};
+
+// `--all-version` → `--all-versions`, as Python's argparse does it; unchanged: exact, unknown or ambiguous, which
+// the parser reports.
+std::string unabbreviated(const std::string& word, const std::vector<std::string>& names) {
+    const auto equals = word.find('=');
+    const std::string start = word.substr(0, equals);
+    if (!start.starts_with("--") || start.size() < 3 ||
+        std::find(names.begin(), names.end(), start) != names.end())
+        return word;
+    std::vector<std::string> found;
+    for (const auto& option : alliance_options) {
+        if (option.starts_with(start)) found.emplace_back(option);
+    }
+    if (found.empty()) {
+        std::copy_if(names.begin(), names.end(), std::back_inserter(found),
+                     [&](const std::string& name) { return name.starts_with(start); });
+    }
+    // Spellings of one option, as --all-versions and --all_versions, are not ambiguous.
+    for (auto& name : found)
+        std::replace(name.begin() + 2, name.end(), '_', '-');
+    std::sort(found.begin(), found.end());
+    found.erase(std::unique(found.begin(), found.end()), found.end());
+    if (found.size() != 1) return word;
+    return found.front() + (equals == std::string::npos ? "" : word.substr(equals));
+}
+
+std::vector<std::string> unabbreviated(const CLI::App& app, std::vector<std::string> words) {
+    std::vector<std::string> names{"--complete-name"};
+    for (const auto& option : describe(app))
+        names.insert(names.end(), option.names.begin(), option.names.end());
+    for (auto& word : words) {
+        if (word == "--") break;
+        word = unabbreviated(word, names);
+    }
+    return words;
+}
+
 Leave usage_error(const std::string& what) {
     return {usage_status, "avail_wheels: error: " + what + "\nSee avail_wheels --help.\n"};
 }
@@ -206,8 +252,9 @@ std::variant<Options, Leave> parse_command_line(const std::vector<std::string>& 
     add_display_options(app, words);
     add_node_options(app, words);
     try {
-        app.parse(std::vector<std::string>(arguments.rbegin(),
-                                           arguments.rend()));  // CLI11 expects reverse order
+        auto words_given = unabbreviated(app, arguments);
+        std::reverse(words_given.begin(), words_given.end());  // CLI11 expects reverse order
+        app.parse(std::move(words_given));
     } catch (const CLI::CallForHelp&) {
         return Leave{0, app.help()};
     } catch (const CLI::CallForVersion& version) {

@@ -22,9 +22,10 @@ struct Options {
     RowOptions rows;
     std::string format = "simple";  // one of table_formats()
     bool raw = false;               // file names only
-    std::string index_url;          // exactly one of these two is set
+    std::string index_url;          // exactly one of these three is set
     std::filesystem::path wheelhouse;
-    std::string warning;  // for standard error; empty: none
+    std::vector<std::filesystem::path> find_links;  // the folders of the Alliance's pip configuration
+    std::string warning;                            // for standard error; empty: none
 
     Site site;
     bool here = false;                     // list only what runs on this node, or on `on`
@@ -32,6 +33,7 @@ struct Options {
     std::string on;                        // a node type of the site; empty: this node
     bool has_pythons = false;              // -p was given: the node's own Pythons are not used
     bool all_pythons = false;              // --all-pythons was given
+    bool all_machines = false;             // wheels for other machines are asked for, too
     std::vector<std::string> assumptions;  // KEY=VALUE, overrides for the node
     bool install_line = false;
     bool refresh = false;  // ask the index even if the cache is recent

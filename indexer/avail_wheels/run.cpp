@@ -8,6 +8,7 @@
 
 #include "indexer/avail_wheels/farm.hpp"
 #include "indexer/avail_wheels/limits.hpp"
+#include "indexer/avail_wheels/next_step.hpp"
 #include "indexer/avail_wheels/query/filter.hpp"
 #include "indexer/avail_wheels/query/fit.hpp"
 #include "indexer/avail_wheels/query/needs.hpp"
@@ -21,6 +22,7 @@
 #include "lib/base/text.hpp"
 #include "lib/base/url.hpp"
 #include "lib/io/json.hpp"
+#include "lib/simple/pip_config.hpp"
 #include "lib/wheel/metadata.hpp"
 #include "lib/wheel/name.hpp"
 
@@ -50,6 +52,7 @@ void apply_overrides(Node& node, const NodeType& type) {
     const Node& overrides = type.node;
     node.name = overrides.name;
     if (!overrides.machine.empty()) node.machine = overrides.machine;
+    if (overrides.glibc) node.musl.reset();
     if (overrides.glibc) node.glibc = overrides.glibc;
     if (!overrides.cpu.empty()) node.cpu = overrides.cpu;
     if (overrides.gpus) node.gpus = overrides.gpus;
@@ -68,8 +71,10 @@ Node node_of(const Options& options, const World& world) {
     }
     for (const auto& assumption : options.assumptions)
         (void)assume(node, assumption);  // validated with the command line
-    if (options.has_pythons || node.pythons.empty()) node.pythons = options.query.pythons;
-    if (options.all_pythons) node.pythons.clear();
+    // A Python of this node that does not answer stays unknown, whatever a version file says of it.
+    if (options.has_pythons || (!options.on.empty() && node.pythons.empty()))
+        node.pythons = options.query.pythons;
+    node.any_python = options.all_pythons;
     return node;
 }
 
@@ -123,7 +128,7 @@ base::Result<Found> find_wheels(const Options& options, const World& world, bool
     Found found;
     std::optional<simple::Catalogue> catalogue;
     std::string simple_url = options.index_url;
-    if (!options.wheelhouse.empty()) {
+    if (options.index_url.empty()) {
         if (const auto folder = folder_with_catalogue(options.wheelhouse); !folder.empty()) {
             WHEELYARD_ASSIGN(catalogue, simple::Catalogue::open(folder));
             simple_url = url_of(folder);
@@ -136,17 +141,32 @@ base::Result<Found> find_wheels(const Options& options, const World& world, bool
         found.warning = std::move(answer.warning);
     }
     if (catalogue) {
-        WHEELYARD_ASSIGN(found.listed, read_catalogue(*catalogue, query, simple_url, with_facts));
+        auto listed = read_catalogue(*catalogue, query, simple_url, with_facts);
+        if (!listed && !options.index_url.empty()) {
+            // The cached file is damaged inside.
+            forget_catalogue(cache_folder(world.environment), simple_url);
+            WHEELYARD_ASSIGN(auto again,
+                             fetch_catalogue(world.get, simple_url, cache_folder(world.environment),
+                                             *world.clock, Freshness::now));
+            if (again.catalogue) {
+                catalogue = std::move(again.catalogue);
+                listed = read_catalogue(*catalogue, query, simple_url, with_facts);
+            }
+        }
+        if (!listed) return tl::unexpected(std::move(listed.error()));
+        found.listed = std::move(*listed);
         found.catalogue = std::move(catalogue);
         return found;
     }
     std::vector<Candidate> offered;
-    if (!options.wheelhouse.empty()) {
+    if (!options.find_links.empty()) {
+        WHEELYARD_ASSIGN(offered, read_find_links(options.find_links, query.wanted));
+    } else if (!options.wheelhouse.empty()) {
         WHEELYARD_ASSIGN(offered, read_wheelhouse(options.wheelhouse, query.wanted));
     } else {
         WHEELYARD_ASSIGN(offered, read_index(world.get, options.index_url, query.wanted));
     }
-    if (needs_metadata(options) && world.read_metadata && !options.wheelhouse.empty())
+    if (needs_metadata(options) && world.read_metadata && options.index_url.empty())
         add_metadata(offered, query, world);
     Filter filter(query);
     std::erase_if(offered, [&](const Candidate& candidate) { return !filter.lists(candidate); });
@@ -183,6 +203,10 @@ std::string render_install_line(const Options& options, const Answer& answer) {
     std::string line = "pip install";
     if (const auto folder = folder_with_catalogue(options.wheelhouse); !folder.empty()) {
         line += " --index-url " + base::quote_shell(url_of(folder));
+    } else if (!options.find_links.empty()) {
+        line += " --no-index";
+        for (const auto& links : options.find_links)
+            line += " --find-links " + base::quote_shell(links.native());
     } else if (options.wheelhouse.empty()) {
         const auto url = base::parse_url(options.index_url);
         line += " --index-url " + base::quote_shell(url ? url->text_without_secrets() : options.index_url);
@@ -196,19 +220,6 @@ std::string render_install_line(const Options& options, const Answer& answer) {
         line += " " + base::quote_shell(candidate.release->name + "==" + candidate.release->version.text());
     }
     return last == nullptr ? std::string() : line + "\n";
-}
-
-// A suggestion for a name that no project has; empty: no suggestion.
-std::string spelling_hint(const simple::Catalogue& catalogue, const Answer& answer) {
-    const auto projects = projects_of_catalogue(catalogue, {});
-    if (!projects) return {};
-    for (const auto& name : answer.not_available) {
-        const std::string project = wheel::normalize_name(name);
-        if (std::find(projects->begin(), projects->end(), project) != projects->end()) continue;
-        if (const auto likely = base::nearest(project, *projects))
-            return "There is no " + name + " here. Did you mean " + *likely + "?";
-    }
-    return {};
 }
 
 std::string render(const Options& options, const Answer& answer) {
@@ -225,6 +236,10 @@ void judge_all(Answer& answer, const Node& node, const Site& site) {
         candidate.why_code = std::move(fit.code);
         candidate.why = std::move(fit.why);
         candidate.advice = std::move(fit.advice);
+        if (!candidate.link.yanked) continue;
+        const auto& reason = candidate.link.yanked_reason;
+        candidate.why = "yanked" + (reason.empty() ? "" : ": " + reason) +
+                        (candidate.why.empty() ? "" : "; " + candidate.why);
     }
 }
 
@@ -244,6 +259,64 @@ std::string with_color(std::string text, const Options& options, bool is_termina
         return text;
     const auto end = text.find('\n');
     return "\033[1m" + text.substr(0, end) + "\033[0m" + text.substr(end);
+}
+
+// The public index of this shell's pip; empty: unknown.
+std::string public_index(const World& world) {
+    const auto config = simple::read_pip_config(world.environment, "/usr");
+    if (config && !config->index_url().empty()) return config->index_url();
+    const std::string python = python_of_pip(world.environment);
+    if (python.empty()) return {};
+    base::Command command;
+    command.argv = {python, "-m", "pip", "download", "--help"};
+    command.environment = world.environment;
+    const auto help = world.probe.run(command);
+    return help ? simple::parse_default_index(help->out) : std::string();
+}
+
+// The wheel that a request asks for, if the source has it already.
+std::optional<std::string> release_there(const Options& options, const World& world, const Wanted& wanted) {
+    if (options.index_url.empty() && options.wheelhouse.empty() && options.find_links.empty())
+        return std::nullopt;
+    Options others = options;
+    others.query.wanted = {wanted};
+    others.query.machine = world.probe.machine;
+    const auto found = find_wheels(others, world, false);
+    const Answer answer = found ? choose(others.query, found->listed) : Answer();
+    if (answer.wheels.empty()) return std::nullopt;
+    const auto& release = *answer.wheels.front().release;
+    return release.name + " " + release.version.text();
+}
+
+// A sentence if the public index has no package of this name; empty: it has, or it does not answer.
+std::string nobodys_package(const World& world, const Wanted& wanted) {
+    const std::string index = public_index(world);
+    if (index.empty()) return {};
+    const auto page = simple::fetch_project(world.get, index, wanted.pattern);
+    if (!page || *page) return {};
+    const auto url = base::parse_url(index);
+    return "there is no package " + wanted.name + " in " +
+           (url ? url->text_without_secrets() : std::string("the public index")) +
+           "; unless it is your site's own, check its spelling";
+}
+
+int request_one(const Options& options, const World& world, const std::string& requirement, std::ostream& out,
+                std::ostream& err) {
+    const auto wanted = parse_wanted(requirement);
+    if (wanted && !wanted->is_glob()) {
+        if (const auto there = release_there(options, world, *wanted)) {
+            err << "avail_wheels: " << *there << " is there already"
+                << (wanted->specifiers.empty() ? "; name the version that is missing" : "")
+                << ": avail_wheels '" << requirement << "'\n";
+            return 1;
+        }
+        if (const auto warning = nobodys_package(world, *wanted); !warning.empty())
+            err << "avail_wheels: warning: " << warning << '\n';
+    }
+    const auto result = write_request(options, requirement, world.user, world.probe.host, *world.clock);
+    if (!result) return print_error(err, result.error());
+    out << *result << '\n';
+    return 0;
 }
 
 int answer_farm(const Options& options, const World& world, std::ostream& out, std::ostream& err) {
@@ -268,16 +341,29 @@ int answer_farm(const Options& options, const World& world, std::ostream& out, s
         return 0;
     }
     for (const auto& requirement : options.requests) {
-        const auto result = write_request(options, requirement, world.user, world.probe.host, *world.clock);
-        if (!result) return print_error(err, result.error());
-        out << *result << '\n';
+        if (const int status = request_one(options, world, requirement, out, err); status != 0) return status;
     }
     return 0;
 }
 
+NextStep what_is_known(const Options& options, const World& world, const Found& found) {
+    NextStep known;
+    known.find = [&options, &world](const Query& query) -> base::Result<Answer> {
+        Options others = options;
+        others.query = query;
+        WHEELYARD_ASSIGN(auto wheels, find_wheels(others, world, true));
+        return choose(query, std::move(wheels.listed));
+    };
+    if (found.catalogue)
+        known.projects = projects_of_catalogue(*found.catalogue, {}).value_or(std::vector<std::string>());
+    if (!options.site.status.empty())
+        known.building = read_status(world.get, options).value_or(std::vector<Row>());
+    return known;
+}
+
 int complete_names(const Options& options, const World& world, std::ostream& out) {
     std::optional<simple::Catalogue> catalogue;
-    if (!options.wheelhouse.empty()) {
+    if (options.index_url.empty()) {
         if (const auto folder = folder_with_catalogue(options.wheelhouse); !folder.empty()) {
             if (auto opened = simple::Catalogue::open(folder)) catalogue = std::move(*opened);
         }
@@ -310,13 +396,16 @@ int run(const std::vector<std::string>& arguments, const World& world, std::ostr
     const bool needs_node = options.here || options.why || shows(options, {"runs", "why", "advice"});
     const Node node = needs_node ? node_of(options, world) : Node();
     if (options.here) {
-        options.query.pythons = node.pythons;
+        options.query.pythons = node.any_python ? std::vector<Python>() : node.pythons;
         options.query.suits = [&](const Candidate& candidate) {
             return judge(candidate, node, options.site).runs != Runs::no;
         };
     } else if (options.why) {
+        options.query.yanked = options.query.all_versions;
         options.query.pythons.clear();
     }
+    if (!options.here && !options.why && !options.all_machines) options.query.machine = world.probe.machine;
+    options.query.musl = needs_node ? node.musl.has_value() : is_musl_host(world.probe);
     options.query.wanted = applicable(std::move(options.query.wanted), options.query.pythons);
     const bool with_facts = needs_node || shows(options, {"modules"}) || options.format == "json";
     auto found = find_wheels(options, world, with_facts);
@@ -326,8 +415,8 @@ int run(const std::vector<std::string>& arguments, const World& world, std::ostr
     if (needs_node) judge_all(answer, node, options.site);
     // Only on a terminal: scripts may parse standard error as the Alliance's original prints it.
     if (world.err_is_terminal && answer.wheels.empty()) {
-        const auto hint = found->catalogue ? spelling_hint(*found->catalogue, answer) : std::string();
-        if (!hint.empty()) err << "avail_wheels: " << hint << '\n';
+        for (const auto& step : next_steps(options, answer, what_is_known(options, world, *found)))
+            err << "avail_wheels: " << step << '\n';
     }
     out << with_color(render(options, answer), options, world.out_is_terminal);
     return 0;

@@ -8,7 +8,10 @@
 #include "indexer/avail_wheels/source/source.hpp"
 #include "indexer/avail_wheels/table/table.hpp"
 #include "indexer/avail_wheels/words.hpp"
+#include "lib/base/file.hpp"
 #include "lib/base/text.hpp"
+#include "lib/simple/ini.hpp"
+#include "lib/simple/limits.hpp"
 
 namespace wheelyard::avail_wheels {
 
@@ -37,9 +40,14 @@ base::Result<std::vector<Wanted>> collect_wanted(const Words& words) {
     texts.insert(texts.end(), words.names.begin(), words.names.end());
     if (texts.empty() && words.requirement_files.empty()) texts.emplace_back("*");
     const bool has_version = !words.version.empty() && !words.all;
+    const auto star = words.version.find_first_of("*?");
+    const bool is_prefix = words.version.ends_with(".*") && star + 1 == words.version.size() && star > 1;
     for (const auto& text : texts) {
         WHEELYARD_ASSIGN(auto one, parse_wanted(text));
-        if (has_version) {
+        if (has_version && star != std::string::npos && !is_prefix) {
+            one.specifiers = {};
+            one.version_glob = words.version;
+        } else if (has_version) {
             auto specifiers = wheel::SpecifierSet::parse("==" + words.version);
             if (!specifiers) {
                 return base::fail("usage.version", "argument -v/--version: not a version", words.version,
@@ -121,6 +129,26 @@ base::Result<Site> find_site(const Words& words, const EnvironmentMap& environme
     return Site{};
 }
 
+// The folders of `find-links` in [wheel] of pip's configuration, where the Alliance's clusters list the parts of
+// their wheelhouse that suit the loaded environment and processor. Empty: none.
+std::vector<std::filesystem::path> find_links_of_pip(const std::string& file) {
+    std::vector<std::filesystem::path> folders;
+    if (file.empty()) return folders;
+    const auto text = base::read_file(file, simple::max_pip_config_bytes);
+    const auto ini = text ? simple::parse_ini(*text, file) : base::Result<simple::Ini>(simple::Ini());
+    if (!ini || !ini->contains("wheel")) return folders;
+    const auto& section = ini->at("wheel");
+    const auto links = section.find("find-links");
+    if (links == section.end()) return folders;
+    for (const auto line : base::split_lines(links->second)) {
+        for (const auto link : base::split(line, ' ')) {
+            const auto folder = base::trim(link);
+            if (folder.starts_with('/')) folders.emplace_back(folder);
+        }
+    }
+    return folders;
+}
+
 // Takes the first source that is set: command line, node type, environment, site file, pip's environment.
 base::Status choose_source(const Words& words, const EnvironmentMap& environment, Options& options) {
     const auto variable = [&](const char* name) {
@@ -131,18 +159,20 @@ base::Status choose_source(const Words& words, const EnvironmentMap& environment
     const std::string of_type = type == options.site.nodes.end() ? std::string() : type->second.index_url;
     struct Place {
         std::string url;
-        std::filesystem::path folder;
+        std::filesystem::path folder = {};
+        std::vector<std::filesystem::path> find_links = {};
     };
     const Place places[] = {
         {words.index_url, words.wheelhouse},   {of_type, {}},
-        {variable("WHEELYARD_INDEX_URL"), {}}, {{}, variable("WHEELHOUSE")},
-        {options.site.index_url, {}},          {{}, options.site.wheelhouse},
-        {variable("PIP_INDEX_URL"), {}},
+        {variable("WHEELYARD_INDEX_URL"), {}}, {{}, {}, find_links_of_pip(variable("PIP_CONFIG_FILE"))},
+        {{}, variable("WHEELHOUSE")},          {options.site.index_url, {}},
+        {{}, options.site.wheelhouse},         {variable("PIP_INDEX_URL"), {}},
     };
     for (const auto& place : places) {
-        if (place.url.empty() && place.folder.empty()) continue;
+        if (place.url.empty() && place.folder.empty() && place.find_links.empty()) continue;
         options.index_url = place.url;
         options.wheelhouse = place.folder;
+        options.find_links = place.find_links;
         return {};
     }
     return base::fail("usage.source", "no index and no wheelhouse is set", {},
@@ -212,7 +242,8 @@ base::Result<Options> understand(const Words& words, const EnvironmentMap& envir
     options.install_line = words.install_line;
     if (words.completes_name) options.complete_name = words.complete_name;
     // Farm commands need no wheels.
-    if (!words.status && words.requests.empty()) WHEELYARD_TRY(choose_source(words, environment, options));
+    const auto source = choose_source(words, environment, options);
+    if (!words.status && words.requests.empty()) WHEELYARD_TRY(source);
     WHEELYARD_ASSIGN(options.query.pythons, collect_pythons(words, environment));
     WHEELYARD_ASSIGN(options.query.wanted, collect_wanted(words));
     // If a node is checked, its Pythons decide about markers later, once they are known.
@@ -221,6 +252,9 @@ base::Result<Options> understand(const Words& words, const EnvironmentMap& envir
     options.query.archs = words.all ? std::vector<std::string>{} : words.archs;
     options.query.all_versions = words.all || words.all_versions || !words.version.empty();
     options.query.everything = words.all;
+    options.query.prereleases =
+        words.wheels.empty() && words.names.empty() && words.requirement_files.empty();
+    options.all_machines = words.all || words.all_archs || !words.archs.empty();
     choose_columns(words, options);
     if (words.all && (!words.archs.empty() || !words.version.empty() || !words.pythons.empty())) {
         options.warning = "Ignoring --arch, --version and --python since --all is set.";

@@ -86,7 +86,11 @@ void append_file(std::string& html, const catalog::FileRow& row) {
     if (!row.metadata_sha256.empty()) append_metadata(html, row);
     html.append(">");
     append_escaped(html, row.filename);
-    html.append("</a><br>\n");
+    html.append("</a>");
+    // For people: installers read the attribute.
+    if (row.yanked) html.append(row.yanked_reason.empty() ? " yanked" : " yanked: ");
+    if (row.yanked) append_escaped(html, row.yanked_reason);
+    html.append("<br>\n");
 }
 
 }  // namespace

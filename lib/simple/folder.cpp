@@ -20,7 +20,8 @@ bool is_package(std::string_view filename) {
 
 }  // namespace
 
-base::Result<ProjectPage> read_folder(const fs::path& folder) {
+base::Result<PackageFolder> read_folder(const fs::path& folder,
+                                        const std::function<bool(std::string_view filename)>& chosen) {
     const auto unreadable = [&](const std::error_code& error) {
         return base::fail("simple.folder", "The folder of wheels cannot be read: " + error.message(),
                           folder.string(), "check that it exists and that you may list it");
@@ -30,27 +31,33 @@ base::Result<ProjectPage> read_folder(const fs::path& folder) {
     if (error) return unreadable(error);
     fs::directory_iterator entries(absolute, error);
     if (error) return unreadable(error);
-    ProjectPage page;
-    while (entries != fs::directory_iterator()) {
-        FileLink link;
-        link.filename = entries->path().filename().string();
+    PackageFolder found;
+    auto& page = found.page;
+    const std::size_t name_at = absolute.native().size() + (absolute.native().ends_with('/') ? 0 : 1);
+    for (; entries != fs::directory_iterator(); entries.increment(error)) {
+        const std::string_view name = std::string_view(entries->path().native()).substr(name_at);
         std::error_code gone;  // a file may disappear while the folder is read
-        const auto size =
-            is_package(link.filename) && entries->is_regular_file(gone) ? entries->file_size(gone) : 0;
-        if (!gone && size > 0) {
-            if (page.files.size() == max_folder_files) {
-                return base::fail("simple.too_many", "The folder contains too many files", folder.string());
-            }
-            link.size = size;
-            link.url = base::file_url(entries->path().native());
-            page.files.push_back(std::move(link));
+        if (!is_package(name)) {
+            // The type comes with the entry: no system call, except for links.
+            if (!name.starts_with('.') && entries->is_directory(gone)) found.folders.emplace_back(name);
+            continue;
         }
-        entries.increment(error);
-        if (error) return unreadable(error);
+        ++found.packages;
+        if (chosen && !chosen(name)) continue;
+        const auto size = entries->is_regular_file(gone) ? entries->file_size(gone) : 0;
+        if (gone || size == 0) continue;
+        if (page.files.size() == max_folder_files)
+            return base::fail("simple.too_many", "The folder contains too many files", folder.string());
+        FileLink link;
+        link.filename = name;
+        link.size = size;
+        link.url = base::file_url(entries->path().native());
+        page.files.push_back(std::move(link));
     }
+    if (error) return unreadable(error);
     std::sort(page.files.begin(), page.files.end(),
               [](const FileLink& a, const FileLink& b) { return a.filename < b.filename; });
-    return page;
+    return found;
 }
 
 }  // namespace wheelyard::simple

@@ -15,7 +15,8 @@ namespace wheelyard::registry {
 namespace {
 
 // First path segments that are the server's own routes.
-constexpr std::array<std::string_view, 5> reserved_names{"api", "healthz", "readyz", "metrics", "legacy"};
+constexpr std::array<std::string_view, 6> reserved_names{"api",     "healthz", "readyz",
+                                                         "metrics", "legacy",  "packages"};
 
 constexpr std::int64_t max_timeout_s = 24 * 3600;
 

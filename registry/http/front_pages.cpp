@@ -2,9 +2,9 @@
 #include "registry/http/front_pages.hpp"
 
 #include <utility>
-#include <vector>
 
 #include "lib/base/encoding.hpp"
+#include "lib/io/json.hpp"
 #include "lib/simple/client_config.hpp"
 
 namespace wheelyard::http {
@@ -26,21 +26,47 @@ void append_details(std::string& body, std::string_view summary, std::string_vie
     body.append(base::escape_html(text)).append("</pre></details>\n");
 }
 
+std::string simple_url(std::string_view index, std::string_view base_url) {
+    return std::string(base_url) + "/" + base::encode_percent(index) + "/simple/";
+}
+
 }  // namespace
 
-std::string render_front_page(const std::set<std::string, std::less<>>& indexes) {
+std::string render_front_page(const std::vector<IndexEntry>& indexes) {
     std::string list = "<ul>\n";
-    for (const std::string& index : indexes) {
-        list.append("<li><a href=\"/").append(base::encode_percent(index)).append("/\">");
-        list.append(base::escape_html(index)).append("</a></li>\n");
+    for (const IndexEntry& index : indexes) {
+        if (!index.is_advertised) continue;
+        list.append("<li><a href=\"/").append(base::encode_percent(index.name)).append("/\">");
+        list.append(base::escape_html(index.name)).append("</a>");
+        if (!index.title.empty()) list.append(": ").append(base::escape_html(index.title));
+        list.append("</li>\n");
     }
     return html_page("Indexes", list + "</ul>\n");
 }
 
-std::string render_index_page(std::string_view index, std::string_view base_url) {
-    const simple::ClientSource source{std::string(index),
-                                      std::string(base_url) + "/" + base::encode_percent(index) + "/simple/"};
-    std::string body = "<pre>pip install --index-url ";
+std::string render_index_list(const std::vector<IndexEntry>& indexes, std::string_view base_url) {
+    io::Json list = io::Json::array();
+    for (const IndexEntry& index : indexes) {
+        if (!index.is_advertised) continue;
+        list.push(io::Json::object(
+            {{"name", index.name}, {"title", index.title}, {"url", simple_url(index.name, base_url)}}));
+    }
+    return io::Json::object({{"format", "wheelyard.indexes/1"}, {"indexes", std::move(list)}}).render() +
+           "\n";
+}
+
+std::string render_problem_page(const wire::Problem& problem) {
+    std::string body = "<p>" + base::escape_html(problem.detail) + "</p>\n";
+    if (!problem.value.empty()) body += "<pre>" + base::escape_html(problem.value) + "</pre>\n";
+    if (!problem.advice.empty()) body += "<p>" + base::escape_html(problem.advice) + "</p>\n";
+    body += "<p><a href=\"/\">All indexes</a></p>\n";
+    return html_page(std::to_string(problem.status) + " " + problem.title, body);
+}
+
+std::string render_index_page(const IndexEntry& index, std::string_view base_url) {
+    const simple::ClientSource source{index.name, simple_url(index.name, base_url)};
+    std::string body = index.title.empty() ? "" : "<p>" + base::escape_html(index.title) + "</p>\n";
+    body += "<pre>pip install --index-url ";
     body.append(base::escape_html(source.place))
         .append(
             " PACKAGE</pre>\n<p><a href=\"simple/\">All packages</a></p>\n<h2>Permanent "
@@ -59,9 +85,9 @@ std::string render_index_page(std::string_view index, std::string_view base_url)
             std::string(words) +
                 "for the folder that `wheelyard-indexer client-config --to` writes; it can also distinguish "
                 "node types",
-            simple::render_modulefile(kind, index, "/path/to/that/folder", nodes));
+            simple::render_modulefile(kind, index.name, "/path/to/that/folder", nodes));
     }
-    return html_page(index, body);
+    return html_page(index.name, body);
 }
 
 }  // namespace wheelyard::http

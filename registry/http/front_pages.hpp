@@ -1,15 +1,27 @@
-// The two pages that the server renders itself: the list of indexes, and how to use one. No I/O.
+// The pages that the server renders itself: the list of indexes, how to use one, and errors for people. No I/O.
 #pragma once
 
-#include <functional>
-#include <set>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "lib/wire/problem.hpp"
 
 namespace wheelyard::http {
 
-[[nodiscard]] std::string render_front_page(const std::set<std::string, std::less<>>& indexes);
+struct IndexEntry {
+    std::string name;
+    std::string title = {};     // for people; may be empty
+    bool is_advertised = true;  // false: staging of another index, for agents and operators
+};
+
+[[nodiscard]] std::string render_front_page(const std::vector<IndexEntry>& indexes);
 // `base_url` is the server's URL as the reader sees it, such as "https://wheels.example.org".
-[[nodiscard]] std::string render_index_page(std::string_view index, std::string_view base_url);
+[[nodiscard]] std::string render_index_page(const IndexEntry& index, std::string_view base_url);
+// The advertised indexes, for programs:
+//     {"format":"wheelyard.indexes/1","indexes":[{"name":"main","title":"…","url":"https://…/main/simple/"}]}
+[[nodiscard]] std::string render_index_list(const std::vector<IndexEntry>& indexes,
+                                            std::string_view base_url);
+[[nodiscard]] std::string render_problem_page(const wire::Problem& problem);
 
 }  // namespace wheelyard::http

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "lib/io/json.hpp"
+#include "registry/http/front_pages.hpp"
 #include "registry/http/limits.hpp"
 
 namespace wheelyard::http {
@@ -40,6 +41,7 @@ constexpr std::array phrases{
     Phrase{415, "Unsupported Media Type"},
     Phrase{416, "Range Not Satisfiable"},
     Phrase{417, "Expectation Failed"},
+    Phrase{422, "Unprocessable Content"},
     Phrase{431, "Request Header Fields Too Large"},
     Phrase{500, "Internal Server Error"},
     Phrase{501, "Not Implemented"},
@@ -104,13 +106,53 @@ std::string render_reply_head(const Reply& reply, const ReplyFrame& frame) {
     return head;
 }
 
+namespace {
+
+// twine, hatch and pdm show nothing but the reason phrase, so it carries the first offending value, too.
+std::string phrase_of(const wire::Problem& problem) {
+    if (problem.value.empty() || problem.title.find(problem.value) != std::string::npos)
+        return sanitize_phrase(problem.title);
+    return sanitize_phrase(problem.title + ": " + problem.value);
+}
+
+}  // namespace
+
 Reply reply_problem(const wire::Problem& problem) {
-    Reply reply{problem.status, sanitize_phrase(problem.title)};
+    Reply reply{problem.status, phrase_of(problem)};
     reply.add("Content-Type", wire::problem_content_type);
     reply.add("Cache-Control", "no-store");
     if (problem.status == 401) reply.add("WWW-Authenticate", "Basic realm=\"wheelyard\"");
     if (problem.status == 503) reply.add("Retry-After", std::to_string(retry_after_s));
     reply.body = wire::render_problem(problem);
+    return reply;
+}
+
+bool is_for_browsers(std::string_view accept) {
+    return accept.find("text/html") != std::string_view::npos &&
+           accept.find("json") == std::string_view::npos;
+}
+
+void show_in_browser(Reply& reply) {
+    const auto* body = std::get_if<std::string>(&reply.body);
+    if (reply.status < 400 || body == nullptr ||
+        reply.fields.find(wire::problem_content_type) == std::string::npos)
+        return;
+    const auto problem = wire::parse_problem(*body);
+    if (!problem) return;
+    std::string page = render_problem_page(*problem);
+    reply.replace("Content-Type", "text/html; charset=utf-8");
+    reply.add("X-Content-Type-Options", "nosniff");
+    reply.add("Content-Security-Policy", content_security_policy);
+    reply.add("Vary", "Accept");
+    reply.body = std::move(page);
+}
+
+Reply reply_uploads_go_to(std::string_view method, std::string_view url) {
+    Reply reply = reply_problem(
+        wire::make_problem(405, "upload.wrong_url", "Uploads go to " + std::string(url),
+                           "This URL accepts no uploads (" + std::string(method.substr(0, 32)) + ").", {},
+                           "set the repository URL of the client to " + std::string(url)));
+    reply.add("Allow", "GET, HEAD");
     return reply;
 }
 
@@ -165,15 +207,15 @@ Reply reply_uploaded(const UploadDone& done) {
         reply.add("Cache-Control", "no-store");
         return reply;
     }
-    io::Json document = io::Json::object(
+    // No client may take a quarantined file for a published one: twine treats every 2xx as success.
+    if (!done.quarantined_because.empty())
+        return reply_problem(wire::make_problem(
+            422, "upload.quarantined", "kept in quarantine: " + done.quarantined_because,
+            done.quarantined_because, {},
+            "ask the registry's operator to release it, or fix the findings and upload a new build"));
+    const io::Json document = io::Json::object(
         {{"filename", done.filename}, {"serial", done.serial}, {"already_there", done.already_there}});
-    if (done.quarantined_because.empty()) return reply_json(200, document.render());
-    document.set("code", "upload.quarantined");
-    document.set("title", "The file is quarantined until an operator decides");
-    document.set("detail", done.quarantined_because);
-    document.set("advice",
-                 "ask the registry's operator to release it, or fix the findings and upload a new build");
-    return reply_json(202, document.render());
+    return reply_json(200, document.render());
 }
 
 }  // namespace wheelyard::http

@@ -44,14 +44,21 @@ struct ReplyFrame {
 // Renders the status line and all fields, including the final empty line.
 [[nodiscard]] std::string render_reply_head(const Reply& reply, const ReplyFrame& frame);
 
-// RFC 9457 body; the title is also the reason phrase. Adds WWW-Authenticate to 401 and Retry-After to 503.
+// RFC 9457 body; the title with the offending value is also the reason phrase. Adds WWW-Authenticate to 401 and Retry-After to 503.
 [[nodiscard]] Reply reply_problem(const wire::Problem& problem);
 [[nodiscard]] Reply reply_method_not_allowed(std::string_view method, std::string_view allowed);
 [[nodiscard]] Reply reply_redirect(std::string_view location);
 [[nodiscard]] Reply reply_text(int status, std::string text);
 [[nodiscard]] Reply reply_html(std::string html);
 [[nodiscard]] Reply reply_json(int status, std::string json);
-// {"filename":…,"serial":…,"already_there":…}; for an incomplete resumable upload 204 with its offset.
+// For an upload that was sent to `url`'s neighbour: 405 whose reason phrase names the right URL.
+[[nodiscard]] Reply reply_uploads_go_to(std::string_view method, std::string_view url);
+// Whether the client reads HTML and no JSON: a browser, not an installer.
+[[nodiscard]] bool is_for_browsers(std::string_view accept);
+// Replaces the body of a problem by an HTML page.
+void show_in_browser(Reply& reply);
+// {"filename":…,"serial":…,"already_there":…}; for an incomplete resumable upload 204 with its offset; for a
+// quarantined file 422 "upload.quarantined".
 [[nodiscard]] Reply reply_uploaded(const UploadDone& done);
 
 // The policy of every HTML reply: no scripts, no frames, no external resources.

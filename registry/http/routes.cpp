@@ -10,6 +10,7 @@
 #include "lib/base/encoding.hpp"
 #include "lib/base/text.hpp"
 #include "lib/wheel/name.hpp"
+#include "lib/wheel/version.hpp"
 #include "registry/http/limits.hpp"
 
 namespace wheelyard::http {
@@ -140,7 +141,11 @@ Answered<Route> parse_page(const Path& path, const Split& split) {
     const std::vector<std::string>& parts = path.segments;
     Route route{RouteKind::root_page, parts[0]};
     const std::string root = "/" + base::encode_percent(parts[0]) + "/simple/";
-    if (parts.size() == 2 && !path.ends_in_slash) return redirect(root, split.query);
+    if (parts.size() == 2 && !path.ends_in_slash) {
+        Route moved = redirect(root, split.query);
+        moved.index = parts[0];
+        return moved;
+    }
     std::size_t read = 2;
     const bool names_project =
         parts.size() > 2 && (path.ends_in_slash || !form_of_page_file(parts[2]) || parts.size() > 3);
@@ -159,7 +164,9 @@ Answered<Route> parse_page(const Path& path, const Split& split) {
     if (names_project && (route.project != parts[2] || (!route.form && !path.ends_in_slash))) {
         std::string location = root + base::encode_percent(route.project) + "/";
         if (route.form) location += parts[read];
-        return redirect(std::move(location), split.query);
+        Route moved = redirect(std::move(location), split.query);
+        moved.index = parts[0];
+        return moved;
     }
     if (!route.form) {
         auto form = parse_format(split.query);
@@ -177,6 +184,22 @@ Answered<Route> parse_file(const Path& path, const Split& split) {
     Route route{RouteKind::file, parts[0]};
     route.sha256 = parts[3];
     route.filename = parts[4];
+    return route;
+}
+
+// /<index>/pypi/<project>/[<version>/]json
+Answered<Route> parse_pypi(const Path& path, const Split& split) {
+    const std::vector<std::string>& parts = path.segments;
+    const bool has_version = parts.size() == 5;
+    if ((parts.size() != 4 && !has_version) || path.ends_in_slash || parts.back() != "json" ||
+        !wheel::is_valid_name(parts[2]))
+        return not_found(split.path);
+    Route route{RouteKind::pypi_json, parts[0]};
+    route.project = wheel::normalize_name(parts[2]);
+    if (!has_version) return route;
+    const auto version = wheel::Version::parse(parts[3]);
+    if (!version) return not_found(split.path);
+    route.version = version->text();
     return route;
 }
 
@@ -242,14 +265,25 @@ Answered<Route> parse_target(std::string_view target) {
         if (parts[0] == "metrics") return Route{RouteKind::metrics};
     }
     if (parts[0] == "api") return parse_api(*path, *split);
+    if (parts[0] == "packages" && parts.size() > 1) {
+        Path file = *path;
+        file.segments[0] = file.segments[1];
+        file.segments[1] = "files";
+        if (!is_index_name(file.segments[0])) return not_found(split->path);
+        return parse_file(file, *split);
+    }
     if (!is_index_name(parts[0])) return not_found(split->path);
     if (parts.size() == 1) {
         if (path->ends_in_slash) return Route{RouteKind::index_front, parts[0]};
-        return redirect("/" + base::encode_percent(parts[0]) + "/", split->query);
+        // Only an index has a page: /favicon.ico is 404, not a redirect.
+        Route route = redirect("/" + base::encode_percent(parts[0]) + "/", split->query);
+        route.index = parts[0];
+        return route;
     }
     if (auto listing = parse_listing(*path)) return *std::move(listing);
     if (parts[1] == "simple") return parse_page(*path, *split);
     if (parts[1] == "files") return parse_file(*path, *split);
+    if (parts[1] == "pypi") return parse_pypi(*path, *split);
     if (parts[1] == "legacy" && parts.size() == 2) return Route{RouteKind::upload, parts[0]};
     if (parts[1] == "uploads" && parts.size() == 2 && path->ends_in_slash)
         return Route{RouteKind::resumable, parts[0]};
@@ -283,8 +317,8 @@ const Operation* find_operation(std::string_view method, std::string_view api_pa
 
 std::string_view name_of(RouteKind kind) {
     static constexpr std::array<std::string_view, route_kinds> names{
-        "front", "health",  "readiness", "metrics",   "openapi",        "api",     "index", "root", "page",
-        "file",  "listing", "upload",    "resumable", "resumable_part", "redirect"};
+        "front", "health", "readiness", "metrics", "openapi", "api",       "index",          "root",
+        "page",  "file",   "listing",   "pypi",    "upload",  "resumable", "resumable_part", "redirect"};
     return names[static_cast<std::size_t>(kind)];
 }
 

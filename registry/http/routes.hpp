@@ -9,6 +9,8 @@
 //     /<index>/simple/[<project>/]index.html     the same in a fixed form, as a static server has it
 //     (index.json too)
 //     /<index>/files/ab/<sha256>/<filename>[.metadata]
+//     /packages/<index>/ab/<sha256>/<filename>   the same file, under the path that bandersnatch expects
+//     /<index>/pypi/<project>/[<version>/]json    PyPI's JSON API
 //     /<index>/events/<file>                      the published event log
 //     /<index>/simple/catalogue[-delta].txt      the list for avail_wheels
 //     /<index>/legacy/                           uploads, with or without the final slash (twine follows no
@@ -38,7 +40,8 @@ enum class RouteKind {
     root_page,
     project_page,
     file,
-    listing,  // a text file of the published tree that is not a page
+    listing,    // a text file of the published tree that is not a page
+    pypi_json,  // a project in PyPI's JSON form
     upload,
     resumable,       // creates resumable uploads
     resumable_part,  // an existing resumable upload
@@ -49,6 +52,7 @@ struct Route {
     RouteKind kind = RouteKind::front;
     std::string index = {};
     std::string project = {};           // normalized
+    std::string version = {};           // pypi_json: normalized; empty: the newest
     std::string sha256 = {};            // of the requested file
     std::string filename = {};          // including ".metadata"; for a listing its path below the index
     std::optional<PageForm> form = {};  // from the path or ?format=; else the Accept header decides

@@ -27,7 +27,7 @@ constexpr std::array fields{
     FieldRow{"name", &UploadForm::name},
     FieldRow{"version", &UploadForm::version},
     FieldRow{"filetype", &UploadForm::filetype},
-    FieldRow{"pyversion", &UploadForm::pyversion},
+    FieldRow{"attestations", &UploadForm::attestations},
     FieldRow{"metadata_version", &UploadForm::metadata_version},
     FieldRow{"md5_digest", &UploadForm::md5_digest},
     FieldRow{"sha256_digest", &UploadForm::sha256_digest},
@@ -69,15 +69,27 @@ wire::Answered<void> check_action(const UploadForm& form) {
                   "send :action=file_upload");
 }
 
+tl::unexpected<wire::Problem> refuse_sdist(const std::string& detail, std::string_view value) {
+    return refuse(400, "upload.sdist", "This registry accepts wheels only, not source distributions", detail,
+                  wire::one_line_title(value), "upload the wheels only: dist/*.whl");
+}
+
+// Attestations (PEP 740) are not stored, and a sender must not believe that they were.
+wire::Answered<void> check_attestations(const UploadForm& form) {
+    const std::string_view sent = base::trim(form.attestations.value_or(""));
+    if (sent.empty() || sent == "[]") return {};
+    return refuse(
+        400, "upload.attestations", "This registry stores no attestations: upload without them",
+        "The form has attestations of the file (PEP 740), which would be lost.", {},
+        "twine: leave out --attestations; uv: --no-attestations, or remove the .publish.attestation files");
+}
+
 wire::Answered<void> check_filetype(const UploadForm& form) {
     if (!form.filetype)
         return refuse(400, "upload.field_missing", "The form has no filetype",
                       "The field `filetype` is missing.", "filetype", "send filetype=bdist_wheel");
     if (*form.filetype == "bdist_wheel") return {};
-    if (*form.filetype == "sdist") {
-        return refuse(400, "upload.sdist", "This registry accepts wheels only, not source distributions",
-                      "The form has filetype=sdist.", "sdist", "upload the wheels only");
-    }
+    if (*form.filetype == "sdist") return refuse_sdist("The form has filetype=sdist.", "sdist");
     return refuse(400, "upload.unknown_filetype", "Unknown filetype",
                   "Only wheels (filetype=bdist_wheel) are accepted.", wire::one_line_title(*form.filetype));
 }
@@ -111,13 +123,6 @@ std::string normal_filename(const wheel::WheelFilename& name) {
     return normal.text();
 }
 
-std::set<std::string> dotted_set(std::string_view text) {
-    std::set<std::string> parts;
-    for (const std::string_view part : base::split(text, '.'))
-        parts.emplace(part);
-    return parts;
-}
-
 }  // namespace
 
 std::optional<std::string>* UploadForm::field(std::string_view wanted) {
@@ -129,6 +134,10 @@ std::optional<std::string>* UploadForm::field(std::string_view wanted) {
 
 wire::Answered<wheel::WheelFilename> check_filename(std::string_view filename,
                                                     const inspect::Policy& policy) {
+    for (const std::string_view ending : {".tar.gz", ".zip", ".tgz", ".tar.bz2", ".tar.xz"}) {
+        if (filename.ends_with(ending) && filename.find(".whl") == std::string_view::npos)
+            return refuse_sdist("The file name is that of a source distribution.", filename);
+    }
     const bool separator = filename.find_first_of("/\\") != std::string_view::npos;
     const bool unprintable =
         std::any_of(filename.begin(), filename.end(), [](char c) { return c <= ' ' || c > '~'; });
@@ -185,6 +194,7 @@ wire::Answered<void> check_form(const UploadForm& form) {
                       "The only protocol_version is 1.", wire::one_line_title(*form.protocol_version));
     }
     if (auto filetype = check_filetype(form); !filetype) return filetype;
+    if (auto attestations = check_attestations(form); !attestations) return attestations;
     for (const auto& [name, sent] : {std::pair("name", &form.name), std::pair("version", &form.version)}) {
         if (*sent) continue;
         return refuse(400, "upload.field_missing", "The form has no " + std::string(name),
@@ -212,12 +222,7 @@ wire::Answered<void> check_form_against(const UploadForm& form, const wheel::Whe
                       "The form's version differs from the file's, `" + filename.version.text() + "`.",
                       wire::one_line_title(form.version.value_or("")));
     }
-    if (form.pyversion &&
-        dotted_set(*form.pyversion) != std::set(filename.pythons.begin(), filename.pythons.end())) {
-        return refuse(400, "upload.pyversion_differs", "The form's pyversion and the file name differ",
-                      "The file name has `" + base::join(filename.pythons, ".") + "`.",
-                      wire::one_line_title(*form.pyversion));
-    }
+    // `pyversion` is not compared: old setuptools sends "3.8" for any wheel, and the tags are in the file name.
     return {};
 }
 
@@ -262,7 +267,8 @@ wire::Answered<void> check_inspection(const inspect::Inspection& inspection) {
     const inspect::Verdict& first = inspection.verdicts.front();
     const inspect::Rule* rule = inspect::find_rule(first.code);
     std::string title = rule != nullptr ? std::string(rule->sentence) : std::string(first.code);
-    return refuse(400, std::string(first.code), title, reported_verdicts(inspection), first.member,
+    return refuse(400, std::string(first.code), title, reported_verdicts(inspection),
+                  first.member.empty() ? wire::one_line_title(first.found) : first.member,
                   rule != nullptr ? std::string(rule->advice) : std::string());
 }
 

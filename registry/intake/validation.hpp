@@ -23,7 +23,7 @@ struct UploadForm {
     std::optional<std::string> name;
     std::optional<std::string> version;
     std::optional<std::string> filetype;
-    std::optional<std::string> pyversion;
+    std::optional<std::string> attestations;
     std::optional<std::string> metadata_version;
     std::optional<std::string> md5_digest;
     std::optional<std::string> sha256_digest;

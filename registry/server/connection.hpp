@@ -68,6 +68,10 @@ class Connection {
 
     // connection_answers.cpp
     [[nodiscard]] Reply answer(const RequestHead& head, const Route& route);
+    [[nodiscard]] Reply answer_route(const RequestHead& head, const Route& route);
+    [[nodiscard]] IndexEntry entry_of(std::string_view index) const;
+    // Where uploads for this route go, as the client reaches the server.
+    [[nodiscard]] std::string upload_url(const RequestHead& head, const Route& route) const;
     [[nodiscard]] Reply readiness();
     [[nodiscard]] Reply metrics();
     [[nodiscard]] std::string base_url(const RequestHead& head) const;

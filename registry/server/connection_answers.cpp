@@ -18,7 +18,53 @@ bool is_known_method(std::string_view method) {
     return std::any_of(known.begin(), known.end(), [&](std::string_view m) { return m == method; });
 }
 
+// Pages and files of an index: public, so any web page may read them (micropip in a browser).
+bool is_public_read(RouteKind kind) {
+    return kind == RouteKind::root_page || kind == RouteKind::project_page || kind == RouteKind::file ||
+           kind == RouteKind::listing || kind == RouteKind::pypi_json || kind == RouteKind::redirect;
+}
+
+// Where people point an uploader by mistake.
+bool is_near_uploads(RouteKind kind) {
+    return kind == RouteKind::front || kind == RouteKind::index_front || kind == RouteKind::root_page ||
+           kind == RouteKind::project_page || kind == RouteKind::redirect;
+}
+
+// Front pages are HTML unless the client names JSON and not HTML.
+bool wants_json(std::string_view accept) {
+    return accept.find("application/json") != std::string_view::npos &&
+           accept.find("text/html") == std::string_view::npos;
+}
+
+// https://fetch.spec.whatwg.org/#http-cors-protocol: without credentials, and so without Allow-Credentials.
+Reply reply_preflight() {
+    Reply reply{204};
+    reply.add("Access-Control-Allow-Methods", "GET, HEAD");
+    reply.add("Access-Control-Allow-Headers", "Accept, If-None-Match, If-Modified-Since, Range, If-Range");
+    reply.add("Access-Control-Max-Age", "86400");
+    return reply;
+}
+
+void allow_other_origins(Reply& reply) {
+    reply.add("Access-Control-Allow-Origin", "*");
+    reply.add("Access-Control-Expose-Headers", "ETag, Content-Range, Content-Length, Accept-Ranges");
+}
+
 }  // namespace
+
+IndexEntry Connection::entry_of(std::string_view index) const {
+    for (const IndexEntry& entry : shared_.settings.indexes) {
+        if (entry.name == index) return entry;
+    }
+    return {std::string(index)};
+}
+
+std::string Connection::upload_url(const RequestHead& head, const Route& route) const {
+    std::string index = route.index;
+    const auto& indexes = shared_.settings.indexes;
+    if (index.empty() && indexes.size() == 1) index = indexes.front().name;
+    return base_url(head) + "/" + (index.empty() ? std::string("<index>") : index) + "/legacy/";
+}
 
 wire::Problem Connection::unknown_index(const std::string& index) {
     return wire::make_problem(404, "index.unknown", "No such index",
@@ -26,6 +72,12 @@ wire::Problem Connection::unknown_index(const std::string& index) {
 }
 
 Reply Connection::answer(const RequestHead& head, const Route& route) {
+    Reply reply = answer_route(head, route);
+    if (is_public_read(route.kind)) allow_other_origins(reply);
+    return reply;
+}
+
+Reply Connection::answer_route(const RequestHead& head, const Route& route) {
     if (!is_known_method(head.method))
         return reply_problem({501, "request.method", "Not implemented",
                               "The server does not know this method.", head.method.substr(0, 32),
@@ -35,10 +87,15 @@ Reply Connection::answer(const RequestHead& head, const Route& route) {
         return reply_problem(unknown_index(route.index));
     const std::string allowed = allowed_methods(route);
     const bool reads = head.method == "GET" || head.method == "HEAD";
+    if (head.method == "OPTIONS" && is_public_read(route.kind)) return reply_preflight();
+    if (head.method == "POST" && is_near_uploads(route.kind))
+        return reply_uploads_go_to(head.method, upload_url(head, route));
     if (!reads || route.kind == RouteKind::upload) return reply_method_not_allowed(head.method, allowed);
     switch (route.kind) {
         case RouteKind::front:
-            return reply_html(render_front_page(shared_.indexes));
+            if (wants_json(head.accept))
+                return reply_json(200, render_index_list(shared_.settings.indexes, base_url(head)));
+            return reply_html(render_front_page(shared_.settings.indexes));
         case RouteKind::health:
             return reply_text(200, "ok\n");
         case RouteKind::readiness:
@@ -48,7 +105,9 @@ Reply Connection::answer(const RequestHead& head, const Route& route) {
         case RouteKind::openapi:
             return reply_json(200, render_openapi());
         case RouteKind::index_front:
-            return reply_html(render_index_page(route.index, base_url(head)));
+            if (wants_json(head.accept))
+                return reply_json(200, render_index_list({entry_of(route.index)}, base_url(head)));
+            return reply_html(render_index_page(entry_of(route.index), base_url(head)));
         case RouteKind::root_page:
         case RouteKind::project_page:
             return loop_.tree().page(route, head);
@@ -56,6 +115,8 @@ Reply Connection::answer(const RequestHead& head, const Route& route) {
             return loop_.tree().file(route, head);
         case RouteKind::listing:
             return loop_.tree().listing(route, head);
+        case RouteKind::pypi_json:
+            return loop_.tree().pypi_json(route, base_url(head));
         case RouteKind::redirect:
             return reply_redirect(route.location);
         case RouteKind::api:

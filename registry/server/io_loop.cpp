@@ -20,10 +20,28 @@ namespace wheelyard::http {
 
 namespace asio = boost::asio;
 
+namespace {
+
+std::set<std::string, std::less<>> names_of(const std::vector<IndexEntry>& indexes) {
+    std::set<std::string, std::less<>> names;
+    for (const IndexEntry& index : indexes)
+        names.insert(index.name);
+    return names;
+}
+
+// "https://example.org/wheels" → "/wheels".
+std::string path_of(const std::string& public_url) {
+    const auto scheme = public_url.find("://");
+    const auto slash = scheme == std::string::npos ? scheme : public_url.find('/', scheme + 3);
+    return slash == std::string::npos ? std::string() : public_url.substr(slash);
+}
+
+}  // namespace
+
 ServerShared::ServerShared(ServerSettings server_settings, UploadService& upload_service,
                            ApiService* api_service, ResumableService* resumable_service)
     : settings(std::move(server_settings)),
-      indexes(settings.indexes.begin(), settings.indexes.end()),
+      indexes(names_of(settings.indexes)),
       uploads(upload_service),
       api(api_service),
       resumable(resumable_service),
@@ -68,7 +86,7 @@ IoLoop::IoLoop(ServerShared& shared)
     : shared_(shared),
       work_(context_.get_executor()),
       sweep_(context_),
-      tree_(shared.settings.published, shared.settings.accel_prefix) {}
+      tree_(shared.settings.published, shared.settings.accel_prefix, path_of(shared.settings.public_url)) {}
 
 void IoLoop::run() {
     schedule_sweep();

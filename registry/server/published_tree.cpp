@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -14,8 +15,10 @@
 #include "lib/base/encoding.hpp"
 #include "lib/base/text.hpp"
 #include "lib/io/gzip.hpp"
+#include "lib/io/json.hpp"
 #include "lib/io/log.hpp"
 #include "lib/io/zstd.hpp"
+#include "registry/http/pypi_json.hpp"
 #include "registry/http/ranges.hpp"
 #include "registry/server/limits.hpp"
 
@@ -122,6 +125,32 @@ bool read_whole(int file, std::string& into) {
     return true;
 }
 
+// "INDEX/simple/index.json"
+bool is_json_root(std::string_view path) {
+    constexpr std::string_view end = "/simple/index.json";
+    return path.ends_with(end) && path.find('/') == path.size() - end.size();
+}
+
+// Mirrors look for changes by `_last-serial`, as PyPI has it. The pages on the disk have none: each upload would
+// rewrite the root page. Every project has the serial of its index, so a mirror looks at all of them after any
+// change, and downloads what it does not have.
+std::string with_serial(const std::string& text, std::int64_t serial) {
+    const std::string member = R"("_last-serial":)" + std::to_string(serial) + ",";
+    return base::replace_all(base::replace_all(text, R"("meta":{)", R"("meta":{)" + member), R"({"name":)",
+                             "{" + member + R"("name":)");
+}
+
+// The tree has relative links, so that it works from any folder and web server. micropip, which reads pages in a
+// browser, resolves no relative link, so JSON pages are sent with `/INDEX/files/…`. Larger pages, which are
+// sent from the disk, keep theirs.
+std::string with_links_from_root(std::string text, const std::string& prefix, std::string_view path) {
+    constexpr std::string_view relative = R"("url":"../../files/)";
+    if (text.find(relative) == std::string::npos) return text;
+    const std::string absolute =
+        R"("url":")" + prefix + "/" + base::encode_percent(path.substr(0, path.find('/'))) + "/files/";
+    return base::replace_all(text, relative, absolute);
+}
+
 }  // namespace
 
 bool PublishedTree::Page::is_still(const struct stat& now) const {
@@ -193,8 +222,9 @@ SharedText PublishedTree::packed(Page& page, Coding coding) {
 PublishedTree::Page* PublishedTree::find_page(const std::string& path, base::Fd& large) {
     struct stat info {};
     const auto known = pages_.find(path);
+    const std::int64_t serial = is_json_root(path) ? serial_of(path.substr(0, path.find('/'))) : 0;
     // No link check is needed here: the name still refers to the very file that was read.
-    if (known != pages_.end() && known->second.text && root_folder_ &&
+    if (known != pages_.end() && known->second.text && root_folder_ && known->second.serial == serial &&
         ::fstatat(root_folder_.get(), path.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 &&
         known->second.is_still(info))
         return &known->second;
@@ -213,6 +243,12 @@ PublishedTree::Page* PublishedTree::find_page(const std::string& path, base::Fd&
     } else {
         std::string text(static_cast<std::size_t>(page.size), '\0');
         if (!read_whole(file.get(), text)) return nullptr;
+        if (serial != 0) {
+            text = with_serial(text, serial);
+            page.serial = serial;
+            page.tag += "-s" + std::to_string(serial);
+        }
+        if (path.ends_with("/index.json")) text = with_links_from_root(std::move(text), url_prefix_, path);
         page.text = std::make_shared<const std::string>(std::move(text));
         cached_bytes_ += page.text->size();
     }
@@ -357,6 +393,47 @@ Reply PublishedTree::listing(const Route& route, const RequestHead& head) {
     reply.add("Content-Type", "text/plain; charset=utf-8");
     reply.add("X-Content-Type-Options", "nosniff");
     reply.body = FileSlice{std::move(file), 0, static_cast<std::uint64_t>(info.st_size)};
+    return reply;
+}
+
+std::int64_t PublishedTree::serial_of(const std::string& index) {
+    constexpr std::size_t max_first_line = 4096;
+    const std::string path = index + "/events/tail.tsv";
+    struct stat info {};
+    KnownSerial& known = serials_[index];
+    if (known.inode != 0 && root_folder_ &&
+        ::fstatat(root_folder_.get(), path.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 &&
+        known.inode == info.st_ino && known.modified_ns == modified_ns(info))
+        return known.serial;
+    known = {};
+    const base::Fd file = open(path, info);
+    if (!file) return 0;
+    std::string line(std::min<std::size_t>(max_first_line, static_cast<std::size_t>(info.st_size)), '\0');
+    if (!read_whole(file.get(), line)) return 0;
+    const auto head = io::parse_json(std::string_view(line).substr(0, line.find('\n')));
+    known = {info.st_ino, modified_ns(info), head ? head->int_or("serial", 0) : 0};
+    return known.serial;
+}
+
+Reply PublishedTree::pypi_json(const Route& route, const std::string& base_url) {
+    base::Fd large;
+    const Page* page = find_page(route.index + "/simple/" + route.project + "/index.json", large);
+    const bool is_missing = page == nullptr || page->text == nullptr;
+    if (is_missing) return reply_not_found("This index has no such project.", route.project);
+    const auto project = read_pypi_project(*page->text, route.version);
+    if (!project) return reply_not_found(project.error().sentence + ".", project.error().value);
+    std::string metadata;
+    struct stat info {};
+    const auto name = base::decode_percent(project->wheel);
+    if (const base::Fd file = name ? open(route.index + "/" + *name + ".metadata", info) : base::Fd();
+        file && static_cast<std::uint64_t>(info.st_size) <= max_cached_page_bytes) {
+        metadata.resize(static_cast<std::size_t>(info.st_size));
+        if (!read_whole(file.get(), metadata)) metadata.clear();
+    }
+    const std::int64_t serial = serial_of(route.index);
+    Reply reply = reply_json(200, render_pypi_json(*project, metadata, {base_url, route.index, serial}));
+    reply.replace("Cache-Control", "no-cache");
+    if (serial != 0) reply.add("X-PyPI-Last-Serial", std::to_string(serial));
     return reply;
 }
 

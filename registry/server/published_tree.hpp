@@ -22,14 +22,20 @@ namespace wheelyard::http {
 class PublishedTree {
   public:
     // `accel_prefix`: the proxy sends the files, by X-Accel-Redirect to this prefix; empty: this server does.
-    explicit PublishedTree(std::filesystem::path root, std::string accel_prefix = {})
-        : root_(std::move(root)), accel_prefix_(std::move(accel_prefix)) {}
+    // `url_prefix`: the path of the server's public URL, "/wheels"; usually empty.
+    explicit PublishedTree(std::filesystem::path root, std::string accel_prefix = {},
+                           std::string url_prefix = {})
+        : root_(std::move(root)),
+          accel_prefix_(std::move(accel_prefix)),
+          url_prefix_(std::move(url_prefix)) {}
     // A root or project page; negotiated if the route has no form. 200, 304, 404 or 406.
     [[nodiscard]] Reply page(const Route& route, const RequestHead& head);
     // A file or its METADATA. 200, 206, 304, 404 or 416.
     [[nodiscard]] Reply file(const Route& route, const RequestHead& head);
     // A text file of the tree, unchanged. 200, 304 or 404. Clients revalidate it as they do pages.
     [[nodiscard]] Reply listing(const Route& route, const RequestHead& head);
+    // A project in PyPI's JSON form. 200 or 404.
+    [[nodiscard]] Reply pypi_json(const Route& route, const std::string& base_url);
     // Whether the tree's root folder exists.
     [[nodiscard]] bool is_there() const;
 
@@ -48,11 +54,20 @@ class PublishedTree {
         Packed zstd;
         std::string tag;  // identifies the file; part of the ETag of each form and coding
         std::string last_modified;
+        std::int64_t serial = 0;  // that a JSON root page was sent with
         [[nodiscard]] bool is_still(const struct stat& now) const;
     };
     // For a page that is too large to cache, also opens its file into `large`.
     [[nodiscard]] Page* find_page(const std::string& path, base::Fd& large);
     void forget(const std::string& path);
+    // Of the index's last event, from its log; 0: it has none.
+    [[nodiscard]] std::int64_t serial_of(const std::string& index);
+    struct KnownSerial {
+        std::uint64_t inode = 0;
+        std::int64_t modified_ns = 0;
+        std::int64_t serial = 0;
+    };
+    std::map<std::string, KnownSerial, std::less<>> serials_;
     void make_room(const Page& page);
     // Null: send the page uncompressed.
     [[nodiscard]] SharedText packed(Page& page, Coding coding);
@@ -61,6 +76,7 @@ class PublishedTree {
     [[nodiscard]] base::Fd open(const std::string& path, struct stat& info);
     std::filesystem::path root_;
     std::string accel_prefix_;
+    std::string url_prefix_;
     base::Fd root_folder_;
     std::map<std::string, Page> pages_;
     std::size_t cached_bytes_ = 0;

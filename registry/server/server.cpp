@@ -281,4 +281,9 @@ void Server::drain() {
     if (state_) state_->drain();
 }
 
+base::Status check_certificate(const ServerSettings& settings) {
+    WHEELYARD_TRY(TlsContext::load(settings.certificate_file, settings.key_file));
+    return {};
+}
+
 }  // namespace wheelyard::http

@@ -13,6 +13,7 @@
 
 #include "lib/base/result.hpp"
 #include "registry/http/api.hpp"
+#include "registry/http/front_pages.hpp"
 #include "registry/http/metrics.hpp"
 #include "registry/http/resumable.hpp"
 #include "registry/http/upload.hpp"
@@ -38,8 +39,8 @@ struct ServerSettings {
     bool log_requests = false;      // one line per request at level info
     unsigned io_threads = 2;
     unsigned upload_threads = 4;
-    std::filesystem::path published;   // root of the tree that the indexer writes
-    std::vector<std::string> indexes;  // existing indexes; others are 404
+    std::filesystem::path published;  // root of the tree that the indexer writes
+    std::vector<IndexEntry> indexes;  // existing indexes; others are 404
     std::int64_t header_timeout_ms = 30'000;
     std::int64_t idle_timeout_ms = 75'000;
     std::int64_t stall_timeout_ms = 60'000;  // without enough progress of a body, in either direction
@@ -51,6 +52,9 @@ struct ServerSettings {
     std::size_t max_token_uploads = 8;  // of them, of one token
     ServiceStateFunction service_state = {};  // for /readyz and /metrics
 };
+
+// The error that start() would have about certificate and key.
+[[nodiscard]] base::Status check_certificate(const ServerSettings& settings);
 
 class Server {
   public:

@@ -6,6 +6,8 @@
 
 #include <string>
 
+#include "lib/base/file.hpp"
+
 namespace wheelyard::http {
 
 namespace {
@@ -67,6 +69,17 @@ base::Result<std::shared_ptr<const TlsContext>> TlsContext::load(
     const std::filesystem::path& certificate_file, const std::filesystem::path& key_file) {
     ERR_clear_error();
     std::unique_ptr<SSL_CTX, FreeContext> context(SSL_CTX_new(TLS_server_method()));
+    // OpenSSL reports a file that it cannot open as "system lib".
+    for (const auto& file : {certificate_file, key_file}) {
+        if (const auto opened = base::FileReader::open(file); !opened)
+            return base::fail(
+                file == key_file ? "tls.key" : "tls.certificate",
+                (file == key_file ? "the certificate's key cannot be read: "
+                                  : "the certificate cannot be read: ") +
+                    opened.error().sentence,
+                file.string(),
+                "check certificate_file and certificate_key_file of [server], and who may read them");
+    }
     if (!context) return base::fail("tls.unavailable", "TLS cannot be initialized: " + newest_reason());
     SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
     SSL_CTX_set_options(context.get(), SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);

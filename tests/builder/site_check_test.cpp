@@ -50,6 +50,30 @@ struct PbsPlace {
     }
 };
 
+TEST_CASE_FIXTURE(PbsPlace, "a module that does not load has its reason, and git is there all the same") {
+    testing::write(
+        folder.path() / "lmod.sh",
+        "module() {\n"
+        "  case \"$*\" in 'load nosuch/1.0')\n"
+        "    echo 'Lmod has detected the following error:  The following module(s) are unknown: "
+        "\"nosuch/1.0\"' >&2\n"
+        "    echo >&2; echo 'Please check the spelling or version number.' >&2\n"
+        "    echo 'Also make sure that all modulefiles begin with the string #%Module' >&2; return 1;;\n"
+        "  esac\n}\n");
+    site.modules.init = (folder.path() / "lmod.sh").string();
+    site.modules.load = {"nosuch/1.0"};
+    site.launcher = "mpirun -n 2";
+    program("mpirun", "exit 0");
+    REQUIRE(line("module nosuch/1.0").has_value());
+    CHECK(!line("module nosuch/1.0")->good);
+    CHECK(line("module nosuch/1.0")->found == "The following module(s) are unknown: \"nosuch/1.0\"");
+    REQUIRE(line("MPI launcher").has_value());
+    CHECK(line("MPI launcher")->good);
+    program("mpirun", "exit 0");
+    site.launcher = "nosuchrun";
+    CHECK(line("MPI launcher")->found == "`nosuchrun` was not found");
+}
+
 TEST_CASE_FIXTURE(PbsPlace, "the check of a PBS site says whether the server keeps a job history") {
     REQUIRE(line("job history").has_value());
     CHECK(line("job history")->found == "kept");

@@ -49,7 +49,8 @@ class PipAgreesTest(HereCase):
                               capture_output=True, text=True, env=self.environment, timeout=COMMAND_TIMEOUT_S)
         self.assertEqual(done.returncode, 0, done.stderr)
         taken = pip_agrees.taken_by_pip(report.read_text())
-        document = self.ask("yard*", "--here", "--json", VIRTUAL_ENV=str(self.PIP)).stdout
+        document = self.ask("yard*", "--here", "--json", VIRTUAL_ENV=str(self.PIP),
+                            PATH=f"{self.PIP}/bin:{os.environ['PATH']}").stdout
         self.assertEqual(pip_agrees.listed(document), taken, f"seed {seed}")
         chosen = sum(version != "0.1" for version in taken.values())
         self.assertGreater(chosen, self.PROJECTS // 6)  # the question was a real one

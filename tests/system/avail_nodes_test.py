@@ -114,7 +114,8 @@ class OtherMachine(ThisNode):
         python.parent.mkdir(parents=True)
         python.write_text(f"#!/bin/sh\nexec {' '.join(map(str, self.emulator))} {self.interpreter} \"$@\"\n")
         python.chmod(0o755)
-        self.environment |= {"VIRTUAL_ENV": str(self.folder / "venv")}
+        self.environment |= {"VIRTUAL_ENV": str(self.folder / "venv"),
+                             "PATH": f"{self.folder / 'venv' / 'bin'}:{self.environment['PATH']}"}
 
     def python(self, *arguments) -> str:
         return self.run([*self.emulator, self.interpreter], *arguments)

@@ -57,6 +57,20 @@ class ImportTest(FarmCase):
         self.assertTrue((self.folder / "into" / "yard_taken" / "__init__.py").exists())
         self.farm.check_tree()
 
+    def test_a_folder_as_it_is_goes_into_a_store_that_init_just_made_and_two_servers_do_not_share_it(self):
+        fresh = self.folder / "fresh"
+        self.assert_ran(self.farm.run("wheelyard-registry", "init", fresh))
+        config = fresh / "registry.toml"
+        config.write_text(config.read_text().replace("127.0.0.1:8080", "127.0.0.1:0"))
+        for project in ("yard_one", "yard_two"):
+            Wheel(project).write(self.folder / "dist")
+        done = self.farm.run("wheelyard-registry", "import", "main", self.folder / "dist", "-c", config)
+        self.assert_ran(done, "imported main/yard_one", "imported main/yard_two")
+        self.assertTrue((fresh / "data/public/main/simple/yard-two/index.html").exists())
+        self.assert_ran(self.farm.run("wheelyard-registry", "serve", "--check", "-c", config), "the configuration is good: 1 index")
+        second = self.farm.run("wheelyard-registry", "serve", "-c", self.farm.config)
+        self.assert_failed(second, "Another server serves this store")
+
     def test_a_folder_needs_the_hash_and_holds_it_against_the_bytes(self):
         wheel = Wheel("yard-folder")
         path = wheel.write(self.folder)

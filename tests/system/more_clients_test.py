@@ -68,6 +68,27 @@ class MoreClientsTest(FarmCase):
                                         "--dist-dir", wheel.parent, **poetry))
         self.assert_installable("by_poetry")
 
+    def test_bandersnatch_mirrors_the_index_and_fetches_only_what_is_new(self):
+        first = self.wheel("by_mirror")
+        self.assert_ran(pip_upload := self.run_client(CLIENTS / "twine/bin/python", "-m", "twine", "upload", "--non-interactive",
+                                                      "--disable-progress-bar", "--repository-url", self.farm.upload_url(), first,
+                                                      TWINE_USERNAME="__token__", TWINE_PASSWORD=self.token))
+        self.assertIn("by_mirror", pip_upload.stdout)
+        mirror = self.folder / "mirror"
+        (self.folder / "bandersnatch.conf").write_text(
+            f"[mirror]\ndirectory = {mirror}\nmaster = {self.farm.simple_url().removesuffix('/simple/')}\napi-method = simple\n"
+            "allow-non-https = true\nworkers = 2\nstop-on-error = true\nhash-index = false\njson = true\n")
+        bandersnatch = (CLIENTS / "bandersnatch/bin/bandersnatch", "-c", self.folder / "bandersnatch.conf", "mirror")
+        self.assert_ran(self.run_client(*bandersnatch))
+        [kept] = (mirror / "web/packages").rglob(first.name)
+        self.assertEqual(sha256_of(kept), sha256_of(first))
+        page = (mirror / "web/simple/by-mirror/index.html").read_text()
+        self.assertIn(sha256_of(first), page)
+        stamp = kept.stat().st_mtime_ns
+        again = self.run_client(*bandersnatch)
+        self.assert_ran(again)
+        self.assertEqual(kept.stat().st_mtime_ns, stamp)
+
     def test_curl(self):
         wheel = self.wheel("by_curl")
         (self.folder / "token-header").write_text(f"Authorization: Bearer {self.token}\n")

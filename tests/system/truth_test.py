@@ -140,7 +140,7 @@ class QuarantineTest(FarmCase):
         self.assertEqual(RawUpload(self.farm, self.token, offered).send()[0], 200)
         for _ in range(2):  # and a retry learns the same
             status, _ = RawUpload(self.farm, self.token, held).send()
-            self.assertEqual(status, 202)
+            self.assertEqual(status, 422)
         self.assertIn(offered.name, self.shown())
         self.assertNotIn(held.name, self.shown())
         done = self.farm.run("wheelyard-registry", "release", INDEX, held.name, "--reason", "looked through it", "-c",

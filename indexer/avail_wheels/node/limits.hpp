@@ -9,14 +9,16 @@
 namespace wheelyard::avail_wheels {
 
 inline constexpr std::uint64_t max_pyvenv_bytes = 64 * base::kib;
+inline constexpr std::uint64_t max_script_bytes = 64 * base::kib;  // of pip: 300 bytes
 inline constexpr int max_python_minor = 99;
 inline constexpr std::size_t max_dotted_numbers = 6;  // driver versions have three
 
 // /proc/cpuinfo of 1,000 processors: 2 MiB.
 inline constexpr std::uint64_t max_proc_bytes = 8 * base::mib;
 inline constexpr std::uint64_t max_libc_bytes = 16 * base::mib;  // includes its symbols
-inline constexpr std::int64_t probe_timeout_ms = 20'000;  // a GPU in power saving needs seconds to answer
-inline constexpr std::int64_t node_cache_s = 24 * 3600;   // a driver update requires a reboot
+inline constexpr std::int64_t probe_timeout_ms = 20'000;   // a GPU in power saving needs seconds to answer
+inline constexpr std::int64_t python_timeout_ms = 10'000;  // a cold start on a busy parallel file system
+inline constexpr std::int64_t node_cache_s = 24 * 3600;    // a driver update requires a reboot
 inline constexpr std::uint64_t max_node_bytes = 256 * base::kib;
 
 }  // namespace wheelyard::avail_wheels

@@ -91,6 +91,7 @@ Json node_to_json(const Node& node) {
     Json json =
         Json::object({{"format", "wheelyard.node/1"}, {"name", node.name}, {"machine", node.machine}});
     if (node.glibc) json.set("glibc", node.glibc->text());
+    if (node.musl) json.set("musl", node.musl->text());
     if (!node.cpu.empty()) json.set("cpu", node.cpu);
     if (node.gpus) {
         json.set("gpus", Json::object({{"archs", Json::array_of(node.gpus->archs)},
@@ -99,7 +100,9 @@ Json node_to_json(const Node& node) {
     if (node.driver) json.set("driver", node.driver->text());
     Json pythons = Json::array();
     for (const auto& python : node.pythons)
-        pythons.push((python.full.empty() ? python.text() : python.full + (python.free_threaded ? "t" : "")));
+        pythons.push(python.full.empty()
+                         ? python.text()
+                         : (python.pypy ? "pypy" : "") + python.full + (python.free_threaded ? "t" : ""));
     json.set("pythons", std::move(pythons));
     if (!node.python_program.empty()) json.set("python_program", node.python_program);
     if (node.modules) json.set("modules", Json::array_of(*node.modules));
@@ -111,6 +114,7 @@ Node node_from_json(const Json& json) {
     node.name = json.string_or("name", {});
     node.machine = json.string_or("machine", {});
     node.glibc = Dotted::parse(json.string_or("glibc", {}));
+    node.musl = Dotted::parse(json.string_or("musl", {}));
     node.cpu = json.string_or("cpu", {});
     if (const auto* gpus = json.find("gpus")) node.gpus = Gpus{gpus->texts("archs"), gpus->texts("names")};
     node.driver = Dotted::parse(json.string_or("driver", {}));

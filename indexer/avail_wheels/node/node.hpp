@@ -32,11 +32,13 @@ struct Gpus {
 struct Node {
     std::string name;                                 // of a node type, or this host's name
     std::string machine;                              // "aarch64"
-    std::optional<Dotted> glibc;                      // 2.36
+    std::optional<Dotted> glibc;                      // of its Python, 2.36; absent: unknown, or musl
+    std::optional<Dotted> musl;                       // 1.2
     std::string cpu;                                  // "x86-64-v3"; empty: unknown
     std::optional<Gpus> gpus;                         // absent: unknown
     std::optional<Dotted> driver;                     // NVIDIA's, 550.54.15
     std::vector<Python> pythons;                      // empty: unknown
+    bool any_python = false;                          // every Python is asked about, not this node's
     std::string python_program;                       // path of the Python that was found
     std::optional<std::vector<std::string>> modules;  // "cuda/12.2"; absent: unknown, no module system
 };

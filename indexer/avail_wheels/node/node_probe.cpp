@@ -79,22 +79,16 @@ std::vector<fs::path> folders_in(const HostProbe& probe, const fs::path& path) {
     return folders;
 }
 
-// The full path of `name` on the environment's PATH; empty: not found.
 std::string program(const HostProbe& probe, const std::string& name) {
-    const std::string path = variable(probe, "PATH");
-    for (const auto folder : base::split(path, ':')) {
-        if (folder.empty()) continue;
-        std::string candidate = std::string(folder) + "/" + name;
-        if (::access(candidate.c_str(), X_OK) == 0) return candidate;
-    }
-    return {};
+    return program_on_path(probe.environment, name);
 }
 
-std::string output_of(const HostProbe& probe, std::vector<std::string> argv) {
+std::string output_of(const HostProbe& probe, std::vector<std::string> argv,
+                      std::int64_t timeout_ms = probe_timeout_ms) {
     base::Command command;
     command.argv = std::move(argv);
     command.environment = probe.environment;
-    command.timeout_ms = probe_timeout_ms;
+    command.timeout_ms = timeout_ms;
     const auto finished = probe.run(command);
     return finished && finished->exit_code == 0 && !finished->timed_out ? finished->out : std::string();
 }
@@ -137,48 +131,71 @@ void probe_amd(const HostProbe& probe, Node& node) {
         read_amd_smi(output_of(probe, {smi, "static", "--asic", "--json"}), node);
 }
 
+constexpr const char* libc_folders[] = {"lib64", "lib/TRIPLET", "usr/lib/TRIPLET", "lib", "usr/lib64"};
+
+fs::path libc_file(const HostProbe& probe, const char* folder) {
+    return probe.root / base::replace_all(folder, "TRIPLET", probe.machine + "-linux-gnu") / "libc.so.6";
+}
+
 std::optional<Dotted> probe_glibc(const HostProbe& probe) {
-    const std::string triplet = probe.machine + "-linux-gnu";
-    for (const fs::path& path : {fs::path("/lib64/libc.so.6"), fs::path("/lib") / triplet / "libc.so.6",
-                                 fs::path("/usr/lib") / triplet / "libc.so.6", fs::path("/lib/libc.so.6"),
-                                 fs::path("/usr/lib64/libc.so.6")}) {
-        const std::string bytes = read_host_file(probe, path, max_libc_bytes);
-        if (auto glibc = glibc_of_library(bytes)) return glibc;
+    for (const char* folder : libc_folders) {
+        const auto bytes = base::read_file(libc_file(probe, folder), max_libc_bytes);
+        if (!bytes) continue;
+        if (auto glibc = glibc_of_library(*bytes)) return glibc;
     }
     return std::nullopt;
 }
 
-// The Python that `pip` belongs to in this shell; empty: none.
-std::string python_program(const HostProbe& probe) {
-    for (const char* name : {"VIRTUAL_ENV", "EBROOTPYTHON", "CONDA_PREFIX"}) {
-        const std::string prefix = variable(probe, name);
-        if (prefix.empty()) continue;
-        const std::string file = prefix + "/bin/python";
-        for (const auto& candidate : {file, file + "3"}) {
-            if (::access(candidate.c_str(), X_OK) == 0) return candidate;
-        }
+// musl's loader prints its version on standard error, without arguments:
+//     musl libc (x86_64)
+//     Version 1.2.3
+std::optional<Dotted> probe_musl(const HostProbe& probe) {
+    const fs::path loader = probe.root / "lib" / ("ld-musl-" + probe.machine + ".so.1");
+    std::error_code error;
+    if (!fs::exists(loader, error)) return std::nullopt;
+    base::Command command;
+    command.argv = {loader.native()};
+    command.environment = probe.environment;
+    command.timeout_ms = python_timeout_ms;
+    const auto finished = probe.run(command);
+    if (!finished || finished->timed_out) return std::nullopt;
+    constexpr std::string_view key = "Version ";
+    for (const auto line : base::split_lines(finished->err)) {
+        if (line.starts_with(key)) return Dotted::parse(base::trim(line.substr(key.size())));
     }
-    for (const char* name : {"python3", "python"}) {
-        if (auto found = program(probe, name); !found.empty()) return found;
-    }
-    return {};
+    return std::nullopt;
 }
 
-std::optional<Python> probe_python(const HostProbe& probe, const std::string& file) {
-    if (file.empty()) return python_of_shell(probe.environment);
+struct PythonAnswer {
+    std::optional<Python> python;  // absent: none, broken, hanging, or neither CPython nor PyPy
+    std::optional<Dotted> glibc;   // that the interpreter runs on, which may not be the system's
+    bool has_other_libc = false;   // the interpreter runs without glibc
+};
+
+// Asks the interpreter itself, as pip does (packaging's _manylinux): a Python of a Gentoo prefix, of EESSI or
+// of Nix has a glibc of its own.
+PythonAnswer ask_python(const HostProbe& probe, const std::string& file) {
+    PythonAnswer answer;
+    if (file.empty()) return answer;
     constexpr const char* question =
-        "import sys, sysconfig\n"
+        "import os, sys, sysconfig\n"
+        "try: libc = os.confstr('CS_GNU_LIBC_VERSION') or 'none'\n"
+        "except (AttributeError, OSError, ValueError): libc = 'none'\n"
         "print(sys.implementation.name, '.'.join(map(str, sys.version_info[:3])),"
-        " sysconfig.get_config_var('Py_GIL_DISABLED') or 0)";
-    const std::string answer = output_of(probe, {file, "-I", "-S", "-c", question});
-    const auto words = base::split(base::trim(answer), ' ');
-    if (words.size() == 3 && words[0] == "cpython") {
-        if (auto python = parse_python(words[1])) {
-            python->free_threaded = words[2] == "1";
-            return *python;
-        }
-    }
-    return python_of_shell(probe.environment);
+        " sysconfig.get_config_var('Py_GIL_DISABLED') or 0, libc.replace(' ', '-'))";
+    const std::string text = output_of(probe, {file, "-I", "-S", "-c", question}, python_timeout_ms);
+    const auto words = base::split(base::trim(text), ' ');
+    if (words.size() < 3 || (words[0] != "cpython" && words[0] != "pypy")) return answer;
+    auto python = parse_python(words[1]);
+    if (!python) return answer;
+    python->free_threaded = words[2] == "1";
+    python->pypy = words[0] == "pypy";
+    answer.python = std::move(*python);
+    constexpr std::string_view glibc = "glibc-";
+    if (words.size() > 3 && words[3].starts_with(glibc))
+        answer.glibc = Dotted::parse(words[3].substr(glibc.size()));
+    answer.has_other_libc = words.size() > 3 && words[3] == "none";
+    return answer;
 }
 
 std::optional<std::vector<std::string>> loaded_modules(const HostProbe& probe) {
@@ -214,7 +231,7 @@ std::optional<Node> read_cache(const fs::path& file, const std::string& key, con
     const auto text = base::read_file(file, max_node_bytes);
     if (!text) return std::nullopt;
     const auto json = io::parse_json(*text);
-    if (!json || json->string_or("format", {}) != "wheelyard.node-cache/1" ||
+    if (!json || json->string_or("format", {}) != "wheelyard.node-cache/2" ||
         json->string_or("key", {}) != key)
         return std::nullopt;
     const auto age = clock.now() - std::max<std::int64_t>(0, json->int_or("found", 0));
@@ -224,6 +241,13 @@ std::optional<Node> read_cache(const fs::path& file, const std::string& key, con
 }
 
 }  // namespace
+
+bool is_musl_host(const HostProbe& probe) {
+    std::error_code error;
+    return fs::exists(probe.root / "lib" / ("ld-musl-" + probe.machine + ".so.1"), error) &&
+           std::none_of(std::begin(libc_folders), std::end(libc_folders),
+                        [&](const char* folder) { return fs::exists(libc_file(probe, folder), error); });
+}
 
 HostProbe local_host_probe(EnvironmentMap environment) {
     HostProbe probe;
@@ -241,13 +265,16 @@ Node probe_node(const HostProbe& probe) {
     Node node;
     node.name = probe.host;
     node.machine = probe.machine;
-    node.glibc = probe_glibc(probe);
     if (probe.machine == "x86_64")
         node.cpu = x86_level(value_of(read_host_file(probe, "/proc/cpuinfo"), "flags"));
     probe_nvidia(probe, node);
     probe_amd(probe, node);
-    node.python_program = python_program(probe);
-    if (auto python = probe_python(probe, node.python_program)) node.pythons.push_back(std::move(*python));
+    node.python_program = python_of_pip(probe.environment);
+    auto answer = ask_python(probe, node.python_program);
+    node.glibc = answer.glibc;
+    if (!node.glibc && !answer.has_other_libc) node.glibc = probe_glibc(probe);
+    if (!node.glibc) node.musl = probe_musl(probe);
+    if (answer.python) node.pythons.push_back(std::move(*answer.python));
     node.modules = loaded_modules(probe);
     return node;
 }
@@ -255,14 +282,16 @@ Node probe_node(const HostProbe& probe) {
 Node known_node(const HostProbe& probe, const base::Clock& clock) {
     const fs::path folder = cache_folder(probe.environment);
     if (folder.empty()) return probe_node(probe);
-    const std::string key = cache_key(probe, python_program(probe));
+    const std::string key = cache_key(probe, python_of_pip(probe.environment));
     const fs::path file = folder / ("node-" + probe.host + ".json");
     if (auto node = read_cache(file, key, clock)) {
         node->modules = loaded_modules(probe);
         return *node;
     }
     Node node = probe_node(probe);
-    const Json json = Json::object({{"format", "wheelyard.node-cache/1"},
+    // A Python that did not answer is asked again: it may have been on a file system that was stuck.
+    if (!node.python_program.empty() && node.pythons.empty()) return node;
+    const Json json = Json::object({{"format", "wheelyard.node-cache/2"},
                                     {"key", key},
                                     {"found", clock.now()},
                                     {"node", node_to_json(node)}});

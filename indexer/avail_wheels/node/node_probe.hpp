@@ -27,6 +27,9 @@ struct HostProbe {
 };
 [[nodiscard]] HostProbe local_host_probe(EnvironmentMap environment);
 
+// True if programs of this host run on musl: its loader exists and no glibc. Starts no process.
+[[nodiscard]] bool is_musl_host(const HostProbe& probe);
+
 // Never fails; undetected properties stay unknown.
 [[nodiscard]] Node probe_node(const HostProbe& probe);
 // Uses the cache if it is at most a day old and was written on this host, since its last boot, in this job

@@ -1,6 +1,8 @@
 // Detects the shell's Python without starting it.
 #include "indexer/avail_wheels/node/python.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <system_error>
@@ -14,6 +16,45 @@ namespace wheelyard::avail_wheels {
 namespace fs = std::filesystem;
 
 namespace {
+
+using EnvironmentMap = std::map<std::string, std::string>;
+
+std::string variable(const EnvironmentMap& environment, const char* name) {
+    const auto found = environment.find(name);
+    return found == environment.end() ? std::string() : found->second;
+}
+
+bool is_executable(const std::string& file) {
+    std::error_code error;
+    return ::access(file.c_str(), X_OK) == 0 && !fs::is_directory(file, error);
+}
+
+bool lies_in(const std::string& program, const std::string& prefix) {
+    if (prefix.empty() || program.empty()) return false;
+    return fs::path(program).lexically_normal().parent_path() ==
+           (fs::path(prefix) / "bin").lexically_normal();
+}
+
+// The interpreter of a script, from its first line `#!/path/python`, or, if that path is too long for the
+// kernel, from pip's `'''exec' "/path/python" "$0" "$@"` in the second. Empty: not a Python.
+std::string interpreter_of(const EnvironmentMap& environment, const std::string& script) {
+    const auto text = base::read_file(script, max_script_bytes);
+    if (!text || !text->starts_with("#!")) return {};
+    const auto lines = base::split_lines(*text);
+    std::string_view first = base::trim(lines.front().substr(2));
+    constexpr std::string_view through_env = "/usr/bin/env ";
+    if (first.starts_with(through_env))
+        return program_on_path(environment, std::string(base::trim(first.substr(through_env.size()))));
+    constexpr std::string_view through_shell = "'''exec' ";
+    if (lines.size() > 1 && lines[1].starts_with(through_shell)) {
+        first = lines[1].substr(through_shell.size());
+        if (first.starts_with('"')) first = first.substr(1, first.find('"', 1) - 1);
+    }
+    const std::string program(first.substr(0, first.find(' ')));
+    const auto name = fs::path(program).filename().native();
+    return (name.starts_with("python") || name.starts_with("pypy")) && is_executable(program) ? program
+                                                                                              : std::string();
+}
 
 std::optional<int> parse_minor(std::string_view text) {
     const auto minor = base::parse_decimal(text);
@@ -61,8 +102,10 @@ std::optional<Python> python_of_library_folder(const fs::path& prefix) {
     for (fs::directory_iterator entry(prefix / "lib", error), end; !error && entry != end;
          entry.increment(error)) {
         const std::string name = entry->path().filename().string();
-        if (!name.starts_with(start)) continue;
-        const auto python = parse_python(std::string_view(name).substr(start.size()));
+        const bool is_pypy = name.starts_with("pypy");
+        if (!is_pypy && !name.starts_with(start)) continue;
+        const auto python =
+            parse_python(is_pypy ? std::string_view(name) : std::string_view(name).substr(start.size()));
         if (python && (!newest || python->minor > newest->minor)) newest = *python;
     }
     return newest;
@@ -72,22 +115,32 @@ std::optional<Python> python_of_environment_folder(const fs::path& prefix) {
     auto python = python_of_config(prefix);
     auto by_folder = python_of_library_folder(prefix);
     if (!python) return by_folder;
-    // Only the folder's name ("python3.13t") shows that a Python is free-threaded.
-    if (by_folder && by_folder->minor == python->minor) python->free_threaded = by_folder->free_threaded;
+    // Only the folder's name ("python3.13t", "pypy3.10") shows which kind of Python it is.
+    if (by_folder && by_folder->minor == python->minor) {
+        python->free_threaded = by_folder->free_threaded;
+        python->pypy = by_folder->pypy;
+    }
     return python;
 }
 
 }  // namespace
 
 std::string Python::text() const {
-    return "3." + std::to_string(minor) + (free_threaded ? "t" : "");
+    return (pypy ? "pypy3." : "3.") + std::to_string(minor) + (free_threaded ? "t" : "");
+}
+
+std::string Python::display() const {
+    return (pypy ? "PyPy " : "") + (full.empty() ? "3." + std::to_string(minor) : full) +
+           (free_threaded ? " (free-threaded)" : "");
 }
 
 base::Result<Python> parse_python(std::string_view text) {
     std::string_view rest = text;
     const bool free_threaded = rest.ends_with('t');
     if (free_threaded) rest.remove_suffix(1);
-    if (rest.starts_with("cp")) rest.remove_prefix(2);
+    const bool pypy = rest.starts_with("pp") || rest.starts_with("pypy");
+    if (rest.starts_with("cp") || rest.starts_with("pp")) rest.remove_prefix(2);
+    if (rest.starts_with("pypy")) rest.remove_prefix(4);
     std::optional<Python> python;
     if (rest.starts_with("3.")) {
         python = parse_after_major(rest.substr(2));
@@ -95,22 +148,61 @@ base::Result<Python> parse_python(std::string_view text) {
         python = parse_after_major(rest.substr(1));
         if (python && !python->full.empty()) python.reset();  // "311.4"
     }
-    if (!python) {
+    if (!python || (pypy && free_threaded)) {
         return base::fail("python.invalid", "Not a Python 3 version", std::string(text.substr(0, 40)),
                           "write it as 3.11, 3.11.4 or cp311");
     }
     python->free_threaded = free_threaded;
+    python->pypy = pypy;
     return *python;
 }
 
-std::optional<Python> python_of_shell(const std::map<std::string, std::string>& environment) {
-    if (const auto venv = environment.find("VIRTUAL_ENV");
-        venv != environment.end() && !venv->second.empty()) {
-        if (auto python = python_of_environment_folder(venv->second)) return python;
+std::string program_on_path(const EnvironmentMap& environment, const std::string& name) {
+    const std::string path = variable(environment, "PATH");
+    for (const auto folder : base::split(path, ':')) {
+        if (folder.empty()) continue;
+        std::string candidate = std::string(folder) + "/" + name;
+        if (is_executable(candidate)) return candidate;
     }
-    if (const auto module = environment.find("EBVERSIONPYTHON"); module != environment.end()) {
-        if (const auto python = parse_python(module->second)) return *python;
+    return {};
+}
+
+std::string first_python(const EnvironmentMap& environment) {
+    const std::string path = variable(environment, "PATH");
+    for (const auto folder : base::split(path, ':')) {
+        if (folder.empty()) continue;
+        for (const char* name : {"/python3", "/python"}) {
+            std::string candidate = std::string(folder) + name;
+            if (is_executable(candidate)) return candidate;
+        }
     }
+    return {};
+}
+
+std::string python_of_pip(const EnvironmentMap& environment) {
+    const std::string first = first_python(environment);
+    for (const char* name : {"VIRTUAL_ENV", "CONDA_PREFIX", "EBROOTPYTHON"}) {
+        if (lies_in(first, variable(environment, name))) return first;
+    }
+    for (const char* name : {"pip", "pip3"}) {
+        const std::string pip = program_on_path(environment, name);
+        if (pip.empty()) continue;
+        const std::string interpreter = interpreter_of(environment, pip);
+        return interpreter.empty() ? first : interpreter;
+    }
+    return first;
+}
+
+std::optional<Python> python_of_shell(const EnvironmentMap& environment) {
+    const std::string first = first_python(environment);
+    for (const char* name : {"VIRTUAL_ENV", "CONDA_PREFIX"}) {
+        const std::string prefix = variable(environment, name);
+        if (!lies_in(first, prefix)) continue;
+        if (auto python = python_of_environment_folder(prefix)) return python;
+    }
+    const std::string root = variable(environment, "EBROOTPYTHON");
+    if (!root.empty() && !lies_in(first, root)) return std::nullopt;
+    if (const auto python = parse_python(variable(environment, "EBVERSIONPYTHON"))) return *python;
     return std::nullopt;
 }
 

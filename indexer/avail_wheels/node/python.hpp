@@ -1,6 +1,7 @@
-// A Python version that wheels are listed for, and the one that this shell uses.
+// A Python that wheels are listed for, and the one that this shell uses.
 #pragma once
 
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
@@ -14,15 +15,28 @@ struct Python {
     int minor = 11;                          // of Python 3
     bool free_threaded = false;              // 3.13t
     std::string full;                        // "3.11.4"; empty: unknown
-    [[nodiscard]] std::string text() const;  // "3.11", "3.13t"
+    bool pypy = false;                       // otherwise CPython
+    [[nodiscard]] std::string text() const;  // "3.11", "3.13t", "pypy3.10"
+    // For people, as precise as known: "3.11.4", "3.13.1 (free-threaded)", "PyPy 3.10.14".
+    [[nodiscard]] std::string display() const;
     bool operator==(const Python&) const = default;
 };
 
-// "3.11", "3.11.4", "cp311", "311", "3.13t". Error "python.invalid".
+// "3.11", "3.11.4", "cp311", "311", "3.13t", "pypy3.10", "pp310". Error "python.invalid".
 [[nodiscard]] base::Result<Python> parse_python(std::string_view text);
 
-// The Python of the active virtual environment (VIRTUAL_ENV: pyvenv.cfg or lib/python3.*), otherwise of the
-// loaded module (EBVERSIONPYTHON). nullopt: neither, so wheels for every Python are listed.
+// The Python of the active environment (VIRTUAL_ENV, CONDA_PREFIX: pyvenv.cfg or lib/python3.*), otherwise of
+// the loaded module (EBVERSIONPYTHON), if that Python is the first on PATH. nullopt: neither, so wheels for
+// every Python are listed.
 [[nodiscard]] std::optional<Python> python_of_shell(const std::map<std::string, std::string>& environment);
+
+// The full path of the first executable `name` on the environment's PATH; empty: not found.
+[[nodiscard]] std::string program_on_path(const std::map<std::string, std::string>& environment,
+                                          const std::string& name);
+// The first `python3` or `python` on PATH, by folder; empty: none.
+[[nodiscard]] std::string first_python(const std::map<std::string, std::string>& environment);
+// The Python that a plain `pip` of this shell installs for: first_python() if it belongs to the active
+// environment or module, otherwise the interpreter of the first `pip` on PATH. Empty: none.
+[[nodiscard]] std::string python_of_pip(const std::map<std::string, std::string>& environment);
 
 }  // namespace wheelyard::avail_wheels

@@ -11,17 +11,21 @@ namespace wheelyard::avail_wheels {
 
 namespace {
 
-bool is_platform_shown(const std::string& platform, bool everything) {
-    if (everything) return true;
-    const auto kind = wheel::parse_platform(platform).kind;
-    return kind == wheel::PlatformKind::any || kind == wheel::PlatformKind::linux ||
-           kind == wheel::PlatformKind::manylinux;
+bool is_platform_shown(const std::string& text, const Query& query) {
+    if (query.everything) return true;
+    const auto platform = wheel::parse_platform(text);
+    if (!query.machine.empty() && !platform.machine.empty() && platform.machine != query.machine)
+        return false;
+    const auto libc = query.musl ? wheel::PlatformKind::musllinux : wheel::PlatformKind::manylinux;
+    return platform.kind == wheel::PlatformKind::any || platform.kind == wheel::PlatformKind::linux ||
+           platform.kind == libc;
 }
 
 wheel::Environment environment_of(const Python& python) {
     wheel::Environment environment;
     environment.python_minor = python.minor;
     environment.free_threaded = python.free_threaded;
+    environment.cpython = !python.pypy;
     return environment;
 }
 
@@ -44,7 +48,7 @@ const Filter::Suits& Filter::suits_of(const TagSet& tags) {
     Suits& suits = place->second;
     if (!is_new) return suits;
     for (const auto& tag : tags.tags) {
-        if (!is_platform_shown(tag.platform, query_.everything)) continue;
+        if (!is_platform_shown(tag.platform, query_)) continue;
         suits.shown = true;
         for (std::size_t i = 0; i < query_.pythons.size(); ++i) {
             const bool takes =
@@ -81,7 +85,7 @@ bool Filter::suits_pythons(const Candidate& candidate) {
 }
 
 bool Filter::is_wanted(const Candidate& candidate) const {
-    const bool is_hidden = candidate.link.yanked && !query_.everything;
+    const bool is_hidden = candidate.link.yanked && !query_.everything && !query_.yanked;
     return std::any_of(query_.wanted.begin(), query_.wanted.end(), [&](const Wanted& wanted) {
         if (!wanted.matches(candidate.release->project)) return false;
         const auto& specifiers = wanted.specifiers.specifiers();
@@ -89,6 +93,8 @@ bool Filter::is_wanted(const Candidate& candidate) const {
                                            [](const auto& specifier) { return specifier.is_exact(); });
         // Pre-releases are decided later, against the project's other versions.
         return (!is_hidden || is_pinned) &&
+               (wanted.version_glob.empty() ||
+                base::matches_glob(wanted.version_glob, candidate.release->public_version)) &&
                (specifiers.empty() ||
                 wanted.specifiers.contains(candidate.release->version, wheel::Prereleases::allowed));
     });

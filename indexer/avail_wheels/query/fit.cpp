@@ -74,10 +74,15 @@ bool pip_takes(const Candidate& candidate, const Node& node, const Python& pytho
     wheel::Environment environment;
     environment.python_minor = python.minor;
     environment.free_threaded = python.free_threaded;
+    environment.cpython = !python.pypy;
     if (!node.machine.empty()) environment.machine = node.machine;
     if (node.glibc) {
         environment.glibc_major = node.glibc->at(0);
         environment.glibc_minor = node.glibc->at(1);
+    }
+    if (node.musl) {
+        environment.musl_major = node.musl->at(0);
+        environment.musl_minor = node.musl->at(1);
     }
     const auto& supported = supported_tags_of(environment);
     return std::any_of(candidate.tags->tags.begin(), candidate.tags->tags.end(), [&](const wheel::Tag& tag) {
@@ -86,21 +91,34 @@ bool pip_takes(const Candidate& candidate, const Node& node, const Python& pytho
 }
 
 std::string python_advice(const Question& q) {
-    std::string wanted;
+    std::optional<Python> python;
     for (const auto& tag : q.candidate.tags->pythons) {
-        if (const auto python = parse_python(tag)) wanted = python->text();
+        if (auto parsed = parse_python(tag)) python = std::move(*parsed);
     }
-    if (wanted.empty()) return {};
+    if (!python) return {};
+    const auto& abis = q.candidate.tags->abis;
+    python->free_threaded = !abis.empty() && std::all_of(abis.begin(), abis.end(),
+                                                         [](const auto& abi) { return abi.ends_with('t'); });
+    const std::string wanted = python->text();
+    if (python->pypy) return "use " + python->display();
+    const bool only_kind_differs =
+        std::any_of(q.node.pythons.begin(), q.node.pythons.end(), [&](const Python& here) {
+            return here.free_threaded != python->free_threaded && here.minor >= python->minor;
+        });
+    if (only_kind_differs && q.site.python_module.empty())
+        return "use Python " + wanted +
+               (python->free_threaded ? ", the free-threaded one" : ", not a free-threaded one");
     if (q.site.python_module.empty()) return "use Python " + wanted;
     return "module load " + base::replace_all(q.site.python_module, "{version}", wanted);
 }
 
 Fit check_python(const Question& q) {
-    if (q.node.pythons.empty()) return {};
+    if (q.node.any_python) return {};
+    if (q.node.pythons.empty()) return unknown("python", "this node's Python is unknown");
     std::vector<std::string> here;
     bool tags_suit = false;
     for (const auto& python : q.node.pythons) {
-        here.push_back(python.full.empty() ? python.text() : python.full);
+        here.push_back(python.display());
         if (!pip_takes(q.candidate, q.node, python, false)) continue;
         tags_suit = true;
         const auto needed = wheel::SpecifierSet::parse(q.candidate.link.requires_python);
@@ -110,7 +128,9 @@ Fit check_python(const Question& q) {
         return no("requires_python",
                   "needs Python " + q.candidate.link.requires_python + ", here is " + listed(here));
     }
-    return no("python", "built for " + listed(q.candidate.tags->pythons) + ", here is Python " + listed(here),
+    return no("python",
+              "built for " + listed(q.candidate.tags->pythons) + ", here is " +
+                  (q.node.pythons.front().pypy ? "" : "Python ") + listed(here),
               python_advice(q));
 }
 
@@ -118,8 +138,10 @@ Fit check_glibc(const Question& q) {
     const bool is_musl = std::all_of(
         q.candidate.tags->platforms.begin(), q.candidate.tags->platforms.end(),
         [](const auto& text) { return wheel::parse_platform(text).kind == wheel::PlatformKind::musllinux; });
-    if (is_musl) return no("libc", "built for musl, not for glibc", "look for a manylinux or linux wheel");
-    if (!q.needs.glibc) return {};
+    if (is_musl && !q.node.musl)
+        return no("libc", "built for musl, not for glibc", "look for a manylinux or linux wheel");
+    if (is_musl || !q.needs.glibc) return {};  // pip's tags decide about the version of musl
+    if (q.node.musl) return no("libc", "built for glibc, not for musl", "look for a musllinux wheel");
     if (!q.node.glibc) return unknown("glibc", "needs glibc " + q.needs.glibc->text());
     if (*q.node.glibc >= *q.needs.glibc) return {};
     return no("glibc", "needs glibc " + q.needs.glibc->text() + ", here is " + q.node.glibc->text(),
@@ -127,7 +149,7 @@ Fit check_glibc(const Question& q) {
 }
 
 Fit check_platform(const Question& q) {
-    if (q.node.pythons.empty() || q.node.machine.empty() || !q.node.glibc) return {};
+    if (q.node.pythons.empty() || q.node.machine.empty() || (!q.node.glibc && !q.node.musl)) return {};
     if (std::any_of(q.node.pythons.begin(), q.node.pythons.end(),
                     [&](const Python& python) { return pip_takes(q.candidate, q.node, python, true); }))
         return {};

@@ -7,10 +7,11 @@
 namespace wheelyard::avail_wheels {
 
 const PipTags& supported_tags_of(const wheel::Environment& environment) {
-    using Key = std::tuple<int, bool, std::string, int, int>;
+    using Key = std::tuple<int, bool, bool, std::string, int, int, int, int>;
     static std::map<Key, PipTags> made;
-    const Key key{environment.python_minor, environment.free_threaded, environment.machine,
-                  environment.glibc_major, environment.glibc_minor};
+    const Key key{environment.python_minor, environment.free_threaded, environment.cpython,
+                  environment.machine,      environment.glibc_major,   environment.glibc_minor,
+                  environment.musl_major,   environment.musl_minor};
     const auto [place, is_new] = made.try_emplace(key);
     if (is_new) {
         for (auto& tag : wheel::supported_tags(environment)) {

@@ -13,6 +13,7 @@ namespace wheelyard::avail_wheels {
 namespace {
 
 bool is_prerelease_asked_for(const Query& query, const std::string& project) {
+    if (query.prereleases) return true;
     return std::any_of(query.wanted.begin(), query.wanted.end(), [&](const Wanted& wanted) {
         const auto& specifiers = wanted.specifiers.specifiers();
         return wanted.matches(project) &&
@@ -119,8 +120,8 @@ std::vector<Wanted> applicable(std::vector<Wanted> wanted, const std::vector<Pyt
                         {"os_name", "posix"},
                         {"sys_platform", "linux"},
                         {"platform_system", "Linux"},
-                        {"implementation_name", "cpython"},
-                        {"platform_python_implementation", "CPython"},
+                        {"implementation_name", python.pypy ? "pypy" : "cpython"},
+                        {"platform_python_implementation", python.pypy ? "PyPy" : "CPython"},
                         {"extra", ""}});
                });
     });

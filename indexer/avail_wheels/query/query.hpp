@@ -2,11 +2,13 @@
 //
 // - A wheel is listed if its Python and ABI tags and its `Requires-Python` match one of the Pythons (as in
 // pip)
-//   and its platform is `any`, `linux_*` or `manylinux*`. Only `everything` lists musl wheels and those of
-//   other systems.
-// - Yanked wheels are listed only if a specifier pins their exact version (PEP 592), or with `everything`.
+//   and its platform is `any`, `linux_*` or `manylinux*`, on musl `musllinux*`, of `machine`. Only `everything`
+//   lists those of other systems.
+// - Yanked wheels are listed only if a specifier pins their exact version (PEP 592), or with `everything` or
+//   `yanked`.
 // - Without `all_versions`, only the newest public version of each project is listed, with all architectures
-//   and local versions. A pre-release counts only if no final version is left (PEP 440).
+//   and local versions. A pre-release counts only if no final version is left (PEP 440), or with
+//   `prereleases`.
 #pragma once
 
 #include <functional>
@@ -24,6 +26,10 @@ struct Query {
     std::vector<Python> pythons;     // empty: any Python
     std::vector<std::string> archs;  // empty: any
     bool all_versions = false;
+    std::string machine = {};  // only wheels for it and for any machine; empty: every machine
+    bool musl = false;
+    bool yanked = false;       // lists yanked wheels, too: --why explains them
+    bool prereleases = false;  // the newest version may be a pre-release: the Alliance's list of everything
     // An additional condition, checked last (--here: the wheel runs); empty: none.
     std::function<bool(const Candidate&)> suits = {};
     bool everything = false;  // --all: lists every wheel of the wanted names

@@ -66,8 +66,13 @@ class RequirementsReader {
             return base::fail("wanted.nesting", "Requirements files are nested too deeply", file.native(),
                               "look for a file that includes itself with -r");
         }
-        WHEELYARD_ASSIGN(const auto text, base::read_file(file, max_requirements_bytes));
-        if (file.filename() == "pyproject.toml") return read_pyproject(text, file);
+        WHEELYARD_ASSIGN(const auto bytes, base::read_file(file, max_requirements_bytes));
+        constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";  // as Windows editors write it
+        std::string_view text = bytes;
+        if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
+        const std::string name = file.filename().native();
+        if (name == "pyproject.toml") return read_pyproject(text, file);
+        if (name.starts_with("pylock.") && name.ends_with("toml")) return read_lock(text, file);
         for (const auto& line : logical_lines(text)) {
             if (line.text.empty()) continue;
             if (const auto nested = nested_file(line.text)) {
@@ -91,6 +96,20 @@ class RequirementsReader {
             WHEELYARD_TRY(add(dependency, file.native()));
         }
         return {};  // no finish(): other keys belong to other tools
+    }
+
+    // PEP 751: pylock.toml or pylock.NAME.toml.
+    base::Status read_lock(std::string_view text, const fs::path& file) {
+        WHEELYARD_ASSIGN(auto document, io::TomlDocument::parse(text, file));
+        for (auto& package : document.root().tables("packages")) {
+            const std::string name = package.string_or("name", {});
+            const std::string version = package.string_or("version", {});
+            const std::string marker = package.string_or("marker", {});
+            WHEELYARD_TRY(
+                add(name + (version.empty() ? "" : "==" + version) + (marker.empty() ? "" : "; " + marker),
+                    file.native()));
+        }
+        return {};
     }
 
     base::Status add(std::string_view requirement, const std::string& place) {

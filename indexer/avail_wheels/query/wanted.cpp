@@ -22,6 +22,23 @@ tl::unexpected<base::Error> fail_wanted(std::string_view text, const std::string
                       "give a name, a glob or a requirement, as in: numpy '*cdf*' 'numpy<1.23'");
 }
 
+// The text without "==*", which any version satisfies, and without a local version that follows the name.
+std::string simplified(std::string_view text) {
+    const auto plus = text.find('+');
+    if (plus != std::string_view::npos && text.find_first_of("<>=!~;@ ") > plus) text = text.substr(0, plus);
+    std::string simple;
+    for (auto part : base::split(text, ',')) {
+        const auto equals = part.find("==");
+        const bool is_any = equals != std::string_view::npos && base::trim(part.substr(equals + 2)) == "*";
+        if (is_any) part = part.substr(0, equals);
+        if (base::trim(part).empty()) continue;
+        // What preceded "==*" is the name; the next specifier follows it directly.
+        const bool follows_name = simple.find_first_of("<>=!~[") == std::string::npos;
+        simple.append(simple.empty() || follows_name ? "" : ",").append(part);
+    }
+    return simple;
+}
+
 }  // namespace
 
 bool Wanted::is_glob() const {
@@ -33,7 +50,8 @@ bool Wanted::matches(std::string_view project) const {
 }
 
 base::Result<Wanted> parse_wanted(std::string_view text) {
-    text = base::trim(text);
+    const std::string simple = simplified(base::trim(text));
+    if (!simple.empty()) text = simple;
     const auto glob = text.find_first_of(glob_characters);
     if (glob == std::string_view::npos || glob > text.find_first_of("<>=!~;@")) {
         auto requirement = wheel::Requirement::parse(text);

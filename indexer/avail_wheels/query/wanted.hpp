@@ -18,16 +18,18 @@ struct Wanted {
     std::string pattern;  // normalised (PEP 503); may contain `*` and `?`
     wheel::SpecifierSet specifiers;
     std::optional<wheel::Marker> marker;
+    std::string version_glob = {};  // "1.2*" of -v, matches public versions; empty: any
 
     [[nodiscard]] bool is_glob() const;
     [[nodiscard]] bool matches(std::string_view project) const;  // takes a normalised name
 };
 
-// "numpy", "*cdf*", "numpy<1.23", "flash.attn", "torch[extra]==2.4.*". Error "wanted.invalid".
+// "numpy", "*cdf*", "numpy<1.23", "flash.attn", "torch[extra]==2.4.*". As in the Alliance's program, "numpy==*"
+// is any version, and "torch+cu126" is torch. Error "wanted.invalid".
 [[nodiscard]] base::Result<Wanted> parse_wanted(std::string_view text);
 
 // Reads requirements.txt (comments, continued lines, nested -r; other options and URLs are ignored, because
-// they do not name a project of an index) or pyproject.toml ([project] dependencies).
+// they do not name a project of an index), pyproject.toml ([project] dependencies) or pylock.toml (PEP 751).
 [[nodiscard]] base::Result<std::vector<Wanted>> read_requirements(const std::filesystem::path& file);
 
 }  // namespace wheelyard::avail_wheels

@@ -91,6 +91,12 @@ base::Status refresh_both(const simple::GetPage& get, const std::string& simple_
     return {};
 }
 
+// False: there are files, and they do not parse.
+bool is_kept_whole(const fs::path& folder) {
+    const auto kept = simple::Catalogue::open(folder);
+    return kept || kept.error().os_error == ENOENT;
+}
+
 std::string host_of(const std::string& url) {
     const auto parsed = base::parse_url(url);
     return parsed ? parsed->host : std::string("the index");
@@ -119,8 +125,15 @@ base::Result<CatalogueAnswer> fetch_catalogue(const simple::GetPage& get, const 
     if (cache.empty()) return answer;  // no cache folder; read the pages instead
     const fs::path folder = index_folder(cache, simple_url);
     State state = read_state(folder / "state.json");
+    bool is_kept = true;
+    // Of a file that does not parse no ETag is sent: the index would confirm the damage.
+    if (!is_kept_whole(folder)) {
+        state.base_etag.clear();
+        state.delta_etag.clear();
+        if (!state.absent) is_kept = false;
+    }
     const auto age = clock.now() - state.asked;
-    const bool is_recent = age >= 0 && age < catalogue_fresh_s * micros_per_second;
+    const bool is_recent = is_kept && age >= 0 && age < catalogue_fresh_s * micros_per_second;
     if (freshness != Freshness::cached && (freshness == Freshness::now || !is_recent)) {
         std::error_code error;
         fs::create_directories(folder, error);
@@ -144,6 +157,15 @@ base::Result<CatalogueAnswer> fetch_catalogue(const simple::GetPage& get, const 
         answer.warning = catalogue.error().text();  // the caller reads the pages instead
     }
     return answer;
+}
+
+void forget_catalogue(const fs::path& cache, const std::string& simple_url) {
+    if (cache.empty()) return;
+    const fs::path folder = index_folder(cache, simple_url);
+    // What cannot be removed is not used either: without its state it has no ETag.
+    for (const std::string_view name :
+         {std::string_view("state.json"), simple::catalogue_name, simple::catalogue_delta_name})
+        (void)base::remove_file(folder / name);
 }
 
 }  // namespace wheelyard::avail_wheels

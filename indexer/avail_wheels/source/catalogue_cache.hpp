@@ -27,6 +27,9 @@ enum class Freshness { recent, now, cached };  // cached: never ask the index (c
                                                             const std::filesystem::path& cache,
                                                             const base::Clock& clock, Freshness freshness);
 
+// Removes what is cached of an index whose catalogue turned out to be damaged inside.
+void forget_catalogue(const std::filesystem::path& cache, const std::string& simple_url);
+
 // The folder of one index below `cache`.
 [[nodiscard]] std::filesystem::path index_folder(const std::filesystem::path& cache,
                                                  const std::string& simple_url);

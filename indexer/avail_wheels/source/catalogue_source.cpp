@@ -70,7 +70,7 @@ class CatalogueReader {
             if (const auto* tags = names_.known_tags(halves->tags);
                 tags != nullptr && !filter_.may_list(*tags))
                 continue;
-            if (wheel.yanked && !query_.everything && !has_specifiers_) continue;
+            if (wheel.yanked && !query_.everything && !query_.yanked && !has_specifiers_) continue;
             const bool is_older = newest != nullptr && !query_.all_versions && halves->release != newest_text;
             if (is_older && is_other_version(halves->release, *newest)) return;
             auto name = names_.parse(wheel.filename);
@@ -84,7 +84,7 @@ class CatalogueReader {
                 candidates_.pop_back();
                 continue;
             }
-            if (candidate.release->version.is_prerelease()) continue;
+            if (candidate.release->version.is_prerelease() && !query_.prereleases) continue;
             newest = candidate.release;
             newest_text = halves->release;
         }
@@ -99,11 +99,11 @@ class CatalogueReader {
         link.filename = wheel.filename;
         link.requires_python = wheel.requires_python;
         link.yanked = wheel.yanked;
+        link.yanked_reason = wheel.yanked_reason;
         if (!with_facts_) return link;  // a table shows no more than this
         link.url = file_url(files_url_, wheel.sha256, wheel.filename);
         link.sha256 = wheel.sha256;
         link.size = base::parse_decimal(wheel.size);
-        link.yanked_reason = wheel.yanked_reason;
         link.upload_time = wheel.upload_time;
         return link;
     }

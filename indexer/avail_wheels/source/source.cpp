@@ -7,6 +7,7 @@
 #include <system_error>
 #include <utility>
 
+#include "indexer/avail_wheels/source/index_check.hpp"
 #include "indexer/avail_wheels/source/limits.hpp"
 #include "lib/simple/folder.hpp"
 #include "lib/wheel/name.hpp"
@@ -52,43 +53,54 @@ class WheelhouseReader {
   public:
     explicit WheelhouseReader(const std::vector<Wanted>& wanted) : wanted_(wanted) {}
 
-    base::Status read(const fs::path& folder, const std::string& arch, int depth) {
-        WHEELYARD_ASSIGN(auto page, simple::read_folder(folder));
-        files_ += page.files.size();
+    base::Status read(const fs::path& folder, const std::string& arch, int levels) {
+        WHEELYARD_ASSIGN(auto found, simple::read_folder(folder, [this](std::string_view filename) {
+                             return filename.ends_with(".whl") && is_wanted_file(filename);
+                         }));
+        files_ += found.packages;
         if (files_ > max_wheelhouse_files) {
             return base::fail("wheelhouse.too_many", "This folder has too many files for a wheelhouse",
                               folder.native());
         }
-        add_wheels(candidates_, names_, std::move(page), wanted_, arch);
-        if (depth == max_wheelhouse_depth) return {};
-
-        std::error_code error;
-        for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
-             entry.increment(error)) {
-            const std::string name = entry->path().filename().string();
-            std::error_code gone;
-            if (name.starts_with('.') || !entry->is_directory(gone)) continue;
+        add_wheels(candidates_, names_, std::move(found.page), wanted_, arch);
+        if (levels == 0) return {};
+        for (const auto& name : found.folders) {
             const auto& archs = known_archs();
             const bool is_arch = std::find(archs.begin(), archs.end(), name) != archs.end();
-            WHEELYARD_TRY(read(entry->path(), is_arch ? name : arch, depth + 1));
+            WHEELYARD_TRY(read(folder / name, is_arch ? name : arch, levels - 1));
         }
-        if (error) return base::fail_errno("readdir", folder.native(), error.value());
         return {};
     }
     std::vector<Candidate> take() { return std::move(candidates_); }
 
   private:
+    // By the part before the first dash. Of 100,000 names few have another than their neighbour.
+    bool is_wanted_file(std::string_view filename) {
+        const auto name = filename.substr(0, filename.find('-'));
+        if (name == last_name_) return last_is_wanted_;
+        last_name_ = name;
+        last_is_wanted_ = is_wanted(wanted_, wheel::normalize_name(name));
+        return last_is_wanted_;
+    }
+
     const std::vector<Wanted>& wanted_;
     std::vector<Candidate> candidates_;
     WheelNames names_;
     std::size_t files_ = 0;
+    std::string last_name_;
+    bool last_is_wanted_ = false;
 };
 
 }  // namespace
 
 base::Result<std::vector<Candidate>> read_index(const simple::GetPage& get, const std::string& index_url,
                                                 const std::vector<Wanted>& wanted) {
-    WHEELYARD_ASSIGN(const auto projects, projects_of(get, index_url, wanted));
+    const auto found = projects_of(get, index_url, wanted);
+    if (!found) {
+        WHEELYARD_TRY(check_index(get, index_url));
+        return base::fail(found.error());
+    }
+    const auto& projects = *found;
     if (projects.size() > max_pages) {
         return base::fail("index.too_many",
                           std::to_string(projects.size()) +
@@ -101,13 +113,24 @@ base::Result<std::vector<Candidate>> read_index(const simple::GetPage& get, cons
         WHEELYARD_ASSIGN(auto page, simple::fetch_project(get, index_url, project));
         if (page) add_wheels(candidates, names, std::move(*page), wanted);
     }
+    if (candidates.empty()) WHEELYARD_TRY(check_index(get, index_url));
     return candidates;
 }
 
 base::Result<std::vector<Candidate>> read_wheelhouse(const fs::path& folder,
                                                      const std::vector<Wanted>& wanted) {
     WheelhouseReader reader(wanted);
-    WHEELYARD_TRY(reader.read(folder, {}, 0));
+    WHEELYARD_TRY(reader.read(folder, {}, max_wheelhouse_depth));
+    return reader.take();
+}
+
+base::Result<std::vector<Candidate>> read_find_links(const std::vector<fs::path>& folders,
+                                                     const std::vector<Wanted>& wanted) {
+    WheelhouseReader reader(wanted);
+    for (const auto& folder : folders) {
+        const auto plain = folder.has_filename() ? folder : folder.parent_path();
+        WHEELYARD_TRY(reader.read(folder, plain.filename().native(), 0));
+    }
     return reader.take();
 }
 

@@ -24,6 +24,10 @@ namespace wheelyard::avail_wheels {
 [[nodiscard]] base::Result<std::vector<Candidate>> read_wheelhouse(const std::filesystem::path& folder,
                                                                    const std::vector<Wanted>& wanted);
 
+// The wheels directly in each of `folders` (the Alliance's find-links); `arch` is the name of the folder.
+[[nodiscard]] base::Result<std::vector<Candidate>> read_find_links(
+    const std::vector<std::filesystem::path>& folders, const std::vector<Wanted>& wanted);
+
 // The wheels of a catalogue that `query` lists; a few may be dropped later by choose(), because each project
 // is read only until its newest version is known. URLs start with `simple_url` (…/simple/). Facts, URL, size
 // and hash are set only with `with_facts`.

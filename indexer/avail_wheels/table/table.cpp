@@ -37,6 +37,9 @@ struct Format {
     std::string_view before = {};  // text above the table
     Escape escape = Escape::none;
     std::string_view environment = {};  // LaTeX environment around the table: "tabular"
+    bool centered = false;
+    std::size_t min_beyond_header = 2;   // tabulate's MIN_PADDING
+    std::string_view before_cells = {};  // in each row but the header
 };
 
 constexpr Line none{"", "", "", ""};
@@ -135,6 +138,8 @@ constexpr Format formats[] = {
      {},
      Escape::latex,
      "longtable"},
+    {"pretty", 1, ascii_line, pipes, ascii_line, pipes, none, ascii_line, {}, Escape::none, {}, true, 0},
+    {"textile", 1, none, {"|_. ", "|_.", "|"}, none, pipes, none, none, {}, Escape::none, {}, false, 2, "<."},
     {"tsv", 0, none, {"", "\t", ""}, none, {"", "\t", ""}, none, none},
 };
 
@@ -179,9 +184,8 @@ class TableWriter {
   public:
     TableWriter(const Format& format, const std::vector<std::string>& headers, const std::vector<Row>& rows)
         : format_(format), headers_(headers), rows_(rows) {
-        constexpr std::size_t min_beyond_header = 2;  // tabulate's MIN_PADDING
         for (const auto& header : headers)
-            widths_.push_back(display_width(header) + min_beyond_header);
+            widths_.push_back(display_width(header) + format.min_beyond_header);
         for (const auto& row : rows) {
             WHEELYARD_CHECK(row.size() == headers.size());
             for (std::size_t i = 0; i < row.size(); ++i)
@@ -208,7 +212,7 @@ class TableWriter {
         }
         for (std::size_t i = 0; i < rows_.size(); ++i) {
             if (i > 0) add_line(format_.between_rows);
-            add_cells(format_.row, rows_[i]);
+            add_cells(format_.row, rows_[i], format_.before_cells);
         }
         add_line(format_.bottom);
         if (!format_.environment.empty()) add_environment("end", {});
@@ -240,13 +244,17 @@ class TableWriter {
         out_ += '\n';
     }
 
-    void add_cells(const Cells& cells, const Row& row) {
+    void add_cells(const Cells& cells, const Row& row, std::string_view before_cell = {}) {
         out_ += cells.begin;
         for (std::size_t i = 0; i < row.size(); ++i) {
             if (i > 0) out_ += cells.joint;
-            out_.append(format_.padding, ' ');
+            const std::size_t spaces_left = widths_[i] - display_width(row[i]);
+            const std::size_t left = format_.centered ? spaces_left / 2 : 0;
+            out_ += before_cell;
+            out_.append(format_.padding + left, ' ');
             add_escaped(out_, row[i], format_.escape);
-            out_.append(widths_[i] - display_width(row[i]) + format_.padding, ' ');
+            // tabulate adds a space to textile's first cell.
+            out_.append(spaces_left - left + format_.padding + (!before_cell.empty() && i == 0 ? 1 : 0), ' ');
         }
         out_ += cells.end;
         while (out_.back() == ' ' || out_.back() == '\t')

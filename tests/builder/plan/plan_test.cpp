@@ -259,6 +259,40 @@ TEST_CASE("the evidence with the highest precedence determines state and reason"
     }
 }
 
+TEST_CASE("the same error twice gives a cell up; another line, another end or a passing problem do not") {
+    struct Row {
+        const char* first;
+        const char* second;
+        EndCause end;
+        CellState state;
+    };
+    for (const auto& row : {
+             Row{"/w/a1/x.c:3:1: error: no", "/w/a2/x.c:3:1: error: no", EndCause::failed,
+                 CellState::given_up},
+             Row{"ImportError: cannot import name x", "ImportError: cannot import name x", EndCause::failed,
+                 CellState::given_up},
+             Row{"/w/a1/x.c:3:1: error: no", "/w/a2/x.c:4:1: error: no", EndCause::failed, CellState::wanted},
+             Row{"/w/a1/x.c:3:1: error: no", "/w/a2/y.c:3:1: error: no", EndCause::failed, CellState::wanted},
+             Row{"", "", EndCause::failed, CellState::wanted},
+             Row{"x.c: error: no", "x.c: error: no", EndCause::killed, CellState::wanted},
+         }) {
+        CAPTURE(row.first);
+        CAPTURE(row.second);
+        Scene scene;
+        for (const char* error :
+             {row.second, row.first}) {  // the order of the list is not that of the numbers
+            Attempt made = failed(error == row.first ? "w1" : "w2");
+            made.number = error == row.first ? 1 : 2;
+            if (std::string(row.first) == row.second)
+                made.number = static_cast<int>(scene.world.attempts.size()) + 1;
+            made.failure->first_error = error;
+            made.failure->end = row.end;
+            scene.world.attempts.push_back(made);
+        }
+        CHECK(cell_state_text(scene.cell().state) == cell_state_text(row.state));
+    }
+}
+
 TEST_CASE("preemptions and node failures have limits of their own and do not count as attempts") {
     struct Row {
         std::vector<std::pair<int, const char*>> ends;  // counts and error codes, in this order

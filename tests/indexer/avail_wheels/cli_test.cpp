@@ -60,10 +60,62 @@ TEST_CASE("the Alliance's spellings and ours are the same options") {
     CHECK(wanted_of(options_of({"numpy", "-n", "scipy", "six"})) == Arguments{"numpy", "scipy", "six"});
 }
 
+TEST_CASE("an option may be abbreviated as in argparse, first among the Alliance's options") {
+    CHECK(options_of({"--all-version"}).query.all_versions);
+    CHECK(options_of({"--all_ver"}).query.all_versions);
+    CHECK(options_of({"--forma", "grid"}).format == "grid");
+    CHECK(options_of({"--form=grid"}).format == "grid");
+    CHECK(options_of({"--col", "name"}).rows.columns == Arguments{"name"});  // not --color
+    CHECK(wanted_of(options_of({"--vers", "1.0", "six"})) == Arguments{"six==1.0"});
+    CHECK(options_of({"--med"}).format == "mediawiki");
+    CHECK(options_of({"--wheelh", "/other"}).wheelhouse == "/other");
+    CHECK(wanted_of(options_of({"--", "six"})) == Arguments{"six"});
+    for (const char* ambiguous : {"--not", "--all-", "--co", "--"}) {
+        CAPTURE(ambiguous);
+        if (std::string(ambiguous) != "--") CHECK(leave_of({ambiguous}).status == 2);
+    }
+    // Exact options and values stay what they are.
+    CHECK(options_of({"--all"}).query.everything);
+    CHECK(options_of({"--not-available"}).rows.not_available);
+}
+
+TEST_CASE("a call without names lists the newest versions, also pre-releases") {
+    CHECK(options_of({}).query.prereleases);
+    CHECK_FALSE(options_of({"*"}).query.prereleases);
+    CHECK_FALSE(options_of({"-n", "six"}).query.prereleases);
+}
+
+TEST_CASE("find-links of the Alliance's pip configuration come before the wheelhouse") {
+    const auto folder = *base::TempDir::make("wheelyard-cli-test");
+    const auto file = (folder.path() / "pip.conf").native();
+    auto environment = with_house;
+    environment["PIP_CONFIG_FILE"] = file;
+    using Folders = std::vector<std::filesystem::path>;
+    REQUIRE(base::replace_file(file,
+                               "[wheel]\nfind-links = /house/gentoo/avx2 /house/gentoo/generic\n"
+                               "[install]\nprefer-binary = true\n"));
+    CHECK(options_of({}, environment).find_links == Folders{"/house/gentoo/avx2", "/house/gentoo/generic"});
+    CHECK(options_of({}, environment).wheelhouse == "");
+    REQUIRE(base::replace_file(file, "[wheel]\nfind-links =\n  /a/generic\n  https://host/links\n"));
+    CHECK(options_of({}, environment).find_links == Folders{"/a/generic"});
+    CHECK(options_of({"--wheelhouse", "/other"}, environment).find_links.empty());
+    for (const char* other :
+         {"", "[install]\nfind-links = /a\n", "not an ini", "[wheel]\nno-index = true\n"}) {
+        CAPTURE(other);
+        REQUIRE(base::replace_file(file, other));
+        CHECK(options_of({}, environment).wheelhouse == "/wheels");
+    }
+    environment["PIP_CONFIG_FILE"] = "/dev/null";
+    CHECK(options_of({}, environment).wheelhouse == "/wheels");
+}
+
 TEST_CASE("-v is an exact version or a prefix, replaces a specifier, and lists every match") {
     CHECK(wanted_of(options_of({"numpy", "-v", "1.21.*"})) == Arguments{"numpy==1.21.*"});
     CHECK(wanted_of(options_of({"numpy<2", "--version", "1.21.3"})) == Arguments{"numpy==1.21.3"});
     CHECK(wanted_of(options_of({"-v", "1.21.3"})) == Arguments{"*==1.21.3"});
+    CHECK(options_of({"numpy<2", "-v", "1.2*"}).query.wanted.at(0).version_glob == "1.2*");
+    CHECK(wanted_of(options_of({"numpy<2", "-v", "*"})) == Arguments{"numpy"});
+    CHECK(options_of({"numpy", "-v", "*"}).query.all_versions);
     CHECK(options_of({"numpy", "-v", "1.21.3"}).query.all_versions);
 }
 

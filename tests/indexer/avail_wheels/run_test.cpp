@@ -20,9 +20,21 @@ namespace {
 
 // An index with pages but no catalogue on host `farm`; other hosts are not reachable.
 base::Result<io::HttpAnswer> answer_of_index(const std::string& url, const io::HttpHeaders&, std::uint64_t) {
-    if (!url.starts_with("https://farm/")) return base::fail("http.connect", "Nobody answers");
     io::HttpAnswer answer;
-    answer.status = url == "https://farm/simple/torch/" ? 200 : 404;
+    if (url.starts_with("https://registry/")) {
+        answer.status = url == "https://registry/main/simple/" ? 200 : 404;
+        answer.headers = {{"content-type", "text/html"}};
+        if (url == "https://registry/" || url == "https://registry/main/") {
+            answer.status = 200;
+            answer.headers = {{"content-type", "application/json"}};
+            answer.body = R"({"format":"wheelyard.indexes/1","indexes":[{"name":"main","url":)"
+                          R"("https://registry/main/simple/"}]})";
+        }
+        return answer;
+    }
+    if (!url.starts_with("https://farm/") && !url.starts_with("https://anna:secret@farm/"))
+        return base::fail("http.connect", "Nobody answers");
+    answer.status = url.ends_with("farm/simple/torch/") ? 200 : 404;
     answer.headers = {{"content-type", "text/html"}};
     answer.final_url = url;
     answer.body = R"(<a href="torch-2.4.0-cp312-cp312-linux_aarch64.whl">x</a>)"
@@ -234,13 +246,15 @@ const std::vector<Agreed>& agreed() {
         {"run_not_available_only", house, {"numpy", "pip", "--not-available-only"}},
         {"run_raw_not_available", house, {"numpy", "pip", "--raw", "--not-available"}},
         {"run_csv", house, {"--format", "csv"}},
-        {"run_mediawiki", house, {"torch", "--mediawiki"}},
+        {"run_mediawiki", house, {"torch", "--mediawiki", "--all-archs"}},
         {"run_json", house, {"numpy", "pip", "--json"}},
         {"run_wheelhouse", farm, {"--wheelhouse", "FOLDER/avx2", "--no-pager"}},
         {"run_index_url",
          house,
-         {"--index-url", "https://farm/simple/", "torch", "numpy", "--not-available"}},
-        {"run_refresh", house, {"--index-url", "https://farm/simple/", "torch", "--raw", "--refresh"}},
+         {"--index-url", "https://farm/simple/", "torch", "numpy", "--not-available", "--all-archs"}},
+        {"run_refresh",
+         house,
+         {"--index-url", "https://farm/simple/", "torch", "--raw", "--refresh", "--all-archs"}},
         {"run_on", farm, {"--on", "a100"}},
         {"run_here", farm, {"--here", "--json"}},
         {"run_assume", farm, {"torch", "--assume", "machine=aarch64", "gpu=sm_80", "--why"}},
@@ -353,15 +367,97 @@ TEST_CASE("an unavailable feature is reported with the site key that enables it"
     CHECK(farm.run({"torch", "--on", "gh200"}).status == 2);
 }
 
+TEST_CASE("a yanked wheel looks yanked in --why, with its reason") {
+    const Farm farm;
+    const auto index = farm.folder.path() / "tree" / "main" / "simple";
+    simple::CatalogueProject six{"six", 2, {}, "\n\n"};
+    six.lines =
+        simple::render_catalogue_line(
+            {"six-1.17-py3-none-any.whl", true, "breaks <torch>", {}, {}, "12", std::string(64, 'a')}) +
+        simple::render_catalogue_line(
+            {"six-1.16-py3-none-any.whl", false, {}, {}, {}, "12", std::string(64, 'b')});
+    REQUIRE(base::replace_file(index / simple::catalogue_name,
+                               simple::render_catalogue({.serial = 3, .index = "main"}, {six})));
+    const auto why =
+        farm.run({"six", "--why", "--on", "gh200", "--all-versions", "--column", "version", "why"});
+    CHECK(why.out.find("1.17       yanked: breaks <torch>") != std::string::npos);
+    CHECK(why.out.find("1.16") != std::string::npos);
+    CHECK(farm.run({"six==1.17", "--why", "--on", "gh200"}).out.find("yanked: breaks <torch>") !=
+          std::string::npos);
+    CHECK(farm.run({"six", "--why", "--on", "gh200"}).out.find("1.17") == std::string::npos);
+    CHECK(farm.run({"six", "--raw"}).out == "six-1.16-py3-none-any.whl\n");
+}
+
 TEST_CASE("a misspelt name gets a suggestion on a terminal, but not in a script") {
     Farm farm;
     CHECK(farm.run({"torhc"}).err == "");
     farm.err_is_terminal = true;
     CHECK(farm.run({"torhc"}).err == "avail_wheels: There is no torhc here. Did you mean torch?\n");
     CHECK(farm.run({"torhc"}).status == 0);
-    CHECK(farm.run({"torch>9"}).err == "");
-    CHECK(farm.run({"unlike-any"}).err == "");
     CHECK(farm.run({"*cdf*"}).err == "");
+}
+
+TEST_CASE("an empty answer names the next step on a terminal") {
+    Farm farm;
+    farm.err_is_terminal = true;
+    const auto step = [&](const std::vector<std::string>& arguments) {
+        const auto ran = farm.run(arguments);
+        CHECK(ran.status == 0);
+        return ran.err;
+    };
+    CHECK(step({"torch>9"}) ==
+          "avail_wheels: There are wheels of torch of version 2.4.0: --all-versions without a version lists "
+          "them.\n");
+    CHECK(step({"torch==2.3.0"}) ==
+          "avail_wheels: There are wheels of torch for aarch64: --all-archs lists them.\n");
+    CHECK(step({"torch", "-p", "3.9"}) ==
+          "avail_wheels: There are wheels of torch for cp311: --all-pythons lists them.\n");
+    CHECK(
+        step({"torch==1.10.0", "--on", "gh200"}) ==
+        "avail_wheels: There are wheels of torch that do not run here, of version 1.10.0: --why explains.\n");
+    CHECK(step({"torch==2.3.0", "-p", "3.11"}) ==
+          "avail_wheels: There are wheels of torch of version 2.4.0: --all-versions without a version lists "
+          "them.\n");
+    CHECK(
+        step({"six"}) ==
+        "avail_wheels: The farm has six 1.17 for Python 3.12 as \"active\": building. --status lists all.\n");
+    CHECK(step({"unlike-any>=2"}) ==
+          "avail_wheels: There is no unlike-any here. Ask for it: avail_wheels --request 'unlike-any>=2'\n");
+}
+
+TEST_CASE("a URL that is no index gives status 1 and the indexes that exist") {
+    Wheelhouse house;
+    for (const char* url : {"https://registry/", "https://registry/mian/simple/",
+                            "https://registry/mian/simple", "https://registry/main/"}) {
+        CAPTURE(url);
+        for (const char* name : {"torch", "tor*"}) {
+            const auto ran = house.run({name, "--index-url", url});
+            CHECK(ran.status == 1);
+            CHECK(ran.out == "");
+            CHECK_MESSAGE(ran.err.find("There is no index at this URL") != std::string::npos, ran.err);
+            CHECK(ran.err.find("https://registry/main/simple/") != std::string::npos);
+        }
+    }
+    CHECK(house.run({"torch", "--index-url", "https://registry/main/simple/"}).status == 0);
+    CHECK(house.run({"torch", "--index-url", "https://farm/other/"}).err.find("ends in /simple/") !=
+          std::string::npos);
+}
+
+TEST_CASE("a request for what is there is refused, and for nobody's package it warns") {
+    Farm farm;
+    const auto there = farm.run({"--request", "packaging==24.1"});
+    CHECK(there.status == 1);
+    CHECK(there.err == "avail_wheels: packaging 24.1 is there already: avail_wheels 'packaging==24.1'\n");
+    CHECK(farm.run({"--request", "packaging==24.2"}).status == 0);
+    farm.environment["PIP_INDEX_URL"] = "https://anna:secret@farm/simple/";
+    const auto nobody = farm.run({"--request", "torhc"});
+    CHECK(nobody.status == 0);
+    CHECK(nobody.err ==
+          "avail_wheels: warning: there is no package torhc in https://****@farm/simple/; unless it is your "
+          "site's own, check its spelling\n");
+    CHECK(farm.run({"--request", "torch==9.0"}).err == "");
+    farm.environment["PIP_INDEX_URL"] = "https://unreachable/simple/";
+    CHECK(farm.run({"--request", "torhc==2"}).err == "");
 }
 
 TEST_CASE("names are completed from the available catalogue") {

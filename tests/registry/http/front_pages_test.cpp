@@ -6,13 +6,13 @@
 namespace wheelyard::http {
 
 TEST_CASE("the front page links every index and escapes what it shows") {
-    const std::string page = render_front_page({"bede-gh200", "a<b"});
+    const std::string page = render_front_page({{"bede-gh200"}, {"a<b"}});
     CHECK(page.find("<a href=\"/bede-gh200/\">bede-gh200</a>") != std::string::npos);
     CHECK(page.find("<a href=\"/a%3Cb/\">a&lt;b</a>") != std::string::npos);
 }
 
 TEST_CASE("an index's page shows the line that pip needs, for the server as it calls itself") {
-    const std::string page = render_index_page("site", "http://registry.example:8080");
+    const std::string page = render_index_page({"site"}, "http://registry.example:8080");
     CHECK(page.find("pip install --index-url http://registry.example:8080/site/simple/ PACKAGE") !=
           std::string::npos);
     for (const char* said :
@@ -20,7 +20,19 @@ TEST_CASE("an index's page shows the line that pip needs, for the server as it c
           "[[tool.poetry.source]]", "[[tool.pdm.source]]", "[[index]]", "setenv PIP_CONFIG_FILE",
           "setenv(&quot;PIP_CONFIG_FILE&quot;"})
         CHECK_MESSAGE(page.find(said) != std::string::npos, said);
-    CHECK(render_index_page("site", "http://x\"><script>").find("<script>") == std::string::npos);
+    CHECK(render_index_page({"site"}, "http://x\"><script>").find("<script>") == std::string::npos);
+}
+
+TEST_CASE("an index is shown with its title, and a staging index not at all") {
+    const std::vector<IndexEntry> indexes{{"main", "Wheels of <Bede>"}, {"staging", "", false}};
+    const std::string page = render_front_page(indexes);
+    CHECK(page.find("<a href=\"/main/\">main</a>: Wheels of &lt;Bede&gt;") != std::string::npos);
+    CHECK(page.find("staging") == std::string::npos);
+    CHECK(render_index_page(indexes[0], "https://host").find("Wheels of &lt;Bede&gt;") != std::string::npos);
+    CHECK(render_index_list(indexes, "https://host") ==
+          R"({"format":"wheelyard.indexes/1","indexes":[{"name":"main","title":"Wheels of <Bede>",)"
+          R"("url":"https://host/main/simple/"}]})"
+          "\n");
 }
 
 }  // namespace wheelyard::http

@@ -21,6 +21,7 @@ TEST_CASE("every operation of the table is routed, and takes its method") {
         std::string target(operation.path);
         target = std::regex_replace(target, std::regex("\\{sha256\\}"), sha256);
         target = std::regex_replace(target, std::regex("\\{prefix\\}"), "aa");
+        target = std::regex_replace(target, std::regex("\\{version\\}"), "1.0");
         target = std::regex_replace(target, std::regex("events/\\{file\\}"), "events/tail.tsv");
         target = std::regex_replace(target, std::regex("\\{[a-z_]+\\}"), "name");
         CAPTURE(target);

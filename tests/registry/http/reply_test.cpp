@@ -32,12 +32,14 @@ TEST_CASE("304 has no length of its own") {
     CHECK(head_of(reply).find("Content-Length") == std::string::npos);
 }
 
-TEST_CASE("a problem's title is the reason phrase, as one line of ASCII") {
+TEST_CASE("a problem's title and value are the reason phrase, as one line of ASCII") {
     const Reply reply = reply_problem(
         {409, "upload.name_taken", "File already exists\r\nSet-Cookie: \xc3\xa9", "d", "v", "a"});
-    CHECK(head_of(reply).starts_with("HTTP/1.1 409 File already exists??Set-Cookie: ??\r\nDate: "));
+    CHECK(head_of(reply).starts_with("HTTP/1.1 409 File already exists??Set-Cookie: ??: v\r\nDate: "));
     CHECK(head_of(reply).find("\r\nContent-Type: application/problem+json\r\n") != std::string::npos);
     CHECK(reply_problem({409, "c", std::string(5000, 'x'), "", "", ""}).reason.size() == 200);
+    CHECK(reply_problem({400, "c", "t (v)", "", "v", ""}).reason == "t (v)");
+    CHECK(reply_problem({400, "c", "t", "", "", ""}).reason == "t");
 }
 
 TEST_CASE("401 asks for credentials, 503 says when to come back, 405 what is allowed") {
@@ -46,6 +48,40 @@ TEST_CASE("401 asks for credentials, 503 says when to come back, 405 what is all
     CHECK(reply_problem({503, "c", "t", "", "", ""}).fields.find("Retry-After: 5\r\n") != std::string::npos);
     CHECK(reply_method_not_allowed("DELETE", "GET, HEAD").fields.find("Allow: GET, HEAD\r\n") !=
           std::string::npos);
+}
+
+TEST_CASE("a quarantined upload looks like no success, and its reason begins with that") {
+    UploadDone done{.serial = 3, .filename = "six-1.16.0-py3-none-any.whl"};
+    CHECK(reply_uploaded(done).status == 200);
+    done.quarantined_because = "record.hash_mismatch: six.py";
+    const Reply reply = reply_uploaded(done);
+    CHECK(reply.status == 422);
+    CHECK(reply.reason == "kept in quarantine: record.hash_mismatch: six.py");
+    const auto problem = wire::parse_problem(std::get<std::string>(reply.body));
+    REQUIRE(problem);
+    CHECK(problem->code == "upload.quarantined");
+    CHECK(problem->detail == "record.hash_mismatch: six.py");
+}
+
+TEST_CASE("a browser gets an error as HTML, a program as JSON") {
+    CHECK(is_for_browsers("text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"));
+    for (const char* program :
+         {"", "*/*", "application/json", "application/vnd.pypi.simple.v1+json, text/html; q=0.01"}) {
+        CAPTURE(program);
+        CHECK_FALSE(is_for_browsers(program));
+    }
+    Reply reply =
+        reply_problem({404, "file.not_found", "Not found", "This index has no <page>.", "six", "look"});
+    show_in_browser(reply);
+    CHECK(reply.status == 404);
+    CHECK(reply.fields.find("Content-Type: text/html; charset=utf-8\r\n") != std::string::npos);
+    CHECK(reply.fields.find("problem+json") == std::string::npos);
+    const auto& page = std::get<std::string>(reply.body);
+    CHECK(page.find("This index has no &lt;page&gt;.") != std::string::npos);
+    CHECK(page.find("<title>404 Not found</title>") != std::string::npos);
+    Reply good = reply_text(200, "ok");
+    show_in_browser(good);
+    CHECK(std::get<std::string>(good.body) == "ok");
 }
 
 }  // namespace wheelyard::http

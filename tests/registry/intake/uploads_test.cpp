@@ -122,7 +122,7 @@ TEST_CASE("a quarantined wheel is kept under its name, and a retry gets the same
         {"record.hash_mismatch", inspect::Severity::quarantine}};
     const Form form = Form::of(six().wrong_record_hash("six.py"));
     const Answer first = registry.send(form);
-    CHECK(first.status == 200);  // of the service; the server makes a 202 of it
+    CHECK(first.status == 200);  // of the service; the server makes a 422 of it
     CHECK(first.done.quarantined_because.starts_with("record.hash_mismatch: "));
     const auto row = registry.cli.file("main", form.filename).value();
     REQUIRE(row.has_value());
@@ -228,11 +228,11 @@ TEST_CASE("every refusal about form or file has its status and code, and leaves 
         {"a field twice", [](Form& f) { f.fields.emplace_back("name", "seven"); }, 400, "upload.field_twice"},
         {"another name", [](Form& f) { f.set("name", "seven"); }, 400, "upload.name_differs"},
         {"another version", [](Form& f) { f.set("version", "2"); }, 400, "upload.version_differs"},
-        {"another Python", [](Form& f) { f.set("pyversion", "cp312"); }, 400, "upload.pyversion_differs"},
+        {"attestations", [](Form& f) { f.set("attestations", "[{}]"); }, 400, "upload.attestations"},
         {"a path", [](Form& f) { f.filename = "../" + f.filename; }, 400, "upload.bad_filename"},
         {"not normalised", [](Form& f) { f.filename = "Six-1.16.0-py2.py3-none-any.whl"; }, 400,
          "upload.name_not_normalized"},
-        {"an sdist's name", [](Form& f) { f.filename = "six-1.16.0.tar.gz"; }, 400, "upload.not_a_wheel"},
+        {"an sdist's name", [](Form& f) { f.filename = "six-1.16.0.tar.gz"; }, 400, "upload.sdist"},
         {"too large", [](Form& f) { f.content.append((1 << 20) + 1, 'x'); }, 413, "upload.too_large"},
     };
     RegistryFixture registry;

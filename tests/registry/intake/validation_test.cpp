@@ -28,7 +28,6 @@ UploadForm form_with(const Changes& changes = {}) {
     form.name = "six";
     form.version = "1.16.0";
     form.filetype = "bdist_wheel";
-    form.pyversion = "py2.py3";
     form.metadata_version = "2.1";
     form.sha256_digest = std::string(64, 'a');
     for (const auto& [name, value] : changes)
@@ -69,7 +68,9 @@ TEST_CASE("every field that is wrong by itself has its status and code") {
     const Row rows[] = {
         {{}, 200, ""},
         {{{"protocol_version", std::nullopt}}, 200, ""},
-        {{{"pyversion", std::nullopt}}, 200, ""},
+        {{{"attestations", ""}}, 200, ""},
+        {{{"attestations", " []"}}, 200, ""},
+        {{{"attestations", "[{\"version\": 1}]"}}, 400, "upload.attestations"},
         {{{"metadata_version", std::nullopt}}, 200, ""},
         {{{"metadata_version", "2.6"}}, 200, ""},
         {{{"metadata_version", "2.0"}}, 200, ""},
@@ -121,7 +122,8 @@ TEST_CASE("file names: a wheel's, in normal form, of plain characters") {
         {"s\xc3\xafx-1.16.0-py3-none-any.whl", "upload.bad_filename"},
         {"six-1.16.0+" + std::string(246 - 28, 'a') + "-py3-none-any.whl", ""},
         {"six-1.16.0+" + std::string(247 - 28, 'a') + "-py3-none-any.whl", "upload.bad_filename"},
-        {"six-1.16.0.tar.gz", "upload.not_a_wheel"},
+        {"six-1.16.0.tar.gz", "upload.sdist"},
+        {"Six Package-1.16.0.zip", "upload.sdist"},
         {"six-1.16.0-py3-none-any.whl.zip", "upload.not_a_wheel"},
         {"six-1.16.0.whl", "upload.bad_filename"},
         {"six-one-py3-none-any.whl", "upload.bad_filename"},
@@ -165,13 +167,10 @@ TEST_CASE("the form must be about the file that it carries") {
         {{}, ""},
         {{{"name", "SIX"}}, ""},
         {{{"version", "v1.16.0"}}, ""},
-        {{{"pyversion", "py3.py2"}}, ""},
         {{{"name", "seven"}}, "upload.name_differs"},
         {{{"version", "1.16.1"}}, "upload.version_differs"},
         {{{"version", "1.16"}}, "upload.version_differs"},
         {{{"version", "one"}}, "upload.version_differs"},
-        {{{"pyversion", "py3"}}, "upload.pyversion_differs"},
-        {{{"pyversion", "source"}}, "upload.pyversion_differs"},
     };
     const auto filename = registry::check_filename("six-1.16.0-py2.py3-none-any.whl").value();
     for (const Row& row : rows) {

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "lib/io/gzip.hpp"
+#include "lib/io/json.hpp"
 #include "lib/io/zstd.hpp"
 #include "registry/server/limits.hpp"
 #include "tests/registry/server/server_fixture.hpp"
@@ -526,6 +527,147 @@ TEST_CASE("the page of an index names the server as it was reached, or as it cal
             settings.public_url = row.public_url;
         });
         CHECK(running.ask(get("/site/", row.fields)).body.find(row.url) != std::string::npos);
+    }
+}
+
+TEST_CASE("an upload to a wrong address is answered with the right one, in the reason phrase") {
+    const Running running;
+    const auto post = [&](const std::string& path) {
+        return running.ask("POST " + path + " HTTP/1.1\r\nHost: test\r\nContent-Length: 2\r\n\r\n{}");
+    };
+    for (const char* path : {"/site/", "/site", "/site/simple/", "/site/simple", "/site/simple/six/"}) {
+        CAPTURE(path);
+        const RawAnswer answer = post(path);
+        CHECK(answer.status == 405);
+        CHECK(answer.head.find("Uploads go to http://test/site/legacy/\r\n") != std::string::npos);
+    }
+    CHECK(post("/").head.find("Uploads go to http://test/<index>/legacy/\r\n") != std::string::npos);
+    CHECK(post("/nosuch/").status == 404);
+    const Running one([](ServerSettings& settings) { settings.indexes = {{"site"}}; });
+    CHECK(one.ask("POST / HTTP/1.1\r\nHost: test\r\nContent-Length: 0\r\n\r\n")
+              .head.find("Uploads go to http://test/site/legacy/\r\n") != std::string::npos);
+}
+
+TEST_CASE("web pages of other origins may read pages and files, without credentials") {
+    const Running running;
+    for (const std::string& path :
+         {std::string("/site/simple/"), std::string("/site/simple/six/"), std::string("/site/simple/absent/"),
+          file_url + "six-1.0%2Bcpu-py3-none-any.whl"}) {
+        CAPTURE(path);
+        const RawAnswer answer = running.ask(get(path));
+        CHECK(answer.field("Access-Control-Allow-Origin") == "*");
+        CHECK(answer.field("Access-Control-Allow-Credentials") == "");
+        const RawAnswer preflight =
+            running.ask("OPTIONS " + path + " HTTP/1.1\r\nHost: test\r\nOrigin: http://x\r\n\r\n");
+        CHECK(preflight.status == 204);
+        CHECK(preflight.field("Access-Control-Allow-Methods") == "GET, HEAD");
+        CHECK(preflight.field("Access-Control-Allow-Origin") == "*");
+    }
+    CHECK(running.ask(get("/")).field("Access-Control-Allow-Origin") == "");
+    CHECK(running.ask("OPTIONS /site/legacy/ HTTP/1.1\r\nHost: test\r\n\r\n")
+              .field("Access-Control-Allow-Origin") == "");
+}
+
+TEST_CASE("what is no index is 404 without a redirect, as HTML for a browser") {
+    const Running running;
+    for (const char* path : {"/favicon.ico", "/nosuch", "/nosuch/simple"}) {
+        CAPTURE(path);
+        const RawAnswer answer =
+            running.ask(get(path, "Accept: text/html,application/xhtml+xml,*/*;q=0.8\r\n"));
+        CHECK(answer.status == 404);
+        CHECK(answer.field("Content-Type") == "text/html; charset=utf-8");
+        CHECK(answer.body.find("<!DOCTYPE html>") == 0);
+        CHECK(running.ask(get(path)).field("Content-Type") == "application/problem+json");
+    }
+    CHECK(running.ask(get("/site")).status == 301);
+}
+
+TEST_CASE("a program gets the list of indexes as JSON") {
+    const Running running;
+    const RawAnswer answer = running.ask(get("/", "Accept: application/json\r\n"));
+    CHECK(answer.field("Content-Type") == "application/json");
+    CHECK(answer.body.find(R"({"name":"site","title":"","url":"http://test/site/simple/"})") !=
+          std::string::npos);
+    CHECK(running.ask(get("/site/", "Accept: application/json\r\n")).body.find("\"empty\"") ==
+          std::string::npos);
+    CHECK(running.ask(get("/")).field("Content-Type") == "text/html; charset=utf-8");
+}
+
+TEST_CASE("the links of a JSON page begin at the root") {
+    Running running;
+    running.write("site/simple/six/index.json",
+                  R"({"files":[{"url":"../../files/aa/x.whl"},{"url":"../../files/bb/y.whl"}]})");
+    running.write("site/simple/six/index.html", R"(<a href="../../files/aa/x.whl">x</a>)");
+    CHECK(running.ask(get("/site/simple/six/index.json")).body ==
+          R"({"files":[{"url":"/site/files/aa/x.whl"},{"url":"/site/files/bb/y.whl"}]})");
+    CHECK(running.ask(get("/site/simple/six/index.html")).body == R"(<a href="../../files/aa/x.whl">x</a>)");
+}
+
+TEST_CASE("a mirror learns of changes by the serial of the index's last event") {
+    Running running;
+    running.write("site/simple/index.json",
+                  R"({"meta":{"api-version":"1.4"},"projects":[{"name":"six"},{"name":"torch"}]})");
+    const auto root = [&] { return running.ask(get("/site/simple/index.json")); };
+    CHECK(root().body.find("_last-serial") == std::string::npos);  // no event log yet
+    const std::string before = root().field("ETag");
+    running.write("site/events/tail.tsv", "{\"format\":\"wheelyard.events/1\",\"serial\":12}\n12\tx\n");
+    const RawAnswer answer = root();
+    CHECK(answer.body ==
+          R"({"meta":{"_last-serial":12,"api-version":"1.4"},"projects":[{"_last-serial":12,"name":"six"},)"
+          R"({"_last-serial":12,"name":"torch"}]})");
+    CHECK(answer.field("ETag") != before);
+    running.write("site/events/tail.tsv", "{\"format\":\"wheelyard.events/1\",\"serial\":130}\n130\tx\n");
+    CHECK(root().body.find("\"_last-serial\":130") != std::string::npos);
+    CHECK(root().field("ETag") != answer.field("ETag"));
+    CHECK(running.ask(get("/site/simple/index.html")).body.find("130") == std::string::npos);
+}
+
+TEST_CASE("a project in PyPI's JSON form has its files under /packages, which serves them") {
+    Running running;
+    running.write("site/events/tail.tsv", "{\"format\":\"wheelyard.events/1\",\"serial\":12}\n");
+    running.write("site/simple/six/index.json",
+                  R"({"name":"six","files":[{"filename":"six-0.9-py3-none-any.whl","url":"../../files/)" +
+                      sha256.substr(0, 2) + "/" + sha256 +
+                      R"(/six-0.9-py3-none-any.whl","hashes":{"sha256":"aa"},"yanked":"broken"},)"
+                      R"({"filename":"six-1.0+cpu-py3-none-any.whl","url":"../../files/)" +
+                      sha256.substr(0, 2) + "/" + sha256 +
+                      R"(/six-1.0%2Bcpu-py3-none-any.whl","hashes":{"sha256":")" + sha256 +
+                      R"("},"size":10,"upload-time":"2026-11-20T12:00:00.000000Z","yanked":false,)"
+                      R"("requires-python":">=3.8"}]})");
+    running.write(file_url.substr(1) + "six-1.0+cpu-py3-none-any.whl.metadata",
+                  "Metadata-Version: 2.1\nName: Six\nVersion: 1.0+cpu\nSummary: two and three\n"
+                  "Classifier: A\nClassifier: B\n\nThe text.\n");
+    const RawAnswer answer = running.ask(get("/site/pypi/Six/json"));
+    CHECK(answer.status == 200);
+    CHECK(answer.field("X-PyPI-Last-Serial") == "12");
+    CHECK(answer.field("Access-Control-Allow-Origin") == "*");
+    const auto json = io::parse_json(answer.body);
+    REQUIRE(json);
+    const io::Json& info = *json->find("info");
+    CHECK(info.string_or("name", {}) == "Six");
+    CHECK(info.string_or("version", {}) == "1.0+cpu");
+    CHECK(info.string_or("summary", {}) == "two and three");
+    CHECK(info.texts("classifiers") == std::vector<std::string>{"A", "B"});
+    CHECK(info.string_or("description", {}) == "The text.\n");
+    CHECK(json->int_or("last_serial", 0) == 12);
+    CHECK(json->find("releases")->as_object()->size() == 2);
+    const io::Json& file = json->items("urls").at(0);
+    CHECK(file.find("digests")->string_or("sha256", {}) == sha256);
+    CHECK(file.string_or("upload_time", {}) == "2026-11-20T12:00:00");
+    CHECK(file.string_or("requires_python", {}) == ">=3.8");
+    CHECK(file.string_or("python_version", {}) == "py3");
+    const std::string url = file.string_or("url", {});
+    CHECK(url == "http://test/packages/site/" + file_url.substr(12) + "six-1.0%2Bcpu-py3-none-any.whl");
+    CHECK(running.ask(get(url.substr(11))).body == "0123456789");
+
+    const auto older = io::parse_json(running.ask(get("/site/pypi/six/0.9/json")).body);
+    REQUIRE(older);
+    CHECK(older->items("urls").at(0).string_or("yanked_reason", {}) == "broken");
+    CHECK(older->find("info")->bool_or("yanked", false));
+    for (const char* absent : {"/site/pypi/six/3/json", "/site/pypi/seven/json", "/site/pypi/six/one/json",
+                               "/site/pypi/six/", "/nosuch/pypi/six/json"}) {
+        CAPTURE(absent);
+        CHECK(running.ask(get(absent)).status == 404);
     }
 }
 

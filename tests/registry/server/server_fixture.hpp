@@ -135,7 +135,7 @@ struct Running {
         write(file_url.substr(1) + "six-1.0+cpu-py3-none-any.whl.metadata", "Name: six\n");
         settings.listen.front().port = 0;
         settings.published = root;
-        settings.indexes = {"site", "empty"};
+        settings.indexes = {{"site"}, {"empty"}};
         if (change) change(settings);
         auto started = Server::start(settings, uploads, api);
         REQUIRE_MESSAGE(started.has_value(), (started ? "" : started.error().text()));

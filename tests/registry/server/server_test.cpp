@@ -500,7 +500,7 @@ TEST_CASE("a service that throws costs one answer, not the server") {
     } throwing;
     ServerSettings settings;
     settings.listen.front().port = 0;
-    settings.indexes = {"site"};
+    settings.indexes = {{"site"}};
     auto server = Server::start(settings, throwing);
     REQUIRE(server);
     CHECK(RawClient(server->port()).ask(post_sized("x")).status == 500);

@@ -24,6 +24,7 @@ struct FakeNode {
     std::vector<std::string> asked;              // command lines
     base::ManualClock clock{1'000'000'000};
     std::string machine = "x86_64";
+    std::string loader_says;  // on standard error, by musl's loader
 
     void write(const fs::path& path, const std::string& text) const {
         fs::create_directories((folder.path() / "root" / path).parent_path());
@@ -43,6 +44,8 @@ struct FakeNode {
                     asked.push_back(base::join(words, " "));
                     base::Finished finished;
                     finished.out = answers[name];
+                    if (name.starts_with("ld-musl")) finished.err = loader_says;
+                    finished.timed_out = answers[name] == "hangs";
                     return base::Result<base::Finished>(finished);
                 }};
     }
@@ -362,6 +365,7 @@ TEST_CASE("the second call starts no process; another Python, job or day probes 
     CHECK_FALSE(fake.started.empty());
     fake.started.clear();
     fake.environment["VIRTUAL_ENV"] = (fake.folder.path() / "venv").native();
+    fake.environment["PATH"] = (fake.folder.path() / "venv/bin").native() + ":" + fake.environment["PATH"];
     fs::create_directories(fake.folder.path() / "venv" / "bin");
     REQUIRE(base::replace_file(fake.folder.path() / "venv" / "bin" / "python", "#!", 0755));
     fake.answers["python"] = "cpython 3.13.0 1\n";
@@ -379,4 +383,57 @@ TEST_CASE("a cache that cannot be written only costs time") {
     CHECK(cache_folder(fake.environment).empty());
     CHECK(cache_folder({{"HOME", "/home/anna"}}) == "/home/anna/.cache/wheelyard");
     CHECK(cache_folder({{"XDG_CACHE_HOME", "relative"}, {"HOME", "/h"}}) == "/h/.cache/wheelyard");
+}
+
+TEST_CASE("the glibc is that of the Python that was asked, not the system's") {
+    FakeNode fake;
+    fake.write("lib64/libc.so.6", "GNU C Library stable release version 2.17.\n");
+    fake.install("python3", "cpython 3.11.5 0 glibc-2.39\n");
+    CHECK(fake.probe().glibc->text() == "2.39");
+    CHECK(fake.known().glibc->text() == "2.39");
+    fake.install("python3", "broken\n");
+    CHECK(fake.probe().glibc->text() == "2.17");
+}
+
+TEST_CASE("a Python on musl has musl's version and no glibc") {
+    FakeNode fake;
+    CHECK_FALSE(is_musl_host(fake.host()));
+    fake.write("lib/ld-musl-x86_64.so.1", "loader");
+    fake.loader_says = "musl libc (x86_64)\nVersion 1.2.3\nDynamic Program Loader\n";
+    fake.install("python3", "cpython 3.11.5 0 none\n");
+    const Node node = fake.probe();
+    CHECK_FALSE(node.glibc);
+    REQUIRE(node.musl);
+    CHECK(node.musl->text() == "1.2.3");
+    CHECK(node_from_json(node_to_json(node)).musl->text() == "1.2.3");
+    CHECK(is_musl_host(fake.host()));
+    // Debian's package musl brings the loader, too.
+    fake.write("lib/x86_64-linux-gnu/libc.so.6", "GNU C Library stable release version 2.36.\n");
+    fake.install("python3", "cpython 3.11.5 0 glibc-2.36\n");
+    CHECK_FALSE(fake.probe().musl);
+    CHECK_FALSE(is_musl_host(fake.host()));
+}
+
+TEST_CASE("PyPy and a free-threaded Python are what they are, also from the cache") {
+    FakeNode fake;
+    fake.install("python3", "pypy 3.10.14 0 glibc-2.36\n");
+    for (const Node& node : {fake.probe(), fake.known(), fake.known()}) {
+        REQUIRE(node.pythons.size() == 1);
+        CHECK(node.pythons[0].display() == "PyPy 3.10.14");
+    }
+    fake.install("python3", "cpython 3.13.1 1 glibc-2.36\n");
+    CHECK(fake.probe().pythons.at(0).display() == "3.13.1 (free-threaded)");
+}
+
+TEST_CASE("a broken or hanging Python is unknown and is asked again at the next call") {
+    for (const char* answer :
+         {"", "hangs", "graalpy 3.11.7 0 glibc-2.36\n", "Traceback (most recent call last):\n"}) {
+        CAPTURE(answer);
+        FakeNode fake;
+        fake.environment["EBVERSIONPYTHON"] = "3.12.1";
+        fake.install("python3", answer);
+        CHECK(fake.known().pythons.empty());
+        fake.install("python3", "cpython 3.12.1 0 glibc-2.36\n");
+        CHECK(fake.known().pythons.size() == 1);
+    }
 }

@@ -92,7 +92,11 @@ TEST_CASE("unknown node properties make a wheel unknown and never exclude it") {
         CAPTURE(facts);
         CHECK(judge(wheel_of(x86, facts), nothing, {}).runs == Runs::unknown);
     }
-    CHECK(found(wheel_of("six-1.17.0-py2.py3-none-any.whl"), nothing) == "yes");
+    // Without a Python, as with a broken one, nothing is known to run.
+    CHECK(found(wheel_of("six-1.17.0-py2.py3-none-any.whl"), nothing) == "unknown python");
+    Node every_python;
+    every_python.any_python = true;
+    CHECK(found(wheel_of("six-1.17.0-py2.py3-none-any.whl"), every_python) == "yes");
     // A login node: everything except the GPU is known.
     Node login = h100();
     login.gpus.reset();
@@ -172,4 +176,39 @@ TEST_CASE("needs are derived from labels, modules and libraries") {
     CHECK(mpi_family("libmpi.so.40")->name == "Open MPI");
     CHECK(mpi_family("libmpi.so.12")->name == "MPICH");
     CHECK_FALSE(mpi_family("libfabric.so.1"));
+}
+
+TEST_CASE("PyPy takes its own wheels and pure ones; advice names the other kind of Python") {
+    Node node = h100();
+    node.pythons = {*parse_python("pypy3.10.14")};
+    CHECK(found(wheel_of("a-1-pp310-pypy310_pp73-manylinux_2_17_x86_64.whl"), node) == "yes");
+    CHECK(found(wheel_of("a-1-py3-none-any.whl"), node) == "yes");
+    const auto fit = judge(wheel_of("a-1-cp310-cp310-manylinux_2_17_x86_64.whl"), node, {});
+    CHECK(fit.why == "built for cp310, here is PyPy 3.10.14");
+    CHECK(fit.advice == "use Python 3.10");
+    CHECK(judge(wheel_of("a-1-pp310-pypy310_pp73-manylinux_2_17_x86_64.whl"), h100(), {}).advice ==
+          "use PyPy 3.10");
+}
+
+TEST_CASE("a free-threaded Python takes no wheel of the other ABI, and advice says so") {
+    Node node = h100();
+    node.pythons = {*parse_python("3.13.1t")};
+    CHECK(found(wheel_of("a-1-cp313-cp313t-manylinux_2_17_x86_64.whl"), node) == "yes");
+    const auto fit = judge(wheel_of("a-1-cp313-cp313-manylinux_2_17_x86_64.whl"), node, {});
+    CHECK(fit.why == "built for cp313, here is Python 3.13.1 (free-threaded)");
+    CHECK(fit.advice == "use Python 3.13, not a free-threaded one");
+    node.pythons = {*parse_python("3.13.1")};
+    CHECK(judge(wheel_of("a-1-cp313-cp313t-manylinux_2_17_x86_64.whl"), node, {}).advice ==
+          "use Python 3.13t, the free-threaded one");
+}
+
+TEST_CASE("a node on musl takes musllinux wheels up to its version, and none for glibc") {
+    Node node = h100();
+    node.glibc.reset();
+    node.musl = Dotted::parse("1.2.3");
+    CHECK(found(wheel_of("a-1-cp311-cp311-musllinux_1_2_x86_64.whl"), node) == "yes");
+    CHECK(found(wheel_of("a-1-cp311-cp311-musllinux_1_3_x86_64.whl"), node) == "no tags");
+    CHECK(found(wheel_of("a-1-cp311-cp311-manylinux_2_17_x86_64.whl"), node) == "no libc");
+    CHECK(found(wheel_of(x86, R"({"symbol_floors":{"GLIBC":"2.28"}})"), node) == "no libc");
+    CHECK(found(wheel_of("six-1.17.0-py2.py3-none-any.whl"), node) == "yes");
 }

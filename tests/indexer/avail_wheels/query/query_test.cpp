@@ -107,6 +107,10 @@ TEST_CASE("a pre-release is listed only if nothing else is left, on request, or 
     query.all_versions = true;
     CHECK(filenames_of(select(query, wheels)) ==
           Names{"a-2.0rc1-py3-none-any.whl", "a-1.0-py3-none-any.whl"});
+    query = query_for({"*"});
+    query.prereleases = true;  // a call without names
+    CHECK(filenames_of(select(query, wheels)) ==
+          Names{"a-2.0rc1-py3-none-any.whl", "b-1.0.dev1-py3-none-any.whl"});
 }
 
 TEST_CASE("a Python accepts the wheels that pip accepts") {
@@ -169,6 +173,31 @@ TEST_CASE("wheels for other systems and for musl are listed only with everything
     auto query = query_for({"a"});
     query.everything = true;
     CHECK(select(query, wheels).wheels.size() == 4);
+}
+
+TEST_CASE("wheels for another machine are hidden, and on musl those for glibc") {
+    const auto wheels = make_candidates({"a-1.0-cp311-cp311-musllinux_1_2_x86_64.whl",
+                                         "a-1.0-cp311-cp311-manylinux2014_x86_64.whl",
+                                         "a-1.0-cp311-cp311-linux_aarch64.whl", "a-1.0-py3-none-any.whl"});
+    auto query = query_for({"a"});
+    query.machine = "x86_64";
+    CHECK(filenames_of(select(query, wheels)) ==
+          Names{"a-1.0-cp311-cp311-manylinux2014_x86_64.whl", "a-1.0-py3-none-any.whl"});
+    query.musl = true;
+    CHECK(filenames_of(select(query, wheels)) ==
+          Names{"a-1.0-cp311-cp311-musllinux_1_2_x86_64.whl", "a-1.0-py3-none-any.whl"});
+}
+
+TEST_CASE("a glob of -v matches public versions as text") {
+    auto query = query_for({"numpy"});
+    query.all_versions = true;
+    query.wanted[0].version_glob = "1.2[12]*";
+    CHECK(select(query, make_candidates(numpys)).wheels.size() == 4);
+    query.wanted[0].version_glob = "1.21*";
+    CHECK(filenames_of(select(query, make_candidates(numpys))) ==
+          Names{"numpy-1.21.0-cp39-cp39-linux_x86_64.whl"});
+    query.wanted[0].version_glob = "*";
+    CHECK(select(query, make_candidates(numpys)).wheels.size() == 4);
 }
 
 TEST_CASE("architectures are filtered independently") {

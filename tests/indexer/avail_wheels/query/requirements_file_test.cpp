@@ -68,6 +68,31 @@ TEST_CASE("only the project's dependencies are read from a pyproject.toml") {
     CHECK(texts_of(*wanted) == Texts{"numpy<2", "torch"});
 }
 
+TEST_CASE("a pylock.toml names its packages with their versions") {
+    const Files files;
+    for (const char* name : {"pylock.toml", "pylock.gpu.toml"}) {
+        const auto wanted = read_requirements(files.write(
+            name,
+            "lock-version = \"1.0\"\ncreated-by = \"pip\"\n"
+            "[[packages]]\nname = \"numpy\"\nversion = \"2.1.0\"\n"
+            "[[packages.wheels]]\nname = \"numpy-2.1.0-cp312-cp312-linux_x86_64.whl\"\n"
+            "[[packages]]\nname = \"tomli\"\nversion = \"2.0\"\nmarker = \"python_version < '3.11'\"\n"
+            "[[packages]]\nname = \"mine\"\ndirectory = { path = \".\" }\n"));
+        if (!wanted) FAIL(wanted.error().text());
+        CHECK(texts_of(*wanted) == Texts{"numpy==2.1.0", "tomli==2.0", "mine"});
+        CHECK(wanted->at(1).marker.has_value());
+    }
+}
+
+TEST_CASE("a byte order mark is no part of the first name") {
+    const Files files;
+    const auto wanted = read_requirements(files.write("requirements.txt", "\xEF\xBB\xBFnumpy\nsix\n"));
+    if (!wanted) FAIL(wanted.error().text());
+    CHECK(texts_of(*wanted) == Texts{"numpy", "six"});
+    CHECK(texts_of(*read_requirements(files.write(
+              "pyproject.toml", "\xEF\xBB\xBF[project]\ndependencies = [\"six\"]\n"))) == Texts{"six"});
+}
+
 TEST_CASE("an invalid line is reported with file and line number") {
     const Files files;
     const auto file = files.write("requirements.txt", "six\n\nnumpy=1.0\n");

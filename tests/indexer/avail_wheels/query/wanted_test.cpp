@@ -25,6 +25,13 @@ TEST_CASE("names, globs and requirements are parsed") {
              Case{"Flash_*", "Flash_*", "flash-*", "", true},
              Case{"torch*<2.6", "torch*", "torch*", "<2.6", true},
              Case{"torch_??? ==2.4.*", "torch_???", "torch-???", "==2.4.*", true},
+             // As in the Alliance's program.
+             Case{"torch+cu126", "torch", "torch", "", false},
+             Case{"numpy==*", "numpy", "numpy", "", false},
+             Case{"numpy == *", "numpy", "numpy", "", false},
+             Case{"numpy==*,<2", "numpy", "numpy", "<2", false},
+             Case{"numpy<2,==*", "numpy", "numpy", "<2", false},
+             Case{"num*==*", "num*", "num*", "", true},
          }) {
         CAPTURE(text);
         const auto wanted = parse_wanted(text);

@@ -191,3 +191,27 @@ TEST_CASE("without a catalogue the pages are read, and a login page is not a cat
     CHECK_FALSE(answer->catalogue);
     CHECK(answer->warning.find("Unsupported catalogue version") != std::string::npos);
 }
+
+TEST_CASE("a damaged cached catalogue is fetched again at once, without its ETag") {
+    FakeIndex index;
+    index.base_text = catalogue_text(1);
+    REQUIRE(index.fetch()->catalogue);
+    const auto file =
+        index_folder(index.folder.path(), "https://anna:secret@host/main/simple/") / simple::catalogue_name;
+    for (const std::string& damaged : {index.base_text.substr(0, index.base_text.size() / 2),
+                                       std::string("wheelyard.catalogue/1\n"), std::string(64, '\0')}) {
+        CAPTURE(damaged.size());
+        REQUIRE(base::replace_file(file, damaged));
+        index.asked.clear();
+        const auto answer = index.fetch();
+        REQUIRE(answer);
+        CHECK(answer->catalogue);
+        CHECK(answer->warning == "");
+        CHECK(index.asked == Texts{"catalogue.txt", "catalogue-delta.txt"});
+    }
+    // Damage inside, which only reading finds: the caller forgets it.
+    forget_catalogue(index.folder.path(), "https://anna:secret@host/main/simple/");
+    index.asked.clear();
+    CHECK(index.fetch()->catalogue);
+    CHECK(index.asked.at(0) == "catalogue.txt");
+}

@@ -106,6 +106,22 @@ TEST_CASE("a wheelhouse is read recursively, and architecture folders set the ar
           Texts{"x86-64-v3 numpy-2.1.0-cp312-cp312-linux_x86_64.whl"});
 }
 
+TEST_CASE("find-links are read one level deep, and their own name is the architecture") {
+    const auto folder = *base::TempDir::make("wheelyard-wheelhouse-test");
+    for (const char* path :
+         {"avx2/numpy-2.1.0-cp312-cp312-linux_x86_64.whl", "avx2/old/numpy-1.0-py3-none-any.whl",
+          "generic/six-1.16.0-py2.py3-none-any.whl", "avx512/numpy-2.2.0-cp312-cp312-linux_x86_64.whl"}) {
+        std::filesystem::create_directories((folder.path() / path).parent_path());
+        REQUIRE(base::replace_file(folder.path() / path, "wheel"));
+    }
+    const auto found =
+        read_find_links({folder.path() / "avx2", folder.path() / "generic/"}, make_wanted({"*"}));
+    if (!found) FAIL(found.error().text());
+    CHECK(names_of(*found) ==
+          Texts{"avx2 numpy-2.1.0-cp312-cp312-linux_x86_64.whl", "generic six-1.16.0-py2.py3-none-any.whl"});
+    CHECK(!read_find_links({folder.path() / "sse3"}, make_wanted({"*"})));
+}
+
 TEST_CASE("a missing wheelhouse gives an error with its name") {
     const auto found = read_wheelhouse("/nowhere/wheels", make_wanted({"*"}));
     REQUIRE(!found);

@@ -1,0 +1,116 @@
+// Relaxes the query, one condition after the other, until there is an answer.
+#include "indexer/avail_wheels/next_step.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "lib/base/text.hpp"
+#include "lib/wheel/name.hpp"
+
+namespace wheelyard::avail_wheels {
+
+namespace {
+
+// A condition that hides wheels, and the option that drops it.
+struct Condition {
+    bool (*applies)(const Query&);
+    void (*drop)(Query&);
+    std::string (*value)(const Candidate&);
+    const char* what;
+    const char* option;
+};
+
+void drop_versions(Query& query) {
+    for (auto& wanted : query.wanted) {
+        wanted.specifiers = {};
+        wanted.version_glob.clear();
+    }
+    query.all_versions = true;
+}
+
+constexpr Condition conditions[] = {
+    {[](const Query& query) { return static_cast<bool>(query.suits); },
+     [](Query& query) { query.suits = nullptr; },
+     [](const Candidate& wheel) { return wheel.release->public_version; }, "that do not run here, of version",
+     "--why explains"},
+    {[](const Query& query) { return !query.machine.empty() || !query.archs.empty(); },
+     [](Query& query) {
+         query.machine.clear();
+         query.archs.clear();
+     },
+     [](const Candidate& wheel) { return wheel.arch; }, "for", "--all-archs lists them"},
+    {[](const Query& query) { return !query.pythons.empty(); }, [](Query& query) { query.pythons.clear(); },
+     [](const Candidate& wheel) { return wheel.tags->python; }, "for", "--all-pythons lists them"},
+    {[](const Query& query) {
+         return std::any_of(query.wanted.begin(), query.wanted.end(), [](const Wanted& wanted) {
+             return !wanted.specifiers.empty() || !wanted.version_glob.empty();
+         });
+     },
+     drop_versions, [](const Candidate& wheel) { return wheel.release->public_version; }, "of version",
+     "--all-versions without a version lists them"},
+};
+
+std::string values_of(const std::vector<Candidate>& wheels, const Condition& condition) {
+    constexpr std::size_t max_shown = 5;
+    std::vector<std::string> values;
+    for (const auto& wheel : wheels) {
+        std::string value = condition.value(wheel);
+        if (std::find(values.begin(), values.end(), value) == values.end())
+            values.push_back(std::move(value));
+    }
+    const bool has_more = values.size() > max_shown;
+    if (has_more) values.resize(max_shown);
+    return base::join(values, ", ") + (has_more ? " …" : "");
+}
+
+// The wheels that one dropped condition shows, otherwise those that all of them together do.
+std::string hidden_wheels(const Query& query, const Wanted& wanted, const NextStep& known) {
+    Query one = query;
+    one.wanted = {wanted};
+    Query relaxed = one;
+    for (const auto& condition : conditions) {
+        if (!condition.applies(query)) continue;
+        Query without = one;
+        condition.drop(without);
+        condition.drop(relaxed);
+        const auto found = known.find(without);
+        if (found && !found->wheels.empty())
+            return "There are wheels of " + wanted.name + " " + condition.what + " " +
+                   values_of(found->wheels, condition) + ": " + condition.option + ".";
+    }
+    relaxed.everything = true;
+    const auto found = known.find(relaxed);
+    if (!found || found->wheels.empty()) return {};
+    return "There are wheels of " + wanted.name + " that these conditions hide: --all lists them.";
+}
+
+std::string step_for(const Wanted& wanted, const Options& options, const NextStep& known) {
+    if (auto hidden = hidden_wheels(options.query, wanted, known); !hidden.empty()) return hidden;
+    for (const auto& row : known.building) {
+        if (wheel::normalize_name(row.at(0)) != wanted.pattern) continue;
+        return "The farm has " + row[0] + " " + row[1] + " for Python " + row[2] + " as \"" + row[3] +
+               "\": " + row[4] + ". --status lists all.";
+    }
+    const std::string none = "There is no " + wanted.name + " here.";
+    if (const auto likely = base::nearest(wanted.pattern, known.projects))
+        return none + " Did you mean " + *likely + "?";
+    if (!options.site.requests.empty())
+        return none + " Ask for it: avail_wheels --request '" + wanted.name + wanted.specifiers.text() + "'";
+    return none;
+}
+
+}  // namespace
+
+std::vector<std::string> next_steps(const Options& options, const Answer& answer, const NextStep& known) {
+    std::vector<std::string> steps;
+    std::set<std::string> seen;
+    for (const auto& wanted : options.query.wanted) {
+        const bool is_missing = std::find(answer.not_available.begin(), answer.not_available.end(),
+                                          wanted.name) != answer.not_available.end();
+        if (wanted.is_glob() || !is_missing || !seen.insert(wanted.pattern).second) continue;
+        steps.push_back(step_for(wanted, options, known));
+    }
+    return steps;
+}
+
+}  // namespace wheelyard::avail_wheels

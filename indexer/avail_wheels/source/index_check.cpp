@@ -1,0 +1,59 @@
+// Asks the URL and the folders above it for "wheelyard.indexes/1" (registry/http/front_pages.hpp).
+#include "indexer/avail_wheels/source/index_check.hpp"
+
+#include <vector>
+
+#include "indexer/avail_wheels/source/limits.hpp"
+#include "lib/base/text.hpp"
+#include "lib/base/url.hpp"
+#include "lib/io/json.hpp"
+
+namespace wheelyard::avail_wheels {
+
+namespace {
+
+constexpr int status_ok = 200;
+constexpr int status_not_found = 404;
+
+base::Result<io::HttpAnswer> ask(const simple::GetPage& get, const std::string& url) {
+    return get(url, {{"Accept", "application/json, application/vnd.pypi.simple.v1+json"}},
+               max_front_page_bytes);
+}
+
+// The URLs of the indexes that a front page lists; empty: it is none.
+std::vector<std::string> indexes_on(const io::HttpAnswer& page) {
+    std::vector<std::string> urls;
+    if (page.status != status_ok) return urls;
+    const auto json = io::parse_json(page.body);
+    if (!json || json->string_or("format", {}) != "wheelyard.indexes/1") return urls;
+    for (const auto& index : json->items("indexes"))
+        urls.push_back(index.string_or("url", {}));
+    return urls;
+}
+
+// The URL without its last folder; empty: it has none.
+std::string above(const std::string& url) {
+    const auto path = url.find('/', url.find("://") + 3);
+    if (path == std::string::npos || path + 1 == url.size()) return {};
+    return url.substr(0, url.rfind('/', url.size() - 2) + 1);
+}
+
+}  // namespace
+
+base::Status check_index(const simple::GetPage& get, const std::string& index_url) {
+    const std::string url = index_url + (index_url.ends_with('/') ? "" : "/");
+    const auto page = ask(get, url);
+    if (!page) return {};  // a page that is too large for this question is an index
+    std::vector<std::string> indexes = indexes_on(*page);
+    if (indexes.empty() && page->status != status_not_found) return {};
+    for (std::string folder = above(url); indexes.empty() && !folder.empty(); folder = above(folder)) {
+        if (const auto answer = ask(get, folder)) indexes = indexes_on(*answer);
+    }
+    const auto parsed = base::parse_url(url);
+    return base::fail("index.absent", "There is no index at this URL",
+                      parsed ? parsed->text_without_secrets() : std::string(),
+                      indexes.empty() ? "check the URL: that of an index usually ends in /simple/"
+                                      : "the indexes there are " + base::join(indexes, ", "));
+}
+
+}  // namespace wheelyard::avail_wheels

@@ -1,0 +1,18 @@
+#include "registry/commands_config.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include "lib/base/process.hpp"
+#include "registry/config/config_place.hpp"
+
+namespace wheelyard::registry {
+
+void add_config_option(CLI::App* command, std::filesystem::path& config) {
+    command->add_option("-c,--config", config, config_help)->check(CLI::ExistingFile);
+    command->parse_complete_callback([&config] {
+        if (config.empty()) config = find_config_file(base::current_environment());
+        if (config.empty()) throw CLI::RequiredError("--config");
+    });
+}
+
+}  // namespace wheelyard::registry

@@ -1,0 +1,20 @@
+// Where the configuration file is when no option names it.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+
+namespace wheelyard::registry {
+
+// The first of $WHEELYARD_REGISTRY_CONFIG, ./registry.toml and /etc/wheelyard/registry.toml that exists; a variable
+// that is set decides even if its file is missing. Empty: none.
+[[nodiscard]] std::filesystem::path find_config_file(const std::map<std::string, std::string>& environment,
+                                                     const std::filesystem::path& directory = ".",
+                                                     const std::filesystem::path& system = "/etc/wheelyard");
+
+inline constexpr const char* config_help =
+    "the configuration file (default: $WHEELYARD_REGISTRY_CONFIG, ./registry.toml, "
+    "/etc/wheelyard/registry.toml)";
+
+}  // namespace wheelyard::registry

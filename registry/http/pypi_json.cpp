@@ -1,0 +1,153 @@
+#include "registry/http/pypi_json.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "lib/base/text.hpp"
+#include "lib/wheel/filename.hpp"
+#include "lib/wheel/metadata.hpp"
+
+namespace wheelyard::http {
+
+namespace {
+
+using io::Json;
+
+constexpr std::string_view files_folder = "files/";
+
+// "files/ab/<sha256>/<filename>" of a page's link, relative or from the root.
+std::string place_of(const Json& file) {
+    const std::string url = file.string_or("url", {});
+    const auto at = url.rfind("/files/");
+    return at == std::string::npos ? std::string() : url.substr(at + 1);
+}
+
+bool is_yanked(const Json& file) {
+    const Json* yanked = file.find("yanked");
+    return yanked != nullptr && (yanked->as_string() != nullptr || file.bool_or("yanked", false));
+}
+
+Json render_file(const Json& file, const PypiPlace& place) {
+    const std::string time = file.string_or("upload-time", {});
+    const std::string filename = file.string_or("filename", {});
+    const auto name = wheel::parse_wheel_filename(filename);
+    const std::string reason = file.string_or("yanked", {});
+    const std::string requires_python = file.string_or("requires-python", {});
+    const Json* hashes = file.find("hashes");
+    return Json::object({{"filename", filename},
+                         {"url", place.base_url + "/packages/" + place.index + "/" +
+                                     place_of(file).substr(files_folder.size())},
+                         {"digests", hashes == nullptr ? Json::object() : *hashes},
+                         {"size", file.int_or("size", 0)},
+                         {"packagetype", "bdist_wheel"},
+                         {"python_version", name ? base::join(name->pythons, ".") : std::string()},
+                         {"requires_python", requires_python.empty() ? Json() : Json(requires_python)},
+                         {"upload_time", time.substr(0, time.find_first_of(".Z"))},
+                         {"upload_time_iso_8601", time},
+                         {"yanked", is_yanked(file)},
+                         {"yanked_reason", reason.empty() ? Json() : Json(reason)},
+                         {"comment_text", ""},
+                         {"has_sig", false}});
+}
+
+Json render_files(const std::vector<Json>& files, const PypiPlace& place) {
+    Json rendered = Json::array();
+    for (const auto& file : files)
+        rendered.push(render_file(file, place));
+    return rendered;
+}
+
+struct InfoRow {
+    const char* member;
+    const char* field;  // of METADATA
+};
+constexpr std::array info_texts{InfoRow{"author", "Author"},
+                                InfoRow{"author_email", "Author-email"},
+                                InfoRow{"maintainer", "Maintainer"},
+                                InfoRow{"maintainer_email", "Maintainer-email"},
+                                InfoRow{"summary", "Summary"},
+                                InfoRow{"home_page", "Home-page"},
+                                InfoRow{"license", "License"},
+                                InfoRow{"license_expression", "License-Expression"},
+                                InfoRow{"keywords", "Keywords"},
+                                InfoRow{"description_content_type", "Description-Content-Type"},
+                                InfoRow{"requires_python", "Requires-Python"}};
+constexpr std::array info_lists{InfoRow{"classifiers", "Classifier"},
+                                InfoRow{"requires_dist", "Requires-Dist"},
+                                InfoRow{"provides_extra", "Provides-Extra"}};
+
+Json render_info(const PypiProject& project, std::string_view metadata) {
+    const auto headers = wheel::parse_headers(metadata).value_or(wheel::HeaderFile());
+    const auto* name = headers.first("Name");
+    Json info =
+        Json::object({{"name", name == nullptr ? project.name : *name}, {"version", project.version}});
+    for (const auto& row : info_texts) {
+        const auto* value = headers.first(row.field);
+        info.set(row.member, value == nullptr ? Json() : Json(*value));
+    }
+    for (const auto& row : info_lists) {
+        const auto values = headers.all(row.field);
+        info.set(row.member, values.empty() ? Json() : Json::array_of(values));
+    }
+    const auto* description = headers.first("Description");
+    info.set("description", description == nullptr ? headers.body : *description);
+    Json urls = Json::object();
+    for (const auto& url : headers.all("Project-URL")) {
+        const auto comma = url.find(',');
+        if (comma != std::string::npos)
+            urls.set(std::string(base::trim(std::string_view(url).substr(0, comma))),
+                     base::trim(std::string_view(url).substr(comma + 1)));
+    }
+    info.set("project_urls", std::move(urls));
+    info.set("yanked", project.yanked);
+    info.set("yanked_reason", Json());
+    return info;
+}
+
+}  // namespace
+
+base::Result<PypiProject> read_pypi_project(std::string_view page_json, std::string_view version) {
+    WHEELYARD_ASSIGN(const Json page, io::parse_json(page_json));
+    PypiProject project;
+    project.name = page.string_or("name", {});
+    std::string newest;
+    std::string newest_final;
+    for (const Json& file : page.items("files")) {
+        const auto name = wheel::parse_wheel_filename(file.string_or("filename", {}));
+        if (!name || place_of(file).empty()) continue;
+        const std::string text = name->version.text();
+        if (project.releases.empty() || project.releases.back().first != text)
+            project.releases.emplace_back(text, std::vector<Json>());
+        project.releases.back().second.push_back(file);
+        newest = text;
+        if (!name->version.is_prerelease() && !is_yanked(file)) newest_final = text;
+    }
+    project.version = !version.empty() ? std::string(version) : newest_final.empty() ? newest : newest_final;
+    const auto chosen = std::find_if(project.releases.begin(), project.releases.end(),
+                                     [&](const auto& release) { return release.first == project.version; });
+    if (chosen == project.releases.end())
+        return base::fail("pypi.no_version", "The index has no such version of this project",
+                          project.version);
+    project.wheel = place_of(chosen->second.front());
+    project.yanked = std::all_of(chosen->second.begin(), chosen->second.end(), is_yanked);
+    return project;
+}
+
+std::string render_pypi_json(const PypiProject& project, std::string_view metadata, const PypiPlace& place) {
+    Json releases = Json::object();
+    Json urls = Json::array();
+    for (const auto& [version, files] : project.releases) {
+        releases.set(version, render_files(files, place));
+        if (version == project.version) urls = render_files(files, place);
+    }
+    return Json::object({{"info", render_info(project, metadata)},
+                         {"last_serial", place.serial},
+                         {"releases", std::move(releases)},
+                         {"urls", std::move(urls)},
+                         {"vulnerabilities", Json::array()}})
+               .render() +
+           "\n";
+}
+
+}  // namespace wheelyard::http

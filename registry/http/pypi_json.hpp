@@ -1,0 +1,41 @@
+// A project in the form of PyPI's JSON API (https://docs.pypi.org/api/json/), which bandersnatch and other programs
+// read: /<index>/pypi/<project>/json and /<index>/pypi/<project>/<version>/json. Rendered from the project's page and
+// the METADATA of one of its wheels. Pure.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "lib/base/result.hpp"
+#include "lib/io/json.hpp"
+
+namespace wheelyard::http {
+
+struct PypiProject {
+    std::string name;     // normalized
+    std::string version;  // the one that `info` and `urls` describe
+    // The place of a wheel of that version below the index: "files/ab/<sha256>/<filename>".
+    std::string wheel;
+    bool yanked = false;  // every file of that version is
+    std::vector<std::pair<std::string, std::vector<io::Json>>>
+        releases;  // the page's files by version, oldest first
+};
+
+// `version` empty: the newest final version, otherwise the newest. Error "pypi.no_version": there is none, or not
+// this one.
+[[nodiscard]] base::Result<PypiProject> read_pypi_project(std::string_view page_json,
+                                                          std::string_view version);
+
+// File URLs are `<base_url>/packages/<index>/…`: bandersnatch takes no path that begins otherwise.
+struct PypiPlace {
+    std::string base_url;
+    std::string index;
+    std::int64_t serial = 0;  // of the index's last event
+};
+[[nodiscard]] std::string render_pypi_json(const PypiProject& project, std::string_view metadata,
+                                           const PypiPlace& place);
+
+}  // namespace wheelyard::http

@@ -1,0 +1,43 @@
+#include "builder/attempt/attempt_names.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace wheelyard::builder;
+
+namespace {
+
+Attempt attempt_of(const std::string& id, const std::string& cell, State state = State::failed) {
+    Attempt attempt;
+    attempt.id = id;
+    attempt.asked.cell = cell;
+    attempt.state = state;
+    return attempt;
+}
+
+const std::vector<Attempt> attempts{attempt_of("a1-x", "yard-hdr-1.0-cp311"),
+                                    attempt_of("a2-y", "yard-slow-1.0-cp311"),
+                                    attempt_of("a3-z", "yard-slow-1.1-cp311", State::running)};
+
+}  // namespace
+
+TEST_CASE("any part that only one cell or attempt has is its name") {
+    for (const auto& [name, meant] :
+         {std::pair("hdr", "yard-hdr-1.0-cp311"), std::pair("slow-1.1", "yard-slow-1.1-cp311"),
+          std::pair("a2", "a2-y"), std::pair("a3-z", "a3-z"),
+          std::pair("yard-slow-1.0-cp311", "yard-slow-1.0-cp311"), std::pair("nothing", "nothing"),
+          std::pair("", "")}) {
+        CAPTURE(name);
+        const auto found = complete_name(name, attempts);
+        REQUIRE(found);
+        CHECK(*found == meant);
+    }
+}
+
+TEST_CASE("an ambiguous part is an error with the cells, unless only one of them counts") {
+    const auto found = complete_name("slow", attempts);
+    REQUIRE(!found);
+    CHECK(found.error().code == "name.ambiguous");
+    CHECK(found.error().advice == "give one of yard-slow-1.0-cp311, yard-slow-1.1-cp311");
+    CHECK(*complete_name("slow", attempts, [](const Attempt& one) { return !is_over(one.state); }) ==
+          "yard-slow-1.1-cp311");
+}

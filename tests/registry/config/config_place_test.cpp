@@ -1,0 +1,25 @@
+// Where the configuration is found without an option.
+#include "registry/config/config_place.hpp"
+
+#include <doctest/doctest.h>
+
+#include "lib/base/file.hpp"
+#include "lib/base/temp_dir.hpp"
+
+using namespace wheelyard;
+using registry::find_config_file;
+
+TEST_CASE("a variable decides, then this folder, then the system's") {
+    const auto folder = *base::TempDir::make("wheelyard-config-place-test");
+    const auto here = folder.path() / "here";
+    const auto system = folder.path() / "etc";
+    for (const auto& made : {here, system})
+        std::filesystem::create_directory(made);
+    CHECK(find_config_file({}, here, system).empty());
+    REQUIRE(base::replace_file(system / "registry.toml", "x"));
+    CHECK(find_config_file({}, here, system) == system / "registry.toml");
+    REQUIRE(base::replace_file(here / "registry.toml", "x"));
+    CHECK(find_config_file({}, here, system) == here / "registry.toml");
+    CHECK(find_config_file({{"WHEELYARD_REGISTRY_CONFIG", "/a/b.toml"}}, here, system) == "/a/b.toml");
+    CHECK(find_config_file({{"WHEELYARD_REGISTRY_CONFIG", ""}}, here, system) == here / "registry.toml");
+}
