@@ -108,7 +108,7 @@ unsigned inspect_threads() {
 }  // namespace
 
 base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& open_publisher,
-                       const base::Clock& clock) {
+                       const RenderProject& render, const base::Clock& clock) {
     StopSignals stop;
     WHEELYARD_ASSIGN(const RegistryConfig config, read_config(arguments.config));
     // A ready file of an earlier run would be wrong while this run starts.
@@ -151,9 +151,17 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
                      Resumable::open(config.store / "resumable", config.room(), uploads, *tokens, clock));
     const Upkeep upkeep(config, writer);
     const Scrub scrub(config, blobs, pages, {});
-    WHEELYARD_ASSIGN(http::Server server,
-                     http::Server::start(server_settings({config, pages, writer, *tasks, upkeep, scrub}),
-                                         uploads, &api, resumable.get()));
+    WHEELYARD_ASSIGN(const auto upstreams, Upstreams::open({.config = config,
+                                                            .blobs = blobs,
+                                                            .writer = writer,
+                                                            .pages = pages,
+                                                            .clock = clock,
+                                                            .render = render,
+                                                            .inspect_threads = inspect_threads()}));
+    WHEELYARD_ASSIGN(
+        http::Server server,
+        http::Server::start(server_settings({config, pages, writer, *tasks, upkeep, scrub, *upstreams}),
+                            uploads, &api, resumable.get(), upstreams.get()));
     for (std::size_t i = 0; i < config.server.listen.size(); ++i)
         std::printf("listening on %s\n", url_of(config.server.listen[i], server.port(i)).c_str());
     std::fflush(stdout);

@@ -14,6 +14,13 @@ inline constexpr std::size_t max_api_body_bytes = 64 * base::kib;
 inline constexpr std::size_t max_api_requests = 64;  // concurrent, including those waiting for the pool
 inline constexpr std::size_t api_slots_of_administrators = 8;  // of them, whatever all other tokens do
 
+// Pages and files that come from upstreams.
+// Below the timeout of pip's requests (15 s): a cached page is better than none.
+inline constexpr std::int64_t upstream_page_wait_ms = 10'000;
+// A file is sent once it is stored; large ones take long.
+inline constexpr std::int64_t upstream_file_wait_ms = 15 * 60'000;
+inline constexpr std::size_t max_upstream_waits = 1'024;  // concurrent; each holds a connection
+
 // Bodies in transfer.
 // Two per upload: one is filled while the other is written.
 inline constexpr std::size_t upload_buffer_bytes = 1 * base::mib;
