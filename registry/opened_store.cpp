@@ -4,6 +4,7 @@
 
 #include "lib/base/file.hpp"
 #include "lib/base/text.hpp"
+#include "registry/upstream/source.hpp"
 
 namespace wheelyard::registry {
 
@@ -26,12 +27,16 @@ base::Status OpenedStore::show(const std::vector<catalog::FileName>& files) cons
 
 base::Result<std::unique_ptr<OpenedStore>> open_store(const std::filesystem::path& config_file,
                                                       const OpenPublisher& open_publisher,
-                                                      const std::vector<std::string>& indexes) {
+                                                      const std::vector<std::string>& indexes,
+                                                      const std::string& files_of) {
     WHEELYARD_ASSIGN(RegistryConfig config, read_config(config_file));
+    const auto no_such_index = [&](const std::string& index) {
+        return base::fail("lifecycle.no_such_index", "There is no index with this name", index,
+                          "configured: " + base::join(config.index_names(), ", "));
+    };
+    if (!files_of.empty() && !has_files_of(config, files_of)) return no_such_index(files_of);
     for (const std::string& index : indexes) {
-        if (!index.empty() && config.find_index(index) == nullptr)
-            return base::fail("lifecycle.no_such_index", "There is no index with this name", index,
-                              "configured: " + base::join(config.index_names(), ", "));
+        if (!index.empty() && config.find_index(index) == nullptr) return no_such_index(index);
     }
     WHEELYARD_TRY(base::file_size(config.catalog_file()));
     WHEELYARD_ASSIGN(blobs::BlobStore blobs, blobs::BlobStore::open(config.store));

@@ -23,10 +23,10 @@ struct OpenedStore {
     [[nodiscard]] base::Status show(const std::vector<catalog::FileName>& files) const;
 };
 
-// Opens an existing data folder and creates none. "lifecycle.no_such_index": a name in `indexes` is not configured
-// (checked first; empty names are ignored).
+// Opens an existing data folder and creates none. "lifecycle.no_such_index": a name in `indexes` is not configured, or
+// `files_of` is neither configured nor the cache of an upstream (checked first; empty names are ignored).
 [[nodiscard]] base::Result<std::unique_ptr<OpenedStore>> open_store(
     const std::filesystem::path& config_file, const OpenPublisher& open_publisher,
-    const std::vector<std::string>& indexes = {});
+    const std::vector<std::string>& indexes = {}, const std::string& files_of = {});
 
 }  // namespace wheelyard::registry

@@ -13,6 +13,7 @@
 #include "registry/intake/refusal.hpp"
 #include "registry/intake/uploads.hpp"
 #include "registry/upstream/explain.hpp"
+#include "registry/upstream/source.hpp"
 
 namespace wheelyard::registry {
 namespace {
@@ -143,7 +144,7 @@ wire::Answered<http::ApiReply> Api::change(const http::ApiRequest& request, cons
                                            {"error", error.text()}});
         return tl::unexpected(std::move(problem));
     };
-    if (row.subject != Subject::registry && parts_.config.find_index(action.index) == nullptr)
+    if (row.subject != Subject::registry && !has_files_of(parts_.config, action.index))
         return refuse(404, "index.unknown", "There is no index with this name", action.index,
                       "GET / lists the indexes");
     if (const auto read = lifecycle::read_body(request.body, action); !read) return fail(read.error());

@@ -24,10 +24,12 @@ wire::Problem upstream_late() {
 
 }  // namespace
 
+// A page file is the published tree's, which lists what was fetched: followers copy exactly that.
 bool Connection::may_come_from_upstream(const RequestHead& head, const Route& route) const {
     const bool is_read = head.method == "GET" || head.method == "HEAD";
-    return is_read && (route.kind == RouteKind::project_page || route.kind == RouteKind::file) &&
-           shared_.upstream != nullptr && shared_.upstream->serves(route.index);
+    const bool is_page = route.kind == RouteKind::project_page && !route.names_page_file;
+    return is_read && (is_page || route.kind == RouteKind::file) && shared_.upstream != nullptr &&
+           shared_.upstream->serves(route.index);
 }
 
 // nullptr: no answer in time, or the request failed on the pool.
@@ -62,6 +64,11 @@ Connection::Task<Reply> Connection::answer_from_upstream(const RequestHead& head
     if (!found && is_page && request.may_wait) {
         request.may_wait = false;
         found = co_await ask_upstream(request, upstream_page_wait_ms);
+        if (found &&
+            found->kind == UpstreamAnswer::Kind::problem) {  // there is no older page: join the request
+            request.may_wait = true;
+            found = co_await ask_upstream(request, upstream_first_page_wait_ms);
+        }
     }
     if (!found) co_return reply_problem(upstream_late());
     switch (found->kind) {

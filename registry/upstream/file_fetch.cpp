@@ -41,11 +41,15 @@ base::Result<blobs::StagedBlob> download(const FileFetchParts& parts, UpstreamCl
         }
         return staged.write(bytes);
     };
-    WHEELYARD_ASSIGN(const io::HttpAnswer answer, client.fetch(link.url, limit_bytes, take));
-    if (answer.status != status_ok)
+    const auto answer = client.fetch(link.url, limit_bytes, take);
+    if (!answer && answer.error().kind == base::ErrorKind::too_large && link.size)
+        return other_bytes("upstream.size", "The upstream sent more bytes than its page gives",
+                           link.filename);
+    if (!answer) return base::fail(answer.error());
+    if (answer->status != status_ok)
         return io::fail_status(
-            answer.status,
-            {"upstream.status", "The upstream answered with status " + std::to_string(answer.status),
+            answer->status,
+            {"upstream.status", "The upstream answered with status " + std::to_string(answer->status),
              link.filename});
     return staged;
 }

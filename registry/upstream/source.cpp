@@ -46,6 +46,10 @@ base::Result<Source> find_source(const RegistryConfig& config, const catalog::Ca
     return source;
 }
 
+bool has_files_of(const RegistryConfig& config, const std::string& name) {
+    return config.find_index(name) != nullptr || find_upstream(config, name).upstream != nullptr;
+}
+
 bool has_upstreams(const RegistryConfig& config, const std::string& index) {
     const catalog::Inheritance inheritance(index_rules(config));
     const auto order = inheritance.order(index);

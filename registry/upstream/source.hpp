@@ -44,6 +44,10 @@ struct Source {
 [[nodiscard]] base::Result<Source> find_source(const RegistryConfig& config, const catalog::Catalog& catalog,
                                                const std::string& index, const std::string& project);
 
+// Whether this is an index of the configuration or the cache of an upstream: administrators yank, quarantine, delete
+// and promote files of both.
+[[nodiscard]] bool has_files_of(const RegistryConfig& config, const std::string& name);
+
 // Whether projects of an upstream can be shown by `index`.
 [[nodiscard]] bool has_upstreams(const RegistryConfig& config, const std::string& index);
 

@@ -105,6 +105,9 @@ class UpstreamTest(FarmCase):
         status, headers, body = self.get_file("yard_six-1.0-py3-none-any.whl", "yard-six")
         self.assertEqual((status, hashlib.sha256(body).hexdigest()), (200, self.upstream.files["yard_six-1.0-py3-none-any.whl"].sha256))
         dump = self.farm.run("wheelyard-registry", "dump", "-c", self.farm.config).stdout
+        status, _, page = self.farm.get(f"/{SITE}/simple/yard-six/index.json")  # what followers and static trees have
+        self.assertEqual([entry["filename"] for entry in json.loads(page)["files"]], ["yard_six-1.0-py3-none-any.whl"])
+        self.assertEqual(len(self.farm.files("yard-six", SITE)), 2)
         self.assertIn("yard_six-1.0", dump)
         self.assertNotIn("yard_six-2.0", dump)
 
@@ -131,14 +134,14 @@ class UpstreamTest(FarmCase):
 
     def test_nothing_wrong_is_served(self):
         good = self.wheel("yard-good")
-        other = Wheel("yard-good", value=2).write(self.folder / "other").read_bytes()
         secret = self.wheel("yard-secret").write(self.folder / "secret")
         self.open_farm()
         self.upstream.offer(secret)
         own = f"http://127.0.0.1:{self.upstream.port}"
         table = {
             "cut in the middle": dict(cut_after=100),
-            "other bytes": dict(body=other),
+            "other bytes": dict(flipped=True),
+            "fewer bytes than the page says": dict(size=100_000),
             "a wrong size": dict(size=10),
             "more bytes than the page says": dict(body_suffix=b"more"),
             "a redirect to another name of this machine": dict(redirect=f"http://localhost:{self.upstream.port}/files/{secret.name}"),
@@ -158,6 +161,8 @@ class UpstreamTest(FarmCase):
                 offered = self.upstream.offer(path)
                 if "body_suffix" in wrong:
                     offered.body += wrong["body_suffix"]
+                elif "flipped" in wrong:
+                    offered.body = offered.body[:-1] + bytes([offered.body[-1] ^ 1])
                 elif "garbage" in wrong:  # consistent with the page, and no wheel
                     self.upstream.files[path.name] = type(offered)(b"garbage" * 100)
                 elif wrong.get("redirect") == "circle":
@@ -173,7 +178,7 @@ class UpstreamTest(FarmCase):
         self.assertEqual(self.upstream.count("/files/" + secret.name), 1)  # only the redirect on the same host was followed
         self.offer(good)
         self.assertEqual(self.get_file(good.filename, "yard-good")[0], 200)
-        self.assertGreaterEqual(self.metric("upstream_alarms"), 2)
+        self.assertEqual(self.metric("upstream_alarms"), 4)  # other, fewer, more bytes, and a page with a wrong size
         self.farm.check_tree()
         self.assertEqual(self.farm.staging_leftovers(), [])
 
@@ -308,6 +313,26 @@ class UpstreamTest(FarmCase):
         self.assert_ran(self.farm.run("wheelyard-registry", "explain", BASE, "other-six", "-c", self.farm.config), "not permitted")
         status, _, body = self.farm.get(f"/api/v1/indexes/{SITE}/projects/yard-six/explain", headers={"Authorization": f"Bearer {self.token}"})
         self.assertEqual((status, json.loads(body)["supplied_by"]), (200, "base.public"))
+
+    def test_administrators_quarantine_and_promote_what_was_fetched(self):
+        wheel = self.wheel("yard-six")
+        self.offer(wheel)
+        self.offer(self.wheel("yard-six", version="2.0"))
+        self.open_farm()
+        self.assertEqual(self.get_file(wheel.filename, "yard-six", SITE)[0], 200)
+        path = self.farm.files("yard-six", SITE)[wheel.filename]["url"].removeprefix("../..")
+        words = (f"{BASE}.public", wheel.filename, "-c", self.farm.config)
+        self.assert_ran(self.farm.run("wheelyard-registry", "quarantine", *words, "--reason", "malware"))
+        self.assertEqual(list(self.farm.files("yard-six", SITE)), ["yard_six-2.0-py3-none-any.whl"])
+        self.assertEqual(self.farm.get(f"/{SITE}{path}")[0], 404)
+        self.assert_ran(self.farm.run("wheelyard-registry", "release", *words))
+        self.assertEqual(len(self.farm.files("yard-six", SITE)), 2)
+        self.assert_failed(self.farm.run("wheelyard-registry", "import", f"{BASE}.public", wheel.filename, "-c", self.farm.config,
+                                         "--from", self.upstream.url), "There is no index with this name")
+        self.assert_ran(self.farm.run("wheelyard-registry", "promote", f"{BASE}.public", wheel.filename, "--to", BASE, "-c",
+                                      self.farm.config))
+        self.assertEqual(list(self.farm.files("yard-six", SITE)), [wheel.filename])  # now the index has the project
+        self.farm.check_tree()
 
     def test_a_kill_in_a_download_leaves_nothing_and_the_next_try_succeeds(self):
         wheel = self.wheel("yard-six")
