@@ -171,6 +171,7 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
     const int signal = serve_until_stopped(stop, server);
     stop.release();
     io::log_info("serve.draining", {{"signal", signal == SIGTERM ? "SIGTERM" : "SIGINT"}});
+    upstreams->stop();  // a request that waits for a large file would outlast the drain
     server.drain();
     io::log_info("serve.stopped");
     return {};

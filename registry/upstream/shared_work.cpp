@@ -13,16 +13,26 @@ SharedWork::SharedWork(unsigned threads, std::size_t max_waiting) : max_waiting_
 }
 
 SharedWork::~SharedWork() {
+    stop();
+    for (std::thread& thread : threads_)
+        thread.join();
+}
+
+void SharedWork::stop() {
+    std::vector<Then> waiters;
     {
         const std::lock_guard lock(mutex_);
         stopping_ = true;
+        for (const std::string& name : queue_) {
+            auto job = jobs_.extract(name);
+            for (Then& then : job.mapped().waiters)
+                waiters.push_back(std::move(then));
+        }
+        queue_.clear();
     }
     wake_.notify_all();
-    for (std::thread& thread : threads_)
-        thread.join();
-    for (const auto& [name, job] : jobs_)
-        for (const Then& then : job.waiters)
-            then(false);
+    for (const Then& then : waiters)
+        then(false);
 }
 
 void SharedWork::start(const std::string& name, Work work, Then then) {

@@ -21,12 +21,14 @@ class SharedWork {
     using Then = std::function<void(bool ran)>;
 
     SharedWork(unsigned threads, std::size_t max_waiting);
-    ~SharedWork();  // waits for running work only
+    ~SharedWork();  // stop(), then waits for running work
     SharedWork(const SharedWork&) = delete;
     SharedWork& operator=(const SharedWork&) = delete;
 
     // If work of this name waits or runs already, only `then` is added. `then` may be empty.
     void start(const std::string& name, Work work, Then then);
+    // Starts no more work and answers those who wait for it; running work goes on.
+    void stop();
     [[nodiscard]] std::size_t waiting() const;
 
   private:

@@ -82,7 +82,13 @@ Upstreams::Upstreams(UpstreamParts parts, catalog::Catalog reader)
 }
 
 Upstreams::~Upstreams() {
+    stop();
+}
+
+void Upstreams::stop() {
     stopping_ = true;
+    for (SharedWork* work : {page_work_.get(), file_work_.get()})
+        if (work != nullptr) work->stop();
 }
 
 bool Upstreams::serves(std::string_view index) const {

@@ -63,6 +63,8 @@ class Upstreams final : public http::UpstreamService {
 
     [[nodiscard]] bool serves(std::string_view index) const override;
     void find(const http::UpstreamRequest& request, std::function<void(http::UpstreamAnswer)> then) override;
+    // Aborts transfers within about a second and answers those who wait; for the end of the server.
+    void stop();
     // For /metrics. None without upstreams.
     [[nodiscard]] std::vector<http::Gauge> gauges() const;
 

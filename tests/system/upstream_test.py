@@ -314,6 +314,20 @@ class UpstreamTest(FarmCase):
         status, _, body = self.farm.get(f"/api/v1/indexes/{SITE}/projects/yard-six/explain", headers={"Authorization": f"Bearer {self.token}"})
         self.assertEqual((status, json.loads(body)["supplied_by"]), (200, "base.public"))
 
+    def test_a_stop_does_not_wait_for_a_slow_upstream(self):
+        wheel = self.wheel("yard-six")
+        self.offer(wheel, wait_s=50)
+        self.open_farm()
+        self.farm.files("yard-six", BASE)
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            waiting = pool.submit(lambda: self.get_file(wheel.filename, "yard-six")[0])
+            while self.upstream.count(f"/files/{wheel.filename}") == 0:
+                time.sleep(0.01)
+            began = time.monotonic()
+            self.farm.stop()
+            self.assertLess(time.monotonic() - began, 20)
+            self.assertEqual(waiting.result(), 503)
+
     def test_administrators_quarantine_and_promote_what_was_fetched(self):
         wheel = self.wheel("yard-six")
         self.offer(wheel)
