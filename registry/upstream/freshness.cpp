@@ -23,7 +23,8 @@ std::optional<std::int64_t> parse_seconds(std::string_view text) {
 std::int64_t fresh_seconds(const io::HttpAnswer& answer) {
     std::optional<std::int64_t> max_age;
     std::optional<std::int64_t> shared_max_age;
-    for (const std::string_view part : base::split(answer.header("cache-control"), ',')) {
+    const std::string cache_control = answer.header("cache-control");
+    for (const std::string_view part : base::split(cache_control, ',')) {
         const std::string directive = base::ascii_lower(base::trim(part));
         if (directive == "no-cache" || directive == "no-store") return min_fresh_s;
         if (directive.starts_with("max-age=")) max_age = parse_seconds(directive.substr(8));

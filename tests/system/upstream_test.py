@@ -178,7 +178,8 @@ class UpstreamTest(FarmCase):
         self.assertEqual(self.upstream.count("/files/" + secret.name), 1)  # only the redirect on the same host was followed
         self.offer(good)
         self.assertEqual(self.get_file(good.filename, "yard-good")[0], 200)
-        self.assertEqual(self.metric("upstream_alarms"), 4)  # other, fewer, more bytes, and a page with a wrong size
+        # Other, fewer and more bytes, a page with a wrong size, and the bytes of another file.
+        self.assertEqual(self.metric("upstream_alarms"), 5)
         self.farm.check_tree()
         self.assertEqual(self.farm.staging_leftovers(), [])
 
@@ -339,7 +340,7 @@ class UpstreamTest(FarmCase):
         self.assert_ran(self.farm.run("wheelyard-registry", "quarantine", *words, "--reason", "malware"))
         self.assertEqual(list(self.farm.files("yard-six", SITE)), ["yard_six-2.0-py3-none-any.whl"])
         self.assertEqual(self.farm.get(f"/{SITE}{path}")[0], 404)
-        self.assert_ran(self.farm.run("wheelyard-registry", "release", *words))
+        self.assert_ran(self.farm.run("wheelyard-registry", "release", *words, "--reason", "checked"))
         self.assertEqual(len(self.farm.files("yard-six", SITE)), 2)
         self.assert_failed(self.farm.run("wheelyard-registry", "import", f"{BASE}.public", wheel.filename, "-c", self.farm.config,
                                          "--from", self.upstream.url), "There is no index with this name")
