@@ -57,10 +57,11 @@ wheelyard_layer(config       registry/config              base io wheel verdict 
 wheelyard_layer(access       registry/access              base io catalog lifecycle tasks http)
 wheelyard_layer(commit       registry/commit              base io catalog)
 wheelyard_layer(intake       registry/intake              base io wheel verdict truth inspect wire blobs catalog http config access commit)
-wheelyard_layer(api          registry/api                 base io wheel wire blobs lifecycle tasks http config access commit intake)
+wheelyard_layer(upstream     registry/upstream            base io wheel simple verdict inspect wire blobs catalog http config commit intake)
+wheelyard_layer(api          registry/api                 base io wheel wire blobs lifecycle tasks http config access commit intake upstream)
 wheelyard_layer(imports      registry/imports             base io wheel simple verdict intake)
 wheelyard_layer(upkeep       registry/upkeep              base io blobs catalog lifecycle tasks config commit intake)
-wheelyard_layer(registry     registry                     base io wheel simple inspect wire blobs catalog lifecycle tasks http server config access commit intake api imports upkeep)
+wheelyard_layer(registry     registry                     base io wheel simple inspect wire blobs catalog lifecycle tasks http server config access commit intake upstream api imports upkeep)
 
 # indexer
 wheelyard_layer(tree         indexer/tree                 base io blobs catalog)

@@ -12,6 +12,7 @@
 #include "registry/blobs/store.hpp"
 #include "registry/commit/publishing.hpp"
 #include "registry/config/config.hpp"
+#include "registry/upstream/upstreams.hpp"
 
 namespace wheelyard::registry {
 
@@ -27,7 +28,7 @@ struct ServeArguments {
 };
 // Serves until SIGTERM or SIGINT, then drains. Prints `listening on http://127.0.0.1:8080`.
 [[nodiscard]] base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& open_publisher,
-                                     const base::Clock& clock);
+                                     const RenderProject& render, const base::Clock& clock);
 
 // Writes a commented configuration into `directory` (made if missing).
 [[nodiscard]] base::Status run_init(const std::filesystem::path& directory);

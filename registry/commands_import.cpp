@@ -207,7 +207,7 @@ base::Status run_import(const ImportArguments& arguments, const OpenPublisher& o
                         const base::Clock& clock) {
     WHEELYARD_ASSIGN(ImportSource source, import_source(arguments.from));
     WHEELYARD_ASSIGN(const auto store,
-                     open_store(arguments.config, open_publisher, {arguments.index}, NewStore::created));
+                     open_store(arguments.config, open_publisher, {arguments.index}, {}, NewStore::created));
     WHEELYARD_TRY(store->catalog.set_index_rules(
         index_rules(store->config), {.actor = "configuration", .reason = {}, .time = clock.now()}));
     remove_left_import_folders(store->config.store);

@@ -121,7 +121,7 @@ base::Result<Action> read_action(const LifecycleArguments& arguments) {
 base::Result<lifecycle::Done> perform_once(const LifecycleArguments& arguments, const Action& action,
                                            const OpenPublisher& open_publisher, const base::Clock& clock) {
     WHEELYARD_ASSIGN(const auto store,
-                     open_store(arguments.config, open_publisher, {action.index, action.to_index}));
+                     open_store(arguments.config, open_publisher, {action.to_index}, action.index));
     WHEELYARD_ASSIGN(lifecycle::Done done, lifecycle::perform(store->place(clock), action, local_actor()));
     if (done.serial == 0) return done;
     base::Status pages = store->show(done.files);

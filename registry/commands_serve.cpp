@@ -155,7 +155,7 @@ base::Status check_configuration(const RegistryConfig& config) {
 }  // namespace
 
 base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& open_publisher,
-                       const base::Clock& clock) {
+                       const RenderProject& render, const base::Clock& clock) {
     StopSignals stop;
     WHEELYARD_ASSIGN(const RegistryConfig config, read_config(arguments.config));
     if (arguments.check) return check_configuration(config);
@@ -203,9 +203,17 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
                      Resumable::open(config.store / "resumable", room, uploads, *tokens, clock));
     const Upkeep upkeep(config, writer, *tasks);
     const Scrub scrub(config, blobs, pages, {});
-    WHEELYARD_ASSIGN(http::Server server,
-                     http::Server::start(server_settings({config, pages, writer, *tasks, upkeep, scrub}),
-                                         uploads, &api, resumable.get()));
+    WHEELYARD_ASSIGN(const auto upstreams, Upstreams::open({.config = config,
+                                                            .blobs = blobs,
+                                                            .writer = writer,
+                                                            .pages = pages,
+                                                            .clock = clock,
+                                                            .render = render,
+                                                            .inspect_threads = inspect_threads()}));
+    WHEELYARD_ASSIGN(
+        http::Server server,
+        http::Server::start(server_settings({config, pages, writer, *tasks, upkeep, scrub, *upstreams}),
+                            uploads, &api, resumable.get(), upstreams.get()));
     for (std::size_t i = 0; i < config.server.listen.size(); ++i)
         std::printf("listening on %s\n", url_of(config.server.listen[i], server.port(i)).c_str());
     std::fflush(stdout);
@@ -215,6 +223,7 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
     const int signal = serve_until_stopped(stop, server);
     stop.release();
     io::log_info("serve.draining", {{"signal", signal == SIGTERM ? "SIGTERM" : "SIGINT"}});
+    upstreams->stop();  // a request that waits for a large file would outlast the drain
     server.drain();
     io::log_info("serve.stopped");
     return {};

@@ -9,6 +9,9 @@
 #include <utility>
 
 #include "indexer/catalogue/catalogue_keeper.hpp"
+#include "indexer/pages/project_view.hpp"
+#include "indexer/pages/simple_html.hpp"
+#include "indexer/pages/simple_json.hpp"
 #include "indexer/publish/publish.hpp"
 #include "lib/base/clock.hpp"
 #include "lib/base/likely_command.hpp"
@@ -18,6 +21,7 @@
 #include "registry/access/tokens.hpp"
 #include "registry/commands.hpp"
 #include "registry/commands_config.hpp"
+#include "registry/commands_explain.hpp"
 #include "registry/commands_import.hpp"
 #include "registry/commands_lifecycle.hpp"
 #include "registry/commands_maintenance.hpp"
@@ -80,6 +84,15 @@ registry::OpenPublisher in_process_publisher(base::Clock& clock) {
             return published;
         };
     };
+}
+
+// Pages of projects from upstreams look like all others.
+registry::ProjectPages render_project(registry::OfferedProject offered) {
+    indexer::ProjectView view =
+        indexer::make_project_view(std::move(offered.project), std::move(offered.files));
+    view.status = offered.status;
+    view.status_reason = std::move(offered.status_reason);
+    return {.html = indexer::render_project_html(view), .json = indexer::render_project_json(view)};
 }
 
 int exit_status(const base::Status& status) {
@@ -190,6 +203,8 @@ int run(int argc, char** argv) {
     registry::add_lifecycle_commands(app, change);
     registry::ImportArguments import;
     registry::add_import_command(app, import);
+    registry::ExplainArguments explain;
+    registry::add_explain_command(app, explain);
     registry::AuditArguments audit;
     registry::add_audit_command(app, audit);
     registry::MaintenanceArguments maintenance;
@@ -206,7 +221,8 @@ int run(int argc, char** argv) {
     }
     const CLI::App* command = app.get_subcommands().front();
     const std::string& name = command->get_name();
-    if (name == "serve") return exit_status(registry::run_serve(serve, in_process_publisher(clock), clock));
+    if (name == "serve")
+        return exit_status(registry::run_serve(serve, in_process_publisher(clock), render_project, clock));
     if (name == "init") return exit_status(registry::run_init(directory));
     if (name == "check") return registry::run_check(check);
     if (name == "dump") return exit_status(registry::run_dump(config));
@@ -216,6 +232,7 @@ int run(int argc, char** argv) {
     if (name == "restore") return exit_status(registry::run_restore(maintenance));
     if (name == "import")
         return exit_status(registry::run_import(import, in_process_publisher(clock), clock));
+    if (name == "explain") return exit_status(registry::run_explain(explain, clock));
     if (name == "audit") return exit_status(registry::run_audit(audit));
     if (registry::choose_verb(name, change.action))
         return exit_status(registry::run_lifecycle(change, in_process_publisher(clock), clock));

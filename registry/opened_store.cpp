@@ -4,6 +4,7 @@
 
 #include "lib/base/file.hpp"
 #include "lib/base/text.hpp"
+#include "registry/upstream/source.hpp"
 
 namespace wheelyard::registry {
 
@@ -27,12 +28,15 @@ base::Status OpenedStore::show(const std::vector<catalog::FileName>& files) cons
 base::Result<std::unique_ptr<OpenedStore>> open_store(const std::filesystem::path& config_file,
                                                       const OpenPublisher& open_publisher,
                                                       const std::vector<std::string>& indexes,
-                                                      NewStore new_store) {
+                                                      const std::string& files_of, NewStore new_store) {
     WHEELYARD_ASSIGN(RegistryConfig config, read_config(config_file));
+    const auto no_such_index = [&](const std::string& index) {
+        return base::fail("lifecycle.no_such_index", "There is no index with this name", index,
+                          "configured: " + base::join(config.index_names(), ", "));
+    };
+    if (!files_of.empty() && !has_files_of(config, files_of)) return no_such_index(files_of);
     for (const std::string& index : indexes) {
-        if (!index.empty() && config.find_index(index) == nullptr)
-            return base::fail("lifecycle.no_such_index", "There is no index with this name", index,
-                              "configured: " + base::join(config.index_names(), ", "));
+        if (!index.empty() && config.find_index(index) == nullptr) return no_such_index(index);
     }
     const bool creates = new_store == NewStore::created;
     if (creates)

@@ -25,10 +25,12 @@ struct OpenedStore {
 
 enum class NewStore { refused, created };
 
-// Opens a data folder; creates one only with NewStore::created, as `serve` does. "lifecycle.no_such_index": a name in `indexes` is not configured
-// (checked first; empty names are ignored).
+// Opens a data folder; creates one only with NewStore::created, as `serve` does. "lifecycle.no_such_index": a name in
+// `indexes` is not configured, or `files_of` is neither configured nor the cache of an upstream (checked first; empty
+// names are ignored).
 [[nodiscard]] base::Result<std::unique_ptr<OpenedStore>> open_store(
     const std::filesystem::path& config_file, const OpenPublisher& open_publisher,
-    const std::vector<std::string>& indexes = {}, NewStore new_store = NewStore::refused);
+    const std::vector<std::string>& indexes = {}, const std::string& files_of = {},
+    NewStore new_store = NewStore::refused);
 
 }  // namespace wheelyard::registry

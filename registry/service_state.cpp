@@ -83,6 +83,8 @@ http::ServiceState look_at_service(const ServiceParts& parts) {
         {"scrub_blobs", "Blobs that these rounds read", number(scrub.blobs)},
         {"scrub_faults", "Damaged and missing blobs that the scrub found since the start",
          number(scrub.faults)}};
+    const std::vector<http::Gauge> of_upstreams = parts.upstreams.gauges();
+    state.gauges.insert(state.gauges.end(), of_upstreams.begin(), of_upstreams.end());
     std::vector<http::Gauge> quotas;
     for (const IndexUsage& usage : upkeep.usage)
         add_quota(quotas, parts.config, usage);

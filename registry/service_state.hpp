@@ -12,6 +12,7 @@
 #include "registry/tasks/task_store.hpp"
 #include "registry/upkeep/scrub.hpp"
 #include "registry/upkeep/upkeep.hpp"
+#include "registry/upstream/upstreams.hpp"
 
 namespace wheelyard::registry {
 
@@ -35,6 +36,7 @@ struct ServiceParts {
     const tasks::TaskStore& tasks;
     const Upkeep& upkeep;
     const Scrub& scrub;
+    const Upstreams& upstreams;
 };
 
 // Does not block for long: a few short locks and statvfs(2).

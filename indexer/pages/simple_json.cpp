@@ -15,6 +15,8 @@ namespace wheelyard::indexer {
 namespace {
 
 constexpr std::string_view meta = R"({"meta":{"api-version":"1.4"})";
+// PEP 700 (1.1) requires the size of each file, which an upstream may not give.
+constexpr std::string_view meta_without_sizes = R"({"meta":{"api-version":"1.0"})";
 
 // Nearly every text is plain; io::Json escapes the rest.
 constexpr base::ByteSet plain(' ', '~', "\"\\");
@@ -54,7 +56,7 @@ void append_file(std::string& json, const catalog::FileRow& row) {
     append_file_link(json, row);
     json += '"';
     append_sha256(json, "hashes", row.sha256);
-    json.append(R"(,"size":)").append(std::to_string(row.size_bytes));
+    if (row.size_bytes > 0) json.append(R"(,"size":)").append(std::to_string(row.size_bytes));
     json += R"(,"upload-time":")";
     base::append_rfc3339(json, row.upload_time);
     json += '"';
@@ -87,7 +89,9 @@ void append_list(std::string& json, std::string_view name, const Items& items, A
 void append_project_json(std::string& json, const ProjectView& view) {
     constexpr std::size_t usual_file_bytes = 600;
     json.reserve(json.size() + (view.files.size() + 1) * usual_file_bytes);
-    json += meta;
+    const bool has_sizes = std::all_of(view.files.begin(), view.files.end(),
+                                       [](const catalog::FileRow& row) { return row.size_bytes > 0; });
+    json += has_sizes ? meta : meta_without_sizes;
     append_member(json, "name", view.project);
     append_status(json, view);
     append_list(json, "versions", versions_of(view), [&](const auto version) { append_text(json, version); });

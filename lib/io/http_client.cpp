@@ -97,7 +97,7 @@ struct HttpClient::State {
         set(CURLOPT_NOSIGNAL, 1L);
         set(CURLOPT_TCP_KEEPALIVE, 1L);
         set(CURLOPT_USERAGENT, settings.user_agent.c_str());
-        set(CURLOPT_FOLLOWLOCATION, 1L);
+        set(CURLOPT_FOLLOWLOCATION, settings.follows_redirects ? 1L : 0L);
         set(CURLOPT_MAXREDIRS, long{settings.max_redirects});
         const std::string redirects = redirect_protocols(url);
 #if LIBCURL_VERSION_NUM >= 0x075500
@@ -110,9 +110,15 @@ struct HttpClient::State {
 #endif
         set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
         if (!ca_bundle.empty()) set(CURLOPT_CAINFO, ca_bundle.c_str());
-        if (!settings.proxy.empty()) set(CURLOPT_PROXY, settings.proxy.c_str());
+        if (!settings.proxy.empty() || !settings.uses_environment)
+            set(CURLOPT_PROXY, settings.proxy.c_str());  // empty: none, whatever the environment says
+        // With a proxy, the connection is the proxy's: it checks addresses.
+        if (!settings.permits_private_hosts && settings.proxy.empty()) {
+            set(CURLOPT_OPENSOCKETFUNCTION, on_open_socket);
+            set(CURLOPT_OPENSOCKETDATA, &transfer);
+        }
         set(CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(settings.connect_timeout_ms));
-        set(CURLOPT_LOW_SPEED_LIMIT, 1L);
+        set(CURLOPT_LOW_SPEED_LIMIT, static_cast<long>(settings.min_bytes_per_s));
         set(CURLOPT_LOW_SPEED_TIME,
             static_cast<long>(std::max<std::int64_t>(1, (settings.stall_timeout_ms + 999) / 1000)));
         set(CURLOPT_WRITEFUNCTION, on_body);
@@ -171,6 +177,7 @@ Result<HttpAnswer> HttpClient::get(const std::string& url, const HttpHeaders& he
     WHEELYARD_ASSIGN(const auto list, header_list(headers));
     state_->prepare(url, transfer);
     state_->set(CURLOPT_HTTPHEADER, list.get());
+    state_->set(CURLOPT_TIMEOUT_MS, static_cast<long>(state_->settings.total_timeout_ms));
     state_->set(CURLOPT_ACCEPT_ENCODING,
                 "");  // all encodings that libcurl supports; the limit counts decoded bytes
     return state_->perform(url, transfer);
@@ -183,6 +190,21 @@ Result<HttpAnswer> HttpClient::head(const std::string& url, const HttpHeaders& h
     state_->prepare(url, transfer);
     state_->set(CURLOPT_HTTPHEADER, list.get());
     state_->set(CURLOPT_NOBODY, 1L);
+    state_->set(CURLOPT_TIMEOUT_MS, static_cast<long>(state_->settings.total_timeout_ms));
+    return state_->perform(url, transfer);
+}
+
+Result<HttpAnswer> HttpClient::fetch(const std::string& url, const HttpHeaders& headers,
+                                     std::uint64_t limit_bytes, const HttpSink& sink,
+                                     const HttpProgress& progress) {
+    WHEELYARD_TRY(state_->open());
+    Transfer transfer;
+    transfer.progress = progress;
+    transfer.limit_bytes = limit_bytes;
+    transfer.sink = &sink;
+    WHEELYARD_ASSIGN(const auto list, header_list(headers));
+    state_->prepare(url, transfer);
+    state_->set(CURLOPT_HTTPHEADER, list.get());
     return state_->perform(url, transfer);
 }
 

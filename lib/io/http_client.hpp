@@ -24,6 +24,12 @@ struct HttpSettings {
     std::int64_t answer_timeout_ms =
         900'000;  // after an upload's last byte: the server checks multi-GB wheels
     int max_redirects = 5;
+    // For requests to servers that are not trusted (the upstreams of a registry):
+    bool follows_redirects = true;      // false: a 3xx is the answer
+    bool uses_environment = true;       // false: no proxy without `proxy`
+    bool permits_private_hosts = true;  // false: is_private_address() refuses the connection ("http.private")
+    std::int64_t total_timeout_ms = 0;  // of get() and head(); 0: none
+    std::int64_t min_bytes_per_s = 1;   // averaged over stall_timeout_ms
 };
 
 using HttpHeaders = std::vector<std::pair<std::string, std::string>>;
@@ -55,6 +61,9 @@ using HttpProgress = std::function<bool(std::uint64_t done, std::uint64_t total)
 // The protocols to which a request for `url` may be redirected: https never falls back to http. Pure.
 [[nodiscard]] std::string redirect_protocols(std::string_view url);
 
+// Takes the body of a 200 answer in pieces; an error ends the transfer and is its result.
+using HttpSink = std::function<base::Status(std::string_view bytes)>;
+
 struct MultipartField {
     std::string name;
     std::string value;
@@ -62,7 +71,7 @@ struct MultipartField {
 
 // An HTTP client that keeps its connections; use one per thread. A status of 400 or more is an answer, not an
 // error. Errors: http.resolve, http.connect, http.tls, http.timeout, http.too_large, http.cut, http.stopped,
-// http.url (a protocol that is not allowed, such as a redirect from https to http).
+// http.url (a protocol that is not allowed, such as a redirect from https to http), http.private.
 class HttpClient {
   public:
     explicit HttpClient(HttpSettings settings = {});
@@ -74,6 +83,10 @@ class HttpClient {
                                                std::uint64_t limit_bytes = 64u << 20,
                                                const HttpProgress& progress = {});
     [[nodiscard]] base::Result<HttpAnswer> head(const std::string& url, const HttpHeaders& headers = {});
+    // Passes the body of a 200 answer to `sink`, as sent; other statuses keep their body in `body`.
+    [[nodiscard]] base::Result<HttpAnswer> fetch(const std::string& url, const HttpHeaders& headers,
+                                                 std::uint64_t limit_bytes, const HttpSink& sink,
+                                                 const HttpProgress& progress = {});
     // Writes the body of a 200 answer to `file`, which must not exist; no fsync. Other statuses keep their
     // body in `body`.
     [[nodiscard]] base::Result<HttpAnswer> download(const std::string& url, const std::filesystem::path& file,

@@ -1,10 +1,13 @@
 // libcurl's callbacks.
 #include "lib/io/http_transfer.hpp"
 
+#include <sys/socket.h>
+
 #include <algorithm>
 #include <cstdio>
 
 #include "lib/base/text.hpp"
+#include "lib/io/private_address.hpp"
 
 namespace wheelyard::io {
 
@@ -28,14 +31,17 @@ Status StallWatch::check(curl_off_t down, curl_off_t up, curl_off_t up_total) {
 }
 
 Status Transfer::take_body(std::string_view bytes) {
-    const bool to_file = !file.empty() && answer.status == 200;
-    const auto limit = file.empty() || to_file ? limit_bytes : max_error_body_bytes;
+    const bool is_kept = answer.status == 200;
+    const bool to_file = !file.empty() && is_kept;
+    const bool to_answer = file.empty() && sink == nullptr;
+    const auto limit = to_answer || is_kept ? limit_bytes : max_error_body_bytes;
     received += bytes.size();
     if (received > limit) {
         return base::fail_as(
             base::ErrorKind::too_large, base::Recovery::never,
             {"http.too_large", "the answer has more than " + std::to_string(limit) + " bytes", {}, {}});
     }
+    if (sink != nullptr && is_kept) return (*sink)(bytes);
     if (!to_file) {
         answer.body += bytes;
         return {};
@@ -116,6 +122,18 @@ int on_seek(void* transfer, curl_off_t offset, int origin) {
     if (at > body.from->size()) return CURL_SEEKFUNC_FAIL;
     body.at = at;
     return CURL_SEEKFUNC_OK;
+}
+
+curl_socket_t on_open_socket(void* transfer, curlsocktype /*purpose*/, curl_sockaddr* address) {
+    auto& self = *static_cast<Transfer*>(transfer);
+    if (is_private_address(address->addr)) {
+        self.problem =
+            base::fail_as(base::ErrorKind::refused, base::Recovery::person,
+                          {"http.private", "the host has a private address", render_address(address->addr),
+                           "permit the host by name if it is yours"});
+        return CURL_SOCKET_BAD;
+    }
+    return ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
 }  // namespace wheelyard::io

@@ -44,7 +44,8 @@ struct Transfer {
     std::uint64_t received = 0, header_bytes = 0;
     std::filesystem::path file;  // destination of a 200 answer's body; empty: the answer
     std::optional<base::Fd> fd;
-    base::Status problem = {};  // why a callback stopped the transfer
+    const HttpSink* sink = nullptr;  // destination of a 200 answer's body, instead of `file`
+    base::Status problem = {};       // why a callback stopped the transfer
     HttpProgress progress;
     bool is_upload = false;
     StallWatch stall;   // for uploads; libcurl's own limit applies to other transfers
@@ -60,6 +61,8 @@ std::size_t on_body(char* bytes, std::size_t size, std::size_t count, void* tran
 std::size_t on_header(char* bytes, std::size_t size, std::size_t count, void* transfer);
 int on_progress(void* transfer, curl_off_t down_total, curl_off_t down, curl_off_t up_total, curl_off_t up);
 std::size_t on_read(char* into, std::size_t size, std::size_t count, void* transfer);
+// Refuses private addresses.
+curl_socket_t on_open_socket(void* transfer, curlsocktype purpose, curl_sockaddr* address);
 int on_seek(void* transfer, curl_off_t offset, int origin);
 
 }  // namespace wheelyard::io

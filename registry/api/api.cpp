@@ -12,6 +12,8 @@
 #include "registry/api/task_api.hpp"
 #include "registry/intake/refusal.hpp"
 #include "registry/intake/uploads.hpp"
+#include "registry/upstream/explain.hpp"
+#include "registry/upstream/source.hpp"
 
 namespace wheelyard::registry {
 namespace {
@@ -66,6 +68,7 @@ wire::Answered<http::Admission> Api::admit(const http::ApiRequest& head) {
 
 wire::Answered<http::ApiReply> Api::answer(const http::ApiRequest& request) {
     if (request.operation == "readAudit") return read_audit(request);
+    if (request.operation == "explainProject") return explain(request);
     if (parts_.tasks != nullptr && TaskApi::handles(request.operation))
         return TaskApi({parts_.config, parts_.tokens, *parts_.tasks, parts_.writer}).answer(request);
     const lifecycle::VerbRow* row = lifecycle::find_operation(request.operation);
@@ -141,7 +144,7 @@ wire::Answered<http::ApiReply> Api::change(const http::ApiRequest& request, cons
                                            {"error", error.text()}});
         return tl::unexpected(std::move(problem));
     };
-    if (row.subject != Subject::registry && parts_.config.find_index(action.index) == nullptr)
+    if (row.subject != Subject::registry && !has_files_of(parts_.config, action.index))
         return refuse(404, "index.unknown", "There is no index with this name", action.index,
                       "GET / lists the indexes");
     if (const auto read = lifecycle::read_body(request.body, action); !read) return fail(read.error());
@@ -206,6 +209,26 @@ wire::Answered<http::ApiReply> Api::read_audit(const http::ApiRequest& request) 
     return http::ApiReply{
         .status = 200,
         .json = io::Json::object({{"format", "wheelyard.audit/1"}, {"events", std::move(rows)}}).render()};
+}
+
+// Every valid token may ask: pages show the same projects to everybody.
+wire::Answered<http::ApiReply> Api::explain(const http::ApiRequest& request) {
+    const auto token = parts_.tokens.verify(request.authorization);
+    if (!token) return tl::unexpected(token.error());
+    const std::string index = parameter(request, "index");
+    const std::string project = parameter(request, "project");
+    if (parts_.config.find_index(index) == nullptr)
+        return refuse(404, "index.unknown", "There is no index with this name", index,
+                      "GET / lists the indexes");
+    io::Json document;
+    const auto read = parts_.writer.run([&](catalog::Catalog& catalog) -> base::Status {
+        PageStore pages(parts_.config.store / "upstream");
+        WHEELYARD_ASSIGN(document,
+                         explain_project(parts_.config, catalog, pages, index, project, parts_.clock.now()));
+        return {};
+    });
+    if (read) return http::ApiReply{.status = 200, .json = document.render()};
+    return tl::unexpected(problem_of_change(read.error()));
 }
 
 }  // namespace wheelyard::registry

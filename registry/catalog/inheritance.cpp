@@ -19,6 +19,16 @@ void walk(const std::map<std::string, IndexRule, std::less<>>& rules, const std:
         walk(rules, parent, order);
 }
 
+void append_upstreams(const std::map<std::string, IndexRule, std::less<>>& rules,
+                      std::vector<std::string>& order) {
+    const std::vector<std::string> indexes = order;
+    for (const std::string& index : indexes) {
+        const auto rule = rules.find(index);
+        if (rule != rules.end())
+            order.insert(order.end(), rule->second.upstreams.begin(), rule->second.upstreams.end());
+    }
+}
+
 }  // namespace
 
 Inheritance::Inheritance(std::vector<IndexRule> rules) {
@@ -26,8 +36,11 @@ Inheritance::Inheritance(std::vector<IndexRule> rules) {
         std::string index = rule.index;
         rules_.insert_or_assign(std::move(index), std::move(rule));
     }
-    for (const auto& [index, rule] : rules_)
-        walk(rules_, index, orders_[index]);
+    for (const auto& [index, rule] : rules_) {
+        std::vector<std::string>& order = orders_[index];
+        walk(rules_, index, order);
+        append_upstreams(rules_, order);
+    }
 }
 
 std::vector<std::string> Inheritance::order(const std::string& index) const {
@@ -47,7 +60,7 @@ std::vector<std::string> Inheritance::shown_by(const std::string& index) const {
 
 bool Inheritance::inherits(std::string_view index) const {
     const auto rule = rules_.find(index);
-    return rule != rules_.end() && !rule->second.inherits.empty();
+    return rule != rules_.end() && !(rule->second.inherits.empty() && rule->second.upstreams.empty());
 }
 
 bool Inheritance::owns(std::string_view index, std::string_view project) const {

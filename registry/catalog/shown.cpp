@@ -12,9 +12,11 @@ namespace {
 constexpr std::string_view rule_format = "wheelyard.index-rule/1";
 
 io::Json rule_json(const IndexRule& rule) {
-    return io::Json::object({{"format", rule_format},
-                             {"inherits", io::Json::array_of(rule.inherits)},
-                             {"owns", io::Json::array_of(rule.owns)}});
+    io::Json json = io::Json::object({{"format", rule_format},
+                                      {"inherits", io::Json::array_of(rule.inherits)},
+                                      {"owns", io::Json::array_of(rule.owns)}});
+    if (!rule.upstreams.empty()) json.set("upstreams", io::Json::array_of(rule.upstreams));
+    return json;
 }
 
 base::Result<IndexRule> parse_rule(std::string index, const std::string& json) {
@@ -22,6 +24,7 @@ base::Result<IndexRule> parse_rule(std::string index, const std::string& json) {
     IndexRule rule{.index = std::move(index), .inherits = document.texts("inherits")};
     for (auto& name : document.texts("owns"))
         rule.owns.insert(std::move(name));
+    rule.upstreams = document.texts("upstreams");
     return rule;
 }
 
@@ -114,7 +117,7 @@ base::Result<std::vector<std::string>> Catalog::shown_indexes(const Inheritance&
     WHEELYARD_ASSIGN(const auto own, indexes());
     std::set<std::string> all(own.begin(), own.end());
     for (const auto& [index, rule] : inheritance.rules()) {
-        if (!rule.inherits.empty()) all.insert(index);
+        if (inheritance.inherits(index)) all.insert(index);
     }
     return std::vector<std::string>(all.begin(), all.end());
 }

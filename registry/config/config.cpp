@@ -126,6 +126,7 @@ IndexConfig read_index(io::TomlTable& table, const RegistryConfig& so_far) {
                                  table.integer_or("token_quota_files", 0, 0, max_quota_files));
     index.policy = read_policy(table.table_or_empty("policy"));
     read_index_rule(table, index);
+    index.upstreams = read_upstreams(table, index.name);
     return index;
 }
 

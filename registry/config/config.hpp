@@ -13,6 +13,7 @@
 #include "lib/inspect/inspect.hpp"
 #include "registry/blobs/disk_room.hpp"
 #include "registry/config/limits.hpp"
+#include "registry/config/upstream_config.hpp"
 #include "registry/server/server.hpp"
 #include "registry/tasks/task_store.hpp"
 
@@ -35,6 +36,7 @@ struct IndexConfig {
     std::string staging = {};                // the index that receives the wheels of its tasks; empty: itself
     Quota quota = {};                        // of all uploads to the index
     Quota token_quota = {};                  // of the uploads with tokens of one name
+    std::vector<UpstreamConfig> upstreams = {};  // asked in order for projects that no index has or owns
 };
 
 struct RegistryConfig {

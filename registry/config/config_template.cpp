@@ -55,6 +55,20 @@ title = "Wheels for everybody"
 # owns = []                 # projects that are never inherited: ["torch"]
 # staging = ""              # another index that receives the wheels of tasks; promote them from there
 
+# Other indexes whose projects this one also offers: asked in order for what no index here has or owns.
+# [[index.upstream]]
+# name = "public"
+# url = "https://index.example.org/simple/"
+# hosts = ["files.example.org"]   # more hosts that its links and redirects may name
+# private_hosts = []              # hosts that may have private addresses, and may be asked over http
+# allow = []                      # projects, as globs; empty: all
+# deny = ["our-*"]
+# cooldown_days = 0               # files younger than this are not offered ...
+# cooldown_except = []            # ... but those of these projects are
+# proxy = ""
+# username = "reader"             # sent to the host of `url` only
+# password_file = "secrets/reader"
+
 # What to do about findings in wheels: a preset ("linux", "manylinux-strict", "mirror"), the site's module tree
 # and GPUs, and the severity of single rules ("reject", "quarantine", "warn", "note" or "ignore").
 # `wheelyard-registry check --explain all` lists the rules.

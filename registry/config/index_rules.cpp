@@ -68,8 +68,12 @@ void check_index_rules(std::vector<io::TomlTable>& tables, const std::vector<Ind
 
 std::vector<catalog::IndexRule> index_rules(const RegistryConfig& config) {
     std::vector<catalog::IndexRule> rules;
-    for (const IndexConfig& index : config.indexes)
-        rules.push_back({.index = index.name, .inherits = index.inherits, .owns = index.owns});
+    for (const IndexConfig& index : config.indexes) {
+        catalog::IndexRule rule{.index = index.name, .inherits = index.inherits, .owns = index.owns};
+        for (const UpstreamConfig& upstream : index.upstreams)
+            rule.upstreams.push_back(upstream.cache_index);
+        rules.push_back(std::move(rule));
+    }
     return rules;
 }
 

@@ -37,6 +37,8 @@ constexpr std::array rows{
               "Adds a file to another index", json, true, true},
     Operation{"POST", "/api/v1/indexes/{index}/projects/{project}/status", "setProjectStatus",
               "Sets a project's status (PEP 792)", json, true, true},
+    Operation{"GET", "/api/v1/indexes/{index}/projects/{project}/explain", "explainProject",
+              "Explains which index or upstream supplies a project, and why", json, false, true},
     Operation{"POST", "/api/v1/indexes/{index}/retain", "applyRetention",
               "Deletes all but the newest versions of each series", json, true, true},
     Operation{"POST", "/api/v1/gc", "collectBlobs", "Removes stored bytes that no file refers to", json, true,

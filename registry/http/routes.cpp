@@ -158,6 +158,7 @@ Answered<Route> parse_page(const Path& path, const Split& split) {
     if (parts.size() == read + 1 && !path.ends_in_slash) {
         route.form = form_of_page_file(parts[read]);
         if (!route.form) return not_found(split.path);
+        route.names_page_file = true;
     } else if (parts.size() != read) {
         return not_found(split.path);
     }

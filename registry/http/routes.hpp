@@ -56,6 +56,7 @@ struct Route {
     std::string sha256 = {};            // of the requested file
     std::string filename = {};          // including ".metadata"; for a listing its path below the index
     std::optional<PageForm> form = {};  // from the path or ?format=; else the Accept header decides
+    bool names_page_file = false;       // index.html or index.json: the page as the published tree has it
     std::string upload_id = {};         // of a resumable upload
     std::string location = {};          // target of a redirect: absolute path, percent-encoded
     std::string_view api_path = {};     // api: Operation::path of the matching rows

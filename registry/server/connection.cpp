@@ -185,6 +185,8 @@ Connection::Task<bool> Connection::handle(const RequestHead& head) {
         reply = reply_problem(route.error());
     else if (route->kind == RouteKind::resumable || route->kind == RouteKind::resumable_part)
         reply = co_await answer_resumable(head, *route);
+    else if (may_come_from_upstream(head, *route))
+        reply = co_await answer_from_upstream(head, *route);
     else
         reply = answer(head, *route);
     if (std::holds_alternative<FileSlice>(reply.body)) {

@@ -88,6 +88,11 @@ class Connection {
     [[nodiscard]] std::optional<Reply> refusal_before_api(const RequestHead& head, const Route& route) const;
     Task<bool> read_small_body(Body& body, std::string& into, std::optional<wire::Problem>& problem);
 
+    // connection_upstream.cpp
+    Task<Reply> answer_from_upstream(const RequestHead& head, const Route& route);
+    Task<std::shared_ptr<UpstreamAnswer>> ask_upstream(UpstreamRequest request, std::int64_t wait_ms);
+    [[nodiscard]] bool may_come_from_upstream(const RequestHead& head, const Route& route) const;
+
     // connection_resumable.cpp
     Task<Reply> answer_resumable(const RequestHead& head, const Route& route);
 

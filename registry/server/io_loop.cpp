@@ -39,12 +39,14 @@ std::string path_of(const std::string& public_url) {
 }  // namespace
 
 ServerShared::ServerShared(ServerSettings server_settings, UploadService& upload_service,
-                           ApiService* api_service, ResumableService* resumable_service)
+                           ApiService* api_service, ResumableService* resumable_service,
+                           UpstreamService* upstream_service)
     : settings(std::move(server_settings)),
       indexes(names_of(settings.indexes)),
       uploads(upload_service),
       api(api_service),
       resumable(resumable_service),
+      upstream(upstream_service),
       pool(std::max(1u, settings.upload_threads)),
       id_prefix_(base::encode_hex(base::random_bytes(4)) + "-") {}
 

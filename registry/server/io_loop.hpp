@@ -39,13 +39,14 @@ class Connection;
 // State shared by all threads; outlives every connection.
 struct ServerShared {
     ServerShared(ServerSettings server_settings, UploadService& upload_service, ApiService* api_service,
-                 ResumableService* resumable_service);
+                 ResumableService* resumable_service, UpstreamService* upstream_service);
 
     const ServerSettings settings;
     const std::set<std::string, std::less<>> indexes;
     UploadService& uploads;
     ApiService* const api;              // may be null
     ResumableService* const resumable;  // may be null
+    UpstreamService* const upstream;    // may be null
     std::vector<const RequestMetrics*>
         metrics;  // one per I/O thread; complete before the first thread starts
     const std::chrono::steady_clock::time_point started = std::chrono::steady_clock::now();
@@ -57,6 +58,7 @@ struct ServerShared {
     std::atomic<std::size_t> waiting_for_page = 0;
     std::atomic<std::size_t> api_requests_now = 0;
     std::atomic<std::size_t> refusals_now = 0;
+    std::atomic<std::size_t> upstream_waits_now = 0;
 
     // "7f3a9c12-42": unique within this run, and across runs by its random prefix.
     [[nodiscard]] std::string next_request_id();

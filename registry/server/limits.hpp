@@ -16,6 +16,15 @@ inline constexpr std::size_t api_slots_of_administrators = 8;  // of them, whate
 inline constexpr std::size_t max_api_requests_of_a_token =
     28;  // half of the rest; administrators have no limit
 
+// Pages and files that come from upstreams.
+// Below the timeout of pip's requests (15 s): a cached page is better than none.
+inline constexpr std::int64_t upstream_page_wait_ms = 10'000;
+// For a page that was never fetched: the client's timeout decides.
+inline constexpr std::int64_t upstream_first_page_wait_ms = 60'000;
+// A file is sent once it is stored; large ones take long.
+inline constexpr std::int64_t upstream_file_wait_ms = 15 * 60'000;
+inline constexpr std::size_t max_upstream_waits = 1'024;  // concurrent; each holds a connection
+
 // Bodies in transfer.
 // Two per upload: one is filled while the other is written.
 inline constexpr std::size_t upload_buffer_bytes = 1 * base::mib;

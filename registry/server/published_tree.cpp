@@ -20,6 +20,7 @@
 #include "lib/io/zstd.hpp"
 #include "registry/http/pypi_json.hpp"
 #include "registry/http/ranges.hpp"
+#include "registry/http/rendered_page.hpp"
 #include "registry/server/limits.hpp"
 
 namespace wheelyard::http {
@@ -258,14 +259,7 @@ PublishedTree::Page* PublishedTree::find_page(const std::string& path, base::Fd&
 
 Reply PublishedTree::page(const Route& route, const RequestHead& head) {
     const auto form = route.form ? route.form : choose_page_form(head.accept);
-    if (!form) {
-        Reply reply =
-            reply_problem(wire::make_problem(406, "page.not_acceptable", "Not acceptable",
-                                             "Pages are HTML or application/vnd.pypi.simple.v1+json.",
-                                             head.accept.substr(0, 200), "ask for one of these, or for */*"));
-        reply.add("Vary", "Accept");
-        return reply;
-    }
+    if (!form) return reply_not_acceptable(head.accept);
     std::string path = route.index + "/simple/";
     if (!route.project.empty()) path.append(route.project).append("/");
     path.append(*form == PageForm::json ? "index.json" : "index.html");

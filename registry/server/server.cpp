@@ -84,8 +84,8 @@ void remove_abandoned_socket(const std::filesystem::path& path, asio::io_context
 
 struct Server::State {
     State(const ServerSettings& settings, UploadService& uploads, ApiService* api,
-          ResumableService* resumable)
-        : shared(settings, uploads, api, resumable) {
+          ResumableService* resumable, UpstreamService* upstream)
+        : shared(settings, uploads, api, resumable, upstream) {
         for (unsigned i = 0; i < std::max(1u, settings.io_threads); ++i) {
             loops.push_back(std::make_unique<IoLoop>(shared));
             shared.metrics.push_back(&loops.back()->metrics());
@@ -240,9 +240,9 @@ void Server::State::drain() {
 }
 
 base::Result<Server> Server::start(const ServerSettings& settings, UploadService& uploads, ApiService* api,
-                                   ResumableService* resumable) {
+                                   ResumableService* resumable, UpstreamService* upstream) {
     Server server;
-    server.state_ = std::make_unique<State>(settings, uploads, api, resumable);
+    server.state_ = std::make_unique<State>(settings, uploads, api, resumable, upstream);
     State& state = *server.state_;
     if (auto listening = state.listen(); !listening) {
         state.listeners.clear();  // drain() has nothing to do then

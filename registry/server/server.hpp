@@ -17,6 +17,7 @@
 #include "registry/http/metrics.hpp"
 #include "registry/http/resumable.hpp"
 #include "registry/http/upload.hpp"
+#include "registry/http/upstream.hpp"
 
 namespace wheelyard::http {
 
@@ -62,7 +63,8 @@ class Server {
     // routes return 404.
     [[nodiscard]] static base::Result<Server> start(const ServerSettings& settings, UploadService& uploads,
                                                     ApiService* api = nullptr,
-                                                    ResumableService* resumable = nullptr);
+                                                    ResumableService* resumable = nullptr,
+                                                    UpstreamService* upstream = nullptr);
     Server(Server&&) noexcept;
     Server& operator=(Server&&) noexcept;
     ~Server();  // calls drain()

@@ -50,6 +50,29 @@ TEST_CASE("an index comes before those that it inherits from, each of them befor
     CHECK(base::join(circle.order("a"), " ") == "a b");
 }
 
+TEST_CASE("the caches of upstreams come after every index of the order, and what an index owns binds them") {
+    const catalog::IndexRule base{"base", {}, {}, {"base.public", "base.cuda"}};
+    Family family;
+    family.rules({{"gh200", {"base", "other"}, {}, {"gh200.mirror"}}, base, {"other", {}, {"torch"}}});
+    const auto inheritance = family.catalog.inheritance().value();
+    CHECK(base::join(inheritance.order("gh200"), " ") ==
+          "gh200 base other gh200.mirror base.public base.cuda");
+    CHECK(base::join(inheritance.shown_by("base.public"), " ") == "base base.public gh200");
+    CHECK(inheritance.inherits("base"));
+    for (const auto& [index, project] :
+         {std::pair("base.public", "six"), std::pair("base.public", "torch"),
+          std::pair("base.public", "numpy"), std::pair("other", "numpy"), std::pair("base.cuda", "six")})
+        REQUIRE(family.catalog.add_file(catalog::row_of(index, project, "1.0"))->outcome ==
+                AddOutcome::added);
+    CHECK(family.source("gh200", "six") == "base.public");
+    CHECK(family.source("gh200", "torch") == "none");
+    CHECK(family.source("gh200", "numpy") == "other");
+    CHECK(family.source("base", "torch") == "base.public");
+    CHECK(family.shown("base") == "numpy six torch");
+    family.rules({});
+    CHECK(family.source("base", "six") == "none");
+}
+
 TEST_CASE("the first index in order that has a project or owns its name supplies it, whole") {
     Family family;
     family.rules({{"gh200", {"site"}, {"torch"}}, {"site", {"base"}, {"secret"}}});

@@ -157,6 +157,73 @@ TEST_CASE("what is wrong is said with its place and what was expected") {
     }
 }
 
+TEST_CASE("an upstream is read, with normalised names and its own host among the hosts") {
+    const auto config = parse_config(start + index + R"(
+[[index.upstream]]
+name = "public"
+url = "https://Index.Example.org/simple"
+hosts = ["Files.example.org"]
+private_hosts = ["10.0.0.1"]
+allow = ["Yard_*"]
+deny = ["our.[st]*"]
+cooldown_days = 3
+cooldown_except = ["Torch"]
+proxy = "http://proxy.example.org:3128"
+username = "reader"
+password_file = "secret"
+[[index.upstream]]
+name = "site"
+url = "http://10.0.0.1/simple/"
+private_hosts = ["10.0.0.1"]
+)",
+                                     "/etc/wheelyard/registry.toml");
+    REQUIRE_MESSAGE(config.has_value(), config.error().text());
+    const auto& upstreams = config->indexes[0].upstreams;
+    REQUIRE(upstreams.size() == 2);
+    CHECK(upstreams[0].cache_index == "main.public");
+    CHECK(upstreams[0].url == "https://Index.Example.org/simple/");
+    CHECK(upstreams[0].hosts == std::set<std::string>{"index.example.org", "files.example.org", "10.0.0.1"});
+    CHECK(upstreams[0].allow == std::vector<std::string>{"yard-*"});
+    CHECK(upstreams[0].deny == std::vector<std::string>{"our-[st]*"});
+    CHECK(upstreams[0].cooldown_days == 3);
+    CHECK(upstreams[0].password_file == "/etc/wheelyard/secret");
+    const auto rules = registry::index_rules(*config);
+    REQUIRE(rules.size() == 1);
+    CHECK(rules[0].upstreams == std::vector<std::string>{"main.public", "main.site"});
+}
+
+TEST_CASE("what is wrong with an upstream is said") {
+    const std::string head = start + index + "[[index.upstream]]\n";
+    const std::string named = head + "name = \"public\"\n";
+    const struct {
+        std::string text;
+        const char* phrase;
+    } table[] = {
+        {named + "url = \"http://index.example.org/simple/\"\n",
+         "http:// is accepted only for a host in private_hosts"},
+        {named + "url = \"file:///srv/simple/\"\n", "must be the URL of simple pages"},
+        {named + "url = \"https://me:secret@index.example.org/simple/\"\n",
+         "must be the URL of simple pages"},
+        {named + "url = \"https://index.example.org/simple/?x=1\"\n", "must be the URL of simple pages"},
+        {named, "url"},
+        {head + "url = \"https://a.example.org/\"\n", "name"},
+        {head + "name = \"../up\"\nurl = \"https://a.example.org/\"\n", "named like an index"},
+        {named + "url = \"https://a.example.org/\"\nhosts = [\"https://b.example.org\"]\n",
+         "not the name of a host"},
+        {named + "url = \"https://a.example.org/\"\nhosts = [\"b.example.org:80\"]\n",
+         "not the name of a host"},
+        {named + "url = \"https://a.example.org/\"\ndeny = [\"a/b\"]\n", "not a pattern"},
+        {named + "url = \"https://a.example.org/\"\nusername = \"me\"\n", "belong together"},
+        {named + "url = \"https://a.example.org/\"\ncooldown_day = 3\n", "cooldown_days"},
+        {named + "url = \"https://a.example.org/\"\n[[index.upstream]]\nname = \"public\"\nurl = "
+                 "\"https://b.example.org/\"\n",
+         "two upstreams"}};
+    for (const auto& row : table) {
+        CAPTURE(row.text);
+        CHECK(error_of(row.text).find(row.phrase) != std::string::npos);
+    }
+}
+
 TEST_CASE("all problems come at once") {
     const std::string error =
         error_of(start + "[server]\nio_threads = 0\nlisten = \"x\"\n[[index]]\nname = \"API\"\n");
@@ -238,7 +305,7 @@ TEST_CASE("the file that init writes works as it is, and with every key uncommen
     const std::string text(registry::config_template());
     CHECK(error_of(text).empty());
     const std::string uncommented =
-        std::regex_replace(text, std::regex("(^|\n)# ([a-z_\".]+ = |\\[index)"), "$1$2");
+        std::regex_replace(text, std::regex("(^|\n)# ([a-z_\".]+ = |\\[\\[?index)"), "$1$2");
     CHECK(uncommented != text);
     CHECK(error_of(uncommented).empty());
 }
@@ -246,13 +313,13 @@ TEST_CASE("the file that init writes works as it is, and with every key uncommen
 TEST_CASE("code, template and document name the same keys") {
     const auto code = matches(
         read("registry/config/config.cpp") + read("registry/config/index_rules.cpp") +
-            read("registry/config/policy_config.cpp"),
-        R"((?:string|string_or|strings_or|integer|integer_or|boolean_or|path_if|tables|table_or_empty|string_map|seconds_as_ms)\(\s*(?:table, )?"([a-z_]+)\")");
+            read("registry/config/policy_config.cpp") + read("registry/config/upstream_config.cpp"),
+        R"((?:read_globs|read_hosts|string|string_or|strings_or|integer|integer_or|boolean_or|path_if|tables|table_or_empty|string_map|seconds_as_ms)\(\s*(?:table, )?"([a-z_]+)\")");
     CHECK(code.size() > 10);
     const auto document = matches(read("docs/reference/registry-config.md"), R"(^\| `([a-z_]+)` \|)");
     CHECK(document == code);
     auto in_template = matches(std::string(registry::config_template()), R"(^(?:# )?([a-z_]+) = )");
-    for (const char* table : {"server", "store", "tasks", "index", "policy"})
+    for (const char* table : {"server", "store", "tasks", "index", "policy", "upstream"})
         in_template.insert(table);
     CHECK(in_template == code);
 }

@@ -1,0 +1,42 @@
+// Upstreams of an index: other indexes whose projects it also offers, and the rules for what is taken from them.
+//
+//     [[index.upstream]]
+//     name = "public"
+//     url = "https://index.example.org/simple/"
+//     hosts = ["files.example.org"]
+//     deny = ["our-*"]
+//     cooldown_days = 3
+#pragma once
+
+#include <filesystem>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lib/io/toml.hpp"
+
+namespace wheelyard::registry {
+
+struct UpstreamConfig {
+    std::string name;
+    std::string cache_index;           // "main.public": the index of the catalog that has what was fetched
+    std::string url;                   // of its simple pages; ends in '/'
+    std::set<std::string> hosts = {};  // that links and redirects may name, the URL's own among them
+    std::set<std::string> private_hosts = {};       // of them, those that may have private addresses
+    std::vector<std::string> allow = {};            // globs of normalised project names; empty: all
+    std::vector<std::string> deny = {};             // takes precedence over `allow`
+    std::int64_t cooldown_days = 0;                 // files younger than this are not offered
+    std::vector<std::string> cooldown_except = {};  // globs of projects without a cooldown
+    std::string proxy = {};                         // empty: none
+    std::string username = {};                      // Basic authentication to the URL's own host
+    std::filesystem::path password_file = {};
+};
+
+// Reads all [[index.upstream]] of an index.
+[[nodiscard]] std::vector<UpstreamConfig> read_upstreams(io::TomlTable& index, const std::string& index_name);
+
+// Whether one of the globs matches the normalised name. Pure.
+[[nodiscard]] bool matches_any(const std::vector<std::string>& patterns, const std::string& project);
+
+}  // namespace wheelyard::registry

@@ -1,0 +1,60 @@
+#include "registry/http/rendered_page.hpp"
+
+#include <string>
+#include <utility>
+
+#include "lib/base/clock.hpp"
+#include "registry/http/negotiation.hpp"
+#include "registry/http/ranges.hpp"
+
+namespace wheelyard::http {
+
+Reply reply_not_acceptable(std::string_view accept) {
+    Reply reply = reply_problem(wire::make_problem(406, "page.not_acceptable", "Not acceptable",
+                                                   "Pages are HTML or application/vnd.pypi.simple.v1+json.",
+                                                   std::string(accept.substr(0, 200)),
+                                                   "ask for one of these, or for */*"));
+    reply.add("Vary", "Accept");
+    return reply;
+}
+
+Reply reply_rendered_page(const std::shared_ptr<const RenderedPage>& page, const Route& route,
+                          const RequestHead& head) {
+    const auto form = route.form ? route.form : choose_page_form(head.accept);
+    if (!form) return reply_not_acceptable(head.accept);
+    std::string etag = "\"" + page->tag;
+    if (*form == PageForm::html_v1) etag += "-v1";
+    if (*form != PageForm::json) etag += "-html";
+    etag += "\"";
+    Reply reply;
+    reply.add("ETag", etag);
+    reply.add("Last-Modified", base::render_http_date(page->modified));
+    reply.add("Cache-Control", "no-cache");
+    reply.add("Vary", "Accept");
+    if (not_modified(head.if_none_match, head.if_modified_since, etag, page->modified)) {
+        reply.status = 304;
+        return reply;
+    }
+    reply.add("Content-Type", content_type_of(*form));
+    reply.add("X-Content-Type-Options", "nosniff");
+    if (*form != PageForm::json) reply.add("Content-Security-Policy", content_security_policy);
+    reply.body = SharedText(page, *form == PageForm::json ? &page->json : &page->html);
+    return reply;
+}
+
+Reply reply_metadata(SharedText bytes, const Route& route, const RequestHead& head) {
+    const std::string etag = "\"" + route.sha256 + ".metadata\"";
+    Reply reply;
+    reply.add("ETag", etag);
+    reply.add("Cache-Control", "public, max-age=31536000, immutable");
+    if (names_etag(head.if_none_match, etag)) {
+        reply.status = 304;
+        return reply;
+    }
+    reply.add("Content-Type", "application/octet-stream");
+    reply.add("X-Content-Type-Options", "nosniff");
+    reply.body = std::move(bytes);
+    return reply;
+}
+
+}  // namespace wheelyard::http

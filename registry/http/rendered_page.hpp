@@ -1,0 +1,20 @@
+// Replies with a page that lies in memory in all of its forms.
+#pragma once
+
+#include "registry/http/reply.hpp"
+#include "registry/http/request_head.hpp"
+#include "registry/http/routes.hpp"
+#include "registry/http/upstream.hpp"
+
+namespace wheelyard::http {
+
+// The form that the route or the Accept header names: 200, 304 or 406. The reply shares the page's text.
+[[nodiscard]] Reply reply_rendered_page(const std::shared_ptr<const RenderedPage>& page, const Route& route,
+                                        const RequestHead& head);
+
+// METADATA of a file: as the published tree sends it.
+[[nodiscard]] Reply reply_metadata(SharedText bytes, const Route& route, const RequestHead& head);
+
+[[nodiscard]] Reply reply_not_acceptable(std::string_view accept);
+
+}  // namespace wheelyard::http

@@ -1,0 +1,56 @@
+// Pages and files that the registry may have to fetch from another index first. The server asks before it serves a
+// project's page of an index with upstreams, and when the published tree lacks a file of such an index.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "lib/base/clock.hpp"
+#include "lib/wire/problem.hpp"
+#include "registry/http/reply.hpp"
+
+namespace wheelyard::http {
+
+// A project's page as both of its forms; the same for every client.
+struct RenderedPage {
+    std::string html;
+    std::string json;
+    std::string tag;  // of the ETag
+    base::UnixMicros modified = 0;
+};
+
+struct UpstreamRequest {
+    std::string index;
+    std::string project = {};   // a page; normalized
+    std::string sha256 = {};    // a file
+    std::string filename = {};  // a file; including ".metadata"
+    // False: answer with what is there, even if it is old.
+    bool may_wait = true;
+};
+
+struct UpstreamAnswer {
+    enum class Kind {
+        published,  // the published tree has the answer, also if that is 404
+        page,
+        metadata,  // of a wheel that is not stored yet
+        problem,
+    };
+    Kind kind = Kind::published;
+    std::shared_ptr<const RenderedPage> page = {};
+    SharedText metadata = {};
+    wire::Problem problem = {};
+};
+
+class UpstreamService {
+  public:
+    virtual ~UpstreamService() = default;
+    // Whether pages and files of this index may come from upstream. Fast; any thread.
+    [[nodiscard]] virtual bool serves(std::string_view index) const = 0;
+    // Runs on a pool thread. Calls `then` once, before it returns or later on another thread, after a request to
+    // the upstream.
+    virtual void find(const UpstreamRequest& request, std::function<void(UpstreamAnswer)> then) = 0;
+};
+
+}  // namespace wheelyard::http

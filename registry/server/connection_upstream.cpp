@@ -1,0 +1,87 @@
+// Pages and files of indexes with upstreams: the service says whether the published tree has the answer, or brings it.
+#include "lib/io/log.hpp"
+#include "registry/http/rendered_page.hpp"
+#include "registry/server/connection.hpp"
+#include "registry/server/limits.hpp"
+#include "registry/server/page_wait.hpp"
+#include "registry/server/pool_job.hpp"
+#include "registry/server/slot.hpp"
+
+namespace wheelyard::http {
+namespace {
+
+wire::Problem upstream_busy() {
+    return wire::make_problem(503, "upstream.busy", "Too many requests to upstreams",
+                              "The server has reached its limit of requests to upstreams.", {},
+                              "try again shortly");
+}
+
+wire::Problem upstream_late() {
+    return wire::make_problem(503, "upstream.late", "The upstream is slow",
+                              "The upstream has not sent this yet; it is still being fetched.", {},
+                              "try again shortly");
+}
+
+}  // namespace
+
+// A page file is the published tree's, which lists what was fetched: followers copy exactly that.
+bool Connection::may_come_from_upstream(const RequestHead& head, const Route& route) const {
+    const bool is_read = head.method == "GET" || head.method == "HEAD";
+    const bool is_page = route.kind == RouteKind::project_page && !route.names_page_file;
+    return is_read && (is_page || route.kind == RouteKind::file) && shared_.upstream != nullptr &&
+           shared_.upstream->serves(route.index);
+}
+
+// nullptr: no answer in time, or the request failed on the pool.
+Connection::Task<std::shared_ptr<UpstreamAnswer>> Connection::ask_upstream(UpstreamRequest request,
+                                                                           std::int64_t wait_ms) {
+    const auto found = std::make_shared<UpstreamAnswer>();
+    PageWait arrival(socket_.executor());
+    PoolJob job(shared_.pool, socket_.executor());
+    job.start([&service = *shared_.upstream, &request, found, done = arrival.answer()] {
+        service.find(request, [found, done](UpstreamAnswer answer) {
+            *found = std::move(answer);
+            done(true);
+        });
+    });
+    const bool ran = co_await job.join();
+    if (!ran) co_return nullptr;
+    const std::optional<bool> arrived = co_await arrival.wait(wait_ms);
+    if (!arrived) co_return nullptr;
+    co_return found;
+}
+
+Connection::Task<Reply> Connection::answer_from_upstream(const RequestHead& head, const Route& route) {
+    const bool is_page = route.kind == RouteKind::project_page;
+    if (!is_page) {  // what was fetched before is in the tree
+        Reply stored = answer(head, route);
+        if (stored.status != 404) co_return stored;
+    }
+    const Slot slot(shared_.upstream_waits_now, max_upstream_waits);
+    UpstreamRequest request{route.index, route.project, route.sha256, route.filename, slot.taken()};
+    const std::int64_t wait_ms = is_page ? upstream_page_wait_ms : upstream_file_wait_ms;
+    auto found = co_await ask_upstream(request, wait_ms);
+    if (!found && is_page && request.may_wait) {
+        request.may_wait = false;
+        found = co_await ask_upstream(request, upstream_page_wait_ms);
+        if (found &&
+            found->kind == UpstreamAnswer::Kind::problem) {  // there is no older page: join the request
+            request.may_wait = true;
+            found = co_await ask_upstream(request, upstream_first_page_wait_ms);
+        }
+    }
+    if (!found) co_return reply_problem(upstream_late());
+    switch (found->kind) {
+        case UpstreamAnswer::Kind::published:
+            break;
+        case UpstreamAnswer::Kind::page:
+            co_return reply_rendered_page(found->page, route, head);
+        case UpstreamAnswer::Kind::metadata:
+            co_return reply_metadata(found->metadata, route, head);
+        case UpstreamAnswer::Kind::problem:
+            co_return reply_problem(slot.taken() ? found->problem : upstream_busy());
+    }
+    co_return answer(head, route);
+}
+
+}  // namespace wheelyard::http

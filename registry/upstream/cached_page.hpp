@@ -1,0 +1,69 @@
+// A project's page of an upstream as a cache file, and how a newly fetched page changes it. Pure.
+//
+//     DIR/upstream/<index>.<upstream>/pages/<project>.json
+//     {"format":"wheelyard.upstream-page/1","checked":1700000000000000,"fresh_until":…,"etag":"\"x\"",
+//      "files":[{"filename":"six-1.17.0-py2.py3-none-any.whl","url":"https://…","sha256":"4721…","first_seen":…}],
+//      "gone":[{"filename":…,"sha256":…,"first_seen":…}]}
+//
+// The hash with which a file name was seen first is pinned: a page that gives another one for it is an alarm, and
+// the file keeps its first hash. A file that left the page keeps its pin in `gone`.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lib/base/clock.hpp"
+#include "lib/base/result.hpp"
+#include "lib/simple/page.hpp"
+
+namespace wheelyard::registry {
+
+struct UpstreamFile {
+    simple::FileLink link;
+    base::UnixMicros upload_time = 0;  // as the page gives it, else when it was first seen
+    base::UnixMicros first_seen = 0;
+    bool is_changed = false;  // the page gives another hash than the pinned one in `link`
+};
+
+struct PinnedFile {
+    std::string filename;
+    std::string sha256;
+    base::UnixMicros first_seen = 0;
+};
+
+struct CachedPage {
+    bool is_absent = false;        // the upstream has no such project
+    base::UnixMicros checked = 0;  // last answer of the upstream
+    base::UnixMicros fresh_until = 0;
+    std::string etag = {};
+    std::string last_modified = {};
+    std::string status = {};  // PEP 792, as written
+    std::string status_reason = {};
+    std::vector<UpstreamFile> files = {};
+    std::vector<PinnedFile> gone = {};
+};
+
+// A file name whose hash the upstream changed.
+struct HashAlarm {
+    std::string filename;
+    std::string pinned;
+    std::string claimed;
+};
+struct MergedPage {
+    CachedPage page;
+    std::vector<HashAlarm> alarms;  // new since `before`
+};
+// `before`: nullptr for the first page. Validators and freshness are left to the caller.
+[[nodiscard]] MergedPage merge_page(const CachedPage* before, simple::ProjectPage fetched,
+                                    base::UnixMicros now);
+// The project left the upstream: no files, but their pins stay.
+[[nodiscard]] CachedPage absent_page(const CachedPage* before);
+
+[[nodiscard]] std::string render_cached_page(const CachedPage& page);
+// Errors "json.*", "upstream.page_file".
+[[nodiscard]] base::Result<CachedPage> parse_cached_page(std::string_view json);
+
+}  // namespace wheelyard::registry

@@ -1,0 +1,152 @@
+#include "registry/upstream/explain.hpp"
+
+#include <set>
+#include <utility>
+
+#include "lib/base/text.hpp"
+#include "lib/base/url.hpp"
+#include "lib/wheel/name.hpp"
+#include "registry/upstream/limits.hpp"
+#include "registry/upstream/offer.hpp"
+#include "registry/upstream/source.hpp"
+
+namespace wheelyard::registry {
+namespace {
+
+std::string_view page_text(const CachedPage* page, base::UnixMicros now) {
+    if (page == nullptr) return "unknown";
+    if (page->is_absent) return "absent";
+    return now < page->fresh_until ? "fresh" : "stale";
+}
+
+// Hosts of links that are withheld because of them: what an operator has to add to `hosts`.
+std::set<std::string> refused_hosts(const CachedPage& page, const UpstreamConfig& upstream) {
+    std::set<std::string> hosts;
+    for (const UpstreamFile& file : page.files) {
+        const auto url = base::parse_url(file.link.url);
+        if (url && !may_request(upstream, file.link.url)) hosts.insert(url->host);
+    }
+    return hosts;
+}
+
+io::Json step_of_upstream(const SourceStep& step, const Candidate* candidate, const CachedPage* page,
+                          const std::string& project, base::UnixMicros now) {
+    io::Json json = io::Json::object(
+        {{"upstream", step.index}, {"permitted", step.is_permitted}, {"has_fetched_files", step.has}});
+    if (candidate == nullptr) return json;
+    json.set("page", page_text(page, now));
+    if (page == nullptr) return json;
+    json.set("checked", base::render_rfc3339(page->checked));
+    const Offer offer = offer_of(*page, project, *candidate->upstream, now);
+    json.set("offered", static_cast<std::int64_t>(offer.files.size()));
+    io::Json withheld = io::Json::object();
+    for (std::size_t i = 1; i < withheld_kinds; ++i) {
+        if (offer.withheld[i] > 0)
+            withheld.set(std::string(withheld_text(static_cast<Withheld>(i))),
+                         static_cast<std::int64_t>(offer.withheld[i]));
+    }
+    json.set("withheld", std::move(withheld));
+    const std::set<std::string> hosts = refused_hosts(*page, *candidate->upstream);
+    if (!hosts.empty()) json.set("hosts_not_permitted", io::Json::array_of(hosts));
+    return json;
+}
+
+const Candidate* find_candidate(const Source& source, const std::string& cache_index) {
+    for (const Candidate& candidate : source.candidates)
+        if (candidate.upstream->cache_index == cache_index) return &candidate;
+    return nullptr;
+}
+
+struct Verdict {
+    std::string supplied_by;
+    std::string why;
+};
+
+Verdict verdict_of(const Source& source, PageStore& pages, const std::string& project) {
+    switch (source.kind) {
+        case SourceKind::index:
+            return {source.index,
+                    "the index `" + source.index + "` has the project, so it supplies all files"};
+        case SourceKind::owned:
+            return {{}, "the index `" + source.index + "` owns the name and has no file of it"};
+        case SourceKind::nobody:
+            return {{}, "no index has the project, and no upstream may be asked for it"};
+        case SourceKind::upstream:
+            break;
+    }
+    for (const Candidate& candidate : source.candidates) {
+        const std::string& name = candidate.upstream->cache_index;
+        const SharedPage page = pages.find(name, project);
+        if (!page)
+            return {name, "no index has or owns the project; the upstream `" + name + "` is asked next"};
+        if (!page->is_absent)
+            return {name, "no index has or owns the project, and the upstream `" + name + "` has it"};
+    }
+    return {{}, "no index has the project, and no upstream has it"};
+}
+
+}  // namespace
+
+base::Result<io::Json> explain_project(const RegistryConfig& config, const catalog::Catalog& catalog,
+                                       PageStore& pages, const std::string& index, const std::string& project,
+                                       base::UnixMicros now) {
+    if (!wheel::is_valid_name(project) || project.size() > max_project_bytes)
+        return base::fail_as(base::ErrorKind::invalid, base::Recovery::never,
+                             {"explain.name", "This is not the name of a project", project,
+                              "names have letters, digits, `-`, `_` and `.`"});
+    const std::string name = wheel::normalize_name(project);
+    WHEELYARD_ASSIGN(const Source source, find_source(config, catalog, index, name));
+    io::Json steps = io::Json::array();
+    for (const SourceStep& step : source.steps) {
+        if (!step.is_upstream) {
+            steps.push(io::Json::object({{"index", step.index}, {"has", step.has}, {"owns", step.owns}}));
+            continue;
+        }
+        const SharedPage page = step.is_permitted ? pages.find(step.index, name) : nullptr;
+        steps.push(step_of_upstream(step, find_candidate(source, step.index), page.get(), name, now));
+    }
+    Verdict verdict = verdict_of(source, pages, name);
+    return io::Json::object({{"format", "wheelyard.explain/1"},
+                             {"index", index},
+                             {"project", name},
+                             {"supplied_by", std::move(verdict.supplied_by)},
+                             {"why", std::move(verdict.why)},
+                             {"steps", std::move(steps)}});
+}
+
+std::string render_explanation(const io::Json& document) {
+    const std::string supplied_by = document.string_or("supplied_by", "");
+    std::string text = document.string_or("project", "") + " in " + document.string_or("index", "") + ": " +
+                       (supplied_by.empty() ? "not shown" : "from " + supplied_by) + "\n  " +
+                       document.string_or("why", "") + "\n";
+    for (const io::Json& step : document.items("steps")) {
+        const std::string upstream = step.string_or("upstream", "");
+        if (upstream.empty()) {
+            text += "  index " + step.string_or("index", "") + ": " +
+                    (step.bool_or("has", false)    ? "has it"
+                     : step.bool_or("owns", false) ? "owns the name"
+                                                   : "does not have it") +
+                    "\n";
+            continue;
+        }
+        text += "  upstream " + upstream + ": ";
+        if (!step.bool_or("permitted", false)) {
+            text += "not permitted by `allow` and `deny`\n";
+            continue;
+        }
+        text += "page " + step.string_or("page", "unknown");
+        if (step.find("offered") != nullptr)
+            text += ", " + std::to_string(step.int_or("offered", 0)) + " files offered";
+        const io::Json* withheld = step.find("withheld");
+        if (withheld != nullptr && withheld->as_object() != nullptr) {
+            for (const auto& [reason, count] : *withheld->as_object())
+                text += ", " + count.render() + " withheld (" + reason + ")";
+        }
+        const std::vector<std::string> hosts = step.texts("hosts_not_permitted");
+        if (!hosts.empty()) text += "; hosts not permitted: " + base::join(hosts, ", ");
+        text += "\n";
+    }
+    return text;
+}
+
+}  // namespace wheelyard::registry

@@ -1,0 +1,29 @@
+// Why an index shows a project from where it does: the order of its sources and what each of them has. Sends no
+// request.
+//
+//     {"format":"wheelyard.explain/1","index":"main","project":"six","supplied_by":"main.public","why":"…",
+//      "steps":[{"index":"main","has":false,"owns":false},
+//               {"upstream":"main.public","permitted":true,"page":"fresh","offered":34,"withheld":{"not_a_wheel":30}}]}
+#pragma once
+
+#include <string>
+
+#include "lib/base/clock.hpp"
+#include "lib/base/result.hpp"
+#include "lib/io/json.hpp"
+#include "registry/catalog/catalog.hpp"
+#include "registry/config/config.hpp"
+#include "registry/upstream/page_store.hpp"
+
+namespace wheelyard::registry {
+
+// `index` is configured; `project` is a valid name in any spelling ("explain.name" otherwise).
+[[nodiscard]] base::Result<io::Json> explain_project(const RegistryConfig& config,
+                                                     const catalog::Catalog& catalog, PageStore& pages,
+                                                     const std::string& index, const std::string& project,
+                                                     base::UnixMicros now);
+
+// The document as lines for people.
+[[nodiscard]] std::string render_explanation(const io::Json& document);
+
+}  // namespace wheelyard::registry

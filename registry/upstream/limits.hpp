@@ -1,0 +1,53 @@
+// Limits of registry/upstream/, each with its unit and its reason.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "lib/base/limits.hpp"
+
+namespace wheelyard::registry {
+
+// Freshness of pages. An upstream without Cache-Control gets the usual value of the public index; `no-cache` still
+// permits one request per interval, which the minimum is.
+inline constexpr std::int64_t default_fresh_s = 600;
+inline constexpr std::int64_t min_fresh_s = 10;
+inline constexpr std::int64_t max_fresh_s = 24 * 3600;
+inline constexpr std::int64_t absent_fresh_s = 300;  // 404: nobody installs it, so nobody waits for it
+inline constexpr std::int64_t stale_while_revalidate_s =
+    3600;  // served at once, and fetched again behind that
+
+// Pauses after failures, of one page and of a whole upstream.
+inline constexpr std::int64_t page_retry_s = 10;
+inline constexpr std::int64_t min_backoff_s = 1;
+inline constexpr std::int64_t max_backoff_s = 60;
+inline constexpr std::int64_t default_retry_after_s = 60;  // of a 429 without Retry-After
+inline constexpr std::int64_t max_retry_after_s = 3600;
+inline constexpr std::int64_t file_retry_s = 10;
+inline constexpr std::int64_t refused_file_retry_s = 600;  // wrong bytes will be wrong again
+inline constexpr int max_tries = 3;                        // of one download whose connection breaks
+
+// Requests to upstreams.
+inline constexpr int max_redirects = 5;
+inline constexpr std::int64_t page_timeout_ms = 60'000;
+inline constexpr std::int64_t connect_timeout_ms = 10'000;
+inline constexpr std::int64_t file_stall_timeout_ms = 30'000;
+inline constexpr std::int64_t min_file_bytes_per_s = 1'024;
+inline constexpr std::uint64_t max_metadata_bytes = 16 * base::mib;
+inline constexpr std::size_t max_password_bytes = 4'096;
+
+// Concurrency. Pages do not wait behind files.
+inline constexpr unsigned page_threads = 4;
+inline constexpr unsigned file_threads = 4;
+inline constexpr std::size_t max_waiting_work = 1'024;
+inline constexpr std::uint64_t room_check_bytes = 16 * base::mib;  // free space is checked this often
+
+// Memory and cache files.
+inline constexpr std::uint64_t max_pages_in_memory_bytes = 256 * base::mib;
+inline constexpr std::size_t max_pages_in_memory = 20'000;
+inline constexpr std::uint64_t max_page_file_bytes = 256 * base::mib;
+inline constexpr std::size_t max_failures = 10'000;
+inline constexpr std::size_t max_gone_files = 100'000;  // hashes of files that left a page
+inline constexpr std::size_t max_project_bytes = 128;   // of a project's name: it becomes a file's name
+
+}  // namespace wheelyard::registry

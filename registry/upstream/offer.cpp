@@ -1,0 +1,70 @@
+#include "registry/upstream/offer.hpp"
+
+#include <algorithm>
+
+#include "lib/base/url.hpp"
+#include "lib/wheel/filename.hpp"
+
+namespace wheelyard::registry {
+namespace {
+
+constexpr base::UnixMicros day_us = 24LL * 3600 * 1'000'000;
+
+// 0: the project has no cooldown.
+base::UnixMicros cooldown_us(const UpstreamConfig& upstream, const std::string& project) {
+    return matches_any(upstream.cooldown_except, project) ? 0 : upstream.cooldown_days * day_us;
+}
+
+// An upstream's clock may be wrong, or its page a lie: a file is at least as young as we have known it only if its
+// upload time lies in the future.
+base::UnixMicros born(const UpstreamFile& file, base::UnixMicros now) {
+    return file.upload_time > now ? file.first_seen : file.upload_time;
+}
+
+}  // namespace
+
+bool is_permitted(const UpstreamConfig& upstream, const std::string& project) {
+    if (matches_any(upstream.deny, project)) return false;
+    return upstream.allow.empty() || matches_any(upstream.allow, project);
+}
+
+std::string_view withheld_text(Withheld why) {
+    constexpr std::array<std::string_view, withheld_kinds> texts{"offered", "not_a_wheel", "other_project",
+                                                                 "no_hash", "host",        "cooldown"};
+    return texts[static_cast<std::size_t>(why)];
+}
+
+bool may_request(const UpstreamConfig& upstream, const std::string& url) {
+    const auto parsed = base::parse_url(url);
+    if (!parsed || !upstream.hosts.contains(parsed->host)) return false;
+    return parsed->scheme == "https" ||
+           (parsed->scheme == "http" && upstream.private_hosts.contains(parsed->host));
+}
+
+Withheld why_withheld(const UpstreamFile& file, const std::string& project, const UpstreamConfig& upstream,
+                      base::UnixMicros now) {
+    const auto name = wheel::parse_wheel_filename(file.link.filename);
+    if (!name || name->variant) return Withheld::not_a_wheel;
+    if (name->project != project) return Withheld::other_project;
+    if (file.link.sha256.empty()) return Withheld::no_hash;
+    if (!may_request(upstream, file.link.url)) return Withheld::host;
+    const base::UnixMicros cooldown = cooldown_us(upstream, project);
+    if (cooldown > 0 && born(file, now) + cooldown > now) return Withheld::cooldown;
+    return Withheld::nothing;
+}
+
+Offer offer_of(const CachedPage& page, const std::string& project, const UpstreamConfig& upstream,
+               base::UnixMicros now) {
+    Offer offer{};
+    for (const UpstreamFile& file : page.files) {
+        const Withheld why = why_withheld(file, project, upstream, now);
+        if (why == Withheld::nothing) offer.files.push_back(&file);
+        ++offer.withheld[static_cast<std::size_t>(why)];
+        if (why != Withheld::cooldown) continue;
+        const base::UnixMicros ends = born(file, now) + cooldown_us(upstream, project);
+        offer.changes_at = offer.changes_at == 0 ? ends : std::min(offer.changes_at, ends);
+    }
+    return offer;
+}
+
+}  // namespace wheelyard::registry

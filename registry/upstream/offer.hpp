@@ -1,0 +1,45 @@
+// What an index offers of an upstream: which projects, and which files of a page. Pure.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lib/base/clock.hpp"
+#include "registry/config/upstream_config.hpp"
+#include "registry/upstream/cached_page.hpp"
+
+namespace wheelyard::registry {
+
+// By `allow` and `deny`; `project` is normalised.
+[[nodiscard]] bool is_permitted(const UpstreamConfig& upstream, const std::string& project);
+
+// Why a file is not offered.
+enum class Withheld {
+    nothing,        // it is offered
+    not_a_wheel,    // an sdist, an egg, an invalid name
+    other_project,  // a wheel of another project
+    no_hash,        // the page gives no SHA-256
+    host,           // its host is not in `hosts`, or it would be fetched without TLS
+    cooldown,       // too young
+};
+inline constexpr std::size_t withheld_kinds = static_cast<std::size_t>(Withheld::cooldown) + 1;
+[[nodiscard]] std::string_view withheld_text(Withheld why);
+
+[[nodiscard]] Withheld why_withheld(const UpstreamFile& file, const std::string& project,
+                                    const UpstreamConfig& upstream, base::UnixMicros now);
+
+// Whether a request may be sent to this URL: its host is named, and it uses TLS unless the host may be private.
+[[nodiscard]] bool may_request(const UpstreamConfig& upstream, const std::string& url);
+
+struct Offer {
+    std::vector<const UpstreamFile*> files;            // of the page, in its order
+    std::array<std::size_t, withheld_kinds> withheld;  // number of files by reason
+    base::UnixMicros changes_at = 0;                   // the next end of a cooldown; 0: none
+};
+[[nodiscard]] Offer offer_of(const CachedPage& page, const std::string& project,
+                             const UpstreamConfig& upstream, base::UnixMicros now);
+
+}  // namespace wheelyard::registry

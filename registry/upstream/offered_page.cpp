@@ -1,0 +1,109 @@
+// Renders what an index offers of an upstream's page. The catalog's rows of fetched files win over the page: their
+// hashes are pinned, too, and a quarantined file is not offered.
+#include <algorithm>
+#include <utility>
+
+#include "lib/base/digest.hpp"
+#include "lib/io/log.hpp"
+#include "lib/wheel/filename.hpp"
+#include "registry/upstream/limits.hpp"
+#include "registry/upstream/offer.hpp"
+#include "registry/upstream/upstreams.hpp"
+
+namespace wheelyard::registry {
+namespace {
+
+const catalog::FileRow* find_row(const std::vector<catalog::FileRow>& rows, const std::string& filename) {
+    const auto row = std::find_if(rows.begin(), rows.end(),
+                                  [&](const catalog::FileRow& each) { return each.filename == filename; });
+    return row == rows.end() ? nullptr : &*row;
+}
+
+bool looks_same(const catalog::FileRow& a, const catalog::FileRow& b) {
+    return a.filename == b.filename && a.sha256 == b.sha256 && a.metadata_sha256 == b.metadata_sha256 &&
+           a.state == b.state && a.yanked == b.yanked && a.yanked_reason == b.yanked_reason;
+}
+
+catalog::FileRow row_of(const UpstreamFile& file, const std::string& project) {
+    const simple::FileLink& link = file.link;
+    catalog::FileRow row;
+    row.project = project;
+    row.filename = link.filename;
+    row.version = wheel::parse_wheel_filename(link.filename)->version.text();  // offered, so it is a wheel
+    row.sha256 = link.sha256;
+    row.size_bytes = link.size.value_or(0);
+    if (link.has_metadata) row.metadata_sha256 = link.metadata_sha256;
+    row.requires_python = link.requires_python;
+    row.upload_time = file.upload_time;
+    row.yanked = link.yanked;
+    row.yanked_reason = link.yanked_reason;
+    return row;
+}
+
+// False: the stored file is quarantined.
+bool merge_stored(catalog::FileRow& row, const catalog::FileRow& stored) {
+    row.sha256 = stored.sha256;
+    row.size_bytes = stored.size_bytes;
+    row.metadata_sha256 = stored.metadata_sha256;
+    row.metadata_name = stored.metadata_name;
+    if (stored.yanked && !row.yanked) {
+        row.yanked = true;
+        row.yanked_reason = stored.yanked_reason;
+    }
+    return stored.state == catalog::FileState::active;
+}
+
+OfferedProject project_of(const Offer& offer, const CachedPage& page, const std::string& project,
+                          const std::vector<catalog::FileRow>& stored) {
+    OfferedProject offered{.project = project};
+    offered.status = catalog::parse_project_status(page.status).value_or(catalog::ProjectStatus::active);
+    offered.status_reason = page.status_reason;
+    if (offered.status == catalog::ProjectStatus::quarantined) return offered;  // PEP 792
+    for (const UpstreamFile* file : offer.files) {
+        catalog::FileRow row = row_of(*file, project);
+        const catalog::FileRow* known = find_row(stored, row.filename);
+        if (known == nullptr || merge_stored(row, *known)) offered.files.push_back(std::move(row));
+    }
+    return offered;
+}
+
+}  // namespace
+
+base::Result<std::shared_ptr<const http::RenderedPage>> Upstreams::render(const Supply& supply,
+                                                                          const std::string& project) {
+    const UpstreamConfig& upstream = *supply.candidate.upstream;
+    const std::string key = upstream.cache_index + "/" + project;
+    const base::UnixMicros now = parts_.clock.now();
+    std::unique_lock reading(reader_mutex_);
+    WHEELYARD_ASSIGN(const std::int64_t version, reader_.data_version());
+    std::unique_lock lock(mutex_);
+    Rendered known = rendered_[key];
+    lock.unlock();
+    const bool is_of_page =
+        known.pages && known.page == supply.page && (known.until == 0 || now < known.until);
+    if (is_of_page && known.catalog_version == version) return known.pages;
+    WHEELYARD_ASSIGN(std::vector<catalog::FileRow> rows, reader_.files(upstream.cache_index, project));
+    reading.unlock();
+    const bool is_same =
+        is_of_page && std::equal(rows.begin(), rows.end(), known.rows.begin(), known.rows.end(), looks_same);
+    if (!is_same) {
+        const Offer offer = offer_of(*supply.page, project, upstream, now);
+        ProjectPages pages = parts_.render(project_of(offer, *supply.page, project, rows));
+        known.page = supply.page;
+        known.rows = std::move(rows);
+        known.until = offer.changes_at;
+        std::string tag = base::sha256_hex(pages.json).substr(0, 32);
+        known.pages =
+            std::make_shared<const http::RenderedPage>(http::RenderedPage{.html = std::move(pages.html),
+                                                                          .json = std::move(pages.json),
+                                                                          .tag = std::move(tag),
+                                                                          .modified = now});
+    }
+    known.catalog_version = version;
+    lock.lock();
+    if (rendered_.size() >= max_pages_in_memory) rendered_.clear();
+    rendered_[key] = known;
+    return known.pages;
+}
+
+}  // namespace wheelyard::registry

@@ -1,0 +1,90 @@
+#include "registry/upstream/page_fetch.hpp"
+
+#include <utility>
+
+#include "lib/base/url.hpp"
+#include "lib/simple/limits.hpp"
+#include "lib/simple/page.hpp"
+#include "registry/upstream/freshness.hpp"
+#include "registry/upstream/limits.hpp"
+
+namespace wheelyard::registry {
+namespace {
+
+constexpr int status_ok = 200;
+constexpr int status_not_modified = 304;
+constexpr int status_too_many = 429;
+constexpr int status_unavailable = 503;
+constexpr base::UnixMicros second_us = 1'000'000;
+
+// 403 means absent: so the CUDA and ROCm indexes of PyTorch answer for projects that they do not have.
+bool means_absent(int status) {
+    return status == 404 || status == 403 || status == 410;
+}
+
+tl::unexpected<PageFailure> failure_of(base::Error error) {
+    // A page that cannot be read is one project's; no answer at all is the upstream's.
+    const bool is_one_page = error.kind == base::ErrorKind::malformed ||
+                             error.kind == base::ErrorKind::too_large ||
+                             error.kind == base::ErrorKind::refused;
+    return tl::unexpected(PageFailure{std::move(error), !is_one_page});
+}
+
+tl::unexpected<PageFailure> failure_of(const io::HttpAnswer& answer, const std::string& url) {
+    base::Error error{"upstream.status", "The upstream answered with status " + std::to_string(answer.status),
+                      url};
+    error.kind = base::ErrorKind::unavailable;
+    error.recovery = base::Recovery::retry;
+    const bool asks_for_pause = answer.status == status_too_many || (answer.status == status_unavailable &&
+                                                                     !answer.header("retry-after").empty());
+    return tl::unexpected(PageFailure{std::move(error), io::is_temporary_status(answer.status),
+                                      asks_for_pause ? retry_after_seconds(answer) : 0});
+}
+
+}  // namespace
+
+tl::expected<FetchedPage, PageFailure> read_page_answer(const io::HttpAnswer& answer, const std::string& url,
+                                                        const CachedPage* before, base::UnixMicros now) {
+    FetchedPage fetched;
+    std::int64_t fresh_s = fresh_seconds(answer);
+    if (answer.status == status_not_modified && before != nullptr) {
+        fetched.page = *before;
+        fetched.is_unchanged = true;
+    } else if (answer.status == status_ok) {
+        const auto place = base::parse_url(answer.final_url.empty() ? url : answer.final_url);
+        if (!place) return failure_of(place.error());
+        auto page = simple::parse_project_page(answer.body, answer.header("content-type"), *place);
+        if (!page) return failure_of(std::move(page.error()));
+        MergedPage merged = merge_page(before, *std::move(page), now);
+        fetched.page = std::move(merged.page);
+        fetched.alarms = std::move(merged.alarms);
+        fetched.page.etag = answer.header("etag");
+        fetched.page.last_modified = answer.header("last-modified");
+    } else if (means_absent(answer.status)) {
+        fetched.page = absent_page(before);
+        fresh_s = absent_fresh_s;
+    } else {
+        return failure_of(answer, url);
+    }
+    fetched.page.checked = now;
+    fetched.page.fresh_until = now + fresh_s * second_us;
+    return fetched;
+}
+
+tl::expected<FetchedPage, PageFailure> fetch_page(UpstreamClient& client, const UpstreamConfig& upstream,
+                                                  const std::string& project, const CachedPage* before,
+                                                  const base::Clock& clock) {
+    const std::string url = upstream.url + project + "/";
+    io::HttpHeaders headers{{"Accept", std::string(simple::accept_pages)}};
+    if (before != nullptr && !before->is_absent) {
+        if (!before->etag.empty())
+            headers.emplace_back("If-None-Match", before->etag);
+        else if (!before->last_modified.empty())
+            headers.emplace_back("If-Modified-Since", before->last_modified);
+    }
+    auto answer = client.get(url, headers, simple::max_page_bytes);
+    if (!answer) return failure_of(std::move(answer.error()));
+    return read_page_answer(*answer, url, before, clock.now());
+}
+
+}  // namespace wheelyard::registry

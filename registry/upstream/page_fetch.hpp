@@ -1,0 +1,41 @@
+// One request to an upstream for a project's page, and what its answer means.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lib/base/clock.hpp"
+#include "lib/base/result.hpp"
+#include "registry/upstream/cached_page.hpp"
+#include "registry/upstream/upstream_client.hpp"
+
+namespace wheelyard::registry {
+
+struct FetchedPage {
+    CachedPage page;
+    std::vector<HashAlarm> alarms = {};
+    bool is_unchanged = false;  // 304
+};
+// How a request failed. An upstream-wide failure pauses all requests to it.
+struct PageFailure {
+    base::Error error;
+    bool is_upstream_wide = false;
+    std::int64_t pause_s = 0;  // as the upstream asked; 0: the caller's backoff
+};
+
+// `before`: the cached page, or nullptr; makes the request conditional.
+[[nodiscard]] tl::expected<FetchedPage, PageFailure> fetch_page(UpstreamClient& client,
+                                                                const UpstreamConfig& upstream,
+                                                                const std::string& project,
+                                                                const CachedPage* before,
+                                                                const base::Clock& clock);
+
+// What an answer means. Pure; `now` is when it arrived.
+[[nodiscard]] tl::expected<FetchedPage, PageFailure> read_page_answer(const io::HttpAnswer& answer,
+                                                                      const std::string& url,
+                                                                      const CachedPage* before,
+                                                                      base::UnixMicros now);
+
+}  // namespace wheelyard::registry

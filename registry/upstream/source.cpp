@@ -1,0 +1,61 @@
+#include "registry/upstream/source.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "registry/config/index_rules.hpp"
+#include "registry/upstream/offer.hpp"
+
+namespace wheelyard::registry {
+namespace {
+
+// Empty fields: `name` is not the cache of an upstream.
+Candidate find_upstream(const RegistryConfig& config, const std::string& name) {
+    for (const IndexConfig& index : config.indexes) {
+        for (const UpstreamConfig& upstream : index.upstreams)
+            if (upstream.cache_index == name) return {.upstream = &upstream, .index = &index};
+    }
+    return {};
+}
+
+}  // namespace
+
+base::Result<Source> find_source(const RegistryConfig& config, const catalog::Catalog& catalog,
+                                 const std::string& index, const std::string& project) {
+    const catalog::Inheritance inheritance(index_rules(config));
+    Source source;
+    for (const std::string& name : inheritance.order(index)) {
+        Candidate candidate = find_upstream(config, name);
+        SourceStep step{.index = name};
+        WHEELYARD_ASSIGN(const auto row, catalog.project(name, project));
+        step.has = row.has_value();
+        step.owns = inheritance.owns(name, project);
+        step.is_upstream = candidate.upstream != nullptr;
+        step.is_permitted = step.is_upstream && is_permitted(*candidate.upstream, project);
+        source.steps.push_back(step);
+        if (!step.is_upstream && (step.has || step.owns)) {
+            source.kind = step.has ? SourceKind::index : SourceKind::owned;
+            source.index = name;
+            return source;
+        }
+        if (!step.is_permitted) continue;
+        candidate.has_files = step.has;
+        source.candidates.push_back(candidate);
+    }
+    if (!source.candidates.empty()) source.kind = SourceKind::upstream;
+    return source;
+}
+
+bool has_files_of(const RegistryConfig& config, const std::string& name) {
+    return config.find_index(name) != nullptr || find_upstream(config, name).upstream != nullptr;
+}
+
+bool has_upstreams(const RegistryConfig& config, const std::string& index) {
+    const catalog::Inheritance inheritance(index_rules(config));
+    const auto order = inheritance.order(index);
+    return std::any_of(order.begin(), order.end(), [&](const std::string& name) {
+        return find_upstream(config, name).upstream != nullptr;
+    });
+}
+
+}  // namespace wheelyard::registry

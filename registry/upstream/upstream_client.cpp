@@ -1,0 +1,98 @@
+// Follows redirects itself: libcurl would follow them to any host.
+#include "registry/upstream/upstream_client.hpp"
+
+#include <utility>
+
+#include "lib/base/encoding.hpp"
+#include "lib/base/file.hpp"
+#include "lib/base/text.hpp"
+#include "lib/base/url.hpp"
+#include "registry/upstream/limits.hpp"
+#include "registry/upstream/offer.hpp"
+
+namespace wheelyard::registry {
+namespace {
+
+io::HttpSettings settings_of(const UpstreamConfig& upstream, bool permits_private) {
+    io::HttpSettings settings;
+    settings.proxy = upstream.proxy;
+    settings.connect_timeout_ms = connect_timeout_ms;
+    settings.stall_timeout_ms = file_stall_timeout_ms;
+    settings.min_bytes_per_s = min_file_bytes_per_s;
+    settings.total_timeout_ms = page_timeout_ms;
+    settings.follows_redirects = false;
+    settings.uses_environment = false;
+    settings.permits_private_hosts = permits_private;
+    return settings;
+}
+
+bool is_redirect(int status) {
+    return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
+}
+
+bool has_same_origin(const base::Url& a, const base::Url& b) {
+    return a.scheme == b.scheme && a.host == b.host && a.port == b.port;
+}
+
+}  // namespace
+
+UpstreamClient::UpstreamClient(const UpstreamConfig& upstream, const std::atomic<bool>& stopping)
+    : upstream_(upstream),
+      stopping_(stopping),
+      public_(settings_of(upstream, false)),
+      private_(settings_of(upstream, true)) {}
+
+// The client for this URL, and the headers with the credentials if it is the upstream's own.
+base::Result<UpstreamClient::Place> UpstreamClient::place_of(const std::string& url,
+                                                             const io::HttpHeaders& headers) {
+    WHEELYARD_ASSIGN(const base::Url place, base::parse_url(url));
+    if (!may_request(upstream_, url))
+        return base::fail_as(
+            base::ErrorKind::refused, base::Recovery::person,
+            {"upstream.redirect", "The upstream refers to a host that is not named in `hosts`", place.host,
+             "add it to the upstream's `hosts` if you trust it"});
+    Place found{upstream_.private_hosts.contains(place.host) ? &private_ : &public_, headers};
+    WHEELYARD_ASSIGN(const base::Url own, base::parse_url(upstream_.url));
+    if (upstream_.username.empty() || !has_same_origin(place, own)) return found;
+    WHEELYARD_ASSIGN(const std::string password,
+                     base::read_file(upstream_.password_file, max_password_bytes));
+    const std::string pair = upstream_.username + ":" + std::string(base::trim(password));
+    found.headers.emplace_back("Authorization", "Basic " + base::encode_base64(pair));
+    return found;
+}
+
+template <typename Request>
+base::Result<io::HttpAnswer> UpstreamClient::follow(std::string url, const io::HttpHeaders& headers,
+                                                    Request request) {
+    for (int hops = 0;; ++hops) {
+        WHEELYARD_ASSIGN(const Place place, place_of(url, headers));
+        WHEELYARD_ASSIGN(io::HttpAnswer answer, request(*place.http, url, place.headers));
+        if (!is_redirect(answer.status)) return answer;
+        if (hops == max_redirects)
+            return base::fail_for_now("upstream.redirect", "The upstream redirects too often", url);
+        WHEELYARD_ASSIGN(const base::Url from, base::parse_url(url));
+        WHEELYARD_ASSIGN(const base::Url to, base::resolve_url(from, answer.header("location")));
+        if (from.scheme == "https" && to.scheme != "https")
+            return base::fail_for_now("upstream.redirect", "The upstream redirects from https to http", url);
+        url = to.text();
+    }
+}
+
+base::Result<io::HttpAnswer> UpstreamClient::get(const std::string& url, const io::HttpHeaders& headers,
+                                                 std::uint64_t limit_bytes) {
+    const auto goes_on = [this](std::uint64_t, std::uint64_t) { return !stopping_; };
+    return follow(url, headers,
+                  [&](io::HttpClient& http, const std::string& at, const io::HttpHeaders& sent) {
+                      return http.get(at, sent, limit_bytes, goes_on);
+                  });
+}
+
+base::Result<io::HttpAnswer> UpstreamClient::fetch(const std::string& url, std::uint64_t limit_bytes,
+                                                   const io::HttpSink& sink) {
+    const auto goes_on = [this](std::uint64_t, std::uint64_t) { return !stopping_; };
+    return follow(url, {}, [&](io::HttpClient& http, const std::string& at, const io::HttpHeaders& sent) {
+        return http.fetch(at, sent, limit_bytes, sink, goes_on);
+    });
+}
+
+}  // namespace wheelyard::registry

@@ -1,0 +1,44 @@
+// Requests to one upstream: only to hosts that the configuration names, also after redirects, and to private
+// addresses only where it names them. One thread at a time.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+
+#include "lib/base/result.hpp"
+#include "lib/io/http_client.hpp"
+#include "registry/config/upstream_config.hpp"
+
+namespace wheelyard::registry {
+
+class UpstreamClient {
+  public:
+    // Both outlive the client. `stopping` ends a transfer within about a second.
+    UpstreamClient(const UpstreamConfig& upstream, const std::atomic<bool>& stopping);
+
+    // Any final status is an answer; `url` is where a page's relative links start. Errors: those of HttpClient, and
+    // "upstream.redirect".
+    [[nodiscard]] base::Result<io::HttpAnswer> get(const std::string& url, const io::HttpHeaders& headers,
+                                                   std::uint64_t limit_bytes);
+    // Passes the body of a 200 answer to `sink`.
+    [[nodiscard]] base::Result<io::HttpAnswer> fetch(const std::string& url, std::uint64_t limit_bytes,
+                                                     const io::HttpSink& sink);
+
+  private:
+    struct Place {
+        io::HttpClient* http;
+        io::HttpHeaders headers;
+    };
+    [[nodiscard]] base::Result<Place> place_of(const std::string& url, const io::HttpHeaders& headers);
+    template <typename Request>
+    [[nodiscard]] base::Result<io::HttpAnswer> follow(std::string url, const io::HttpHeaders& headers,
+                                                      Request request);
+
+    const UpstreamConfig& upstream_;
+    const std::atomic<bool>& stopping_;
+    io::HttpClient public_;   // refuses private addresses
+    io::HttpClient private_;  // for the hosts that may have them
+};
+
+}  // namespace wheelyard::registry

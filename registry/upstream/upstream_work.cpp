@@ -1,0 +1,201 @@
+// Requests to upstreams, on the threads of SharedWork: what they bring is stored, and how they fail is remembered for
+// a while, so that a dead or lying upstream is not asked again by every client.
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "lib/base/digest.hpp"
+#include "lib/io/log.hpp"
+#include "registry/upstream/limits.hpp"
+#include "registry/upstream/offer.hpp"
+#include "registry/upstream/upstreams.hpp"
+
+namespace wheelyard::registry {
+namespace {
+
+constexpr base::UnixMicros second_us = 1'000'000;
+constexpr int status_ok = 200;
+
+wire::Problem problem_of_page(const std::string& project) {
+    return wire::make_problem(503, "upstream.unavailable", "The upstream does not answer",
+                              "The project comes from an upstream that does not answer now.", project,
+                              "try again shortly");
+}
+
+// Other bytes than the page promises.
+bool is_alarm(const base::Error& error) {
+    return error.kind == base::ErrorKind::conflict;
+}
+
+// Another try would end the same way.
+bool is_final(const base::Error& error) {
+    return is_alarm(error) || error.kind == base::ErrorKind::refused ||
+           error.kind == base::ErrorKind::too_large;
+}
+
+wire::Problem problem_of_file(const base::Error& error, const std::string& filename) {
+    if (!is_final(error)) return problem_of_page(filename);
+    return wire::make_problem(502, error.code, "The upstream's file is refused",
+                              "The upstream's file is refused: " + error.sentence + ".", filename,
+                              "report this to the administrator of this registry");
+}
+
+}  // namespace
+
+bool Upstreams::is_worth_asking(const Candidate& candidate, const std::string& work) const {
+    const base::UnixMicros now = parts_.clock.now();
+    const std::lock_guard lock(mutex_);
+    const auto health = health_.find(candidate.upstream->cache_index);
+    if (health != health_.end() && now < health->second.not_before) return false;
+    const auto failure = failures_.find(work);
+    return failure == failures_.end() || now >= failure->second.until;
+}
+
+void Upstreams::start(SharedWork& pool, const std::string& work, const SharedAsk& ask,
+                      std::function<void()> run) {
+    ask->tried.insert(work);
+    pool.start(work, std::move(run), [this, ask](bool ran) {
+        if (ran) return answer(ask);
+        ask->then({.kind = http::UpstreamAnswer::Kind::problem,
+                   .problem = wire::make_problem(503, "upstream.busy", "Too many requests to upstreams",
+                                                 "The server has reached its limit of requests to upstreams.",
+                                                 {}, "try again shortly")});
+    });
+}
+
+void Upstreams::refresh_page(const Candidate& candidate, const std::string& project) {
+    const UpstreamConfig& upstream = *candidate.upstream;
+    const std::string work = "page " + upstream.cache_index + "/" + project;
+    const SharedPage before = store_.find(upstream.cache_index, project);
+    auto client = take_client(upstream);
+    ++counts_.page_requests;
+    auto fetched = fetch_page(*client, upstream, project, before.get(), parts_.clock);
+    give_client(upstream, std::move(client));
+    if (!fetched) {
+        const PageFailure& failure = fetched.error();
+        ++counts_.page_failures;
+        io::log_warn(
+            "upstream.page_failed",
+            {{"upstream", upstream.cache_index}, {"project", project}, {"error", failure.error.text()}});
+        if (failure.is_upstream_wide) note_failure(upstream.cache_index, failure.pause_s);
+        return remember_failure(work, page_retry_s, problem_of_page(project));
+    }
+    note_success(upstream.cache_index);
+    if (fetched->is_unchanged) ++counts_.pages_unchanged;
+    for (const HashAlarm& alarm : fetched->alarms) {
+        ++counts_.alarms;
+        io::log_error("upstream.alarm", {{"upstream", upstream.cache_index},
+                                         {"filename", alarm.filename},
+                                         {"pinned_sha256", alarm.pinned},
+                                         {"claimed_sha256", alarm.claimed}});
+    }
+    if (const auto stored = store_.put(upstream.cache_index, project, std::move(fetched->page)); !stored) {
+        io::log_error("upstream.page_not_stored", {{"project", project}, {"error", stored.error().text()}});
+        remember_failure(work, page_retry_s, problem_of_page(project));
+    }
+}
+
+void Upstreams::load_metadata(const Candidate& candidate, const UpstreamFile& file, const std::string& work) {
+    const UpstreamConfig& upstream = *candidate.upstream;
+    auto client = take_client(upstream);
+    auto answer = client->get(file.link.url + ".metadata", {}, max_metadata_bytes);
+    give_client(upstream, std::move(client));
+    base::Status loaded;
+    if (!answer)
+        loaded = base::fail(std::move(answer.error()));
+    else if (answer->status != status_ok)
+        loaded = io::fail_status(
+            answer->status,
+            {"upstream.status", "The upstream answered with status " + std::to_string(answer->status),
+             file.link.filename});
+    else if (base::sha256_hex(answer->body) != file.link.metadata_sha256)
+        loaded = base::fail_as(
+            base::ErrorKind::refused, base::Recovery::person,
+            {"upstream.hash", "The upstream sent METADATA with another hash than its page gives",
+             file.link.filename});
+    else
+        loaded = store_.put_metadata(upstream.cache_index, file.link.metadata_sha256, answer->body);
+    if (loaded) return;
+    ++counts_.file_failures;
+    if (is_alarm(loaded.error())) ++counts_.alarms;
+    io::log_warn("upstream.metadata_failed",
+                 {{"upstream", upstream.cache_index}, {"error", loaded.error().text()}});
+    remember_failure(work, file_retry_s, problem_of_file(loaded.error(), file.link.filename));
+}
+
+void Upstreams::load_wheel(const Candidate& candidate, const UpstreamFile& file, const std::string& work) {
+    const UpstreamConfig& upstream = *candidate.upstream;
+    auto client = take_client(upstream);
+    const auto fetched = fetch_file({.config = parts_.config,
+                                     .blobs = parts_.blobs,
+                                     .writer = parts_.writer,
+                                     .inspect_threads = parts_.inspect_threads},
+                                    *client, *candidate.index, upstream, file);
+    give_client(upstream, std::move(client));
+    if (fetched) {
+        ++counts_.files;
+        counts_.file_bytes += fetched->bytes;
+        io::log_info("upstream.fetched", {{"upstream", upstream.cache_index},
+                                          {"filename", file.link.filename},
+                                          {"sha256", file.link.sha256},
+                                          {"bytes", std::to_string(fetched->bytes)},
+                                          {"serial", std::to_string(fetched->serial)}});
+        return;
+    }
+    const base::Error& error = fetched.error();
+    ++counts_.file_failures;
+    if (is_alarm(error)) ++counts_.alarms;
+    const auto log = is_alarm(error) ? io::log_error : io::log_warn;
+    log(is_alarm(error) ? "upstream.alarm" : "upstream.file_failed",
+        {{"upstream", upstream.cache_index}, {"filename", file.link.filename}, {"error", error.text()}});
+    remember_failure(work, is_final(error) ? refused_file_retry_s : file_retry_s,
+                     problem_of_file(error, file.link.filename));
+}
+
+void Upstreams::note_success(const std::string& upstream) {
+    const std::lock_guard lock(mutex_);
+    health_.erase(upstream);
+}
+
+void Upstreams::note_failure(const std::string& upstream, std::int64_t pause_s) {
+    const base::UnixMicros now = parts_.clock.now();
+    const std::lock_guard lock(mutex_);
+    Health& health = health_[upstream];
+    health.backoff_s = std::clamp(health.backoff_s * 2, min_backoff_s, max_backoff_s);
+    const std::int64_t wait_s = pause_s > 0 ? pause_s : health.backoff_s;
+    health.not_before = std::max(health.not_before, now + wait_s * second_us);
+}
+
+void Upstreams::remember_failure(const std::string& work, std::int64_t for_s, wire::Problem problem) {
+    const base::UnixMicros until = parts_.clock.now() + for_s * second_us;
+    const std::lock_guard lock(mutex_);
+    if (failures_.size() >= max_failures) failures_.clear();
+    failures_[work] = {until, std::move(problem)};
+}
+
+std::optional<wire::Problem> Upstreams::recent_failure(const std::string& work) const {
+    const std::lock_guard lock(mutex_);
+    const auto failure = failures_.find(work);
+    if (failure == failures_.end() || parts_.clock.now() >= failure->second.until) return std::nullopt;
+    return failure->second.problem;
+}
+
+std::unique_ptr<UpstreamClient> Upstreams::take_client(const UpstreamConfig& upstream) {
+    {
+        const std::lock_guard lock(mutex_);
+        auto& idle = clients_[upstream.cache_index];
+        if (!idle.empty()) {
+            auto client = std::move(idle.back());
+            idle.pop_back();
+            return client;
+        }
+    }
+    return std::make_unique<UpstreamClient>(upstream, stopping_);
+}
+
+void Upstreams::give_client(const UpstreamConfig& upstream, std::unique_ptr<UpstreamClient> client) {
+    const std::lock_guard lock(mutex_);
+    clients_[upstream.cache_index].push_back(std::move(client));
+}
+
+}  // namespace wheelyard::registry

@@ -1,0 +1,231 @@
+// The steps of a request. A step that lacks something starts the work that brings it, and the request begins again
+// after that; `Ask::tried` ends the circle.
+#include "registry/upstream/upstreams.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "lib/io/log.hpp"
+#include "lib/wheel/filename.hpp"
+#include "lib/wheel/name.hpp"
+#include "registry/upstream/limits.hpp"
+#include "registry/upstream/offer.hpp"
+
+namespace wheelyard::registry {
+namespace {
+
+using Kind = http::UpstreamAnswer::Kind;
+
+constexpr std::string_view metadata_suffix = ".metadata";
+constexpr base::UnixMicros second_us = 1'000'000;
+
+http::UpstreamAnswer problem_answer(wire::Problem problem) {
+    return {.kind = Kind::problem, .problem = std::move(problem)};
+}
+
+wire::Problem internal_problem(const base::Error& error) {
+    io::log_error("upstream.failed", {{"error", error.text()}});
+    return wire::make_problem(500, "server.internal", "Internal server error",
+                              "Internal error; see the server log for this request ID.", {},
+                              "report the request ID to the administrator");
+}
+
+wire::Problem unavailable(const std::string& project) {
+    return wire::make_problem(503, "upstream.unavailable", "The upstream does not answer",
+                              "The project comes from an upstream that does not answer now.", project,
+                              "try again shortly");
+}
+
+// The project that a request is about; empty if there is no such name.
+std::string project_of(const http::UpstreamRequest& request) {
+    if (!request.project.empty()) return request.project;
+    std::string_view filename = request.filename;
+    if (filename.ends_with(metadata_suffix)) filename.remove_suffix(metadata_suffix.size());
+    const auto name = wheel::parse_wheel_filename(filename);
+    return name ? name->project : std::string();
+}
+
+bool is_usable(const std::string& project) {
+    return project.size() <= max_project_bytes && wheel::is_valid_name(project) &&
+           wheel::normalize_name(project) == project;
+}
+
+std::set<std::string, std::less<>> served_indexes(const RegistryConfig& config) {
+    std::set<std::string, std::less<>> served;
+    for (const IndexConfig& index : config.indexes)
+        if (has_upstreams(config, index.name)) served.insert(index.name);
+    return served;
+}
+
+enum class Age { fresh, stale, old };
+Age age_of(const CachedPage& page, base::UnixMicros now) {
+    if (now < page.fresh_until) return Age::fresh;
+    return now < page.fresh_until + stale_while_revalidate_s * second_us ? Age::stale : Age::old;
+}
+
+}  // namespace
+
+base::Result<std::unique_ptr<Upstreams>> Upstreams::open(UpstreamParts parts) {
+    WHEELYARD_ASSIGN(catalog::Catalog reader,
+                     catalog::Catalog::open(parts.config.catalog_file(), catalog::Catalog::Mode::read_only));
+    return std::unique_ptr<Upstreams>(new Upstreams(std::move(parts), std::move(reader)));
+}
+
+Upstreams::Upstreams(UpstreamParts parts, catalog::Catalog reader)
+    : parts_(std::move(parts)),
+      served_(served_indexes(parts_.config)),
+      store_(parts_.config.store / "upstream"),
+      reader_(std::move(reader)) {
+    if (served_.empty()) return;
+    page_work_ = std::make_unique<SharedWork>(page_threads, max_waiting_work);
+    file_work_ = std::make_unique<SharedWork>(file_threads, max_waiting_work);
+}
+
+Upstreams::~Upstreams() {
+    stop();
+}
+
+void Upstreams::stop() {
+    stopping_ = true;
+    for (SharedWork* work : {page_work_.get(), file_work_.get()})
+        if (work != nullptr) work->stop();
+}
+
+bool Upstreams::serves(std::string_view index) const {
+    return served_.contains(index);
+}
+
+void Upstreams::find(const http::UpstreamRequest& request, Then then) {
+    const auto ask = std::make_shared<Ask>(
+        Ask{.request = request, .project = project_of(request), .then = std::move(then)});
+    if (!is_usable(ask->project)) return ask->then({});
+    answer(ask);
+}
+
+void Upstreams::answer(const SharedAsk& ask) {
+    std::unique_lock lock(reader_mutex_);
+    const auto source = find_source(parts_.config, reader_, ask->request.index, ask->project);
+    lock.unlock();
+    if (!source) return ask->then(problem_answer(internal_problem(source.error())));
+    if (source->kind == SourceKind::upstream) return answer_from(ask, *source);
+    // Files that were fetched before the configuration denied the project are in the tree.
+    const bool is_denied =
+        source->kind == SourceKind::nobody && std::any_of(source->steps.begin(), source->steps.end(),
+                                                          [](const SourceStep& step) { return step.has; });
+    if (!is_denied) return ask->then({});
+    ask->then(problem_answer(wire::make_problem(
+        404, "upstream.denied", "Not found", "The configuration of this index does not permit this project.",
+        ask->project, "ask the administrator of this registry")));
+}
+
+// The first candidate that has the project supplies it. A candidate that does not answer and has no cached page ends
+// the search: the next one must not take its place.
+void Upstreams::answer_from(const SharedAsk& ask, const Source& source) {
+    for (const Candidate& candidate : source.candidates) {
+        const std::string work = "page " + candidate.upstream->cache_index + "/" + ask->project;
+        const auto run = [this, candidate, project = ask->project] { refresh_page(candidate, project); };
+        const SharedPage page = store_.find(candidate.upstream->cache_index, ask->project);
+        const Age age = page ? age_of(*page, parts_.clock.now()) : Age::old;
+        // A file's hash is its identity: any page that lists it will do.
+        const bool will_do = age != Age::old || (page && !page->is_absent && !ask->request.sha256.empty());
+        if (!will_do && ask->request.may_wait && !ask->tried.contains(work) &&
+            is_worth_asking(candidate, work))
+            return start(*page_work_, work, ask, run);
+        if (age == Age::stale && is_worth_asking(candidate, work)) page_work_->start(work, run, {});
+        if (!page || (page->is_absent && age == Age::old)) {
+            if (candidate.has_files) return ask->then({});
+            return ask->then(problem_answer(recent_failure(work).value_or(unavailable(ask->project))));
+        }
+        if (page->is_absent) continue;
+        if (age != Age::fresh) ++counts_.stale_pages;
+        const Supply supply{candidate, page};
+        if (ask->request.sha256.empty()) return answer_page(ask, supply);
+        return answer_file(ask, supply);
+    }
+    // No upstream has the project: 404, unless files of it were fetched while one had it.
+    ask->then({});
+}
+
+void Upstreams::answer_page(const SharedAsk& ask, const Supply& supply) {
+    auto pages = render(supply, ask->project);
+    if (!pages) return ask->then(problem_answer(internal_problem(pages.error())));
+    ask->then({.kind = Kind::page, .page = *std::move(pages)});
+}
+
+// Only a file that the page offers now is fetched, under the hash that the page gives.
+void Upstreams::answer_file(const SharedAsk& ask, const Supply& supply) {
+    std::string_view filename = ask->request.filename;
+    const bool is_metadata = filename.ends_with(metadata_suffix);
+    if (is_metadata) filename.remove_suffix(metadata_suffix.size());
+    const auto& files = supply.page->files;
+    const auto file = std::find_if(files.begin(), files.end(), [&](const UpstreamFile& candidate) {
+        return candidate.link.filename == filename && candidate.link.sha256 == ask->request.sha256;
+    });
+    const bool is_offered = file != files.end() && supply.page->status != "quarantined" &&
+                            why_withheld(*file, ask->project, *supply.candidate.upstream,
+                                         parts_.clock.now()) == Withheld::nothing;
+    if (!is_offered) return ask->then({});
+    if (is_metadata) return answer_metadata(ask, supply, *file);
+    answer_wheel(ask, supply, *file);
+}
+
+void Upstreams::answer_metadata(const SharedAsk& ask, const Supply& supply, const UpstreamFile& file) {
+    if (!file.link.has_metadata || file.link.metadata_sha256.empty()) return ask->then({});
+    const std::string& cache_index = supply.candidate.upstream->cache_index;
+    auto bytes = store_.find_metadata(cache_index, file.link.metadata_sha256);
+    if (bytes) return ask->then({.kind = Kind::metadata, .metadata = std::move(bytes)});
+    const std::string work = "metadata " + cache_index + "/" + file.link.metadata_sha256;
+    if (const auto failure = recent_failure(work)) return ask->then(problem_answer(*failure));
+    if (ask->tried.contains(work) || !ask->request.may_wait)
+        return ask->then(problem_answer(unavailable(ask->project)));
+    start(*page_work_, work, ask,
+          [this, candidate = supply.candidate, file, work] { load_metadata(candidate, file, work); });
+}
+
+void Upstreams::answer_wheel(const SharedAsk& ask, const Supply& supply, const UpstreamFile& file) {
+    std::unique_lock lock(reader_mutex_);
+    const auto row = reader_.file(supply.candidate.upstream->cache_index, file.link.filename);
+    lock.unlock();
+    if (!row) return ask->then(problem_answer(internal_problem(row.error())));
+    if (*row) return await_published(ask);
+    const std::string work =
+        "file " + supply.candidate.upstream->cache_index + "/" + file.link.sha256 + "/" + file.link.filename;
+    if (const auto failure = recent_failure(work)) return ask->then(problem_answer(*failure));
+    if (ask->tried.contains(work) || !ask->request.may_wait)
+        return ask->then(problem_answer(unavailable(ask->project)));
+    start(*file_work_, work, ask,
+          [this, candidate = supply.candidate, file, work] { load_wheel(candidate, file, work); });
+}
+
+// The file is committed; the tree has it once its page is published.
+void Upstreams::await_published(const SharedAsk& ask) {
+    std::unique_lock lock(reader_mutex_);
+    const auto serial = reader_.last_serial();
+    lock.unlock();
+    if (!serial) return ask->then(problem_answer(internal_problem(serial.error())));
+    const PageOf page{ask->request.index, ask->project, ask->request.filename};
+    parts_.pages.call_when_visible(*serial, page, [ask](const base::Status& visible) {
+        if (visible) return ask->then({});
+        io::log_warn("upstream.page_lags", {{"project", ask->project}, {"error", visible.error().text()}});
+        ask->then(problem_answer(unavailable(ask->project)));
+    });
+}
+
+std::vector<http::Gauge> Upstreams::gauges() const {
+    if (served_.empty()) return {};
+    const auto number = [](const std::atomic<std::uint64_t>& count) { return static_cast<double>(count); };
+    return {
+        {"upstream_page_requests", "Requests for pages sent to upstreams", number(counts_.page_requests)},
+        {"upstream_pages_unchanged", "Of them, those answered 304", number(counts_.pages_unchanged)},
+        {"upstream_page_failures", "Of them, those without a usable answer", number(counts_.page_failures)},
+        {"upstream_stale_pages", "Answers from a page past its freshness", number(counts_.stale_pages)},
+        {"upstream_files", "Files fetched and stored", number(counts_.files)},
+        {"upstream_file_bytes", "Their size", number(counts_.file_bytes)},
+        {"upstream_file_failures", "Files that could not be fetched or stored",
+         number(counts_.file_failures)},
+        {"upstream_alarms", "Changed hashes: other bytes under a known file name", number(counts_.alarms)},
+        {"upstream_waiting", "Requests to upstreams that wait for a thread",
+         static_cast<double>(page_work_->waiting() + file_work_->waiting())}};
+}
+
+}  // namespace wheelyard::registry

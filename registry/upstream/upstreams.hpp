@@ -1,0 +1,160 @@
+// Answers requests for projects that no index has or owns, from the upstreams (docs/explanation/decisions/0013).
+//
+//     page:  source ─► cached page ─(old or missing)─► fetch, once for all who ask ─► merge, store ─► offer ─► render
+//     file:  source ─► cached page ─► offered? ─► fetch, once for all who ask ─► blob, row, event ─► published tree
+//
+// Threads: find() runs on the server's pool and reads the catalog and cache files only. Requests to upstreams run on
+// threads of their own, pages beside files, and answer their waiters.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "registry/catalog/catalog.hpp"
+#include "registry/commit/publishing.hpp"
+#include "registry/http/metrics.hpp"
+#include "registry/http/upstream.hpp"
+#include "registry/upstream/file_fetch.hpp"
+#include "registry/upstream/page_fetch.hpp"
+#include "registry/upstream/page_store.hpp"
+#include "registry/upstream/shared_work.hpp"
+#include "registry/upstream/source.hpp"
+
+namespace wheelyard::registry {
+
+// What a page of a project lists; the indexer renders it (main.cpp joins the two).
+struct OfferedProject {
+    std::string project;
+    std::vector<catalog::FileRow> files = {};
+    catalog::ProjectStatus status = catalog::ProjectStatus::active;
+    std::string status_reason = {};
+};
+struct ProjectPages {
+    std::string html;
+    std::string json;
+};
+using RenderProject = std::function<ProjectPages(OfferedProject)>;
+
+// Every referenced object outlives the Upstreams.
+struct UpstreamParts {
+    const RegistryConfig& config;
+    const blobs::BlobStore& blobs;
+    Writer& writer;
+    PublishQueue& pages;
+    const base::Clock& clock;
+    RenderProject render;
+    unsigned inspect_threads = 1;
+};
+
+class Upstreams final : public http::UpstreamService {
+  public:
+    // Opens a connection of its own to the catalog.
+    [[nodiscard]] static base::Result<std::unique_ptr<Upstreams>> open(UpstreamParts parts);
+    ~Upstreams() override;
+
+    [[nodiscard]] bool serves(std::string_view index) const override;
+    void find(const http::UpstreamRequest& request, std::function<void(http::UpstreamAnswer)> then) override;
+    // Aborts transfers within about a second and answers those who wait; for the end of the server.
+    void stop();
+    // For /metrics. None without upstreams.
+    [[nodiscard]] std::vector<http::Gauge> gauges() const;
+
+  private:
+    using Then = std::function<void(http::UpstreamAnswer)>;
+    // One request, passed from step to step.
+    struct Ask {
+        http::UpstreamRequest request;
+        std::string project;
+        std::set<std::string> tried = {};  // names of work that ran for it
+        Then then;
+    };
+    using SharedAsk = std::shared_ptr<Ask>;
+    // The upstream that supplies a project, with its page.
+    struct Supply {
+        Candidate candidate;
+        SharedPage page;
+    };
+    struct Failure {
+        base::UnixMicros until = 0;
+        wire::Problem problem;
+    };
+    struct Health {  // of one upstream
+        base::UnixMicros not_before = 0;
+        std::int64_t backoff_s = 0;
+    };
+    struct Rendered {
+        SharedPage page;
+        std::vector<catalog::FileRow> rows;  // that the catalog had
+        std::int64_t catalog_version = -1;   // for which `rows` were compared
+        base::UnixMicros until = 0;          // the next end of a cooldown; 0: none
+        std::shared_ptr<const http::RenderedPage> pages;
+    };
+
+    Upstreams(UpstreamParts parts, catalog::Catalog reader);
+
+    // upstreams.cpp: the steps of a request. Each answers the ask, or hands it to work that continues it.
+    void answer(const SharedAsk& ask);
+    void answer_from(const SharedAsk& ask, const Source& source);
+    void answer_page(const SharedAsk& ask, const Supply& supply);
+    void answer_file(const SharedAsk& ask, const Supply& supply);
+    void answer_metadata(const SharedAsk& ask, const Supply& supply, const UpstreamFile& file);
+    void answer_wheel(const SharedAsk& ask, const Supply& supply, const UpstreamFile& file);
+    void await_published(const SharedAsk& ask);
+
+    // upstream_work.cpp: requests to upstreams.
+    [[nodiscard]] bool is_worth_asking(const Candidate& candidate, const std::string& work) const;
+    void start(SharedWork& pool, const std::string& work, const SharedAsk& ask, std::function<void()> run);
+    void refresh_page(const Candidate& candidate, const std::string& project);
+    void load_metadata(const Candidate& candidate, const UpstreamFile& file, const std::string& work);
+    void load_wheel(const Candidate& candidate, const UpstreamFile& file, const std::string& work);
+    void note_success(const std::string& upstream);
+    void note_failure(const std::string& upstream, std::int64_t pause_s);
+    void remember_failure(const std::string& work, std::int64_t for_s, wire::Problem problem);
+    [[nodiscard]] std::optional<wire::Problem> recent_failure(const std::string& work) const;
+    [[nodiscard]] std::unique_ptr<UpstreamClient> take_client(const UpstreamConfig& upstream);
+    void give_client(const UpstreamConfig& upstream, std::unique_ptr<UpstreamClient> client);
+
+    // offered_page.cpp
+    [[nodiscard]] base::Result<std::shared_ptr<const http::RenderedPage>> render(const Supply& supply,
+                                                                                 const std::string& project);
+
+    UpstreamParts parts_;
+    const std::set<std::string, std::less<>> served_;
+    PageStore store_;
+
+    std::mutex reader_mutex_;
+    catalog::Catalog reader_;
+
+    mutable std::mutex mutex_;  // guards the maps below
+    std::map<std::string, Health> health_;
+    std::map<std::string, Failure> failures_;  // by the name of the work
+    std::map<std::string, Rendered> rendered_;
+    std::map<std::string, std::vector<std::unique_ptr<UpstreamClient>>> clients_;  // idle ones
+
+    struct Counts {
+        std::atomic<std::uint64_t> page_requests = 0;
+        std::atomic<std::uint64_t> pages_unchanged = 0;
+        std::atomic<std::uint64_t> page_failures = 0;
+        std::atomic<std::uint64_t> stale_pages = 0;  // served although old
+        std::atomic<std::uint64_t> files = 0;
+        std::atomic<std::uint64_t> file_bytes = 0;
+        std::atomic<std::uint64_t> file_failures = 0;
+        std::atomic<std::uint64_t> alarms = 0;
+    };
+    Counts counts_;
+    std::atomic<bool> stopping_ = false;
+    // Last: their threads use all of the above.
+    std::unique_ptr<SharedWork> page_work_;
+    std::unique_ptr<SharedWork> file_work_;
+};
+
+}  // namespace wheelyard::registry

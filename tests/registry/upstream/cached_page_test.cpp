@@ -1,0 +1,110 @@
+// Cached pages: the first hash of a name stays, in every order of events, and the file format keeps everything.
+#include "registry/upstream/cached_page.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace wheelyard;
+using registry::CachedPage;
+using registry::merge_page;
+using registry::MergedPage;
+
+namespace {
+
+constexpr base::UnixMicros noon = 1'700'000'000'000'000;
+const std::string hash_a(64, 'a');
+const std::string hash_b(64, 'b');
+
+simple::FileLink link(const std::string& filename, const std::string& sha256) {
+    simple::FileLink made;
+    made.filename = filename;
+    made.url = "https://files.example.org/" + filename;
+    made.sha256 = sha256;
+    made.size = 10;
+    made.has_metadata = true;
+    made.metadata_sha256 = hash_b;
+    return made;
+}
+
+simple::ProjectPage page_of(std::vector<simple::FileLink> files) {
+    simple::ProjectPage page;
+    page.files = std::move(files);
+    return page;
+}
+
+const std::string six = "six-1.0-py3-none-any.whl";
+
+}  // namespace
+
+TEST_CASE("another hash for a known name is an alarm, once, and the first hash stays") {
+    const MergedPage first = merge_page(nullptr, page_of({link(six, hash_a)}), noon);
+    CHECK(first.alarms.empty());
+    const MergedPage second = merge_page(&first.page, page_of({link(six, hash_b)}), noon + 5);
+    REQUIRE(second.alarms.size() == 1);
+    CHECK(second.alarms[0].pinned == hash_a);
+    CHECK(second.alarms[0].claimed == hash_b);
+    REQUIRE(second.page.files.size() == 1);
+    CHECK(second.page.files[0].link.sha256 == hash_a);
+    CHECK(second.page.files[0].first_seen == noon);
+    CHECK(second.page.files[0].is_changed);
+    CHECK_FALSE(second.page.files[0].link.has_metadata);  // it is that of other bytes
+    CHECK(merge_page(&second.page, page_of({link(six, hash_b)}), noon + 9).alarms.empty());
+    const MergedPage back = merge_page(&second.page, page_of({link(six, hash_a)}), noon + 9);
+    CHECK_FALSE(back.page.files[0].is_changed);
+    CHECK(back.alarms.empty());
+}
+
+TEST_CASE("a name that left the page keeps its pin, also when the whole project left") {
+    const MergedPage first = merge_page(nullptr, page_of({link(six, hash_a)}), noon);
+    const MergedPage empty = merge_page(&first.page, page_of({}), noon + 1);
+    const CachedPage absent = registry::absent_page(&empty.page);
+    CHECK(absent.is_absent);
+    for (const CachedPage* before : {&empty.page, &absent}) {
+        const MergedPage again = merge_page(before, page_of({link(six, hash_b)}), noon + 2);
+        CHECK(again.alarms.size() == 1);
+        CHECK(again.page.files[0].link.sha256 == hash_a);
+        CHECK(again.page.gone.empty());
+    }
+}
+
+TEST_CASE("of two links with one name the first counts") {
+    const MergedPage merged = merge_page(nullptr, page_of({link(six, hash_a), link(six, hash_b)}), noon);
+    REQUIRE(merged.page.files.size() == 1);
+    CHECK(merged.page.files[0].link.sha256 == hash_a);
+}
+
+TEST_CASE("a page without upload times has those of the first sight") {
+    simple::FileLink dated = link("six-2.0-py3-none-any.whl", hash_b);
+    dated.upload_time = "2020-01-01T00:00:00Z";
+    const MergedPage merged = merge_page(nullptr, page_of({link(six, hash_a), dated}), noon);
+    CHECK(merged.page.files[0].upload_time == noon);
+    CHECK(merged.page.files[1].upload_time == 1'577'836'800'000'000);
+}
+
+TEST_CASE("a cached page survives its file") {
+    simple::FileLink odd = link("six-2.0-py3-none-any.whl", "");
+    odd.yanked = true;
+    odd.yanked_reason = "broken \"here\"";
+    odd.size.reset();
+    odd.has_metadata = false;
+    odd.requires_python = ">=3.8";
+    MergedPage merged = merge_page(nullptr, page_of({link(six, hash_a), odd}), noon);
+    merged.page.checked = noon;
+    merged.page.fresh_until = noon + 600;
+    merged.page.etag = "\"x\"";
+    merged.page.gone.push_back({"old-1.0.tar.gz", hash_b, noon - 1});
+    const std::string text = registry::render_cached_page(merged.page);
+    const auto read = registry::parse_cached_page(text);
+    REQUIRE(read.has_value());
+    CHECK(registry::render_cached_page(*read) == text);
+    CHECK(read->files[1].link.yanked_reason == odd.yanked_reason);
+    CHECK_FALSE(read->files[1].link.size.has_value());
+    CHECK(read->gone[0].sha256 == hash_b);
+}
+
+TEST_CASE("a file that is no cached page, or has a hash that is none, is refused") {
+    for (
+        const char* text :
+        {"", "{}", R"({"format":"other/1","checked":1})", R"({"format":"wheelyard.upstream-page/1"})",
+         R"({"format":"wheelyard.upstream-page/1","checked":1,"files":[{"filename":"a","url":"u","sha256":"../../x","first_seen":1}]})"})
+        CHECK_FALSE(registry::parse_cached_page(text).has_value());
+}

@@ -1,0 +1,91 @@
+// What is offered of an upstream: projects by globs, files by name, hash, host and age.
+#include "registry/upstream/offer.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace wheelyard;
+using registry::UpstreamConfig;
+using registry::UpstreamFile;
+using registry::Withheld;
+
+namespace {
+
+constexpr base::UnixMicros day = 24LL * 3600 * 1'000'000;
+constexpr base::UnixMicros noon = 20'000 * day;
+
+UpstreamConfig upstream() {
+    UpstreamConfig config;
+    config.url = "https://index.example.org/simple/";
+    config.hosts = {"index.example.org", "files.example.org", "10.0.0.1"};
+    config.private_hosts = {"10.0.0.1"};
+    return config;
+}
+
+UpstreamFile file(const std::string& filename, const std::string& url = "https://files.example.org/x") {
+    UpstreamFile made;
+    made.link.filename = filename;
+    made.link.url = url;
+    made.link.sha256 = std::string(64, 'a');
+    made.upload_time = made.first_seen = noon - 100 * day;
+    return made;
+}
+
+}  // namespace
+
+TEST_CASE("deny wins over allow, and no allow permits all") {
+    UpstreamConfig config = upstream();
+    CHECK(registry::is_permitted(config, "six"));
+    config.allow = {"six", "our-*"};
+    CHECK(registry::is_permitted(config, "six"));
+    CHECK(registry::is_permitted(config, "our-tools"));
+    CHECK_FALSE(registry::is_permitted(config, "seven"));
+    config.deny = {"our-[st]*"};
+    CHECK_FALSE(registry::is_permitted(config, "our-tools"));
+    CHECK(registry::is_permitted(config, "our-own"));
+}
+
+TEST_CASE("a file is offered only if it is a wheel of the project, with a hash, from a named host over TLS") {
+    const UpstreamConfig config = upstream();
+    const auto why = [&](const UpstreamFile& of) { return why_withheld(of, "six", config, noon); };
+    CHECK(why(file("six-1.0-py3-none-any.whl")) == Withheld::nothing);
+    CHECK(why(file("Six-1.0-py3-none-any.whl")) == Withheld::nothing);
+    CHECK(why(file("six-1.0.tar.gz")) == Withheld::not_a_wheel);
+    CHECK(why(file("six-1.0-py3.egg")) == Withheld::not_a_wheel);
+    CHECK(why(file("torch-1.0-py3-none-any.whl")) == Withheld::other_project);
+    CHECK(why(file("six_torch-1.0-py3-none-any.whl")) == Withheld::other_project);
+    UpstreamFile unhashed = file("six-1.0-py3-none-any.whl");
+    unhashed.link.sha256.clear();
+    CHECK(why(unhashed) == Withheld::no_hash);
+    for (const char* url : {"https://evil.example.org/x", "http://files.example.org/x", "file:///etc/passwd",
+                            "https://files.example.org.evil.org/x", "https://files.example.org@evil.org/x",
+                            "https://127.0.0.1/x", "ftp://files.example.org/x", ""})
+        CHECK_MESSAGE(why(file("six-1.0-py3-none-any.whl", url)) == Withheld::host, url);
+    CHECK(why(file("six-1.0-py3-none-any.whl", "https://FILES.example.org/x")) == Withheld::nothing);
+    CHECK(why(file("six-1.0-py3-none-any.whl", "http://10.0.0.1:81/x")) == Withheld::nothing);
+}
+
+TEST_CASE("a file younger than the cooldown is withheld, and the offer changes when it ends") {
+    UpstreamConfig config = upstream();
+    config.cooldown_days = 3;
+    registry::CachedPage page;
+    const auto add = [&](base::UnixMicros uploaded, base::UnixMicros seen) {
+        UpstreamFile made = file("six-" + std::to_string(page.files.size()) + "-py3-none-any.whl");
+        made.upload_time = uploaded;
+        made.first_seen = seen;
+        page.files.push_back(made);
+    };
+    add(noon - 3 * day, noon);              // exactly old enough
+    add(noon - 3 * day + 1, noon);          // not yet
+    add(noon - day, noon);                  // younger
+    add(noon + 900 * day, noon - 2 * day);  // a lie: what was seen first counts
+    add(noon + 900 * day, noon - 30 * day);
+    const auto offer = registry::offer_of(page, "six", config, noon);
+    REQUIRE(offer.files.size() == 2);
+    CHECK(offer.files[0]->link.filename == "six-0-py3-none-any.whl");
+    CHECK(offer.files[1]->link.filename == "six-4-py3-none-any.whl");
+    CHECK(offer.withheld[static_cast<std::size_t>(Withheld::cooldown)] == 3);
+    CHECK(offer.changes_at == noon + 1);
+    CHECK(registry::offer_of(page, "six", config, offer.changes_at).files.size() == 3);
+    config.cooldown_except = {"s?x"};
+    CHECK(registry::offer_of(page, "six", config, noon).files.size() == 5);
+}

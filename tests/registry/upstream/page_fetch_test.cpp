@@ -1,0 +1,116 @@
+// What an upstream's answers mean: a table of statuses, cache headers and bodies that are no page.
+#include "registry/upstream/page_fetch.hpp"
+
+#include <doctest/doctest.h>
+
+#include "registry/upstream/freshness.hpp"
+#include "registry/upstream/limits.hpp"
+
+using namespace wheelyard;
+using registry::CachedPage;
+using registry::read_page_answer;
+
+namespace {
+
+constexpr base::UnixMicros noon = 1'700'000'000'000'000;
+constexpr base::UnixMicros second = 1'000'000;
+const std::string url = "https://index.example.org/simple/six/";
+const std::string json_type = "application/vnd.pypi.simple.v1+json";
+
+io::HttpAnswer answer(int status, io::HttpHeaders headers = {}, std::string body = {}) {
+    io::HttpAnswer made;
+    made.status = status;
+    made.headers = std::move(headers);
+    made.body = std::move(body);
+    made.final_url = url;
+    return made;
+}
+
+io::HttpAnswer page(std::string cache_control = "max-age=60") {
+    return answer(
+        200, {{"content-type", json_type}, {"cache-control", std::move(cache_control)}, {"etag", "\"x\""}},
+        R"({"meta":{"api-version":"1.1"},"name":"six","files":[{"filename":"six-1.0-py3-none-any.whl",)"
+        R"("url":"../f/six-1.0-py3-none-any.whl","hashes":{}}]})");
+}
+
+}  // namespace
+
+TEST_CASE("freshness is the upstream's, within limits") {
+    const struct {
+        const char* cache_control;
+        const char* age;
+        std::int64_t seconds;
+    } table[] = {{"", "", 600},
+                 {"max-age=60", "", 60},
+                 {"public, max-age=600", "100", 500},
+                 {"MAX-AGE=\"60\"", "", 60},
+                 {"max-age=600, s-maxage=30", "", 30},
+                 {"no-cache", "", registry::min_fresh_s},
+                 {"max-age=600, no-store", "", registry::min_fresh_s},
+                 {"max-age=0", "", registry::min_fresh_s},
+                 {"max-age=60", "99999999999999999999999", registry::min_fresh_s},
+                 {"max-age=99999999999999999999999", "", registry::max_fresh_s},
+                 {"max-age=-5", "", 600},
+                 {"max-age=x", "", 600}};
+    for (const auto& row : table) {
+        CAPTURE(row.cache_control);
+        CHECK(registry::fresh_seconds(
+                  answer(200, {{"cache-control", row.cache_control}, {"age", row.age}})) == row.seconds);
+    }
+}
+
+TEST_CASE("Retry-After counts in seconds, within limits") {
+    for (const auto& [text, seconds] :
+         std::initializer_list<std::pair<const char*, std::int64_t>>{{"30", 30},
+                                                                     {"0", 1},
+                                                                     {"", 60},
+                                                                     {"Fri, 20 Nov 2026 07:47:35 GMT", 60},
+                                                                     {"99999999999999999999", 3600}})
+        CHECK(registry::retry_after_seconds(answer(429, {{"retry-after", text}})) == seconds);
+}
+
+TEST_CASE("200, 304 and what means absent become a page") {
+    const auto first = read_page_answer(page(), url, nullptr, noon);
+    REQUIRE(first.has_value());
+    CHECK(first->page.files.at(0).link.url == "https://index.example.org/simple/f/six-1.0-py3-none-any.whl");
+    CHECK(first->page.etag == "\"x\"");
+    CHECK(first->page.fresh_until == noon + 60 * second);
+    const auto same =
+        read_page_answer(answer(304, {{"cache-control", "max-age=90"}}), url, &first->page, noon + 5);
+    REQUIRE(same.has_value());
+    CHECK(same->is_unchanged);
+    CHECK(same->page.files.size() == 1);
+    CHECK(same->page.fresh_until == noon + 5 + 90 * second);
+    for (const int status : {404, 403, 410}) {
+        const auto absent = read_page_answer(answer(status), url, &first->page, noon);
+        REQUIRE(absent.has_value());
+        CHECK(absent->page.is_absent);
+        CHECK(absent->page.files.empty());
+        CHECK(absent->page.fresh_until == noon + registry::absent_fresh_s * second);
+    }
+}
+
+TEST_CASE("other answers are failures, of the page or of the whole upstream") {
+    const CachedPage before;
+    const struct {
+        io::HttpAnswer answer;
+        bool is_upstream_wide;
+        std::int64_t pause_s;
+    } table[] = {{answer(429, {{"retry-after", "7"}}), true, 7},
+                 {answer(503, {{"retry-after", "7"}}), true, 7},
+                 {answer(503), true, 0},
+                 {answer(500), true, 0},
+                 {answer(304), false, 0},  // nothing to be unchanged
+                 {answer(401), false, 0},
+                 {answer(200, {{"content-type", "image/png"}}), false, 0},
+                 {answer(200, {{"content-type", json_type}}, "{"), false, 0},
+                 {answer(200, {{"content-type", json_type}}, R"({"meta":{"api-version":"2.0"},"files":[]})"),
+                  false, 0}};
+    for (const auto& row : table) {
+        CAPTURE(row.answer.status);
+        const auto read = read_page_answer(row.answer, url, nullptr, noon);
+        REQUIRE_FALSE(read.has_value());
+        CHECK(read.error().is_upstream_wide == row.is_upstream_wide);
+        CHECK(read.error().pause_s == row.pause_s);
+    }
+}

@@ -1,0 +1,157 @@
+"""An upstream index on loopback that behaves as a test says: right, slow, cut, lying, or not at all.
+
+    with Upstream() as upstream:
+        upstream.offer(Wheel("yard-six").write(folder))
+        upstream.files["yard_six-1.0-py3-none-any.whl"].body = b"other bytes"
+"""
+
+import hashlib
+import json
+import re
+import threading
+import time
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from urllib.parse import quote, unquote
+
+JSON = "application/vnd.pypi.simple.v1+json"
+
+
+def normalised(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+@dataclass
+class Offered:
+    """A file: what the page says about it, and what is sent for it."""
+    body: bytes
+    sha256: str = ""
+    size: int | None = None
+    url: str = ""                 # on the page; empty: /files/NAME
+    metadata: bytes | None = None
+    upload_time: str = "2026-01-01T00:00:00Z"
+    redirect: str = ""            # sends 302 to this
+    cut_after: int | None = None  # bytes after which the connection ends
+    wait_s: float = 0.0
+    status: int = 200
+    more: dict = field(default_factory=dict)
+
+    def __post_init__(self):
+        self.sha256 = self.sha256 or hashlib.sha256(self.body).hexdigest()
+        self.size = len(self.body) if self.size is None else self.size
+
+
+class Upstream:
+    def __init__(self):
+        self.files: dict[str, Offered] = {}
+        self.requests: list[str] = []
+        self.pages: dict[str, tuple[int, dict, bytes]] = {}  # project → an answer instead of the page
+        self.cache_control = "max-age=600"
+        self.html = False  # HTML without sizes and times, as PEP 503 alone has it
+        self.lock = threading.Lock()
+        upstream = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_GET(self):
+                with upstream.lock:
+                    upstream.requests.append(unquote(self.path))
+                kind, _, rest = unquote(self.path).lstrip("/").partition("/")
+                if kind == "simple":
+                    self.page(rest.strip("/"))
+                elif kind == "files":
+                    self.file(rest)
+                else:
+                    self.reply(404, {}, b"nothing here")
+
+            def page(self, project: str):
+                if project in upstream.pages:
+                    return self.reply(*upstream.pages[project])
+                content_type, body = upstream.page(project)
+                if body is None:
+                    return self.reply(404, {}, b"no such project")
+                etag = '"' + hashlib.sha256(body).hexdigest()[:16] + '"'
+                headers = {"Content-Type": content_type, "ETag": etag, "Cache-Control": upstream.cache_control}
+                if self.headers.get("If-None-Match") == etag:
+                    return self.reply(304, headers, b"")
+                self.reply(200, headers, body)
+
+            def file(self, name: str):
+                if name.endswith(".metadata") and (file := upstream.files.get(name.removesuffix(".metadata"))):
+                    return self.reply(200 if file.metadata else 404, {}, file.metadata or b"")
+                file = upstream.files.get(name)
+                if file is None:
+                    return self.reply(404, {}, b"no such file")
+                time.sleep(file.wait_s)
+                if file.redirect:
+                    return self.reply(302, {"Location": file.redirect}, b"")
+                if file.cut_after is None:
+                    return self.reply(file.status, {}, file.body)
+                self.send_response(200)
+                self.send_header("Content-Length", str(len(file.body)))
+                self.end_headers()
+                self.wfile.write(file.body[:file.cut_after])
+                self.close_connection = True
+
+            def reply(self, status: int, headers: dict, body: bytes):
+                self.send_response(status)
+                for name, value in headers.items():
+                    self.send_header(name, value)
+                if status != 304:
+                    self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                if status != 304:
+                    self.wfile.write(body)
+
+            def log_message(self, *_):
+                pass
+
+        class Server(ThreadingHTTPServer):
+            def handle_error(self, *_):
+                pass  # the registry hangs up on answers that are too large
+
+        self.server = Server(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+        self.port = self.server.server_port
+        self.thread = threading.Thread(target=self.server.serve_forever)
+
+    def __enter__(self) -> "Upstream":
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """From here on nobody answers on its port."""
+        if self.thread.is_alive():
+            self.server.shutdown()
+            self.thread.join()
+            self.server.server_close()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/simple/"
+
+    def offer(self, path: Path, **more) -> Offered:
+        self.files[path.name] = Offered(path.read_bytes(), **more)
+        return self.files[path.name]
+
+    def count(self, path: str) -> int:
+        with self.lock:
+            return self.requests.count(path)
+
+    def page(self, project: str) -> tuple[str, bytes | None]:
+        files = {name: file for name, file in self.files.items() if normalised(name.split("-")[0]) == project}
+        if not files:
+            return "", None
+        if self.html:
+            rows = [f'<a href="{file.url or "/files/" + quote(name)}#sha256={file.sha256}">{name}</a>' for name, file in files.items()]
+            return "text/html", f"<!DOCTYPE html><html><body>{''.join(rows)}</body></html>".encode()
+        entries = [{"filename": name, "url": file.url or "/files/" + quote(name), "hashes": {"sha256": file.sha256} if file.sha256 != "-" else {},
+                    "size": file.size, "upload-time": file.upload_time, "yanked": False,
+                    **({"core-metadata": {"sha256": hashlib.sha256(file.metadata).hexdigest()}} if file.metadata else {}), **file.more}
+                   for name, file in files.items()]
+        return JSON, json.dumps({"meta": {"api-version": "1.1"}, "name": project, "versions": [], "files": entries}).encode()

@@ -1,0 +1,372 @@
+"""One index for everything: a farm before an upstream, with pip and uv as users. The upstream may be right, slow, dead or lying; the
+farm serves what is right, keeps what it has, and never takes a name of its own from outside."""
+
+import concurrent.futures
+import hashlib
+import json
+import subprocess
+import time
+
+from support.case import FarmCase, main
+from support.clients import CLIENTS, RawUpload, installed_value, pip_install
+from support.farm import COMMAND_TIMEOUT_S, Farm
+from support.upstream import Upstream
+from support.wheels import Wheel, incompressible, sha256_of
+
+BASE, SITE = "base", "gh200"
+
+
+def rules(upstream: Upstream, more: str = "", hosts: str = "") -> dict[str, str]:
+    """`base` has the upstream; `gh200` inherits it and owns names."""
+    return {BASE: f'[[index.upstream]]\nname = "public"\nurl = "{upstream.url}"\nprivate_hosts = ["127.0.0.1"]\n{hosts}\n{more}',
+            SITE: 'inherits = ["base"]\nowns = ["yard-torch", "Only.Here"]'}
+
+
+class UpstreamTest(FarmCase):
+    @classmethod
+    def setUpClass(cls):
+        pass  # a farm and an upstream for each test
+
+    def setUp(self):
+        super().setUp()
+        self.upstream = Upstream()
+        self.upstream.__enter__()
+        self.addCleanup(self.upstream.__exit__)
+
+    def open_farm(self, more: str = "", hosts: str = "") -> None:
+        self.farm = Farm((BASE, SITE), index_settings=rules(self.upstream, more, hosts))
+        self.addCleanup(self.farm.__exit__)
+        self.token = self.farm.create_token()
+        self.farm.start()
+
+    def wheel(self, name: str, **more) -> Wheel:
+        return Wheel(name, **more)
+
+    def offer(self, wheel: Wheel, **more):
+        return self.upstream.offer(wheel.write(self.folder / "upstream"), **more)
+
+    def upload(self, wheel: Wheel, index: str) -> None:
+        status, problem = RawUpload(self.farm, self.token, wheel.write(self.folder / "own"), index).send()
+        self.assertEqual(status, 200, problem)
+
+    def link_of(self, entry: dict, project: str, index: str = BASE) -> str:
+        return f"/{index}/simple/{project}/" + entry["url"]
+
+    def get_file(self, filename: str, project: str, index: str = BASE):
+        [entry] = [entry for name, entry in self.farm.files(project, index).items() if name == filename]
+        path = "/" + index + entry["url"].removeprefix("../..")
+        return self.farm.get(path)
+
+    def metric(self, name: str) -> float:
+        for line in self.farm.get("/metrics")[2].decode().splitlines():
+            if line.startswith(f"wheelyard_{name} "):
+                return float(line.split()[-1])
+        raise AssertionError(name)
+
+    def change_upstream_age(self) -> None:
+        """The cached pages are past every freshness: as if a day had passed."""
+        self.farm.stop()
+        for path in (self.farm.data / "upstream").rglob("pages/*.json"):
+            page = json.loads(path.read_text())
+            page["fresh_until"] = page["checked"] = page["checked"] - 24 * 3600 * 1_000_000
+            path.write_text(json.dumps(page))
+        self.farm.start()
+
+    # --- users --------------------------------------------------------------------------------------------------------
+
+    def test_pip_and_uv_install_from_upstream_through_an_index_that_inherits_it(self):
+        wheel = self.wheel("yard-six", metadata_lines=("Requires-Dist: yard-five",))
+        metadata = wheel.members()["yard_six-1.0.dist-info/METADATA"]
+        self.offer(wheel, metadata=metadata)
+        self.offer(self.wheel("yard-five"))
+        self.open_farm()
+        for number, client in enumerate(("pip-new", "pip-debian", "pip-old", "uv")):
+            with self.subTest(client):
+                target = self.folder / client
+                if client == "uv":
+                    self.assert_ran(subprocess.run(
+                        [CLIENTS / "uv/bin/uv", "pip", "install", "--no-config", "--no-cache", "--python", CLIENTS / "pip-new/bin/python",
+                         "--target", target, "--index-url", self.farm.simple_url(SITE), "yard-six"],
+                        env=self.farm.environment, capture_output=True, text=True, timeout=COMMAND_TIMEOUT_S))
+                else:
+                    self.assert_ran(pip_install(self.farm, client, target, "yard-six", "yard-five", index=SITE))
+                self.assertEqual(installed_value("pip-new", target, "yard_six"), "1")
+        self.assertEqual(self.upstream.count("/files/yard_six-1.0-py3-none-any.whl"), 1)
+        self.assertEqual(self.upstream.count("/simple/yard-six/"), 1)
+        self.farm.check_tree()
+        self.assertEqual(self.farm.get(f"/{BASE}.public/simple/")[0], 404)  # the cache is no index of its own
+
+    def test_a_page_lists_what_the_upstream_has_and_only_downloads_become_files_of_the_store(self):
+        for version in ("1.0", "2.0"):
+            self.offer(self.wheel("yard-six", version=version))
+        self.open_farm()
+        self.assertEqual(sorted(self.farm.files("yard-six", BASE)), ["yard_six-1.0-py3-none-any.whl", "yard_six-2.0-py3-none-any.whl"])
+        self.assertNotIn("yard_six", self.farm.run("wheelyard-registry", "dump", "-c", self.farm.config).stdout)
+        status, headers, body = self.get_file("yard_six-1.0-py3-none-any.whl", "yard-six")
+        self.assertEqual((status, hashlib.sha256(body).hexdigest()), (200, self.upstream.files["yard_six-1.0-py3-none-any.whl"].sha256))
+        dump = self.farm.run("wheelyard-registry", "dump", "-c", self.farm.config).stdout
+        status, _, page = self.farm.get(f"/{SITE}/simple/yard-six/index.json")  # what followers and static trees have
+        self.assertEqual([entry["filename"] for entry in json.loads(page)["files"]], ["yard_six-1.0-py3-none-any.whl"])
+        self.assertEqual(len(self.farm.files("yard-six", SITE)), 2)
+        self.assertIn("yard_six-1.0", dump)
+        self.assertNotIn("yard_six-2.0", dump)
+
+    def test_html_without_sizes_and_times_is_enough(self):
+        self.upstream.html = True
+        self.offer(self.wheel("yard-six"))
+        self.open_farm()
+        target = self.folder / "into"
+        self.assert_ran(pip_install(self.farm, "pip-new", target, "yard-six", index=SITE))
+        self.assertEqual(installed_value("pip-new", target, "yard_six"), "1")
+
+    def test_sixty_four_clients_cause_one_download(self):
+        wheel = self.wheel("yard-big", extra_members={"yard_big/data": incompressible(2 << 20)})
+        self.offer(wheel, wait_s=0.5)
+        self.open_farm()
+        self.farm.files("yard-big", BASE)
+        with concurrent.futures.ThreadPoolExecutor(64) as pool:
+            answers = list(pool.map(lambda _: self.get_file(wheel.filename, "yard-big"), range(64)))
+        wanted = self.upstream.files[wheel.filename].sha256
+        self.assertEqual({(status, hashlib.sha256(body).hexdigest()) for status, _, body in answers}, {(200, wanted)})
+        self.assertEqual(self.upstream.count(f"/files/{wheel.filename}"), 1)
+
+    # --- an upstream that misbehaves ----------------------------------------------------------------------------------
+
+    def test_nothing_wrong_is_served(self):
+        good = self.wheel("yard-good")
+        secret = self.wheel("yard-secret").write(self.folder / "secret")
+        self.open_farm()
+        self.upstream.offer(secret)
+        own = f"http://127.0.0.1:{self.upstream.port}"
+        table = {
+            "cut in the middle": dict(cut_after=100),
+            "other bytes": dict(flipped=True),
+            "fewer bytes than the page says": dict(size=100_000),
+            "a wrong size": dict(size=10),
+            "more bytes than the page says": dict(body_suffix=b"more"),
+            "a redirect to another name of this machine": dict(redirect=f"http://localhost:{self.upstream.port}/files/{secret.name}"),
+            "a redirect to a private address": dict(redirect="http://10.0.0.1/x.whl"),
+            "a redirect to the cloud's metadata": dict(redirect="http://169.254.169.254/latest/"),
+            "a redirect to a file": dict(redirect="file:///etc/passwd"),
+            "a circle of redirects": dict(redirect="circle"),
+            "a redirect to another file": dict(redirect=f"{own}/files/{secret.name}"),
+            "404": dict(status=404),
+            "500": dict(status=500),
+            "garbage": dict(garbage=True),
+        }
+        for number, (what, wrong) in enumerate(table.items()):
+            with self.subTest(what):
+                wheel = self.wheel(f"yard-bad{number}")
+                path = wheel.write(self.folder / "bad")
+                offered = self.upstream.offer(path)
+                if "body_suffix" in wrong:
+                    offered.body += wrong["body_suffix"]
+                elif "flipped" in wrong:
+                    offered.body = offered.body[:-1] + bytes([offered.body[-1] ^ 1])
+                elif "garbage" in wrong:  # consistent with the page, and no wheel
+                    self.upstream.files[path.name] = type(offered)(b"garbage" * 100)
+                elif wrong.get("redirect") == "circle":
+                    offered.redirect = f"{own}/files/{path.name}"
+                else:
+                    for name, value in wrong.items():
+                        setattr(offered, name, value)
+                status, _, body = self.get_file(path.name, f"yard-bad{number}")
+                self.assertIn(status, (502, 503), body)
+                self.assertNotIn(b"PK\x03\x04", body)
+                dump = self.farm.run("wheelyard-registry", "dump", "-c", self.farm.config).stdout
+                self.assertNotIn(f"yard_bad{number}", dump)
+        self.assertEqual(self.upstream.count("/files/" + secret.name), 1)  # only the redirect on the same host was followed
+        self.offer(good)
+        self.assertEqual(self.get_file(good.filename, "yard-good")[0], 200)
+        # Other, fewer and more bytes, a page with a wrong size, and the bytes of another file.
+        self.assertEqual(self.metric("upstream_alarms"), 5)
+        self.farm.check_tree()
+        self.assertEqual(self.farm.staging_leftovers(), [])
+
+    def test_a_changed_hash_is_an_alarm_and_the_first_bytes_stay(self):
+        wheel = self.wheel("yard-six")
+        first = self.offer(wheel).sha256
+        self.open_farm()
+        self.assertEqual(self.get_file(wheel.filename, "yard-six")[0], 200)
+        late = self.wheel("yard-late")
+        late_first = self.offer(late).sha256
+        self.assertEqual(self.farm.files("yard-late", BASE)[late.filename]["hashes"]["sha256"], late_first)
+        for name in ("yard-six", "yard-late"):  # the upstream now has other bytes under both names
+            self.upstream.offer(Wheel(name, value=2).write(self.folder / "changed"))
+        self.change_upstream_age()
+        self.assertEqual(self.farm.files("yard-six", BASE)[wheel.filename]["hashes"]["sha256"], first)
+        status, _, body = self.get_file(wheel.filename, "yard-six")
+        self.assertEqual((status, hashlib.sha256(body).hexdigest()), (200, first))
+        self.assertEqual(self.farm.files("yard-late", BASE)[late.filename]["hashes"]["sha256"], late_first)
+        self.assertEqual(self.get_file(late.filename, "yard-late")[0], 502)  # never fetched: there are no first bytes
+        self.assertIn("upstream.alarm", self.farm.log.read_text())
+        self.assertGreaterEqual(self.metric("upstream_alarms"), 2)
+
+    def test_pages_that_cannot_be_read_leave_the_old_page(self):
+        wheel = self.wheel("yard-six")
+        self.offer(wheel)
+        self.open_farm()
+        self.assertIn(wheel.filename, self.farm.files("yard-six", BASE))
+        huge = b'{"meta":{"api-version":"1.1"},"name":"x","files":[],"x":"' + b"x" * (70 << 20) + b'"}'
+        json_type = {"Content-Type": "application/vnd.pypi.simple.v1+json"}
+        for what, answer in {"garbage": (200, json_type, b"\x00\xff{"), "another type": (200, {"Content-Type": "image/png"}, b"x"),
+                             "500": (500, {}, b""), "429": (429, {"Retry-After": "1"}, b""), "too large": (200, json_type, huge),
+                             "a redirect to another host": (302, {"Location": "http://localhost:1/simple/"}, b"")}.items():
+            with self.subTest(what):
+                self.upstream.pages["yard-six"] = answer
+                self.change_upstream_age()
+                self.assertIn(wheel.filename, self.farm.files("yard-six", BASE))
+                self.upstream.pages["yard-new"] = answer
+                self.assertEqual(self.farm.get(f"/{BASE}/simple/yard-new/")[0], 503)
+
+    def test_a_page_of_ten_megabytes_is_served(self):
+        for number in range(3):
+            self.offer(self.wheel("yard-many", version=f"{number}.0"))
+        template = self.upstream.files["yard_many-0.0-py3-none-any.whl"]
+        for number in range(40_000):
+            self.upstream.files[f"yard_many-9.{number}-py3-none-any.whl"] = template
+        self.assertGreater(len(self.upstream.page("yard-many")[1]), 10 << 20)
+        self.open_farm()
+        self.assertEqual(len(self.farm.files("yard-many", BASE)), 40_003)
+
+    def test_429_pauses_the_upstream(self):
+        self.upstream.pages["yard-six"] = (429, {"Retry-After": "3600"}, b"")
+        self.offer(self.wheel("yard-five"))
+        self.open_farm()
+        self.assertEqual(self.farm.get(f"/{BASE}/simple/yard-six/")[0], 503)
+        self.assertEqual(self.farm.get(f"/{BASE}/simple/yard-five/")[0], 503)
+        self.assertEqual(self.upstream.count("/simple/yard-five/"), 0)
+
+    def test_what_is_absent_is_not_asked_again_and_403_means_absent(self):
+        self.upstream.pages["yard-forbidden"] = (403, {}, b"")
+        self.open_farm()
+        for project in ("yard-none", "yard-forbidden"):
+            for _ in range(3):
+                self.assertEqual(self.farm.get(f"/{SITE}/simple/{project}/")[0], 404)
+            self.assertEqual(self.upstream.count(f"/simple/{project}/"), 1)
+
+    def test_a_dead_upstream_loses_nothing(self):
+        wheel, never = self.wheel("yard-six"), self.wheel("yard-six", version="2.0")
+        self.offer(wheel)
+        self.offer(never)
+        self.open_farm()
+        self.assertEqual(self.get_file(wheel.filename, "yard-six")[0], 200)
+        self.upstream.stop()
+        self.farm.kill()
+        self.farm.start()
+        self.change_upstream_age()
+        target = self.folder / "into"
+        self.assert_ran(pip_install(self.farm, "pip-new", target, "yard-six==1.0", index=SITE))
+        self.assertEqual(self.get_file(never.filename, "yard-six")[0], 503)
+        self.assertEqual(self.farm.get(f"/{BASE}/simple/yard-unknown/")[0], 503)  # nobody knows whether it is there
+
+    # --- rules --------------------------------------------------------------------------------------------------------
+
+    def test_a_name_that_an_index_owns_or_has_never_comes_from_upstream(self):
+        for name in ("yard-torch", "only-here", "yard-mine"):
+            self.offer(self.wheel(name, version="99.0", value=666))
+        self.open_farm()
+        self.upload(self.wheel("yard-mine"), SITE)
+        spellings = ["yard-torch", "Yard-Torch", "YARD_TORCH", "yard.torch", "yard--torch", "yard-_.torch", "yard_torch", "yard-torch/index.json",
+                     "yard%2Dtorch", "yard%2dtorch", "%79ard-torch", "yard-torch/?format=application/vnd.pypi.simple.v1%2Bjson",
+                     "only-here", "Only.Here", "only_here", "ONLY--HERE", "only.-_here", "yard-mine", "Yard.Mine", "yard%5Fmine", "YARD-MINE"]
+        for spelling in spellings:
+            with self.subTest(spelling):
+                path = f"/{SITE}/simple/{spelling}" + ("" if "/" in spelling else "/")
+                status, _, body = self.farm.get(path)
+                self.assertNotIn(b"99.0", body)
+                self.assertEqual(status, 200 if "mine" in spelling.lower() else 404, body)
+        evil = self.upstream.files["yard_torch-99.0-py3-none-any.whl"].sha256
+        for filename in ("yard_torch-99.0-py3-none-any.whl", "Yard.Torch-99.0-py3-none-any.whl", "YARD_TORCH-99.0-py3-none-any.whl",
+                         "yard_torch-99.0-py3-none-any.whl.metadata"):
+            self.assertEqual(self.farm.get(f"/{SITE}/files/{evil[:2]}/{evil}/{filename}")[0], 404)
+        self.assertEqual([request for request in self.upstream.requests if "torch" in request or "here" in request], [])
+        target = self.folder / "into"
+        self.assert_ran(pip_install(self.farm, "pip-new", target, "yard-mine", index=SITE))
+        self.assertEqual(installed_value("pip-new", target, "yard_mine"), "1")
+        # Once the site has the project, what was fetched of it before is hidden, too.
+        self.offer(self.wheel("yard-late", version="99.0", value=666))
+        self.assertEqual(self.get_file("yard_late-99.0-py3-none-any.whl", "yard-late", SITE)[0], 200)
+        self.upload(self.wheel("yard-late"), SITE)
+        self.assertEqual(list(self.farm.files("yard-late", SITE)), ["yard_late-1.0-py3-none-any.whl"])
+
+    def test_deny_allow_cooldown_and_hosts_decide_what_is_offered(self):
+        today = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        self.offer(self.wheel("yard-six"))
+        self.offer(self.wheel("yard-six", version="2.0"), upload_time=today)
+        self.offer(self.wheel("yard-six", version="3.0"), url="https://elsewhere.example.org/yard_six-3.0-py3-none-any.whl")
+        self.offer(self.wheel("yard-six", version="4.0"), sha256="-")
+        self.offer(self.wheel("yard-fast"), upload_time=today)
+        self.offer(self.wheel("yard-our-tools"))
+        self.offer(self.wheel("other-six"))
+        self.open_farm('allow = ["yard-*"]\ndeny = ["Yard_Our*"]\ncooldown_days = 3\ncooldown_except = ["yard-f?st"]')
+        self.assertEqual(list(self.farm.files("yard-six", BASE)), ["yard_six-1.0-py3-none-any.whl"])
+        self.assertEqual(list(self.farm.files("yard-fast", BASE)), ["yard_fast-1.0-py3-none-any.whl"])
+        young = self.upstream.files["yard_six-2.0-py3-none-any.whl"].sha256
+        self.assertEqual(self.farm.get(f"/{BASE}/files/{young[:2]}/{young}/yard_six-2.0-py3-none-any.whl")[0], 404)
+        for denied in ("yard-our-tools", "other-six"):
+            self.assertEqual(self.farm.get(f"/{BASE}/simple/{denied}/")[0], 404)
+            self.assertEqual(self.upstream.count(f"/simple/{denied}/"), 0)
+        told = self.farm.run("wheelyard-registry", "explain", SITE, "Yard.Six", "-c", self.farm.config)
+        self.assert_ran(told, "yard-six in gh200: from base.public", "1 files offered", "1 withheld (cooldown)", "1 withheld (no_hash)",
+                        "hosts not permitted: elsewhere.example.org")
+        self.assert_ran(self.farm.run("wheelyard-registry", "explain", SITE, "yard-torch", "-c", self.farm.config), "owns the name")
+        self.assert_ran(self.farm.run("wheelyard-registry", "explain", BASE, "other-six", "-c", self.farm.config), "not permitted")
+        status, _, body = self.farm.get(f"/api/v1/indexes/{SITE}/projects/yard-six/explain", headers={"Authorization": f"Bearer {self.token}"})
+        self.assertEqual((status, json.loads(body)["supplied_by"]), (200, "base.public"))
+
+    def test_a_stop_does_not_wait_for_a_slow_upstream(self):
+        wheel = self.wheel("yard-six")
+        self.offer(wheel, wait_s=50)
+        self.open_farm()
+        self.farm.files("yard-six", BASE)
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            waiting = pool.submit(lambda: self.get_file(wheel.filename, "yard-six")[0])
+            while self.upstream.count(f"/files/{wheel.filename}") == 0:
+                time.sleep(0.01)
+            began = time.monotonic()
+            self.farm.stop()
+            self.assertLess(time.monotonic() - began, 20)
+            self.assertEqual(waiting.result(), 503)
+
+    def test_administrators_quarantine_and_promote_what_was_fetched(self):
+        wheel = self.wheel("yard-six")
+        self.offer(wheel)
+        self.offer(self.wheel("yard-six", version="2.0"))
+        self.open_farm()
+        self.assertEqual(self.get_file(wheel.filename, "yard-six", SITE)[0], 200)
+        path = self.farm.files("yard-six", SITE)[wheel.filename]["url"].removeprefix("../..")
+        words = (f"{BASE}.public", wheel.filename, "-c", self.farm.config)
+        self.assert_ran(self.farm.run("wheelyard-registry", "quarantine", *words, "--reason", "malware"))
+        self.assertEqual(list(self.farm.files("yard-six", SITE)), ["yard_six-2.0-py3-none-any.whl"])
+        self.assertEqual(self.farm.get(f"/{SITE}{path}")[0], 404)
+        self.assert_ran(self.farm.run("wheelyard-registry", "release", *words, "--reason", "checked"))
+        self.assertEqual(len(self.farm.files("yard-six", SITE)), 2)
+        self.assert_failed(self.farm.run("wheelyard-registry", "import", f"{BASE}.public", wheel.filename, "-c", self.farm.config,
+                                         "--from", self.upstream.url), "There is no index with this name")
+        self.assert_ran(self.farm.run("wheelyard-registry", "promote", f"{BASE}.public", wheel.filename, "--to", BASE, "-c",
+                                      self.farm.config))
+        self.assertEqual(list(self.farm.files("yard-six", SITE)), [wheel.filename])  # now the index has the project
+        self.farm.check_tree()
+
+    def test_a_kill_in_a_download_leaves_nothing_and_the_next_try_succeeds(self):
+        wheel = self.wheel("yard-six")
+        self.offer(wheel, wait_s=2)
+        self.open_farm()
+        self.farm.files("yard-six", BASE)
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            cut = pool.submit(lambda: self.get_file(wheel.filename, "yard-six"))
+            while self.upstream.count(f"/files/{wheel.filename}") == 0:
+                time.sleep(0.01)
+            self.farm.kill()
+            with self.assertRaises(Exception):
+                cut.result()
+        self.upstream.files[wheel.filename].wait_s = 0
+        self.farm.start()
+        self.assertEqual(self.get_file(wheel.filename, "yard-six")[0], 200)
+        self.assertEqual(self.farm.staging_leftovers(), [])
+        self.farm.check_tree()
+
+
+if __name__ == "__main__":
+    main()
