@@ -1,15 +1,19 @@
 // The questions are a table; each is a command that staff could type.
 #include "builder/site_report.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 #include "builder/limits.hpp"
+#include "builder/schedule/scheduler_kind.hpp"
 #include "builder/site/script_setup.hpp"
-#include "lib/base/cut_utf8.hpp"
 #include "lib/base/digest.hpp"
 #include "lib/base/encoding.hpp"
 #include "lib/base/printable.hpp"
 #include "lib/base/process.hpp"
 #include "lib/base/text.hpp"
 #include "lib/base/untrusted_file.hpp"
+#include "lib/base/utf8.hpp"
 #include "lib/io/json.hpp"
 
 namespace wheelyard::builder {
@@ -17,38 +21,33 @@ namespace {
 
 constexpr const char* hidden = "(hidden)";
 
-struct Question {
-    const char* what;
-    const char* scheduler;    // "": every site
-    const char* accelerator;  // a kind; "": every site
-    const char* command;      // {c}, {launcher}, {folders}: of the site
+// {c}, {launcher} and {folders} are replaced by those of the site.
+constexpr MachineQuestion of_every_site[] = {
+    {"system", "uname -srm; getconf GNU_LIBC_VERSION; sed -n 's/^PRETTY_NAME=//p' /etc/os-release"},
+    {"login node", "nproc; free -m | sed -n 2p; ulimit -n -u -v"},
+    {"loaded modules", "echo \"${LOADEDMODULES-}\""},
+    {"compiler", "{c} --version | head -n 1"},
+    {"MPI launcher", "{launcher} --version | head -n 1"},
+    {"git", "git --version"},
+    {"file systems", "df -PT {folders}"},
+    {"proxy variables (names)", "env | sed -n 's/^\\([A-Za-z_]*_[Pp][Rr][Oo][Xx][Yy]\\)=.*/\\1/p'"},
 };
+constexpr MachineQuestion of_cuda = {"GPU driver",
+                                     "nvidia-smi --query-gpu=name,driver_version --format=csv,noheader"};
+constexpr MachineQuestion of_rocm = {"GPU driver", "rocm-smi --showdriverversion --showproductname"};
 
-constexpr Question questions[] = {
-    {"system", "", "", "uname -srm; getconf GNU_LIBC_VERSION; sed -n 's/^PRETTY_NAME=//p' /etc/os-release"},
-    {"login node", "", "", "nproc; free -m | sed -n 2p; ulimit -n -u -v"},
-    {"loaded modules", "", "", "echo \"${LOADEDMODULES-}\""},
-    {"compiler", "", "", "{c} --version | head -n 1"},
-    {"MPI launcher", "", "", "{launcher} --version | head -n 1"},
-    {"git", "", "", "git --version"},
-    {"file systems", "", "", "df -PT {folders}"},
-    {"proxy variables (names)", "", "", "env | sed -n 's/^\\([A-Za-z_]*_[Pp][Rr][Oo][Xx][Yy]\\)=.*/\\1/p'"},
-    {"Slurm", "slurm", "", "sbatch --version"},
-    {"partitions: time limit, nodes, cores, MiB, GPUs, features", "slurm", "",
-     "sinfo --noheader --format='%P %l %D %c %m %G %f'"},
-    {"accounting", "slurm", "",
-     "scontrol show config | grep -i -E '^(AccountingStorageType|MinJobAge|EnforcePartLimits)'"},
-    {"PBS", "pbs", "", "qstat --version"},
-    {"queues", "pbs", "", "qstat -Q -f"},
-    {"GPU driver", "", "cuda", "nvidia-smi --query-gpu=name,driver_version --format=csv,noheader"},
-    {"GPU driver", "", "rocm", "rocm-smi --showdriverversion --showproductname"},
-};
-
-bool has_kind(const Site& site, std::string_view kind) {
-    if (kind.empty()) return true;
-    for (const auto& accelerator : site.accelerators)
-        if (accelerator.kind == kind) return true;
-    return false;
+std::vector<MachineQuestion> questions_of(const Site& site) {
+    std::vector<MachineQuestion> questions(std::begin(of_every_site), std::end(of_every_site));
+    if (site.scheduler->batch)
+        questions.insert(questions.end(), site.scheduler->batch->questions.begin(),
+                         site.scheduler->batch->questions.end());
+    const auto has = [&](std::string_view kind) {
+        return std::any_of(site.accelerators.begin(), site.accelerators.end(),
+                           [&](const Accelerator& one) { return one.kind == kind; });
+    };
+    if (has("cuda")) questions.push_back(of_cuda);
+    if (has("rocm")) questions.push_back(of_rocm);
+    return questions;
 }
 
 // The nearest folder that exists: the agent creates its own.
@@ -59,20 +58,14 @@ std::filesystem::path existing(std::filesystem::path folder) {
     return folder;
 }
 
-std::string replace_all(std::string text, std::string_view old, std::string_view by) {
-    for (std::size_t at = text.find(old); at != std::string::npos; at = text.find(old, at + by.size()))
-        text.replace(at, old.size(), by);
-    return text;
-}
-
-std::string command_of(const Question& question, const Site& site) {
+std::string command_of(const MachineQuestion& question, const Site& site) {
     std::string folders;
     for (const auto& folder : {site.state_directory, site.work_directory})
         folders += " " + base::quote_shell(existing(folder).string());
-    std::string text = replace_all(question.command, "{folders}", base::trim(folders));
-    text = replace_all(text, "{c}", site.compilers.c.empty() ? "cc" : site.compilers.c);
+    std::string text = base::replace_all(question.command, "{folders}", base::trim(folders));
+    text = base::replace_all(text, "{c}", site.compilers.c.empty() ? "cc" : site.compilers.c);
     const auto program = site.launcher.substr(0, site.launcher.find(' '));
-    return replace_all(text, "{launcher}", program);
+    return base::replace_all(text, "{launcher}", program);
 }
 
 base::Result<std::vector<std::string>> secrets_of(const Site& site) {
@@ -89,14 +82,12 @@ base::Result<std::vector<std::string>> secrets_of(const Site& site) {
 
 }  // namespace
 
-std::vector<MachineAnswer> ask_machine(const Site& site, const EnvironmentMap& environment) {
+std::vector<ReportedAnswer> ask_machine(const Site& site, const EnvironmentMap& environment) {
     const PythonChoice* python = site.pythons.empty() ? nullptr : &site.pythons.front();
     const Accelerator* accelerator = site.accelerators.empty() ? nullptr : &site.accelerators.front();
     const std::string setup = render_setup(site, python, accelerator, "");
-    std::vector<MachineAnswer> answers;
-    for (const auto& question : questions) {
-        if (*question.scheduler != '\0' && site.scheduler_kind != question.scheduler) continue;
-        if (!has_kind(site, question.accelerator)) continue;
+    std::vector<ReportedAnswer> answers;
+    for (const auto& question : questions_of(site)) {
         const std::string asked = command_of(question, site);
         if (asked.starts_with(' ')) continue;  // no launcher
         base::Command command;
@@ -106,7 +97,7 @@ std::vector<MachineAnswer> ask_machine(const Site& site, const EnvironmentMap& e
         command.environment = environment;
         command.timeout_ms = site_look_timeout_ms;
         const auto finished = base::run_command(command);
-        MachineAnswer answer{question.what, asked, finished && finished->exit_code == 0, ""};
+        ReportedAnswer answer{std::string(question.what), asked, finished && finished->exit_code == 0, ""};
         answer.answer = !finished             ? finished.error().sentence
                         : finished->timed_out ? "no answer within a minute"
                                               : finished->out;
@@ -118,7 +109,7 @@ std::vector<MachineAnswer> ask_machine(const Site& site, const EnvironmentMap& e
 
 std::string hide_secrets(std::string text, const std::vector<std::string>& secrets) {
     for (const auto& secret : secrets)
-        if (!secret.empty()) text = replace_all(text, secret, hidden);
+        if (!secret.empty()) text = base::replace_all(text, secret, hidden);
     // scheme://user:password@host
     for (std::size_t at = text.find("://"); at != std::string::npos; at = text.find("://", at + 3)) {
         const std::size_t end = text.find_first_of(" \t\r\n\"'<>/?#", at + 3);

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "builder/site/environment.hpp"
+#include "builder/attempt/environment.hpp"
 #include "builder/site/site.hpp"
 #include "builder/site_check.hpp"
 #include "lib/base/clock.hpp"
@@ -14,7 +14,7 @@
 namespace wheelyard::builder {
 
 // One command and what it printed.
-struct MachineAnswer {
+struct ReportedAnswer {
     std::string what;     // "limits of the partition gh"
     std::string command;  // bash; staff can run it themselves
     bool good = false;    // exit status 0
@@ -26,11 +26,11 @@ struct SiteReport {
     std::string site_file_sha256;
     base::UnixMicros at = 0;
     std::vector<SiteLine> lines;
-    std::vector<MachineAnswer> machine;
+    std::vector<ReportedAnswer> machine;
 };
 
 // Runs every command with the site's modules loaded. Each has a time limit; none changes anything.
-[[nodiscard]] std::vector<MachineAnswer> ask_machine(const Site& site, const EnvironmentMap& environment);
+[[nodiscard]] std::vector<ReportedAnswer> ask_machine(const Site& site, const EnvironmentMap& environment);
 
 // The report on `site`, read from `file`, with the lines of its check. Secrets are hidden in all texts. Errors: those
 // of reading the site file and the token files.

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace wheelyard::builder {
@@ -21,6 +22,12 @@ struct MachineAnswer {
     std::string last_line;  // of its output; if it is not good, the line of its errors that gives the reason
 };
 using AskMachine = std::function<MachineAnswer(const std::string& script)>;
+
+// What `site check --report` asks the machine: a command that staff could type.
+struct MachineQuestion {
+    std::string_view what;
+    std::string_view command;  // bash
+};
 
 // The line of a query that is good if the machine has what the site asks for.
 [[nodiscard]] inline SiteLine check_available(std::string what, const MachineAnswer& answer,

@@ -60,6 +60,7 @@ struct BatchSystem {
     // Whether its programs work, and have the queue and the resources that the site asks for.
     std::vector<SiteLine> (*check)(const QueueSettings&, bool asks_for_gpus, const AskMachine&);
     std::span<const EndReport> end_reports;
+    std::span<const MachineQuestion> questions;  // for the report of `site check`
 
     // Of a user's job, in bash.
     std::string_view job_id_variable;     // "SLURM_JOB_ID"

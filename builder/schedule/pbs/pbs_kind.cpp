@@ -25,6 +25,11 @@ constexpr EndReport end_reports[] = {
     {EndCause::cannot_ever_run, "`Can Never Run`"},
 };
 
+constexpr MachineQuestion questions[] = {
+    {"PBS", "qstat --version"},
+    {"queues", "qstat -Q -f"},
+};
+
 std::unique_ptr<Scheduler> make(const QueueSettings& settings, const EnvironmentMap& agent,
                                 const base::Clock& /*clock*/) {
     return std::make_unique<PbsScheduler>(settings, agent);
@@ -100,6 +105,7 @@ constinit const SchedulerKind pbs_kind = {
             .render_user_header = render_user_header,
             .check = check,
             .end_reports = end_reports,
+            .questions = questions,
             .job_id_variable = "PBS_JOBID",
             .node_list_variable = "PBS_NODEFILE",
             .print_first_node = "head -n 1 \"$PBS_NODEFILE\"",

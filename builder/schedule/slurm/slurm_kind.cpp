@@ -15,11 +15,20 @@ constexpr EndReport end_reports[] = {
     {EndCause::out_of_memory, "OUT_OF_MEMORY, or `Exceeded job memory limit` in the job's output"},
     {EndCause::node_failure, "NODE_FAIL, BOOT_FAIL"},
     {EndCause::preempted, "PREEMPTED"},
-    {EndCause::requeued, "queued again (RestartCnt) after the attempt began, or a second run that ended well"},
+    {EndCause::requeued,
+     "queued again (RestartCnt) after the attempt began, or a second run that ended well"},
     {EndCause::cancelled, "CANCELLED"},
     {EndCause::not_launched, "FAILED JobLaunchFailure with 0:53"},
     {EndCause::cannot_ever_run,
      "a pending reason that never clears on its own (PartitionTimeLimit, BadConstraints …)"},
+};
+
+constexpr MachineQuestion questions[] = {
+    {"Slurm", "sbatch --version"},
+    {"partitions: time limit, nodes, cores, MiB, GPUs, features",
+     "sinfo --noheader --format='%P %l %D %c %m %G %f'"},
+    {"accounting",
+     "scontrol show config | grep -i -E '^(AccountingStorageType|MinJobAge|EnforcePartLimits)'"},
 };
 
 std::unique_ptr<Scheduler> make(const QueueSettings& settings, const EnvironmentMap& agent,
@@ -70,6 +79,7 @@ constinit const SchedulerKind slurm_kind = {
             .render_user_header = render_user_header,
             .check = check,
             .end_reports = end_reports,
+            .questions = questions,
             .job_id_variable = "SLURM_JOB_ID",
             .node_list_variable = "SLURM_JOB_NODELIST",
             .print_first_node = "scontrol show hostnames \"$SLURM_JOB_NODELIST\" | head -n 1",
