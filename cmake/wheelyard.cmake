@@ -29,6 +29,10 @@ target_compile_options(wheelyard_flags INTERFACE
     -Wimplicit-fallthrough -Wformat=2 -Werror)
 target_include_directories(wheelyard_flags INTERFACE ${CMAKE_SOURCE_DIR})
 target_compile_definitions(wheelyard_flags INTERFACE WHEELYARD_VERSION="${PROJECT_VERSION}")
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER 15)
+    # It reports what libstdc++ 12's own stable_sort uses.
+    target_compile_options(wheelyard_flags INTERFACE -Wno-deprecated-declarations)
+endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # Once it inlines, GCC 12 reports these falsely in the standard library's own variant and string; Clang, clang-tidy and
     # the sanitizers look for the real ones.

@@ -23,7 +23,9 @@ EnvironmentMap batch_environment(const EnvironmentMap& agent,
                                  std::span<const std::string_view> output_variables) {
     EnvironmentMap environment;
     for (const auto& [name, value] : agent) {
-        const auto begins_with = [&name = name](std::string_view prefix) { return name.starts_with(prefix); };
+        const auto begins_with = [&variable = name](std::string_view prefix) {
+            return variable.starts_with(prefix);
+        };
         const bool changes_output =
             begins_with("LC_") || begins_with("LANG") ||
             std::any_of(output_variables.begin(), output_variables.end(), begins_with);

@@ -31,7 +31,7 @@ struct Place {
     Site site;
     Place() {
         site.name = "demo";
-        site.scheduler_kind = "slurm";
+        site.scheduler = find_scheduler_kind("slurm");
         site.state_directory = folder.path() / "state";
         site.work_directory = folder.path() / "work";
         site.launcher = "launch -n {ranks}";
