@@ -76,7 +76,7 @@ tl::unexpected<wire::Problem> refuse_sdist(const std::string& detail, std::strin
 
 // Attestations (PEP 740) are not stored, and a sender must not believe that they were.
 wire::Answered<void> check_attestations(const UploadForm& form) {
-    const std::string_view sent = base::trim(form.attestations.value_or(""));
+    const std::string_view sent = form.attestations ? base::trim(*form.attestations) : std::string_view();
     if (sent.empty() || sent == "[]") return {};
     return refuse(
         400, "upload.attestations", "This registry stores no attestations: upload without them",
