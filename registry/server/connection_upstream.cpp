@@ -1,5 +1,4 @@
 // Pages and files of indexes with upstreams: the service says whether the published tree has the answer, or brings it.
-#include "lib/io/log.hpp"
 #include "registry/http/rendered_page.hpp"
 #include "registry/server/connection.hpp"
 #include "registry/server/limits.hpp"
@@ -9,12 +8,6 @@
 
 namespace wheelyard::http {
 namespace {
-
-wire::Problem upstream_busy() {
-    return wire::make_problem(503, "upstream.busy", "Too many requests to upstreams",
-                              "The server has reached its limit of requests to upstreams.", {},
-                              "try again shortly");
-}
 
 wire::Problem upstream_late() {
     return wire::make_problem(503, "upstream.late", "The upstream is slow",

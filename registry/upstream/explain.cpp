@@ -6,6 +6,7 @@
 #include "lib/base/text.hpp"
 #include "lib/base/url.hpp"
 #include "lib/wheel/name.hpp"
+#include "registry/config/index_rules.hpp"
 #include "registry/upstream/limits.hpp"
 #include "registry/upstream/offer.hpp"
 #include "registry/upstream/source.hpp"
@@ -95,7 +96,8 @@ base::Result<io::Json> explain_project(const RegistryConfig& config, const catal
                              {"explain.name", "This is not the name of a project", project,
                               "names have letters, digits, `-`, `_` and `.`"});
     const std::string name = wheel::normalize_name(project);
-    WHEELYARD_ASSIGN(const Source source, find_source(config, catalog, index, name));
+    const catalog::Inheritance inheritance(index_rules(config));
+    WHEELYARD_ASSIGN(const Source source, find_source(config, inheritance, catalog, index, name));
     io::Json steps = io::Json::array();
     for (const SourceStep& step : source.steps) {
         if (!step.is_upstream) {

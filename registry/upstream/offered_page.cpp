@@ -77,33 +77,34 @@ base::Result<std::shared_ptr<const http::RenderedPage>> Upstreams::render(const 
     std::unique_lock reading(reader_mutex_);
     WHEELYARD_ASSIGN(const std::int64_t version, reader_.data_version());
     std::unique_lock lock(mutex_);
-    Rendered known = rendered_[key];
+    const auto found = rendered_.find(key);
+    const std::shared_ptr<const Rendered> known = found == rendered_.end() ? nullptr : found->second;
     lock.unlock();
-    const bool is_of_page =
-        known.pages && known.page == supply.page && (known.until == 0 || now < known.until);
-    if (is_of_page && known.catalog_version == version) return known.pages;
+    const bool is_of_page = known && known->page == supply.page && (known->until == 0 || now < known->until);
+    if (is_of_page && known->catalog_version == version) return known->pages;
     WHEELYARD_ASSIGN(std::vector<catalog::FileRow> rows, reader_.files(upstream.cache_index, project));
     reading.unlock();
-    const bool is_same =
-        is_of_page && std::equal(rows.begin(), rows.end(), known.rows.begin(), known.rows.end(), looks_same);
+    const bool is_same = is_of_page && std::equal(rows.begin(), rows.end(), known->rows.begin(),
+                                                  known->rows.end(), looks_same);
+    auto next = is_same ? std::make_shared<Rendered>(*known) : std::make_shared<Rendered>();
     if (!is_same) {
         const Offer offer = offer_of(*supply.page, project, upstream, now);
         ProjectPages pages = parts_.render(project_of(offer, *supply.page, project, rows));
-        known.page = supply.page;
-        known.rows = std::move(rows);
-        known.until = offer.changes_at;
+        next->page = supply.page;
+        next->rows = std::move(rows);
+        next->until = offer.changes_at;
         std::string tag = base::sha256_hex(pages.json).substr(0, 32);
-        known.pages =
+        next->pages =
             std::make_shared<const http::RenderedPage>(http::RenderedPage{.html = std::move(pages.html),
                                                                           .json = std::move(pages.json),
                                                                           .tag = std::move(tag),
                                                                           .modified = now});
     }
-    known.catalog_version = version;
+    next->catalog_version = version;
     lock.lock();
     if (rendered_.size() >= max_pages_in_memory) rendered_.clear();
-    rendered_[key] = known;
-    return known.pages;
+    rendered_[key] = next;
+    return next->pages;
 }
 
 }  // namespace wheelyard::registry

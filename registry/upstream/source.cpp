@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "registry/config/index_rules.hpp"
 #include "registry/upstream/offer.hpp"
 
 namespace wheelyard::registry {
@@ -20,9 +19,9 @@ Candidate find_upstream(const RegistryConfig& config, const std::string& name) {
 
 }  // namespace
 
-base::Result<Source> find_source(const RegistryConfig& config, const catalog::Catalog& catalog,
-                                 const std::string& index, const std::string& project) {
-    const catalog::Inheritance inheritance(index_rules(config));
+base::Result<Source> find_source(const RegistryConfig& config, const catalog::Inheritance& inheritance,
+                                 const catalog::Catalog& catalog, const std::string& index,
+                                 const std::string& project) {
     Source source;
     for (const std::string& name : inheritance.order(index)) {
         Candidate candidate = find_upstream(config, name);
@@ -50,8 +49,8 @@ bool has_files_of(const RegistryConfig& config, const std::string& name) {
     return config.find_index(name) != nullptr || find_upstream(config, name).upstream != nullptr;
 }
 
-bool has_upstreams(const RegistryConfig& config, const std::string& index) {
-    const catalog::Inheritance inheritance(index_rules(config));
+bool has_upstreams(const RegistryConfig& config, const catalog::Inheritance& inheritance,
+                   const std::string& index) {
     const auto order = inheritance.order(index);
     return std::any_of(order.begin(), order.end(), [&](const std::string& name) {
         return find_upstream(config, name).upstream != nullptr;

@@ -40,15 +40,19 @@ struct Source {
     std::vector<SourceStep> steps = {};      // up to the one that decided
 };
 
-// `project` is normalised. The configuration's order counts, also while the catalog still has older rules.
-[[nodiscard]] base::Result<Source> find_source(const RegistryConfig& config, const catalog::Catalog& catalog,
-                                               const std::string& index, const std::string& project);
+// `project` is normalised. `inheritance` has the configuration's rules: its order counts, also while the catalog still
+// has older ones.
+[[nodiscard]] base::Result<Source> find_source(const RegistryConfig& config,
+                                               const catalog::Inheritance& inheritance,
+                                               const catalog::Catalog& catalog, const std::string& index,
+                                               const std::string& project);
 
 // Whether this is an index of the configuration or the cache of an upstream: administrators yank, quarantine, delete
 // and promote files of both.
 [[nodiscard]] bool has_files_of(const RegistryConfig& config, const std::string& name);
 
 // Whether projects of an upstream can be shown by `index`.
-[[nodiscard]] bool has_upstreams(const RegistryConfig& config, const std::string& index);
+[[nodiscard]] bool has_upstreams(const RegistryConfig& config, const catalog::Inheritance& inheritance,
+                                 const std::string& index);
 
 }  // namespace wheelyard::registry

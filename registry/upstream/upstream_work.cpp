@@ -16,12 +16,6 @@ namespace {
 constexpr base::UnixMicros second_us = 1'000'000;
 constexpr int status_ok = 200;
 
-wire::Problem problem_of_page(const std::string& project) {
-    return wire::make_problem(503, "upstream.unavailable", "The upstream does not answer",
-                              "The project comes from an upstream that does not answer now.", project,
-                              "try again shortly");
-}
-
 // Other bytes than the page promises.
 bool is_alarm(const base::Error& error) {
     return error.kind == base::ErrorKind::conflict;
@@ -34,7 +28,7 @@ bool is_final(const base::Error& error) {
 }
 
 wire::Problem problem_of_file(const base::Error& error, const std::string& filename) {
-    if (!is_final(error)) return problem_of_page(filename);
+    if (!is_final(error)) return http::upstream_unavailable(filename);
     return wire::make_problem(502, error.code, "The upstream's file is refused",
                               "The upstream's file is refused: " + error.sentence + ".", filename,
                               "report this to the administrator of this registry");
@@ -56,10 +50,7 @@ void Upstreams::start(SharedWork& pool, const std::string& work, const SharedAsk
     ask->tried.insert(work);
     pool.start(work, std::move(run), [this, ask](bool ran) {
         if (ran) return answer(ask);
-        ask->then({.kind = http::UpstreamAnswer::Kind::problem,
-                   .problem = wire::make_problem(503, "upstream.busy", "Too many requests to upstreams",
-                                                 "The server has reached its limit of requests to upstreams.",
-                                                 {}, "try again shortly")});
+        ask->then({.kind = http::UpstreamAnswer::Kind::problem, .problem = http::upstream_busy()});
     });
 }
 
@@ -78,7 +69,7 @@ void Upstreams::refresh_page(const Candidate& candidate, const std::string& proj
             "upstream.page_failed",
             {{"upstream", upstream.cache_index}, {"project", project}, {"error", failure.error.text()}});
         if (failure.is_upstream_wide) note_failure(upstream.cache_index, failure.pause_s);
-        return remember_failure(work, page_retry_s, problem_of_page(project));
+        return remember_failure(work, page_retry_s, http::upstream_unavailable(project));
     }
     note_success(upstream.cache_index);
     if (fetched->is_unchanged) ++counts_.pages_unchanged;
@@ -91,7 +82,7 @@ void Upstreams::refresh_page(const Candidate& candidate, const std::string& proj
     }
     if (const auto stored = store_.put(upstream.cache_index, project, std::move(fetched->page)); !stored) {
         io::log_error("upstream.page_not_stored", {{"project", project}, {"error", stored.error().text()}});
-        remember_failure(work, page_retry_s, problem_of_page(project));
+        remember_failure(work, page_retry_s, http::upstream_unavailable(project));
     }
 }
 

@@ -8,6 +8,7 @@
 #include "lib/io/log.hpp"
 #include "lib/wheel/filename.hpp"
 #include "lib/wheel/name.hpp"
+#include "registry/config/index_rules.hpp"
 #include "registry/upstream/limits.hpp"
 #include "registry/upstream/offer.hpp"
 
@@ -30,12 +31,6 @@ wire::Problem internal_problem(const base::Error& error) {
                               "report the request ID to the administrator");
 }
 
-wire::Problem unavailable(const std::string& project) {
-    return wire::make_problem(503, "upstream.unavailable", "The upstream does not answer",
-                              "The project comes from an upstream that does not answer now.", project,
-                              "try again shortly");
-}
-
 // The project that a request is about; empty if there is no such name.
 std::string project_of(const http::UpstreamRequest& request) {
     if (!request.project.empty()) return request.project;
@@ -50,10 +45,11 @@ bool is_usable(const std::string& project) {
            wheel::normalize_name(project) == project;
 }
 
-std::set<std::string, std::less<>> served_indexes(const RegistryConfig& config) {
+std::set<std::string, std::less<>> served_indexes(const RegistryConfig& config,
+                                                  const catalog::Inheritance& inheritance) {
     std::set<std::string, std::less<>> served;
     for (const IndexConfig& index : config.indexes)
-        if (has_upstreams(config, index.name)) served.insert(index.name);
+        if (has_upstreams(config, inheritance, index.name)) served.insert(index.name);
     return served;
 }
 
@@ -73,7 +69,8 @@ base::Result<std::unique_ptr<Upstreams>> Upstreams::open(UpstreamParts parts) {
 
 Upstreams::Upstreams(UpstreamParts parts, catalog::Catalog reader)
     : parts_(std::move(parts)),
-      served_(served_indexes(parts_.config)),
+      inheritance_(index_rules(parts_.config)),
+      served_(served_indexes(parts_.config, inheritance_)),
       store_(parts_.config.store / "upstream"),
       reader_(std::move(reader)) {
     if (served_.empty()) return;
@@ -104,7 +101,7 @@ void Upstreams::find(const http::UpstreamRequest& request, Then then) {
 
 void Upstreams::answer(const SharedAsk& ask) {
     std::unique_lock lock(reader_mutex_);
-    const auto source = find_source(parts_.config, reader_, ask->request.index, ask->project);
+    const auto source = find_source(parts_.config, inheritance_, reader_, ask->request.index, ask->project);
     lock.unlock();
     if (!source) return ask->then(problem_answer(internal_problem(source.error())));
     if (source->kind == SourceKind::upstream) return answer_from(ask, *source);
@@ -134,7 +131,8 @@ void Upstreams::answer_from(const SharedAsk& ask, const Source& source) {
         if (age == Age::stale && is_worth_asking(candidate, work)) page_work_->start(work, run, {});
         if (!page || (page->is_absent && age == Age::old)) {
             if (candidate.has_files) return ask->then({});
-            return ask->then(problem_answer(recent_failure(work).value_or(unavailable(ask->project))));
+            return ask->then(
+                problem_answer(recent_failure(work).value_or(http::upstream_unavailable(ask->project))));
         }
         if (page->is_absent) continue;
         if (age != Age::fresh) ++counts_.stale_pages;
@@ -177,7 +175,7 @@ void Upstreams::answer_metadata(const SharedAsk& ask, const Supply& supply, cons
     const std::string work = "metadata " + cache_index + "/" + file.link.metadata_sha256;
     if (const auto failure = recent_failure(work)) return ask->then(problem_answer(*failure));
     if (ask->tried.contains(work) || !ask->request.may_wait)
-        return ask->then(problem_answer(unavailable(ask->project)));
+        return ask->then(problem_answer(http::upstream_unavailable(ask->project)));
     start(*page_work_, work, ask,
           [this, candidate = supply.candidate, file, work] { load_metadata(candidate, file, work); });
 }
@@ -192,7 +190,7 @@ void Upstreams::answer_wheel(const SharedAsk& ask, const Supply& supply, const U
         "file " + supply.candidate.upstream->cache_index + "/" + file.link.sha256 + "/" + file.link.filename;
     if (const auto failure = recent_failure(work)) return ask->then(problem_answer(*failure));
     if (ask->tried.contains(work) || !ask->request.may_wait)
-        return ask->then(problem_answer(unavailable(ask->project)));
+        return ask->then(problem_answer(http::upstream_unavailable(ask->project)));
     start(*file_work_, work, ask,
           [this, candidate = supply.candidate, file, work] { load_wheel(candidate, file, work); });
 }
@@ -207,7 +205,7 @@ void Upstreams::await_published(const SharedAsk& ask) {
     parts_.pages.call_when_visible(*serial, page, [ask](const base::Status& visible) {
         if (visible) return ask->then({});
         io::log_warn("upstream.page_lags", {{"project", ask->project}, {"error", visible.error().text()}});
-        ask->then(problem_answer(unavailable(ask->project)));
+        ask->then(problem_answer(http::upstream_unavailable(ask->project)));
     });
 }
 

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "registry/catalog/catalog.hpp"
+#include "registry/catalog/inheritance.hpp"
 #include "registry/commit/publishing.hpp"
 #include "registry/http/metrics.hpp"
 #include "registry/http/upstream.hpp"
@@ -128,6 +129,7 @@ class Upstreams final : public http::UpstreamService {
                                                                                  const std::string& project);
 
     UpstreamParts parts_;
+    const catalog::Inheritance inheritance_;
     const std::set<std::string, std::less<>> served_;
     PageStore store_;
 
@@ -137,7 +139,7 @@ class Upstreams final : public http::UpstreamService {
     mutable std::mutex mutex_;  // guards the maps below
     std::map<std::string, Health> health_;
     std::map<std::string, Failure> failures_;  // by the name of the work
-    std::map<std::string, Rendered> rendered_;
+    std::map<std::string, std::shared_ptr<const Rendered>> rendered_;
     std::map<std::string, std::vector<std::unique_ptr<UpstreamClient>>> clients_;  // idle ones
 
     struct Counts {
