@@ -130,7 +130,7 @@ class Importer {
     const base::Clock& clock_;
 };
 
-// A folder stands for its wheels, in order of their names.
+// Of a folder: its wheels, in order of their names.
 base::Result<std::vector<std::string>> with_folders_expanded(const std::vector<std::string>& words) {
     std::vector<std::string> wheels;
     for (const std::string& word : words) {

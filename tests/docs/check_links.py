@@ -21,7 +21,7 @@ from pathlib import Path
 LINK = re.compile(r'!?\[[^\]]*\]\(\s*([^)\s]+?)(?:\s+"([^"]*)")?\s*\)')
 SPAN = re.compile(r"`([\w.-]+/[\w./-]*)`")
 COMMENT = re.compile(r"//.*")
-# In a comment: a path with a suffix of the tree's sources and documents. `<…>` and `*` stand for names.
+# In a comment: a path with a suffix of the tree's sources and documents. `<…>` and `*` are placeholders of names.
 COMMENTED_PATH = re.compile(r"(?<![\w./<>*-])([a-z][\w-]*/[\w./-]*\w\.(?:hpp|cpp|py|md|cmake))(?![\w*<>-])")
 FENCE = re.compile(r"^(```|~~~).*?^\1[ \t]*$", re.MULTILINE | re.DOTALL)
 SKIPPED_FOLDERS = {"build", ".git"}

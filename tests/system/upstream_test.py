@@ -307,8 +307,8 @@ class UpstreamTest(FarmCase):
         for denied in ("yard-our-tools", "other-six"):
             self.assertEqual(self.farm.get(f"/{BASE}/simple/{denied}/")[0], 404)
             self.assertEqual(self.upstream.count(f"/simple/{denied}/"), 0)
-        told = self.farm.run("wheelyard-registry", "explain", SITE, "Yard.Six", "-c", self.farm.config)
-        self.assert_ran(told, "yard-six in gh200: from base.public", "1 files offered", "1 withheld (cooldown)", "1 withheld (no_hash)",
+        explained = self.farm.run("wheelyard-registry", "explain", SITE, "Yard.Six", "-c", self.farm.config)
+        self.assert_ran(explained, "yard-six in gh200: from base.public", "1 files offered", "1 withheld (cooldown)", "1 withheld (no_hash)",
                         "hosts not permitted: elsewhere.example.org")
         self.assert_ran(self.farm.run("wheelyard-registry", "explain", SITE, "yard-torch", "-c", self.farm.config), "owns the name")
         self.assert_ran(self.farm.run("wheelyard-registry", "explain", BASE, "other-six", "-c", self.farm.config), "not permitted")

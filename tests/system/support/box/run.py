@@ -100,7 +100,7 @@ class Box:
     # --- people ---------------------------------------------------------------------------------------------------------
 
     def environment(self, user: str) -> dict[str, str]:
-        """Of a login shell; the settings of pip and git stand for the public index and GitHub."""
+        """Of a login shell; the settings of pip and git replace the public index and GitHub."""
         return {"PATH": f"{BIN}:/usr/bin:/bin", "HOME": str(root.home(self.facts, user)), "USER": user, "LANG": "C.UTF-8",
                 "PIP_INDEX_URL": self.index.url, "PIP_DISABLE_PIP_VERSION_CHECK": "1", "no_proxy": "127.0.0.1",
                 "GIT_CONFIG_COUNT": "2", "GIT_CONFIG_KEY_0": "protocol.file.allow", "GIT_CONFIG_VALUE_0": "always",
@@ -180,8 +180,8 @@ class Box:
                 raise Failed("the report has a token")
 
     def plan(self) -> None:
-        told = json.loads(self.must(f"wheelyard-builder plan --json --site {self.site_file}"))
-        cells = {(cell["package"], cell["version"].partition("+")[0]) for cell in told["cells"]}
+        plan = json.loads(self.must(f"wheelyard-builder plan --json --site {self.site_file}"))
+        cells = {(cell["package"], cell["version"].partition("+")[0]) for cell in plan["cells"]}
         builds, upstream = self.packages()
         wanted = {(name, version.partition("+")[0]) for name, version in builds + upstream}
         wanted |= {(one["package"], PUBLIC[one["package"]]) for one in self.facts.facts["want"] if one["package"] in PUBLIC}
@@ -248,10 +248,10 @@ class Box:
         if not mine:
             folder.chmod(0o2775)
         self.must(f"{self.files}/install-environment", "is ready", user=self.user if mine else OTHER_USER)
-        told = self.must(f"{self.config['users']['directory']}/bin/python -m pip list --format=freeze", user=OTHER_USER)
+        printed = self.must(f"{self.config['users']['directory']}/bin/python -m pip list --format=freeze", user=OTHER_USER)
         for one in self.facts.facts["installed"]:
-            if one["requirement"].lower() not in told.lower():
-                raise Failed(f"no {one['requirement']} in:\n{told}")
+            if one["requirement"].lower() not in printed.lower():
+                raise Failed(f"no {one['requirement']} in:\n{printed}")
 
     def user_job(self) -> None:
         """A job of somebody else with the files for users: its ranks add numbers."""
@@ -273,9 +273,9 @@ class Box:
             if one["state"] not in ("done", "failed"):
                 raise Failed(f"{one['id']} is {one['state']}")
         self.purged = root.purge(self.facts)
-        told = self.must(f"wheelyard-builder run --site {self.site_file}")
-        if "failed" in told.lower():
-            raise Failed(told)
+        printed = self.must(f"wheelyard-builder run --site {self.site_file}")
+        if "failed" in printed.lower():
+            raise Failed(printed)
         self.user_job()
 
     def limits(self) -> None:
