@@ -15,6 +15,8 @@ namespace {
 namespace fs = std::filesystem;
 
 const char* const sites[] = {"alliance", "archer2", "bede-gh200", "derecho", "frontier"};
+const char* const built_sites[] = {"alliance", "archer2",  "bede-gh200",
+                                   "derecho",  "frontier", "debian12-slurm"};
 
 struct Known {
     Site site;
@@ -42,11 +44,10 @@ World world_of(const Known& known) {
         world.published.emplace(want.package, std::optional<simple::ProjectPage>());
         SdistOffers offers;
         for (const auto& version : want.versions) {
-            if (const auto parsed = wheel::Version::parse(version)) {
-                SdistOffer offer;
-                offer.version = *parsed;
-                offers.sdists.push_back(offer);
-            }
+            const auto parsed = wheel::Version::parse(version);
+            SdistOffer offer;
+            offer.version = parsed ? *parsed : *wheel::Version::parse("1.0");  // of `latest` and `<2`
+            offers.sdists.push_back(offer);
         }
         world.offers.emplace(want.package, offers);
     }
@@ -54,7 +55,7 @@ World world_of(const Known& known) {
 }
 
 TEST_CASE("every cell of a known site can be built") {
-    for (const std::string name : sites) {
+    for (const std::string name : built_sites) {
         CAPTURE(name);
         const Known known = read_known(name);
         const Plan plan = make_plan(known.site, known.recipes, world_of(known));

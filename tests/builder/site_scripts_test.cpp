@@ -231,19 +231,5 @@ TEST_CASE("Derecho's patch applies to the versions that need it, in the order of
     CHECK(found.error().code == "recipe.patch");
 }
 
-TEST_CASE("every companion that a site wants names a version for the torch that it wants") {
-    for (const std::string name :
-         {"debian12-slurm", "bede-gh200", "archer2", "derecho", "alliance", "frontier"}) {
-        const Known known = read_known(name);
-        for (const auto& want : known.site.wants) {
-            for (const auto& follow_up : want.follow_ups) {
-                CAPTURE(name);
-                CAPTURE(follow_up);
-                CHECK(known.recipes.of(follow_up).against == "torch");
-            }
-        }
-    }
-}
-
 }  // namespace
 }  // namespace wheelyard::builder

@@ -50,7 +50,9 @@ trap 'stop 130' INT
 trap 'stop 129' HUP
 
 # pip uses the agent's configuration, which may contain a password: only pip_install reads it, no build does.
-pip_install() { PIP_CONFIG_FILE="$folder/pip.conf" python -I -m pip install --extra-index-url http://127.0.0.1:8080/debian12/simple/ "$@"; }
+# Versions that go together (docs/reference/version-pairs.md).
+printf '%s\n' 'cmake<4' 'numpy<2' 'setuptools<70,<82' 'wheel<0.46' > "$folder/constraints.txt"
+pip_install() { PIP_CONFIG_FILE="$folder/pip.conf" python -I -m pip install --constraint "$folder/constraints.txt" --extra-index-url http://127.0.0.1:8080/debian12/simple/ "$@"; }
 
 # As many compilers at once as the site gives a job.
 export MAX_JOBS=2
