@@ -6,15 +6,13 @@
 
 #include "lib/base/digest.hpp"
 #include "lib/io/log.hpp"
+#include "registry/upstream/freshness.hpp"
 #include "registry/upstream/limits.hpp"
 #include "registry/upstream/offer.hpp"
 #include "registry/upstream/upstreams.hpp"
 
 namespace wheelyard::registry {
 namespace {
-
-constexpr base::UnixMicros second_us = 1'000'000;
-constexpr int status_ok = 200;
 
 // Other bytes than the page promises.
 bool is_alarm(const base::Error& error) {

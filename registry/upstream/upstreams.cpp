@@ -9,6 +9,7 @@
 #include "lib/wheel/filename.hpp"
 #include "lib/wheel/name.hpp"
 #include "registry/config/index_rules.hpp"
+#include "registry/upstream/freshness.hpp"
 #include "registry/upstream/limits.hpp"
 #include "registry/upstream/offer.hpp"
 
@@ -18,7 +19,6 @@ namespace {
 using Kind = http::UpstreamAnswer::Kind;
 
 constexpr std::string_view metadata_suffix = ".metadata";
-constexpr base::UnixMicros second_us = 1'000'000;
 
 http::UpstreamAnswer problem_answer(wire::Problem problem) {
     return {.kind = Kind::problem, .problem = std::move(problem)};
