@@ -112,6 +112,17 @@ void add_config(CLI::App* command, std::filesystem::path& config) {
     registry::add_config_option(command, config);
 }
 
+void add_serve(CLI::App& app, registry::ServeArguments& arguments) {
+    CLI::App* command =
+        add_command(app, "serve", "serve pages, files and uploads until SIGTERM or SIGINT",
+                    "wheelyard-registry serve --config registry.toml --ready-file /run/wheelyard/ready");
+    add_config(command, arguments.config);
+    command->add_flag("--check", arguments.check,
+                      "check the configuration, the certificate and the store, and do not serve");
+    command->add_option("--ready-file", arguments.ready_file,
+                        "file that receives the server's URL once it is ready");
+}
+
 void add_check(CLI::App& app, registry::CheckArguments& arguments) {
     CLI::App* command = app.add_subcommand("check", "check wheels offline with the rules of an upload");
     command->add_option("paths", arguments.paths, "wheels, or folders whose *.whl are checked");
@@ -175,14 +186,7 @@ int run(int argc, char** argv) {
 
     base::SystemClock clock;
     registry::ServeArguments serve;
-    CLI::App* serve_command =
-        add_command(app, "serve", "serve pages, files and uploads until SIGTERM or SIGINT",
-                    "wheelyard-registry serve --config registry.toml --ready-file /run/wheelyard/ready");
-    add_config(serve_command, serve.config);
-    serve_command->add_flag("--check", serve.check,
-                            "check the configuration, the certificate and the store, and do not serve");
-    serve_command->add_option("--ready-file", serve.ready_file,
-                              "file that receives the server's URL once it is ready");
+    add_serve(app, serve);
 
     std::filesystem::path directory = ".";
     add_command(app, "init", "write a commented configuration, registry.toml", "wheelyard-registry init farm")

@@ -6,7 +6,7 @@
 
 #include "builder/attempt/limits.hpp"
 #include "builder/plan/plan_history.hpp"
-#include "lib/base/file.hpp"
+#include "lib/base/untrusted_file.hpp"
 
 namespace wheelyard::builder {
 namespace {
@@ -40,7 +40,7 @@ bool is_hopeless(CellState state) {
 std::optional<wire::Outcome> outcome_of_attempt(const Attempt& attempt, bool is_done,
                                                 const Journal& journal) {
     if ((attempt.state == State::done) != is_done) return std::nullopt;
-    const auto text = base::read_file(journal.outcome_file(attempt.id), max_record_bytes);
+    const auto text = base::read_untrusted_file(journal.outcome_file(attempt.id), max_record_bytes);
     auto outcome = text ? wire::parse_outcome(*text) : tl::unexpected(text.error());
     if (!outcome || outcome->done != is_done) return std::nullopt;
     return *std::move(outcome);

@@ -5,6 +5,7 @@
 #include "builder/attempt/limits.hpp"
 #include "builder/attempt/temporary_files.hpp"
 #include "lib/base/file.hpp"
+#include "lib/base/untrusted_file.hpp"
 #include "lib/io/json.hpp"
 
 namespace wheelyard::builder {
@@ -59,7 +60,7 @@ std::vector<ClaimRecord> ClaimFolder::read(bool& unread) const {
     for (const auto& entry : entries) {
         const std::string name = entry.path().filename().string();
         if (name.starts_with(".") || entry.path().extension() != ".json") continue;
-        const auto text = base::read_file(entry.path(), max_record_bytes);
+        const auto text = base::read_untrusted_file(entry.path(), max_record_bytes);
         auto record = text ? parse_claim_record(*text) : tl::unexpected(text.error());
         if (record && record->claim == entry.path().stem().string())
             records.push_back(*std::move(record));

@@ -6,6 +6,7 @@
 #include "builder/attempt/limits.hpp"
 #include "builder/attempt/temporary_files.hpp"
 #include "lib/base/file.hpp"
+#include "lib/base/untrusted_file.hpp"
 
 namespace wheelyard::builder {
 
@@ -43,7 +44,7 @@ base::Result<JournalContent> Journal::read() const {
     }
     std::sort(files.begin(), files.end());
     for (const auto& file : files) {
-        const auto text = base::read_file(file, max_record_bytes);
+        const auto text = base::read_untrusted_file(file, max_record_bytes);
         auto attempt = text ? parse_attempt(*text) : base::Result<Attempt>(tl::unexpected(text.error()));
         if (attempt && attempt->id != file.stem().string()) {
             attempt = base::fail("journal.broken", "The attempt in a journal file differs from its file name",

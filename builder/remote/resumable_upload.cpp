@@ -7,6 +7,7 @@
 #include "builder/attempt/limits.hpp"
 #include "builder/remote/limits.hpp"
 #include "lib/base/text.hpp"
+#include "lib/base/untrusted_file.hpp"
 #include "lib/io/json.hpp"
 #include "lib/wire/problem.hpp"
 
@@ -89,7 +90,7 @@ class Sending {
 
     // The noted upload of exactly this form to exactly this index; else empty.
     std::string noted_id() const {
-        const auto text = base::read_file(target_.note, max_record_bytes);
+        const auto text = base::read_untrusted_file(target_.note, max_record_bytes);
         const auto note = text ? io::parse_json(*text) : base::fail(text.error());
         const bool is_ours = note && note->string_or("format", "") == note_format &&
                              note->string_or("url", "") == target_.url &&

@@ -11,6 +11,7 @@
 #include "builder/sources/limits.hpp"
 #include "lib/base/file.hpp"
 #include "lib/base/text.hpp"
+#include "lib/base/untrusted_file.hpp"
 
 namespace wheelyard::builder {
 
@@ -42,7 +43,7 @@ std::vector<fs::path> folders_in(const fs::path& folder) {
 // A clone has tens of thousands of files, so it is measured once, when it is complete.
 std::uint64_t bytes_of_clone(const fs::path& folder) {
     const fs::path kept = folder / "bytes";
-    if (const auto text = base::read_file(kept, max_record_bytes)) {
+    if (const auto text = base::read_untrusted_file(kept, max_record_bytes)) {
         if (const auto bytes = base::parse_decimal(base::trim(*text))) return *bytes;
     }
     const std::uint64_t bytes = bytes_below(folder);

@@ -7,6 +7,9 @@
 #include <locale.h>
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <array>
+#include <cerrno>
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -38,6 +41,10 @@ tl::unexpected<base::Error> fail_unsafe(std::string_view name, const char* why) 
     return fail("archive.unsafe", std::string("an entry of this archive ") + why,
                 std::string(name.substr(0, 200)));
 }
+
+// Errors that the entries themselves cause: one takes the place of another, or its name cannot exist. Another try would
+// end the same way.
+constexpr std::array errors_of_entries = {EEXIST, EILSEQ, EINVAL, EISDIR, EMLINK, ENOTDIR, ENOTEMPTY};
 
 // The entry's name without empty and "." parts; nullopt when it is absolute or has a "..".
 std::optional<std::vector<std::string_view>> safe_parts(std::string_view name) {
@@ -128,6 +135,7 @@ class Unpacking {
         if (name.empty())
             return base::fail_malformed("archive.broken", "an entry of this archive has no readable name",
                                         path.native());
+        if (name.size() > limits_.name_bytes) return fail_unsafe(name, "has a name that is too long");
         if (!parts) return fail_unsafe(name, "has an absolute name or a `..` in it");
         if (parts->empty()) return {};  // the folder itself
         fs::path target = into_;
@@ -135,6 +143,7 @@ class Unpacking {
             target /= part;
         archive_entry_set_pathname(entry, target.c_str());
         WHEELYARD_TRY(check_kind(entry, name, parts->size() - 1));
+        WHEELYARD_TRY(check_size(entry, path));
         tops_.emplace(parts->front());
         if (archive_write_header(writer_.get(), entry) < ARCHIVE_WARN) return fail_write(name);
         WHEELYARD_TRY(copy_data(path, name));
@@ -167,6 +176,21 @@ class Unpacking {
         return {};
     }
 
+    // A sparse file has its whole size on the disk of whoever copies it, however little the archive holds of it.
+    Status check_size(archive_entry* entry, const fs::path& path) {
+        if (archive_entry_filetype(entry) != AE_IFREG || archive_entry_size_is_set(entry) == 0) return {};
+        const auto size = static_cast<std::uint64_t>(std::max<la_int64_t>(0, archive_entry_size(entry)));
+        if (size > limits_.total_bytes - sizes_) return fail_too_large(path);
+        sizes_ += size;
+        return {};
+    }
+
+    [[nodiscard]] tl::unexpected<base::Error> fail_too_large(const fs::path& path) const {
+        return fail("archive.too_large",
+                    "this archive unpacks to more than " + base::render_bytes(limits_.total_bytes),
+                    path.native());
+    }
+
     // The regular file of this name that an earlier entry has made; nullopt if there is none. A hard link to a symbolic
     // link would move that link to another depth, where its target may be outside.
     [[nodiscard]] std::optional<fs::path> unpacked_file(const std::vector<std::string_view>& parts) const {
@@ -191,11 +215,8 @@ class Unpacking {
             if (state != ARCHIVE_OK && state != ARCHIVE_WARN) return fail_broken(reader_, path);
             bytes_ += length;
             // A sparse file may name an offset far beyond the data in the archive.
-            if (bytes_ > limits_.total_bytes || static_cast<std::uint64_t>(offset) > limits_.total_bytes) {
-                return fail("archive.too_large",
-                            "this archive unpacks to more than " + base::render_bytes(limits_.total_bytes),
-                            path.native());
-            }
+            if (bytes_ > limits_.total_bytes || static_cast<std::uint64_t>(offset) > limits_.total_bytes)
+                return fail_too_large(path);
             if (archive_write_data_block(writer_.get(), bytes, length, offset) < ARCHIVE_WARN)
                 return fail_write(name);
             WHEELYARD_TRY(pause(path));
@@ -217,7 +238,13 @@ class Unpacking {
     tl::unexpected<base::Error> fail_write(const std::string& name) {
         const int number = archive_errno(writer_.get());
         const char* why = archive_error_string(writer_.get());
-        if (number > 0) return base::fail_errno("unpacking", name, number);
+        if (number > 0) {
+            auto failed = base::fail_errno("unpacking", name, number);
+            if (std::find(errors_of_entries.begin(), errors_of_entries.end(), number) !=
+                errors_of_entries.end())
+                failed.value().recovery = base::Recovery::never;
+            return failed;
+        }
         return fail("archive.unsafe",
                     std::string("an entry cannot be unpacked: ") + (why ? why : "unknown reason"), name);
     }
@@ -228,7 +255,7 @@ class Unpacking {
     const base::KeepAlive& keep_alive_;
     Archive writer_;
     const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
-    std::uint64_t entries_ = 0, bytes_ = 0;
+    std::uint64_t entries_ = 0, bytes_ = 0, sizes_ = 0;
     std::set<std::string> tops_;
 };
 

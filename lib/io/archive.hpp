@@ -1,5 +1,5 @@
 // Unpacks untrusted source archives (tar.gz, tar.xz, tar.bz2, tar.zst, zip) with libarchive: no absolute or
-// `..` names, no links that leave the folder, no devices; bounded size, entry count and time.
+// `..` names, no links that leave the folder, no devices; bounded size, names, entry count and time.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +15,7 @@ namespace wheelyard::io {
 struct UnpackLimits {
     std::uint64_t total_bytes = 20ull << 30;
     std::uint64_t entries = 1'000'000;
+    std::uint64_t name_bytes = 2'048;  // with its folder's path below PATH_MAX, so that programs can open it
     std::int64_t time_ms = 60 * 60'000;  // a slow shared file system writes a large archive in minutes
 };
 

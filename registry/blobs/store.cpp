@@ -19,6 +19,7 @@
 #include "lib/base/file.hpp"
 #include "lib/base/limits.hpp"
 #include "lib/base/private_files.hpp"
+#include "lib/base/untrusted_file.hpp"
 #include "registry/blobs/collection.hpp"
 
 namespace wheelyard::blobs {
@@ -115,7 +116,7 @@ base::Status write_piece(int fd, std::string_view bytes, std::uint64_t offset, c
 // to this file. Returns whether any did. A crash in between leaves a file that is still damaged.
 base::Result<bool> repair(const fs::path& staged, const fs::path& target, std::uint64_t size) {
     WHEELYARD_ASSIGN(const base::Fd good, base::open_read(staged));
-    WHEELYARD_ASSIGN(base::Fd stored, base::open_read(target));
+    WHEELYARD_ASSIGN(base::Fd stored, base::open_untrusted(target));  // what a broken disk left there
     // Past the page cache: bytes in memory say nothing about those on the disk.
     static_cast<void>(::posix_fadvise(stored.get(), 0, 0, POSIX_FADV_DONTNEED));
     bool differs = base::file_size(target).value_or(size + 1) != size;

@@ -12,6 +12,7 @@
 #include "lib/base/digest.hpp"
 #include "lib/base/encoding.hpp"
 #include "lib/base/file.hpp"
+#include "lib/base/untrusted_file.hpp"
 #include "lib/io/json.hpp"
 
 namespace wheelyard::lifecycle {
@@ -96,11 +97,10 @@ class Scrub {
     }
 
     base::Status scrub_blob(const blobs::StoredBlob& blob, std::uint64_t size_in_catalog) {
-        auto found = hash_from_disk(place_.blobs.path_of(blob.sha256));
+        const std::filesystem::path file = place_.blobs.path_of(blob.sha256);
+        auto found = hash_from_disk(file);
         if (!found && found.error().os_error == ENOENT) return {};  // collected in the meantime
-        // A blob that the disk cannot read is damaged, too.
-        const bool is_readable = found || found.error().os_error != EIO;
-        if (!found && is_readable) return base::fail(std::move(found.error()));
+        if (!found && !is_damage(found.error(), file)) return base::fail(std::move(found.error()));
         ++report_.blobs;
         report_.bytes += blob.size_bytes;
         if (!found || *found != blob.sha256) {
@@ -116,9 +116,20 @@ class Scrub {
         return {};
     }
 
+    // A blob that the disk cannot read is damaged, too, and so is what a repair of the file system left in its place. One
+    // such blob must not end the run: those behind it would never be read.
+    static bool is_damage(const base::Error& error, const std::filesystem::path& file) {
+        constexpr std::array of_the_disk = {EIO, EUCLEAN, EBADMSG};
+        const bool is_unreadable =
+            std::find(of_the_disk.begin(), of_the_disk.end(), error.os_error) != of_the_disk.end();
+        std::error_code ignored;
+        return is_unreadable ||
+               !std::filesystem::is_regular_file(std::filesystem::symlink_status(file, ignored));
+    }
+
     // Bypasses the page cache: cached bytes say nothing about those on the disk.
     base::Result<std::string> hash_from_disk(const std::filesystem::path& file) {
-        WHEELYARD_ASSIGN(const base::Fd fd, base::open_read(file));
+        WHEELYARD_ASSIGN(const base::Fd fd, base::open_untrusted(file));
         static_cast<void>(::posix_fadvise(fd.get(), 0, 0, POSIX_FADV_DONTNEED));
         base::Digest digest(base::DigestKind::sha256);
         std::string piece(verify_step_bytes, '\0');

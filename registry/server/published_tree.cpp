@@ -257,6 +257,21 @@ PublishedTree::Page* PublishedTree::find_page(const std::string& path, base::Fd&
     return &(pages_[path] = std::move(page));
 }
 
+namespace {
+
+// Clients may cache the page but must revalidate, so that they see every upload that was answered with 200.
+Reply reply_of_page(const std::string& etag, const std::string& last_modified) {
+    Reply reply;
+    reply.fields.reserve(512);
+    reply.add("ETag", etag);
+    reply.add("Last-Modified", last_modified);
+    reply.add("Cache-Control", "no-cache");
+    reply.add("Vary", "Accept, Accept-Encoding");
+    return reply;
+}
+
+}  // namespace
+
 Reply PublishedTree::page(const Route& route, const RequestHead& head) {
     const auto form = route.form ? route.form : choose_page_form(head.accept);
     if (!form) return reply_not_acceptable(head.accept);
@@ -289,14 +304,7 @@ Reply PublishedTree::page(const Route& route, const RequestHead& head) {
         coding = Coding::none;
     }
     const std::string etag = etag_of(tag, *form, coding);
-    Reply reply;
-    reply.fields.reserve(512);
-    reply.add("ETag", etag);
-    reply.add("Last-Modified", page->last_modified);
-    // Clients may cache the page but must revalidate, so that they see every upload that was answered with
-    // 200.
-    reply.add("Cache-Control", "no-cache");
-    reply.add("Vary", "Accept, Accept-Encoding");
+    Reply reply = reply_of_page(etag, page->last_modified);
     if (not_modified(head.if_none_match, head.if_modified_since, etag, page->modified_ns / 1000)) {
         reply.status = 304;
         return reply;

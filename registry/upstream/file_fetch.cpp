@@ -12,8 +12,6 @@
 namespace wheelyard::registry {
 namespace {
 
-constexpr int status_ok = 200;
-
 tl::unexpected<base::Error> refused(std::string code, std::string sentence, std::string value) {
     return base::fail_as(base::ErrorKind::refused, base::Recovery::person,
                          {std::move(code), std::move(sentence), std::move(value), {}});

@@ -11,11 +11,9 @@
 namespace wheelyard::registry {
 namespace {
 
-constexpr int status_ok = 200;
 constexpr int status_not_modified = 304;
 constexpr int status_too_many = 429;
 constexpr int status_unavailable = 503;
-constexpr base::UnixMicros second_us = 1'000'000;
 
 // 403 means absent: so the CUDA and ROCm indexes of PyTorch answer for projects that they do not have.
 bool means_absent(int status) {

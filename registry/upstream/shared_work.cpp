@@ -1,5 +1,6 @@
 #include "registry/upstream/shared_work.hpp"
 
+#include <algorithm>
 #include <exception>
 #include <utility>
 
@@ -7,7 +8,18 @@
 
 namespace wheelyard::registry {
 
-SharedWork::SharedWork(unsigned threads, std::size_t max_waiting) : max_waiting_(max_waiting) {
+namespace {
+
+std::size_t share_of(std::size_t all, std::size_t owners) {
+    return owners > 1 ? std::max<std::size_t>(1, all / 2) : all;
+}
+
+}  // namespace
+
+SharedWork::SharedWork(unsigned threads, std::size_t max_waiting, std::size_t owners)
+    : max_waiting_(max_waiting),
+      max_running_of_owner_(share_of(threads, owners)),
+      max_waiting_of_owner_(share_of(max_waiting, owners)) {
     for (unsigned i = 0; i < threads; ++i)
         threads_.emplace_back([this] { run(); });
 }
@@ -35,7 +47,7 @@ void SharedWork::stop() {
         then(false);
 }
 
-void SharedWork::start(const std::string& name, Work work, Then then) {
+void SharedWork::start(const std::string& name, const std::string& owner, Work work, Then then) {
     {
         const std::lock_guard lock(mutex_);
         const auto known = jobs_.find(name);
@@ -43,8 +55,11 @@ void SharedWork::start(const std::string& name, Work work, Then then) {
             if (then) known->second.waiters.push_back(std::move(then));
             return;
         }
-        if (!stopping_ && queue_.size() < max_waiting_) {
+        Load& load = loads_[owner];
+        if (!stopping_ && queue_.size() < max_waiting_ && load.waiting < max_waiting_of_owner_) {
+            ++load.waiting;
             Job& job = jobs_[name];
+            job.owner = owner;
             job.work = std::move(work);
             if (then) job.waiters.push_back(std::move(then));
             queue_.push_back(name);
@@ -60,14 +75,25 @@ std::size_t SharedWork::waiting() const {
     return queue_.size();
 }
 
+std::deque<std::string>::iterator SharedWork::next() {
+    return std::find_if(queue_.begin(), queue_.end(), [this](const std::string& name) {
+        return loads_.at(jobs_.at(name).owner).running < max_running_of_owner_;
+    });
+}
+
 void SharedWork::run() {
     std::unique_lock lock(mutex_);
     for (;;) {
-        wake_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
+        wake_.wait(lock, [this] { return stopping_ || next() != queue_.end(); });
         if (stopping_) return;
-        const std::string name = std::move(queue_.front());
-        queue_.pop_front();
-        const Work work = std::move(jobs_.at(name).work);
+        const auto chosen = next();
+        const std::string name = std::move(*chosen);
+        queue_.erase(chosen);
+        Job& job = jobs_.at(name);
+        Load& load = loads_.at(job.owner);
+        --load.waiting;
+        ++load.running;
+        const Work work = std::move(job.work);
         lock.unlock();
         try {
             work();
@@ -75,8 +101,10 @@ void SharedWork::run() {
             io::log_error("upstream.work_threw", {{"work", name}, {"what", error.what()}});
         }
         lock.lock();
-        const std::vector<Then> waiters = std::move(jobs_.at(name).waiters);
+        const std::vector<Then> waiters = std::move(job.waiters);
         jobs_.erase(name);
+        --load.running;
+        wake_.notify_one();  // work of this owner may have waited for this thread
         lock.unlock();
         for (const Then& then : waiters)
             then(true);

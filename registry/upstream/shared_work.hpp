@@ -1,4 +1,5 @@
-// A pool of threads for named work: work under one name runs once, however many wait for it.
+// A pool of threads for named work: work under one name runs once, however many wait for it. Each work has an owner, and
+// a slow owner does not stop the others: of several, one has at most half of the threads and half of the waiting places.
 #pragma once
 
 #include <condition_variable>
@@ -20,28 +21,38 @@ class SharedWork {
     // thread of the work, or before start() returns.
     using Then = std::function<void(bool ran)>;
 
-    SharedWork(unsigned threads, std::size_t max_waiting);
+    SharedWork(unsigned threads, std::size_t max_waiting, std::size_t owners);
     ~SharedWork();  // stop(), then waits for running work
     SharedWork(const SharedWork&) = delete;
     SharedWork& operator=(const SharedWork&) = delete;
 
     // If work of this name waits or runs already, only `then` is added. `then` may be empty.
-    void start(const std::string& name, Work work, Then then);
+    void start(const std::string& name, const std::string& owner, Work work, Then then);
     // Starts no more work and answers those who wait for it; running work goes on.
     void stop();
     [[nodiscard]] std::size_t waiting() const;
 
   private:
     struct Job {
+        std::string owner;
         Work work;
         std::vector<Then> waiters;
     };
+    struct Load {
+        std::size_t running = 0;
+        std::size_t waiting = 0;
+    };
     void run();
+    [[nodiscard]] std::deque<std::string>::iterator next();  // the first whose owner may have one more thread
+
     const std::size_t max_waiting_;
+    const std::size_t max_running_of_owner_;
+    const std::size_t max_waiting_of_owner_;
     mutable std::mutex mutex_;
     std::condition_variable wake_;
     std::map<std::string, Job> jobs_;  // waiting or running
     std::deque<std::string> queue_;
+    std::map<std::string, Load> loads_;  // by owner
     bool stopping_ = false;
     std::vector<std::thread> threads_;
 };

@@ -12,6 +12,8 @@
 
 namespace wheelyard::registry {
 
+inline constexpr int status_ok = 200;
+
 class UpstreamClient {
   public:
     // Both outlive the client. `stopping` ends a transfer within about a second.

@@ -6,15 +6,13 @@
 
 #include "lib/base/digest.hpp"
 #include "lib/io/log.hpp"
+#include "registry/upstream/freshness.hpp"
 #include "registry/upstream/limits.hpp"
 #include "registry/upstream/offer.hpp"
 #include "registry/upstream/upstreams.hpp"
 
 namespace wheelyard::registry {
 namespace {
-
-constexpr base::UnixMicros second_us = 1'000'000;
-constexpr int status_ok = 200;
 
 // Other bytes than the page promises.
 bool is_alarm(const base::Error& error) {
@@ -45,10 +43,10 @@ bool Upstreams::is_worth_asking(const Candidate& candidate, const std::string& w
     return failure == failures_.end() || now >= failure->second.until;
 }
 
-void Upstreams::start(SharedWork& pool, const std::string& work, const SharedAsk& ask,
-                      std::function<void()> run) {
+void Upstreams::start(SharedWork& pool, const std::string& work, const Candidate& candidate,
+                      const SharedAsk& ask, std::function<void()> run) {
     ask->tried.insert(work);
-    pool.start(work, std::move(run), [this, ask](bool ran) {
+    pool.start(work, candidate.upstream->cache_index, std::move(run), [this, ask](bool ran) {
         if (ran) return answer(ask);
         ask->then({.kind = http::UpstreamAnswer::Kind::problem, .problem = http::upstream_busy()});
     });

@@ -9,6 +9,7 @@
 #include "lib/wheel/filename.hpp"
 #include "lib/wheel/name.hpp"
 #include "registry/config/index_rules.hpp"
+#include "registry/upstream/freshness.hpp"
 #include "registry/upstream/limits.hpp"
 #include "registry/upstream/offer.hpp"
 
@@ -18,7 +19,6 @@ namespace {
 using Kind = http::UpstreamAnswer::Kind;
 
 constexpr std::string_view metadata_suffix = ".metadata";
-constexpr base::UnixMicros second_us = 1'000'000;
 
 http::UpstreamAnswer problem_answer(wire::Problem problem) {
     return {.kind = Kind::problem, .problem = std::move(problem)};
@@ -74,8 +74,11 @@ Upstreams::Upstreams(UpstreamParts parts, catalog::Catalog reader)
       store_(parts_.config.store / "upstream"),
       reader_(std::move(reader)) {
     if (served_.empty()) return;
-    page_work_ = std::make_unique<SharedWork>(page_threads, max_waiting_work);
-    file_work_ = std::make_unique<SharedWork>(file_threads, max_waiting_work);
+    std::size_t upstreams = 0;
+    for (const IndexConfig& index : parts_.config.indexes)
+        upstreams += index.upstreams.size();
+    page_work_ = std::make_unique<SharedWork>(page_threads, max_waiting_work, upstreams);
+    file_work_ = std::make_unique<SharedWork>(file_threads, max_waiting_work, upstreams);
 }
 
 Upstreams::~Upstreams() {
@@ -127,8 +130,9 @@ void Upstreams::answer_from(const SharedAsk& ask, const Source& source) {
         const bool will_do = age != Age::old || (page && !page->is_absent && !ask->request.sha256.empty());
         if (!will_do && ask->request.may_wait && !ask->tried.contains(work) &&
             is_worth_asking(candidate, work))
-            return start(*page_work_, work, ask, run);
-        if (age == Age::stale && is_worth_asking(candidate, work)) page_work_->start(work, run, {});
+            return start(*page_work_, work, candidate, ask, run);
+        if (age == Age::stale && is_worth_asking(candidate, work))
+            page_work_->start(work, candidate.upstream->cache_index, run, {});
         if (!page || (page->is_absent && age == Age::old)) {
             if (candidate.has_files) return ask->then({});
             return ask->then(
@@ -176,7 +180,7 @@ void Upstreams::answer_metadata(const SharedAsk& ask, const Supply& supply, cons
     if (const auto failure = recent_failure(work)) return ask->then(problem_answer(*failure));
     if (ask->tried.contains(work) || !ask->request.may_wait)
         return ask->then(problem_answer(http::upstream_unavailable(ask->project)));
-    start(*page_work_, work, ask,
+    start(*page_work_, work, supply.candidate, ask,
           [this, candidate = supply.candidate, file, work] { load_metadata(candidate, file, work); });
 }
 
@@ -191,7 +195,7 @@ void Upstreams::answer_wheel(const SharedAsk& ask, const Supply& supply, const U
     if (const auto failure = recent_failure(work)) return ask->then(problem_answer(*failure));
     if (ask->tried.contains(work) || !ask->request.may_wait)
         return ask->then(problem_answer(http::upstream_unavailable(ask->project)));
-    start(*file_work_, work, ask,
+    start(*file_work_, work, supply.candidate, ask,
           [this, candidate = supply.candidate, file, work] { load_wheel(candidate, file, work); });
 }
 

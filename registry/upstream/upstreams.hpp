@@ -113,7 +113,8 @@ class Upstreams final : public http::UpstreamService {
 
     // upstream_work.cpp: requests to upstreams.
     [[nodiscard]] bool is_worth_asking(const Candidate& candidate, const std::string& work) const;
-    void start(SharedWork& pool, const std::string& work, const SharedAsk& ask, std::function<void()> run);
+    void start(SharedWork& pool, const std::string& work, const Candidate& candidate, const SharedAsk& ask,
+               std::function<void()> run);
     void refresh_page(const Candidate& candidate, const std::string& project);
     void load_metadata(const Candidate& candidate, const UpstreamFile& file, const std::string& work);
     void load_wheel(const Candidate& candidate, const UpstreamFile& file, const std::string& work);

@@ -2,6 +2,7 @@
 #include "lib/base/remove_tree.hpp"
 
 #include <doctest/doctest.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 
 #include "lib/base/file.hpp"
@@ -67,6 +68,23 @@ TEST_CASE("files, pipes and links are removed; a link's target stays") {
         CHECK_FALSE(fs::exists(fs::symlink_status(path)));
     }
     CHECK(tree.left() == Tree::entries - 1);
+}
+
+TEST_CASE("a folder deeper than any path that the system takes is removed, and nothing beside it") {
+    const Tree tree;
+    const std::string name(200, 'd');
+    // As a build makes it: from inside, one name at a time.
+    Fd folder(::open(tree.path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    for (int depth = 0; depth < 60; ++depth) {
+        REQUIRE(::mkdirat(folder.get(), name.c_str(), 0700) == 0);
+        REQUIRE(::mkdirat(folder.get(), "beside", 0700) == 0);
+        folder = Fd(::openat(folder.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+        REQUIRE(folder);
+    }
+    const Status removed = remove_tree(tree.path);
+    REQUIRE_MESSAGE(removed, removed.error().text());
+    CHECK_FALSE(fs::exists(tree.path));
+    CHECK(fs::is_empty(tree.place.path()));
 }
 
 TEST_CASE("an entry that cannot be removed is reported, and the others are removed") {

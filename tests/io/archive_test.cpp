@@ -26,6 +26,7 @@ struct Entry {
     std::string link = {};
     mode_t mode = 0644;
     bool hardlink = false;
+    la_int64_t hole = 0;  // the file's size, if it is sparse and has no data
 };
 
 enum class Form { tar, tar_gz, tar_xz, tar_bz2, tar_zst, zip };
@@ -50,7 +51,9 @@ void write_archive(const fs::path& path, const std::vector<Entry>& entries, Form
         archive_entry_set_filetype(header, entry.kind);
         archive_entry_set_perm(header, entry.mode);
         archive_entry_set_mtime(header, 1'000'000'000, 0);
-        archive_entry_set_size(header, static_cast<la_int64_t>(entry.body.size()));
+        archive_entry_set_size(header,
+                               entry.hole > 0 ? entry.hole : static_cast<la_int64_t>(entry.body.size()));
+        if (entry.hole > 0) archive_entry_sparse_add_entry(header, entry.hole, 0);
         if (entry.hardlink) archive_entry_set_hardlink(header, entry.link.c_str());
         if (entry.kind == AE_IFLNK) archive_entry_set_symlink(header, entry.link.c_str());
         REQUIRE(archive_write_header(out, header) == ARCHIVE_OK);
@@ -254,6 +257,34 @@ TEST_CASE("size and number of entries are bounded") {
     CHECK(code_of(folder, entries, {.total_bytes = 1000, .entries = 2}) == "");
     CHECK(code_of(folder, entries, {.total_bytes = 999, .entries = 2}) == "archive.too_large");
     CHECK(code_of(folder, entries, {.total_bytes = 1000, .entries = 1}) == "archive.too_large");
+}
+
+TEST_CASE("the holes of sparse files count as bytes") {
+    const Folder folder;
+    const std::vector<Entry> entries{{.name = "a", .hole = 600}, {.name = "b", .hole = 400}};
+    CHECK(code_of(folder, entries, {.total_bytes = 1000}) == "");
+    CHECK(fs::file_size(folder.into / "a") == 600);
+    CHECK(code_of(folder, entries, {.total_bytes = 999}) == "archive.too_large");
+    CHECK(code_of(folder, {{.name = "c", .hole = la_int64_t{1} << 60}}) == "archive.too_large");
+    CHECK_FALSE(fs::exists(folder.into / "c"));
+}
+
+TEST_CASE("a name longer than any path that programs open is rejected") {
+    const Folder folder;
+    std::string deep;
+    while (deep.size() < 2'047)
+        deep += "d/";
+    CHECK(code_of(folder, {{.name = deep.substr(0, 2'047) + "f", .body = "x"}}) == "");
+    CHECK(code_of(folder, {{.name = deep.substr(0, 2'047) + "/f", .body = "x"}}) == "archive.unsafe");
+}
+
+TEST_CASE("entries that are in each other's way are the archive's fault, not one that may pass") {
+    const Folder folder;
+    write_archive(folder.file, {{.name = "six-1.0/setup.py", .body = "x"},
+                                {.name = "six-1.0", .kind = AE_IFLNK, .link = "other"}});
+    const auto tops = folder.unpack_it();
+    REQUIRE_FALSE(tops);
+    CHECK_FALSE(tops.error().may_pass());
 }
 
 TEST_CASE("a file that is not an archive, or only half of one, is reported as broken") {

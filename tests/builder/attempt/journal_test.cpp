@@ -1,7 +1,9 @@
 #include "builder/attempt/journal.hpp"
 
 #include <doctest/doctest.h>
+#include <sys/stat.h>
 
+#include "builder/attempt/claim_record.hpp"
 #include "tests/builder/fake_farm.hpp"
 
 namespace wheelyard::builder {
@@ -52,6 +54,26 @@ TEST_CASE("broken, unknown and misnamed files are reported by name, and the othe
         all += problem.text() + "\n";
     for (const char* name : {"w2.json", "w3.json", "w4.json", "notes.txt"})
         CHECK(all.find(name) != std::string::npos);
+}
+
+TEST_CASE("a FIFO or a link in the place of a record is reported, and nothing is waited for") {
+    const Opened opened;
+    testing::must(opened.journal.write(attempt("w1")));
+    REQUIRE(::mkfifo(opened.file("w2.json").c_str(), 0600) == 0);
+    fs::create_symlink(opened.file("w1.json"), opened.file("w3.json"));
+    const auto content = opened.journal.read();
+    REQUIRE(content.has_value());
+    CHECK(content->attempts.size() == 1);
+    REQUIRE(content->problems.size() == 2);
+    for (const auto& problem : content->problems)
+        CHECK(problem.code == "file.not_regular");
+
+    const ClaimFolder claims(opened.folder.path() / "claims");
+    testing::must(base::make_directories(opened.folder.path() / "claims"));
+    REQUIRE(::mkfifo((opened.folder.path() / "claims/c.json").c_str(), 0600) == 0);
+    bool unread = false;
+    CHECK(claims.read(unread).empty());
+    CHECK(unread);
 }
 
 TEST_CASE("a journal that does not exist yet is empty, and reading creates nothing") {

@@ -110,6 +110,16 @@ TEST_CASE("storing the right bytes repairs a stored file that has changed, and i
     }
 }
 
+TEST_CASE("what is not a file in the place of a blob is an error, and nothing is waited for") {
+    const Folder folder;
+    const auto store = blobs::BlobStore::open(folder.path()).value();
+    const std::string hash = store.store_bytes("lost").value();
+    fs::remove(store.path_of(hash));
+    REQUIRE(::mkfifo(store.path_of(hash).c_str(), 0600) == 0);
+    CHECK_FALSE(store.is_intact(hash));
+    CHECK(store.store_bytes("lost").error().code == "file.not_regular");
+}
+
 TEST_CASE("storing the right bytes brings a lost file back") {
     const Folder folder;
     const auto store = blobs::BlobStore::open(folder.path()).value();

@@ -2,6 +2,7 @@
 #include "registry/lifecycle/verify.hpp"
 
 #include <doctest/doctest.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -133,6 +134,30 @@ TEST_CASE("a missing blob is seen beside a larger hash in its folder, too") {
     REQUIRE(report.faults.size() == 1);
     CHECK(report.faults[0].code == "missing");
     CHECK(report.faults[0].subject == smaller);
+}
+
+TEST_CASE("what is not a file in the place of a blob is isolated, and the run reads what is behind it") {
+    Scrubbed fixture;
+    std::map<std::string, catalog::FileRow> rows;
+    for (const char* project : {"six", "torch", "numpy", "flip"}) {
+        const auto row = fixture.add("main", project, "1.0");
+        rows.emplace(row.sha256, row);
+    }
+    int number = 0;
+    for (const auto& [sha256, row] : rows) {
+        const fs::path blob = fixture.blobs.path_of(sha256);
+        if (number == 3) fixture.flip_bit(sha256);
+        if (number < 3) fs::remove(blob);
+        if (number == 0) fs::create_directory(blob);
+        if (number == 1) REQUIRE(::mkfifo(blob.c_str(), 0600) == 0);
+        if (number == 2) fs::create_symlink("/etc/passwd", blob);
+        ++number;
+    }
+    const auto report = fixture.scrub();
+    REQUIRE_MESSAGE(report, report.error().text());
+    CHECK(report->faults.size() == 4);
+    for (const auto& [sha256, row] : rows)
+        CHECK(fixture.state_of(row) == catalog::FileState::quarantined);
 }
 
 TEST_CASE("a damaged orphan is moved away too, before an upload relies on it") {

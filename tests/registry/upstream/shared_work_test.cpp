@@ -21,13 +21,13 @@ struct Gate {
 }  // namespace
 
 TEST_CASE("work that many wait for runs once, and again for those who come after it") {
-    SharedWork pool(2, 10);
+    SharedWork pool(2, 10, 1);
     Gate gate;
     std::atomic<int> runs = 0;
     std::atomic<int> answers = 0;
     const auto then = [&](bool ran) { answers += ran ? 1 : 0; };
     pool.start(
-        "a",
+        "a", "one",
         [&] {
             ++runs;
             gate.entered.set_value();
@@ -37,27 +37,28 @@ TEST_CASE("work that many wait for runs once, and again for those who come after
     gate.entered.get_future().wait();
     for (int i = 0; i < 63; ++i)
         pool.start(
-            "a", [&] { ++runs; }, then);
+            "a", "one", [&] { ++runs; }, then);
     std::promise<bool> last;
     pool.start(
-        "a", [&] { ++runs; }, [&](bool ran) { last.set_value(ran); });
+        "a", "one", [&] { ++runs; }, [&](bool ran) { last.set_value(ran); });
     gate.opened.set_value();
     CHECK(last.get_future().get());
     CHECK(runs == 1);
     CHECK(answers == 64);
     std::promise<bool> later;
     pool.start(
-        "a", [&] { ++runs; }, [&](bool ran) { later.set_value(ran); });
+        "a", "one", [&] { ++runs; }, [&](bool ran) { later.set_value(ran); });
     CHECK(later.get_future().get());
     CHECK(runs == 2);
 }
 
 TEST_CASE("work that throws answers its waiters, and the pool goes on") {
-    SharedWork pool(1, 10);
+    SharedWork pool(1, 10, 1);
     for (const char* name : {"a", "b"}) {
         std::promise<bool> answered;
         pool.start(
-            name, [] { throw std::runtime_error("broken"); }, [&](bool ran) { answered.set_value(ran); });
+            name, "one", [] { throw std::runtime_error("broken"); },
+            [&](bool ran) { answered.set_value(ran); });
         CHECK(answered.get_future().get());
     }
 }
@@ -68,9 +69,9 @@ TEST_CASE("beyond the limit work is refused at once, and the end of the pool ans
     std::atomic<int> answered = 0;
     std::promise<bool> first;
     {
-        SharedWork pool(1, 2);
+        SharedWork pool(1, 2, 1);
         pool.start(
-            "running",
+            "running", "one",
             [&] {
                 gate.entered.set_value();
                 gate.open.wait();
@@ -83,15 +84,48 @@ TEST_CASE("beyond the limit work is refused at once, and the end of the pool ans
         };
         for (const char* name : {"b", "c", "d"})
             pool.start(
-                name, [] {}, count);
+                name, "one", [] {}, count);
         CHECK(refused == 1);
         CHECK(pool.waiting() == 2);
         pool.start(
-            "b", [] {}, count);  // joins the one that waits
+            "b", "one", [] {}, count);  // joins the one that waits
         CHECK(refused == 1);
         std::thread opener([&] { gate.opened.set_value(); });
         opener.join();
     }
     CHECK(first.get_future().get());
     CHECK(answered == 4);  // each once, run or not
+}
+
+TEST_CASE("of two owners, a slow one has half of the threads and half of the waiting places") {
+    SharedWork pool(4, 6, 2);
+    Gate gate;
+    std::atomic<int> of_slow = 0;
+    std::atomic<int> refused = 0;
+    std::promise<bool> both_run;
+    for (const char* name : {"a", "b", "c", "d", "e", "f"})
+        pool.start(
+            name, "slow",
+            [&] {
+                if (++of_slow == 2) both_run.set_value(true);
+                gate.open.wait();
+            },
+            [&](bool ran) { refused += ran ? 0 : 1; });
+    both_run.get_future().wait();
+    for (int i = 0; i < 10; ++i) {
+        std::promise<bool> answered;
+        pool.start(
+            "good " + std::to_string(i), "good", [] {}, [&](bool ran) { answered.set_value(ran); });
+        CHECK(answered.get_future().get());
+    }
+    CHECK(of_slow == 2);
+    CHECK(pool.waiting() <= 3);
+    CHECK(refused >= 1);  // 2 at work, 3 that wait, and one more
+    std::promise<bool> last;
+    gate.opened.set_value();
+    while (pool.waiting() > 0)
+        std::this_thread::yield();
+    pool.start(
+        "last", "slow", [] {}, [&](bool ran) { last.set_value(ran); });
+    CHECK(last.get_future().get());
 }

@@ -4,6 +4,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "builder/attempt/limits.hpp"
 #include "builder/schedule/slurm/slurm_scheduler.hpp"
 #include "tests/builder/fake_farm.hpp"
@@ -246,6 +248,63 @@ TEST_CASE(
     CHECK(squeue("").value().cause == EndCause::requeued);
     const auto& given = scene.given.back().argv;
     CHECK(std::count(given.begin(), given.end(), "--duplicates") == 1);
+}
+
+TEST_CASE("a real slurmdbd has one row for each run of a job: the last one decides") {
+    // sacct --duplicates of Slurm 22.05 after `scontrol requeue`, `requeuehold` and `scancel`, as it was printed.
+    const auto jobs = slurm::parse_sacct(
+        "1|requeued-done|REQUEUED|None|0:0|2|00:00.001||n1\n1.batch|batch|CANCELLED||0:15|2|00:00.001|3460K|"
+        "n1\n"
+        "2|requeued-failed|REQUEUED|None|0:0|4|00:00.002||n1\n2.batch|batch|CANCELLED||0:15|5|00:00.002|"
+        "3444K|n1\n"
+        "3|requeued-twice|REQUEUED|None|0:0|7|00:00.001||n1\n3.batch|batch|CANCELLED||0:15|8|00:00.001|3444K|"
+        "n1\n"
+        "4|requeued-cancelled|REQUEUED|None|0:0|9|00:00.002||n1\n4.batch|batch|CANCELLED||0:15|10|00:00.002|"
+        "3424K|n1\n"
+        "5|requeued-held|REQUEUED|None|0:0|11|00:00.002||n1\n5.batch|batch|CANCELLED||0:15|12|00:00.002|"
+        "3516K|n1\n"
+        "1|requeued-done|COMPLETED|BeginTime|0:0|0|00:00.001||n1\n1.batch|batch|COMPLETED||0:0|0|00:00.001|"
+        "1236K|n1\n"
+        "2|requeued-failed|FAILED|BeginTime|3:0|0|00:00.001||n1\n2.batch|batch|FAILED||3:0|0|00:00.001|1236K|"
+        "n1\n"
+        "3|requeued-twice|REQUEUED|BeginTime|0:0|3|00:00.002||n1\n3.batch|batch|CANCELLED||0:15|3|00:00.002|"
+        "3416K|n1\n"
+        "4|requeued-cancelled|CANCELLED by 0|BeginTime|0:0|2|00:00.002||n1\n"
+        "4.batch|batch|CANCELLED||0:15|4|00:00.002|3500K|n1\n"
+        "5|requeued-held|PENDING|JobHeldUser|0:0|0|00:00:00||None assigned\n"
+        "3|requeued-twice|COMPLETED|BeginTime|0:0|0|00:00.002||n1\n3.batch|batch|COMPLETED||0:0|0|00:00.002|"
+        "3264K|n1\n");
+    REQUIRE_MESSAGE(jobs.has_value(), jobs.error().text());
+    struct Row {
+        const char* name;
+        std::uint64_t restarts;
+        EndCause of_claimed;  // the attempt had begun in the job's first run
+        EndCause of_unclaimed;
+        std::int64_t memory_kib;
+    };
+    constexpr auto open = EndCause::unexplained;
+    const Row rows[] = {
+        {"requeued-done", 1, EndCause::requeued, open, 1'236},
+        {"requeued-failed", 1, EndCause::failed, EndCause::failed, 1'236},
+        {"requeued-cancelled", 1, EndCause::cancelled, EndCause::cancelled, 3'500},
+        {"requeued-twice", 2, EndCause::requeued, open, 3'264},
+    };
+    CHECK(jobs->size() == 5);
+    for (const Row& row : rows) {
+        CAPTURE(row.name);
+        const auto job =
+            std::find_if(jobs->begin(), jobs->end(), [&](const auto& one) { return one.name == row.name; });
+        REQUIRE(job != jobs->end());
+        CHECK(job->restarts == row.restarts);
+        CHECK(job->used.memory_kib == row.memory_kib);
+        CHECK(slurm::view_of(*job, true).end.value().cause == row.of_claimed);
+        CHECK(slurm::view_of(*job, false).end.value().cause == row.of_unclaimed);
+    }
+    const auto held =
+        std::find_if(jobs->begin(), jobs->end(), [](const auto& one) { return one.name == "requeued-held"; });
+    REQUIRE(held != jobs->end());
+    CHECK(slurm::view_of(*held, true).end.value().cause == EndCause::requeued);
+    CHECK_FALSE(slurm::view_of(*held, false).end.has_value());
 }
 
 TEST_CASE("a kill by Slurm's memory watch is recognised by its message") {
