@@ -8,6 +8,7 @@
 #include "builder/commands.hpp"
 #include "builder/limits.hpp"
 #include "lib/base/likely_command.hpp"
+#include "lib/base/version.hpp"
 
 namespace {
 
@@ -174,7 +175,8 @@ constexpr CommandRow commands[] = {
 int main(int argc, char** argv) {
     CLI::App app("Builds the Python wheels that a site wants, and uploads them to its index.",
                  "wheelyard-builder");
-    app.set_version_flag("--version", std::string("wheelyard-builder " WHEELYARD_VERSION));
+    app.set_version_flag("--version",
+                         wheelyard::base::version_text("wheelyard-builder", WHEELYARD_LIBRARIES));
     app.require_subcommand(1);
     app.footer(
         "Examples:\n"

@@ -82,7 +82,7 @@ class Draft {
             line("");
             note(
                 "Without a registry wheels stay in the work folder. With one, its operator creates a token:");
-            note("wheelyard-registry token create --index " + index + " --action upload");
+            note("wheelyard-registry token create --name " + index + "-agent --index " + index + " --to " + token);
             note("[registry]");
             note("url = \"https://wheels.example.org\"");
             note("index = " + toml_text(index));
@@ -143,6 +143,12 @@ class Draft {
     [[nodiscard]] std::string queue_name() const {
         const QueueSurvey* found = queue();
         return found != nullptr ? found->name : wishes_.queue;
+    }
+
+    [[nodiscard]] bool is_closed(const std::string& name) const {
+        const auto& queues = survey_.batch.queues;
+        return std::any_of(queues.begin(), queues.end(),
+                           [&](const QueueSurvey& one) { return one.name == name && !one.closed.empty(); });
     }
 
     void write_scheduler() {
@@ -254,7 +260,8 @@ class Draft {
 
     void write_compilers() {
         const LoadedModule* compiler = loadable(ModuleRole::compiler);
-        const bool is_cray = compiler != nullptr && is_programming_environment(compiler->module);
+        const bool is_cray = compiler != nullptr && is_programming_environment(compiler->module) &&
+                             survey_.has_program("CC") && survey_.has_program("ftn");
         const bool has_c = survey_.has_program("cc") || survey_.has_program("gcc");
         table("[compilers]");
         if (is_cray) {
@@ -373,6 +380,7 @@ class Draft {
         std::vector<std::string> names;
         for (const auto& node : survey_.batch.nodes) {
             if (names.size() == max_nodes_listed) break;
+            if (is_closed(node.queue)) continue;
             std::string name = site_name_of(node.queue.empty() ? "node" : node.queue);
             const std::string first = name;
             for (int number = 2; std::find(names.begin(), names.end(), name) != names.end(); ++number)

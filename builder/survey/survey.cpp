@@ -134,7 +134,7 @@ void survey_tools(const AskMachine& ask, Survey& survey) {
 void survey_pythons(const AskMachine& ask, Survey& survey) {
     const std::string probe = base::quote_shell(interpreter_probe);
     const MachineAnswer own =
-        ask("for name in $(compgen -c python3 | sort -u | grep -E '^python3([.][0-9]+)?$'); do\n"
+        ask("for name in $(compgen -c python3 | sort -ru | grep -E '^python3([.][0-9]+)?$'); do\n"
             "    \"$(command -v $name)\" -I -c " +
             probe + " 2> /dev/null\ndone; true");
     survey.pythons = parse_interpreters(own.out);
@@ -144,6 +144,10 @@ void survey_pythons(const AskMachine& ask, Survey& survey) {
                 " > /dev/null 2>&1 && python3 -I -c " + probe);
         auto found = parse_interpreters(answer.out);
         if (found.empty()) continue;
+        const bool is_known = std::any_of(survey.pythons.begin(), survey.pythons.end(), [&](const auto& one) {
+            return one.full_version == found.front().full_version;
+        });
+        if (is_known) continue;
         found.front().module = module.full_name();
         survey.pythons.push_back(found.front());
         break;  // the best one; the others are in the list of modules

@@ -33,7 +33,8 @@ TEST_CASE("marks of Environment Modules and Lmod are not part of a name; message
 TEST_CASE("the best module of a role: GNU, then the default, then the highest version") {
     const auto modules = parse_modules(
         "gcc/9.4\ngcc/13.1\ngcc/12.2(default)\nintel/2024\nGCC/14.1\ncompiler/gcc/11\nnvidia/cuda/12.10\n"
-        "nvidia/cuda/12.9\nnvidia/cuda/latest\nopenmpi/5.0\ncray-mpich/8.1\npython-gcc/1\ncray-python/3.11.5\n");
+        "nvidia/cuda/12.9\nnvidia/cuda/latest\nopenmpi/5.0\ncray-mpich/8.1\npython-gcc/1\ncray-python/"
+        "3.11.5\n");
     CHECK(names(modules_of(ModuleRole::compiler, modules)) ==
           Names{"gcc/12.2", "GCC/14.1", "gcc/13.1", "compiler/gcc/11", "gcc/9.4"});
     CHECK(names(modules_of(ModuleRole::cuda, modules)) ==

@@ -19,7 +19,8 @@ Survey slurm_machine() {
                            {"off", false, "its state is DOWN", 0, 0, {}}};
     survey.batch.nodes = {{"main", 10, 128, 256000, 0, "", {"amd"}},
                           {"main", 2, 64, 512000, 4, "a100", {"amd", "nvme"}},
-                          {"gpu", 2, 64, 512000, 4, "a100", {"amd", "nvme"}}};
+                          {"gpu", 2, 64, 512000, 4, "a100", {"amd", "nvme"}},
+                          {"off", 1, 8, 4096, 0, "", {}}};
     survey.batch.accounts = {"proj1"};
     survey.modules.init = "/etc/profile.d/lmod.sh";
     survey.modules.available =
@@ -30,7 +31,8 @@ Survey slurm_machine() {
     survey.programs = {"cc", "gcc", "g++", "gfortran", "mpicc", "srun", "mpirun"};
     survey.pythons = {{"3.6", "3.6.8", "/usr/bin/python3", true, true, ""},
                       {"3.11", "3.11.5", "/sw/bin/python3", true, true, "python/3.11.5"}};
-    survey.folders = {{"$SCRATCH", "/lustre/me", "lustre", 1ULL << 40}, {"home", "/home/me", "nfs", 1ULL << 33}};
+    survey.folders = {{"$SCRATCH", "/lustre/me", "lustre", 1ULL << 40},
+                      {"home", "/home/me", "nfs", 1ULL << 33}};
     return survey;
 }
 
@@ -72,7 +74,10 @@ TEST_CASE("a Slurm cluster with GPUs gives a complete site file") {
     CHECK(site.pythons[0].version == "3.11");
     CHECK(site.work_directory == "/lustre/me/wheelyard/yard/work");
     CHECK(site.state_directory == "/home/me/wheelyard/yard/state");
-    CHECK(draft.text.find("# found: off, no time limit; not for you: its state is DOWN\n") != std::string::npos);
+    for (const auto& node : site.nodes)
+        CHECK(node.queue != "off");
+    CHECK(draft.text.find("# found: off, no time limit; not for you: its state is DOWN\n") !=
+          std::string::npos);
 }
 
 TEST_CASE("wishes come before what was found") {
@@ -103,15 +108,20 @@ TEST_CASE("a wish that is no valid value is refused by the reader, not written")
 
 TEST_CASE("what a person must decide is listed, and the file can be read all the same") {
     const std::pair<void (*)(Survey&), const char*> rows[] = {
-        {[](Survey& one) { one.batch.accounts = {"a", "b"}; },
+        {[](Survey& one) {
+             one.batch.accounts = {"a", "b"};
+         },
          "choose the account that jobs are charged to: a, b"},
-        {[](Survey& one) { one.batch.queues = {{"off", true, "its state is DOWN", 0, 0, {}}}; },
+        {[](Survey& one) {
+             one.batch.queues = {{"off", true, "its state is DOWN", 0, 0, {}}};
+         },
          "choose a partition: none of them takes jobs of yours by default"},
         {[](Survey& one) { one.batch.problems = {"partitions: no route to host"}; },
          "the batch system did not answer: partitions: no route to host"},
         {[](Survey& one) { one.pythons.resize(1); },
          "no Python with venv and ensurepip was found: install or load one"},
-        {[](Survey& one) { one.programs.clear(); }, "no C compiler was found: load the module that provides it"},
+        {[](Survey& one) { one.programs.clear(); },
+         "no C compiler was found: load the module that provides it"},
         {[](Survey& one) {
              for (auto& node : one.batch.nodes)
                  node.gpu_type = node.gpus > 0 ? "quux9000" : "";
@@ -144,6 +154,8 @@ TEST_CASE("a module that does not load is named and not used") {
 TEST_CASE("a Cray gets the compilers of its programming environment") {
     Survey survey = slurm_machine();
     survey.modules.tried = {{ModuleRole::compiler, {"PrgEnv-gnu", "8.5.0"}, true}};
+    CHECK(read(draft_site(survey, {})).compilers.c == "gcc");  // a module of that name alone is no Cray
+    survey.programs = {"cc", "CC", "ftn"};
     const Site site = read(draft_site(survey, {}));
     CHECK(site.compilers.c == "cc");
     CHECK(site.compilers.cxx == "CC");

@@ -22,7 +22,8 @@ TEST_CASE("one interpreter of each version; its path may contain spaces") {
 }
 
 TEST_CASE("folders have their origin, file system and free space") {
-    const auto folders = parse_folders("@folder $SCRATCH lustre 2048 /lustre/me/\n@folder home ? 0 /\n@folder x\n");
+    const auto folders =
+        parse_folders("@folder $SCRATCH lustre 2048 /lustre/me/\n@folder home ? 0 /\n@folder x\n");
     REQUIRE(folders.size() == 2);
     CHECK(folders[0].origin == "$SCRATCH");
     CHECK(folders[0].file_system == "lustre");

@@ -25,8 +25,10 @@ constexpr const char* partitions =
     "DefMemPerCPU=64 MaxMemPerNode=UNLIMITED TRES=cpu=16,mem=8G,node=2,billing=16\n"
     "PartitionName=gpu AllowGroups=ALL AllowAccounts=proj1,proj2 Default=NO MaxTime=1-12:00:00 RootOnly=NO "
     "State=UP MaxMemPerNode=2000\n"
-    "PartitionName=off AllowGroups=ALL AllowAccounts=ALL Default=NO MaxTime=UNLIMITED RootOnly=NO State=DOWN\n"
-    "PartitionName=staff AllowGroups=ops,admin AllowAccounts=ALL Default=NO MaxTime=60 RootOnly=NO State=UP\n";
+    "PartitionName=off AllowGroups=ALL AllowAccounts=ALL Default=NO MaxTime=UNLIMITED RootOnly=NO "
+    "State=DOWN\n"
+    "PartitionName=staff AllowGroups=ops,admin AllowAccounts=ALL Default=NO MaxTime=60 RootOnly=NO "
+    "State=UP\n";
 
 TEST_CASE("sinfo names the node types: physical cores, memory, GPUs and their type, features") {
     const auto nodes = parse_sinfo_nodes(sinfo);
@@ -50,7 +52,8 @@ TEST_CASE("sinfo names the node types: physical cores, memory, GPUs and their ty
 }
 
 TEST_CASE("lines that are not sinfo's are left out") {
-    for (const char* text : {"", "slurm_load_partitions: Unable to contact slurm controller", "a|b|c", "|1|8|1|8|4|x|y"})
+    for (const char* text :
+         {"", "slurm_load_partitions: Unable to contact slurm controller", "a|b|c", "|1|8|1|8|4|x|y"})
         CHECK(parse_sinfo_nodes(text).empty());
 }
 
@@ -72,7 +75,7 @@ TEST_CASE("scontrol names the partitions: limits, accounts, and why this user ca
 
 TEST_CASE("time limits in every form of slurm.conf") {
     const std::pair<const char*, std::int64_t> rows[] = {
-        {"UNLIMITED", 0}, {"infinite", 0},         {"30", 30}, {"02:00:00", 120}, {"1-12:00:00", 2160},
+        {"UNLIMITED", 0}, {"infinite", 0},       {"30", 30}, {"02:00:00", 120}, {"1-12:00:00", 2160},
         {"00:30:00", 30}, {"7-00:00:00", 10080}, {"", 0},    {"NONE", 0},
     };
     for (const auto& [text, minutes] : rows) {
@@ -95,9 +98,11 @@ AskMachine machine(std::map<std::string, MachineAnswer> answers) {
     };
 }
 
-TEST_CASE("a machine without sbatch has no Slurm; one whose controller is silent has, and says what is missing") {
+TEST_CASE(
+    "a machine without sbatch has no Slurm; one whose controller is silent has, and says what is missing") {
     CHECK(!survey({}, machine({})).has_value());
-    const auto silent = survey({}, machine({{"sbatch --version", {true, "slurm 22.05.8\n", "slurm 22.05.8"}}}));
+    const auto silent =
+        survey({}, machine({{"sbatch --version", {true, "slurm 22.05.8\n", "slurm 22.05.8"}}}));
     REQUIRE(silent.has_value());
     CHECK(silent->version == "slurm 22.05.8");
     CHECK(silent->queues.empty());
@@ -106,10 +111,11 @@ TEST_CASE("a machine without sbatch has no Slurm; one whose controller is silent
 }
 
 TEST_CASE("without accounting there are no accounts, and this is no problem") {
-    const auto found = survey({"agent", {}}, machine({{"sbatch --version", {true, "slurm 22.05.8\n", "slurm 22.05.8"}},
-                                                      {"scontrol --oneliner", {true, partitions, ""}},
-                                                      {"sinfo", {true, sinfo, ""}},
-                                                      {"scontrol show config", {true, "yard\n", "yard"}}}));
+    const auto found =
+        survey({"agent", {}}, machine({{"sbatch --version", {true, "slurm 22.05.8\n", "slurm 22.05.8"}},
+                                       {"scontrol --oneliner", {true, partitions, ""}},
+                                       {"sinfo", {true, sinfo, ""}},
+                                       {"scontrol show config", {true, "yard\n", "yard"}}}));
     REQUIRE(found.has_value());
     CHECK(found->problems.empty());
     CHECK(found->accounts.empty());
