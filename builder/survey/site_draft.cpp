@@ -2,31 +2,20 @@
 #include "builder/survey/site_draft.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 #include "builder/survey/limits.hpp"
+#include "builder/survey/site_draft_parts.hpp"
 #include "lib/base/text.hpp"
 
 namespace wheelyard::builder {
 namespace {
 
-// A basic string of TOML.
-std::string toml_text(std::string_view text) {
-    const std::string out = base::replace_all(one_line(text), "\\", "\\\\");
-    return "\"" + base::replace_all(out, "\"", "\\\"") + "\"";
-}
-
-std::string toml_list(const std::vector<std::string>& texts) {
-    std::vector<std::string> all;
-    for (const auto& text : texts)
-        all.push_back(toml_text(text));
-    return "[" + base::join(all, ", ") + "]";
-}
-
 std::string minutes_text(std::int64_t minutes) {
     return minutes == 0 ? "no time limit" : std::to_string(minutes) + " min";
 }
 
-class Draft {
+class Draft : private DraftText {
   public:
     Draft(const Survey& survey, const SiteWishes& wishes)
         : survey_(survey),
@@ -40,25 +29,14 @@ class Draft {
         write_scheduler();
         write_modules();
         write_network();
-        write_accelerators();
-        write_nodes();
+        write_accelerators(survey_, *this);
+        write_nodes(survey_, *this);
         write_pythons();
         write_wants();
-        return std::move(draft_);
+        return std::move(draft);
     }
 
   private:
-    void line(const std::string& text) { draft_.text += text + "\n"; }
-    void table(const std::string& header) { line("\n" + header); }
-    void note(const std::string& text) { line("# " + one_line(text)); }
-    void set(const std::string& key, const std::string& value, const std::string& why = "") {
-        line(key + " = " + value + (why.empty() ? "" : "  # " + one_line(why)));
-    }
-    void fill_in(const std::string& text) {
-        note("FILL IN: " + text);
-        draft_.fill_in.push_back(text);
-    }
-
     void write_head() {
         note("Written by `wheelyard-builder site init` on " + survey_.host +
              ". docs/reference/site.md describes every key.");
@@ -82,7 +60,8 @@ class Draft {
             line("");
             note(
                 "Without a registry wheels stay in the work folder. With one, its operator creates a token:");
-            note("wheelyard-registry token create --name " + index + "-agent --index " + index + " --to " + token);
+            note("wheelyard-registry token create --name " + index + "-agent --index " + index + " --to " +
+                 token);
             note("[registry]");
             note("url = \"https://wheels.example.org\"");
             note("index = " + toml_text(index));
@@ -143,12 +122,6 @@ class Draft {
     [[nodiscard]] std::string queue_name() const {
         const QueueSurvey* found = queue();
         return found != nullptr ? found->name : wishes_.queue;
-    }
-
-    [[nodiscard]] bool is_closed(const std::string& name) const {
-        const auto& queues = survey_.batch.queues;
-        return std::any_of(queues.begin(), queues.end(),
-                           [&](const QueueSurvey& one) { return one.name == name && !one.closed.empty(); });
     }
 
     void write_scheduler() {
@@ -216,26 +189,6 @@ class Draft {
         set("max_walltime_minutes", std::to_string(longest), "of a retry after the time limit");
     }
 
-    [[nodiscard]] const LoadedModule* tried(ModuleRole role) const {
-        const auto found = std::find_if(survey_.modules.tried.begin(), survey_.modules.tried.end(),
-                                        [&](const LoadedModule& one) { return one.role == role; });
-        return found == survey_.modules.tried.end() ? nullptr : &*found;
-    }
-    [[nodiscard]] const LoadedModule* loadable(ModuleRole role) const {
-        const LoadedModule* found = tried(role);
-        return found != nullptr && found->loads ? found : nullptr;
-    }
-
-    void note_choices(ModuleRole role, const std::string& what) {
-        std::vector<std::string> names;
-        for (const auto& module : modules_of(role, survey_.modules.available))
-            names.push_back(module.full_name());
-        if (!names.empty()) note("found: " + what + " " + some_of(names));
-        const LoadedModule* one = tried(role);
-        if (one != nullptr && !one->loads)
-            note(one->module.full_name() + " did not load: it may need another module first");
-    }
-
     void write_modules() {
         if (survey_.modules.init.empty()) {
             line("");
@@ -244,14 +197,15 @@ class Draft {
                 "[modules].");
         } else {
             table("[modules]");
-            note_choices(ModuleRole::compiler, "compilers");
-            note_choices(ModuleRole::mpi, "MPI");
+            note_choices(survey_, ModuleRole::compiler, "compilers");
+            note_choices(survey_, ModuleRole::mpi, "MPI");
             set("init", toml_text(survey_.modules.init));
             set("purge", "true");
             if (!survey_.modules.use.empty()) set("use", toml_list(survey_.modules.use));
             std::vector<std::string> load;
             for (const ModuleRole role : {ModuleRole::compiler, ModuleRole::mpi}) {
-                if (const LoadedModule* one = loadable(role)) load.push_back(one->module.full_name());
+                if (const LoadedModule* one = loadable(survey_, role))
+                    load.push_back(one->module.full_name());
             }
             set("load", toml_list(load));
         }
@@ -259,7 +213,7 @@ class Draft {
     }
 
     void write_compilers() {
-        const LoadedModule* compiler = loadable(ModuleRole::compiler);
+        const LoadedModule* compiler = loadable(survey_, ModuleRole::compiler);
         const bool is_cray = compiler != nullptr && is_programming_environment(compiler->module) &&
                              survey_.has_program("CC") && survey_.has_program("ftn");
         const bool has_c = survey_.has_program("cc") || survey_.has_program("gcc");
@@ -311,103 +265,12 @@ class Draft {
             set(name, toml_text(url));
     }
 
-    // The names of GPUs in features, types and drivers.
-    [[nodiscard]] std::vector<GpuType> gpu_types() const {
-        std::vector<GpuType> types;
-        const auto add = [&types](const std::string& text) {
-            const auto found = find_gpu_type(text);
-            const bool known = found && std::any_of(types.begin(), types.end(), [&](const GpuType& one) {
-                                   return one.name == found->name;
-                               });
-            if (found && !known) types.push_back(*found);
-            return found.has_value();
-        };
-        for (const auto& node : survey_.batch.nodes) {
-            if (node.gpus == 0 || add(node.gpu_type)) continue;
-            for (const auto& feature : node.features)
-                add(feature);
-        }
-        if (survey_.batch.nodes.empty()) std::for_each(survey_.gpus.begin(), survey_.gpus.end(), add);
-        return types;
-    }
-
-    [[nodiscard]] std::string label_of(const GpuType& type, const AvailableModule* toolkit) const {
-        std::string label;
-        if (toolkit != nullptr) {
-            const auto parts = base::split(toolkit->version, '.');
-            label = type.kind == "cuda" ? "cu" : "rocm";
-            label += std::string(parts[0]) + (parts.size() > 1 ? std::string(parts[1]) : "") + ".";
-            const bool plain = std::all_of(label.begin(), label.end(),
-                                           [](char c) { return base::is_ascii_alnum(c) || c == '.'; });
-            label = plain ? base::ascii_lower(label) : "";
-        }
-        return label + std::string(type.name);
-    }
-
-    void write_accelerators() {
-        const auto types = gpu_types();
-        std::int64_t with_gpus = 0;
-        for (const auto& node : survey_.batch.nodes)
-            with_gpus += node.gpus > 0 ? node.count : 0;
-        if (types.empty() && with_gpus == 0) return;
-        line("");
-        note("Targets that wheels are built for; each has wheels of its own, with its label in the version.");
-        table("[[accelerator]]");
-        set("name", "\"cpu\"");
-        if (types.empty()) {
-            fill_in(std::to_string(with_gpus) + " nodes have GPUs of a type that is not known here: name it");
-            note("[[accelerator]]");
-            note("name = \"a100\"");
-            note("kind = \"cuda\"");
-            note("architectures = [\"sm_80\"]");
-            note("label = \"cu123.a100\"");
-        }
-        for (const GpuType& type : types) {
-            const ModuleRole role = type.kind == "cuda" ? ModuleRole::cuda : ModuleRole::rocm;
-            const LoadedModule* toolkit = loadable(role);
-            table("[[accelerator]]");
-            set("name", toml_text(type.name));
-            set("kind", toml_text(type.kind));
-            set("architectures", toml_list({std::string(type.architecture)}));
-            set("label", toml_text(label_of(type, toolkit == nullptr ? nullptr : &toolkit->module)));
-            note_choices(role, type.kind == "cuda" ? "CUDA" : "ROCm");
-            if (toolkit != nullptr) set("modules", toml_list({toolkit->module.full_name()}));
-        }
-    }
-
-    void write_nodes() {
-        const auto types = gpu_types();
-        std::vector<std::string> names;
-        for (const auto& node : survey_.batch.nodes) {
-            if (names.size() == max_nodes_listed) break;
-            if (is_closed(node.queue)) continue;
-            std::string name = site_name_of(node.queue.empty() ? "node" : node.queue);
-            const std::string first = name;
-            for (int number = 2; std::find(names.begin(), names.end(), name) != names.end(); ++number)
-                name = first + "-" + std::to_string(number);
-            names.push_back(name);
-            table("[[node]]");
-            note(std::to_string(node.count) + (node.count == 1 ? " node" : " nodes") +
-                 (node.features.empty() ? "" : "; features: " + some_of(node.features)));
-            set("name", toml_text(name));
-            if (!node.queue.empty()) set("queue", toml_text(node.queue));
-            set("cores", std::to_string(node.cores));
-            if (node.memory_mib > 0) set("memory_mib", std::to_string(node.memory_mib));
-            if (node.gpus == 0) continue;
-            set("gpus", std::to_string(node.gpus));
-            auto type = find_gpu_type(node.gpu_type);
-            for (const auto& feature : node.features)
-                type = type ? type : find_gpu_type(feature);
-            if (type) set("accelerator", toml_text(type->name));
-        }
-    }
-
     [[nodiscard]] const InterpreterSurvey* best_python() const {
         const InterpreterSurvey* best = nullptr;
         for (const auto& python : survey_.pythons) {
             if (!python.has_venv || minor_of(python) < min_python_minor) continue;
             const auto rank = [](const InterpreterSurvey& one) {
-                return std::pair(one.has_headers, minor_of(one));
+                return std::tuple(one.has_headers, !one.has_rpath, minor_of(one));
             };
             if (best == nullptr || rank(*best) < rank(python)) best = &python;
         }
@@ -424,7 +287,8 @@ class Draft {
         for (const auto& one : survey_.pythons) {
             note("found: Python " + one.full_version + ", " +
                  (one.module.empty() ? one.executable : "module " + one.module) +
-                 (one.has_venv ? "" : ", without venv") + (one.has_headers ? "" : ", without Python.h"));
+                 (one.has_venv ? "" : ", without venv") + (one.has_headers ? "" : ", without Python.h") +
+                 (one.has_rpath ? ", links with a search path that a registry refuses" : ""));
         }
         if (best == nullptr) fill_in("no Python with venv and ensurepip was found: install or load one");
         table("[[python]]");
@@ -451,7 +315,6 @@ class Draft {
     const Survey& survey_;
     const SiteWishes& wishes_;
     std::string name_;
-    SiteDraft draft_;
 };
 
 }  // namespace

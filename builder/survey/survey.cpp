@@ -49,7 +49,10 @@ constexpr std::string_view interpreter_probe =
     "try:\n    import venv, ensurepip; venv = 'venv'\n"
     "except ImportError:\n    venv = '-'\n"
     "h = os.path.exists(os.path.join(sysconfig.get_paths()['include'], 'Python.h'))\n"
-    "print('@python', '%d.%d.%d' % sys.version_info[:3], venv, 'headers' if h else '-', sys.executable)\n";
+    "r = '-rpath' in (sysconfig.get_config_var('LDFLAGS') or '')\n"
+    "print('@python', '%d.%d.%d' % sys.version_info[:3], venv, 'headers' if h else '-', 'rpath' if r else "
+    "'-', "
+    "sys.executable)\n";
 
 constexpr std::string_view folder_script = R"sh(
 user=$(id -un)
@@ -134,7 +137,8 @@ void survey_tools(const AskMachine& ask, Survey& survey) {
 void survey_pythons(const AskMachine& ask, Survey& survey) {
     const std::string probe = base::quote_shell(interpreter_probe);
     const MachineAnswer own =
-        ask("for name in $(compgen -c python3 | sort -ru | grep -E '^python3([.][0-9]+)?$'); do\n"
+        ask("PATH=/usr/bin:/usr/local/bin:$PATH\nfor name in $(compgen -c python3 | sort -ru | grep -E "
+            "'^python3([.][0-9]+)?$'); do\n"
             "    \"$(command -v $name)\" -I -c " +
             probe + " 2> /dev/null\ndone; true");
     survey.pythons = parse_interpreters(own.out);
@@ -175,7 +179,7 @@ std::vector<InterpreterSurvey> parse_interpreters(std::string_view text) {
     std::vector<InterpreterSurvey> found;
     for (const auto value : values_of(text, "@python")) {
         const auto parts = base::split(value, ' ');
-        if (parts.size() < 4) continue;
+        if (parts.size() < 5) continue;
         const auto numbers = base::split(parts[0], '.');
         if (numbers.size() < 2) continue;
         InterpreterSurvey python;
@@ -183,8 +187,9 @@ std::vector<InterpreterSurvey> parse_interpreters(std::string_view text) {
         python.version = std::string(numbers[0]) + "." + std::string(numbers[1]);
         python.has_venv = parts[1] == "venv";
         python.has_headers = parts[2] == "headers";
-        python.executable =
-            std::string(value.substr(parts[0].size() + parts[1].size() + parts[2].size() + 3));
+        python.has_rpath = parts[3] == "rpath";
+        const auto before = parts[0].size() + parts[1].size() + parts[2].size() + parts[3].size();
+        python.executable = std::string(value.substr(before + 4));
         const bool known = std::any_of(found.begin(), found.end(),
                                        [&](const auto& one) { return one.version == python.version; });
         if (!known) found.push_back(std::move(python));

@@ -39,6 +39,7 @@ struct InterpreterSurvey {
     std::string executable;    // absolute
     bool has_venv = false;     // its modules venv and ensurepip
     bool has_headers = false;  // Python.h
+    bool has_rpath = false;    // it links extensions with a search path, which a registry refuses
     std::string module;        // that provides it; empty: none is needed
 };
 

@@ -29,8 +29,8 @@ Survey slurm_machine() {
                             {ModuleRole::mpi, {"openmpi", "4.1.6"}, true},
                             {ModuleRole::cuda, {"cuda", "12.3.2"}, true}};
     survey.programs = {"cc", "gcc", "g++", "gfortran", "mpicc", "srun", "mpirun"};
-    survey.pythons = {{"3.6", "3.6.8", "/usr/bin/python3", true, true, ""},
-                      {"3.11", "3.11.5", "/sw/bin/python3", true, true, "python/3.11.5"}};
+    survey.pythons = {{"3.6", "3.6.8", "/usr/bin/python3", true, true, false, ""},
+                      {"3.11", "3.11.5", "/sw/bin/python3", true, true, false, "python/3.11.5"}};
     survey.folders = {{"$SCRATCH", "/lustre/me", "lustre", 1ULL << 40},
                       {"home", "/home/me", "nfs", 1ULL << 33}};
     return survey;
@@ -151,6 +151,14 @@ TEST_CASE("a module that does not load is named and not used") {
           std::string::npos);
 }
 
+TEST_CASE("a newer Python that links with a search path of its own is not chosen") {
+    Survey survey = slurm_machine();
+    survey.pythons.push_back({"3.13", "3.13.1", "/root/.pyenv/bin/python3.13", true, true, true, ""});
+    CHECK(read(draft_site(survey, {})).pythons[0].version == "3.11");
+    survey.pythons.back().has_rpath = false;
+    CHECK(read(draft_site(survey, {})).pythons[0].version == "3.13");
+}
+
 TEST_CASE("a Cray gets the compilers of its programming environment") {
     Survey survey = slurm_machine();
     survey.modules.tried = {{ModuleRole::compiler, {"PrgEnv-gnu", "8.5.0"}, true}};
@@ -169,7 +177,7 @@ TEST_CASE("a machine without a batch system runs jobs itself, with the GPUs of i
     survey.cores = 6;
     survey.gpus = {"NVIDIA H100 80GB HBM3", "NVIDIA H100 80GB HBM3"};
     survey.programs = {"cc"};
-    survey.pythons = {{"3.12", "3.12.1", "/usr/bin/python3.12", true, false, ""}};
+    survey.pythons = {{"3.12", "3.12.1", "/usr/bin/python3.12", true, false, false, ""}};
     survey.folders = {{"home", "/root", "ext4", 1ULL << 30}};
     const SiteDraft draft = draft_site(survey, {});
     CHECK(draft.fill_in.empty());

@@ -8,8 +8,9 @@ namespace {
 
 TEST_CASE("one interpreter of each version; its path may contain spaces") {
     const auto pythons = parse_interpreters(
-        "@python 3.11.2 venv headers /usr/bin/python3.11\n@python 3.11.2 venv headers /usr/bin/python3\n"
-        "Traceback (most recent call last):\n@python 3.6.8 - - /opt/my python/bin/python3\n@python 3\n");
+        "@python 3.11.2 venv headers - /usr/bin/python3.11\n@python 3.11.2 venv headers - /usr/bin/python3\n"
+        "Traceback (most recent call last):\n@python 3.6.8 - - rpath /opt/my python/bin/python3\n@python "
+        "3\n");
     REQUIRE(pythons.size() == 2);
     CHECK(pythons[0].version == "3.11");
     CHECK(pythons[0].full_version == "3.11.2");
@@ -19,6 +20,8 @@ TEST_CASE("one interpreter of each version; its path may contain spaces") {
     CHECK(pythons[1].version == "3.6");
     CHECK(pythons[1].executable == "/opt/my python/bin/python3");
     CHECK(!pythons[1].has_venv);
+    CHECK(!pythons[0].has_rpath);
+    CHECK(pythons[1].has_rpath);
 }
 
 TEST_CASE("folders have their origin, file system and free space") {
