@@ -13,6 +13,7 @@
 #include "builder/limits.hpp"
 #include "builder/screen.hpp"
 #include "builder/site_check.hpp"
+#include "builder/site_init.hpp"
 #include "builder/site_report.hpp"
 #include "builder/users/user_files.hpp"
 #include "builder/workplace.hpp"
@@ -269,6 +270,9 @@ int make_user_files(const Site& site, const Arguments& arguments) {
 }  // namespace
 
 int run_site(const Arguments& arguments) {
+    if (arguments.name == "init") return run_site_init(arguments);
+    if (arguments.site.empty())
+        return complain({"site.no_file", "No site file", {}, "name it with --site"}, exit_usage);
     const auto site = read_site(arguments.site);
     if (!site) return complain(site.error(), exit_usage);
     if (arguments.name == "user-files") return make_user_files(*site, arguments);

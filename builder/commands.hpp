@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <string>
 
+#include "builder/survey/site_wishes.hpp"
+
 namespace wheelyard::builder {
 
 struct Arguments {
@@ -18,7 +20,10 @@ struct Arguments {
     bool follow = false;
     bool raw = false;             // print a log as it is, also on a terminal
     bool stay = false;            // `tick`
-    std::filesystem::path to;     // `site user-files`
+    std::filesystem::path to;     // `site user-files`, `site init`
+    SiteWishes wishes;            // `site init`
+    bool yes = false;             // the same: ask nothing
+    bool force = false;           // the same: replace an existing file
     bool report = false;          // `site check`
     std::int64_t interval_s = 0;  // `run`; 0: until nothing is left to do
     std::string failpoint;        // tests only: WHEELYARD_FAILPOINT

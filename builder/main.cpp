@@ -8,6 +8,7 @@
 #include "builder/commands.hpp"
 #include "builder/limits.hpp"
 #include "lib/base/likely_command.hpp"
+#include "lib/base/version.hpp"
 
 namespace {
 
@@ -60,9 +61,28 @@ void add_doctor_options(CLI::App& app, Arguments& arguments) {
 }
 
 void add_site_options(CLI::App& app, Arguments& arguments) {
-    app.add_option("--to", arguments.to, "user-files: the folder to install the files in")->type_name("DIR");
+    app.add_option(
+           "--to", arguments.to,
+           "user-files: the folder to install the files in; init: the file to write, or - for standard "
+           "output (default: site.toml)")
+        ->type_name("PATH");
     app.add_flag("--report", arguments.report,
                  "check: also print what the machine says about itself, to send to the maintainers");
+    app.add_flag("--yes", arguments.yes, "init: ask nothing (the default without a terminal)");
+    app.add_flag("--force", arguments.force, "init: replace an existing file");
+    auto& wishes = arguments.wishes;
+    app.add_option("--name", wishes.name, "init: the site's name (default: the cluster's)")
+        ->type_name("NAME");
+    app.add_option("--registry", wishes.registry, "init: the registry (default: none)")->type_name("URL");
+    app.add_option("--index", wishes.index, "init: the index of the registry (default: the site's name)")
+        ->type_name("NAME");
+    app.add_option("--token-file", wishes.token_file, "init: the file with the registry's token")
+        ->type_name("FILE");
+    app.add_option("--queue", wishes.queue,
+                   "init: the queue or partition for builds (default: the cluster's)")
+        ->type_name("NAME");
+    app.add_option("--account", wishes.account, "init: the account that jobs are charged to")
+        ->type_name("NAME");
 }
 
 constexpr CommandRow commands[] = {
@@ -71,17 +91,26 @@ constexpr CommandRow commands[] = {
      "  wheelyard-builder plan --site site.toml --explain    also recipes and where sources come from\n"
      "  wheelyard-builder plan --site site.toml --json | jq '.cells[] | select(.state != \"have\")'\n",
      wheelyard::builder::run_plan, true, nullptr, nullptr, add_plan_options},
-    {"site", "Check that the machine matches the site file, or write the files for its users",
+    {"site", "Write a first site file, check that the machine matches it, or write the files for its users",
+     "  wheelyard-builder site init\n"
+     "  wheelyard-builder site init --yes --registry https://wheels.example.org --token-file token\n"
      "  wheelyard-builder site check --site site.toml\n"
      "  wheelyard-builder site check --site site.toml --json | jq '.lines[] | select(.good | not)'\n"
      "  wheelyard-builder site check --site site.toml --report > report.txt\n"
      "  wheelyard-builder site user-files --site site.toml --to shared/pytorch\n\n"
+     "init looks for the batch system, its queues, limits and node types, for modules, compilers, Pythons, "
+     "GPUs and "
+     "folders, and writes a commented site file. On a terminal it asks what it cannot find. It changes "
+     "nothing else "
+     "and starts no job. --json prints what it found. Exit status: 0 the file is complete, 1 a person must "
+     "fill in "
+     "the lines that it lists, 2 usage, or the file exists.\n"
      "check tests modules, interpreters, compilers, launcher, scheduler, folders, token and registry. Each "
      "line that fails says what to do. --report adds versions, partitions and file systems; it contains no "
      "secrets. Exit status: 0 all checks pass, 1 a check failed.\n"
      "user-files writes modulefiles, hooks for environments, job scripts, scripts that pack the "
      "environment, and a LibTorch example, from [users] of the site file.\n",
-     wheelyard::builder::run_site, true, "ACTION", "`check` or `user-files`", add_site_options},
+     wheelyard::builder::run_site, true, "ACTION", "`init`, `check` or `user-files`", add_site_options},
     {"run", "Build and upload until nothing is left to do, showing progress",
      "  wheelyard-builder run --site site.toml\n"
      "  wheelyard-builder run --site site.toml --interval 300    where there is no cron\n\n"
@@ -146,7 +175,8 @@ constexpr CommandRow commands[] = {
 int main(int argc, char** argv) {
     CLI::App app("Builds the Python wheels that a site wants, and uploads them to its index.",
                  "wheelyard-builder");
-    app.set_version_flag("--version", std::string("wheelyard-builder " WHEELYARD_VERSION));
+    app.set_version_flag("--version",
+                         wheelyard::base::version_text("wheelyard-builder", WHEELYARD_LIBRARIES));
     app.require_subcommand(1);
     app.footer(
         "Examples:\n"
@@ -160,16 +190,18 @@ int main(int argc, char** argv) {
         CLI::App* sub = app.add_subcommand(command.name, command.help);
         sub->footer(std::string("Examples:\n") + command.examples);
         if (command.has_site) {
-            sub->add_option("--site", arguments.site, "The site file (docs/reference/site.md)")
-                ->required()
-                ->type_name("FILE");
+            CLI::Option* site =
+                sub->add_option("--site", arguments.site, "The site file (docs/reference/site.md)");
+            site->type_name("FILE");
+            if (std::string(command.name) != "site") site->required();  // `site init` writes one
         }
         if (command.json) sub->add_flag("--json", arguments.json, "Machine-readable output");
         if (command.more != nullptr) command.more(*sub, arguments);
         if (command.positional != nullptr) {
             CLI::Option* name = sub->add_option(command.positional, arguments.name, command.positional_help);
             name->required();
-            if (std::string(command.name) == "site") name->check(CLI::IsMember({"check", "user-files"}));
+            if (std::string(command.name) == "site")
+                name->check(CLI::IsMember({"init", "check", "user-files"}));
         }
     }
     try {

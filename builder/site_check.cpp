@@ -27,40 +27,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string last_line(const std::string& text) {
-    const auto lines = base::split_lines(base::trim(text));
-    return lines.empty() ? "" : std::string(lines.back());
-}
-
-// The line that gives the reason: the first with "error", without Lmod's introduction; otherwise the last. Lmod ends
-// with hints, Environment Modules begin with what they load.
-std::string reason_in(const std::string& text) {
-    constexpr std::string_view lmod = "Lmod has detected the following error:";
-    const auto lines = base::split_lines(text);
-    for (std::size_t i = 0; i < lines.size(); ++i) {
-        auto line = base::trim(lines[i]);
-        if (base::ascii_lower(line).find("error") == std::string::npos) continue;
-        if (!line.starts_with(lmod)) return std::string(line);
-        line = base::trim(line.substr(lmod.size()));
-        while (line.empty() && ++i < lines.size())
-            line = base::trim(lines[i]);
-        if (!line.empty()) return std::string(line);
-    }
-    return last_line(text);
-}
-
-MachineAnswer ask(const std::string& script, const EnvironmentMap& environment) {
-    base::Command command;
-    command.argv = {"/bin/bash", "-c", script};
-    command.environment = environment;
-    command.timeout_ms = site_look_timeout_ms;
-    const auto finished = base::run_command(command);
-    if (!finished) return {false, "", finished.error().sentence};
-    if (finished->timed_out) return {false, finished->out, "no answer within a minute"};
-    if (finished->exit_code == 0) return {true, finished->out, last_line(finished->out)};
-    return {false, finished->out, reason_in(finished->err.empty() ? finished->out : finished->err)};
-}
-
 bool any_wanted(const Site& site, const Recipes& recipes, bool (*has)(const Recipe&)) {
     const auto wants = wanted_packages(site, recipes);
     return std::any_of(wants.begin(), wants.end(),
@@ -111,7 +77,7 @@ class Checker {
     void check_modules() {
         const std::string script = render_module_check(site_);
         if (script.empty()) return;
-        const MachineAnswer answer = ask(script, environment_);
+        const MachineAnswer answer = query_machine(script, environment_);
         std::string log;
         for (const auto line : base::split_lines(answer.out)) {
             const bool loaded = line.starts_with("@loaded ");
@@ -142,7 +108,7 @@ class Checker {
                        : python.error().sentence,
                 python ? "" : python.error().advice);
             if (!python) continue;
-            const MachineAnswer venv = ask(
+            const MachineAnswer venv = query_machine(
                 setup() + base::quote_shell(python->executable.string()) + " -I -c 'import venv, ensurepip'",
                 environment_);
             add("venv of Python " + choice.version, venv.good, venv.good ? "available" : venv.last_line,
@@ -159,9 +125,9 @@ class Checker {
         if (const auto written = base::replace_file(source, program); !written)
             return add(name, false, written.error().sentence, "free space in the temporary folder");
         const MachineAnswer answer =
-            ask("set -eu\n" + setup() + "cd " + base::quote_shell(folder->path().string()) + "\n" + compiler +
-                    " -c " + source.filename().string() + " -o program.o",
-                environment_);
+            query_machine("set -eu\n" + setup() + "cd " + base::quote_shell(folder->path().string()) + "\n" +
+                              compiler + " -c " + source.filename().string() + " -o program.o",
+                          environment_);
         add(name + " " + compiler, answer.good, answer.good ? "compiles" : answer.last_line,
             "correct [compilers], or load the module that provides it");
     }
@@ -181,9 +147,9 @@ class Checker {
 
     void check_program(const std::string& what, const std::string& program, const std::string& advice) {
         const std::string question = "command -v -- " + base::quote_shell(program);
-        MachineAnswer answer = ask(setup() + question, environment_);
+        MachineAnswer answer = query_machine(setup() + question, environment_);
         // A module that does not load has a line of its own; the program may be there all the same.
-        if (!answer.good) answer = ask(question, environment_);
+        if (!answer.good) answer = query_machine(question, environment_);
         add(what, answer.good, answer.good ? answer.last_line : "`" + program + "` was not found", advice);
     }
 
@@ -208,7 +174,9 @@ class Checker {
         const auto& tests = site_.hardware_tests;
         const bool asks_for_gpus = site_.queue.gpus > 0 || (tests.gpu && tests.gpu->gpus > 0) ||
                                    (tests.multi_node && tests.multi_node->gpus > 0);
-        const auto ask_here = [this](const std::string& script) { return ask(script, environment_); };
+        const auto ask_here = [this](const std::string& script) {
+            return query_machine(script, environment_);
+        };
         for (const SiteLine& line : site_.scheduler->batch->check(site_.queue, asks_for_gpus, ask_here))
             add(line.what, line.good, line.found, line.advice);
     }

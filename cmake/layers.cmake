@@ -29,6 +29,7 @@ wheelyard_layer(attempt      builder/attempt              base io wire)
 wheelyard_layer(doctor       builder/doctor               base io attempt)
 wheelyard_layer(schedule     builder/schedule/*           base io attempt)
 wheelyard_layer(site         builder/site                 base io wheel simple attempt schedule)
+wheelyard_layer(survey       builder/survey               base io wheel attempt schedule)
 wheelyard_layer(remote       builder/remote               base io simple inspect wire attempt site)
 wheelyard_layer(script       builder/script               base wheel simple attempt site schedule)
 wheelyard_layer(plan         builder/plan                 base wheel simple attempt doctor site script)
@@ -37,7 +38,7 @@ wheelyard_layer(users        builder/users                base simple site sched
 wheelyard_layer(steps        builder/steps                base io wheel simple inspect wire attempt doctor site remote schedule script plan sources)
 wheelyard_layer(agent        builder/agent                base simple wire attempt site remote schedule script plan sources steps)
 wheelyard_layer(show         builder/show                 base io simple attempt plan)
-wheelyard_layer(builder      builder                      base io simple wire attempt doctor site remote schedule script plan users agent show)
+wheelyard_layer(builder      builder                      base io simple wire attempt doctor site survey remote schedule script plan users agent show)
 
 # builder/governor: includes nothing of the builder, and nothing of the builder includes it
 wheelyard_layer(memory       builder/governor/memory      base)

@@ -12,6 +12,37 @@ if(NOT WHEELYARD_CLUSTER)
     wheelyard_program(wheelyard-indexer  indexer/main.cpp  indexer)
 endif()
 
+set(libraries "libcurl ${CURL_VERSION_STRING}" "libarchive ${LibArchive_VERSION}" "OpenSSL ${OPENSSL_VERSION}"
+    "zlib ${ZLIB_VERSION_STRING}")
+wheelyard_libraries(wheelyard-builder ${libraries})
+if(NOT WHEELYARD_CLUSTER)
+    list(APPEND libraries "SQLite ${SQLite3_VERSION}" "Boost ${Boost_VERSION_STRING}")
+    wheelyard_libraries(wheelyard-registry ${libraries})
+    wheelyard_libraries(wheelyard-indexer ${libraries})
+endif()
+
+# Manual pages and completions, from the programs' own help. A build for another machine cannot run its programs: there
+# scripts/generate-shell-files --bin takes the programs of a build for this one.
+find_package(Python3 COMPONENTS Interpreter)
+if(Python3_Interpreter_FOUND AND NOT CMAKE_CROSSCOMPILING)
+    set(shell_files ${CMAKE_BINARY_DIR}/share)
+    add_custom_command(OUTPUT ${shell_files}/stamp
+        COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_SOURCE_DIR}/scripts/generate-shell-files --bin ${CMAKE_BINARY_DIR}/bin
+                --to ${shell_files}
+        COMMAND ${CMAKE_COMMAND} -E touch ${shell_files}/stamp
+        DEPENDS ${WHEELYARD_PROGRAMS} ${CMAKE_SOURCE_DIR}/scripts/generate-shell-files ${CMAKE_SOURCE_DIR}/scripts/cli_help.py
+        VERBATIM)
+    add_custom_target(shell_files DEPENDS ${shell_files}/stamp)
+    add_dependencies(programs shell_files)
+    install(DIRECTORY ${shell_files}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR} OPTIONAL)
+    foreach(folder bash-completion zsh fish)
+        install(DIRECTORY ${shell_files}/${folder} DESTINATION ${CMAKE_INSTALL_DATADIR} OPTIONAL)
+    endforeach()
+endif()
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/site-configs DESTINATION ${CMAKE_INSTALL_DATADIR}/wheelyard)
+install(FILES ${CMAKE_SOURCE_DIR}/README.md ${CMAKE_SOURCE_DIR}/CHANGELOG.md ${CMAKE_SOURCE_DIR}/LICENSE
+    DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
 # What bench/ measures with; built only when named.
 add_executable(inspect_bound EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/bench/inspect_bound.cpp)
 target_link_libraries(inspect_bound PRIVATE wheelyard_inspect)

@@ -29,6 +29,16 @@ target_compile_options(wheelyard_flags INTERFACE
     -Wimplicit-fallthrough -Wformat=2 -Werror)
 target_include_directories(wheelyard_flags INTERFACE ${CMAKE_SOURCE_DIR})
 target_compile_definitions(wheelyard_flags INTERFACE WHEELYARD_VERSION="${PROJECT_VERSION}")
+# The commit for `--version`, from the checkout when the build is configured; a packager of a tarball may set it.
+set(WHEELYARD_COMMIT "" CACHE STRING "Commit that --version names; empty: that of the checkout, or unknown")
+set(commit "${WHEELYARD_COMMIT}")
+if(NOT commit AND EXISTS ${CMAKE_SOURCE_DIR}/.git)  # not that of another project around an unpacked tarball
+    execute_process(COMMAND git -C ${CMAKE_SOURCE_DIR} rev-parse --short=12 HEAD
+        OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+endif()
+if(commit)  # one source file compiles again, not all
+    set_source_files_properties(lib/base/version.cpp PROPERTIES COMPILE_DEFINITIONS WHEELYARD_COMMIT="${commit}")
+endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER 15)
     # It reports what libstdc++ 12's own stable_sort uses.
     target_compile_options(wheelyard_flags INTERFACE -Wno-deprecated-declarations)
@@ -106,7 +116,15 @@ function(wheelyard_program name main)
         target_link_options(${name} PRIVATE -static-libstdc++ -static-libgcc)
     endif()
     add_dependencies(programs ${name})
-    install(TARGETS ${name} RUNTIME DESTINATION bin)
+    install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+    list(APPEND WHEELYARD_PROGRAMS ${name})
+    set(WHEELYARD_PROGRAMS ${WHEELYARD_PROGRAMS} PARENT_SCOPE)
+endfunction()
+
+# wheelyard_libraries(NAME "LIBRARY VERSION"…): what `--version` of the program names.
+function(wheelyard_libraries name)
+    list(JOIN ARGN ", " libraries)
+    target_compile_definitions(${name} PRIVATE WHEELYARD_LIBRARIES="${libraries}")
 endfunction()
 
 # Makes a program fully static, so that it starts in a millisecond and runs on any node: it links the archives of the

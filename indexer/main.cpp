@@ -6,6 +6,7 @@
 #include "indexer/client_command.hpp"
 #include "indexer/commands.hpp"
 #include "lib/base/likely_command.hpp"
+#include "lib/base/version.hpp"
 
 namespace {
 
@@ -100,7 +101,8 @@ int main(int argc, char** argv) try {
     CLI::App app(
         "Renders a registry's wheels as a tree of plain files that pip, uv and any web server understand.",
         "wheelyard-indexer");
-    app.set_version_flag("-V,--version", "wheelyard-indexer " WHEELYARD_VERSION);
+    app.set_version_flag("-V,--version",
+                         wheelyard::base::version_text("wheelyard-indexer", WHEELYARD_LIBRARIES));
     app.require_subcommand(1);
     app.footer(
         "Examples:\n"

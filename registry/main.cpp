@@ -17,6 +17,7 @@
 #include "lib/base/likely_command.hpp"
 #include "lib/base/terminal.hpp"
 #include "lib/base/text.hpp"
+#include "lib/base/version.hpp"
 #include "lib/io/log.hpp"
 #include "registry/access/tokens.hpp"
 #include "registry/commands.hpp"
@@ -178,7 +179,7 @@ void add_token(CLI::App& app, std::filesystem::path& config, registry::TokenCrea
 int run(int argc, char** argv) {
     CLI::App app("wheelyard-registry receives, checks, stores and serves Python wheels.");
     app.name("wheelyard-registry");
-    app.set_version_flag("--version", "wheelyard-registry " WHEELYARD_VERSION);
+    app.set_version_flag("--version", base::version_text("wheelyard-registry", WHEELYARD_LIBRARIES));
     app.require_subcommand(1);
     app.footer(
         "\nExample:\n  wheelyard-registry init farm && wheelyard-registry serve --config "

@@ -10,6 +10,7 @@
 #include "builder/governor/launch/launcher.hpp"
 #include "builder/governor/run.hpp"
 #include "builder/governor/simulate_command.hpp"
+#include "lib/base/version.hpp"
 
 namespace {
 
@@ -37,7 +38,7 @@ int run(const std::string& name, const std::vector<std::string>& arguments) {
     if (verb == "simulate") return run_simulate(rest);
     if (verb == "history") return run_history(rest);
     if (verb == "--version") {
-        std::puts("wheelyard-governor " WHEELYARD_VERSION);
+        std::puts(wheelyard::base::version_text("wheelyard-governor").c_str());
         return 0;
     }
     if (verb == "--help" && rest.empty()) {

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <utility>
 
+#include "builder/attempt/environment.hpp"
+
 namespace wheelyard::builder {
 
 struct SiteLine {
@@ -22,6 +24,12 @@ struct MachineAnswer {
     std::string last_line;  // of its output; if it is not good, the line of its errors that gives the reason
 };
 using AskMachine = std::function<MachineAnswer(const std::string& script)>;
+
+// Runs a bash script on this machine, for at most a minute.
+[[nodiscard]] MachineAnswer query_machine(const std::string& script, const EnvironmentMap& environment);
+
+// The line of `text` that gives the reason of a failure. Pure.
+[[nodiscard]] std::string reason_in(const std::string& text);
 
 // What `site check --report` asks the machine: a command that staff could type.
 struct MachineQuestion {

@@ -15,6 +15,7 @@
 
 #include "builder/attempt/environment.hpp"
 #include "builder/attempt/job_end.hpp"
+#include "builder/schedule/batch_survey.hpp"
 #include "builder/schedule/machine_check.hpp"
 #include "builder/schedule/queue_settings.hpp"
 
@@ -59,6 +60,8 @@ struct BatchSystem {
     std::string (*render_user_header)(const UserJob&);
     // Whether its programs work, and have the queue and the resources that the site asks for.
     std::vector<SiteLine> (*check)(const QueueSettings&, bool asks_for_gpus, const AskMachine&);
+    // What it reports of itself, for `site init`; nullopt: it is not on this machine.
+    std::optional<BatchSurvey> (*survey)(const SurveyUser&, const AskMachine&);
     std::span<const EndReport> end_reports;
     std::span<const MachineQuestion> questions;  // for the report of `site check`
 
@@ -67,6 +70,7 @@ struct BatchSystem {
     std::string_view node_list_variable;  // "SLURM_JOB_NODELIST"
     std::string_view print_first_node;    // a command that reads it
     RankVariables ranks = {};
+    std::string_view launcher = {};      // the usual mpi.launcher; empty: that of the MPI
     std::string_view before_ranks = {};  // a line that every script needs before it starts ranks
     std::string_view copy_to_nodes =
         {};  // copies $packed to $local.tar on every node; empty: each node reads $packed

@@ -9,6 +9,7 @@
 #include "indexer/avail_wheels/table/table.hpp"
 #include "indexer/avail_wheels/words.hpp"
 #include "lib/base/text.hpp"
+#include "lib/base/version.hpp"
 
 namespace wheelyard::avail_wheels {
 
@@ -247,7 +248,7 @@ std::variant<Options, Leave> parse_command_line(const std::vector<std::string>& 
     Words words;
     CLI::App app(description, "avail_wheels");
     app.footer(examples);
-    app.set_version_flag("-V", "avail_wheels " WHEELYARD_VERSION);
+    app.set_version_flag("-V", base::version_text("avail_wheels"));
     add_choosing_options(app, words);
     add_display_options(app, words);
     add_node_options(app, words);

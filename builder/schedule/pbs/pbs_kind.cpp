@@ -2,6 +2,7 @@
 
 #include "builder/schedule/pbs/pbs.hpp"
 #include "builder/schedule/pbs/pbs_scheduler.hpp"
+#include "builder/schedule/pbs/pbs_survey.hpp"
 #include "lib/base/encoding.hpp"
 
 namespace wheelyard::builder {
@@ -104,6 +105,7 @@ constinit const SchedulerKind pbs_kind = {
             .render_header = pbs::render_header,
             .render_user_header = render_user_header,
             .check = check,
+            .survey = pbs::survey,
             .end_reports = end_reports,
             .questions = questions,
             .job_id_variable = "PBS_JOBID",

@@ -2,6 +2,7 @@
 
 #include "builder/schedule/slurm/slurm.hpp"
 #include "builder/schedule/slurm/slurm_scheduler.hpp"
+#include "builder/schedule/slurm/slurm_survey.hpp"
 #include "lib/base/encoding.hpp"
 
 namespace wheelyard::builder {
@@ -78,12 +79,14 @@ constinit const SchedulerKind slurm_kind = {
             .render_header = slurm::render_header,
             .render_user_header = render_user_header,
             .check = check,
+            .survey = slurm::survey,
             .end_reports = end_reports,
             .questions = questions,
             .job_id_variable = "SLURM_JOB_ID",
             .node_list_variable = "SLURM_JOB_NODELIST",
             .print_first_node = "scontrol show hostnames \"$SLURM_JOB_NODELIST\" | head -n 1",
             .ranks = {"SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID"},
+            .launcher = "srun --nodes={nodes} --ntasks={ranks} --ntasks-per-node={ranks_per_node}",
             .before_ranks = slurm::keep_environment,
             .copy_to_nodes = "sbcast --force \"$packed\" \"$local.tar\"",
         },

@@ -137,7 +137,20 @@ def given(arguments: list[str]) -> dict[str, str]:
     return options
 
 
+def survey(name: str) -> int:
+    """What the server prints of its queues, its nodes and itself (tests/builder/schedule/data/pbs_survey)."""
+    sys.stdout.write((RECORDINGS.parent / "pbs_survey" / f"{name}.txt").read_text())
+    return 0
+
+
+def pbsnodes(server: Server, arguments: list[str]) -> int:
+    return survey("nodes")
+
+
 def qsub(server: Server, arguments: list[str]) -> int:
+    if arguments == ["--version"]:
+        print("pbs_version = 23.06.06")
+        return 0
     if server.is_down:
         return answer("qsub_server_down")
     script = Path(arguments[-1])
@@ -216,6 +229,8 @@ def render_job(job: dict) -> dict:
 def qstat(server: Server, arguments: list[str]) -> int:
     if server.is_down:
         return answer("qstat_server_down")
+    if arguments[:1] in (["-Q"], ["-B"]):
+        return survey("queues" if arguments[0] == "-Q" else "server")
     words = [word for word in arguments if not word.startswith("-") and word != "json"]
     history = "-x" in arguments
     if history and not server.has_history:
@@ -322,7 +337,7 @@ class PbsReplay(PbsClient):
         self.server = Server(folder / "server")
         self.server.folder.mkdir(parents=True)
         self.programs.mkdir()
-        for name in PROGRAMS:
+        for name in (*PROGRAMS, "pbsnodes"):
             program = self.programs / name
             program.write_text(f"#!/bin/sh\nexec {shlex.quote(sys.executable)} -B {shlex.quote(__file__)} {name} "
                                f'{shlex.quote(str(self.server.folder))} "$@"\n')
@@ -365,5 +380,5 @@ if __name__ == "__main__":
     command, folder, *rest = sys.argv[1:]
     if command == "run":
         sys.exit(run_job(Server(Path(folder)), int(rest[0]), rest[1]))
-    programs = {"qsub": qsub, "qstat": qstat, "qselect": qselect, "qdel": qdel, "qsig": qsig, "qalter": qalter}
+    programs = {"qsub": qsub, "qstat": qstat, "qselect": qselect, "qdel": qdel, "qsig": qsig, "qalter": qalter, "pbsnodes": pbsnodes}
     sys.exit(programs[command](Server(Path(folder)), rest))

@@ -1,0 +1,64 @@
+// What a batch system reports on a login node, for `site init`: its queues with their limits, its node types, and who may
+// use them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "builder/schedule/machine_check.hpp"
+
+namespace wheelyard::builder {
+
+// The user who runs `site init`: some queues take jobs of certain users or groups only.
+struct SurveyUser {
+    std::string name;
+    std::vector<std::string> groups;
+};
+
+struct QueueSurvey {
+    std::string name;
+    bool is_default = false;
+    std::string closed;                     // why it takes no jobs of this user; empty: it takes them
+    std::int64_t max_walltime_minutes = 0;  // 0: no limit
+    std::int64_t max_memory_mib = 0;        // of one node; 0: no limit but the node's
+    std::vector<std::string> accounts;      // the only accounts whose jobs it takes; empty: of any
+};
+
+// Equal nodes of one queue.
+struct NodeSurvey {
+    std::string queue;  // empty: the batch system does not say which queues send jobs there
+    std::int64_t count = 0;
+    int cores = 0;  // physical, of one node
+    std::int64_t memory_mib = 0;
+    int gpus = 0;
+    std::string gpu_type;               // as named by the batch system: "a100"; empty: not named
+    std::vector<std::string> features;  // Slurm: for --constraint
+};
+
+struct BatchSurvey {
+    std::string version;  // "slurm 22.05.8"
+    std::string cluster;  // its name; empty: it has none
+    std::vector<QueueSurvey> queues;
+    std::vector<NodeSurvey> nodes;
+    std::vector<std::string> accounts;  // of this user; empty: none, or not known
+    std::vector<std::string> problems;  // what it did not answer, and why
+
+    [[nodiscard]] const QueueSurvey* default_queue()
+        const {  // nullptr: it has none that takes jobs of this user
+        const QueueSurvey* first = nullptr;
+        for (const QueueSurvey& queue : queues) {
+            if (!queue.closed.empty()) continue;
+            if (queue.is_default) return &queue;
+            if (first == nullptr) first = &queue;
+        }
+        return first;
+    }
+};
+
+// Whether one of `names` is in `list`, which is separated by commas: of users or groups.
+[[nodiscard]] bool lists_any(std::string_view list, const std::vector<std::string>& names);
+
+}  // namespace wheelyard::builder

@@ -1,0 +1,46 @@
+#include "builder/schedule/machine_check.hpp"
+
+#include "builder/schedule/limits.hpp"
+#include "lib/base/process.hpp"
+#include "lib/base/text.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+std::string last_line(const std::string& text) {
+    const auto lines = base::split_lines(base::trim(text));
+    return lines.empty() ? "" : std::string(lines.back());
+}
+
+}  // namespace
+
+// The first line with "error", without Lmod's introduction; otherwise the last. Lmod ends with hints, Environment
+// Modules begin with what they load.
+std::string reason_in(const std::string& text) {
+    constexpr std::string_view lmod = "Lmod has detected the following error:";
+    const auto lines = base::split_lines(text);
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+        auto line = base::trim(lines[i]);
+        if (base::ascii_lower(line).find("error") == std::string::npos) continue;
+        if (!line.starts_with(lmod)) return std::string(line);
+        line = base::trim(line.substr(lmod.size()));
+        while (line.empty() && ++i < lines.size())
+            line = base::trim(lines[i]);
+        if (!line.empty()) return std::string(line);
+    }
+    return last_line(text);
+}
+
+MachineAnswer query_machine(const std::string& script, const EnvironmentMap& environment) {
+    base::Command command;
+    command.argv = {"/bin/bash", "-c", script};
+    command.environment = environment;
+    command.timeout_ms = machine_query_timeout_ms;
+    const auto finished = base::run_command(command);
+    if (!finished) return {false, "", finished.error().sentence};
+    if (finished->timed_out) return {false, finished->out, "no answer within a minute"};
+    if (finished->exit_code == 0) return {true, finished->out, last_line(finished->out)};
+    return {false, finished->out, reason_in(finished->err.empty() ? finished->out : finished->err)};
+}
+
+}  // namespace wheelyard::builder

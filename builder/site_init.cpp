@@ -1,0 +1,95 @@
+#include "builder/site_init.hpp"
+
+#include <unistd.h>
+
+#include <iostream>
+
+#include "builder/command_output.hpp"
+#include "builder/limits.hpp"
+#include "builder/site/site.hpp"
+#include "lib/base/file.hpp"
+#include "lib/base/process.hpp"
+#include "lib/base/text.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* to_standard_output = "-";
+
+std::string ask_on_terminal(const std::string& question, const std::string& fallback) {
+    std::cerr << one_line(question) << (fallback.empty() ? "" : " [" + one_line(fallback) + "]") << ": "
+              << std::flush;
+    std::string answer;
+    if (!std::getline(std::cin, answer) || answer.size() > max_answer_bytes) return fallback;
+    const auto words = base::trim(answer);
+    return words.empty() ? fallback : std::string(words);
+}
+
+// Refuses to replace an existing file, unless the person says so.
+base::Status check_target(const Arguments& arguments, const fs::path& file) {
+    std::error_code error;
+    if (arguments.force || file == to_standard_output || !fs::exists(file, error)) return {};
+    return base::fail_as(base::ErrorKind::conflict, base::Recovery::person,
+                         {"site.exists", "The file exists", file.string(),
+                          "name another one with --to, or replace it with --force"});
+}
+
+void print_next_steps(const SiteDraft& draft, const fs::path& file) {
+    std::string text = "wrote " + file.string() + "\n";
+    for (const auto& one : draft.fill_in)
+        text += "fill in: " + one_line(one) + "\n";
+    text += "next: wheelyard-builder site check --site " + file.string() + "\n";
+    print(text);
+}
+
+}  // namespace
+
+fs::path find_common_recipes(const fs::path& program) {
+    std::error_code error;
+    const fs::path bin = program.parent_path();
+    for (const char* place : {"../share/wheelyard/site-configs/common", "../site-configs/common",
+                              "../../../site-configs/common"}) {
+        const fs::path folder = (bin / place).lexically_normal();
+        if (fs::is_directory(folder / "recipes", error)) return folder;
+    }
+    return {};
+}
+
+std::string render_survey_json(const Survey& survey, const SiteDraft& draft, const fs::path& file) {
+    return io::Json::object({{"format", "wheelyard.site-survey/1"},
+                             {"file", file == to_standard_output ? io::Json() : io::Json(file.string())},
+                             {"fill_in", io::Json::array_of(draft.fill_in)},
+                             {"found", json_of(survey)}})
+        .render_pretty();
+}
+
+int run_site_init(const Arguments& arguments) {
+    const fs::path file = arguments.to.empty() ? fs::path("site.toml") : arguments.to;
+    if (const auto free = check_target(arguments, file); !free) return complain(free.error(), exit_usage);
+    SiteWishes wishes = arguments.wishes;
+    std::error_code error;
+    wishes.common_recipes = find_common_recipes(fs::read_symlink("/proc/self/exe", error));
+    const Survey survey = survey_machine(base::current_environment());
+    if (!arguments.yes && ::isatty(STDIN_FILENO) == 1)
+        wishes = ask_wishes(survey, std::move(wishes), ask_on_terminal);
+    const SiteDraft draft = draft_site(survey, wishes);
+    // What a person wished may be no valid value: the reader says so before anything is written.
+    if (const auto read = parse_site(draft.text, file); !read) return complain(read.error(), exit_usage);
+    const int status = draft.fill_in.empty() ? exit_well : exit_failed;
+    if (file == to_standard_output) {
+        print(arguments.json ? render_survey_json(survey, draft, file) : draft.text);
+        return status;
+    }
+    if (const auto written = base::replace_file(file, draft.text); !written)
+        return complain(written.error(), exit_failed);
+    if (arguments.json) {
+        print(render_survey_json(survey, draft, file));
+    } else {
+        print_next_steps(draft, file);
+    }
+    return status;
+}
+
+}  // namespace wheelyard::builder

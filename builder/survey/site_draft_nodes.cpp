@@ -1,0 +1,111 @@
+// The tables of a draft that describe GPUs and node types.
+#include <algorithm>
+
+#include "builder/survey/limits.hpp"
+#include "builder/survey/site_draft_parts.hpp"
+#include "lib/base/text.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+// The names of GPUs in features, types and drivers.
+std::vector<GpuType> gpu_types(const Survey& survey) {
+    std::vector<GpuType> types;
+    const auto add = [&types](const std::string& text) {
+        const auto found = find_gpu_type(text);
+        const bool known = found && std::any_of(types.begin(), types.end(),
+                                                [&](const GpuType& one) { return one.name == found->name; });
+        if (found && !known) types.push_back(*found);
+        return found.has_value();
+    };
+    for (const auto& node : survey.batch.nodes) {
+        if (node.gpus == 0 || add(node.gpu_type)) continue;
+        for (const auto& feature : node.features)
+            add(feature);
+    }
+    if (survey.batch.nodes.empty()) std::for_each(survey.gpus.begin(), survey.gpus.end(), add);
+    return types;
+}
+
+std::string label_of(const GpuType& type, const AvailableModule* toolkit) {
+    std::string label;
+    if (toolkit != nullptr) {
+        const auto parts = base::split(toolkit->version, '.');
+        label = type.kind == "cuda" ? "cu" : "rocm";
+        label += std::string(parts[0]) + (parts.size() > 1 ? std::string(parts[1]) : "") + ".";
+        const bool plain = std::all_of(label.begin(), label.end(),
+                                       [](char c) { return base::is_ascii_alnum(c) || c == '.'; });
+        label = plain ? base::ascii_lower(label) : "";
+    }
+    return label + std::string(type.name);
+}
+
+bool is_closed(const Survey& survey, const std::string& name) {
+    const auto& queues = survey.batch.queues;
+    return std::any_of(queues.begin(), queues.end(),
+                       [&](const QueueSurvey& one) { return one.name == name && !one.closed.empty(); });
+}
+
+}  // namespace
+
+void write_accelerators(const Survey& survey, DraftText& text) {
+    const auto types = gpu_types(survey);
+    std::int64_t with_gpus = 0;
+    for (const auto& node : survey.batch.nodes)
+        with_gpus += node.gpus > 0 ? node.count : 0;
+    if (types.empty() && with_gpus == 0) return;
+    text.line("");
+    text.note(
+        "Targets that wheels are built for; each has wheels of its own, with its label in the version.");
+    text.table("[[accelerator]]");
+    text.set("name", "\"cpu\"");
+    if (types.empty()) {
+        text.fill_in(std::to_string(with_gpus) +
+                     " nodes have GPUs of a type that is not known here: name it");
+        text.note("[[accelerator]]");
+        text.note("name = \"a100\"");
+        text.note("kind = \"cuda\"");
+        text.note("architectures = [\"sm_80\"]");
+        text.note("label = \"cu123.a100\"");
+    }
+    for (const GpuType& type : types) {
+        const ModuleRole role = type.kind == "cuda" ? ModuleRole::cuda : ModuleRole::rocm;
+        const LoadedModule* toolkit = loadable(survey, role);
+        text.table("[[accelerator]]");
+        text.set("name", toml_text(type.name));
+        text.set("kind", toml_text(type.kind));
+        text.set("architectures", toml_list({std::string(type.architecture)}));
+        text.set("label", toml_text(label_of(type, toolkit == nullptr ? nullptr : &toolkit->module)));
+        text.note_choices(survey, role, type.kind == "cuda" ? "CUDA" : "ROCm");
+        if (toolkit != nullptr) text.set("modules", toml_list({toolkit->module.full_name()}));
+    }
+}
+
+void write_nodes(const Survey& survey, DraftText& text) {
+    const auto types = gpu_types(survey);
+    std::vector<std::string> names;
+    for (const auto& node : survey.batch.nodes) {
+        if (names.size() == max_nodes_listed) break;
+        if (is_closed(survey, node.queue)) continue;
+        std::string name = site_name_of(node.queue.empty() ? "node" : node.queue);
+        const std::string first = name;
+        for (int number = 2; std::find(names.begin(), names.end(), name) != names.end(); ++number)
+            name = first + "-" + std::to_string(number);
+        names.push_back(name);
+        text.table("[[node]]");
+        text.note(std::to_string(node.count) + (node.count == 1 ? " node" : " nodes") +
+                  (node.features.empty() ? "" : "; features: " + some_of(node.features)));
+        text.set("name", toml_text(name));
+        if (!node.queue.empty()) text.set("queue", toml_text(node.queue));
+        text.set("cores", std::to_string(node.cores));
+        if (node.memory_mib > 0) text.set("memory_mib", std::to_string(node.memory_mib));
+        if (node.gpus == 0) continue;
+        text.set("gpus", std::to_string(node.gpus));
+        auto type = find_gpu_type(node.gpu_type);
+        for (const auto& feature : node.features)
+            type = type ? type : find_gpu_type(feature);
+        if (type) text.set("accelerator", toml_text(type->name));
+    }
+}
+
+}  // namespace wheelyard::builder

@@ -1,0 +1,75 @@
+#include "builder/survey/site_wishes.hpp"
+
+#include "builder/survey/limits.hpp"
+#include "lib/base/printable.hpp"
+#include "lib/base/text.hpp"
+
+namespace wheelyard::builder {
+
+std::string one_line(std::string_view text) {
+    std::string line = base::printable(text);
+    for (char& c : line) {
+        if (c == '\n' || c == '\t') c = ' ';
+    }
+    return base::is_utf8(line) ? line : "?";
+}
+
+std::string some_of(const std::vector<std::string>& texts) {
+    if (texts.size() <= max_listed) return base::join(texts, ", ");
+    return base::join({texts.begin(), texts.begin() + static_cast<std::ptrdiff_t>(max_listed)}, ", ") +
+           " and " + std::to_string(texts.size() - max_listed) + " more";
+}
+
+std::string site_name_of(std::string_view text) {
+    std::string name;
+    for (const char c : base::ascii_lower(text)) {
+        const bool valid = base::is_ascii_alnum(c) || ((c == '-' || c == '_' || c == '.') && !name.empty());
+        if (valid) {
+            name += c;
+        } else if (!name.empty() && name.back() != '-') {
+            name += '-';
+        }
+    }
+    while (name.ends_with('-'))
+        name.pop_back();
+    return name.substr(0, max_site_name);
+}
+
+std::string suggested_name(const Survey& survey) {
+    if (const auto name = site_name_of(survey.batch.cluster); !name.empty()) return name;
+    // "login03" and "login04" are one site.
+    std::string host = survey.host;
+    while (!host.empty() && base::is_ascii_digit(host.back()))
+        host.pop_back();
+    const auto name = site_name_of(host);
+    return name.empty() ? "site" : name;
+}
+
+SiteWishes ask_wishes(const Survey& survey, SiteWishes wishes, const AskPerson& ask) {
+    const auto ask_if_empty = [&](std::string& wish, const std::string& question,
+                                  const std::string& fallback) {
+        if (wish.empty()) wish = ask(question, fallback);
+    };
+    ask_if_empty(wishes.name, "Name of the site", suggested_name(survey));
+    ask_if_empty(wishes.registry, "URL of the registry (empty: none, wheels stay on this machine)", "");
+    if (!wishes.registry.empty()) {
+        ask_if_empty(wishes.index, "Index", wishes.name);
+        ask_if_empty(wishes.token_file, "File with the registry's token", wishes.index + ".token");
+    }
+    if (!survey.scheduler->batch) return wishes;
+    std::vector<std::string> open;
+    for (const auto& queue : survey.batch.queues) {
+        if (queue.closed.empty()) open.push_back(queue.name);
+    }
+    const QueueSurvey* usual = survey.batch.default_queue();
+    ask_if_empty(wishes.queue,
+                 std::string(survey.scheduler->batch->queue_key) + " for builds (" + some_of(open) + ")",
+                 usual == nullptr ? "" : usual->name);
+    const auto& accounts = survey.batch.accounts;
+    ask_if_empty(wishes.account,
+                 "Account that jobs are charged to (" + (accounts.empty() ? "none" : some_of(accounts)) + ")",
+                 accounts.size() == 1 ? accounts.front() : "");
+    return wishes;
+}
+
+}  // namespace wheelyard::builder

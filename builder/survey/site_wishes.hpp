@@ -1,0 +1,40 @@
+// What a person decides about a new site file, by flags or by answers on a terminal.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "builder/survey/survey.hpp"
+
+namespace wheelyard::builder {
+
+// What a person decides; empty: what the survey suggests.
+struct SiteWishes {
+    std::string name;
+    std::string registry;                  // the URL; empty: wheels stay in the work folder
+    std::string index;                     // default: the name
+    std::string token_file;                // default: "NAME.token" in the folder of site.toml
+    std::string queue;                     // default: that of the batch system
+    std::string account;                   // default: the user's only one
+    std::filesystem::path common_recipes;  // an installed site-configs/common; empty: there is none
+};
+
+// Asks a person one question; an empty answer is `fallback`.
+using AskPerson = std::function<std::string(const std::string& question, const std::string& fallback)>;
+
+// Asks for what is not wished yet and cannot be found.
+[[nodiscard]] SiteWishes ask_wishes(const Survey& survey, SiteWishes wishes, const AskPerson& ask);
+
+// "Yard 2" → "yard-2": a valid site name. Empty where nothing of the text can be part of one.
+[[nodiscard]] std::string site_name_of(std::string_view text);
+[[nodiscard]] std::string suggested_name(const Survey& survey);
+
+// `text` as one printable line of UTF-8, for comments and questions.
+[[nodiscard]] std::string one_line(std::string_view text);
+// As many names of a list as fit into a comment.
+[[nodiscard]] std::string some_of(const std::vector<std::string>& texts);
+
+}  // namespace wheelyard::builder

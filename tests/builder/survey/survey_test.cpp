@@ -1,0 +1,49 @@
+// The lines that the questions of survey.cpp print.
+#include "builder/survey/survey.hpp"
+
+#include <doctest/doctest.h>
+
+namespace wheelyard::builder {
+namespace {
+
+TEST_CASE("one interpreter of each version; its path may contain spaces") {
+    const auto pythons = parse_interpreters(
+        "@python 3.11.2 venv headers - /usr/bin/python3.11\n@python 3.11.2 venv headers - /usr/bin/python3\n"
+        "Traceback (most recent call last):\n@python 3.6.8 - - rpath /opt/my python/bin/python3\n@python "
+        "3\n");
+    REQUIRE(pythons.size() == 2);
+    CHECK(pythons[0].version == "3.11");
+    CHECK(pythons[0].full_version == "3.11.2");
+    CHECK(pythons[0].executable == "/usr/bin/python3.11");
+    CHECK(pythons[0].has_venv);
+    CHECK(pythons[0].has_headers);
+    CHECK(pythons[1].version == "3.6");
+    CHECK(pythons[1].executable == "/opt/my python/bin/python3");
+    CHECK(!pythons[1].has_venv);
+    CHECK(!pythons[0].has_rpath);
+    CHECK(pythons[1].has_rpath);
+}
+
+TEST_CASE("folders have their origin, file system and free space") {
+    const auto folders =
+        parse_folders("@folder $SCRATCH lustre 2048 /lustre/me/\n@folder home ? 0 /\n@folder x\n");
+    REQUIRE(folders.size() == 2);
+    CHECK(folders[0].origin == "$SCRATCH");
+    CHECK(folders[0].file_system == "lustre");
+    CHECK(folders[0].free_bytes == 2048 * 1024);
+    CHECK(folders[0].path == "/lustre/me");
+    CHECK(folders[1].path == "/");
+}
+
+TEST_CASE("a module counts as loaded only where the shell says so") {
+    Survey survey;
+    survey.modules.tried = {{ModuleRole::compiler, {"gcc", "12.2"}}, {ModuleRole::mpi, {"openmpi", "4.1"}}};
+    parse_module_tries("@loaded gcc/12.2\n@program gcc\n@program mpicc\n", survey);
+    CHECK(survey.modules.tried[0].loads);
+    CHECK(!survey.modules.tried[1].loads);
+    CHECK(survey.has_program("mpicc"));
+    CHECK(!survey.has_program("cc"));
+}
+
+}  // namespace
+}  // namespace wheelyard::builder
