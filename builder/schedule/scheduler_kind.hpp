@@ -68,8 +68,8 @@ struct BatchSystem {
     std::string_view print_first_node;    // a command that reads it
     RankVariables ranks = {};
     std::string_view before_ranks = {};  // a line that every script needs before it starts ranks
-    std::string_view copy_to_nodes =
-        {};  // copies $packed to $local.tar on every node; empty: each node reads $packed
+    // Copies $packed to $local.tar on every node; empty: each node reads $packed.
+    std::string_view copy_to_nodes = {};
 };
 
 struct SchedulerKind {
