@@ -78,7 +78,7 @@ struct ExitRecord {
     std::vector<PhaseRecord> phases;
     base::UnixMicros ended = 0;
 };
-// Why the job was asked to end: "time_limit", "terminated" (nobody said why); empty: it was not.
+// Why the job was asked to end: "time_limit", "terminated" (no reason is known); empty: it was not.
 [[nodiscard]] std::string read_cut(const AttemptFolder& folder);
 
 [[nodiscard]] base::Result<ExitRecord> parse_exit_record(std::string_view text, std::string_view attempt);

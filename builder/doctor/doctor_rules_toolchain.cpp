@@ -261,8 +261,7 @@ const std::vector<DoctorRule>& toolchain_rules() {
          no,
          "HDF5, which the package is built against, was not found.",
          "Load its module: `load` in [modules] of site.toml; or set HDF5_DIR in `environment` of [build] in "
-         "the "
-         "recipe."},
+         "the recipe."},
         {"build.blas_missing",
          {"no blas/lapack libraries found", "could not find blas (missing",
           "dependency \"openblas\" not found", "dependency lookup for openblas"},

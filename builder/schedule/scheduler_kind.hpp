@@ -72,8 +72,8 @@ struct BatchSystem {
     RankVariables ranks = {};
     std::string_view launcher = {};      // the usual mpi.launcher; empty: that of the MPI
     std::string_view before_ranks = {};  // a line that every script needs before it starts ranks
-    std::string_view copy_to_nodes =
-        {};  // copies $packed to $local.tar on every node; empty: each node reads $packed
+    // Copies $packed to $local.tar on every node; empty: each node reads $packed.
+    std::string_view copy_to_nodes = {};
 };
 
 struct SchedulerKind {

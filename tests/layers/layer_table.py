@@ -36,7 +36,7 @@ def read_rooms(root: Path) -> dict[str, Room]:
     rooms = {}
     for name, folder, *may_include in _calls(path, "wheelyard_layer"):
         for needed in may_include:
-            if needed not in rooms:  # rows stand in dependency order, so a cycle cannot be written down
+            if needed not in rooms:  # rows are in dependency order, so a cycle cannot be written down
                 raise SystemExit(f"{path}: room '{name}' may include '{needed}', which has no row above it")
         rooms[name] = Room(name, folder.removesuffix("/*"), tuple(may_include), folder.endswith("/*"))
     if not rooms:

@@ -3,9 +3,9 @@
 
     compare.py                        the committed facts (SITE.commands) against tests/golden/builder/sites/SITE.sh
     compare.py --documents DIR        the facts against the documents themselves, too
-    compare.py --documents DIR --write    takes the facts from the documents anew
+    compare.py --documents DIR --write    takes the facts from the documents again
 
-A command of the document is found in the script, or stands on the list of differences with its reason; so does every command of
+A command of the document is found in the script, or is on the list of differences with its reason; so does every command of
 the script that neither the document nor the frame of every script (debian12's) has. An entry that nothing needs is an error: the
 list stays true. Commands are normalised: prompts, `export`, quotes, `-q` and the order of assignments make no difference, and
 `module load a b` is `module a` and `module b`.
@@ -149,7 +149,7 @@ def read_differences(site):
 
 
 def compare(site):
-    """What is wrong with the site's list of differences, as sentences. What every site's script has stands in all.differences.toml."""
+    """What is wrong with the site's list of differences, as sentences. all.differences.toml has what every site's script has."""
     problems = []
     facts = (HERE / f"{site}.commands").read_text().splitlines()
     frame = script_commands((GOLDEN / "debian12.sh").read_text())

@@ -1,4 +1,4 @@
-// Compares with golden files, or writes them.
+// Compares with golden files and generated documents, or writes them.
 #include "tests/support/golden.hpp"
 
 #include <algorithm>
@@ -14,6 +14,16 @@ namespace wheelyard::test_support {
 namespace {
 
 constexpr std::uint64_t max_golden_bytes = 1 << 20;
+constexpr std::string_view advice = "\n  WHEELYARD_UPDATE_GOLDEN=1 with this test writes it";
+
+bool is_update() {
+    const char* update = std::getenv("WHEELYARD_UPDATE_GOLDEN");
+    return update != nullptr && std::string_view(update) == "1";
+}
+
+std::filesystem::path page_file(std::string_view page) {
+    return std::filesystem::path(WHEELYARD_TEST_DATA) / ".." / "docs" / page;
+}
 
 std::string first_difference(std::string_view expected, std::string_view actual) {
     const auto want = base::split(expected, '\n');
@@ -23,24 +33,48 @@ std::string first_difference(std::string_view expected, std::string_view actual)
         const std::string_view got = i < have.size() ? have[i] : "(end)";
         if (wanted == got) continue;
         return "line " + std::to_string(i + 1) + "\n  expected: " + std::string(wanted) +
-               "\n  actual:   " + std::string(got);
+               "\n  actual:   " + std::string(got) + std::string(advice);
     }
     return {};
+}
+
+std::string write(const std::filesystem::path& file, std::string_view text) {
+    std::filesystem::create_directories(file.parent_path());
+    const auto written = base::replace_file(file, text);
+    return written ? std::string() : written.error().text();
+}
+
+std::string difference(const std::filesystem::path& file, std::string_view actual) {
+    if (is_update()) return write(file, actual);
+    const auto expected = base::read_file(file, max_golden_bytes);
+    if (!expected) return expected.error().text() + std::string(advice);
+    return first_difference(*expected, actual);
 }
 
 }  // namespace
 
 std::string golden_difference(std::string_view name, std::string_view actual) {
-    const std::filesystem::path file = std::filesystem::path(WHEELYARD_TEST_DATA) / "golden" / name;
-    const char* update = std::getenv("WHEELYARD_UPDATE_GOLDEN");
-    if (update != nullptr && std::string_view(update) == "1") {
-        std::filesystem::create_directories(file.parent_path());
-        const auto written = base::replace_file(file, actual);
-        return written ? std::string() : written.error().text();
-    }
-    const auto expected = base::read_file(file, max_golden_bytes);
-    if (!expected) return expected.error().text() + "; WHEELYARD_UPDATE_GOLDEN=1 writes it";
-    return first_difference(*expected, actual);
+    return difference(std::filesystem::path(WHEELYARD_TEST_DATA) / "golden" / name, actual);
+}
+
+std::string page_difference(std::string_view page, std::string_view actual) {
+    return difference(page_file(page), actual);
+}
+
+std::string part_difference(std::string_view page, std::string_view part, std::string_view actual) {
+    const std::string begin_mark = "<!-- " + std::string(part) + ": WHEELYARD_UPDATE_GOLDEN=1 ";
+    const std::string end_mark = "<!-- end of " + std::string(part) + " -->\n";
+    auto text = base::read_file(page_file(page), max_golden_bytes);
+    if (!text) return text.error().text();
+    const auto mark = text->find(begin_mark);
+    const auto end = text->find(end_mark);
+    const auto newline = text->find('\n', mark);
+    if (mark == std::string::npos || end == std::string::npos || newline > end)
+        return "docs/" + std::string(page) + " has no lines `" + begin_mark + "… -->` and `" + end_mark + "`";
+    const auto begin = newline + 1;
+    if (!is_update()) return first_difference(std::string_view(*text).substr(begin, end - begin), actual);
+    text->replace(begin, end - begin, actual);
+    return write(page_file(page), *text);
 }
 
 }  // namespace wheelyard::test_support

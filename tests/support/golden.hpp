@@ -1,5 +1,5 @@
-// Golden files: rendered text compared with tests/golden/NAME. With WHEELYARD_UPDATE_GOLDEN=1 the tests write
-// the files; review the diff afterwards.
+// Rendered text compared with the file that has it: a golden file, or a generated part of docs/. With
+// WHEELYARD_UPDATE_GOLDEN=1 the tests write the files; review the diff afterwards.
 #pragma once
 
 #include <string>
@@ -7,7 +7,16 @@
 
 namespace wheelyard::test_support {
 
-// Empty if tests/golden/`name` equals `actual`; otherwise the first difference, for the test's message.
+// Each returns the empty text if the file has `actual`; otherwise the first difference, for the test's message.
+
+// tests/golden/`name`.
 [[nodiscard]] std::string golden_difference(std::string_view name, std::string_view actual);
+// A page of docs/ that is generated as a whole: "reference/rules.md".
+[[nodiscard]] std::string page_difference(std::string_view page, std::string_view actual);
+// A part of a page of docs/, between two marks:
+//     <!-- ends of jobs: WHEELYARD_UPDATE_GOLDEN=1 builder_tests writes them -->
+//     <!-- end of ends of jobs -->
+[[nodiscard]] std::string part_difference(std::string_view page, std::string_view part,
+                                          std::string_view actual);
 
 }  // namespace wheelyard::test_support

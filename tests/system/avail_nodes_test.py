@@ -156,8 +156,8 @@ class NodesTest(unittest.TestCase):
         samples = node.folder / "samples"
         for tag in SAMPLES:
             Wheel("sample", "1.0", tags=(tag,)).write(samples)
-        told = json.loads(node.ask("--wheelhouse", node.seen(samples), "--why", "--json"))["wheels"]
-        answers = {wheel["filename"].removeprefix("sample-1.0-").removesuffix(".whl"): wheel["here"] for wheel in told}
+        report = json.loads(node.ask("--wheelhouse", node.seen(samples), "--why", "--json"))["wheels"]
+        answers = {wheel["filename"].removeprefix("sample-1.0-").removesuffix(".whl"): wheel["here"] for wheel in report}
         self.assertEqual({tag: here.get("code", "runs") for tag, here in answers.items()},
                          {tag: codes[node.column] for tag, codes in SAMPLES.items()})
         self.assertTrue(all(here.get("why") for here in answers.values() if here["runs"] != "yes"))

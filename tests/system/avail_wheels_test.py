@@ -62,7 +62,7 @@ class AvailWheelsTest(FarmCase):
         self.assert_ran(done)
         self.assertEqual(len(done.stdout.splitlines()), 2)
 
-    def test_an_index_that_is_not_there_is_told(self):
+    def test_a_missing_index_is_reported(self):
         done = self.farm.run("avail_wheels", "--index-url", "http://127.0.0.1:1/nowhere/simple/")
         self.assert_failed(done, "127.0.0.1:1")
 
@@ -91,16 +91,16 @@ class AvailWheelsTest(FarmCase):
             site.builder("run")
 
             def status(*arguments: str) -> dict[str, dict]:
-                """What a user is told, once an administrator's cron job has published the plan."""
+                """What a user sees, once an administrator's cron job has published the plan."""
                 (public / "status.json").write_text(site.builder("plan", "--json").stdout)
                 done = self.farm.run("avail_wheels", "--site", user_file, "--status", "--json", *arguments)
                 self.assert_ran(done)
                 return {cell["name"]: cell for cell in json.loads(done.stdout)["cells"]}
 
-            told = status()
-            self.assertEqual({name: cell["state"] for name, cell in told.items()},
+            report = status()
+            self.assertEqual({name: cell["state"] for name, cell in report.items()},
                              {"yard-table": "have", "pinned": "given up", "nobody-has-this": "impossible"})
-            self.assertIn("0" * 64, told["pinned"]["why"])
+            self.assertIn("0" * 64, report["pinned"]["why"])
             self.assertEqual(list(status("nobody*")), ["nobody-has-this"])
 
             asked = self.farm.run("avail_wheels", "--site", user_file, "--request", "Yard.Asked==1.0")

@@ -77,18 +77,18 @@ class BuilderTest(FarmCase):
         first, second = sorted(site.attempts(), key=lambda attempt: attempt["number"])
         self.assertEqual((first["job"]["memory_mib"], second["job"]["memory_mib"]), (60, 80))
         for attempt in (first, second):
-            told = attempt["job"]["governor"]
+            report = attempt["job"]["governor"]
             outcome = json.loads((site.folder / "state/outcomes" / (attempt["id"] + ".json")).read_text())
-            self.assertEqual(outcome["governor"], told)
+            self.assertEqual(outcome["governor"], report)
             self.assertEqual(outcome["request"]["memory_mib"], attempt["job"]["memory_mib"])
-            self.assertLessEqual(told["limit_bytes"], attempt["job"]["memory_mib"] << 20)
-            self.assertEqual(told["could_not_fit"], 1)
+            self.assertLessEqual(report["limit_bytes"], attempt["job"]["memory_mib"] << 20)
+            self.assertEqual(report["could_not_fit"], 1)
             self.assertEqual(attempt["failure"]["code"], "job.out_of_memory")
         self.assertIn("<svg", (site.folder / "work/attempts" / second["id"] / "governor.svg").read_text())
         self.assertIn("could not fit", site.builder("status").stdout)
         self.assertIn("governed: ", site.builder("logs", "yard-heavy-1.0-cp" + self.python_tag()).stderr)
 
-    def test_a_build_that_fails_is_told_with_its_cause_and_hinders_no_other(self):
+    def test_a_build_that_fails_is_reported_with_its_cause_and_blocks_no_other(self):
         write_sdist(self.sources.folder, "bad-c", "1.0", c_source="#include <this_cluster_has_not.h>\n")
         write_sdist(self.sources.folder, "good-one", "1.0")
         site = Site(self.fresh_farm(), self.sources, self.token, {"bad-c": "1.0", "good-one": "1.0"},
@@ -102,20 +102,20 @@ class BuilderTest(FarmCase):
         self.assertIn("header was not found", str(site.plan()["bad-c"]))
         self.assert_ran(site.builder("logs", "-f", task), "this_cluster_has_not.h")  # it is over, so this ends
 
-        told = site.builder("explain", task, "--json")
-        self.assert_ran(told)
-        attempt, = json.loads(told.stdout)["attempts"]  # one: nobody but a person can mend this
+        report = site.builder("explain", task, "--json")
+        self.assert_ran(report)
+        attempt, = json.loads(report.stdout)["attempts"]  # one: only a person can fix this
         self.assertEqual(attempt["failure"]["cause"], "compiler.missing_header")
         self.assert_ran(site.builder("explain", attempt["id"]), task + ": given up", "what to do")
         log = site.folder / "work/attempts" / attempt["id"] / "log"
-        told = site.farm.run("wheelyard-builder", "doctor", "--json", log)
-        self.assertEqual(told.returncode, 1)
-        seen = json.loads(told.stdout)
+        report = site.farm.run("wheelyard-builder", "doctor", "--json", log)
+        self.assertEqual(report.returncode, 1)
+        seen = json.loads(report.stdout)
         self.assertEqual((seen["findings"][0]["code"], seen["phase"]), ("compiler.missing_header", "build"))
         self.assertRegex(seen["first_error"]["file"], r"\.c$")
         self.assertEqual(site.farm.run("wheelyard-builder", "doctor", log.parent / "none").returncode, 2)
 
-    def test_what_only_a_person_can_move_on_is_told_and_not_waited_for(self):
+    def test_what_needs_a_person_is_reported_and_not_waited_for(self):
         write_sdist(self.sources.folder, "yard-base", "1.0", c_source="#include <this_cluster_has_not.h>\n")
         write_sdist(self.sources.folder, "yard-above", "1.0")
         site = Site(self.fresh_farm(), self.sources, self.token, {"yard-base": "1.0", "yard-above": "1.0"}, scheduler='kind = "local"\n',
@@ -173,7 +173,7 @@ class BuilderTest(FarmCase):
         self.assertEqual(asked.returncode, 1, text)
         self.assertIn("No attempt of this cell has ended", text)
 
-    def test_what_no_index_has_is_told(self):
+    def test_a_package_that_no_index_has_is_reported(self):
         site = Site(self.fresh_farm(), self.sources, self.token, {"nobody-has-this": "1.0"})
         self.assert_failed(site.builder("run"), "nobody-has-this")
         self.assertIn("nobody-has-this", site.plan())
@@ -185,11 +185,11 @@ class BuilderTest(FarmCase):
                     scheduler='kind = "local"\nmax_attempts = 1\n')
         tick = site.builder("tick", "--json")
         self.assertEqual(json.loads(tick.stdout)["format"], "wheelyard.plan/1")
-        self.assertIn("0" * 64, tick.stderr)  # what happened is told beside the document, not in it
+        self.assertIn("0" * 64, tick.stderr)  # the report goes to stderr, not into the document
         self.assert_failed(site.builder("run"), "0" * 64)
         self.assertEqual(site.farm.files("pinned"), {})
 
-    def test_a_wrong_token_is_told_and_the_wheel_is_offered_again_once_it_is_right(self):
+    def test_a_wrong_token_is_reported_and_the_wheel_is_uploaded_once_it_is_right(self):
         write_sdist(self.sources.folder, "late-token", "1.0")
         farm = self.fresh_farm()
         site = Site(farm, self.sources, "wy_000000000000_" + "0" * 64, {"late-token": "1.0"},

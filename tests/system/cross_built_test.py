@@ -13,7 +13,7 @@ from support.case import main
 from support.farm import BIN, COMMAND_TIMEOUT_S, ROOT, scrubbed_environment
 from support.flipped import data_places, flipped, header_places, packed_again
 from support.package_index import FAST_C
-from support.retold import members_of, retold
+from support.altered_wheel import altered_wheel, members_of
 from support.wheels import Wheel
 
 GPU_OBJECTS = ROOT / "tests" / "support" / "gpu_objects"
@@ -82,42 +82,42 @@ class CrossBuiltTest(CheckCase):
         self.assertEqual(facts["symbol_floors"], {"GLIBC": "2.17"})
 
     def test_another_tag_that_holds_is_accepted_too(self):
-        self.assert_accepted(retold(self.wheel, self.folder(), [f"{self.python}-{self.python}-manylinux2014_aarch64"]))
+        self.assert_accepted(altered_wheel(self.wheel, self.folder(), [f"{self.python}-{self.python}-manylinux2014_aarch64"]))
 
     def test_an_object_for_another_machine_is_refused(self):
         source = self.folder()
         (source / "fast.c").write_text("int answer(void) { return 42; }\n")
         subprocess.run(["gcc", "-shared", "-fPIC", "-o", "fast.so", "fast.c"], cwd=source, check=True)
-        liar = retold(self.wheel, self.folder(), members={self.extension: (source / "fast.so").read_bytes()})
+        liar = altered_wheel(self.wheel, self.folder(), members={self.extension: (source / "fast.so").read_bytes()})
         self.assert_refused(liar, "elf.machine_mismatch", self.extension, "x86_64", "aarch64")
 
     def test_a_manylinux_tag_older_than_the_symbols_is_refused(self):
         newer = cross_build.build_aarch64_wheel(self.folder() / "newer", "yard-newer", NEWER_C)
         self.assertEqual(self.assert_accepted(newer)["symbol_floors"]["GLIBC"], "2.34")
-        liar = retold(newer, self.folder(), [f"{self.python}-{self.python}-manylinux2014_aarch64"])
+        liar = altered_wheel(newer, self.folder(), [f"{self.python}-{self.python}-manylinux2014_aarch64"])
         self.assert_refused(liar, "elf.glibc_above_policy", "GLIBC_2.34", "manylinux2014_aarch64")
 
     def test_compiled_code_under_the_tag_any_is_refused(self):
-        liar = retold(self.wheel, self.folder(), ["py3-none-any"])
+        liar = altered_wheel(self.wheel, self.folder(), ["py3-none-any"])
         self.assert_refused(liar, "tag.any_with_elf", self.extension)
 
     def test_a_module_for_another_python_is_refused(self):
         digits = self.python.removeprefix("cp")
         other = self.extension.replace(f"cpython-{digits}", f"cpython-{int(digits) + 1}")
         self.assertNotEqual(other, self.extension)
-        liar = retold(self.wheel, self.folder(), rename={self.extension: other})
+        liar = altered_wheel(self.wheel, self.folder(), rename={self.extension: other})
         self.assert_refused(liar, "elf.python_mismatch", other, self.python)
 
     def test_a_promise_of_gpu_code_that_is_not_there_is_refused(self):
         for local in ("cu126", "rocm6.2"):
             with self.subTest(local):
-                self.assert_refused(retold(self.wheel, self.folder(), version=f"1.0+{local}"),
+                self.assert_refused(altered_wheel(self.wheel, self.folder(), version=f"1.0+{local}"),
                                     "gpu.promised_not_there", f"+{local}")
 
     def test_a_flipped_byte_in_any_member_is_refused(self):
         cases, expected = [], []
         for stored in (False, True):
-            whole = retold(self.wheel, self.folder(), stored=stored)
+            whole = altered_wheel(self.wheel, self.folder(), stored=stored)
             for member, at in data_places(whole).items():
                 cases.append(flipped(whole, self.folder(), at))
                 expected.append((member, stored))
@@ -137,7 +137,7 @@ class CrossBuiltTest(CheckCase):
                 self.assertIn("record.hash_mismatch", rejected_by(report), report["verdicts"])
 
     def test_a_flipped_byte_in_any_header_is_refused_with_the_code_of_its_field(self):
-        whole = retold(self.wheel, self.folder())
+        whole = altered_wheel(self.wheel, self.folder())
         places = header_places(whole)
         reports = check(*(flipped(whole, self.folder(), at) for _, at, _ in places))
         for (field, _, codes), report in zip(places, reports, strict=True):

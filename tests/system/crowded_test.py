@@ -1,5 +1,5 @@
-"""As many clients as a process's open files allow, quiet ones and slow downloads: pages, uploads and what fits still come, and who does
-not fit hears why."""
+"""As many clients as a process's open files allow, idle ones and slow downloads: pages and uploads are still served, and a
+client beyond the limit gets an answer with the reason."""
 
 import http.client
 import json
@@ -99,7 +99,7 @@ class CrowdedTest(FarmCase):
         for client in (*loading, *last):
             client.close()
         self.wait_until(lambda: self.ask(file)[0] == 200)
-        for client in quiet:  # nobody was thrown out
+        for client in quiet:  # no client was disconnected
             self.assertIn(b"large-1.0", client.recv(65_536))
             client.sendall(b"GET /healthz HTTP/1.1\r\nHost: test\r\n\r\n")
             self.assertEqual(client.recv(15), OK)

@@ -1,7 +1,7 @@
 """The disk fails, fills, writes less than asked, or the process dies, at any call that changes the disk: the old state or the new
 one is there, the command or the server says what happened, and the same request again gets to the end.
 
-Each operation is watched once, which tells its calls (support/disk.py, SQLite's calls included); then it is run again for each of
+Each operation runs once to record its calls (support/disk.py, SQLite's calls included), then again for each of
 them and for each way to break it. In every run a sample, chosen by a seed; with WHEELYARD_FULL=1 (scripts/test --full) all of it.
 """
 
@@ -61,7 +61,7 @@ def catalogue_of(tree: Path) -> dict[str, str]:
 
 
 def unfinished_in(tree: Path) -> list[str]:
-    """Of whoever writes catalogues: what is neither the note of how far they are nor a lock."""
+    """Files of catalogue writers other than the record of their progress and locks."""
     return [path.name for path in (tree / ".wheelyard" / "catalogues").iterdir() if path.name != "state.json" and "lock" not in path.name]
 
 
@@ -108,9 +108,9 @@ class UploadTest(ServerCase):
         self.farm.kill()
         shutil.rmtree(self.farm.data)
         shutil.copytree(self.saved, self.farm.data, symlinks=True)
-        self.disk.mend()
+        self.disk.repair()
         self.farm.start(environment=self.disk.environment)
-        self.disk.mend()  # the count begins with the upload
+        self.disk.repair()  # the count begins with the upload
 
     def is_disturbed(self) -> bool:
         """By the thread that writes catalogues: it opens the catalog some time after the start."""
@@ -133,7 +133,7 @@ class UploadTest(ServerCase):
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     self.farm.process.wait(UPLOAD_DEATH_TIMEOUT_S)  # by the call, which may be one that follows the answer
             met = self.disk.has_broken and not self.is_disturbed()
-            self.disk.mend()
+            self.disk.repair()
             if met:
                 return answer
         self.fail("no upload came to the call that the watched one made")
@@ -201,7 +201,7 @@ class CatalogueTest(ServerCase):
     def test_no_upload_fails_by_it_and_it_catches_up(self):
         names = {self.before.name}
         self.wait_until_it_shows(names)
-        self.disk.mend()
+        self.disk.repair()
         watched = self.wheel("watched")
         self.assertEqual(self.send(watched)[0], 200)
         names.add(watched.name)
@@ -226,7 +226,7 @@ class CatalogueTest(ServerCase):
                 self.assertIn(found, (names, names | {wheel.name}))
                 outcomes["as before" if found == names else "written"] += 1
                 names.add(wheel.name)
-                self.disk.mend()
+                self.disk.repair()
                 if way == KILL:
                     self.farm.kill()
                 elif has_waited:  # for the writer's own next try, once: it takes seconds; a start tries at once
@@ -345,7 +345,7 @@ class CommandTest(BrokenCase):
         self.check(Operation(("yank", INDEX, self.target.name, "--reason", "slow"), CommandTest.is_yanked))
 
     def test_yank_after_a_crash(self):
-        """The last rows are in SQLite's log alone, and whoever comes next has to bring it in."""
+        """The last rows are only in SQLite's log; the next process has to apply it."""
         last = Wheel("six", "1.0.2").write(self.folder / "wheels")
         self.farm.start()
         self.assertEqual(RawUpload(self.farm, self.token, last).send()[0], 200)

@@ -79,7 +79,7 @@ class Governor(GovernedCase):
         self.assertEqual(summary["compiles"], 1)
 
     def test_after_sigterm_to_the_governor_alone_no_waiting_compile_starts(self):
-        # The shell ends by the signal; ninja, which nobody signals, goes on and starts further launchers.
+        # The shell ends by the signal; ninja, which gets no signal, goes on and starts further launchers.
         self.sources(["5 20000 0"] * 12)  # whichever comes first is still there at the end
         build = self.start(["sh", "-c", "ninja -k0 -j4; true"], "--cores", "1", "--window", "8")
         first = self.wait_until(lambda: self.hogs_of(build.pid, ".c"), "the first compile")[0]  # not the broker's --version
@@ -131,7 +131,7 @@ class Governor(GovernedCase):
         command = f"{GOVERNOR} --quiet --no-history -- {GOVERNOR} launch -- ./gcc -c a.c 2>&1 | cksum"
         with memory_group(100 * MIB) as group:
             if group is None:
-                self.skipTest("without a cgroup nobody measures it")
+                self.skipTest("without a cgroup nothing measures it")
             result = self.run_in(group, ["bash", "-c", f"set -o pipefail; {command}"])
         expected = self.run_in(None, ["sh", "-c", f"head -c {size} /dev/zero | cksum"])
         self.assertEqual((result.returncode, result.stdout), (0, expected.stdout), result.stderr)

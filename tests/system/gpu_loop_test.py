@@ -26,7 +26,7 @@ TAG = "cp" + PYTHON_VERSION.replace(".", "")
 NVCC = CLIENTS / "nvcc/nvidia/cu13/bin/nvcc"
 CROSS_CXX = "aarch64-linux-gnu-g++"  # nvcc's own code is C++
 DEVICE_CODE = '__asm__(".section %s,\\"a\\"\\n.p2align 12\\n.incbin \\"kernels.bin\\"\\n.previous\\n");\n'
-# A cross-built Python has its own machine's suffix; this one is told it.
+# A cross-built Python has its own machine's suffix; here a variable sets it.
 SETUP = """
 import os, sysconfig
 from setuptools import Extension, setup

@@ -45,8 +45,8 @@ class ImportTest(FarmCase):
         again = self.run_import(self.real.name, environment=self.sources.pip_environment)
         self.assert_ran(again, "there already")
         self.assertEqual(self.sources.downloads.count(self.real.name), downloads)
-        told = self.farm.run("wheelyard-registry", "audit", "-c", self.farm.config, "--project", "packaging")
-        self.assert_ran(told, self.real.name)
+        report = self.farm.run("wheelyard-registry", "audit", "-c", self.farm.config, "--project", "packaging")
+        self.assert_ran(report, self.real.name)
 
     def test_pip_installs_what_was_imported_through_the_running_server(self):
         wheel = self.made("yard-taken")
@@ -192,7 +192,7 @@ class ImportTest(FarmCase):
         self.made("yard-taken-name", value=2)
         self.assert_failed(self.run_import(wheel.filename, source=self.sources.url), "never changes its bytes")
 
-    def test_what_is_not_there_is_told_with_what_is_near(self):
+    def test_an_unknown_name_is_reported_with_similar_ones(self):
         wheel = self.made("yard-near")
         self.assert_failed(self.run_import(wheel.filename.replace("1.0", "1.1"), source=self.sources.url), "did you mean", wheel.filename)
         self.assert_failed(self.run_import("yard_nowhere-1.0-py3-none-any.whl", source=self.sources.url), "no such project")

@@ -192,7 +192,7 @@ class IndexClientsTest(FarmCase):
         return made
 
     def installed_by(self, configured: Path, client: str) -> list[str]:
-        """The versions of `choice` that a client installs, told nothing but the files in the folder `configured`."""
+        """The versions of `choice` that a client installs with only the files in the folder `configured`."""
         target = self.folder / f"{configured.name}-{client}"
         python = CLIENTS / ("pip-new" if client == "uv" else client) / "bin/python"
         command = [CLIENTS / "uv/bin/uv", "pip", "install", "--no-cache", "--python", python] if client == "uv" else \

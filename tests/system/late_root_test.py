@@ -1,5 +1,5 @@
-"""A large root page comes behind the answers: a new project's own page is out with the 200, the root names it a moment later, and
-whoever is killed in between, it does so after the next start.
+"""A large root page follows the answers: a new project's own page is published with the 200, and the root names it a moment
+later; if a process is killed in between, after the next start.
 """
 
 import os
@@ -78,7 +78,7 @@ class LateRootTest(unittest.TestCase):
                 self.assertEqual(numbers["wheelyard_publish_lag_seconds"], 0)
                 self.assertEqual(numbers["wheelyard_ready"], 1)
         self.wait_until_named("fresh")
-        self.assertGreater(time.monotonic() - began, 1, "nobody waited for others to share it")
+        self.assertGreater(time.monotonic() - began, 1, "no upload waited for others to share it")
         self.assertIn(" late_roots=1", self.farm.log.read_text())
         deadline = time.monotonic() + PATIENCE_S
         while self.numbers()["wheelyard_publish_late_root_pages"] > 0:

@@ -1,4 +1,4 @@
-"""docs/reference/nginx-wheels.conf as it stands, in a real nginx, over a published tree: which form each client gets, compressed pages, files, and
+"""docs/reference/nginx-wheels.conf, unchanged, in a real nginx, over a published tree: which form each client gets, compressed pages, files, and
 that pip and uv install from it by JSON and by HTML."""
 
 import json

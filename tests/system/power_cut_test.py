@@ -62,7 +62,7 @@ class PowerCutTest(unittest.TestCase):
         cls.calls = [call for call in all_calls if call.number <= cls.acknowledged and not call.is_of_catalogue]
         cls.calls_of_catalogue = [call for call in all_calls if call.is_of_catalogue]
         # Of `simple`'s two the first, for the project's new folder, is not needed: the second follows in any case. It is there
-        # because whoever makes a folder makes it durable.
+        # because each function that makes a folder also makes it durable.
         cls.syncs = [call for call in cls.calls if call.name in SYNCS]
         cls.syncs.remove(next(call for call in cls.syncs if call.path == f"public/{INDEX}/simple"))
         cls.written = cls.farm.data.rename(cls.folder / "written")

@@ -72,7 +72,7 @@ class SharedIndexesTest(FarmCase):
         for index in (BASE, SITE):
             self.wait_for_catalogue(index, {six: ""})
             self.assertEqual([wheel["filename"] for wheel in self.available(index, "yard-six")], [six])
-        # A command beside the server has written it when it ends, of the heir too.
+        # When a command beside the server ends, it has written it, also of the index that inherits.
         self.change("yank", BASE, six, "--reason", "bad build")
         for index in (BASE, SITE):
             self.assertEqual(self.catalogue(index), {six: "ybad build"})

@@ -1,4 +1,4 @@
-"""The rendered scripts against the commands of the sites' documents: every difference stands on a list with its reason."""
+"""The rendered scripts against the commands of the sites' documents: every difference is on a list with its reason."""
 
 import os
 import sys

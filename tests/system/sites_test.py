@@ -27,7 +27,7 @@ NO_MPI = "no MPI here: apt-get install openmpi-bin libopenmpi-dev"
 REAL_BUILD_TIMEOUT_S = 600
 TAG = "cp" + PYTHON_VERSION.replace(".", "")
 
-# A Python whose venv, pip and setup.py are these lines; what a build is given stands in RECORD afterwards.
+# A Python whose venv, pip and setup.py are these lines; what a build gets is in RECORD afterwards.
 RECORDING_PYTHON = """#!/bin/bash
 set -eu
 record=@RECORD@
@@ -278,9 +278,9 @@ class SitesTest(unittest.TestCase):
         line = {line["what"]: line for line in json.loads(checked.stdout)["lines"]}["module cuda/12.3.2"]
         self.assertFalse(line["good"])
         self.assertIn("module spider cuda", line["advice"])
-        told = self.builder("site check", site)
-        self.assertIn("FAIL  module cuda/12.3.2", told.stdout)
-        self.assertIn("do: ", told.stdout)
+        report = self.builder("site check", site)
+        self.assertIn("FAIL  module cuda/12.3.2", report.stdout)
+        self.assertIn("do: ", report.stdout)
         self.builder("run", site)
         log = next((self.folder / "work" / "attempts").glob("*/log")).read_text()
         self.assertRegex(log, "unknown:\\n\"cuda/12.3.2\"")  # Lmod's own word: of one command's modules it loads all or none
@@ -350,9 +350,9 @@ versions = ["4.0.1"]
     def test_mpi4pys_own_sdist_is_compiled_by_mpicc_and_two_ranks_talk_inside_a_slurm_job(self):
         # Optimising its one source of a quarter of a million lines takes minutes and gigabytes, and proves no more.
         wheel = self.build_mpi4py(CLIENTS / "mpi4py", c_flags="-O0 -g0")
-        told = subprocess.run([BIN / "wheelyard-registry", "check", "--json", "--facts", wheel], env=self.environment, capture_output=True,
+        report = subprocess.run([BIN / "wheelyard-registry", "check", "--json", "--facts", wheel], env=self.environment, capture_output=True,
                               text=True, timeout=COMMAND_TIMEOUT_S)
-        self.assertIn("libmpi.so.40", told.stdout + told.stderr)  # Open MPI 4's own: no other MPI's extension needs it
+        self.assertIn("libmpi.so.40", report.stdout + report.stderr)  # Open MPI 4's own: no other MPI's extension needs it
 
 
 PROCESS_GROUP_MPI = """namespace {

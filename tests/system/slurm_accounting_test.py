@@ -74,7 +74,7 @@ class SlurmAccountingTest(batch_suite.BatchCase):
         self.assertFalse((late / "exit.json").exists(), self.logs())
         self.assertNotIn("time_limit", (late / "cut").read_text() if (late / "cut").exists() else "")
         (self.control / "deaf-yard_late-1.0").unlink()
-        told = {package: self.accounted(name) for package, name in names.items()}
+        report = {package: self.accounted(name) for package, name in names.items()}
         print(f"forgotten after {seconds:.0f} s")
         self.tick_until("every end", lambda: all(self.first(package)["state"] in ("done", "failed") for package in packages))
 
@@ -84,7 +84,7 @@ class SlurmAccountingTest(batch_suite.BatchCase):
             if package in packages:
                 self.assert_failure(self.first(package), code)
         for package in packages:
-            used, row = self.first(package)["job"]["end"], told[package]
+            used, row = self.first(package)["job"]["end"], report[package]
             self.assertEqual((used["seconds"], used["memory_kib"]), (int(row["ElapsedRaw"]), row["memory_kib"]), (package, used, row))
             self.assertTrue(used["scheduler_status"].startswith(row["State"].split()[0]), (package, used, row))
 

@@ -1,4 +1,4 @@
-"""Work from the registry: what somebody asks for is built by one of two agents, once, whoever dies in between."""
+"""Work from the registry: one of two agents builds each request, once, even if an agent dies in between."""
 
 import contextlib
 import json
@@ -69,16 +69,16 @@ class TasksTest(FarmCase):
             self.assert_ran(agent.builder("tick"))
 
         for package, task in tasks.items():
-            told = self.asker.show(task)
-            self.assertEqual(told["state"], "done", told)
-            self.assertEqual(told["attempts"], 1)
+            report = self.asker.show(task)
+            self.assertEqual(report["state"], "done", report)
+            self.assertEqual(report["attempts"], 1)
             wheel, = farm.files(package, STAGING)
             self.assertEqual(farm.files(package), {})  # promotion is another identity's right
-            self.assertEqual(told["outcome"]["wheel"]["filename"], wheel)
-            self.assertEqual(told["outcome"]["result"], "done")
+            self.assertEqual(report["outcome"]["wheel"]["filename"], wheel)
+            self.assertEqual(report["outcome"]["result"], "done")
             log = self.asker.say("log", task)
             self.assertIn(package.replace("-", "_"), log)
-            self.assertGreater(told["log_bytes"], 100)
+            self.assertGreater(report["log_bytes"], 100)
         attempts = [attempt for agent in agents for attempt in agent.attempts()]
         self.assertEqual(sorted(attempt["package"] for attempt in attempts), ["yard-one", "yard-two"])
         self.assertEqual({attempt["job"]["submits"] for attempt in attempts}, {1})
@@ -100,8 +100,8 @@ class TasksTest(FarmCase):
             self.assertLess(time.monotonic(), deadline)
             time.sleep(0.2)
         second.builder("run")
-        told = self.asker.show(task)
-        self.assertEqual((told["state"], told["attempts"]), ("done", 2), told)
+        report = self.asker.show(task)
+        self.assertEqual((report["state"], report["attempts"]), ("done", 2), report)
         self.assert_ran(first.builder("tick"))
         attempt, = first.attempts()
         self.assertEqual((attempt["state"], attempt["job"]["submits"]), ("failed", 0))
@@ -130,9 +130,9 @@ class TasksTest(FarmCase):
         write_sdist(self.sources.folder, "yard-bad", "1.0", c_source="#include <this_cluster_has_not.h>\n")
         task = self.asker.ask_for("yard-bad")
         self.agent(farm, "first").builder("run")
-        told = self.asker.show(task)
-        self.assertEqual(told["state"], "failed")
-        self.assertEqual(told["outcome"]["diagnosis"]["cause"], "compiler.missing_header")
+        report = self.asker.show(task)
+        self.assertEqual(report["state"], "failed")
+        self.assertEqual(report["outcome"]["diagnosis"]["cause"], "compiler.missing_header")
         self.assertIn("this_cluster_has_not.h", self.asker.say("log", task))
         self.assertIn("failed", self.asker.say("list", INDEX, "--state", "failed"))
 
@@ -174,9 +174,9 @@ class TasksTest(FarmCase):
         self.assertEqual(self.asker.show(task)["state"], "queued")
         trusting = agent.environment | {"SSL_CERT_FILE": f"{self.folder}/chain.pem"}
         farm.run("wheelyard-builder", "run", "--site", agent.file, environment=trusting)
-        told = self.asker.show(task)
-        self.assertEqual((told["state"], told["attempts"]), ("done", 1), told)
-        self.assertEqual([told["outcome"]["wheel"]["filename"]], list(farm.files("yard-tls", STAGING)))
+        report = self.asker.show(task)
+        self.assertEqual((report["state"], report["attempts"]), ("done", 1), report)
+        self.assertEqual([report["outcome"]["wheel"]["filename"]], list(farm.files("yard-tls", STAGING)))
         self.assertIn("yard_tls", self.asker.say("log", task))
         self.assert_no_secret(agent)
 

@@ -12,13 +12,20 @@ foreach(source ${system_tests})
 endforeach()
 # What takes minutes: for `scripts/test --full` alone.
 set_tests_properties(system/large_wheel system/slurm_accounting system/openapi system/more_clients system/installers PROPERTIES LABELS full)
-# With WHEELYARD_FULL=1 the whole suite, at a pace that a real server stands.
+# With WHEELYARD_FULL=1 the whole suite, at a pace that a real server can serve.
 set_tests_properties(system/pbs_on_path PROPERTIES TIMEOUT 2700)
 # With WHEELYARD_FULL=1 four sites, and wrong facts of each.
 set_tests_properties(system/site_box PROPERTIES TIMEOUT 3600)
-# Need what scripts/other-nodes makes: where they are not, nobody has asked for it.
+# Need what scripts/other-nodes makes; skipped without it.
 set_tests_properties(system/avail_nodes system/other_root system/real_torch system/governor_v2
     PROPERTIES LABELS full SKIP_RETURN_CODE 77 TIMEOUT 3600)
 # Its builds fill the machine to its limits on purpose: beside another test it would measure that one.
 set_tests_properties(system/governor system/governor_groups system/governor_launcher system/governor_memory system/governor_tools system/governor_v2
     PROPERTIES RUN_SERIAL TRUE)
+# Seconds of the longest in a run on two cores.
+foreach(long wheelhouse:220 site_resolve:140 slurm:120 builder:120 pbs:110 tasks:100 site_box:90 agent_kills:90 pbs_on_path:50)
+    string(REPLACE ":" ";" long ${long})
+    list(GET long 0 name)
+    list(GET long 1 seconds)
+    wheelyard_long_test(system/${name} ${seconds})
+endforeach()

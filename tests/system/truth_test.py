@@ -109,7 +109,7 @@ class TruthTest(FarmCase):
         self.assert_codes(document, "accepted", "elf.isa_above_baseline")
         self.assertEqual(document["facts"]["isa_needed"], "x86-64-v3")
 
-    def test_a_policy_with_a_misspelt_rule_is_told(self):
+    def test_a_policy_with_a_misspelt_rule_is_reported(self):
         policy = self.folder / "policy.toml"
         policy.write_text('"elf.serch_path" = "warn"\n')
         done = self.farm.run("wheelyard-registry", "check", "--policy", policy, self.folder)
@@ -121,7 +121,7 @@ class TruthTest(FarmCase):
 
 
 class QuarantineTest(FarmCase):
-    """What a policy quarantines is kept, told, and offered to nobody until it is released."""
+    """A quarantined wheel is kept and reported, and no client gets it until it is released."""
 
     @classmethod
     def setUpClass(cls):

@@ -258,7 +258,7 @@ class UpstreamTest(FarmCase):
         target = self.folder / "into"
         self.assert_ran(pip_install(self.farm, "pip-new", target, "yard-six==1.0", index=SITE))
         self.assertEqual(self.get_file(never.filename, "yard-six")[0], 503)
-        self.assertEqual(self.farm.get(f"/{BASE}/simple/yard-unknown/")[0], 503)  # nobody knows whether it is there
+        self.assertEqual(self.farm.get(f"/{BASE}/simple/yard-unknown/")[0], 503)  # whether it exists is unknown
 
     # --- rules --------------------------------------------------------------------------------------------------------
 

@@ -254,7 +254,7 @@ show
     @unittest.skipUnless(shutil.which("mpiexec"), "no MPI here")
     def test_pbs_runs_the_job_script_with_the_ranks_of_an_mpi(self):
         place = self.make_files("pbs", 'kind = "pbs"\naccount = "UXYZ0001"\n', "mpiexec --oversubscribe -n {ranks}")
-        # Its arguments stand in the script: qsub has none for it.
+        # Its arguments are in the script: qsub has none for it.
         job = place / "job.sh"
         job.write_text(job.read_text().replace(f"set -- {place}/all_reduce.py", f"set -- {self.folder}/program.py {self.folder}")
                        .replace("\n. ", "\nexport OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1\n. "))

@@ -44,7 +44,7 @@ def pack(project: Path, archive: Path) -> str:
     return hashlib.sha256(archive.read_bytes()).hexdigest()
 
 
-@unittest.skipUnless(CAN_CUT, "this machine lets nobody leave its network (unshare)")
+@unittest.skipUnless(CAN_CUT, "this machine does not allow a network namespace (unshare)")
 class WheelhouseTest(FarmCase):
     def setUp(self):
         super().setUp()
@@ -77,11 +77,11 @@ python -c 'import {module}; assert {module}.value == 77'
         site = self.offline_site(name, recipe)
         stopped = site.builder("run", failpoint="journal.prepared")
         [attempt] = (site.folder / "work" / "attempts").iterdir()
-        told = stopped.stdout + stopped.stderr + "".join(path.read_text() for path in attempt.glob("*.log"))
-        self.assertTrue((attempt / "script.sh").exists(), told)
+        report = stopped.stdout + stopped.stderr + "".join(path.read_text() for path in attempt.glob("*.log"))
+        self.assertTrue((attempt / "script.sh").exists(), report)
         wheels = sorted(path.name for path in (attempt / "wheelhouse").iterdir())
         self.assertTrue(all(wheel.endswith(".whl") for wheel in wheels), wheels)
-        self.assertLessEqual(set(gathered.split()), {wheel.split("-")[0] for wheel in wheels}, told)
+        self.assertLessEqual(set(gathered.split()), {wheel.split("-")[0] for wheel in wheels}, report)
 
         with open(attempt / "log", "ab") as log:
             subprocess.run([*NO_NETWORK, "/bin/bash", attempt / "script.sh"], env=site.farm.environment, stdout=log, stderr=log,
@@ -125,7 +125,7 @@ python -c 'import {module}; assert {module}.value == 77'
         self.assertRegex(requirements["yard_tool-2.0-py3-none-any.whl"], "^sha256:[0-9a-f]{64}$")
         self.assertNotIn(digest, requirements["yard_tool-2.0-py3-none-any.whl"])  # the wheel's, not the sdist's
 
-    def test_other_bytes_than_a_hash_lets_pass_are_told_before_any_job(self):
+    def test_bytes_that_do_not_match_a_hash_are_reported_before_any_job(self):
         project = write_project(self.folder / "p", "yard-other")
         (project / "locked.txt").write_text(f"yard-tool==2.0 --hash=sha256:{'0' * 64}\n")
         site = self.offline_site("yard-other", f'[source]\nkind = "path"\npath = "{project}"\n[build]\nrequirements_files = ["locked.txt"]\n')

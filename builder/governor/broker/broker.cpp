@@ -71,7 +71,7 @@ class Broker {
             if (id == listening_id) {
                 accept_all();
             } else if (id == control_id) {
-                char request = 0;  // one byte: somebody ends the build; end of file: it has ended
+                char request = 0;  // one byte: the build is cancelled; end of file: it has ended
                 if (::read(control_.get(), &request, 1) == 1) {
                     build_.stop();
                 } else {

@@ -38,7 +38,7 @@ class GovernedBuild {
     void reread_limits_when_due();
     void print_progress() const;
     void flush_history() { record_.flush_history(LockPatience::none); }
-    // Somebody ends the build: no compile starts from now on, and launchers that wait end.
+    // The build is cancelled: no compile starts from now on, and launchers that wait end.
     void stop();
     // Writes the report. Returns the exit status of the broker's process.
     [[nodiscard]] int finish() { return record_.finish(); }

@@ -171,7 +171,7 @@ class Launcher {
                 group_ = message.size() > 1 ? message[1] : "";
                 return true;
             }
-            if (message[0] == "quit") exit_like(SIGTERM);  // somebody ended the build
+            if (message[0] == "quit") exit_like(SIGTERM);  // the build was cancelled
         }
     }
 

@@ -17,7 +17,7 @@ inline constexpr std::size_t max_source_bytes = 4 * kib;
 inline constexpr std::uint64_t max_response_file_bytes = 4 * mib;  // larger files are not read
 inline constexpr unsigned max_response_file_depth = 4;
 
-// Of one stream of a compile, in the launcher's memory, which nobody counts; the rest goes to a file.
+// Of one stream of a compile, in the launcher's memory, which no limit counts; the rest goes to a file.
 inline constexpr std::size_t max_spool_bytes = 2 * mib;
 
 // The end of a failed compile's output that is searched for signs of memory exhaustion.

@@ -9,7 +9,7 @@
 //   started PID                                       stop | continue | kill, while it runs
 //   ended STATUS MAXRSS_KIB CLUE COMPILED             done | again | fail SENTENCE; none for exit status 0
 //
-// quit: somebody ended the build; the launcher ends as if by SIGTERM. The socket's file is removed at that
+// quit: the build was cancelled; the launcher ends as if by SIGTERM. The socket's file is removed at that
 // moment (was_stopped), so that a "run" which is under way and a launcher that comes later start nothing.
 // hit: a cache had the result, nothing was compiled. ask is sent once per compile.
 // GROUP: path of the cgroup.procs to join; "": none. PID: also the ID of its process group.
@@ -49,7 +49,7 @@ inline constexpr const char* raised_variable = "WHEELYARD_GOVERNOR_RAISED";
 
 [[nodiscard]] base::Result<base::Fd> listen_at(const std::string& path);
 [[nodiscard]] base::Result<base::Fd> connect_to(const std::string& path);
-// Whether somebody ended the build whose socket is at `path`: the governor's signal handler removes the file,
+// Whether the build was cancelled whose socket is at `path`: the governor's signal handler removes the file,
 // and the governor leaves the folder behind. A dead broker leaves both, a build that ended by itself neither.
 [[nodiscard]] bool was_stopped(const std::string& path);
 

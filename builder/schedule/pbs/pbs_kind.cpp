@@ -13,8 +13,7 @@ constexpr EndReport end_reports[] = {
     {EndCause::failed, "Exit_status 1 to 128"},
     {EndCause::killed,
      "Exit_status above 128; without job history, any signal that the job caught; or nothing of a job that "
-     "was "
-     "asked to end"},
+     "was asked to end"},
     {EndCause::time_limit, "Exit_status -29, -28, 137 with all of its `cput` used, or the job's own alarm"},
     {EndCause::out_of_memory, "Exit_status -27, -26"},
     {EndCause::node_failure, "Exit_status -4, -5, -20"},

@@ -49,7 +49,7 @@ constexpr std::array<StateRow, 25> states = {{
 }};
 
 // Pending reasons that never clear on their own. All others (Resources, Priority, a limit on running jobs, a
-// hold, a partition that is down) clear, or somebody set them on purpose.
+// hold, a partition that is down) clear, or a person set them on purpose.
 constexpr std::array<std::string_view, 16> hopeless = {
     "AccountNotAllowed",     "AssocMaxCpuPerJobLimit",
     "AssocMaxMemPerJob",     "AssocMaxWallDurationPerJobLimit",

@@ -188,8 +188,7 @@ const std::vector<Rule>& rules() {
          "PEP 600", strict},
         {"tag.not_judged", note,
          "A platform tag is for a system or machine that this program does not judge: its compiled code is "
-         "not "
-         "compared with it.",
+         "not compared with it.",
          "Judge the wheel on such a system, for example with delocate or delvewheel.", tag_policy},
         {"elf.malformed", quarantine, "A file has the ELF signature but is malformed.",
          "Rebuild the file, or leave it out if it is test data.", "System V ABI", strict},
@@ -199,8 +198,7 @@ const std::vector<Rule>& rules() {
         {"elf.counts_as_data", warn,
          "An ELF file is not judged as code: nothing suggests that it is loaded on the tag's platform.",
          "If it is a program, give it permission to run; if it is a library, name it .so and build it for "
-         "the "
-         "tag's machine.",
+         "the tag's machine.",
          tag_policy, strict},
         {"elf.system_mismatch", reject, "An ELF file is for another operating system than the platform tag.",
          "Build the file on Linux or leave it out: Linux's dynamic linkers reject it.",

@@ -181,8 +181,7 @@ TEST_CASE("after a kill at any step of a task, the next ticks converge: one clai
 
 TEST_CASE(
     "after an expired lease, also after a new one whose answer was lost, a free task is claimed again and "
-    "its "
-    "build is reused") {
+    "its build is reused") {
     for (const bool loses_answer : {false, true}) {
         CAPTURE(loses_answer);
         TaskFarm farm;

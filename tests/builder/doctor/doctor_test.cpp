@@ -12,8 +12,8 @@
 #include "builder/doctor/doctor_report.hpp"
 #include "builder/doctor/limits.hpp"
 #include "lib/io/json.hpp"
-#include "tests/builder/documented_keys.hpp"
 #include "tests/builder/fake_farm.hpp"
+#include "tests/support/golden.hpp"
 
 namespace wheelyard::builder {
 namespace {
@@ -266,7 +266,7 @@ TEST_CASE("the report has the rule, the position and the remedy, in text and JSO
 }
 
 TEST_CASE("docs/reference/doctor-rules.md is up to date with the table") {
-    CHECK(testing::read_repository_file("docs/reference/doctor-rules.md") == render_doctor_rules_markdown());
+    CHECK(test_support::page_difference("reference/doctor-rules.md", render_doctor_rules_markdown()) == "");
 }
 
 }  // namespace

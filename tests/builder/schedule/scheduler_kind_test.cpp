@@ -8,8 +8,8 @@
 #include "builder/schedule/scheduler.hpp"
 #include "builder/site/site.hpp"
 #include "lib/base/clock.hpp"
-#include "tests/builder/document_table.hpp"
 #include "tests/builder/documented_keys.hpp"
+#include "tests/support/golden.hpp"
 
 namespace wheelyard::builder {
 namespace {
@@ -17,7 +17,7 @@ namespace {
 TEST_CASE("a scheduler is found by its exact name, and the first of the table is the default") {
     for (const SchedulerKind* kind : scheduler_kinds())
         CHECK(find_scheduler_kind(kind->name) == kind);
-    CHECK(find_scheduler_kind("lsf") == nullptr);
+    CHECK(find_scheduler_kind("no_such_scheduler") == nullptr);
     CHECK(find_scheduler_kind("Slurm") == nullptr);
     CHECK(Site().scheduler->name == "local");
 }
@@ -55,7 +55,7 @@ TEST_CASE("the pages on site.toml and on schedulers have every row") {
         CHECK(rest.find("`" + name + "`") != std::string::npos);
     }
     CHECK(page.find("| `scheduler.kind` | " + code_spans(names) + " |") != std::string::npos);
-    testing::check_document_table("reference/schedulers.md", "kinds of schedulers", table);
+    CHECK(test_support::part_difference("reference/schedulers.md", "kinds of schedulers", table) == "");
 }
 
 std::string_view report_of(const BatchSystem& batch, EndCause cause) {
@@ -84,7 +84,7 @@ TEST_CASE("the page on schedulers has the table of the ends of jobs") {
         const char* next = !end.try_again ? "waits for `retry`" : end.resumes ? "continues" : "starts again";
         table += " " + std::string(next) + " | " + (end.try_again ? limits.at(end.limit) : "") + " |\n";
     }
-    testing::check_document_table("reference/schedulers.md", "ends of jobs", table);
+    CHECK(test_support::part_difference("reference/schedulers.md", "ends of jobs", table) == "");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-"""Somebody who asks the registry for wheels: `wheelyard-registry task …` over HTTP, with a token of her own."""
+"""A client that asks the registry for wheels: `wheelyard-registry task …` over HTTP, with its own token."""
 
 import json
 

@@ -177,6 +177,6 @@ class BadLine:
     @staticmethod
     def _close(*ends: socket.socket) -> None:
         for end in ends:
-            with contextlib.suppress(OSError):  # wakes whoever reads it
+            with contextlib.suppress(OSError):  # wakes its reader
                 end.shutdown(socket.SHUT_RDWR)
             end.close()

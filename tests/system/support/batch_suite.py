@@ -1,4 +1,4 @@
-"""What an agent must stand with a batch system, whichever it is: the test cases of slurm_test.py and pbs_test.py.
+"""How an agent must work with any batch system: the test cases of slurm_test.py and pbs_test.py.
 
 The builds are quick (quick_python.sh); agent, scripts, governor, registry and batch system are real, or as real as the case says.
 """
@@ -215,10 +215,10 @@ class BatchSuite(BatchCase):
         self.assert_failure(self.attempts()[0], "job.killed")
         self.open_gate()
         self.tick_until("the task's end", lambda: asker.show(task)["state"] in ("done", "failed"))
-        told = asker.show(task)
-        self.assertEqual((told["state"], told["attempts"]), ("done", 1), told)
-        self.assertEqual([told["outcome"]["wheel"]["filename"]], list(self.farm.files("yard-quick")))
-        self.assertGreater(told["log_bytes"], 0)
+        report = asker.show(task)
+        self.assertEqual((report["state"], report["attempts"]), ("done", 1), report)
+        self.assertEqual([report["outcome"]["wheel"]["filename"]], list(self.farm.files("yard-quick")))
+        self.assertGreater(report["log_bytes"], 0)
         self.assertEqual(list((site.folder / "state/claims").iterdir()), [])
         self.assert_resumed()
         self.assert_jobs(2)
@@ -360,7 +360,7 @@ class BatchSuite(BatchCase):
         self.assertEqual(len(self.lines("builds")), 1)
         self.assert_jobs(1)
 
-    def test_a_request_that_is_refused_is_told_and_not_repeated(self):
+    def test_a_request_that_is_refused_is_reported_and_not_repeated(self):
         self.scheduler = self.refused_scheduler
         self.make_site("yard-quick")
         self.tick_until("the refusal", lambda: self.attempts() and self.attempts()[0]["state"] == "failed")

@@ -55,7 +55,7 @@ class FarmCase(unittest.TestCase):
 
 
 class Ended(Exception):
-    """Somebody ends the test from outside: what it has started is stopped, as after any test, and no other test begins."""
+    """A signal ends the test: what it has started is stopped, as after any test, and no other test begins."""
 
 
 class _Result(unittest.TextTestResult):

@@ -2,7 +2,7 @@
 
     wheel = build_aarch64_wheel(folder, "yard-fast", FAST_C)
 
-What setuptools asks the running Python about its platform, it is told of the other: `_PYTHON_HOST_PLATFORM` and a
+setuptools asks the running Python about its platform, which answers for the other one: `_PYTHON_HOST_PLATFORM` and a
 `_sysconfigdata` of that name are how CPython itself is cross-built. Headers are this Python's own: Debian's pyconfig.h differs
 between the two machines in x87 assembly, wchar_t and the tier of support only. What comes out imports under qemu.
 """

@@ -93,7 +93,7 @@ class Disk:
     def kill_at(self, number: int) -> None:
         self._break(number, KILLING)
 
-    def mend(self) -> None:
+    def repair(self) -> None:
         self._break(0, 0)
 
     @property

@@ -1,13 +1,13 @@
 """Single damaged bytes in a wheel, each at a place that has a name: a member's data, or a field of a ZIP header.
 
-The wheel is one of `retold`: no comment, no ZIP64, no extra fields.
+The wheel is one of `altered_wheel`: no comment, no ZIP64, no extra fields.
 """
 
 import struct
 import zipfile
 from pathlib import Path
 
-from support.retold import members_of
+from support.altered_wheel import members_of
 
 LOCAL_BYTES, CENTRAL_BYTES, END_BYTES = 30, 46, 22
 

@@ -53,7 +53,7 @@ class PbsClient:
         self.run("qsig", "-s", "KILL", *self.running(name))
 
     def warn_job(self, name: str) -> None:
-        """Nobody does: the job sets itself an alarm."""
+        """PBS does not: the job sets itself an alarm."""
 
     def pass_walltime(self, name: str) -> None:
         """The job has less time from now on than it has used, which everybody may say of her own."""
@@ -79,7 +79,7 @@ class PbsClient:
         self.run("qdel", self.spoiler)
 
     def stop_server(self) -> None:
-        """For the agent: its programs are told of a port where nobody listens. Everybody else's server stays as it is."""
+        """For the agent only: its programs get a port without a listener. The server keeps running for all others."""
         self.closed_port = socket.socket()
         self.closed_port.bind(("127.0.0.1", 0))  # taken, and not listened on
         known = Path(self.words.get("PBS_CONF_FILE", "/etc/pbs.conf"))

@@ -80,7 +80,7 @@ class Server:
 
     @property
     def is_down(self) -> bool:
-        """Whether nobody listens where the client's pbs.conf, if it has one, says that the server does."""
+        """Whether the server's address in the client's pbs.conf, if it has one, has no listener."""
         if "PBS_CONF_FILE" not in os.environ:
             return False
         words = dict(line.partition("=")[::2] for line in Path(os.environ["PBS_CONF_FILE"]).read_text().splitlines())

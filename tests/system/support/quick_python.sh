@@ -4,7 +4,7 @@
 #
 #   CONTROL/builds     one line a build that began: its folder
 #   CONTROL/steps      one line a step of a build that was taken
-#   CONTROL/gate       while it is there, builds wait before their last step, but not for ever: whoever made it may be dead
+#   CONTROL/gate       while it is there, builds wait before their last step, but not for ever: its maker may be dead
 #   CONTROL/deaf-DEMO  the same for the build in a folder of the name DEMO, which ignores SIGTERM while it waits
 #   CONTROL/hog        its number of MiB is taken by the next build, once
 #   CONTROL/hog-DEMO   the same by the build in a folder of the name DEMO, after the gate

@@ -69,7 +69,7 @@ executable = "{PYTHON}"
     @property
     def environment(self) -> dict[str, str]:
         environment = self.farm.environment | self.sources.pip_environment
-        del environment["PIP_CONFIG_FILE"]  # HOME is empty and nothing stands in /etc that a test relies on
+        del environment["PIP_CONFIG_FILE"]  # HOME is empty and no test relies on a file in /etc
         return environment
 
     def command(self, command: str, *arguments: str) -> list[str]:
@@ -85,7 +85,7 @@ executable = "{PYTHON}"
                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
     def attempts(self) -> list[dict]:
-        """What `status --json` tells."""
+        """What `status --json` prints."""
         done = self.builder("status", "--json")
         if done.returncode != 0:
             raise AssertionError(done.stdout + done.stderr)

@@ -125,7 +125,7 @@ class Upstream:
         self.stop()
 
     def stop(self) -> None:
-        """From here on nobody answers on its port."""
+        """From here on its port has no listener."""
         if self.thread.is_alive():
             self.server.shutdown()
             self.thread.join()

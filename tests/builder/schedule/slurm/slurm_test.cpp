@@ -151,8 +151,7 @@ TEST_CASE("a refusal is temporary, permanent, or leaves open whether a job exist
          "sbatch: error: Batch job submission failed: Requested node configuration is not available",
          "scheduler.refused"},
         {"sbatch: error: Batch job submission failed: Requested time limit is invalid (missing or exceeds "
-         "some "
-         "limit)",
+         "some limit)",
          "scheduler.refused"},
         {"sbatch: error: invalid partition specified: nosuch\n"
          "sbatch: error: Batch job submission failed: Invalid partition name specified",

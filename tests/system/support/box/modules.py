@@ -1,5 +1,5 @@
 """The site's modules from the facts: Lua files by a real Lmod, with the variables and programs that the facts name. What compiles is this
-machine's GCC and Open MPI behind the site's names; what has no stand-in here only says its name.
+machine's GCC and Open MPI behind the site's names; what has no stand-in here only prints its name.
 """
 
 import os

@@ -241,7 +241,7 @@ class Box:
         return Path(self.config["users"]["directory"] + "-files")
 
     def install(self) -> None:
-        """By somebody else of the project, where the place is the project's."""
+        """By another user of the project, where the place is the project's."""
         self.must(f"wheelyard-builder site user-files --site {self.site_file} --to {self.files}", "job.sh")
         mine = any(mount.per_user and str(self.files).startswith(mount.path + "/") for mount in self.facts.mounts)
         folder = self.files.parent
@@ -254,7 +254,7 @@ class Box:
                 raise Failed(f"no {one['requirement']} in:\n{printed}")
 
     def user_job(self) -> None:
-        """A job of somebody else with the files for users: its ranks add numbers."""
+        """A job of another user with the files for users: its ranks add numbers."""
         place = root.home(self.facts, OTHER_USER)
         shared = next(mount.path for mount in self.facts.mounts if mount.on_nodes and not mount.purged_days and self.facts.project in mount.path
                       and not mount.per_user) if not any(mount.per_user for mount in self.facts.mounts if not mount.purged_days) else str(place)
@@ -290,7 +290,7 @@ class Box:
                 if not self.cluster.refuses(number, *inside, "--mem=16", f"{option}={bound + 1}"):
                     raise Failed(f"{one['name']} takes {option}={bound + 1}")
         if not self.cluster.refuses(number, "--account=other", *self.facts.options):
-            raise Failed("an account of nobody's may submit")
+            raise Failed("an account without users may submit")
 
 
 PHASES = ("limits", "prepare", "check", "report", "plan", "build", "test", "promote", "install", "user_job", "purge")

@@ -370,6 +370,6 @@ class StandIns:
             text = MAKEFILE.replace("@LIBRARY@", library)
             text = text if one["name"] == "nccl" else PREFIX_OF_CONFIGURE + text
             self.repository(one["name"], {"autogen.sh": "#!/bin/bash\n", "configure": CONFIGURE, "Makefile": text}, one["tag"])
-        # Git clones from nobody else's folder.
+        # Git clones only from its own user's folder.
         subprocess.run(["chown", "-R", str(IDS["agent"]), str(SERVER / "repositories")], check=True)
         subprocess.run(["chmod", "-R", "a+rX", str(SERVER)], check=True)
