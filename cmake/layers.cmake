@@ -12,6 +12,7 @@ wheelyard_layer(base         lib/base)
 wheelyard_layer(io           lib/io                       base)
 wheelyard_layer(wheel        lib/wheel                    base)
 wheelyard_layer(simple       lib/simple                   base io wheel)
+wheelyard_layer(status       lib/status                   base io)
 
 # lib/inspect: bytes of a wheel in, facts and verdicts out
 wheelyard_layer(verdict      lib/inspect/verdict          base)
@@ -80,7 +81,7 @@ wheelyard_layer(table        indexer/avail_wheels/table   base io node query)
 wheelyard_layer(avail_wheels indexer/avail_wheels         base io wheel simple node query source table)
 
 # Each of these has one test program, for itself and for the rooms in its folders that no row before it claims.
-set(WHEELYARD_TEST_PROGRAMS governor avail_wheels base io wheel simple inspect wire builder registry indexer)
+set(WHEELYARD_TEST_PROGRAMS governor avail_wheels base io wheel simple status inspect wire builder registry indexer)
 
 # wheelyard_pure(ROOM HEADER…): nothing in ROOM reaches one of these headers, directly or through others (`ctest -R layers`).
 function(wheelyard_pure)

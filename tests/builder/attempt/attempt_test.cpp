@@ -7,7 +7,7 @@
 #include "builder/attempt/attempt_fields.hpp"
 #include "builder/attempt/limits.hpp"
 #include "lib/base/text.hpp"
-#include "tests/builder/document_table.hpp"
+#include "tests/support/document_table.hpp"
 
 namespace wheelyard::builder {
 namespace {
@@ -92,7 +92,8 @@ TEST_CASE("invalid attempts are rejected, and unknown members are ignored") {
 }
 
 TEST_CASE("the journal's page lists exactly the fields of an attempt") {
-    testing::check_document_table("reference/journal.md", "attempt fields", render_attempt_fields());
+    test_support::check_document_table("reference/journal.md", "attempt fields", render_attempt_fields(),
+                                       "builder_tests");
 }
 
 TEST_CASE("IDs are short, begin with a letter, sort by time and are unique") {

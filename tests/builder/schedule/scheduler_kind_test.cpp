@@ -8,8 +8,8 @@
 #include "builder/schedule/scheduler.hpp"
 #include "builder/site/site.hpp"
 #include "lib/base/clock.hpp"
-#include "tests/builder/document_table.hpp"
 #include "tests/builder/documented_keys.hpp"
+#include "tests/support/document_table.hpp"
 
 namespace wheelyard::builder {
 namespace {
@@ -55,7 +55,8 @@ TEST_CASE("the pages on site.toml and on schedulers have every row") {
         CHECK(rest.find("`" + name + "`") != std::string::npos);
     }
     CHECK(page.find("| `scheduler.kind` | " + code_spans(names) + " |") != std::string::npos);
-    testing::check_document_table("reference/schedulers.md", "kinds of schedulers", table);
+    test_support::check_document_table("reference/schedulers.md", "kinds of schedulers", table,
+                                       "builder_tests");
 }
 
 std::string_view report_of(const BatchSystem& batch, EndCause cause) {
@@ -84,7 +85,7 @@ TEST_CASE("the page on schedulers has the table of the ends of jobs") {
         const char* next = !end.try_again ? "waits for `retry`" : end.resumes ? "continues" : "starts again";
         table += " " + std::string(next) + " | " + (end.try_again ? limits.at(end.limit) : "") + " |\n";
     }
-    testing::check_document_table("reference/schedulers.md", "ends of jobs", table);
+    test_support::check_document_table("reference/schedulers.md", "ends of jobs", table, "builder_tests");
 }
 
 }  // namespace

@@ -3,8 +3,8 @@
 #include <doctest/doctest.h>
 
 #include "lib/base/digest.hpp"
-#include "tests/builder/document_table.hpp"
 #include "tests/builder/fake_farm.hpp"
+#include "tests/support/document_table.hpp"
 
 namespace wheelyard::builder {
 namespace {
@@ -22,7 +22,7 @@ Attempt planned(const Farm& farm) {
 }
 
 TEST_CASE("the journal's page has the table of states") {
-    testing::check_document_table("reference/journal.md", "states", render_steps());
+    test_support::check_document_table("reference/journal.md", "states", render_steps(), "builder_tests");
 }
 
 TEST_CASE("each state has at most one step for a purpose, and a state that is over has none") {

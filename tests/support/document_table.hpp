@@ -10,12 +10,13 @@
 #include "lib/base/file.hpp"
 #include "lib/base/limits.hpp"
 
-namespace wheelyard::builder::testing {
+namespace wheelyard::test_support {
 
+// `program` is the test program that the marks name.
 inline void check_document_table(const std::string& page_in_docs, const std::string& name,
-                                 const std::string& table) {
+                                 const std::string& table, const std::string& program) {
     const std::string first_mark =
-        "<!-- " + name + ": WHEELYARD_UPDATE_GOLDEN=1 builder_tests writes them -->\n";
+        "<!-- " + name + ": WHEELYARD_UPDATE_GOLDEN=1 " + program + " writes them -->\n";
     const auto page = std::filesystem::path(WHEELYARD_TEST_DATA) / "../docs" / page_in_docs;
     auto text = base::read_file(page, base::mib);
     REQUIRE(text.has_value());
@@ -33,4 +34,4 @@ inline void check_document_table(const std::string& page_in_docs, const std::str
     CHECK(text->substr(begin, last - begin) == table);
 }
 
-}  // namespace wheelyard::builder::testing
+}  // namespace wheelyard::test_support
