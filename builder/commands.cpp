@@ -15,6 +15,7 @@
 #include "builder/site_check.hpp"
 #include "builder/site_init.hpp"
 #include "builder/site_report.hpp"
+#include "builder/status_sender.hpp"
 #include "builder/users/user_files.hpp"
 #include "builder/workplace.hpp"
 #include "lib/base/file.hpp"
@@ -74,6 +75,7 @@ std::vector<std::string> places_of(const std::vector<Attempt>& active) {
 // Ticks until nothing is left to do, or nothing has changed for run_patience_ms (if the registry is down, for
 // example).
 base::Result<Plan> tick_until_settled(Workplace& place, Screen& screen) {
+    StatusSender sender(place, [&screen](const std::string& text) { screen.line(base::printable(text)); });
     base::UnixMicros moved = place.clock().now();
     std::string held;
     std::vector<std::string> before;
@@ -95,6 +97,7 @@ base::Result<Plan> tick_until_settled(Workplace& place, Screen& screen) {
             before = std::move(now);
         } else {
             screen.show(place.views(report->active));
+            sender.after_tick(report->plan, report->moved || is_settled(*report));
             if (is_settled(*report)) {
                 for (const Cell& cell : report->plan.cells) {
                     if (cell.awaits_others) screen.line("Not waiting for " + cell.name + ": " + cell.reason);
@@ -172,11 +175,12 @@ namespace {
 
 // With `stay`, ticks until no login-node step is running: in a batch job, the end of the job would kill these
 // steps. Each step has its own time limit.
-base::Result<TickReport> tick_and_stay(Workplace& place, bool stay) {
+base::Result<TickReport> tick_and_stay(Workplace& place, StatusSender& sender, bool stay) {
     bool is_at_work = false;
     while (true) {
         auto report = place.agent().tick();
         if (report) {
+            sender.after_tick(report->plan, report->moved);
             is_at_work = std::any_of(report->active.begin(), report->active.end(), awaits_login_node);
         } else if (report.error().kind != base::ErrorKind::busy) {  // busy: another tick ends before our step
             return report;
@@ -195,7 +199,10 @@ int run_tick(const Arguments& arguments) {
     };
     const auto place = Workplace::open(arguments.site, note, arguments.failpoint);
     if (!place) return complain(place.error(), exit_usage);
-    const auto report = tick_and_stay(**place, arguments.stay);
+    StatusSender sender(
+        **place, [](const std::string& text) { std::fputs(base::printable(text + "\n").c_str(), stderr); },
+        arguments.interval_s);
+    const auto report = tick_and_stay(**place, sender, arguments.stay);
     if (!report && report.error().kind == base::ErrorKind::busy) {
         std::fputs((report.error().text() + "\n").c_str(), out);
         return exit_well;
@@ -302,7 +309,7 @@ int print_line(const Arguments& arguments, std::string (*render)(const CronInput
     const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
     print(
         render({program, std::filesystem::absolute(arguments.site, error), site->state_directory / "tick.log",
-                base::current_environment(), site->queue.account, site->login_minutes}));
+                base::current_environment(), site->queue.account, site->tick_minutes, site->login_minutes}));
     return exit_well;
 }
 

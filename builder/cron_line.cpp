@@ -58,25 +58,27 @@ std::string left_out(const CronInput& input) {
 }
 
 // crontab(5): an unescaped % ends the command.
-std::string schedule(const std::string& command) {
-    return "*/5 * * * * " + base::replace_all(command, "%", "\\%");
+std::string schedule(const std::string& command, std::int64_t tick_minutes) {
+    return "*/" + std::to_string(tick_minutes) + " * * * * " + base::replace_all(command, "%", "\\%");
 }
 
 }  // namespace
 
 std::string render_cron_line(const CronInput& input) {
     return left_out(input) +
-           schedule(command(input) + " >> " + base::quote_shell(input.log.string()) + " 2>&1") + "\n";
+           schedule(command(input) + " >> " + base::quote_shell(input.log.string()) + " 2>&1",
+                    input.tick_minutes) +
+           "\n";
 }
 
 std::string render_scrontab_line(const CronInput& input) {
-    constexpr std::int64_t tick_minutes = 10;
+    constexpr std::int64_t tick_job_minutes = 10;
     std::string text = left_out(input) + "#SCRON --job-name=wheelyard-tick --time=" +
-                       std::to_string(tick_minutes + input.max_step_minutes) + " --ntasks=1\n";
+                       std::to_string(tick_job_minutes + input.max_step_minutes) + " --ntasks=1\n";
     if (!input.account.empty()) text += "#SCRON --account=" + input.account + "\n";
     // A batch job ends with all its processes, so the tick must stay until its steps are done.
     return text + "#SCRON --output=" + input.log.string() + " --open-mode=append\n" +
-           schedule(command(input) + " --stay") + "\n";
+           schedule(command(input) + " --stay", input.tick_minutes) + "\n";
 }
 
 }  // namespace wheelyard::builder

@@ -19,7 +19,8 @@ struct CronInput {
     std::filesystem::path site;     // absolute
     std::filesystem::path log;      // absolute
     EnvironmentMap environment;
-    std::string account = {};           // that the site's jobs are charged to
+    std::string account = {};  // that the site's jobs are charged to
+    std::int64_t tick_minutes = 5;
     std::int64_t max_step_minutes = 0;  // scrontab only: how long a tick may wait for its login-node steps
 };
 [[nodiscard]] std::string render_cron_line(const CronInput& input);

@@ -10,6 +10,7 @@
 #include "builder/explain.hpp"
 #include "builder/limits.hpp"
 #include "builder/plan/request.hpp"
+#include "builder/status_sender.hpp"
 #include "builder/workplace.hpp"
 #include "lib/base/file.hpp"
 #include "lib/base/limits.hpp"
@@ -48,15 +49,6 @@ base::Status print_log(const std::filesystem::path& log, std::uint64_t& at, base
     return {};
 }
 
-// The log of the attempt's job, or, until the job has one, of its steps on the login node.
-std::filesystem::path log_of(const Workplace& place, const Attempt& attempt) {
-    const AttemptFolder folder = place.folder_of(attempt);
-    std::error_code ignored;
-    const bool has_begun = std::filesystem::exists(folder.log(), ignored);
-    return has_begun || !std::filesystem::exists(folder.login_log(), ignored) ? folder.log()
-                                                                              : folder.login_log();
-}
-
 // Prints the attempt's logs until it is over.
 int follow_log(Workplace& place, const std::string& id, base::TerminalWriter& writer) {
     std::filesystem::path log;
@@ -67,7 +59,7 @@ int follow_log(Workplace& place, const std::string& id, base::TerminalWriter& wr
         const Attempt* attempt = find_attempt(*journal, id);
         const bool over = attempt == nullptr || is_over(attempt->state);
         if (attempt != nullptr) {
-            const auto now = log_of(place, *attempt);
+            const auto now = place.log_of(*attempt);
             if (!log.empty() && now != log)
                 static_cast<void>(print_log(log, at, writer));  // the rest of the previous log
             if (std::exchange(log, now) != now) at = 0;
@@ -126,6 +118,11 @@ int run_status(const Arguments& arguments) {
     if (!journal) return complain(journal.error(), exit_failed);
     const auto views = (*place)->views(journal->attempts);
     print(arguments.json ? render_status_json(views) : render_status(views, (*place)->clock().now()));
+    if (const auto error = last_report_error((*place)->site().state_directory))
+        std::fputs(base::printable("The registry has no status of this site since " +
+                                   base::render_rfc3339(error->since) + ": " + error->text + "\n")
+                       .c_str(),
+                   stderr);
     for (const auto& problem : journal->problems)
         complain(problem, exit_failed);
     return journal->problems.empty() ? exit_well : exit_failed;
@@ -185,7 +182,7 @@ int run_logs(const Arguments& arguments) {
     if (attempt->job.governed)
         std::fputs(("governed: " + base::printable(wire::describe(*attempt->job.governed)) + "\n").c_str(),
                    stderr);
-    const auto log = log_of(**place, *attempt);
+    const auto log = (*place)->log_of(*attempt);
     std::fputs((log.string() + ":\n").c_str(), stderr);
     base::TerminalWriter writer(stdout, arguments.raw);
     std::uint64_t at = 0;

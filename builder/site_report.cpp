@@ -68,6 +68,19 @@ std::string command_of(const MachineQuestion& question, const Site& site) {
     return base::replace_all(text, "{launcher}", program);
 }
 
+// "wy_5f0c9a31d2be_" and 64 hex digits: a registry's token, whoever owns it.
+void hide_tokens(std::string& text) {
+    constexpr std::string_view start = "wy_";
+    constexpr std::size_t min_token_bytes = 40;
+    for (std::size_t at = text.find(start); at != std::string::npos; at = text.find(start, at + 1)) {
+        const std::size_t end = text.find_first_not_of("0123456789abcdef_", at + start.size());
+        const std::size_t length = (end == std::string::npos ? text.size() : end) - at;
+        if (length >= min_token_bytes) text.replace(at, length, hidden);
+    }
+}
+
+}  // namespace
+
 base::Result<std::vector<std::string>> secrets_of(const Site& site) {
     std::vector<std::string> secrets;
     if (!site.registry) return secrets;
@@ -79,8 +92,6 @@ base::Result<std::vector<std::string>> secrets_of(const Site& site) {
     }
     return secrets;
 }
-
-}  // namespace
 
 std::vector<ReportedAnswer> ask_machine(const Site& site, const EnvironmentMap& environment) {
     const PythonChoice* python = site.pythons.empty() ? nullptr : &site.pythons.front();
@@ -110,6 +121,7 @@ std::vector<ReportedAnswer> ask_machine(const Site& site, const EnvironmentMap& 
 std::string hide_secrets(std::string text, const std::vector<std::string>& secrets) {
     for (const auto& secret : secrets)
         if (!secret.empty()) text = base::replace_all(text, secret, hidden);
+    hide_tokens(text);
     // scheme://user:password@host
     for (std::size_t at = text.find("://"); at != std::string::npos; at = text.find("://", at + 3)) {
         const std::size_t end = text.find_first_of(" \t\r\n\"'<>/?#", at + 3);

@@ -39,7 +39,10 @@ struct SiteReport {
                                                         std::vector<SiteLine> lines,
                                                         const base::Clock& clock);
 
-// Replaces each of `secrets`, and the user and password of every URL, by "(hidden)". Pure.
+// The site's tokens, to hide. Errors: those of reading their files.
+[[nodiscard]] base::Result<std::vector<std::string>> secrets_of(const Site& site);
+// Replaces each of `secrets`, everything in the form of a registry's token, and the user and password of every URL, by
+// "(hidden)". Pure.
 [[nodiscard]] std::string hide_secrets(std::string text, const std::vector<std::string>& secrets);
 
 [[nodiscard]] std::string render_site_report(const SiteReport& report);

@@ -95,6 +95,13 @@ AttemptFolder Workplace::folder_of(const Attempt& attempt) const {
     return {site_.work_directory / "attempts" / attempt.id};
 }
 
+fs::path Workplace::log_of(const Attempt& attempt) const {
+    const AttemptFolder folder = folder_of(attempt);
+    std::error_code ignored;
+    const bool has_begun = fs::exists(folder.log(), ignored);
+    return has_begun || !fs::exists(folder.login_log(), ignored) ? folder.log() : folder.login_log();
+}
+
 std::vector<ClaimRecord> Workplace::claims() const {
     bool ignored = false;
     return ClaimFolder(site_.state_directory / "claims").read(ignored);

@@ -35,6 +35,8 @@ class Workplace {
     [[nodiscard]] const simple::PipConfig& pip() const { return pip_; }
     [[nodiscard]] base::Clock& clock() { return clock_; }
     [[nodiscard]] AttemptFolder folder_of(const Attempt& attempt) const;
+    // The log of the attempt's job, or, until the job has one, of its steps on the login node.
+    [[nodiscard]] std::filesystem::path log_of(const Attempt& attempt) const;
     // The claimed tasks of the registry, as recorded on disk.
     [[nodiscard]] std::vector<ClaimRecord> claims() const;
     // The attempts with the progress from their logs.

@@ -12,6 +12,7 @@ wheelyard_layer(base         lib/base)
 wheelyard_layer(io           lib/io                       base)
 wheelyard_layer(wheel        lib/wheel                    base)
 wheelyard_layer(simple       lib/simple                   base io wheel)
+wheelyard_layer(status       lib/status                   base io)
 
 # lib/inspect: bytes of a wheel in, facts and verdicts out
 wheelyard_layer(verdict      lib/inspect/verdict          base)
@@ -38,7 +39,7 @@ wheelyard_layer(users        builder/users                base simple site sched
 wheelyard_layer(steps        builder/steps                base io wheel simple inspect wire attempt doctor site remote schedule script plan sources)
 wheelyard_layer(agent        builder/agent                base simple wire attempt site remote schedule script plan sources steps)
 wheelyard_layer(show         builder/show                 base io simple attempt plan)
-wheelyard_layer(builder      builder                      base io simple wire attempt doctor site survey remote schedule script plan users agent show)
+wheelyard_layer(builder      builder                      base io simple status wire attempt doctor site survey remote schedule script plan users agent show)
 
 # builder/governor: includes nothing of the builder, and nothing of the builder includes it
 wheelyard_layer(memory       builder/governor/memory      base)
@@ -59,17 +60,17 @@ wheelyard_layer(access       registry/access              base io catalog lifecy
 wheelyard_layer(commit       registry/commit              base io catalog)
 wheelyard_layer(intake       registry/intake              base io wheel verdict truth inspect wire blobs catalog http config access commit)
 wheelyard_layer(upstream     registry/upstream            base io wheel simple verdict inspect wire blobs catalog http config commit intake)
-wheelyard_layer(api          registry/api                 base io wheel wire blobs lifecycle tasks http config access commit intake upstream)
+wheelyard_layer(api          registry/api                 base io wheel status wire blobs lifecycle tasks http config access commit intake upstream)
 wheelyard_layer(imports      registry/imports             base io wheel simple verdict intake)
 wheelyard_layer(upkeep       registry/upkeep              base io blobs catalog lifecycle tasks config commit intake)
-wheelyard_layer(registry     registry                     base io wheel simple inspect wire blobs catalog lifecycle tasks http server config access commit intake upstream api imports upkeep)
+wheelyard_layer(registry     registry                     base io wheel simple status inspect wire blobs catalog lifecycle tasks http server config access commit intake upstream api imports upkeep)
 
 # indexer
 wheelyard_layer(tree         indexer/tree                 base io blobs catalog)
 wheelyard_layer(pages        indexer/pages                base io wheel catalog tree)
 wheelyard_layer(publish      indexer/publish              base blobs catalog tree pages)
 wheelyard_layer(catalogue    indexer/catalogue            base io wheel simple catalog tree pages publish)
-wheelyard_layer(follow       indexer/follow               base io wheel simple catalog tree pages publish catalogue)
+wheelyard_layer(follow       indexer/follow               base io wheel simple status catalog tree pages publish catalogue)
 wheelyard_layer(check        indexer/check                base io simple blobs catalog tree pages publish)
 wheelyard_layer(indexer      indexer                      base io simple publish catalogue follow check)
 
@@ -78,10 +79,10 @@ wheelyard_layer(node         indexer/avail_wheels/node    base io wheel)
 wheelyard_layer(query        indexer/avail_wheels/query   base io wheel simple node)
 wheelyard_layer(source       indexer/avail_wheels/source  base io wheel simple query)
 wheelyard_layer(table        indexer/avail_wheels/table   base io node query)
-wheelyard_layer(avail_wheels indexer/avail_wheels         base io wheel simple node query source table)
+wheelyard_layer(avail_wheels indexer/avail_wheels         base io wheel simple status node query source table)
 
 # Each of these has one test program, for itself and for the rooms in its folders that no row before it claims.
-set(WHEELYARD_TEST_PROGRAMS governor avail_wheels base io wheel simple inspect wire builder registry indexer)
+set(WHEELYARD_TEST_PROGRAMS governor avail_wheels base io wheel simple status inspect wire builder registry indexer)
 
 # wheelyard_pure(ROOM HEADER…): nothing in ROOM reaches one of these headers, directly or through others (`ctest -R layers`).
 function(wheelyard_pure)

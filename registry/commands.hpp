@@ -9,6 +9,7 @@
 
 #include "lib/base/clock.hpp"
 #include "lib/base/result.hpp"
+#include "registry/api/site_reports.hpp"
 #include "registry/blobs/store.hpp"
 #include "registry/commit/publishing.hpp"
 #include "registry/config/config.hpp"
@@ -28,7 +29,8 @@ struct ServeArguments {
 };
 // Serves until SIGTERM or SIGINT, then drains. Prints `listening on http://127.0.0.1:8080`.
 [[nodiscard]] base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& open_publisher,
-                                     const RenderProject& render, const base::Clock& clock);
+                                     const RenderProject& render, const ShowStatus& show_status,
+                                     const base::Clock& clock);
 
 // Writes a commented configuration into `directory` (made if missing).
 [[nodiscard]] base::Status run_init(const std::filesystem::path& directory);

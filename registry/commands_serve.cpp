@@ -155,7 +155,7 @@ base::Status check_configuration(const RegistryConfig& config) {
 }  // namespace
 
 base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& open_publisher,
-                       const RenderProject& render, const base::Clock& clock) {
+                       const RenderProject& render, const ShowStatus& show_status, const base::Clock& clock) {
     StopSignals stop;
     WHEELYARD_ASSIGN(const RegistryConfig config, read_config(arguments.config));
     if (arguments.check) return check_configuration(config);
@@ -192,13 +192,15 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
                      .clock = clock,
                      .inspect_threads = inspect_threads(),
                      .tasks = tasks.get()});
+    SiteReports sites(config, show_status, clock);
     Api api({.config = config,
              .blobs = blobs,
              .tokens = *tokens,
              .writer = writer,
              .pages = pages,
              .clock = clock,
-             .tasks = tasks.get()});
+             .tasks = tasks.get(),
+             .sites = &sites});
     WHEELYARD_ASSIGN(const auto resumable,
                      Resumable::open(config.store / "resumable", room, uploads, *tokens, clock));
     const Upkeep upkeep(config, writer, *tasks);
@@ -210,10 +212,10 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
                                                             .clock = clock,
                                                             .render = render,
                                                             .inspect_threads = inspect_threads()}));
-    WHEELYARD_ASSIGN(
-        http::Server server,
-        http::Server::start(server_settings({config, pages, writer, *tasks, upkeep, scrub, *upstreams}),
-                            uploads, &api, resumable.get(), upstreams.get()));
+    WHEELYARD_ASSIGN(http::Server server,
+                     http::Server::start(
+                         server_settings({config, pages, writer, *tasks, upkeep, scrub, *upstreams, sites}),
+                         uploads, &api, resumable.get(), upstreams.get()));
     for (std::size_t i = 0; i < config.server.listen.size(); ++i)
         std::printf("listening on %s\n", url_of(config.server.listen[i], server.port(i)).c_str());
     std::fflush(stdout);

@@ -13,6 +13,8 @@
 #include "indexer/pages/simple_html.hpp"
 #include "indexer/pages/simple_json.hpp"
 #include "indexer/publish/publish.hpp"
+#include "indexer/tree/disk.hpp"
+#include "indexer/tree/status_file.hpp"
 #include "lib/base/clock.hpp"
 #include "lib/base/likely_command.hpp"
 #include "lib/base/terminal.hpp"
@@ -94,6 +96,12 @@ registry::ProjectPages render_project(registry::OfferedProject offered) {
     view.status = offered.status;
     view.status_reason = std::move(offered.status_reason);
     return {.html = indexer::render_project_html(view), .json = indexer::render_project_json(view)};
+}
+
+base::Status show_status(const std::filesystem::path& tree, const std::string& index,
+                         const std::string& document) {
+    indexer::LocalDisk disk;
+    return indexer::write_status_file(disk, tree, index, document).map([](bool) {});
 }
 
 int exit_status(const base::Status& status) {
@@ -227,7 +235,8 @@ int run(int argc, char** argv) {
     const CLI::App* command = app.get_subcommands().front();
     const std::string& name = command->get_name();
     if (name == "serve")
-        return exit_status(registry::run_serve(serve, in_process_publisher(clock), render_project, clock));
+        return exit_status(
+            registry::run_serve(serve, in_process_publisher(clock), render_project, show_status, clock));
     if (name == "init") return exit_status(registry::run_init(directory));
     if (name == "check") return registry::run_check(check);
     if (name == "dump") return exit_status(registry::run_dump(config));

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "registry/api/site_reports.hpp"
 #include "registry/commit/publishing.hpp"
 #include "registry/commit/writer.hpp"
 #include "registry/config/config.hpp"
@@ -37,6 +38,7 @@ struct ServiceParts {
     const Upkeep& upkeep;
     const Scrub& scrub;
     const Upstreams& upstreams;
+    const SiteReports& sites;
 };
 
 // Does not block for long: a few short locks and statvfs(2).

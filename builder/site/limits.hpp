@@ -5,9 +5,11 @@
 
 namespace wheelyard::builder {
 
-inline constexpr int default_max_attempts = 3;       // per cell; after that the cell fails with its reason
-inline constexpr int default_max_preemptions = 20;   // per cell; not the build's fault, but still bounded
-inline constexpr int default_max_node_failures = 5;  // per cell; the build itself may crash its nodes
+inline constexpr int default_max_attempts = 3;  // per cell; after that the cell fails with its reason
+inline constexpr std::int64_t default_tick_minutes = 5;
+inline constexpr std::int64_t max_tick_minutes = 60;  // the field of minutes of a cron line
+inline constexpr int default_max_preemptions = 20;    // per cell; not the build's fault, but still bounded
+inline constexpr int default_max_node_failures = 5;   // per cell; the build itself may crash its nodes
 
 // Per job: a hung job must not hold its slot for ever.
 inline constexpr std::int64_t default_max_walltime_minutes = 24 * 60;

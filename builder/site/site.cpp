@@ -41,6 +41,7 @@ std::optional<RegistrySettings> read_registry(io::TomlTable root) {
     registry.promote_to = table.string_or("promote_to", "");
     if (!registry.promote_to.empty()) registry.promote_token_file = table.path("promote_token_file");
     registry.claim_tasks = table.choice_or("claim_tasks", "no", {"no", "recipes", "any"});
+    registry.report = table.choice_or("report", "all", {"all", "no_logs", "no"});
     while (registry.url.ends_with('/'))
         registry.url.pop_back();
     if (!registry.url.empty()) {
@@ -287,6 +288,9 @@ base::Result<Site> read_document(io::TomlDocument& document, const fs::path& fil
         root.report("name", "expected a site name such as `bede-gh200` (lower case, digits, - _ .), found `" +
                                 site.name + "`");
     }
+    if (root.has("agent"))
+        site.tick_minutes =
+            root.table("agent").integer_or("tick_minutes", default_tick_minutes, 1, max_tick_minutes);
     site.registry = read_registry(root);
     site.state_directory = root.table("state").path("directory");
     io::TomlTable work = root.table("work");

@@ -33,6 +33,8 @@ struct RegistrySettings {
     std::filesystem::path promote_token_file = {};  // a second token: nobody may promote their own uploads
     // Which tasks of the registry's queue the agent claims: "no", "recipes" (packages with a recipe), "any".
     std::string claim_tasks = "no";
+    // What ticks report to the registry: "all", "no_logs", "no" (docs/reference/site-status.md).
+    std::string report = "all";
     [[nodiscard]] std::string simple_url() const { return url + "/" + index + "/simple/"; }
     [[nodiscard]] std::string promoted_url() const { return url + "/" + promote_to + "/simple/"; }
     // The index that users install from: of tested wheels, if wheels are promoted.
@@ -145,8 +147,9 @@ struct UserSettings {
 
 struct Site {
     std::string name;
-    std::string label;                         // of wheels that are the same for every accelerator
-    std::optional<RegistrySettings> registry;  // absent: wheels stay in the work folder
+    std::string label;                                 // of wheels that are the same for every accelerator
+    std::int64_t tick_minutes = default_tick_minutes;  // how often cron starts a tick
+    std::optional<RegistrySettings> registry;          // absent: wheels stay in the work folder
     std::filesystem::path state_directory;
     std::filesystem::path work_directory;
     std::int64_t cache_gib = 0;                  // limit of the source cache

@@ -9,7 +9,8 @@
 #include "lib/base/encoding.hpp"
 #include "lib/base/file.hpp"
 #include "lib/base/text.hpp"
-#include "lib/io/json.hpp"
+#include "lib/simple/index_folder.hpp"
+#include "lib/status/index_status.hpp"
 #include "lib/wheel/name.hpp"
 
 namespace wheelyard::avail_wheels {
@@ -18,24 +19,59 @@ namespace fs = std::filesystem;
 
 namespace {
 
-base::Result<std::string> read_plan(const simple::GetPage& get, const std::string& where) {
+// An index has its pages in simple/ and its status beside that folder: "https://farm/main/simple/" becomes
+// "https://farm/main/status.json".
+std::string beside_pages(std::string_view place) {
+    constexpr std::string_view pages = "/simple";
+    while (place.ends_with('/'))
+        place.remove_suffix(1);
+    if (place.ends_with(pages)) place.remove_suffix(pages.size());
+    return std::string(place) + "/" + std::string(status::index_status_name);
+}
+
+std::string place_of_status(const Options& options) {
+    if (!options.site.status.empty()) return options.site.status;
+    if (!options.index_url.empty()) return beside_pages(options.index_url);
+    return options.wheelhouse.empty() ? std::string() : beside_pages(options.wheelhouse.native());
+}
+
+base::Result<std::string> read_document(const simple::GetPage& get, const std::string& where) {
     if (where.empty()) {
-        return base::fail("farm.no_status", "this site publishes no farm status", {},
-                          "set `status` in the site file to a URL or a file");
+        return base::fail("farm.no_status", "no index is named whose status could be shown", {},
+                          "name one with --index-url, or set `status` in the site file");
     }
     if (!where.starts_with("http://") && !where.starts_with("https://")) {
-        auto text = base::read_file(where, max_status_bytes);
+        const bool is_url = simple::is_file_url(where);
+        auto text = base::read_file(is_url ? where.substr(std::string_view("file://").size()) : where,
+                                    status::max_index_status_bytes);
         if (text) return text;
         return base::fail("farm.status", "the farm's status could not be read: " + text.error().sentence,
-                          where, "`status` in the site file names it; ask the site's administrator");
+                          where, "no site reports to this index, or `status` in the site file is wrong");
     }
     constexpr int status_ok = 200;
-    WHEELYARD_ASSIGN(auto answer, get(where, {{"Accept", "application/json"}}, max_status_bytes));
+    constexpr int status_not_found = 404;
+    WHEELYARD_ASSIGN(auto answer,
+                     get(where, {{"Accept", "application/json"}}, status::max_index_status_bytes));
+    if (answer.status == status_not_found)
+        return base::fail("farm.http", "the farm's status could not be read: status 404", where,
+                          "no site reports to this index");
     if (answer.status != status_ok) {
         return base::fail("farm.http",
                           "the farm's status could not be read: status " + std::to_string(answer.status));
     }
     return std::move(answer.body);
+}
+
+// The cell's reason, and for what is being built how far it is.
+std::string why_of(const status::CellReport& cell, const status::SiteReport& site) {
+    for (const status::AttemptReport& attempt : site.attempts) {
+        if (attempt.id != cell.attempt || cell.attempt.empty()) continue;
+        std::string text = attempt.phase.empty() ? attempt.state : attempt.phase;
+        if (attempt.total > 0)
+            text += " " + std::to_string(attempt.done) + "/" + std::to_string(attempt.total);
+        return text + (attempt.waiting.empty() ? "" : ", " + attempt.waiting);
+    }
+    return cell.reason;
 }
 
 // Writes a TOML basic string; the text has no characters that need escaping.
@@ -45,26 +81,28 @@ std::string toml_text(std::string_view text) {
 
 }  // namespace
 
-base::Result<std::vector<Row>> read_status(const simple::GetPage& get, const Options& options) {
-    WHEELYARD_ASSIGN(const auto text, read_plan(get, options.site.status));
-    WHEELYARD_ASSIGN(const auto json, io::parse_json(text));
-    if (json.string_or("format", {}) != "wheelyard.plan/1") {
-        return base::fail("farm.format", "the farm's status has an unknown format",
-                          json.string_or("format", {}),
-                          "it must be the output of `wheelyard-builder plan --json`");
+base::Result<FarmStatus> read_status(const simple::GetPage& get, const Options& options,
+                                     base::UnixMicros now) {
+    WHEELYARD_ASSIGN(const auto text, read_document(get, place_of_status(options)));
+    WHEELYARD_ASSIGN(const auto index, status::parse_index_status(text));
+    FarmStatus farm;
+    const auto& wanted = options.query.wanted;
+    for (const status::SiteReport& site : index.sites) {
+        for (const status::CellReport& cell : site.cells) {
+            const std::string project = wheel::normalize_name(cell.package);
+            const bool is_wanted = std::any_of(wanted.begin(), wanted.end(),
+                                               [&](const Wanted& one) { return one.matches(project); });
+            if (!is_wanted) continue;
+            const std::string name = cell.purpose.empty() ? cell.package : cell.package + " " + cell.purpose;
+            farm.rows.push_back({name, cell.version, cell.python, cell.accelerator, site.site, cell.state,
+                                 why_of(cell, site)});
+        }
+        if (const auto silent_ms = status::late_ms(site, now))
+            farm.notices.push_back("the agent of " + site.site + " has not reported for " +
+                                   base::render_duration_ms(*silent_ms));
+        if (site.is_cut) farm.notices.push_back("the report of " + site.site + " is not complete");
     }
-    std::vector<Row> rows;
-    for (const auto& cell : json.items("cells")) {
-        const std::string name = cell.string_or("package", {});
-        const std::string project = wheel::normalize_name(name);
-        const auto& wanted = options.query.wanted;
-        if (std::none_of(wanted.begin(), wanted.end(),
-                         [&](const Wanted& one) { return one.matches(project); }))
-            continue;
-        rows.push_back({name, cell.string_or("version", {}), cell.string_or("python", {}),
-                        cell.string_or("state", {}), cell.string_or("reason", {})});
-    }
-    return rows;
+    return farm;
 }
 
 base::Result<std::string> write_request(const Options& options, const std::string& requirement,

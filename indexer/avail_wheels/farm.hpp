@@ -5,15 +5,24 @@
 #include <vector>
 
 #include "indexer/avail_wheels/cli.hpp"
+#include "lib/base/clock.hpp"
 #include "lib/simple/client.hpp"
 
 namespace wheelyard::avail_wheels {
 
-inline const std::vector<std::string> status_columns{"name", "version", "python", "state", "why"};
+inline const std::vector<std::string> status_columns{"name", "version", "python", "accelerator",
+                                                     "site", "state",   "why"};
+enum StatusColumn : std::size_t { name_column, version_column, python_column, state_column = 5, why_column };
 
-// The rows of --status for the wanted names, from the plan that the site publishes ("wheelyard.plan/1", the
-// output of `wheelyard-builder plan --json`). Errors "farm.*".
-[[nodiscard]] base::Result<std::vector<Row>> read_status(const simple::GetPage& get, const Options& options);
+struct FarmStatus {
+    std::vector<Row> rows;             // of the wanted names
+    std::vector<std::string> notices;  // of each late site: "the agent of bede has not reported for 3 h"
+};
+
+// The status.json of an index (lib/status/index_status.hpp): that of the site file, else of the index or folder of
+// the other commands. Errors "farm.*" and "index_status.format".
+[[nodiscard]] base::Result<FarmStatus> read_status(const simple::GetPage& get, const Options& options,
+                                                   base::UnixMicros now);
 
 // Writes a request into the site's folder of requests: one [[want]] as in the site file, which an
 // administrator copies there:

@@ -8,8 +8,7 @@
 
 namespace wheelyard::avail_wheels {
 
-inline constexpr std::uint64_t max_status_bytes = 64 * base::mib;  // a plan has about 200 bytes per cell
-inline constexpr std::size_t max_metadata_read = 20'000;           // files of a folder: one or two seconds
+inline constexpr std::size_t max_metadata_read = 20'000;  // files of a folder: one or two seconds
 inline constexpr std::size_t max_requests_per_user = 20;
 inline constexpr const char* system_site_file = "/etc/wheelyard/avail_wheels.toml";
 

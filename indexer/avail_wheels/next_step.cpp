@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "indexer/avail_wheels/farm.hpp"
 #include "lib/base/text.hpp"
 #include "lib/wheel/name.hpp"
 
@@ -87,9 +88,10 @@ std::string hidden_wheels(const Query& query, const Wanted& wanted, const NextSt
 std::string step_for(const Wanted& wanted, const Options& options, const NextStep& known) {
     if (auto hidden = hidden_wheels(options.query, wanted, known); !hidden.empty()) return hidden;
     for (const auto& row : known.building) {
-        if (wheel::normalize_name(row.at(0)) != wanted.pattern) continue;
-        return "The farm has " + row[0] + " " + row[1] + " for Python " + row[2] + " as \"" + row[3] +
-               "\": " + row[4] + ". --status lists all.";
+        if (wheel::normalize_name(row.at(name_column)) != wanted.pattern) continue;
+        return "The farm has " + row[name_column] + " " + row[version_column] + " for Python " +
+               row[python_column] + " as \"" + row[state_column] + "\": " + row[why_column] +
+               ". --status lists all.";
     }
     const std::string none = "There is no " + wanted.name + " here.";
     if (const auto likely = base::nearest(wanted.pattern, known.projects))

@@ -321,23 +321,26 @@ int request_one(const Options& options, const World& world, const std::string& r
 
 int answer_farm(const Options& options, const World& world, std::ostream& out, std::ostream& err) {
     if (options.status) {
-        auto rows = read_status(world.get, options);
-        if (!rows) return print_error(err, rows.error());
+        auto status = read_status(world.get, options, world.clock->now());
+        if (!status) return print_error(err, status.error());
         if (options.format == "json") {
             io::Json cells = io::Json::array();
-            for (const auto& row : *rows) {
+            for (const auto& row : status->rows) {
                 io::Json cell = io::Json::object();
                 for (std::size_t i = 0; i < row.size(); ++i)
                     cell.set(status_columns[i], row[i]);
                 cells.push(std::move(cell));
             }
-            out << io::Json::object(
-                       {{"format", "wheelyard.avail_wheels-status/1"}, {"cells", std::move(cells)}})
+            out << io::Json::object({{"format", "wheelyard.avail_wheels-status/1"},
+                                     {"cells", std::move(cells)},
+                                     {"notices", io::Json::array_of(status->notices)}})
                        .render_pretty();
             return 0;
         }
-        out << with_color(render_table(options.format, status_columns, *rows), options,
+        out << with_color(render_table(options.format, status_columns, status->rows), options,
                           world.out_is_terminal);
+        for (const std::string& notice : status->notices)
+            err << "avail_wheels: warning: " << notice << '\n';
         return 0;
     }
     for (const auto& requirement : options.requests) {
@@ -357,7 +360,7 @@ NextStep what_is_known(const Options& options, const World& world, const Found& 
     if (found.catalogue)
         known.projects = projects_of_catalogue(*found.catalogue, {}).value_or(std::vector<std::string>());
     if (!options.site.status.empty())
-        known.building = read_status(world.get, options).value_or(std::vector<Row>());
+        known.building = read_status(world.get, options, world.clock->now()).value_or(FarmStatus()).rows;
     return known;
 }
 

@@ -21,6 +21,7 @@
 #include "indexer/tree/limits.hpp"
 #include "indexer/tree/page_files.hpp"
 #include "indexer/tree/paths.hpp"
+#include "indexer/tree/status_file.hpp"
 #include "indexer/tree/tree_lock.hpp"
 #include "lib/base/digest.hpp"
 #include "lib/base/encoding.hpp"
@@ -28,6 +29,7 @@
 #include "lib/base/url.hpp"
 #include "lib/simple/catalogue.hpp"
 #include "lib/simple/page.hpp"
+#include "lib/status/index_status.hpp"
 #include "lib/wheel/metadata.hpp"
 
 namespace wheelyard::indexer {
@@ -70,6 +72,7 @@ class Follow {
         WHEELYARD_TRY(append_events(disk_, options_.tree, options_.index, events, report_.from_nothing));
         report_.serial = done.serial;
         WHEELYARD_ASSIGN(done.catalogue, update_catalogue(projects));
+        WHEELYARD_TRY(follow_status());
         for (const auto& [project, files] : state_.gone) {
             if (done.lagging.contains(project)) done.gone[project] = files;
         }
@@ -108,6 +111,26 @@ class Follow {
         }
         report_.uncatalogued = followed->waiting.size();
         return followed;
+    }
+
+    // What the sites report. Readers of our tree see the same, whatever the name of the index is here.
+    base::Status follow_status() {
+        const auto there = source_.status();
+        auto status = there && *there ? status::parse_index_status(**there)
+                      : there         ? base::Result<status::IndexStatus>(status::IndexStatus{})
+                                      : base::fail(there.error());
+        if (!status) {
+            const base::Error& error = status.error();
+            if (error.kind != base::ErrorKind::unavailable && !is_of_one_project(error))
+                return base::fail(error);
+            report_.lagging.push_back(
+                {options_.index, std::string(every_project), std::string(status::index_status_name), error});
+            return {};
+        }
+        if (!*there) return disk_.remove(status_file(options_.tree, options_.index));
+        status->index = options_.index;
+        return write_status_file(disk_, options_.tree, options_.index, status::render_index_status(*status))
+            .map([](bool) {});
     }
 
     // All events after our serial, read from the tail back. With an unknown past, every project is checked.

@@ -13,6 +13,7 @@
 #include "lib/base/file.hpp"
 #include "lib/simple/limits.hpp"
 #include "lib/simple/page.hpp"
+#include "lib/status/index_status.hpp"
 
 namespace wheelyard::indexer {
 
@@ -104,6 +105,16 @@ base::Result<std::optional<TaggedFile>> FollowedSource::catalogue(std::string_vi
     TaggedFile file{.etag = answer.header("etag")};
     file.bytes = std::move(answer.body);
     return file;
+}
+
+base::Result<std::optional<std::string>> FollowedSource::status() {
+    const std::string path(status::index_status_name);
+    WHEELYARD_ASSIGN(auto answer, ask([&](const io::HttpProgress& progress) {
+                         return http_.get(url(path), {}, status::max_index_status_bytes, progress);
+                     }));
+    if (answer.status == status_not_found || answer.status == status_forbidden) return std::nullopt;
+    if (answer.status != status_ok) return unexpected_status(path, answer.status);
+    return std::move(answer.body);
 }
 
 base::Result<std::uint64_t> FollowedSource::fetch(const std::string& path, const fs::path& to,

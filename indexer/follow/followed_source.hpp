@@ -40,6 +40,8 @@ class FollowedSource {
     // source has no such file.
     [[nodiscard]] base::Result<std::optional<TaggedFile>> catalogue(std::string_view name,
                                                                     const std::string& known_etag);
+    // status.json as it is; nullopt: the source has none.
+    [[nodiscard]] base::Result<std::optional<std::string>> status();
     // Downloads into a new file `to`, verifies the hash, syncs it, and returns its size. "follow.file_gone":
     // it was removed after its page was fetched.
     [[nodiscard]] base::Result<std::uint64_t> fetch(const std::string& path, const std::filesystem::path& to,

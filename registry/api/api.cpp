@@ -9,6 +9,7 @@
 #include "lib/wheel/name.hpp"
 #include "registry/api/limits.hpp"
 #include "registry/api/query.hpp"
+#include "registry/api/site_api.hpp"
 #include "registry/api/task_api.hpp"
 #include "registry/intake/refusal.hpp"
 #include "registry/intake/uploads.hpp"
@@ -71,6 +72,8 @@ wire::Answered<http::ApiReply> Api::answer(const http::ApiRequest& request) {
     if (request.operation == "explainProject") return explain(request);
     if (parts_.tasks != nullptr && TaskApi::handles(request.operation))
         return TaskApi({parts_.config, parts_.tokens, *parts_.tasks, parts_.writer}).answer(request);
+    if (parts_.sites != nullptr && SiteApi::handles(request.operation))
+        return SiteApi({parts_.config, parts_.tokens, *parts_.sites, parts_.clock}).answer(request);
     const lifecycle::VerbRow* row = lifecycle::find_operation(request.operation);
     if (row == nullptr)
         return refuse(501, "request.operation", "The server does not know this operation",

@@ -6,6 +6,7 @@
 
 #include "lib/base/clock.hpp"
 #include "registry/access/tokens.hpp"
+#include "registry/api/site_reports.hpp"
 #include "registry/blobs/store.hpp"
 #include "registry/commit/publishing.hpp"
 #include "registry/commit/writer.hpp"
@@ -24,6 +25,7 @@ struct ApiParts {
     PublishQueue& pages;
     const base::Clock& clock;
     tasks::TaskStore* tasks = nullptr;  // null: the task service is disabled
+    SiteReports* sites = nullptr;       // null: sites cannot report
 };
 
 class Api final : public http::ApiService {

@@ -2,10 +2,16 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace wheelyard::registry {
 
 // Events in one reply of the audit log.
 inline constexpr std::size_t max_events_returned = 1'000;
+
+// The clocks of an agent and of the registry may differ by this much.
+inline constexpr std::int64_t max_clock_skew_ms = 10 * 60'000;
+// A site that has been silent for so long makes room for another one.
+inline constexpr std::int64_t forget_site_after_ms = std::int64_t{30} * 24 * 3'600'000;
 
 }  // namespace wheelyard::registry

@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 
+#include "registry/http/limits.hpp"
 #include "registry/http/upload.hpp"
 
 namespace wheelyard::http {
@@ -25,6 +26,7 @@ struct Operation {
     std::string_view produces;
     bool takes_body = false;
     bool needs_token = false;
+    std::size_t max_body_bytes = max_api_body_bytes;
 };
 
 // Every operation of the server, including pages and files.
@@ -37,7 +39,7 @@ struct ApiRequest {
     std::string query = {};                                           // as sent, without `?`
     std::string authorization = {};                                   // header as sent; empty if absent
     std::string content_type = {};
-    std::string body = {};  // at most max_api_body_bytes; for a task's log its raw bytes
+    std::string body = {};  // at most Operation::max_body_bytes; for a task's log its raw bytes
 };
 
 struct ApiReply {

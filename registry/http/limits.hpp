@@ -16,6 +16,9 @@ inline constexpr std::size_t max_request_head_bytes = 16 * base::kib;
 inline constexpr std::size_t max_target_bytes = 4 * base::kib;
 inline constexpr std::size_t max_segment_bytes = 255;  // NAME_MAX of Linux file systems
 inline constexpr std::size_t max_segments = 8;
+// A JSON document with a reason or a list of names, never a file.
+inline constexpr std::size_t max_api_body_bytes = 64 * base::kib;
+inline constexpr std::size_t max_report_body_bytes = 256 * base::kib;  // of a site: lib/status/limits.hpp
 inline constexpr std::size_t max_accept_ranges = 64;  // per Accept header; browsers send up to 10
 inline constexpr std::size_t max_chunk_line_bytes = 1 * base::kib;  // extensions of one chunk
 inline constexpr std::size_t max_trailer_bytes = 8 * base::kib;     // of a chunked body; read and discarded

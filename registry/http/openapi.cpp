@@ -42,6 +42,9 @@ constexpr std::array inputs{
     Input{"applyRetention", "", change, "keep:integer project? reason? dry_run:boolean?"},
     Input{"collectBlobs", "", change, "grace_ms:integer? reason? dry_run:boolean?"},
     Input{"readAudit", "after:integer"},
+    Input{"reportSite", "", "wheelyard.site/1",
+          "site index time program? next_tick? cut:boolean? pythons:array? nodes:array? cells:array? "
+          "attempts:array? failures:array?"},
     Input{"addTask", "", "wheelyard.task/1", "index package version python accelerator?"},
     Input{"listTasks", "index state after limit:integer"},
     Input{"claimTask", "", "wheelyard.claim/1",

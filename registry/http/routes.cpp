@@ -123,10 +123,18 @@ bool is_event_file(std::string_view name) {
     return name == "tail" || base::parse_decimal(name).has_value();
 }
 
+constexpr std::string_view status_listing = "status.json";
+
 // Text files of the published tree for Wheelyard's own programs.
 std::optional<Route> parse_listing(const Path& path) {
     const std::vector<std::string>& parts = path.segments;
-    if (parts.size() != 3 || path.ends_in_slash) return std::nullopt;
+    if (path.ends_in_slash) return std::nullopt;
+    if (parts.size() == 2 && parts[1] == status_listing) {
+        Route route{RouteKind::listing, parts[0]};
+        route.filename = parts[1];
+        return route;
+    }
+    if (parts.size() != 3) return std::nullopt;
     const bool is_log = parts[1] == "events" && is_event_file(parts[2]);
     const bool is_catalogue =
         parts[1] == "simple" && (parts[2] == "catalogue.txt" || parts[2] == "catalogue-delta.txt");

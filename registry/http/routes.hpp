@@ -13,6 +13,7 @@
 //     /<index>/pypi/<project>/[<version>/]json    PyPI's JSON API
 //     /<index>/events/<file>                      the published event log
 //     /<index>/simple/catalogue[-delta].txt      the list for avail_wheels
+//     /<index>/status.json                       what the sites of the index report
 //     /<index>/legacy/                           uploads, with or without the final slash (twine follows no
 //     redirect)
 //     /<index>/uploads/[<id>]                    resumable uploads (resumable.hpp)

@@ -86,7 +86,8 @@ class Connection {
     [[nodiscard]] Answered<std::unique_ptr<UploadRequest>> begin_upload(const RequestHead& head,
                                                                         const Route& route) const;
     [[nodiscard]] std::optional<Reply> refusal_before_api(const RequestHead& head, const Route& route) const;
-    Task<bool> read_small_body(Body& body, std::string& into, std::optional<wire::Problem>& problem);
+    Task<bool> read_small_body(Body& body, std::size_t max_bytes, std::string& into,
+                               std::optional<wire::Problem>& problem);
 
     // connection_upstream.cpp
     Task<Reply> answer_from_upstream(const RequestHead& head, const Route& route);

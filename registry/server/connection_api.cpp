@@ -12,10 +12,10 @@ namespace wheelyard::http {
 
 namespace {
 
-wire::Problem body_too_large() {
+wire::Problem body_too_large(std::size_t max_body_bytes) {
     return wire::make_problem(
         413, "api.body_too_large", "Content too large", "The API accepts small JSON documents only.",
-        std::to_string(max_api_body_bytes) + " bytes at most", "upload files to /<index>/legacy/");
+        std::to_string(max_body_bytes) + " bytes at most", "upload files to /<index>/legacy/");
 }
 
 wire::Problem api_busy() {
@@ -36,8 +36,8 @@ std::optional<Reply> Connection::refusal_before_api(const RequestHead& head, con
     if (operation == nullptr) return reply_method_not_allowed(head.method, allowed_methods(route));
     if (shared_.api == nullptr)
         return reply_problem({404, "api.absent", "Not found", "This server has no API.", {}, {}});
-    if (head.content_length && *head.content_length > max_api_body_bytes)
-        return reply_problem(body_too_large());
+    if (head.content_length && *head.content_length > operation->max_body_bytes)
+        return reply_problem(body_too_large(operation->max_body_bytes));
     return std::nullopt;
 }
 
@@ -62,7 +62,8 @@ Connection::Task<bool> Connection::answer_api(const RequestHead& head, const Rou
 // Returns false if the client disconnected before the request was complete.
 Connection::Task<bool> Connection::run_api(const RequestHead& head, const Route& route, Body& body,
                                            Reply& reply) {
-    ApiRequest request{request_id_, find_operation(head.method, route.api_path)->id};
+    const Operation& operation = *find_operation(head.method, route.api_path);
+    ApiRequest request{request_id_, operation.id};
     request.parameters = route.parameters;
     request.query = route.query;
     request.authorization = head.authorization;
@@ -89,7 +90,7 @@ Connection::Task<bool> Connection::run_api(const RequestHead& head, const Route&
         const bool there = co_await write("HTTP/1.1 100 Continue\r\n\r\n", {}, false);
         if (!there) co_return false;
     }
-    const bool whole = co_await read_small_body(body, request.body, problem);
+    const bool whole = co_await read_small_body(body, operation.max_body_bytes, request.body, problem);
     if (!whole && !problem) co_return false;
     if (problem) {
         reply = reply_problem(*problem);
@@ -126,12 +127,12 @@ Connection::Task<Reply> Connection::await_visible(ApiReply& answer) {
 }
 
 // Returns false without a problem if the client is gone.
-Connection::Task<bool> Connection::read_small_body(Body& body, std::string& into,
+Connection::Task<bool> Connection::read_small_body(Body& body, std::size_t max_bytes, std::string& into,
                                                    std::optional<wire::Problem>& problem) {
     // A small body has the time that a head has, however steadily it trickles: it holds a slot.
     body.pace.ends =
         std::chrono::steady_clock::now() + std::chrono::milliseconds(shared_.settings.header_timeout_ms);
-    std::string bytes(max_api_body_bytes + 1, '\0');  // one more byte, to detect bodies that are too large
+    std::string bytes(max_bytes + 1, '\0');  // one more byte, to detect bodies that are too large
     std::size_t filled = 0;
     const Filled state = co_await fill(body, bytes.data(), bytes.size(), filled);
     if (state == Filled::gone) co_return false;
@@ -140,8 +141,8 @@ Connection::Task<bool> Connection::read_small_body(Body& body, std::string& into
         problem = problem_of_body(state == Filled::late);
         co_return false;
     }
-    if (filled > max_api_body_bytes || !body.ended()) {
-        problem = body_too_large();
+    if (filled > max_bytes || !body.ended()) {
+        problem = body_too_large(max_bytes);
         co_return false;
     }
     bytes.resize(filled);

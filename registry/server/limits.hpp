@@ -9,8 +9,6 @@
 namespace wheelyard::http {
 
 // The API.
-// A JSON document with a reason or a list of names, never a file.
-inline constexpr std::size_t max_api_body_bytes = 64 * base::kib;
 inline constexpr std::size_t max_api_requests = 64;  // concurrent, including those waiting for the pool
 inline constexpr std::size_t api_slots_of_administrators = 8;  // of them, whatever all other tokens do
 inline constexpr std::size_t max_api_requests_of_a_token =

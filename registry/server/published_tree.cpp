@@ -392,7 +392,7 @@ Reply PublishedTree::listing(const Route& route, const RequestHead& head) {
         reply.status = 304;
         return reply;
     }
-    reply.add("Content-Type", "text/plain; charset=utf-8");
+    reply.add("Content-Type", path.ends_with(".json") ? "application/json" : "text/plain; charset=utf-8");
     reply.add("X-Content-Type-Options", "nosniff");
     reply.body = FileSlice{std::move(file), 0, static_cast<std::uint64_t>(info.st_size)};
     return reply;

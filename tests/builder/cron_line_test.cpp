@@ -28,6 +28,13 @@ TEST_CASE("a crontab line contains its environment and escapes percent signs") {
           "tick --site '/home/a b/100\\%/site.toml' >> /home/state/tick.log 2>&1\n");
 }
 
+TEST_CASE("the lines have the site's interval of ticks") {
+    CronInput often = input;
+    often.tick_minutes = 2;
+    CHECK(render_cron_line(often).find("\n*/2 * * * * env ") != std::string::npos);
+    CHECK(render_scrontab_line(often).find("\n*/2 * * * * env ") != std::string::npos);
+}
+
 TEST_CASE("a scrontab line has the options of the tick's job") {
     const std::string lines = render_scrontab_line(input);
     CHECK(lines.find("#SCRON --job-name=wheelyard-tick --time=10 --ntasks=1\n") != std::string::npos);

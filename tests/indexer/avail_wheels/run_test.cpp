@@ -167,11 +167,18 @@ struct Farm : Wheelhouse {
         REQUIRE(base::replace_file(index / simple::catalogue_name, text));
         std::filesystem::create_directories(folder.path() / "requests");
         REQUIRE(base::replace_file(folder.path() / "status.json",
-                                   R"({"format":"wheelyard.plan/1","cells":[)"
+                                   R"({"format":"wheelyard.index-status/1","index":"main","sites":[)"
+                                   R"({"format":"wheelyard.site/1","site":"bede","index":"main",)"
+                                   R"("time":"1970-01-01T00:10:00Z","next_tick":"1970-01-01T00:15:00Z",)"
+                                   R"("cells":[)"
                                    R"({"package":"torch","version":"2.6.0","python":"3.12",)"
-                                   R"("state":"given up","reason":"out of memory"},)"
+                                   R"("accelerator":"h100","state":"given up","reason":"out of memory"},)"
                                    R"({"package":"six","version":"1.17","python":"3.12",)"
-                                   R"("state":"active","reason":"building"}]})"));
+                                   R"("state":"active","reason":"building","attempt":"w1"},)"
+                                   R"({"package":"numpy","version":"2.1","python":"3.12",)"
+                                   R"("state":"active","attempt":"w2"}],"attempts":[)"
+                                   R"({"id":"w2","package":"numpy","version":"2.1","python":"3.12",)"
+                                   R"("state":"running","phase":"build","done":3,"total":9}]}]})"));
         REQUIRE(base::replace_file(folder.path() / "site.toml", R"(config_version = 1
 wheelhouse = "tree/main"
 python_module = "python/{version}"
@@ -363,8 +370,27 @@ TEST_CASE("an unavailable feature is reported with the site key that enables it"
     Farm farm;
     REQUIRE(base::replace_file(farm.folder.path() / "site.toml", "config_version = 1\n"));
     CHECK(farm.run({"--status"}).err.find("`status`") != std::string::npos);
+    REQUIRE(base::replace_file(farm.folder.path() / "tree" / "main" / "status.json", "{}"));
+    CHECK(farm.run({"--status", "--wheelhouse", (farm.folder.path() / "tree" / "main").native()})
+              .err.find("wheelyard.index-status/1") != std::string::npos);
     CHECK(farm.run({"--request", "six"}).err.find("`requests`") != std::string::npos);
     CHECK(farm.run({"torch", "--on", "gh200"}).status == 2);
+}
+
+TEST_CASE("--status reads the status beside the pages, and warns of a site that is late") {
+    const Farm farm;
+    const auto main = farm.folder.path() / "tree" / "main";
+    std::string text = *base::read_file(farm.folder.path() / "status.json", base::mib);
+    REQUIRE(base::replace_file(farm.folder.path() / "site.toml", "config_version = 1\n"));
+    REQUIRE(base::replace_file(main / "status.json", text));
+    const auto in_time = farm.run({"--status", "six", "--wheelhouse", main.native()});
+    CHECK(in_time.out.find("bede") != std::string::npos);
+    CHECK(in_time.err.empty());
+    text = base::replace_all(text, "00:15:00Z", "00:05:00Z");
+    REQUIRE(base::replace_file(main / "status.json", text));
+    const auto late = farm.run({"--status", "six", "--wheelhouse", (main / "simple").native()});
+    CHECK(late.status == 0);
+    CHECK(late.err == "avail_wheels: warning: the agent of bede has not reported for 6 min 40 s\n");
 }
 
 TEST_CASE("a yanked wheel looks yanked in --why, with its reason") {

@@ -48,6 +48,7 @@ TEST_CASE("every address of the layout has its route") {
         {"/site/events/501.tsv", RouteKind::listing, "site", "", "events/501.tsv"},
         {"/site/simple/catalogue.txt", RouteKind::listing, "site", "", "simple/catalogue.txt"},
         {"/site/simple/catalogue-delta.txt", RouteKind::listing, "site", "", "simple/catalogue-delta.txt"},
+        {"/site/status.json", RouteKind::listing, "site", "", "status.json"},
         {"/site/pypi/Six/json", RouteKind::pypi_json, "site", "six"},
         {"/site/pypi/six/v1.0/json", RouteKind::pypi_json, "site", "six"},
         {"/packages" + file.substr(0, 5) + file.substr(11) + "s-1-py3-none-any.whl", RouteKind::file, "site",

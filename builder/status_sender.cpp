@@ -1,0 +1,87 @@
+#include "builder/status_sender.hpp"
+
+#include <utility>
+
+#include "builder/limits.hpp"
+#include "builder/remote/report_client.hpp"
+#include "builder/site_report.hpp"
+#include "builder/status_report.hpp"
+#include "lib/base/file.hpp"
+#include "lib/io/json.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view error_format = "wheelyard.report_error/1";
+
+fs::path error_file(const fs::path& state_directory) {
+    return state_directory / "report_error.json";
+}
+
+}  // namespace
+
+std::optional<ReportError> last_report_error(const fs::path& state_directory) {
+    const auto text = base::read_file(error_file(state_directory), max_report_answer_bytes);
+    const auto json = text ? io::parse_json(*text) : base::Result<io::Json>(tl::unexpected(text.error()));
+    if (!json || json->string_or("format", "") != error_format) return std::nullopt;
+    return ReportError{json->string_or("error", ""),
+                       base::parse_rfc3339(json->string_or("since", "")).value_or(0)};
+}
+
+StatusSender::StatusSender(Workplace& place, std::function<void(const std::string&)> say,
+                           std::int64_t tick_interval_s)
+    : place_(place),
+      say_(std::move(say)),
+      tick_interval_s_(tick_interval_s > 0 ? tick_interval_s : place.site().tick_minutes * 60),
+      http_({.connect_timeout_ms = report_timeout_ms,
+             .stall_timeout_ms = report_timeout_ms,
+             .answer_timeout_ms = report_timeout_ms}) {}
+
+void StatusSender::after_tick(const Plan& plan, bool moved) {
+    const auto& registry = place_.site().registry;
+    if (!registry || registry->report == "no") return;
+    const base::UnixMicros now = place_.clock().now();
+    if (!moved && sent_ != 0 && now - sent_ < report_every_ms * 1000) return;
+    sent_ = now;
+    note(send(plan));
+}
+
+base::Status StatusSender::send(const Plan& plan) {
+    WHEELYARD_ASSIGN(const auto journal, place_.journal().read());
+    const base::UnixMicros now = place_.clock().now();
+    const auto views = place_.views(journal.attempts);
+    std::map<std::string, std::vector<std::string>> log_tails;
+    for (const Attempt& attempt : journal.attempts) {
+        if (!is_over(attempt.state) && place_.site().registry->report == "all")
+            log_tails.emplace(attempt.id, last_log_lines(read_log_tail(place_.log_of(attempt))));
+    }
+    ReportInput input{place_.site(), plan, views, now, now + tick_interval_s_ * 1'000'000};
+    WHEELYARD_ASSIGN(input.secrets, secrets_of(place_.site()));
+    return send_report(http_, *place_.site().registry, input.site.name,
+                       status::render_site_report(make_status_report(input, log_tails)));
+}
+
+void StatusSender::note(const base::Status& sent) {
+    const fs::path& state = place_.site().state_directory;
+    const auto before = last_report_error(state);
+    if (sent) {
+        if (!before) return;
+        static_cast<void>(base::remove_file(error_file(state)));  // else it is printed once more
+        say_("The registry has this site's status again.");
+        return;
+    }
+    const std::string text = sent.error().text();
+    if (before && before->text == text) return;
+    say_("The registry did not get this site's status: " + text);
+    // If it cannot be written, the next tick prints the error again.
+    static_cast<void>(base::replace_file(
+        error_file(state),
+        io::Json::object({{"format", error_format},
+                          {"error", text},
+                          {"since", base::render_rfc3339(before ? before->since : place_.clock().now())}})
+            .render_pretty()));
+}
+
+}  // namespace wheelyard::builder

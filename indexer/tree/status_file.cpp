@@ -1,0 +1,26 @@
+#include "indexer/tree/status_file.hpp"
+
+#include "indexer/tree/paths.hpp"
+
+namespace wheelyard::indexer {
+
+std::filesystem::path status_file(const std::filesystem::path& tree, std::string_view index) {
+    return tree / index / "status.json";
+}
+
+base::Result<bool> write_status_file(Disk& disk, const std::filesystem::path& tree, const std::string& index,
+                                     std::string_view document) {
+    const std::filesystem::path file = status_file(tree, index);
+    WHEELYARD_ASSIGN(const auto size, disk.size_of(file.native()));
+    if (size == document.size()) {
+        const auto old = disk.read(file, document.size());
+        if (old && *old == document) return false;
+    }
+    WHEELYARD_TRY(disk.make_directories(file.parent_path().native()));
+    WHEELYARD_TRY(disk.make_directories(state_folder(tree).native()));
+    // Not synced: the next report replaces it.
+    WHEELYARD_TRY(disk.replace_via(state_folder(tree) / ("status-" + index + ".new"), file, document));
+    return true;
+}
+
+}  // namespace wheelyard::indexer

@@ -1,0 +1,20 @@
+// TREE/<index>/status.json: the status of an index for its readers (lib/status/index_status.hpp). It is not part of a
+// publish run: a report of a site changes no page.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "indexer/tree/disk.hpp"
+#include "lib/base/result.hpp"
+
+namespace wheelyard::indexer {
+
+[[nodiscard]] std::filesystem::path status_file(const std::filesystem::path& tree, std::string_view index);
+
+// Replaces the file atomically, if it differs. True: it did. One process of a tree writes this file.
+[[nodiscard]] base::Result<bool> write_status_file(Disk& disk, const std::filesystem::path& tree,
+                                                   const std::string& index, std::string_view document);
+
+}  // namespace wheelyard::indexer

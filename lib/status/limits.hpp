@@ -1,0 +1,30 @@
+// Limits of lib/status/, each with its unit and its reason.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "lib/base/limits.hpp"
+
+namespace wheelyard::status {
+
+// One report as JSON: some 1,500 cells with their reasons, or the end of 10 logs.
+inline constexpr std::size_t max_report_bytes = 256 * base::kib;
+inline constexpr std::size_t max_report_depth = 8;      // of its JSON; the format needs 5
+inline constexpr std::size_t max_report_items = 4'096;  // of each list; fits max_report_bytes
+inline constexpr std::size_t max_text_bytes = 400;      // of one reason, cause or remedy; longer ones are cut
+inline constexpr std::size_t max_word_bytes = 200;  // of a name, version or state; longer ones are refused
+inline constexpr std::size_t max_log_lines = 50;    // of one running attempt
+inline constexpr std::size_t max_log_line_bytes = 500;
+inline constexpr std::size_t max_failures = 50;  // the newest; older ones are in the agent's journal
+
+// Sites that report to one index.
+inline constexpr std::size_t max_sites_per_index = 64;
+inline constexpr std::size_t max_index_status_bytes = max_sites_per_index * (max_report_bytes + base::kib);
+
+// A tick takes some minutes at a slow file system, and cron may skip one.
+inline constexpr std::int64_t late_after_ms = 10 * 60'000;
+// For a report that does not say when the next one is due.
+inline constexpr std::int64_t silent_after_ms = 24 * 3'600'000;
+
+}  // namespace wheelyard::status

@@ -1,0 +1,80 @@
+#include "registry/api/site_api.hpp"
+
+#include <utility>
+
+#include "lib/io/log.hpp"
+#include "registry/intake/refusal.hpp"
+
+namespace wheelyard::registry {
+namespace {
+
+constexpr std::string_view report_operation = "reportSite";
+constexpr std::string_view show_operation = "showSite";
+constexpr std::string_view list_operation = "listSites";
+
+tl::unexpected<wire::Problem> refuse_report(const base::Error& error) {
+    const int status = error.kind == base::ErrorKind::conflict    ? 409
+                       : error.kind == base::ErrorKind::too_large ? 413
+                                                                  : 400;
+    return refuse(status, error.code, error.sentence, error.value, error.advice);
+}
+
+}  // namespace
+
+static_assert(http::max_report_body_bytes == status::max_report_bytes);
+
+bool SiteApi::handles(std::string_view operation) {
+    return operation == report_operation || operation == show_operation || operation == list_operation;
+}
+
+wire::Answered<http::ApiReply> SiteApi::answer(const http::ApiRequest& request) {
+    const auto token = parts_.tokens.verify(request.authorization);
+    if (!token) return tl::unexpected(token.error());
+    if (request.operation == list_operation) return list();
+    if (parts_.config.find_index(parameter(request, "index")) == nullptr)
+        return refuse(404, "index.unknown", "There is no index with this name", parameter(request, "index"),
+                      "GET / lists the indexes");
+    return request.operation == report_operation ? report(request, *token) : show(request);
+}
+
+wire::Answered<http::ApiReply> SiteApi::report(const http::ApiRequest& request, const Identity& token) {
+    const std::string index = parameter(request, "index");
+    if (token.is_grant || !allows(token, index, {}, upload_action))
+        return refuse(403, "site.scope", "This token does not permit reporting to this index", token.id,
+                      "use a token of an agent that may upload to the index");
+    auto read = status::parse_site_report(request.body);
+    if (!read) return refuse_report(read.error());
+    if (read->site != parameter(request, "site") || read->index != index)
+        return refuse(409, "site.other", "The report is about another site or index than its address",
+                      read->index + "/" + read->site, "send it to the address of its site");
+    if (const auto kept = parts_.reports.keep(*std::move(read)); !kept) return refuse_report(kept.error());
+    return http::ApiReply{.status = 200, .json = R"({"format":"wheelyard.site_kept/1"})"};
+}
+
+wire::Answered<http::ApiReply> SiteApi::show(const http::ApiRequest& request) const {
+    const std::string site = parameter(request, "site");
+    const auto found = parts_.reports.find(parameter(request, "index"), site);
+    if (!found)
+        return refuse(404, "site.unknown", "No site of this name reports to this index", site,
+                      "GET /api/v1/sites lists the sites");
+    return http::ApiReply{.status = 200, .json = status::render_site_report(*found)};
+}
+
+http::ApiReply SiteApi::list() const {
+    io::Json sites = io::Json::array();
+    const base::UnixMicros now = parts_.clock.now();
+    for (const status::SiteReport& report : parts_.reports.list()) {
+        io::Json site = io::Json::object({{"site", report.site},
+                                          {"index", report.index},
+                                          {"time", base::render_rfc3339(report.time)},
+                                          {"age_s", (now - report.time) / 1'000'000},
+                                          {"late", status::late_ms(report, now).has_value()}});
+        if (report.next_tick > 0) site.set("next_tick", base::render_rfc3339(report.next_tick));
+        sites.push(std::move(site));
+    }
+    return {
+        .status = 200,
+        .json = io::Json::object({{"format", "wheelyard.sites/1"}, {"sites", std::move(sites)}}).render()};
+}
+
+}  // namespace wheelyard::registry

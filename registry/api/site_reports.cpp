@@ -1,0 +1,140 @@
+#include "registry/api/site_reports.hpp"
+
+#include <algorithm>
+#include <system_error>
+
+#include "lib/base/file.hpp"
+#include "lib/io/log.hpp"
+#include "lib/status/index_status.hpp"
+#include "registry/api/limits.hpp"
+
+namespace wheelyard::registry {
+namespace {
+
+namespace fs = std::filesystem;
+
+void warn(const char* event, const std::string& what, const base::Error& error) {
+    io::log_warn(event, {{"what", what}, {"error", error.text()}});
+}
+
+}  // namespace
+
+SiteReports::SiteReports(const RegistryConfig& config, ShowStatus show, const base::Clock& clock)
+    : config_(config), show_(std::move(show)), clock_(clock) {
+    for (const IndexConfig& index : config_.indexes)
+        read_folder(index.name);
+    for (const IndexConfig& index : config_.indexes) {
+        const bool has_reports = std::any_of(reports_.begin(), reports_.end(),
+                                             [&](const auto& one) { return one.first.first == index.name; });
+        if (has_reports) this->show(index.name);
+    }
+}
+
+fs::path SiteReports::file_of(const Key& key) const {
+    return config_.store / "sites" / key.first / (key.second + ".json");
+}
+
+void SiteReports::read_folder(const std::string& index) {
+    std::error_code error;
+    const fs::path folder = config_.store / "sites" / index;
+    for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+        if (entry->path().extension() != ".json") continue;  // a temporary file
+        const auto text = base::read_file(entry->path(), status::max_report_bytes);
+        auto report = text ? status::parse_site_report(*text) : base::fail(text.error());
+        if (!report) {
+            warn("sites.unreadable", entry->path().native(), report.error());
+            continue;
+        }
+        Key key(index, report->site);
+        if (report->index == index && file_of(key) == entry->path())
+            reports_.insert_or_assign(std::move(key), *std::move(report));
+    }
+}
+
+// Sites that nobody runs any more leave when another one needs their place.
+base::Status SiteReports::make_room(const Key& key) {
+    const auto begin = reports_.lower_bound({key.first, ""});
+    auto oldest = reports_.end();
+    std::size_t count = 0;
+    for (auto one = begin; one != reports_.end() && one->first.first == key.first; ++one, ++count) {
+        if (oldest == reports_.end() || one->second.time < oldest->second.time) oldest = one;
+    }
+    if (count < status::max_sites_per_index || reports_.contains(key)) return {};
+    if (clock_.now() - oldest->second.time < forget_site_after_ms * 1000)
+        return base::fail_as(base::ErrorKind::conflict, base::Recovery::person,
+                             {"site.too_many", "Too many sites report to this index", key.first,
+                              "a site makes room 30 days after its last report"});
+    static_cast<void>(base::remove_file(file_of(oldest->first)));
+    reports_.erase(oldest);
+    return {};
+}
+
+base::Status SiteReports::keep(status::SiteReport report) {
+    if (report.time > clock_.now() + max_clock_skew_ms * 1000)
+        return base::fail_as(base::ErrorKind::conflict, base::Recovery::person,
+                             {"site.time", "The report of the site is from the future",
+                              base::render_rfc3339(report.time), "set the clock of the agent's machine"});
+    Key key(report.index, report.site);
+    const std::string text = status::render_site_report(report);
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto known = reports_.find(key);
+    if (known != reports_.end() && known->second.time >= report.time) return {};
+    WHEELYARD_TRY(make_room(key));
+    reports_.insert_or_assign(key, std::move(report));
+    auto written = base::make_directories(file_of(key).parent_path());
+    if (written) written = base::replace_file(file_of(key), text);
+    if (!written) warn("sites.not_kept", key.second, written.error());
+    show(key.first);
+    return {};
+}
+
+// The index itself, and those whose tasks it builds.
+void SiteReports::show(const std::string& index) {
+    for (const IndexConfig& shown : config_.indexes) {
+        if (shown.name != index && shown.staging != index) continue;
+        status::IndexStatus status{.index = shown.name, .sites = {}};
+        for (const auto& [key, report] : reports_) {
+            const bool is_of_index = key.first == shown.name || key.first == shown.staging;
+            if (is_of_index && status.sites.size() < status::max_sites_per_index)
+                status.sites.push_back(report);
+        }
+        std::stable_sort(status.sites.begin(), status.sites.end(),
+                         [](const auto& a, const auto& b) { return a.site < b.site; });
+        const auto written = show_(config_.published(), shown.name, status::render_index_status(status));
+        if (!written) warn("sites.not_shown", shown.name, written.error());
+    }
+}
+
+std::optional<status::SiteReport> SiteReports::find(const std::string& index, const std::string& site) const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto found = reports_.find({index, site});
+    if (found == reports_.end()) return std::nullopt;
+    return found->second;
+}
+
+std::vector<status::SiteReport> SiteReports::list() const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    std::vector<status::SiteReport> all;
+    for (const auto& [key, report] : reports_)
+        all.push_back(report);
+    return all;
+}
+
+std::vector<http::Gauge> SiteReports::gauges() const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const base::UnixMicros now = clock_.now();
+    std::vector<http::Gauge> ages;
+    std::vector<http::Gauge> late;
+    for (const auto& [key, report] : reports_) {
+        std::string labels = "index=\"" + key.first + "\",site=\"" + key.second + "\"";
+        constexpr double us_per_s = 1e6;
+        ages.push_back({"site_report_age_seconds", "Time since the last report of a site",
+                        static_cast<double>(now - report.time) / us_per_s, labels});
+        late.push_back({"site_late", "1 while the next report of a site is overdue",
+                        status::late_ms(report, now) ? 1.0 : 0.0, std::move(labels)});
+    }
+    ages.insert(ages.end(), late.begin(), late.end());
+    return ages;
+}
+
+}  // namespace wheelyard::registry

@@ -1,0 +1,57 @@
+// The last report of each site (docs/reference/site-status.md), in memory and as STORE/sites/<index>/<site>.json. The
+// next tick brings a new one, so a lost report is no loss: a file that cannot be written or read is only logged.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lib/base/clock.hpp"
+#include "lib/base/result.hpp"
+#include "lib/status/site_report.hpp"
+#include "registry/config/config.hpp"
+#include "registry/http/metrics.hpp"
+
+namespace wheelyard::registry {
+
+// Writes the status of an index into the published tree, if it changed. The indexer provides it.
+using ShowStatus = std::function<base::Status(const std::filesystem::path& tree, const std::string& index,
+                                              const std::string& document)>;
+
+class SiteReports {
+  public:
+    // Reads the kept reports and shows them. `config` and `clock` outlive the object.
+    SiteReports(const RegistryConfig& config, ShowStatus show, const base::Clock& clock);
+
+    // Keeps the report, unless a newer one of its site is here, and shows it in the published tree. Errors:
+    // "site.time" (a time in the future), "site.too_many"; kind conflict.
+    [[nodiscard]] base::Status keep(status::SiteReport report);
+    [[nodiscard]] std::optional<status::SiteReport> find(const std::string& index,
+                                                         const std::string& site) const;
+    // Sorted by index and site.
+    [[nodiscard]] std::vector<status::SiteReport> list() const;
+    // The age of each report, and whether its site is late.
+    [[nodiscard]] std::vector<http::Gauge> gauges() const;
+
+  private:
+    using Key = std::pair<std::string, std::string>;  // index, site
+
+    [[nodiscard]] std::filesystem::path file_of(const Key& key) const;
+    void read_folder(const std::string& index);
+    [[nodiscard]] base::Status make_room(const Key& key);
+    void show(const std::string& index);
+
+    const RegistryConfig& config_;
+    ShowStatus show_;
+    const base::Clock& clock_;
+    mutable std::mutex mutex_;
+    std::map<Key, status::SiteReport> reports_;
+};
+
+}  // namespace wheelyard::registry

@@ -1,0 +1,28 @@
+#include "indexer/tree/status_file.hpp"
+
+#include <doctest/doctest.h>
+
+#include "lib/base/file.hpp"
+#include "lib/base/limits.hpp"
+#include "lib/base/temp_dir.hpp"
+
+namespace wheelyard::indexer {
+
+TEST_CASE("the status of an index is replaced only if it changed, and leaves no other file") {
+    const auto folder = base::TempDir::make("status");
+    REQUIRE(folder.has_value());
+    LocalDisk disk;
+    const auto file = status_file(folder->path(), "main");
+    CHECK(write_status_file(disk, folder->path(), "main", "{\"a\":1}") == true);
+    const auto first = std::filesystem::last_write_time(file);
+    CHECK(write_status_file(disk, folder->path(), "main", "{\"a\":1}") == false);
+    CHECK(std::filesystem::last_write_time(file) == first);
+    CHECK(write_status_file(disk, folder->path(), "main", "{\"a\":2}") == true);
+    CHECK(*base::read_file(file, base::kib) == "{\"a\":2}");
+    std::size_t files = 0;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder->path()))
+        files += entry.is_regular_file() ? 1 : 0;
+    CHECK(files == 1);
+}
+
+}  // namespace wheelyard::indexer

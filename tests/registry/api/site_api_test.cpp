@@ -1,0 +1,145 @@
+// Who may report, what is refused, and what the published tree gets to show.
+#include "registry/api/site_api.hpp"
+
+#include <doctest/doctest.h>
+
+#include <map>
+#include <string>
+
+#include "lib/base/file.hpp"
+#include "lib/base/text.hpp"
+#include "lib/status/index_status.hpp"
+#include "registry/access/tokens.hpp"
+#include "tests/registry/upload_fixture.hpp"
+
+using namespace wheelyard;
+using test_support::RegistryFixture;
+
+namespace {
+
+constexpr base::UnixMicros minute = 60'000'000;
+
+struct SiteFixture : RegistryFixture {
+    std::map<std::string, std::string> shown;  // by index
+    registry::ShowStatus show = [this](const std::filesystem::path&, const std::string& index,
+                                       const std::string& document) {
+        shown[index] = document;
+        return base::Status();
+    };
+    registry::SiteReports reports{config, show, clock};
+    registry::SiteApi api{{.config = config, .tokens = *tokens, .reports = reports, .clock = clock}};
+    std::string agent = add_actor({"upload"}, {"main"});
+
+    std::string add_actor(const std::vector<std::string>& actions, const std::vector<std::string>& indexes) {
+        const registry::TokenText text = registry::make_token_text();
+        REQUIRE(cli.add_token({.id = text.id,
+                               .secret_sha256 = registry::hash_token_secret(text.secret),
+                               .name = "agent",
+                               .indexes = indexes,
+                               .projects = {"*"},
+                               .actions = actions,
+                               .created = clock.now(),
+                               .expires = 0,
+                               .revoked = false}));
+        return text.text();
+    }
+    [[nodiscard]] status::SiteReport report(const std::string& site = "bede") const {
+        status::SiteReport made;
+        made.site = site;
+        made.index = "main";
+        made.time = clock.now();
+        made.next_tick = clock.now() + 5 * minute;
+        made.cells = {{"torch", "2.4.0", "3.12", "", "", "active", "", ""}};
+        return made;
+    }
+    std::string send(const std::string& body, const std::string& token, const std::string& site = "bede",
+                     const std::string& index = "main") {
+        const auto answer = ask("reportSite", token, site, index, body);
+        return answer ? "200" : std::to_string(answer.error().status) + " " + answer.error().code;
+    }
+    wire::Answered<http::ApiReply> ask(const std::string& operation, const std::string& token,
+                                       const std::string& site = "bede", const std::string& index = "main",
+                                       const std::string& body = {}) {
+        http::ApiRequest request{.request_id = "r1", .operation = operation};
+        request.parameters.emplace("index", index);
+        request.parameters.emplace("site", site);
+        request.authorization = "Bearer " + token;
+        request.body = body;
+        return api.answer(request);
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a report needs a token that may upload to its index, and the address of its site") {
+    SiteFixture farm;
+    const std::string body = status::render_site_report(farm.report());
+    CHECK(farm.send(body, farm.add_actor({"build"}, {"main"})) == "403 site.scope");
+    CHECK(farm.send(body, farm.add_actor({"upload"}, {"elsewhere"})) == "403 site.scope");
+    CHECK(farm.send(body, "wy_nobody").starts_with("403 "));
+    CHECK(farm.send(body, farm.agent, "other") == "409 site.other");
+    CHECK(farm.send(base::replace_all(body, "\"main\"", "\"elsewhere\""), farm.agent) == "409 site.other");
+    CHECK(farm.send(body, farm.agent, "bede", "nowhere") == "404 index.unknown");
+    CHECK(farm.send("{}", farm.agent) == "400 site_report.format");
+    CHECK(farm.send(std::string(status::max_report_bytes + 1, ' '), farm.agent) ==
+          "413 site_report.too_large");
+    CHECK(farm.shown.empty());
+    CHECK(farm.send(body, farm.agent) == "200");
+    const auto read = status::parse_index_status(farm.shown["main"]);
+    REQUIRE(read.has_value());
+    CHECK(read->sites.at(0).cells.at(0).package == "torch");
+    CHECK(farm.ask("showSite", farm.agent)->json == body);
+    CHECK(farm.ask("showSite", farm.agent, "absent").error().status == 404);
+}
+
+TEST_CASE("an older report is ignored, and one from the future is refused") {
+    SiteFixture farm;
+    const auto now = farm.report();
+    CHECK(farm.send(status::render_site_report(now), farm.agent) == "200");
+    auto older = now;
+    older.time -= minute;
+    older.cells.clear();
+    CHECK(farm.send(status::render_site_report(older), farm.agent) == "200");
+    CHECK(farm.reports.find("main", "bede")->cells.size() == 1);
+    auto future = now;
+    future.time += 11 * minute;
+    CHECK(farm.send(status::render_site_report(future), farm.agent) == "409 site.time");
+}
+
+TEST_CASE("a restart keeps the reports, except damaged ones, and shows them") {
+    SiteFixture farm;
+    CHECK(farm.send(status::render_site_report(farm.report()), farm.agent) == "200");
+    CHECK(farm.send(status::render_site_report(farm.report("archer")), farm.agent, "archer") == "200");
+    REQUIRE(base::replace_file(farm.config.store / "sites" / "main" / "archer.json", "{"));
+    farm.shown.clear();
+    const registry::SiteReports again(farm.config, farm.show, farm.clock);
+    REQUIRE(again.list().size() == 1);
+    CHECK(again.list().at(0).site == "bede");
+    CHECK(status::parse_index_status(farm.shown["main"])->sites.size() == 1);
+}
+
+TEST_CASE("lists and metrics say which site is late") {
+    SiteFixture farm;
+    CHECK(farm.send(status::render_site_report(farm.report()), farm.agent) == "200");
+    CHECK(farm.ask("listSites", farm.agent)->json.find("\"late\":false") != std::string::npos);
+    CHECK(farm.reports.gauges().back().value == 0);
+    farm.clock.sleep_ms(15 * 60'000 + 1);
+    CHECK(farm.ask("listSites", farm.agent)->json.find("\"late\":true") != std::string::npos);
+    const auto gauges = farm.reports.gauges();
+    REQUIRE(gauges.size() == 2);
+    CHECK(gauges[0].labels == "index=\"main\",site=\"bede\"");
+    CHECK(gauges[0].value > 900);
+    CHECK(gauges[1].value == 1);
+}
+
+TEST_CASE("sites of one index are limited, and one that is silent for a month makes room") {
+    SiteFixture farm;
+    for (std::size_t i = 0; i < status::max_sites_per_index; ++i)
+        REQUIRE(farm.reports.keep(farm.report("site" + std::to_string(i))).has_value());
+    CHECK(farm.send(status::render_site_report(farm.report("more")), farm.agent, "more") ==
+          "409 site.too_many");
+    CHECK(farm.reports.keep(farm.report("site7")).has_value());
+    farm.clock.sleep_ms(std::int64_t{31} * 24 * 3'600'000);
+    CHECK(farm.send(status::render_site_report(farm.report("more")), farm.agent, "more") == "200");
+    CHECK(farm.reports.list().size() == status::max_sites_per_index);
+}
