@@ -210,7 +210,7 @@ struct Scene {
     bool roots_alone = false;  // the project pages are already published
     bool rewrite_pages = false;
 };
-constexpr TreeViews all_views{.find_links = true, .precompressed = true};
+const TreeViews all_views{.find_links = true, .precompressed = true, .pages = true};
 
 // Dies at operation `at`, dies there again, then succeeds. False: the run had fewer operations than that.
 bool survives_death_at(std::size_t at, DyingDisk::Moment moment, const Scene& scene) {
