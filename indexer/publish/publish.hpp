@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "indexer/web/index_pages.hpp"
+#include "indexer/web/farm_text.hpp"
 #include "lib/base/clock.hpp"
 #include "lib/base/result.hpp"
 #include "registry/blobs/store.hpp"

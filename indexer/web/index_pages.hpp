@@ -2,23 +2,15 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
-#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "indexer/web/farm_text.hpp"
 #include "indexer/web/search_list.hpp"
 #include "indexer/web/site_report.hpp"
 
 namespace wheelyard::indexer {
-
-// What a farm's configuration says about itself.
-struct FarmText {
-    std::string title;                          // empty: "Wheelyard"
-    std::map<std::string, std::string> titles;  // of indexes, for people
-    std::set<std::string> hidden;               // indexes that the front page does not list
-    bool operator==(const FarmText&) const = default;
-};
 
 // TREE/<index>/project/index.html: the search, and the projects for readers without its script.
 [[nodiscard]] std::string render_search_page(const std::string& index, const std::string& title,

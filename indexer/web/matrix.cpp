@@ -102,7 +102,8 @@ Html render_site_matrix(const std::string& project, const SiteReport& report) {
     table.text(project).add("\">\n<thead><tr><th scope=\"col\">Version</th>");
     for (const auto& [site, python, accelerator] : columns) {
         table.add("<th scope=\"col\">").text(site).add("<small>Python ").text(python);
-        table.add(", ").text(accelerator).add("</small></th>");
+        if (!accelerator.empty()) table.add(", ").text(accelerator);
+        table.add("</small></th>");
     }
     table.add("</tr></thead>\n<tbody>\n");
     for (const std::string& version : versions) {

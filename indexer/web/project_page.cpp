@@ -46,11 +46,13 @@ std::string requirement_of(const std::string& name, const catalog::FileRow& row)
     return name + "==" + row.version;
 }
 
-// The newest wheel that runs on the node type; nullptr: none.
+// The newest wheel that runs on the node type, otherwise the newest that nothing speaks against; nullptr: none.
 const ShownWheel* best_for(const std::vector<ShownWheel>& wheels, std::size_t node) {
-    for (const ShownWheel& wheel : wheels) {
-        const bool runs = node < wheel.fits.size() && wheel.fits[node].runs == avail_wheels::Runs::yes;
-        if (runs && !wheel.row->yanked && is_final(*wheel.row)) return &wheel;
+    for (const auto wanted : {avail_wheels::Runs::yes, avail_wheels::Runs::unknown}) {
+        for (const ShownWheel& wheel : wheels) {
+            const bool suits = node < wheel.fits.size() && wheel.fits[node].runs == wanted;
+            if (suits && !wheel.row->yanked && is_final(*wheel.row)) return &wheel;
+        }
     }
     return nullptr;
 }

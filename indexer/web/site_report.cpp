@@ -1,5 +1,6 @@
 #include "indexer/web/site_report.hpp"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -12,12 +13,12 @@ namespace {
 
 using io::Json;
 
-constexpr std::string_view status_format = "wheelyard.status/1";
+constexpr std::string_view status_format = "wheelyard.index-status/1";
 
-ReportedBuild read_build(const Json& json) {
+ReportedBuild read_build(const Json& json, const std::string& site) {
     ReportedBuild build;
-    static constexpr std::array<std::pair<std::string_view, std::string ReportedBuild::*>, 11> members{{
-        {"site", &ReportedBuild::site},
+    build.site = site;
+    static constexpr std::array<std::pair<std::string_view, std::string ReportedBuild::*>, 10> members{{
         {"package", &ReportedBuild::package},
         {"version", &ReportedBuild::version},
         {"python", &ReportedBuild::python},
@@ -37,20 +38,40 @@ ReportedBuild read_build(const Json& json) {
     return build;
 }
 
-std::vector<ReportedBuild> read_builds(const Json& document, std::string_view name) {
-    std::vector<ReportedBuild> builds;
-    for (const Json& item : document.items(name)) {
-        if (builds.size() == max_status_items) break;
-        builds.push_back(read_build(item));
+void add_builds(std::vector<ReportedBuild>& builds, const Json& report, std::string_view list,
+                const std::string& site) {
+    for (const Json& item : report.items(list)) {
+        if (builds.size() == max_status_items) return;
+        builds.push_back(read_build(item, site));
     }
-    return builds;
 }
 
-avail_wheels::Node read_node(const Json& json) {
-    avail_wheels::Node node = avail_wheels::node_from_json(json);
-    const Json* gpus = json.find("gpus");
-    if (gpus != nullptr && gpus->as_array() != nullptr) node.gpus = avail_wheels::Gpus{gpus->texts(), {}};
+// `gpus` counts them; their architectures are those of the accelerator, which may be unknown.
+avail_wheels::Node read_node(const Json& json, const std::vector<std::string>& pythons) {
+    avail_wheels::Node node;
+    node.name = json.string_or("name", {});
+    const auto architectures = json.texts("architectures");
+    if (!architectures.empty() || json.string_or("accelerator", {}).empty())
+        node.gpus = avail_wheels::Gpus{architectures, {}};
+    for (const std::string& text : pythons) {
+        if (auto python = avail_wheels::parse_python(text)) node.pythons.push_back(std::move(*python));
+    }
     return node;
+}
+
+void add_site(SiteReport& report, const Json& document) {
+    const std::string site = document.string_or("site", {});
+    const std::string time = document.string_or("time", {});
+    report.time = std::max(report.time, time);
+    report.sites.push_back({site, time, document.string_or("next_tick", {})});
+    for (const Json& node : document.items("nodes"))
+        report.nodes.push_back({site, read_node(node, document.texts("pythons"))});
+    std::vector<ReportedBuild> cells;
+    add_builds(cells, document, "cells", site);
+    for (ReportedBuild& cell : cells)
+        report.cells[cell.package].push_back(std::move(cell));
+    add_builds(report.attempts, document, "attempts", site);
+    add_builds(report.failures, document, "failures", site);
 }
 
 }  // namespace
@@ -59,19 +80,10 @@ SiteReport parse_site_report(std::string_view json) {
     SiteReport report;
     const auto document = io::parse_json(json);
     if (!document || document->string_or("format", {}) != status_format) return report;
-    report.time = document->string_or("time", {});
-    for (const Json& item : document->items("sites")) {
+    for (const Json& site : document->items("sites")) {
         if (report.sites.size() == max_status_items) break;
-        const std::string site = item.string_or("site", {});
-        report.sites.push_back(
-            {site, item.string_or("time", {}), item.string_or("next_tick", {}), item.bool_or("late", false)});
-        for (const Json& node : item.items("nodes"))
-            report.nodes.push_back({site, read_node(node)});
+        add_site(report, site);
     }
-    for (ReportedBuild& cell : read_builds(*document, "cells"))
-        report.cells[cell.package].push_back(std::move(cell));
-    report.attempts = read_builds(*document, "attempts");
-    report.failures = read_builds(*document, "failures");
     return report;
 }
 

@@ -1,4 +1,4 @@
-// What the sites of an index report (TREE/<index>/status.json, "wheelyard.status/1"), as the pages show it. It is
+// What the sites of an index report (TREE/<index>/status.json, "wheelyard.index-status/1"), as the pages show it. It is
 // another program's document: unknown members are ignored, and what is malformed is left out.
 #pragma once
 
@@ -22,7 +22,6 @@ struct ReportedSite {
     std::string site;
     std::string time;
     std::string next_tick;  // empty: unknown
-    bool is_late = false;
 };
 
 // One cell of the matrix, one build that runs or one that failed: members that do not apply are empty.
@@ -32,7 +31,8 @@ struct ReportedBuild {
     std::string version;
     std::string python;
     std::string accelerator;
-    std::string state;  // "have", "wanted", "active", "held", "failed", "excluded", "unknown"
+    std::string
+        state;  // of a cell: as in the plan (docs/reference/site.md); of an attempt: as in the journal
     std::string reason;
     std::string phase;
     std::int64_t done = 0;
@@ -44,7 +44,7 @@ struct ReportedBuild {
 };
 
 struct SiteReport {
-    std::string time;  // empty: no site reports
+    std::string time;  // of the newest report; empty: no site reports
     std::vector<ReportedSite> sites;
     std::vector<ReportedNode> nodes;
     std::map<std::string, std::vector<ReportedBuild>> cells;  // by package

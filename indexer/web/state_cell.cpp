@@ -16,12 +16,13 @@ struct StateWord {
     std::string_view state;
     Literal html;
 };
-constexpr std::array<StateWord, 7> state_words{{
+constexpr std::array<StateWord, 8> state_words{{
     {"have", "<span class=\"state have\">available</span>"},
     {"wanted", "<span class=\"state wanted\">queued</span>"},
     {"active", "<span class=\"state active\">building</span>"},
     {"held", "<span class=\"state held\">held</span>"},
-    {"failed", "<span class=\"state failed\">failed</span>"},
+    {"given up", "<span class=\"state failed\">failed</span>"},
+    {"impossible", "<span class=\"state excluded\">impossible</span>"},
     {"excluded", "<span class=\"state excluded\">excluded</span>"},
     {"unknown", "<span class=\"state unknown\">unknown</span>"},
 }};

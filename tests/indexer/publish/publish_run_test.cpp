@@ -122,7 +122,7 @@ class DyingDisk final : public ForwardingDisk {
 
 // Invariants for readers, however the run ended.
 void check_no_reader_is_misled(const fs::path& tree) {
-    static const std::set<std::string> misleading{"root_names_missing", "outside",    "missing",
+    static const std::set<std::string> misleading{"root_names_missing", "page_names_missing", "outside",    "missing",
                                                   "wrong_size",         "wrong_hash", "no_hash"};
     const auto report = check_tree(tree);
     REQUIRE(report);
