@@ -64,6 +64,10 @@ wheelyard_layer(imports      registry/imports             base io wheel simple v
 wheelyard_layer(upkeep       registry/upkeep              base io blobs catalog lifecycle tasks config commit intake)
 wheelyard_layer(registry     registry                     base io wheel simple inspect wire blobs catalog lifecycle tasks http server config access commit intake upstream api imports upkeep)
 
+# indexer/avail_wheels: where a wheel runs; the pages for people use the same rules
+wheelyard_layer(node         indexer/avail_wheels/node    base io wheel)
+wheelyard_layer(query        indexer/avail_wheels/query   base io wheel simple node)
+
 # indexer
 wheelyard_layer(tree         indexer/tree                 base io blobs catalog)
 wheelyard_layer(pages        indexer/pages                base io wheel catalog tree)
@@ -75,8 +79,6 @@ wheelyard_layer(check        indexer/check                base io simple page bl
 wheelyard_layer(indexer      indexer                      base io simple publish catalogue follow check)
 
 # indexer/avail_wheels
-wheelyard_layer(node         indexer/avail_wheels/node    base io wheel)
-wheelyard_layer(query        indexer/avail_wheels/query   base io wheel simple node)
 wheelyard_layer(source       indexer/avail_wheels/source  base io wheel simple query)
 wheelyard_layer(table        indexer/avail_wheels/table   base io node query)
 wheelyard_layer(avail_wheels indexer/avail_wheels         base io wheel simple node query source table)
