@@ -45,8 +45,10 @@ void add_index(Html& body, const FarmText& farm, const IndexSummary& index) {
     body.add("<p class=\"quiet\">").number(index.projects);
     body.add(index.projects == 1 ? Literal(" project") : Literal(" projects")).add("</p>\n");
     Html nodes;
-    for (const ReportedNode& node : index.report.nodes)
-        nodes.add("<li>").text(node.name()).add(": ").text(hardware_of(node.node)).add("</li>\n");
+    for (const ReportedNode& node : index.report.nodes) {
+        const std::string hardware = hardware_of(node.node);
+        nodes.add("<li>").text(node.name()).text(hardware.empty() ? "" : ": " + hardware).add("</li>\n");
+    }
     if (!nodes.is_empty()) nodes = Html("<ul>\n").add(nodes).add("</ul>\n");
     if (!index.report.attempts.empty()) {
         nodes.add("<p><a href=\"").url(folder_of(index.name) + "builds/").add("\">");

@@ -42,6 +42,16 @@ ProjectView proven_view() {
 std::string page_of(const ProjectView& view, const ProjectText& text = {}, const SiteReport& report = {}) {
     return render_project_page({"main", view, text, report});
 }
+ProjectText with_summary(const std::string& summary) {
+    ProjectText text;
+    text.summary = summary;
+    return text;
+}
+SearchEntry uploaded_at(std::int64_t time_s) {
+    SearchEntry entry;
+    entry.uploaded_s = time_s;
+    return entry;
+}
 bool has(const std::string& html, std::string_view part) {
     return html.find(part) != std::string::npos;
 }
@@ -159,7 +169,7 @@ TEST_CASE("the newest final version that is not yanked describes a project") {
 }
 
 TEST_CASE("a search list is read as it was written, and another format is refused") {
-    const SearchList list{{"sample", make_search_entry(proven_view(), {.summary = "A \"sample\" – é"})},
+    const SearchList list{{"sample", make_search_entry(proven_view(), with_summary("A \"sample\" – é"))},
                           {"six", {}}};
     CHECK(*parse_search_list(render_search_list(list)) == list);
     CHECK(list.at("sample").summary == "A \"sample\" – é");
@@ -171,8 +181,8 @@ TEST_CASE("a search list is read as it was written, and another format is refuse
 }
 
 TEST_CASE("the front page lists indexes with titles and the newest wheels, and no hidden index") {
-    const SearchList old{{"old", {.version = "1", .uploaded_s = 5}}};
-    const SearchList fresh{{"fresh", {.version = "2", .uploaded_s = 9}}};
+    const SearchList old{{"old", uploaded_at(5)}};
+    const SearchList fresh{{"fresh", uploaded_at(9)}};
     const FarmText farm{.title = "The farm", .titles = {{"main", "Wheels of Bede"}}, .hidden = {"staging"}};
     const std::string html = render_front(
         farm, {summarise("main", old, {}), summarise("gpu", fresh, {}), summarise("staging", fresh, {})});
