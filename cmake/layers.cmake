@@ -13,6 +13,7 @@ wheelyard_layer(io           lib/io                       base)
 wheelyard_layer(wheel        lib/wheel                    base)
 wheelyard_layer(simple       lib/simple                   base io wheel)
 wheelyard_layer(status       lib/status                   base io)
+wheelyard_layer(page         lib/page                     base)
 
 # lib/inspect: bytes of a wheel in, facts and verdicts out
 wheelyard_layer(verdict      lib/inspect/verdict          base)
@@ -53,8 +54,8 @@ wheelyard_layer(blobs        registry/blobs               base)
 wheelyard_layer(catalog      registry/catalog             base io)
 wheelyard_layer(lifecycle    registry/lifecycle           base io wheel blobs catalog)
 wheelyard_layer(tasks        registry/tasks               base io wire catalog)
-wheelyard_layer(http         registry/http                base io wheel simple wire)
-wheelyard_layer(server       registry/server              base io http)
+wheelyard_layer(http         registry/http                base io wheel simple wire page)
+wheelyard_layer(server       registry/server              base io http page)
 wheelyard_layer(config       registry/config              base io wheel verdict truth inspect blobs catalog tasks server)
 wheelyard_layer(access       registry/access              base io catalog lifecycle tasks http)
 wheelyard_layer(commit       registry/commit              base io catalog)
@@ -65,24 +66,27 @@ wheelyard_layer(imports      registry/imports             base io wheel simple v
 wheelyard_layer(upkeep       registry/upkeep              base io blobs catalog lifecycle tasks config commit intake)
 wheelyard_layer(registry     registry                     base io wheel simple status inspect wire blobs catalog lifecycle tasks http server config access commit intake upstream api imports upkeep)
 
+# indexer/avail_wheels: where a wheel runs; the pages for people use the same rules
+wheelyard_layer(node         indexer/avail_wheels/node    base io wheel)
+wheelyard_layer(query        indexer/avail_wheels/query   base io wheel simple node)
+
 # indexer
 wheelyard_layer(tree         indexer/tree                 base io blobs catalog)
 wheelyard_layer(pages        indexer/pages                base io wheel catalog tree)
-wheelyard_layer(publish      indexer/publish              base blobs catalog tree pages)
+wheelyard_layer(web          indexer/web                  base io wheel simple page catalog tree pages node query)
+wheelyard_layer(publish      indexer/publish              base blobs catalog tree pages page web)
 wheelyard_layer(catalogue    indexer/catalogue            base io wheel simple catalog tree pages publish)
 wheelyard_layer(follow       indexer/follow               base io wheel simple status catalog tree pages publish catalogue)
-wheelyard_layer(check        indexer/check                base io simple blobs catalog tree pages publish)
+wheelyard_layer(check        indexer/check                base io simple page blobs catalog tree pages web publish)
 wheelyard_layer(indexer      indexer                      base io simple publish catalogue follow check)
 
 # indexer/avail_wheels
-wheelyard_layer(node         indexer/avail_wheels/node    base io wheel)
-wheelyard_layer(query        indexer/avail_wheels/query   base io wheel simple node)
 wheelyard_layer(source       indexer/avail_wheels/source  base io wheel simple query)
 wheelyard_layer(table        indexer/avail_wheels/table   base io node query)
 wheelyard_layer(avail_wheels indexer/avail_wheels         base io wheel simple status node query source table)
 
 # Each of these has one test program, for itself and for the rooms in its folders that no row before it claims.
-set(WHEELYARD_TEST_PROGRAMS governor avail_wheels base io wheel simple status inspect wire builder registry indexer)
+set(WHEELYARD_TEST_PROGRAMS governor avail_wheels base io wheel simple status page inspect wire builder registry indexer)
 
 # wheelyard_pure(ROOM HEADER…): nothing in ROOM reaches one of these headers, directly or through others (`ctest -R layers`).
 function(wheelyard_pure)

@@ -39,10 +39,12 @@ base::Result<PublishReport> publish_store(const PublishOptions& options, base::C
             read.projects.insert_or_assign(read.projects.end(), name, catalogue_project(view));  // sorted
         }};
     LocalDisk disk;
-    WHEELYARD_ASSIGN(
-        auto report,
-        publish_with(disk, store.catalog, store.blobs, options.tree, options.indexes, clock,
-                     {.find_links = options.find_links, .precompressed = options.precompressed}, settings));
+    WHEELYARD_ASSIGN(auto report,
+                     publish_with(disk, store.catalog, store.blobs, options.tree, options.indexes, clock,
+                                  {.find_links = options.find_links,
+                                   .precompressed = options.precompressed,
+                                   .pages = options.pages},
+                                  settings));
     read.serial = report.serial;
     WHEELYARD_TRY(update_catalogues_waiting(store.catalog, options.tree, clock, false, &read));
     return report;
@@ -73,6 +75,7 @@ Json report_json(const PublishReport& report) {
                          {"events", report.events},
                          {"project_pages", report.project_pages},
                          {"root_pages", report.root_pages},
+                         {"web_pages", report.web_pages},
                          {"files_linked", report.files_linked},
                          {"files_removed", report.files_removed},
                          {"lagging", lagging_json(report.lagging)}});

@@ -18,6 +18,7 @@ struct PublishOptions {
     std::vector<std::string> indexes = {};  // indexes that get a root page even if empty
     bool find_links = true;
     bool precompressed = true;
+    bool pages = true;
     bool all = false;  // rewrite every page, whatever the tree's serial
     bool json = false;
 };

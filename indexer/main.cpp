@@ -25,6 +25,10 @@ CLI::App* add_publish(CLI::App& app, indexer::PublishOptions& options) {
     publish->add_flag("!--no-precompressed", options.precompressed,
                       "Do not create index.html.gz next to index.html (existing ones are kept up to date)");
     publish->add_flag(
+        "!--no-pages", options.pages,
+        "Do not create pages for people: INDEX/project/, INDEX/builds/, index.html (existing ones are kept "
+        "up to date)");
+    publish->add_flag(
         "--all", options.all,
         "Rewrite every page, even unchanged ones; files in place are trusted (`check` verifies them)");
     publish->add_flag("--json", options.json, "Report as JSON");

@@ -40,6 +40,16 @@ constexpr int exit_usage = 2;
 constexpr const char* exit_statuses =
     "\nExit status: 0 success, 1 failure (see standard error), 2 wrong usage.\n";
 
+// What the pages for people show of the configuration. They do not list staging indexes.
+indexer::FarmText farm_text(const registry::RegistryConfig& config) {
+    indexer::FarmText farm;
+    for (const auto& index : config.indexes) {
+        if (!index.title.empty()) farm.titles.emplace(index.name, index.title);
+        if (!index.staging.empty() && index.staging != index.name) farm.hidden.insert(index.staging);
+    }
+    return farm;
+}
+
 // Server and commands on its data folder publish the same tree: each waits for its turn.
 base::Result<indexer::PublishReport> publish_in_turn(const catalog::Catalog& catalog,
                                                      const blobs::BlobStore& blobs,
@@ -47,11 +57,12 @@ base::Result<indexer::PublishReport> publish_in_turn(const catalog::Catalog& cat
                                                      base::Clock& clock, registry::RootPages wanted) {
     constexpr std::int64_t poll_ms = 20;
     constexpr int max_polls = 1'000;
+    const indexer::TreeViews views{.pages = config.pages, .farm = farm_text(config)};
     const auto roots =
         wanted == registry::RootPages::all ? indexer::RootPages::all : indexer::RootPages::prompt;
     for (int polls = 0;; ++polls) {
         auto report =
-            indexer::publish(catalog, blobs, config.published(), config.index_names(), clock, {}, roots);
+            indexer::publish(catalog, blobs, config.published(), config.index_names(), clock, views, roots);
         if (report || report.error().kind != base::ErrorKind::busy || polls == max_polls) return report;
         clock.sleep_ms(poll_ms);
     }
@@ -77,10 +88,11 @@ registry::OpenPublisher in_process_publisher(base::Clock& clock) {
                                           {"project_pages", std::to_string(report.project_pages)},
                                           {"root_pages", std::to_string(report.root_pages)},
                                           {"late_roots", std::to_string(report.late_roots.size())},
+                                          {"web_pages", std::to_string(report.web_pages)},
                                           {"files_linked", std::to_string(report.files_linked)},
                                           {"files_removed", std::to_string(report.files_removed)}});
             registry::Published published(report.serial);
-            published.late_roots = report.late_roots.size();
+            published.late_roots = report.late_roots.size() + (report.are_pages_late ? 1 : 0);
             for (indexer::Lagging& item : report.lagging)
                 published.lagging.push_back({std::move(item.index), std::move(item.project),
                                              std::move(item.filename), std::move(item.error)});

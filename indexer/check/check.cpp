@@ -5,6 +5,7 @@
 //     outside                         a link leaves the tree
 //     missing, wrong_size, wrong_hash, no_hash
 //     unnamed                         a file that no page lists
+//     page_names_missing              a page for people names a missing file or page
 //     compressed_differs              index.html.gz and index.html differ
 //     flat_leads_nowhere, flat_lacks  the find-links view and the pages differ
 //
@@ -20,6 +21,7 @@
 #include <system_error>
 #include <tuple>
 
+#include "indexer/check/web_check.hpp"
 #include "indexer/tree/limits.hpp"
 #include "indexer/tree/paths.hpp"
 #include "lib/base/digest.hpp"
@@ -74,6 +76,9 @@ class TreeCheck {
         for (const auto& project : projects)
             check_project(index, project);
         WHEELYARD_TRY(check_unnamed(index));
+        check_web_pages(tree_, index, [&](std::string code, std::string web_page, std::string detail) {
+            note(std::move(code), std::move(web_page), std::move(detail));
+        });
         return check_flat(index);
     }
 

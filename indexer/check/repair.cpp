@@ -8,6 +8,7 @@
 #include <system_error>
 #include <utility>
 
+#include "indexer/check/web_check.hpp"
 #include "indexer/pages/project_view.hpp"
 #include "indexer/pages/simple_html.hpp"
 #include "indexer/pages/simple_json.hpp"
@@ -32,7 +33,8 @@ class Comparison {
 
     base::Result<std::vector<Finding>> run() {
         WHEELYARD_ASSIGN(const auto last, catalog_.last_serial());
-        WHEELYARD_ASSIGN(const auto shown, serial_of_tree());
+        WHEELYARD_ASSIGN(state_, state_of_tree());
+        const catalog::Serial shown = state_.serial;
         if (shown != last) {
             note("behind", ".wheelyard/published.json",
                  "the tree is at serial " + std::to_string(shown) + ", the catalog is at " +
@@ -47,12 +49,16 @@ class Comparison {
     }
 
   private:
-    base::Result<catalog::Serial> serial_of_tree() const {
+    base::Result<PublishedState> state_of_tree() const {
         const auto text = base::read_file(published_file(tree_), max_state_bytes);
-        if (!text && text.error().os_error == ENOENT) return catalog::Serial{0};
+        if (!text && text.error().os_error == ENOENT) return PublishedState{};
         if (!text) return base::fail(text.error());
-        WHEELYARD_ASSIGN(const auto state, parse_published_state(*text));
-        return state.serial;
+        return parse_published_state(*text);
+    }
+
+    // A running server writes the pages for people a moment later; then they are not compared.
+    bool has_current_pages() const {
+        return state_.views.contains(std::string(view_pages)) && state_.pages.serial == state_.serial;
     }
 
     base::Status compare_index(const std::string& index) {
@@ -63,6 +69,11 @@ class Comparison {
             const std::string page = index + "/simple/" + project + "/";
             compare_page(page + std::string(json_page), render_project_json(found->view));
             compare_page(page + std::string(html_page), render_project_html(found->view));
+            if (!has_current_pages()) continue;
+            WHEELYARD_TRY(compare_web_page(tree_, index, *found,
+                                           [&](std::string code, std::string web_page, std::string detail) {
+                                               note(std::move(code), std::move(web_page), std::move(detail));
+                                           }));
         }
         const std::set<std::string> known(projects.begin(), projects.end());
         const fs::path root = root_folder(tree_, index);
@@ -93,6 +104,7 @@ class Comparison {
 
     const catalog::Catalog& catalog_;
     const fs::path& tree_;
+    PublishedState state_;
     catalog::Inheritance inheritance_;
     std::vector<Finding> findings_;
 };

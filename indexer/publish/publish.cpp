@@ -9,7 +9,6 @@
 #include "indexer/publish/publish.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <map>
 #include <optional>
 #include <set>
@@ -19,11 +18,13 @@
 #include "indexer/pages/simple_html.hpp"
 #include "indexer/pages/simple_json.hpp"
 #include "indexer/publish/gone_files.hpp"
+#include "indexer/publish/machine_wide.hpp"
 #include "indexer/publish/publish_run.hpp"
 #include "indexer/publish/root_names.hpp"
 #include "indexer/publish/same_history.hpp"
 #include "indexer/publish/touched.hpp"
 #include "indexer/publish/touched_views.hpp"
+#include "indexer/publish/web_run.hpp"
 #include "indexer/tree/disk.hpp"
 #include "indexer/tree/event_log.hpp"
 #include "indexer/tree/page_files.hpp"
@@ -38,17 +39,6 @@ namespace wheelyard::indexer {
 namespace fs = std::filesystem;
 
 namespace {
-
-// A blob is missing or damaged, and a person has to restore it: its file is left off its page.
-bool is_blob_error(const base::Error& error) {
-    return error.recovery == base::Recovery::person;
-}
-
-// A full or read-only disk affects every project: the whole run fails and keeps its position in the log.
-bool is_machine_wide(const base::Error& error) {
-    if (error.os_error == 0) return !is_blob_error(error);
-    return error.os_error == ENOSPC || error.os_error == EDQUOT || error.os_error == EROFS;
-}
 
 struct Gone {
     ProjectName name;
@@ -87,6 +77,8 @@ class PublishRun {
         WHEELYARD_ASSIGN(PublishedState done, whole_state());
         WHEELYARD_ASSIGN(const auto new_roots, stage_new_roots());
         WHEELYARD_TRY(publish_projects(touched.projects, done));
+        WHEELYARD_TRY(publish_web_pages(indexes, views, done));
+        WHEELYARD_TRY(remove_gone_files(touched.projects, done));
         WHEELYARD_TRY(publish_roots(touched.changed_indexes, done));
         for (const auto& folder : new_roots)
             WHEELYARD_TRY(disk_.publish_directory(folder));
@@ -116,6 +108,7 @@ class PublishRun {
     // A new view covers every project, so the log is read from the beginning. After a kill, the next run
     // repeats this.
     bool add_views(const TreeViews& views) {
+        if (views.pages) state_.views.emplace(view_pages);  // the run finds that it has no such pages yet
         const std::size_t before = state_.views.size();
         if (!settings_.check_everything &&
             (!views.find_links || state_.views.contains(std::string(view_find_links))))
@@ -220,8 +213,52 @@ class PublishRun {
                 if (++count % settings_.flush_every == 0) WHEELYARD_TRY(disk_.flush_pending());
             }
         }
-        if (!gone_.empty())
-            WHEELYARD_TRY(disk_.flush_pending());  // first publish the pages that no longer list them
+        if (!bulk) return {};
+        WHEELYARD_TRY(lock_.renew());
+        WHEELYARD_TRY(disk_.end_bulk());
+        return lock_.renew();
+    }
+
+    // The pages for people, if this run is the one that writes them. Pages that may name a file that leaves cannot be
+    // late, nor those of a project that lagged: its event has passed.
+    base::Status publish_web_pages(const std::vector<std::string>& indexes, const TreeViews& views,
+                                   PublishedState& done) {
+        if (!state_.views.contains(std::string(view_pages))) return {};
+        done.pages = state_.pages;
+        const std::string look = look_of(views.farm);
+        const catalog::Serial after = state_.pages.look == look ? state_.pages.serial : 0;
+        std::set<ProjectName> again;
+        for (const auto* lagging : {&state_.lagging, &done.lagging}) {
+            for (const auto& stale : *lagging)
+                again.insert({stale.index, stale.project});
+        }
+        for (const auto& [name, what] : left_)
+            again.insert(name);
+        for (const auto& gone : gone_)
+            again.insert(gone.name);
+        const bool is_current = done.pages == PagesState{report_.serial, look};
+        report_.are_pages_late = settings_.roots == RootPages::prompt && again.empty() && !is_current;
+        if (report_.are_pages_late) return {};
+        const base::KeepAlive renew = [this] { return lock_.renew(); };
+        WebRun web(disk_, catalog_, tree_, inheritance_, views.farm, renew,
+                   {.precompressed = state_.views.contains(std::string(view_precompressed)),
+                    .bulk_from = settings_.bulk_from,
+                    .flush_every = settings_.flush_every,
+                    .rows_per_read = settings_.rows_per_read});
+        WHEELYARD_TRY(web.run(after, report_.serial, again, indexes));
+        for (const Lagging& lagging : web.lagging()) {
+            report_.lagging.push_back(lagging);
+            done.lagging.insert({lagging.index, lagging.project, {}});
+        }
+        report_.web_pages = web.pages();
+        done.pages = {report_.serial, look};
+        return {};
+    }
+
+    // After every page that listed them.
+    base::Status remove_gone_files(const TouchedProjects& touched, PublishedState& done) {
+        const bool bulk = gone_.size() >= settings_.bulk_from && !gone_.empty();
+        if (bulk) WHEELYARD_TRY(disk_.begin_bulk(tree_));
         for (const auto& gone : gone_) {
             const auto retracted = files_.retract(gone.name.index, gone.file, gone.keeps_name);
             if (retracted) continue;

@@ -9,6 +9,7 @@
 //     TREE/<index>/simple/<project>/index.json             PEP 691
 //     TREE/<index>/simple/index.html, index.json           root: changes only with a new name; late if large
 //     TREE/<index>/find-links/<filename>                   link to the file: every wheel in one folder
+//     TREE/<index>/project/<project>/index.html            for people (web_run.hpp)
 //     TREE/.wheelyard/published.json                       the serial that the tree shows
 #pragma once
 
@@ -17,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "indexer/web/farm_text.hpp"
 #include "lib/base/clock.hpp"
 #include "lib/base/result.hpp"
 #include "registry/blobs/store.hpp"
@@ -38,10 +40,13 @@ struct Lagging {
 struct TreeViews {
     bool find_links = false;     // <index>/find-links/, for pip's --no-index --find-links
     bool precompressed = false;  // index.html.gz next to index.html
+    bool pages = false;          // pages for people: <index>/project/, <index>/builds/, index.html
+    FarmText farm = {};          // shown on them
 };
 
 // Which stale root pages a run writes: `all`, or with `prompt` only those that are small or lose a name. The
-// tree records the rest, and a run with `all` writes them (docs/explanation/decisions/0010).
+// tree records the rest, and a run with `all` writes them (docs/explanation/decisions/0010). Pages for people come with
+// `all`, or as soon as a file that they may name leaves the tree.
 enum class RootPages { all, prompt };
 
 struct PublishReport {
@@ -53,6 +58,8 @@ struct PublishReport {
     std::uint64_t files_removed = 0;
     std::vector<Lagging> lagging;
     std::vector<std::string> late_roots = {};  // indexes whose root is left to a later run
+    std::uint64_t web_pages = 0;               // pages for people that were written, counted by folder
+    bool are_pages_late = false;               // the pages for people are left to a later run
 };
 
 // One publisher per tree at a time ("lock.held"). The next run finishes what a killed one left. `indexes` get

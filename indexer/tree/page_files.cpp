@@ -79,9 +79,12 @@ base::Status remove_pages(Disk& disk, const fs::path& folder) {
 }
 
 base::Result<std::vector<std::string>> names_with_folders(const fs::path& tree, const std::string& index) {
+    return folders_below(root_folder(tree, index));
+}
+
+base::Result<std::vector<std::string>> folders_below(const fs::path& root) {
     std::vector<std::string> names;
     std::error_code error;
-    const fs::path root = root_folder(tree, index);
     if (!fs::exists(root, error)) return names;
     for (fs::directory_iterator entry(root, error), end; !error && entry != end; entry.increment(error)) {
         std::error_code ignored;

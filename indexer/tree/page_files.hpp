@@ -19,6 +19,9 @@ namespace wheelyard::indexer {
 // Removes a project's pages but not their folder.
 [[nodiscard]] base::Status remove_pages(Disk& disk, const std::filesystem::path& folder);
 
+// The names of the folders in `folder`, sorted; none if it does not exist.
+[[nodiscard]] base::Result<std::vector<std::string>> folders_below(const std::filesystem::path& folder);
+
 // The projects of an index that have a folder in the tree, and those that have a page, which are the ones the
 // root lists. Both sorted.
 [[nodiscard]] base::Result<std::vector<std::string>> names_with_folders(const std::filesystem::path& tree,

@@ -46,6 +46,22 @@ std::string file_text(const fs::path& tree, const catalog::FileRow& row) {
     return below(tree, row.index, "files", sha256.substr(0, 2), sha256, row.filename);
 }
 
+fs::path web_folder(const fs::path& tree, std::string_view index, std::string_view project) {
+    return below(tree, index, "project", project);
+}
+
+fs::path web_root_folder(const fs::path& tree, std::string_view index) {
+    return below(tree, index, "project");
+}
+
+fs::path builds_folder(const fs::path& tree, std::string_view index) {
+    return below(tree, index, "builds");
+}
+
+fs::path status_file(const fs::path& tree, std::string_view index) {
+    return below(tree, index, "status.json");
+}
+
 fs::path flat_folder(const fs::path& tree, std::string_view index) {
     return below(tree, index, "find-links");
 }

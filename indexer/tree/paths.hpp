@@ -28,6 +28,17 @@ inline constexpr std::string_view metadata_suffix = ".metadata";  // PEP 658
                                               std::string_view project);
 [[nodiscard]] std::string file_text(const std::filesystem::path& tree, const catalog::FileRow& row);
 
+// Pages for people (view "pages"): TREE/<index>/project/<name>/, and of the whole index TREE/<index>/project/ and
+// TREE/<index>/builds/.
+inline constexpr std::string_view feed_page = "feed.xml";
+[[nodiscard]] std::filesystem::path web_folder(const std::filesystem::path& tree, std::string_view index,
+                                               std::string_view project);
+[[nodiscard]] std::filesystem::path web_root_folder(const std::filesystem::path& tree,
+                                                    std::string_view index);
+[[nodiscard]] std::filesystem::path builds_folder(const std::filesystem::path& tree, std::string_view index);
+// What the sites of the index report; the registry writes it.
+[[nodiscard]] std::filesystem::path status_file(const std::filesystem::path& tree, std::string_view index);
+
 // TREE/<index>/find-links: every file of the index in one folder, for `pip --no-index --find-links`.
 [[nodiscard]] std::filesystem::path flat_folder(const std::filesystem::path& tree, std::string_view index);
 

@@ -53,6 +53,7 @@ void forget_serial(PublishedState& state) {
     state.serial = 0;
     state.time = 0;
     state.kind.clear();
+    state.pages = {};
 }
 
 std::string render_published_state(const PublishedState& state) {
@@ -63,6 +64,8 @@ std::string render_published_state(const PublishedState& state) {
     }
     document.set("views", Json::array_of(state.views));
     document.set("stale_roots", Json::array_of(state.stale_roots));
+    if (state.pages != PagesState{})
+        document.set("pages", Json::object({{"serial", state.pages.serial}, {"look", state.pages.look}}));
     if (!state.lagging.empty()) {
         Json lagging = Json::array();
         for (const auto& stale : state.lagging)
@@ -94,6 +97,8 @@ base::Result<PublishedState> parse_published_state(std::string_view text) {
         WHEELYARD_ASSIGN(state.time, base::parse_rfc3339(time));
         state.kind = document.string_or("kind", "");
     }
+    if (const Json* pages = document.find("pages"))
+        state.pages = {pages->int_or("serial", 0), pages->string_or("look", {})};
     for (const Json& item : document.items("lagging")) {
         WHEELYARD_ASSIGN(StaleProject stale, parse_stale(item));
         state.lagging.insert(std::move(stale));

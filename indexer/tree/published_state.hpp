@@ -10,6 +10,9 @@
 // `lagging` lists projects whose files or pages could not be updated although the rest of the run succeeded.
 // Every run retries them.
 //
+// `pages` says how far the pages for people are: {"serial":12,"look":"…"}. A server writes them a moment after the
+// Simple pages.
+//
 // A root page is stale from before the first page of a new project is written until a root that lists it is
 // published. It is recorded first so that a run after a kill can finish: by then, the page exists and nothing
 // else shows that the root lacks the project.
@@ -41,6 +44,14 @@ struct StaleProject {
 
 inline constexpr std::string_view view_find_links = "find-links";
 inline constexpr std::string_view view_precompressed = "precompressed";
+inline constexpr std::string_view view_pages = "pages";
+
+// Up to which event the pages for people are current, and what decides their look. Serial 0: all are written again.
+struct PagesState {
+    catalog::Serial serial = 0;
+    std::string look = {};
+    bool operator==(const PagesState&) const = default;
+};
 
 struct PublishedState {
     catalog::Serial serial = 0;
@@ -49,6 +60,7 @@ struct PublishedState {
     std::set<std::string> views = {};
     base::UnixMicros time = 0;  // 0: unknown
     std::string kind = {};
+    PagesState pages = {};
     bool operator==(const PublishedState&) const = default;
 };
 

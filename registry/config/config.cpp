@@ -138,6 +138,7 @@ base::Result<RegistryConfig> read_document(io::TomlDocument document, const std:
     io::TomlTable store = root.table_or_empty("store");
     // Default if the key or its table is missing: "data" in the file's folder.
     config.store = store.path_if("directory").value_or(file.parent_path() / "data");
+    config.pages = store.boolean_or("pages", true);
     config.min_free_bytes = static_cast<std::uint64_t>(
                                 store.integer_or("min_free_mib", default_min_free_mib, 1, max_min_free_mib)) *
                             base::mib;

@@ -33,6 +33,7 @@ listen = "127.0.0.1:8080"
 [store]
 # Catalog, wheels and published pages; relative to this file. Must be on one file system.
 directory = "data"
+# pages = true              # pages for people in the published tree: search, projects, builds
 # min_free_mib = 64         # uploads end while this much is free on the disk; as much is kept for administrators
 # scrub_mib_per_s = 8       # stored wheels are read and compared with their hashes all the time; 0: never
 

@@ -5,20 +5,21 @@
 
 #include "lib/base/encoding.hpp"
 #include "lib/io/json.hpp"
+#include "lib/page/frame.hpp"
 #include "lib/simple/client_config.hpp"
 
 namespace wheelyard::http {
 
 namespace {
 
-// A complete page around `body`, which must be HTML.
-std::string html_page(std::string_view title, std::string_view body) {
-    std::string page = "<!DOCTYPE html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\"><title>";
-    page.append(base::escape_html(title))
-        .append("</title></head>\n<body>\n<h1>")
-        .append(base::escape_html(title));
-    page.append("</h1>\n").append(body).append("</body>\n</html>\n");
-    return page;
+// A complete page around `body`, in which every variable part is escaped already.
+std::string html_page(std::string_view title, std::string body) {
+    page::Html html("<h1>");
+    html.text(title).add("</h1>\n").add(page::SafeMarkup::adopt(std::move(body)));
+    page::Frame frame;
+    frame.title = title;
+    frame.root = "/";
+    return page::render_page(frame, html);
 }
 
 void append_details(std::string& body, std::string_view summary, std::string_view text) {

@@ -5,6 +5,8 @@
 #include <array>
 
 #include "lib/io/json.hpp"
+#include "lib/page/assets.hpp"
+#include "lib/page/frame.hpp"
 #include "registry/http/front_pages.hpp"
 #include "registry/http/limits.hpp"
 
@@ -142,7 +144,7 @@ void show_in_browser(Reply& reply) {
     std::string page = render_problem_page(*problem);
     reply.replace("Content-Type", "text/html; charset=utf-8");
     reply.add("X-Content-Type-Options", "nosniff");
-    reply.add("Content-Security-Policy", content_security_policy);
+    reply.add("Content-Security-Policy", page_security_policy());
     reply.add("Vary", "Accept");
     reply.body = std::move(page);
 }
@@ -192,7 +194,21 @@ Reply reply_text(int status, std::string text) {
 
 Reply reply_html(std::string html) {
     Reply reply = reply_with(200, "text/html; charset=utf-8", std::move(html));
-    reply.add("Content-Security-Policy", content_security_policy);
+    reply.add("Content-Security-Policy", page_security_policy());
+    return reply;
+}
+
+std::string page_security_policy() {
+    return std::string(page::content_policy) + "; frame-ancestors 'none'";
+}
+
+Reply reply_asset(std::string_view name) {
+    const page::Asset& asset = *page::find_asset(name);
+    Reply reply{200};
+    reply.add("Content-Type", asset.content_type);
+    reply.add("Cache-Control", "public, max-age=31536000, immutable");
+    reply.add("X-Content-Type-Options", "nosniff");
+    reply.body = std::string(asset.bytes);
     return reply;
 }
 

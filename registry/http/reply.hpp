@@ -61,8 +61,12 @@ void show_in_browser(Reply& reply);
 // quarantined file 422 "upload.quarantined".
 [[nodiscard]] Reply reply_uploaded(const UploadDone& done);
 
-// The policy of every HTML reply: no scripts, no frames, no external resources.
+// The policy of Simple pages: no scripts, no frames, no resources at all.
 inline constexpr std::string_view content_security_policy =
     "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+// The policy of pages for people: the style sheet and the scripts of this server, none from other hosts, none inline.
+[[nodiscard]] std::string page_security_policy();
+// A style sheet or script whose name contains its hash: may be cached permanently. `name` must be an asset's.
+[[nodiscard]] Reply reply_asset(std::string_view name);
 
 }  // namespace wheelyard::http

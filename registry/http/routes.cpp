@@ -9,6 +9,7 @@
 #include "lib/base/digest.hpp"
 #include "lib/base/encoding.hpp"
 #include "lib/base/text.hpp"
+#include "lib/page/assets.hpp"
 #include "lib/wheel/name.hpp"
 #include "lib/wheel/version.hpp"
 #include "registry/http/limits.hpp"
@@ -141,6 +142,44 @@ std::optional<Route> parse_listing(const Path& path) {
     if (!is_log && !is_catalogue) return std::nullopt;
     Route route{RouteKind::listing, parts[0]};
     route.filename = parts[1] + "/" + parts[2];
+    return route;
+}
+
+// /<index>/project/[<project>/][search.json|feed.xml|index.html] and /<index>/builds/[index.html]
+Answered<Route> parse_web_page(const Path& path, const Split& split) {
+    const std::vector<std::string>& parts = path.segments;
+    const std::string root = "/" + base::encode_percent(parts[0]) + "/" + parts[1] + "/";
+    const auto moved_to = [&](const std::string& location) {
+        Route moved = redirect(location, split.query);
+        moved.index = parts[0];
+        return moved;
+    };
+    if (parts.size() == 2 && !path.ends_in_slash) return moved_to(root);
+    Route route{RouteKind::web_page, parts[0]};
+    route.filename = parts[1] + "/";
+    std::size_t read = 2;
+    const bool has_projects = parts[1] == "project";
+    const bool names_file = parts.size() == 3 && !path.ends_in_slash &&
+                            (parts[2] == "index.html" || (has_projects && parts[2] == "search.json"));
+    if (has_projects && parts.size() > 2 && !names_file) {
+        if (!wheel::is_valid_name(parts[2])) return not_found(split.path);
+        route.project = wheel::normalize_name(parts[2]);
+        const std::string folder = root + base::encode_percent(route.project) + "/";
+        const bool names_page = parts.size() == 3 && !path.ends_in_slash;
+        if (route.project != parts[2] || names_page)
+            return moved_to(folder + (parts.size() > 3 ? parts[3] : ""));
+        route.filename += route.project + "/";
+        ++read;
+    }
+    if (parts.size() == read && path.ends_in_slash) {
+        route.filename += "index.html";
+        return route;
+    }
+    const bool is_page_file =
+        parts.size() == read + 1 && !path.ends_in_slash &&
+        (names_file || parts[read] == "index.html" || (read == 3 && parts[read] == "feed.xml"));
+    if (!is_page_file) return not_found(split.path);
+    route.filename += parts[read];
     return route;
 }
 
@@ -284,6 +323,11 @@ Answered<Route> parse_target(std::string_view target) {
     if (!is_index_name(parts[0])) return not_found(split->path);
     if (parts.size() == 1) {
         if (path->ends_in_slash) return Route{RouteKind::index_front, parts[0]};
+        if (page::find_asset(parts[0]) != nullptr) {
+            Route route{RouteKind::asset};
+            route.filename = parts[0];
+            return route;
+        }
         // Only an index has a page: /favicon.ico is 404, not a redirect.
         Route route = redirect("/" + base::encode_percent(parts[0]) + "/", split->query);
         route.index = parts[0];
@@ -291,6 +335,7 @@ Answered<Route> parse_target(std::string_view target) {
     }
     if (auto listing = parse_listing(*path)) return *std::move(listing);
     if (parts[1] == "simple") return parse_page(*path, *split);
+    if (parts[1] == "project" || parts[1] == "builds") return parse_web_page(*path, *split);
     if (parts[1] == "files") return parse_file(*path, *split);
     if (parts[1] == "pypi") return parse_pypi(*path, *split);
     if (parts[1] == "legacy" && parts.size() == 2) return Route{RouteKind::upload, parts[0]};
@@ -326,8 +371,9 @@ const Operation* find_operation(std::string_view method, std::string_view api_pa
 
 std::string_view name_of(RouteKind kind) {
     static constexpr std::array<std::string_view, route_kinds> names{
-        "front", "health", "readiness", "metrics", "openapi", "api",       "index",          "root",
-        "page",  "file",   "listing",   "pypi",    "upload",  "resumable", "resumable_part", "redirect"};
+        "front",   "health", "readiness", "metrics",   "openapi",        "api",
+        "index",   "root",   "page",      "file",      "web_page",       "asset",
+        "listing", "pypi",   "upload",    "resumable", "resumable_part", "redirect"};
     return names[static_cast<std::size_t>(kind)];
 }
 

@@ -95,7 +95,7 @@ Reply Connection::answer_route(const RequestHead& head, const Route& route) {
         case RouteKind::front:
             if (wants_json(head.accept))
                 return reply_json(200, render_index_list(shared_.settings.indexes, base_url(head)));
-            return reply_html(render_front_page(shared_.settings.indexes));
+            return loop_.tree().front(head).value_or(reply_html(render_front_page(shared_.settings.indexes)));
         case RouteKind::health:
             return reply_text(200, "ok\n");
         case RouteKind::readiness:
@@ -111,6 +111,10 @@ Reply Connection::answer_route(const RequestHead& head, const Route& route) {
         case RouteKind::root_page:
         case RouteKind::project_page:
             return loop_.tree().page(route, head);
+        case RouteKind::web_page:
+            return loop_.tree().web_page(route, head);
+        case RouteKind::asset:
+            return reply_asset(route.filename);
         case RouteKind::file:
             return loop_.tree().file(route, head);
         case RouteKind::listing:

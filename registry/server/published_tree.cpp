@@ -376,12 +376,36 @@ Reply PublishedTree::file(const Route& route, const RequestHead& head) {
 }
 
 Reply PublishedTree::listing(const Route& route, const RequestHead& head) {
-    const std::string path = route.index + "/" + route.filename;
+    return reply_text_file(
+        route.index + "/" + route.filename,
+        route.filename.ends_with(".json") ? "application/json" : "text/plain; charset=utf-8", head);
+}
+
+Reply PublishedTree::web_page(const Route& route, const RequestHead& head) {
+    const std::string& name = route.filename;
+    const bool is_html = name.ends_with(".html");
+    const std::string_view type = is_html                   ? "text/html; charset=utf-8"
+                                  : name.ends_with(".json") ? "application/json"
+                                                            : "application/atom+xml; charset=utf-8";
+    Reply reply = reply_text_file(route.index + "/" + name, type, head);
+    if (is_html && reply.status < 400) reply.add("Content-Security-Policy", page_security_policy());
+    return reply;
+}
+
+std::optional<Reply> PublishedTree::front(const RequestHead& head) {
+    Reply reply = reply_text_file("index.html", "text/html; charset=utf-8", head);
+    if (reply.status >= 400) return std::nullopt;
+    reply.add("Content-Security-Policy", page_security_policy());
+    return reply;
+}
+
+Reply PublishedTree::reply_text_file(const std::string& path, std::string_view content_type,
+                                     const RequestHead& head) {
     struct stat info {};
     base::Fd file = open(path, info);
     if (!file) {
         if (!means_absent(errno)) return reply_unreadable(errno, path);
-        return reply_not_found("This index has no such file.", route.filename);
+        return reply_not_found("This index has no such file.", path.substr(path.find('/') + 1));
     }
     const std::string etag = "\"" + tag_of_page(info) + "\"";
     Reply reply;
@@ -392,7 +416,7 @@ Reply PublishedTree::listing(const Route& route, const RequestHead& head) {
         reply.status = 304;
         return reply;
     }
-    reply.add("Content-Type", path.ends_with(".json") ? "application/json" : "text/plain; charset=utf-8");
+    reply.add("Content-Type", content_type);
     reply.add("X-Content-Type-Options", "nosniff");
     reply.body = FileSlice{std::move(file), 0, static_cast<std::uint64_t>(info.st_size)};
     return reply;

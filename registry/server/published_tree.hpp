@@ -8,6 +8,7 @@
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "registry/http/negotiation.hpp"
@@ -34,6 +35,10 @@ class PublishedTree {
     [[nodiscard]] Reply file(const Route& route, const RequestHead& head);
     // A text file of the tree, unchanged. 200, 304 or 404. Clients revalidate it as they do pages.
     [[nodiscard]] Reply listing(const Route& route, const RequestHead& head);
+    // A page for people or its data. 200, 304 or 404.
+    [[nodiscard]] Reply web_page(const Route& route, const RequestHead& head);
+    // The front page; nullopt: the tree has no pages for people.
+    [[nodiscard]] std::optional<Reply> front(const RequestHead& head);
     // A project in PyPI's JSON form. 200 or 404.
     [[nodiscard]] Reply pypi_json(const Route& route, const std::string& base_url);
     // Whether the tree's root folder exists.
@@ -72,6 +77,9 @@ class PublishedTree {
     // Null: send the page uncompressed.
     [[nodiscard]] SharedText packed(Page& page, Coding coding);
     [[nodiscard]] bool is_root_still() const;
+    // A file of the tree as it is, revalidated at each use.
+    [[nodiscard]] Reply reply_text_file(const std::string& path, std::string_view content_type,
+                                        const RequestHead& head);
     // Opens a regular file below the root; on failure errno holds the reason.
     [[nodiscard]] base::Fd open(const std::string& path, struct stat& info);
     std::filesystem::path root_;

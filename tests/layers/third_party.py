@@ -13,6 +13,7 @@ OUTSIDE_HEADERS = [
     (r"zstd(_errors)?\.h", r"lib/(inspect/zip/zstd_stream|io/zstd)\.cpp", "zstd"),
     (r"openssl/", r"lib/base/[^/]+\.cpp|registry/server/tls\.cpp", "OpenSSL"),
     (r"CLI/", r"(.*/)?(main|cli|commands[a-z_]*)\.cpp", "CLI11"),
+    (r"cmark-gfm(-core-extensions)?\.h", r"indexer/web/markdown\.cpp", "cmark-gfm"),
     (r"tl/expected\.hpp", r".*", "tl-expected, the value type of every room"),
     (r"doctest/", r"tests/.*", "doctest"),
 ]

@@ -122,7 +122,7 @@ class DyingDisk final : public ForwardingDisk {
 
 // Invariants for readers, however the run ended.
 void check_no_reader_is_misled(const fs::path& tree) {
-    static const std::set<std::string> misleading{"root_names_missing", "outside",    "missing",
+    static const std::set<std::string> misleading{"root_names_missing", "page_names_missing", "outside",    "missing",
                                                   "wrong_size",         "wrong_hash", "no_hash"};
     const auto report = check_tree(tree);
     REQUIRE(report);
@@ -210,7 +210,7 @@ struct Scene {
     bool roots_alone = false;  // the project pages are already published
     bool rewrite_pages = false;
 };
-constexpr TreeViews all_views{.find_links = true, .precompressed = true};
+const TreeViews all_views{.find_links = true, .precompressed = true, .pages = true};
 
 // Dies at operation `at`, dies there again, then succeeds. False: the run had fewer operations than that.
 bool survives_death_at(std::size_t at, DyingDisk::Moment moment, const Scene& scene) {

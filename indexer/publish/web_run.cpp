@@ -1,0 +1,195 @@
+#include "indexer/publish/web_run.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "indexer/publish/machine_wide.hpp"
+#include "indexer/publish/touched_views.hpp"
+#include "indexer/tree/limits.hpp"
+#include "indexer/tree/page_files.hpp"
+#include "indexer/tree/paths.hpp"
+#include "indexer/web/feed.hpp"
+#include "indexer/web/limits.hpp"
+#include "lib/base/digest.hpp"
+#include "lib/page/assets.hpp"
+
+namespace wheelyard::indexer {
+
+namespace fs = std::filesystem;
+
+std::string look_of(const FarmText& farm) {
+    constexpr std::size_t digits = 16;
+    std::string text = page::look() + "\n" + farm.title;
+    for (const auto& [index, title] : farm.titles)
+        text.append("\n").append(index).append("\t").append(title);
+    for (const auto& index : farm.hidden)
+        text.append("\n-").append(index);
+    return base::sha256_hex(text).substr(0, digits);
+}
+
+base::Status WebRun::run(catalog::Serial after, catalog::Serial until, const std::set<ProjectName>& again,
+                         const std::vector<std::string>& indexes) {
+    WHEELYARD_ASSIGN(TouchedByLog touched, read_touched(catalog_, inheritance_, after, until));
+    for (const ProjectName& name : again)
+        touched.projects.try_emplace(name);
+    WHEELYARD_TRY(prepare(indexes, after == 0, touched));
+    WHEELYARD_TRY(write_assets());
+    const bool bulk = touched.projects.size() >= settings_.bulk_from;
+    if (bulk) WHEELYARD_TRY(disk_.begin_bulk(tree_));
+    WHEELYARD_TRY(write_projects(touched.projects));
+    if (bulk) {
+        WHEELYARD_TRY(keep_alive_());
+        WHEELYARD_TRY(disk_.end_bulk());
+    }
+    WHEELYARD_TRY(write_indexes());
+    return remove_gone();
+}
+
+// Reads what the tree has of each index. Without a readable search list, all projects of the index are touched.
+base::Status WebRun::prepare(const std::vector<std::string>& indexes, bool from_begin,
+                             TouchedByLog& touched) {
+    WHEELYARD_ASSIGN(const auto shown, catalog_.shown_indexes(inheritance_));
+    std::set<std::string> names(shown.begin(), shown.end());
+    names.insert(indexes.begin(), indexes.end());
+    for (const auto& [name, what] : touched.projects)
+        names.insert(name.index);
+    for (const std::string& index : names) {
+        IndexState& state = indexes_[index];
+        WHEELYARD_ASSIGN(const auto status, read_if_there(status_file(tree_, index), max_status_bytes));
+        state.report = parse_site_report(status);
+        const fs::path folder = web_root_folder(tree_, index);
+        WHEELYARD_ASSIGN(const auto page, disk_.size_of((folder / html_page).native()));
+        WHEELYARD_ASSIGN(const auto text, read_if_there(folder / search_page_file, max_page_bytes));
+        auto list = parse_search_list(text);
+        state.is_changed = from_begin || !page || !list;
+        if (!from_begin && list) state.list = std::move(*list);
+        if (state.is_changed || touched.changed_indexes.contains(index))
+            WHEELYARD_TRY(touch_all(index, touched.projects));
+    }
+    for (const auto& [name, what] : touched.projects)
+        indexes_[name.index].is_changed = true;
+    return {};
+}
+
+// The projects that the index shows, and those that have a page.
+base::Status WebRun::touch_all(const std::string& index, TouchedProjects& projects) {
+    WHEELYARD_ASSIGN(auto names, catalog_.shown_projects(inheritance_, index));
+    WHEELYARD_ASSIGN(const auto in_tree, folders_below(web_root_folder(tree_, index)));
+    names.insert(names.end(), in_tree.begin(), in_tree.end());
+    for (const std::string& project : names)
+        projects.try_emplace({index, project});
+    return {};
+}
+
+// Their names contain their hash, so an existing one has these bytes.
+base::Status WebRun::write_assets() {
+    std::vector<NamedBytes> files;
+    for (const page::Asset& asset : page::assets())
+        files.push_back({asset.published_name(), std::string(asset.bytes)});
+    return write(tree_.native(), files);
+}
+
+base::Status WebRun::write_projects(const TouchedProjects& touched) {
+    TouchedViews views(catalog_, inheritance_, touched);
+    std::size_t count = 0;
+    while (true) {
+        WHEELYARD_ASSIGN(const auto read, views.read_some(settings_.rows_per_read));
+        if (read.empty()) return {};
+        for (auto& project : read) {
+            const ProjectName& name = project.touched->first;
+            if (!project.is_shown) {
+                indexes_[name.index].list.erase(name.project);
+                indexes_[name.index].gone.push_back(name.project);
+                continue;
+            }
+            WHEELYARD_TRY(keep_alive_());
+            const auto written = write_project(name, project.found.view);
+            if (!written) {
+                if (is_machine_wide(written.error())) return base::fail(written.error());
+                lagging_.push_back({name.index, name.project, {}, written.error()});
+            }
+            if (++count % settings_.flush_every == 0) WHEELYARD_TRY(disk_.flush_pending());
+        }
+    }
+}
+
+base::Status WebRun::write_project(const ProjectName& name, ProjectView& view) {
+    IndexState& index = indexes_[name.index];
+    WHEELYARD_TRY(keep_files_in_tree(view.files));
+    WHEELYARD_ASSIGN(const ProjectText text, read_text(view));
+    const std::vector<NamedBytes> pages{
+        {std::string(feed_page), render_feed(name.index, view)},
+        {std::string(html_page), render_project_page({name.index, view, text, index.report})}};
+    WHEELYARD_TRY(write(web_folder(tree_, name.index, name.project).native(), pages));
+    index.list[name.project] = make_search_entry(view, text);
+    return {};
+}
+
+base::Status WebRun::keep_files_in_tree(std::vector<catalog::FileRow>& rows) {
+    std::vector<catalog::FileRow> kept;
+    kept.reserve(rows.size());
+    for (catalog::FileRow& row : rows) {
+        WHEELYARD_ASSIGN(const auto size, disk_.size_of(file_text(tree_, row)));
+        if (size) kept.push_back(std::move(row));
+    }
+    rows = std::move(kept);
+    return {};
+}
+
+base::Result<ProjectText> WebRun::read_text(const ProjectView& view) {
+    const catalog::FileRow* row = newest_row(view);
+    if (row == nullptr || row->metadata_sha256.empty()) return ProjectText{};
+    const std::string file = file_text(tree_, *row) + std::string(metadata_suffix);
+    WHEELYARD_ASSIGN(const auto metadata, read_if_there(file, max_page_bytes));
+    return read_project_text(metadata);
+}
+
+// After the pages of projects; the front page last.
+base::Status WebRun::write_indexes() {
+    std::vector<IndexSummary> summaries;
+    for (auto& [index, state] : indexes_) {
+        WHEELYARD_TRY(keep_alive_());
+        const auto title = farm_.titles.find(index);
+        if (state.is_changed) {
+            const std::vector<NamedBytes> pages{
+                {std::string(search_page_file), render_search_list(state.list)},
+                {std::string(html_page),
+                 render_search_page(index, title == farm_.titles.end() ? "" : title->second, state.list)}};
+            WHEELYARD_TRY(write(web_root_folder(tree_, index).native(), pages));
+        }
+        WHEELYARD_TRY(write(builds_folder(tree_, index).native(),
+                            {{std::string(html_page), render_builds_page(index, state.report)}}));
+        summaries.push_back(summarise(index, state.list, std::move(state.report)));
+    }
+    return write(tree_.native(), {{std::string(html_page), render_front(farm_, summaries)}});
+}
+
+base::Status WebRun::remove_gone() {
+    for (const auto& [index, state] : indexes_) {
+        for (const std::string& project : state.gone) {
+            const fs::path folder = web_folder(tree_, index, project);
+            WHEELYARD_ASSIGN(const auto there, disk_.size_of(folder.native()));
+            if (!there) continue;
+            WHEELYARD_TRY(disk_.remove(folder / feed_page));
+            WHEELYARD_TRY(disk_.remove(folder / (std::string(feed_page) + std::string(gzip_suffix))));
+            WHEELYARD_TRY(remove_pages(disk_, folder));
+            WHEELYARD_TRY(disk_.remove(folder));
+            WHEELYARD_TRY(disk_.sync_directory(folder.parent_path().native()));
+        }
+    }
+    return {};
+}
+
+base::Status WebRun::write(const std::string& folder, const std::vector<NamedBytes>& pages) {
+    WHEELYARD_ASSIGN(const bool changed, write_pages(disk_, folder, pages, settings_.precompressed));
+    if (changed) ++pages_;
+    return {};
+}
+
+base::Result<std::string> WebRun::read_if_there(const fs::path& file, std::uint64_t limit) {
+    WHEELYARD_ASSIGN(const auto size, disk_.size_of(file.native()));
+    if (!size || *size > limit) return std::string();
+    return disk_.read(file, limit);
+}
+
+}  // namespace wheelyard::indexer

@@ -1,0 +1,96 @@
+// Brings the pages for people of a tree up to date (view "pages"), after the Simple pages and files of the same run.
+//
+//     TREE/<index>/project/<name>/feed.xml, index.html   of each project that events since the last time touch
+//     TREE/<index>/project/search.json, index.html       of each index, after the pages that it names
+//     TREE/<index>/builds/index.html                     the frame of what sites report
+//     TREE/index.html, TREE/style.<hash>.css, …          the front page, and what all pages load
+//
+// A page names only files that are in the tree: each is looked for. Files that leave the tree leave after this.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "indexer/publish/publish.hpp"
+#include "indexer/publish/touched.hpp"
+#include "indexer/tree/disk.hpp"
+#include "indexer/web/index_pages.hpp"
+#include "lib/base/result.hpp"
+#include "registry/catalog/catalog.hpp"
+#include "registry/catalog/inheritance.hpp"
+
+namespace wheelyard::indexer {
+
+struct WebSettings {
+    bool precompressed = false;
+    std::size_t bulk_from = 0;    // projects
+    std::size_t flush_every = 0;  // projects
+    std::size_t rows_per_read = 0;
+};
+
+class WebRun {
+  public:
+    // The references must outlive this object.
+    WebRun(Disk& disk, const catalog::Catalog& catalog, const std::filesystem::path& tree,
+           const catalog::Inheritance& inheritance, const FarmText& farm, base::KeepAlive keep_alive,
+           WebSettings settings)
+        : disk_(disk),
+          catalog_(catalog),
+          tree_(tree),
+          inheritance_(inheritance),
+          farm_(farm),
+          keep_alive_(std::move(keep_alive)),
+          settings_(settings) {}
+
+    // The events in (after, until], the projects of `again`, and all of `indexes` that have no search page yet.
+    [[nodiscard]] base::Status run(catalog::Serial after, catalog::Serial until,
+                                   const std::set<ProjectName>& again,
+                                   const std::vector<std::string>& indexes);
+
+    // Projects whose pages could not be written although the rest was.
+    [[nodiscard]] const std::vector<Lagging>& lagging() const { return lagging_; }
+    [[nodiscard]] std::uint64_t pages() const { return pages_; }
+
+  private:
+    struct IndexState {
+        SearchList list;
+        SiteReport report;
+        std::vector<std::string> gone;  // projects that the index no longer shows
+        bool is_changed = false;
+    };
+    [[nodiscard]] base::Status prepare(const std::vector<std::string>& indexes, bool from_begin,
+                                       TouchedByLog& touched);
+    [[nodiscard]] base::Status touch_all(const std::string& index, TouchedProjects& projects);
+    [[nodiscard]] base::Status write_assets();
+    [[nodiscard]] base::Status write_projects(const TouchedProjects& touched);
+    [[nodiscard]] base::Status write_project(const ProjectName& name, ProjectView& view);
+    [[nodiscard]] base::Status keep_files_in_tree(std::vector<catalog::FileRow>& rows);
+    [[nodiscard]] base::Result<ProjectText> read_text(const ProjectView& view);
+    [[nodiscard]] base::Status write_indexes();
+    [[nodiscard]] base::Status remove_gone();
+    [[nodiscard]] base::Status write(const std::string& folder, const std::vector<NamedBytes>& pages);
+    // Empty if it does not exist.
+    [[nodiscard]] base::Result<std::string> read_if_there(const std::filesystem::path& file,
+                                                          std::uint64_t limit);
+
+    Disk& disk_;
+    const catalog::Catalog& catalog_;
+    const std::filesystem::path& tree_;
+    const catalog::Inheritance& inheritance_;
+    const FarmText& farm_;
+    base::KeepAlive keep_alive_;
+    WebSettings settings_;
+    std::map<std::string, IndexState> indexes_;
+    std::vector<Lagging> lagging_;
+    std::uint64_t pages_ = 0;
+};
+
+// Identifies what decides the look of all pages: the program's assets and version, and the farm's own text. Pages of
+// another look are written again.
+[[nodiscard]] std::string look_of(const FarmText& farm);
+
+}  // namespace wheelyard::indexer

@@ -1,0 +1,136 @@
+// The front page: the indexes with their sites' hardware, the newest wheels, what is being built.
+#include <algorithm>
+#include <utility>
+
+#include "indexer/web/index_pages.hpp"
+#include "indexer/web/limits.hpp"
+#include "indexer/web/state_cell.hpp"
+#include "lib/base/clock.hpp"
+#include "lib/base/encoding.hpp"
+#include "lib/base/text.hpp"
+#include "lib/page/frame.hpp"
+
+namespace wheelyard::indexer {
+
+using page::Html;
+using page::Literal;
+
+namespace {
+
+constexpr std::int64_t micros = 1'000'000;
+
+std::string folder_of(const std::string& index) {
+    return base::encode_percent(index) + "/";
+}
+
+// "aarch64, sm_90, glibc 2.28"
+std::string hardware_of(const avail_wheels::Node& node) {
+    std::vector<std::string> parts;
+    if (!node.machine.empty()) parts.push_back(node.machine);
+    if (!node.cpu.empty()) parts.push_back(node.cpu);
+    if (node.gpus) parts.insert(parts.end(), node.gpus->archs.begin(), node.gpus->archs.end());
+    if (node.glibc) parts.push_back("glibc " + node.glibc->text());
+    return base::join(parts, ", ");
+}
+
+void add_index(Html& body, const FarmText& farm, const IndexSummary& index) {
+    body.add("<li class=\"card\"><h3><a href=\"")
+        .url(folder_of(index.name) + "project/")
+        .add("\">")
+        .text(index.name);
+    body.add("</a></h3>\n");
+    const auto title = farm.titles.find(index.name);
+    if (title != farm.titles.end() && !title->second.empty())
+        body.add("<p>").text(title->second).add("</p>\n");
+    body.add("<p class=\"quiet\">").number(index.projects);
+    body.add(index.projects == 1 ? Literal(" project") : Literal(" projects")).add("</p>\n");
+    Html nodes;
+    for (const ReportedNode& node : index.report.nodes) {
+        const std::string hardware = hardware_of(node.node);
+        nodes.add("<li>").text(node.name()).text(hardware.empty() ? "" : ": " + hardware).add("</li>\n");
+    }
+    if (!nodes.is_empty()) nodes = Html("<ul>\n").add(nodes).add("</ul>\n");
+    if (!index.report.attempts.empty()) {
+        nodes.add("<p><a href=\"").url(folder_of(index.name) + "builds/").add("\">");
+        nodes.number(index.report.attempts.size()).add(" being built now</a></p>\n");
+    }
+    body.add(between_status_marks(nodes)).add("</li>\n");
+}
+
+struct Newest {
+    const std::string* index;
+    const std::pair<std::string, SearchEntry>* entry;
+};
+
+Html render_newest(const std::vector<IndexSummary>& indexes) {
+    std::vector<Newest> newest;
+    for (const IndexSummary& index : indexes) {
+        for (const auto& entry : index.newest)
+            newest.push_back({&index.name, &entry});
+    }
+    std::stable_sort(newest.begin(), newest.end(), [](const Newest& a, const Newest& b) {
+        return a.entry->second.uploaded_s > b.entry->second.uploaded_s;
+    });
+    if (newest.size() > max_newest) newest.resize(max_newest);
+    Html html;
+    if (newest.empty()) return html;
+    html.add("<h2>Newest wheels</h2>\n<ul class=\"grid\">\n");
+    for (const auto& [index, entry] : newest) {
+        const auto& [name, found] = *entry;
+        html.add("<li class=\"card\"><h3><a href=\"")
+            .url(folder_of(*index) + "project/" + base::encode_percent(name) + "/");
+        html.add("\">")
+            .text(name)
+            .add("</a> <small class=\"quiet\">")
+            .text(found.version)
+            .add("</small></h3><p>");
+        html.text(found.summary).add("</p><p class=\"quiet\">").text(*index).add(", ");
+        html.text(short_time(base::render_rfc3339(found.uploaded_s * micros))).add("</p></li>\n");
+    }
+    return html.add("</ul>\n");
+}
+
+}  // namespace
+
+IndexSummary summarise(const std::string& index, const SearchList& list, SiteReport report) {
+    IndexSummary summary{.name = index, .projects = list.size(), .newest = {}, .report = std::move(report)};
+    std::vector<const SearchList::value_type*> entries;
+    entries.reserve(list.size());
+    for (const auto& entry : list)
+        entries.push_back(&entry);
+    const auto count = std::min(entries.size(), max_newest);
+    std::partial_sort(entries.begin(), entries.begin() + static_cast<std::ptrdiff_t>(count), entries.end(),
+                      [](const auto* a, const auto* b) {
+                          return a->second.uploaded_s != b->second.uploaded_s
+                                     ? a->second.uploaded_s > b->second.uploaded_s
+                                     : a->first < b->first;
+                      });
+    for (std::size_t at = 0; at < count; ++at)
+        summary.newest.emplace_back(entries[at]->first, entries[at]->second);
+    return summary;
+}
+
+std::string render_front(const FarmText& farm, const std::vector<IndexSummary>& indexes) {
+    const std::string title = farm.title.empty() ? "Wheelyard" : farm.title;
+    Html body("<h1>");
+    body.text(title).add(
+        "</h1>\n<p class=\"lead\">Python wheels built for the machines of these sites, each proven by its "
+        "bytes.</p>\n");
+    std::vector<IndexSummary> shown;
+    std::copy_if(indexes.begin(), indexes.end(), std::back_inserter(shown),
+                 [&](const IndexSummary& index) { return !farm.hidden.contains(index.name); });
+    body.add("<h2>Indexes</h2>\n<ul class=\"grid\">\n");
+    for (const IndexSummary& index : shown)
+        add_index(body, farm, index);
+    body.add("</ul>\n").add(render_newest(shown));
+    page::Frame frame;
+    frame.title = title;
+    frame.farm = farm.title;
+    for (const IndexSummary& index : shown)
+        frame.trail.push_back({folder_of(index.name) + "project/", "Search " + index.name});
+    constexpr std::size_t max_trail = 4;
+    if (frame.trail.size() > max_trail) frame.trail.resize(max_trail);
+    return page::render_page(frame, body);
+}
+
+}  // namespace wheelyard::indexer

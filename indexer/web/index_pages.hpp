@@ -1,0 +1,31 @@
+// The pages of a whole index, and the front page of a tree. Pure.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "indexer/web/farm_text.hpp"
+#include "indexer/web/search_list.hpp"
+#include "indexer/web/site_report.hpp"
+
+namespace wheelyard::indexer {
+
+// TREE/<index>/project/index.html: the search, and the projects for readers without its script.
+[[nodiscard]] std::string render_search_page(const std::string& index, const std::string& title,
+                                             const SearchList& list);
+// TREE/<index>/builds/index.html: agents, what runs, what waits, what failed.
+[[nodiscard]] std::string render_builds_page(const std::string& index, const SiteReport& report);
+
+struct IndexSummary {
+    std::string name;
+    std::size_t projects = 0;
+    std::vector<std::pair<std::string, SearchEntry>> newest;  // newest first, at most max_newest
+    SiteReport report;
+};
+[[nodiscard]] IndexSummary summarise(const std::string& index, const SearchList& list, SiteReport report);
+// TREE/index.html
+[[nodiscard]] std::string render_front(const FarmText& farm, const std::vector<IndexSummary>& indexes);
+
+}  // namespace wheelyard::indexer

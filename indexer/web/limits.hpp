@@ -1,0 +1,33 @@
+// Limits of indexer/web/, each with its unit and reason.
+#pragma once
+
+#include <cstddef>
+
+#include "lib/base/limits.hpp"
+
+namespace wheelyard::indexer {
+
+// A description that is larger is cut: the page has to stay readable on a phone.
+inline constexpr std::size_t max_description_bytes = 128 * base::kib;
+
+// Wheels of a project page with a section of their own; older ones are one line each. 40 sections are some 200 KiB.
+inline constexpr std::size_t max_wheel_sections = 40;
+// Versions in a matrix, newest first; the rest are in the list of files.
+inline constexpr std::size_t max_matrix_versions = 25;
+// Lines of the list of older files.
+inline constexpr std::size_t max_listed_files = 2'000;
+// Projects that the search page lists without its script; the root page of the index lists all.
+inline constexpr std::size_t max_listed_projects = 500;
+inline constexpr std::size_t max_feed_entries = 20;
+// On the front page, of all indexes together.
+inline constexpr std::size_t max_newest = 8;
+// Of a summary in the search file and in lists.
+inline constexpr std::size_t max_summary_bytes = 200;
+// Values of one list of a wheel's section, such as GPU architectures.
+inline constexpr std::size_t max_listed_values = 60;
+
+// status.json: at most this many of each of its lists are read.
+inline constexpr std::size_t max_status_bytes = 16 * base::mib;
+inline constexpr std::size_t max_status_items = 20'000;
+
+}  // namespace wheelyard::indexer

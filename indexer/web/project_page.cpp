@@ -1,0 +1,227 @@
+// A page has at most max_wheel_sections sections with facts and max_matrix_versions versions in a table; older files are
+// one line each in a closed list. So a project with 2,000 files stays readable, and its page below a megabyte.
+#include "indexer/web/project_page.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "indexer/tree/paths.hpp"
+#include "indexer/web/limits.hpp"
+#include "indexer/web/markdown.hpp"
+#include "indexer/web/matrix.hpp"
+#include "indexer/web/state_cell.hpp"
+#include "lib/base/text.hpp"
+#include "lib/page/frame.hpp"
+#include "lib/wheel/version.hpp"
+
+namespace wheelyard::indexer {
+
+using page::Html;
+using page::Literal;
+
+namespace {
+
+constexpr std::size_t max_read_wheels = 400;
+
+bool is_final(const catalog::FileRow& row) {
+    const auto version = wheel::Version::parse(row.version);
+    return version && !version->is_prerelease();
+}
+
+// The newest wheels, newest version first.
+std::vector<ShownWheel> newest_wheels(const ProjectPage& page) {
+    std::vector<ShownWheel> wheels;
+    std::set<std::string_view> versions;
+    const auto& files = page.view.files;
+    for (auto row = files.rbegin(); row != files.rend() && wheels.size() < max_read_wheels; ++row) {
+        versions.insert(row->version);
+        if (versions.size() > max_matrix_versions) break;
+        wheels.push_back(read_wheel(*row, page.report.nodes));
+    }
+    return wheels;
+}
+
+std::string requirement_of(const std::string& name, const catalog::FileRow& row) {
+    return name + "==" + row.version;
+}
+
+// The newest wheel that runs on the node type, otherwise the newest that nothing speaks against; nullptr: none.
+const ShownWheel* best_for(const std::vector<ShownWheel>& wheels, std::size_t node) {
+    for (const auto wanted : {avail_wheels::Runs::yes, avail_wheels::Runs::unknown}) {
+        for (const ShownWheel& wheel : wheels) {
+            const bool suits = node < wheel.fits.size() && wheel.fits[node].runs == wanted;
+            if (suits && !wheel.row->yanked && is_final(*wheel.row)) return &wheel;
+        }
+    }
+    return nullptr;
+}
+
+// Why no wheel runs there: the reason of the newest one.
+std::string reason_for(const std::vector<ShownWheel>& wheels, std::size_t node) {
+    for (const ShownWheel& wheel : wheels) {
+        if (node < wheel.fits.size() && !wheel.fits[node].why.empty()) return wheel.fits[node].why;
+    }
+    return "no wheel is known to run there";
+}
+
+// The choice of a node type needs the script; the reasons of node types without a wheel are always there.
+Html render_node_choice(const ProjectPage& page, const std::vector<ShownWheel>& wheels,
+                        const std::string& usual) {
+    Html options;
+    Html refusals;
+    for (std::size_t at = 0; at < page.report.nodes.size(); ++at) {
+        const ReportedNode& node = page.report.nodes[at];
+        if (const ShownWheel* best = best_for(wheels, at)) {
+            options.add("<option value=\"").text(requirement_of(page.view.project, *best->row)).add("\">");
+            options.text(node.name()).add("</option>");
+        } else {
+            refusals.add("<li><strong>")
+                .text(node.name())
+                .add("</strong>: ")
+                .text(reason_for(wheels, at))
+                .add("</li>\n");
+        }
+    }
+    Html html;
+    if (!options.is_empty()) {
+        html.add("<p class=\"search\"><label hidden>Node type <select id=\"install-node\"><option value=\"")
+            .text(usual);
+        html.add("\">newest version</option>").add(options).add("</select></label></p>\n");
+    }
+    if (!refusals.is_empty())
+        html.add("<p>No wheel of this project runs on:</p>\n<ul>\n").add(refusals).add("</ul>\n");
+    return html;
+}
+
+Html render_install(const ProjectPage& page, const std::vector<ShownWheel>& wheels) {
+    Html html("<section aria-labelledby=\"install\">\n<h2 id=\"install\">Install</h2>\n");
+    const catalog::FileRow* newest = newest_row(page.view);
+    if (newest == nullptr) return html.add("<p>This project has no files.</p>\n</section>\n");
+    const std::string usual = requirement_of(page.view.project, *newest);
+    html.add(between_status_marks(render_node_choice(page, wheels, usual)));
+    html.add("<div class=\"install\"><code id=\"install-line\" data-wanted=\"").text(usual).add("\">");
+    html.add("pip install --index-url https://THIS-SERVER/").text(page.index).add("/simple/ ").text(usual);
+    html.add("</code><button type=\"button\" id=\"copy\" hidden>Copy</button></div>\n");
+    return html.add("<p class=\"quiet\">The index alone: <a href=\"../../simple/")
+        .text(page.view.project)
+        .add("/\">files of this project for installers</a>.</p>\n</section>\n");
+}
+
+Html render_notices(const ProjectView& view) {
+    Html html;
+    if (view.status != catalog::ProjectStatus::active) {
+        html.add("<p class=\"note\">This project is <strong>")
+            .text(catalog::project_status_text(view.status));
+        html.add("</strong>.");
+        if (!view.status_reason.empty()) html.add(" ").text(view.status_reason);
+        html.add("</p>\n");
+    }
+    return html;
+}
+
+Html render_sites(const ProjectPage& page) {
+    const Html matrix = render_site_matrix(page.view.project, page.report);
+    if (matrix.is_empty()) return between_status_marks({});
+    Html html("<section aria-labelledby=\"at-sites\">\n<h2 id=\"at-sites\">At the sites</h2>\n");
+    html.add(matrix)
+        .add("<p class=\"quiet\">As of <span id=\"status-time\">")
+        .text(short_time(page.report.time));
+    html.add("</span>. <a href=\"../../builds/\">All builds</a></p>\n</section>\n");
+    return between_status_marks(html);
+}
+
+Html render_versions(const ProjectPage& page, const std::vector<ShownWheel>& wheels) {
+    Html html("<section aria-labelledby=\"wheels\">\n<h2 id=\"wheels\">Wheels</h2>\n");
+    if (wheels.empty()) return html.add("<p>None.</p>\n</section>\n");
+    html.add(render_wheel_matrix(wheels)).add("<h3>What each wheel proves</h3>\n");
+    std::string_view version;
+    for (std::size_t at = 0; at < std::min(wheels.size(), max_wheel_sections); ++at) {
+        if (wheels[at].row->version != version) {
+            version = wheels[at].row->version;
+            html.add("<h4 id=\"version-").text(version).add("\">").text(version).add("</h4>\n");
+        }
+        html.add(render_wheel(wheels[at], page.report.nodes, at == 0));
+    }
+    const auto& files = page.view.files;
+    if (files.size() > max_wheel_sections) {
+        html.add("<details><summary>")
+            .number(files.size() - max_wheel_sections)
+            .add(" older files</summary>\n<ul>\n");
+        std::size_t listed = 0;
+        for (auto row = files.rbegin() + static_cast<std::ptrdiff_t>(max_wheel_sections);
+             row != files.rend() && listed < max_listed_files; ++row, ++listed) {
+            html.add("<li id=\"").text(anchor_of(*row)).add("\"><a href=\"").url(file_link(*row)).add("\">");
+            html.text(row->filename)
+                .add("</a> <span class=\"quiet\">")
+                .text(base::render_bytes(row->size_bytes));
+            html.add("</span></li>\n");
+        }
+        html.add("</ul>\n</details>\n");
+    }
+    return html.add("</section>\n");
+}
+
+Html render_aside(const ProjectPage& page) {
+    const ProjectText& text = page.text;
+    Html html("<aside aria-label=\"About the project\">\n");
+    if (!text.licence.empty()) html.add("<h2>Licence</h2>\n<p>").text(text.licence).add("</p>\n");
+    if (!text.links.empty()) {
+        html.add("<h2>Links</h2>\n<ul>\n");
+        for (const auto& [label, url] : text.links)
+            html.add("<li><a rel=\"nofollow noopener\" href=\"")
+                .url(url)
+                .add("\">")
+                .text(label)
+                .add("</a></li>\n");
+        html.add("</ul>\n");
+    }
+    if (!text.requirements.empty()) {
+        html.add("<h2>Requirements</h2>\n<ul>\n");
+        for (const std::string& requirement : text.requirements)
+            html.add("<li class=\"mono\">").text(requirement).add("</li>\n");
+        html.add("</ul>\n");
+    }
+    return html.add("<h2>News</h2>\n<p><a href=\"feed.xml\">Atom feed of new wheels</a></p>\n</aside>\n");
+}
+
+}  // namespace
+
+const catalog::FileRow* newest_row(const ProjectView& view) {
+    const auto& files = view.files;
+    if (files.empty()) return nullptr;
+    const auto found = std::find_if(files.rbegin(), files.rend(),
+                                    [](const catalog::FileRow& row) { return !row.yanked && is_final(row); });
+    return found == files.rend() ? &files.back() : &*found;
+}
+
+std::string render_project_page(const ProjectPage& page) {
+    const std::vector<ShownWheel> wheels = newest_wheels(page);
+    const catalog::FileRow* newest = newest_row(page.view);
+    const std::string name = page.text.name.empty() ? page.view.project : page.text.name;
+    Html body("<h1>");
+    body.text(name);
+    if (newest != nullptr) body.add("<small>").text(newest->version).add("</small>");
+    body.add("</h1>\n");
+    if (!page.text.summary.empty()) body.add("<p class=\"lead\">").text(page.text.summary).add("</p>\n");
+    body.add(render_notices(page.view)).add("<div class=\"columns\">\n<div>\n");
+    body.add(render_install(page, wheels)).add(render_sites(page)).add(render_versions(page, wheels));
+    if (!page.text.description.empty()) {
+        body.add(
+            "<section aria-labelledby=\"description\">\n<h2 id=\"description\">Description</h2>\n<div "
+            "class=\"description\">\n");
+        body.add(render_description(page.text.description, page.text.description_type))
+            .add("</div>\n</section>\n");
+    }
+    body.add("</div>\n").add(render_aside(page)).add("</div>\n");
+    page::Frame frame;
+    frame.title = name + " – " + std::string(page.index);
+    frame.root = "../../../";
+    frame.trail = {{"../", "All of " + std::string(page.index)}, {"../../builds/", "Builds"}};
+    frame.script = "live.js";
+    frame.feed = "feed.xml";
+    frame.data_root = "../../";
+    return page::render_page(frame, body);
+}
+
+}  // namespace wheelyard::indexer

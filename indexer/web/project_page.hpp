@@ -1,0 +1,41 @@
+// The page of a project for people, TREE/<index>/project/<name>/index.html: install line, versions with their wheels,
+// what sites report, description, links, and a section for each of the newest wheels. Pure.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "indexer/pages/project_view.hpp"
+#include "indexer/web/site_report.hpp"
+#include "indexer/web/wheel_facts.hpp"
+
+namespace wheelyard::indexer {
+
+// The parts of a METADATA that people read. Empty members: absent, or the file is malformed.
+struct ProjectText {
+    std::string name;  // as written; empty: unknown
+    std::string summary;
+    std::string keywords;
+    std::string licence;
+    std::string description;
+    std::string description_type;
+    std::vector<std::pair<std::string, std::string>> links;  // label, URL; only safe ones
+    std::vector<std::string> requirements;
+};
+[[nodiscard]] ProjectText read_project_text(std::string_view metadata);
+
+struct ProjectPage {
+    std::string_view index;
+    const ProjectView& view;
+    const ProjectText& text;  // of the newest wheel
+    const SiteReport& report;
+};
+
+// The row whose METADATA describes the project: the last of the newest version that is neither a pre-release nor
+// yanked, otherwise of the newest one. nullptr: the project has no files.
+[[nodiscard]] const catalog::FileRow* newest_row(const ProjectView& view);
+
+[[nodiscard]] std::string render_project_page(const ProjectPage& page);
+
+}  // namespace wheelyard::indexer

@@ -1,0 +1,58 @@
+// What the sites of an index report (TREE/<index>/status.json, "wheelyard.index-status/1"), as the pages show it. It is
+// another program's document: unknown members are ignored, and what is malformed is left out.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "indexer/avail_wheels/node/node.hpp"
+
+namespace wheelyard::indexer {
+
+struct ReportedNode {
+    std::string site;
+    avail_wheels::Node node;
+    [[nodiscard]] std::string name() const { return node.name.empty() ? site : site + ", " + node.name; }
+};
+
+struct ReportedSite {
+    std::string site;
+    std::string time;
+    std::string next_tick;  // empty: unknown
+};
+
+// One cell of the matrix, one build that runs or one that failed: members that do not apply are empty.
+struct ReportedBuild {
+    std::string site;
+    std::string package;
+    std::string version;
+    std::string python;
+    std::string accelerator;
+    std::string
+        state;  // of a cell: as in the plan (docs/reference/site.md); of an attempt: as in the journal
+    std::string reason;
+    std::string phase;
+    std::int64_t done = 0;
+    std::int64_t total = 0;  // steps; 0: unknown
+    std::string ended;
+    std::string cause;
+    std::string remedy;
+    std::vector<std::string> log_tail;
+};
+
+struct SiteReport {
+    std::string time;  // of the newest report; empty: no site reports
+    std::vector<ReportedSite> sites;
+    std::vector<ReportedNode> nodes;
+    std::map<std::string, std::vector<ReportedBuild>> cells;  // by package
+    std::vector<ReportedBuild> attempts;
+    std::vector<ReportedBuild> failures;
+};
+
+// An empty report if the text is not such a document.
+[[nodiscard]] SiteReport parse_site_report(std::string_view json);
+
+}  // namespace wheelyard::indexer

@@ -1,0 +1,74 @@
+#include "indexer/web/state_cell.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "lib/base/text.hpp"
+
+namespace wheelyard::indexer {
+
+using page::Html;
+using page::Literal;
+
+namespace {
+
+struct StateWord {
+    std::string_view state;
+    Literal html;
+};
+constexpr std::array<StateWord, 8> state_words{{
+    {"have", "<span class=\"state have\">available</span>"},
+    {"wanted", "<span class=\"state wanted\">queued</span>"},
+    {"active", "<span class=\"state active\">building</span>"},
+    {"held", "<span class=\"state held\">held</span>"},
+    {"given up", "<span class=\"state failed\">failed</span>"},
+    {"impossible", "<span class=\"state excluded\">impossible</span>"},
+    {"excluded", "<span class=\"state excluded\">excluded</span>"},
+    {"unknown", "<span class=\"state unknown\">unknown</span>"},
+}};
+
+}  // namespace
+
+Html render_bar(const ReportedBuild& build) {
+    Html html;
+    if (build.total <= 0) return html;
+    const auto total = static_cast<std::uint64_t>(build.total);
+    const auto done = std::min(static_cast<std::uint64_t>(std::max<std::int64_t>(build.done, 0)), total);
+    html.add("<progress value=\"").number(done).add("\" max=\"").number(total).add("\" aria-label=\"");
+    html.number(done).add(" of ").number(total).add(" steps\"></progress>");
+    return html;
+}
+
+Html render_state(const ReportedBuild& cell) {
+    const auto found = std::find_if(state_words.begin(), state_words.end(),
+                                    [&](const StateWord& word) { return word.state == cell.state; });
+    Html html(found == state_words.end() ? state_words.back().html : found->html);
+    if (cell.total > 0) html.add(" ").add(render_bar(cell));
+    if (!cell.reason.empty()) html.add("<span class=\"why\">").text(cell.reason).add("</span>");
+    return html;
+}
+
+std::string short_time(std::string_view rfc3339) {
+    constexpr std::size_t minutes = 16;  // "2026-11-20T12:00"
+    if (rfc3339.size() < minutes) return std::string(rfc3339);
+    return base::replace_all(rfc3339.substr(0, minutes), "T", " ") + " UTC";
+}
+
+Html between_status_marks(const Html& part) {
+    Html html("<!--status-->");
+    return html.add(part).add("<!--/status-->");
+}
+
+std::string without_status(std::string_view html) {
+    std::string kept;
+    for (;;) {
+        const auto begin = html.find(status_begin);
+        kept.append(html.substr(0, begin));
+        if (begin == std::string_view::npos) return kept;
+        const auto end = html.find(status_end, begin);
+        if (end == std::string_view::npos) return kept;
+        html.remove_prefix(end + status_end.size());
+    }
+}
+
+}  // namespace wheelyard::indexer

@@ -1,0 +1,36 @@
+// One wheel of a project page: everything that its bytes prove, and on which of the sites' node types it runs.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "indexer/avail_wheels/query/fit.hpp"
+#include "indexer/web/site_report.hpp"
+#include "lib/io/json.hpp"
+#include "lib/page/html.hpp"
+#include "registry/catalog/catalog.hpp"
+
+namespace wheelyard::indexer {
+
+// A row with its parsed parts. `facts` is an empty object if they are unknown.
+struct ShownWheel {
+    const catalog::FileRow* row = nullptr;
+    io::Json facts;
+    std::vector<std::string> pythons;     // "3.12", "any 3"
+    std::string platform;                 // "aarch64", "any"
+    std::string accelerator;              // "CUDA 12.6", "ROCm 6.2", "CPU"; empty: a wheel of Python only
+    std::vector<avail_wheels::Fit> fits;  // one for each node type of the report
+};
+
+[[nodiscard]] ShownWheel read_wheel(const catalog::FileRow& row, const std::vector<ReportedNode>& nodes);
+// The fragment that leads to the wheel's section: "wheel-0123456789ab".
+[[nodiscard]] std::string anchor_of(const catalog::FileRow& row);
+// Values for the filters of the search: "CUDA", "ROCm", "MPI"; GPU architectures.
+[[nodiscard]] std::vector<std::string> uses_of(const io::Json& facts);
+[[nodiscard]] std::vector<std::string> gpus_of(const io::Json& facts);
+
+[[nodiscard]] page::Html render_wheel(const ShownWheel& wheel, const std::vector<ReportedNode>& nodes,
+                                      bool is_open);
+
+}  // namespace wheelyard::indexer

@@ -1,0 +1,38 @@
+// The frame of a page for people: head, navigation, footer. Pages have no inline script or style and load nothing from
+// other hosts, so the policy below fits them all; it is also in their head, for servers that send no such field.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lib/page/html.hpp"
+
+namespace wheelyard::page {
+
+// Content-Security-Policy of every page for people. frame-ancestors works only as a header field.
+inline constexpr std::string_view content_policy =
+    "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; base-uri "
+    "'none'; "
+    "form-action 'none'";
+
+struct Link {
+    std::string url;
+    std::string text;
+};
+
+struct Frame {
+    std::string title;
+    std::string
+        root;  // from the page to the folder of the assets: "", "../../", or "/" for a server's own page
+    std::string farm;            // the name in the header; empty: "Wheelyard"
+    std::vector<Link> trail;     // the way here, from the front page: links
+    std::string script = {};     // "search.js"; empty: none
+    std::string feed = {};       // the page's Atom feed; empty: none
+    std::string data_root = {};  // for the script: from the page to the index's folder
+};
+
+// A complete document.
+[[nodiscard]] std::string render_page(const Frame& frame, const Html& body);
+
+}  // namespace wheelyard::page

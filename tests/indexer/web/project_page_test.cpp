@@ -1,0 +1,201 @@
+#include "indexer/web/project_page.hpp"
+
+#include <doctest/doctest.h>
+
+#include "indexer/web/feed.hpp"
+#include "indexer/web/index_pages.hpp"
+#include "indexer/web/limits.hpp"
+#include "indexer/web/state_cell.hpp"
+#include "tests/indexer/sample_view.hpp"
+
+using namespace wheelyard;
+using namespace wheelyard::indexer;
+
+namespace {
+
+constexpr std::string_view hostile = "\"'><script>alert(1)</script><img src=x onerror=alert(1)>\xE2\x80\xAE";
+
+constexpr std::string_view status = R"({"format":"wheelyard.index-status/1","index":"main","sites":[
+  {"format":"wheelyard.site/1","site":"bede","index":"main","time":"2026-11-20T11:58:00Z","pythons":["3.12"],
+   "nodes":[{"name":"gh200","gpus":1,"accelerator":"h100","architectures":["sm_90"]},
+            {"name":"old","gpus":4,"accelerator":"v100","architectures":["sm_70"]}],
+   "cells":[{"package":"sample","version":"2.0","python":"3.12","accelerator":"cuda12.6","state":"given up",
+             "reason":"nvcc: out of memory"},
+            {"package":"sample","version":"1.10.0","python":"3.12","accelerator":"cuda12.6","state":"have"},
+            {"package":"sample","version":"1.10.0","python":"3.11","state":"held"},
+            {"package":"other","version":"9.9","python":"3.12","state":"wanted"}],
+   "attempts":[{"id":"a1","package":"sample","version":"3.0","python":"3.12","state":"running","phase":"compile",
+                "done":30,"total":120,"log_tail":["[30/120] cc <a>"]}],
+   "failures":[{"attempt":"a0","package":"sample","version":"2.0","python":"3.12","accelerator":"cuda12.6",
+                "ended":"2026-11-20T10:00:00Z","cause":"memory ran out","remedy":"fewer jobs"}]}]})";
+
+ProjectView proven_view() {
+    ProjectView view = sample_view();
+    for (auto& row : view.files)
+        row.facts_json =
+            R"({"tags":["cp312-cp312-linux_aarch64"],"machines":["aarch64"],"symbol_floors":{"GLIBC":"2.28"},
+            "needed":{"mpi":["libmpi.so.40"],"cuda":["libcudart.so.12"]},"cuda_sm":["sm_90"],"search_paths":["/opt/x"],
+            "unpacked_bytes":1048576})";
+    return view;
+}
+
+std::string page_of(const ProjectView& view, const ProjectText& text = {}, const SiteReport& report = {}) {
+    return render_project_page({"main", view, text, report});
+}
+ProjectText with_summary(const std::string& summary) {
+    ProjectText text;
+    text.summary = summary;
+    return text;
+}
+SearchEntry uploaded_at(std::int64_t time_s) {
+    SearchEntry entry;
+    entry.uploaded_s = time_s;
+    return entry;
+}
+bool has(const std::string& html, std::string_view part) {
+    return html.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("a project page shows the install line, each wheel and what its bytes prove") {
+    const std::string html = page_of(proven_view());
+    for (const char* part :
+         {"pip install --index-url https://THIS-SERVER/main/simple/ sample==1!0.1",
+          "id=\"wheel-eeeeeeeeeeee\"", "href=\"../../files/ee/", "GLIBC 2.28", "libmpi.so.40",
+          "libcudart.so.12", "sm_90", "/opt/x", "1.0 MiB", "Yanked: installed only by an exact pin."})
+        CHECK_MESSAGE(has(html, part), part);
+}
+
+TEST_CASE(
+    "a project page shows the states that sites report, and on which node types a wheel runs and why not") {
+    const std::string html = page_of(proven_view(), {}, parse_site_report(status));
+    for (const char* part : {"<span class=\"state failed\">failed</span>", "nvcc: out of memory",
+                             "never asked for", "bede, gh200", "built for sm_90, here is sm_70"})
+        CHECK_MESSAGE(has(html, part), part);
+    CHECK(!has(html, "9.9"));  // another project's
+    CHECK(!has(page_of(proven_view()), "At the sites"));
+}
+
+TEST_CASE("what sites report does not count when a page is compared with the catalog") {
+    const std::string with = page_of(proven_view(), {}, parse_site_report(status));
+    const std::string without = page_of(proven_view());
+    CHECK(with != without);
+    CHECK(without_status(with) == without_status(without));
+    CHECK(has(without_status(with), "libmpi.so.40"));
+}
+
+TEST_CASE("no text of a project can inject HTML into any page") {
+    ProjectView view = proven_view();
+    const std::string text(hostile);
+    view.status = catalog::ProjectStatus::archived;
+    view.status_reason = text;
+    view.files[0].yanked = true;
+    view.files[0].yanked_reason = text;
+    view.files[1].requires_python = text;
+    view.files.back().facts_json =
+        R"({"tags":["<script>alert(1)</script>"],"machines":["\"><script>alert(1)</script>"],
+        "needed":{"<script>alert(1)</script>":["<img src=x onerror=alert(1)>"]},"cuda_sm":["<script>"]})";
+    const std::string metadata =
+        "Metadata-Version: 2.1\nName: sample\nVersion: 1\nSummary: " + text + "\nKeywords: " + text +
+        "\nLicense: " + text + "\nRequires-Dist: " + text + "\nProject-URL: " + text +
+        ", https://example.org/" + text + "\nProject-URL: Bad, javascript:alert(1)\nHome-page: " +
+        "javascript:alert(1)\nProject-URL: Data, data:text/html;base64,x\n" +
+        "Description-Content-Type: text/markdown\n\n" + text + "\n[x](javascript:alert(1))\n";
+    const ProjectText project = read_project_text(metadata);
+    CHECK(project.summary == hostile);
+    SiteReport report = parse_site_report(status);
+    for (ReportedBuild& cell : report.cells["sample"])
+        cell.reason = cell.site = cell.python = cell.accelerator = cell.version = cell.state = text;
+    report.nodes[0].node.name = report.nodes[0].site = report.sites[0].site = report.sites[0].time = text;
+    for (auto* builds : {&report.attempts, &report.failures})
+        for (ReportedBuild& build : *builds)
+            build.package = build.phase = build.cause = build.remedy = build.ended = text;
+    report.attempts[0].log_tail = {text};
+    const SearchList list{{"sample", make_search_entry(view, project)}};
+    FarmText farm{.title = text, .titles = {{"main", text}}, .hidden = {}};
+    for (const std::string& html :
+         {page_of(view, project, report), render_search_page("main", text, list),
+          render_builds_page("main", report), render_front(farm, {summarise("main", list, report)}),
+          render_feed("main", view)}) {
+        CHECK(!has(html, "<script>"));
+        CHECK(!has(html, "<img"));
+        CHECK(!has(html, "=javascript:"));
+        CHECK(!has(html, "\"javascript:"));
+        CHECK(!has(html, "data:text"));
+        CHECK(!has(html, "\xE2\x80\xAE"));
+        CHECK(!has(html, " onerror=alert(1)>"));
+        CHECK(!has(html, "style="));  // the policy forbids it
+    }
+}
+
+TEST_CASE("a project with 2,000 files has a page of bounded size, with every file on it") {
+    ProjectView view = proven_view();
+    const catalog::FileRow row = view.files.back();
+    view.files.clear();
+    for (int at = 0; at < 2'000; ++at) {
+        catalog::FileRow more = row;
+        more.version = "1." + std::to_string(at);
+        more.filename = "sample-" + more.version + "-cp312-cp312-linux_aarch64.whl";
+        more.sha256.replace(0, 4, std::to_string(1'000 + at));
+        view.files.push_back(std::move(more));
+    }
+    const std::string html = page_of(view);
+    CHECK(html.size() < 1'000'000);
+    CHECK(has(html, "1960 older files"));
+    CHECK(has(html, ">sample-1.0-cp312-cp312-linux_aarch64.whl</a>"));
+}
+
+TEST_CASE("a project page says that the project is archived and why, and has no install line without files") {
+    ProjectView view{.project = "six",
+                     .files = {},
+                     .status = catalog::ProjectStatus::archived,
+                     .status_reason = "use seven"};
+    const std::string html = page_of(view);
+    CHECK(has(html, "<strong>archived</strong>. use seven"));
+    CHECK(has(html, "This project has no files."));
+}
+
+TEST_CASE("the newest final version that is not yanked describes a project") {
+    ProjectView view =
+        make_project_view("sample", {sample_row("1.0", "sample-1.0-py3-none-any.whl", 'a'),
+                                     sample_row("2.0", "sample-2.0-py3-none-any.whl", 'b'),
+                                     sample_row("3.0rc1", "sample-3.0rc1-py3-none-any.whl", 'c')});
+    CHECK(newest_row(view)->version == "2.0");
+    view.files[1].yanked = true;
+    CHECK(newest_row(view)->version == "1.0");
+    view.files[0].yanked = true;
+    CHECK(newest_row(view)->version == "3.0rc1");
+}
+
+TEST_CASE("a search list is read as it was written, and another format is refused") {
+    const SearchList list{{"sample", make_search_entry(proven_view(), with_summary("A \"sample\" – é"))},
+                          {"six", {}}};
+    CHECK(*parse_search_list(render_search_list(list)) == list);
+    CHECK(list.at("sample").summary == "A \"sample\" – é");
+    CHECK(*parse_search_list(render_search_list({})) == SearchList{});
+    for (const char* wrong : {"", "{}", R"({"format":"wheelyard.search/2","projects":[]})",
+                              R"({"format":"wheelyard.search/1","projects":[["six"]]})",
+                              R"({"format":"wheelyard.search/1","projects":[[1,2,3,4,5,6,7,8,9]]})"})
+        CHECK_MESSAGE(!parse_search_list(wrong), wrong);
+}
+
+TEST_CASE("the front page lists indexes with titles and the newest wheels, and no hidden index") {
+    const SearchList old{{"old", uploaded_at(5)}};
+    const SearchList fresh{{"fresh", uploaded_at(9)}};
+    const FarmText farm{.title = "The farm", .titles = {{"main", "Wheels of Bede"}}, .hidden = {"staging"}};
+    const std::string html = render_front(
+        farm, {summarise("main", old, {}), summarise("gpu", fresh, {}), summarise("staging", fresh, {})});
+    CHECK(has(html, "Wheels of Bede"));
+    CHECK(!has(html, "staging"));
+    CHECK(html.find(">fresh</a>") < html.find(">old</a>"));
+}
+
+TEST_CASE("the builds page shows agents, running builds with a bar, the queue and failures with a remedy") {
+    const std::string html = render_builds_page("main", parse_site_report(status));
+    for (const char* part : {"bede", "2026-11-20 11:58 UTC", "value=\"30\" max=\"120\"",
+                             "[30/120] cc &lt;a&gt;", "other 9.9", "memory ran out", "fewer jobs"})
+        CHECK_MESSAGE(has(html, part), part);
+    const std::string empty = render_builds_page("main", parse_site_report("no JSON"));
+    CHECK(has(empty, "No site reports to this index yet"));
+}
