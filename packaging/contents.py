@@ -29,7 +29,7 @@ def component(name, version, purl):
 
 
 def bill_of_materials(name):
-    """The file's text. Every library counts for every program: which one a program really calls does not matter to a scanner."""
+    """The file's text. Each library counts for each program, whether the program calls it or not."""
     compiler = SOURCES["compiler"]
     rows = [component(each, row["version"], f"pkg:deb/debian/{each}@{row['version']}?arch=source") for each, row in LIBRARIES.items()]
     rows += [component(each, version, f"pkg:deb/debian/{each}@{version}") for each, version in header_versions().items()]
@@ -41,8 +41,8 @@ def bill_of_materials(name):
 
 
 def licences():
-    """Name → text of each licence."""
-    found = {"wheelyard": (ROOT / "LICENSE").read_bytes()}
+    """Name → text of the licence of each library inside."""
+    found = {}
     for name, row in LIBRARIES.items():
         found[name] = (unpack(name) / row["licence"]).read_bytes()
     for package in SOURCES["headers"]:
@@ -50,6 +50,13 @@ def licences():
     for name, file in SOURCES["compiler"]["licences"].items():
         found[name] = (STATE / f"zig-{SOURCES['compiler']['version']}" / "ziglang" / file).read_bytes()
     return found
+
+
+def documents(name, is_ours):
+    """(licences, list of what is inside) of package `name`. Programs that were not compiled here have only our licence: what
+    they contain is not known."""
+    own = {"wheelyard": (ROOT / "LICENSE").read_bytes()}
+    return (own | licences(), bill_of_materials(name).encode()) if is_ours else (own, None)
 
 
 def site_configs():

@@ -22,22 +22,25 @@ CMAKE_OPTIONS = {
              "CURL_ZSTD=ON", "CURL_CA_BUNDLE=none", "CURL_CA_PATH=none", "ENABLE_MANUAL=OFF", "CURL_DISABLE_NTLM=ON"],
 }
 CMAKE_FOLDER = {"libzstd": "build/cmake"}
+CMAKE_TARGET = {"xz-utils": "liblzma"}
+CMAKE_INSTALL = {"xz-utils": ["--component", "liblzma_Development"]}
 
 
 def cmake_arguments(machine):
     """How CMake compiles for `machine`: the toolchain file, our archives first, and nothing of this system."""
     prefix = STATE / machine / "root"
-    return ["-G", "Ninja", f"-DCMAKE_TOOLCHAIN_FILE={ROOT / 'packaging/zig.cmake'}", f"-DWHEELYARD_MACHINE={machine}",
+    return [f"-DCMAKE_TOOLCHAIN_FILE={ROOT / 'packaging/zig.cmake'}", f"-DWHEELYARD_MACHINE={machine}",
             f"-DWHEELYARD_TOOLS={wrappers(machine)}", f"-DCMAKE_PREFIX_PATH={prefix}", f"-DCMAKE_INSTALL_PREFIX={prefix}",
             "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_INSTALL_LIBDIR=lib"]
 
 
 def build_cmake(name, tree, build, prefix, machine, jobs, options):
     maps = f"{FLAGS} -ffile-prefix-map={tree}=. -ffile-prefix-map={build}=."
-    run(["cmake", "-S", tree / CMAKE_FOLDER.get(name, "."), "-B", build, *cmake_arguments(machine),
+    run(["cmake", "-G", "Unix Makefiles", "-S", tree / CMAKE_FOLDER.get(name, "."), "-B", build, *cmake_arguments(machine),
          f"-DCMAKE_C_FLAGS={maps}", "-DCMAKE_C_FLAGS_RELEASE=-DNDEBUG",
          *(f"-D{option}" for option in CMAKE_OPTIONS[name])], **options)
-    run(["cmake", "--build", build, "-j", jobs, "--target", "install"], **options)
+    run(["cmake", "--build", build, "-j", jobs, "--target", CMAKE_TARGET.get(name, "all")], **options)
+    run(["cmake", "--install", build, *CMAKE_INSTALL.get(name, [])], **options)
 
 
 def build_zlib(tree, build, prefix, machine, jobs, options):

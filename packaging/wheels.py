@@ -9,7 +9,6 @@ import time
 import zipfile
 
 import contents
-from fetch import STATE
 
 # Wheel → its summary, its programs, and whether it has the site configurations.
 WHEELS = {
@@ -28,12 +27,13 @@ def metadata(name, summary, licence_files):
     return "\n".join(lines) + "\n"
 
 
-def members(name, machine, programs):
+def members(name, machine, programs, is_ours):
     """Path in the wheel → (mode, bytes), without RECORD."""
     summary, names, has_sites = WHEELS[name]
     stem = f"{name.replace('-', '_')}-{contents.VERSION}"
     info, data = f"{stem}.dist-info", f"{stem}.data"
-    licences = {f"{each}.txt": text for each, text in contents.licences().items()}
+    licences, inside = contents.documents(name, is_ours)
+    licences = {f"{each}.txt": text for each, text in licences.items()}
     files = {f"{data}/scripts/{each}": (0o755, (programs / each).read_bytes()) for each in names}
     plain = {f"{info}/licenses/{each}": text for each, text in licences.items()}
     if has_sites:
@@ -44,12 +44,13 @@ def members(name, machine, programs):
     plain[f"{info}/METADATA"] = metadata(name, summary, sorted(licences)).encode()
     plain[f"{info}/WHEEL"] = ("Wheel-Version: 1.0\nGenerator: wheelyard\nRoot-Is-Purelib: false\n"
                               + "".join(f"Tag: py3-none-{tag}_{machine}\n" for tag in TAGS)).encode()
-    plain[f"{info}/sboms/{name}.cdx.json"] = contents.bill_of_materials(name).encode()
+    if inside:
+        plain[f"{info}/sboms/{name}.cdx.json"] = inside
     return files | {path: (0o644, text) for path, text in plain.items()}
 
 
-def write_one(name, machine, programs):
-    files = members(name, machine, programs)
+def write_one(name, machine, programs, is_ours, out):
+    files = members(name, machine, programs, is_ours)
     stem = f"{name.replace('-', '_')}-{contents.VERSION}"
     record = f"{stem}.dist-info/RECORD"
     lines = []
@@ -57,7 +58,7 @@ def write_one(name, machine, programs):
         digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
         lines.append(f"{path},sha256={digest},{len(data)}\n")
     files[record] = (0o644, ("".join(lines) + f"{record},,\n").encode())
-    path = STATE / f"{stem}-py3-none-{'.'.join(f'{tag}_{machine}' for tag in TAGS)}.whl"
+    path = out / f"{stem}-py3-none-{'.'.join(f'{tag}_{machine}' for tag in TAGS)}.whl"
     moment = time.gmtime(contents.epoch())[:6]
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as wheel:
         # The .dist-info last, as the format recommends.
@@ -70,5 +71,5 @@ def write_one(name, machine, programs):
     return path
 
 
-def write(machine, programs):
-    return [write_one(name, machine, programs) for name in WHEELS]
+def write(machine, programs, is_ours, out):
+    return [write_one(name, machine, programs, is_ours, out) for name in WHEELS]
