@@ -59,7 +59,7 @@ def apt_options():
             rows.add(f"deb-src [signed-by={KEYRING}] {site} {release} main")
     if not rows:
         raise PackageError("apt has no mirror of Debian 12: run this on Debian 12, or in a container of it")
-    listing = lists / "sources.list"
+    listing = STATE / "sources.list"  # not in `lists`: an update deletes what it does not know there
     listing.write_text("\n".join(sorted(rows)) + "\n")
     return ["-o", f"Dir::Etc::SourceList={listing}", "-o", "Dir::Etc::SourceParts=/dev/null",
             "-o", f"Dir::State::Lists={lists}", "-o", "APT::Sandbox::User="]

@@ -15,7 +15,7 @@ import layer_table
 import third_party
 
 SOURCE_FOLDERS = ["lib", "builder", "registry", "indexer", "tests", "bench"]
-README_FOLDERS = SOURCE_FOLDERS + ["docs", "scripts", "site-configs", "cmake"]
+README_FOLDERS = SOURCE_FOLDERS + ["docs", "scripts", "site-configs", "cmake", "packaging"]
 # Folders of data, where every file speaks for itself; the README stands in their parent (as tests/README.md speaks for
 # tests/<room>/, which mirrors the room).
 DATA_FOLDERS = {"golden", "corpus", "data", "recipes", "results", "__pycache__"}
