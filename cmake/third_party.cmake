@@ -36,12 +36,12 @@ else()
         WHEELYARD_CURL_FOLDER="$<TARGET_FILE_DIR:CURL::libcurl>")
 endif()
 
-# Unpacks twice as fast as zlib, which does the work on a cluster.
-if(NOT WHEELYARD_CLUSTER)
+# Unpacks twice as fast as zlib, which does the work on a cluster and in the portable programs.
+if(WHEELYARD_ISAL AND NOT WHEELYARD_CLUSTER)
     find_path(ISAL_INCLUDE_DIR isa-l/igzip_lib.h)
     find_library(ISAL_LIBRARY isal)
     if(NOT ISAL_INCLUDE_DIR OR NOT ISAL_LIBRARY)
-        message(FATAL_ERROR "ISA-L was not found: install libisal-dev")
+        message(FATAL_ERROR "ISA-L was not found: install libisal-dev, or configure with -DWHEELYARD_ISAL=OFF")
     endif()
     add_library(isal INTERFACE)
     target_include_directories(isal SYSTEM INTERFACE ${ISAL_INCLUDE_DIR})

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "lib/base/check.hpp"
+#include "lib/io/ca_bundle.hpp"
 
 namespace wheelyard::io {
 namespace {
@@ -23,6 +24,8 @@ std::optional<CurlLibrary> find_curl() {
     }
     return std::nullopt;
 }
+
+constexpr bool has_ca_bundle = true;
 
 #else  // libcurl is linked statically
 
@@ -46,6 +49,8 @@ std::optional<CurlLibrary> find_curl() {
                        .mime_filename = curl_mime_filename,
                        .mime_type = curl_mime_type};
 }
+
+constexpr bool has_ca_bundle = false;
 
 #endif
 
@@ -109,6 +114,10 @@ const CurlLibrary* curl_library() {
         if (found) WHEELYARD_CHECK(found->global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK);
     }
     return found ? &*found : nullptr;
+}
+
+std::string default_ca_bundle() {
+    return has_ca_bundle ? std::string() : find_ca_bundle();
 }
 
 }  // namespace wheelyard::io

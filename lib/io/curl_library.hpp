@@ -4,6 +4,8 @@
 
 #include <curl/curl.h>
 
+#include <string>
+
 #include "lib/base/result.hpp"
 
 namespace wheelyard::io {
@@ -36,5 +38,8 @@ struct CurlLibrary {
 // The process-wide library, from the folder where the build found it or else the system's search path. The
 // first call that finds it initialises it. Thread-safe. Null while no libcurl is found.
 [[nodiscard]] const CurlLibrary* curl_library();
+
+// The CA bundle to name when nobody named one: "" where libcurl came with the system, which knows the system's.
+[[nodiscard]] std::string default_ca_bundle();
 
 }  // namespace wheelyard::io

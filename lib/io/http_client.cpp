@@ -30,8 +30,8 @@ struct FreeCurl {
 using Mime = std::unique_ptr<curl_mime, FreeCurl>;
 using HeaderList = std::unique_ptr<curl_slist, FreeCurl>;
 
-// The CA bundle from the settings or, in the order that other clients use, from the environment (pip reads
-// REQUESTS_CA_BUNDLE).
+// The CA bundle from the settings; or, in the order that other clients use, from the environment (pip reads
+// REQUESTS_CA_BUNDLE); or the system's.
 std::string ca_bundle_of(const HttpSettings& settings) {
     if (!settings.ca_bundle.empty()) return settings.ca_bundle;
     for (const char* name : {"SSL_CERT_FILE", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE"}) {
@@ -39,7 +39,7 @@ std::string ca_bundle_of(const HttpSettings& settings) {
         std::error_code ignored;
         if (value && fs::is_regular_file(value, ignored)) return value;
     }
-    return {};
+    return default_ca_bundle();
 }
 
 Result<HeaderList> header_list(const HttpHeaders& headers) {

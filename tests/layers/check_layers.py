@@ -15,7 +15,7 @@ import layer_table
 import third_party
 
 SOURCE_FOLDERS = ["lib", "builder", "registry", "indexer", "tests", "bench"]
-README_FOLDERS = SOURCE_FOLDERS + ["docs", "scripts", "site-configs", "cmake"]
+README_FOLDERS = SOURCE_FOLDERS + ["docs", "scripts", "site-configs", "cmake", "packaging"]
 # Folders of data that need no README; their parent has it (as tests/README.md describes tests/<room>/, which mirrors
 # the room).
 DATA_FOLDERS = {"assets", "golden", "images", "corpus", "data", "recipes", "results", "__pycache__"}

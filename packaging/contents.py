@@ -1,0 +1,71 @@
+"""What every package has beside the programs: site configurations, licences, and the list of what is inside.
+
+The list is CycloneDX JSON, which scanners for known vulnerabilities read.
+"""
+
+import json
+import re
+import subprocess
+from pathlib import Path
+
+from fetch import LIBRARIES, ROOT, SOURCES, STATE, environment, unpack
+
+VERSION = re.search(r"^project\(wheelyard VERSION (\S+)", (ROOT / "CMakeLists.txt").read_text(), re.M)[1]
+URL = "https://cyclonedx.org/schema/bom-1.5.schema.json"
+
+
+def epoch():
+    return int(environment()["SOURCE_DATE_EPOCH"])
+
+
+def header_versions():
+    query = subprocess.run(["dpkg-query", "-W", "-f", "${Package}\t${Version}\n", *SOURCES["headers"]],
+                           capture_output=True, text=True)
+    return dict(line.split("\t") for line in query.stdout.splitlines())
+
+
+def component(name, version, purl):
+    return {"type": "library", "name": name, "version": version, "purl": purl}
+
+
+def bill_of_materials(name):
+    """The file's text. Each library counts for each program, whether the program calls it or not."""
+    compiler = SOURCES["compiler"]
+    rows = [component(each, row["version"], f"pkg:deb/debian/{each}@{row['version']}?arch=source") for each, row in LIBRARIES.items()]
+    rows += [component(each, version, f"pkg:deb/debian/{each}@{version}") for each, version in header_versions().items()]
+    rows += [component("musl", compiler["musl"], f"pkg:generic/musl@{compiler['musl']}"),
+             component("libc++", compiler["libcxx"], f"pkg:generic/libcxx@{compiler['libcxx']}")]
+    return json.dumps({"$schema": URL, "bomFormat": "CycloneDX", "specVersion": "1.5", "version": 1,
+                       "metadata": {"component": {"type": "application", "name": name, "version": VERSION}},
+                       "components": sorted(rows, key=lambda row: row["name"])}, indent=2) + "\n"
+
+
+def licences():
+    """Name → text of the licence of each library inside."""
+    found = {}
+    for name, row in LIBRARIES.items():
+        found[name] = (unpack(name) / row["licence"]).read_bytes()
+    for package in SOURCES["headers"]:
+        found[package] = Path("/usr/share/doc", package, "copyright").read_bytes()
+    for name, file in SOURCES["compiler"]["licences"].items():
+        found[name] = (STATE / f"zig-{SOURCES['compiler']['version']}" / "ziglang" / file).read_bytes()
+    return found
+
+
+def documents(name, is_ours):
+    """(licences, list of what is inside) of package `name`. Programs that were not compiled here have only our licence: what
+    they contain is not known."""
+    own = {"wheelyard": (ROOT / "LICENSE").read_bytes()}
+    return (own | licences(), bill_of_materials(name).encode()) if is_ours else (own, None)
+
+
+def site_configs():
+    """Path below site-configs → bytes, of the files that git knows."""
+    listed = subprocess.run(["git", "-C", ROOT, "ls-files", "-z", "site-configs"], check=True, capture_output=True, text=True)
+    return {name.removeprefix("site-configs/"): (ROOT / name).read_bytes() for name in listed.stdout.split("\0") if name}
+
+
+def manual():
+    """Path below share → bytes of man pages and completions, which `cmake --install` puts there."""
+    share = STATE / "share"
+    return {str(path.relative_to(share)): path.read_bytes() for path in sorted(share.rglob("*")) if path.is_file()} if share.is_dir() else {}

@@ -1,0 +1,159 @@
+"""Downloads what packaging/sources.toml pins, and refuses anything else.
+
+Debian's source packages come through apt from the mirrors of this machine; the compiler comes through pip.
+"""
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+import urllib.parse
+import urllib.request
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+STATE = ROOT / "build/package"
+SOURCES = tomllib.loads((ROOT / "packaging/sources.toml").read_text())
+KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
+LIBRARIES = {row["name"]: row for row in SOURCES["library"]}
+
+
+class PackageError(Exception):
+    """A failure that a person can act on: its text is the message."""
+
+
+def run(command, **options):
+    """Runs `command`; its output goes to the log that `options` name, or is shown."""
+    done = subprocess.run([str(word) for word in command], **options)
+    if done.returncode != 0:
+        log = getattr(options.get("stdout"), "name", None)
+        raise PackageError(f"{command[0]} failed with status {done.returncode}" + (f"; read {log}" if log else ""))
+
+
+def sha256(path):
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def check(path, expected):
+    found = sha256(path)
+    if found not in expected:
+        path.unlink()
+        raise PackageError(f"{path.name} has SHA-256 {found}, and packaging/sources.toml pins {' or '.join(expected)}")
+
+
+def apt_options():
+    """Options of apt for an index of sources in our own folder: needs no root and changes nothing of the system."""
+    lists = STATE / "apt"
+    (lists / "partial").mkdir(parents=True, exist_ok=True)
+    # Each release of Debian's mirrors that this machine uses.
+    lines = subprocess.run(
+        ["apt-get", "indextargets", "--format", "$(SITE)|$(RELEASE)|$(COMPONENT)", "Created-By: Packages"],
+        check=True, capture_output=True, text=True).stdout.splitlines()
+    rows = set()
+    for site, release, component in (line.split("|") for line in lines):
+        if component == "main" and release.startswith("bookworm"):
+            rows.add(f"deb-src [signed-by={KEYRING}] {site} {release} main")
+    if not rows:
+        raise PackageError("apt has no mirror of Debian 12: run this on Debian 12, or in a container of it")
+    listing = STATE / "sources.list"  # not in `lists`: an update deletes what it does not know there
+    listing.write_text("\n".join(sorted(rows)) + "\n")
+    return ["-o", f"Dir::Etc::SourceList={listing}", "-o", "Dir::Etc::SourceParts=/dev/null",
+            "-o", f"Dir::State::Lists={lists}", "-o", "APT::Sandbox::User="]
+
+
+def addresses(name, version):
+    """File name → URL of a source package, from apt."""
+    options = apt_options()
+    command = ["apt-get", *options, "--print-uris", "source", f"{name}={version}"]
+    for attempt in ("known", "updated"):
+        listed = subprocess.run(command, capture_output=True, text=True)
+        found = {urllib.parse.unquote(url.rsplit("/", 1)[1]): url for url in re.findall(r"^'(\S+)' ", listed.stdout, re.M)}
+        if listed.returncode == 0 and found:
+            return found
+        if attempt == "known":
+            run(["apt-get", *options, "-qq", "update"])
+    raise PackageError(f"no mirror has the source of {name} {version}: Debian has a newer one. Change its row in "
+                       "packaging/sources.toml (docs/how-to/install.md, Rebuild for a CVE)")
+
+
+def download(name):
+    """The pinned file of a library, with the files beside it."""
+    row = LIBRARIES[name]
+    version = re.sub(r"^\d+:", "", row["version"])
+    pinned = STATE / "download" / row.get("file", f"{name}_{version}.dsc")
+    pinned.parent.mkdir(parents=True, exist_ok=True)
+    wanted = [pinned.name]
+    if pinned.suffix == ".dsc" and pinned.exists():
+        wanted += re.findall(r"^ [0-9a-f]{64} \d+ (\S+)$", pinned.read_text(), re.M)
+    if not all((pinned.parent / file).exists() for file in wanted) or len(wanted) == 1 and pinned.suffix == ".dsc":
+        for file, url in addresses(name, row["version"]).items():
+            if (pinned.suffix == ".dsc" or file == pinned.name) and not (pinned.parent / file).exists():
+                partial = pinned.parent / (file + ".part")
+                with urllib.request.urlopen(url) as answer, open(partial, "wb") as out:
+                    shutil.copyfileobj(answer, out)
+                partial.rename(pinned.parent / file)
+    check(pinned, [row["sha256"]])
+    return pinned
+
+
+def unpack(name):
+    """The library's source tree, Debian's patches applied."""
+    pinned = download(name)
+    tree = STATE / "source" / name
+    stamp = tree.with_suffix(".sha256")
+    if stamp.exists() and stamp.read_text() == LIBRARIES[name]["sha256"]:
+        return tree
+    shutil.rmtree(tree, ignore_errors=True)
+    tree.parent.mkdir(parents=True, exist_ok=True)
+    if pinned.suffix == ".dsc":  # dpkg-source checks the hashes of the files that the .dsc lists
+        run(["dpkg-source", "--no-check", "-x", pinned, tree], stdout=subprocess.DEVNULL, stderr=subprocess.STDOUT)
+    else:
+        tree.mkdir()
+        run(["tar", "-xf", pinned, "-C", tree, "--strip-components=1", "--no-same-owner"])
+    stamp.write_text(LIBRARIES[name]["sha256"])
+    return tree
+
+
+def compiler():
+    """The program zig, unpacked from its wheel."""
+    pinned = SOURCES["compiler"]
+    folder = STATE / f"zig-{pinned['version']}"
+    program = folder / "ziglang/zig"
+    if not program.exists():
+        requirements = STATE / "compiler.txt"
+        STATE.mkdir(parents=True, exist_ok=True)
+        requirements.write_text(f"ziglang=={pinned['version']} " + " ".join(f"--hash=sha256:{each}" for each in pinned["sha256"]))
+        venv = STATE / "venv"
+        if not (venv / "bin/pip").exists():
+            run([sys.executable, "-m", "venv", venv])
+        run([venv / "bin/pip", "install", "-q", "--disable-pip-version-check", "--no-deps", "--only-binary", ":all:",
+             "--require-hashes", "--target", folder, "-r", requirements])
+    return program
+
+
+def wrappers(machine):
+    """A folder with cc, c++, ar and ranlib for `machine`."""
+    zig = compiler()
+    folder = STATE / "tools" / machine
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, words in {"cc": f"cc -target {machine}-linux-musl", "c++": f"c++ -target {machine}-linux-musl",
+                        "ar": "ar", "ranlib": "ranlib"}.items():
+        script = f'#!/bin/sh\nexec {zig} {words} "$@"\n'
+        path = folder / name
+        if not path.exists() or path.read_text() != script:
+            path.write_text(script)
+            path.chmod(0o755)
+    return folder
+
+
+def environment():
+    """Of every compile: the cache in our folder, and no time of day in any output."""
+    epoch = os.environ.get("SOURCE_DATE_EPOCH") or subprocess.run(
+        ["git", "-C", ROOT, "log", "-1", "--format=%ct"], check=True, capture_output=True, text=True).stdout.strip()
+    keep = {name: os.environ[name] for name in ("PATH", "HOME", "LANG", "TMPDIR") if name in os.environ}
+    return keep | {"SOURCE_DATE_EPOCH": epoch, "LC_ALL": "C.UTF-8", "TZ": "UTC", "ZERO_AR_DATE": "1",
+                   "ZIG_GLOBAL_CACHE_DIR": str(STATE / "zig-cache"), "ZIG_LOCAL_CACHE_DIR": str(STATE / "zig-cache")}

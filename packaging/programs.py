@@ -1,0 +1,26 @@
+"""Compiles Wheelyard's programs for one machine with the static libraries."""
+
+import libraries
+from fetch import ROOT, STATE, environment, run, wrappers
+
+PROGRAMS = ["avail_wheels", "wheelyard-builder", "wheelyard-governor", "wheelyard-indexer", "wheelyard-registry"]
+
+# musl gives a thread 128 KiB of stack unless the program asks for more: here what glibc gives.
+STACK_BYTES = 8 << 20
+
+
+def build(machine, jobs):
+    """The folder with the stripped programs."""
+    libraries.build_all(machine, jobs)
+    folder = STATE / machine / "programs"
+    folder.mkdir(parents=True, exist_ok=True)
+    flags = f"{libraries.FLAGS} -ffile-prefix-map={ROOT}=. -ffile-prefix-map={STATE / machine / 'root'}=/usr"
+    print(f"package: {machine}: Wheelyard's programs", flush=True)
+    with open(STATE / machine / "programs.log", "w") as log:
+        options = {"cwd": ROOT, "env": environment(), "stdout": log, "stderr": log}
+        run(["cmake", "-G", "Ninja", "-S", ROOT, "-B", folder, *libraries.cmake_arguments(machine), "-DWHEELYARD_TESTS=OFF",
+             "-DWHEELYARD_ISAL=OFF", "-DWHEELYARD_PCH=OFF", "-DWHEELYARD_CCACHE=OFF", f"-DCMAKE_C_FLAGS={flags}",
+             f"-DCMAKE_CXX_FLAGS={flags}", "-DCMAKE_CXX_FLAGS_RELEASE=-DNDEBUG",
+             f"-DCMAKE_EXE_LINKER_FLAGS=-static -s -Wl,--gc-sections -Wl,-z,stack-size={STACK_BYTES}"], **options)
+        run(["cmake", "--build", folder, "-j", jobs, "--target", *PROGRAMS], **options)
+    return folder / "bin"

@@ -1,0 +1,75 @@
+"""The wheels `wheelyard` and `avail-wheels`: the portable programs as scripts, as ninja and ruff come.
+
+A wheel's scripts need no Python and no C library, so one wheel for glibc and musl has both tags.
+"""
+
+import base64
+import hashlib
+import time
+import zipfile
+
+import contents
+
+# Wheel → its summary, its programs, and whether it has the site configurations.
+WHEELS = {
+    "avail-wheels": ("Lists the wheels of an index, and which of them run here", ["avail_wheels"], False),
+    "wheelyard": ("Builds Python wheels on clusters: the agent and the governor of memory", ["wheelyard-builder", "wheelyard-governor"],
+                  True),
+}
+TAGS = ("manylinux_2_17", "musllinux_1_1")
+
+
+def metadata(name, summary, licence_files):
+    lines = ["Metadata-Version: 2.4", f"Name: {name}", f"Version: {contents.VERSION}", f"Summary: {summary}",
+             "License-Expression: Apache-2.0", *(f"License-File: {file}" for file in licence_files), "Requires-Python: >=3.6"]
+    if name == "wheelyard":
+        lines.append(f"Requires-Dist: avail-wheels=={contents.VERSION}")
+    return "\n".join(lines) + "\n"
+
+
+def members(name, machine, programs, is_ours):
+    """Path in the wheel → (mode, bytes), without RECORD."""
+    summary, names, has_sites = WHEELS[name]
+    stem = f"{name.replace('-', '_')}-{contents.VERSION}"
+    info, data = f"{stem}.dist-info", f"{stem}.data"
+    licences, inside = contents.documents(name, is_ours)
+    licences = {f"{each}.txt": text for each, text in licences.items()}
+    files = {f"{data}/scripts/{each}": (0o755, (programs / each).read_bytes()) for each in names}
+    plain = {f"{info}/licenses/{each}": text for each, text in licences.items()}
+    if has_sites:
+        plain |= {f"{data}/data/share/wheelyard/site-configs/{each}": text for each, text in contents.site_configs().items()}
+    for path, text in contents.manual().items():
+        if any(path.rsplit("/", 1)[1].startswith(each) for each in names):
+            plain[f"{data}/data/share/{path}"] = text
+    plain[f"{info}/METADATA"] = metadata(name, summary, sorted(licences)).encode()
+    plain[f"{info}/WHEEL"] = ("Wheel-Version: 1.0\nGenerator: wheelyard\nRoot-Is-Purelib: false\n"
+                              + "".join(f"Tag: py3-none-{tag}_{machine}\n" for tag in TAGS)).encode()
+    if inside:
+        plain[f"{info}/sboms/{name}.cdx.json"] = inside
+    return files | {path: (0o644, text) for path, text in plain.items()}
+
+
+def write_one(name, machine, programs, is_ours, out):
+    files = members(name, machine, programs, is_ours)
+    stem = f"{name.replace('-', '_')}-{contents.VERSION}"
+    record = f"{stem}.dist-info/RECORD"
+    lines = []
+    for path, (_, data) in sorted(files.items()):
+        digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+        lines.append(f"{path},sha256={digest},{len(data)}\n")
+    files[record] = (0o644, ("".join(lines) + f"{record},,\n").encode())
+    path = out / f"{stem}-py3-none-{'.'.join(f'{tag}_{machine}' for tag in TAGS)}.whl"
+    moment = time.gmtime(contents.epoch())[:6]
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as wheel:
+        # The .dist-info last, as the format recommends.
+        for member in sorted(files, key=lambda each: (".dist-info/" in each, each)):
+            mode, data = files[member]
+            info = zipfile.ZipInfo(member, moment)
+            info.external_attr = (0o100000 | mode) << 16
+            info.compress_type = zipfile.ZIP_DEFLATED
+            wheel.writestr(info, data)
+    return path
+
+
+def write(machine, programs, is_ours, out):
+    return [write_one(name, machine, programs, is_ours, out) for name in WHEELS]

@@ -1,0 +1,74 @@
+"""The wheels of `scripts/package`: our own check accepts them, our farm publishes them, and pip installs programs that start.
+
+The whole compile takes half an hour and is done by hand: here the wheels hold the static programs of this build.
+"""
+
+import platform
+import shutil
+import subprocess
+import tempfile
+import unittest
+import venv
+import zipfile
+from pathlib import Path
+
+from support.case import FarmCase, main
+from support.clients import RawUpload
+from support.farm import BIN, COMMAND_TIMEOUT_S, INDEX, ROOT
+
+MACHINE = platform.machine()
+
+
+class PackageTest(FarmCase):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.programs = Path(tempfile.mkdtemp(prefix="wheelyard-package-"))
+        cls.addClassCleanup(shutil.rmtree, cls.programs)
+        static = {"avail_wheels": "avail_wheels-static", "wheelyard-governor": "wheelyard-governor"}
+        for name in ("avail_wheels", "wheelyard-governor", "wheelyard-builder"):
+            shutil.copy(BIN / static.get(name, "wheelyard-governor"), cls.programs / name)
+
+    def package(self, out: Path, programs: Path) -> list[Path]:
+        made = subprocess.run([ROOT / "scripts/package", "wheels", "--machine", MACHINE, "--programs", programs, "--out", out],
+                              capture_output=True, text=True, timeout=COMMAND_TIMEOUT_S)
+        self.assert_ran(made)
+        return sorted(out.glob("*.whl"))
+
+    def test_our_check_accepts_them_and_our_farm_publishes_and_pip_installs_them(self):
+        wheels = self.package(self.folder / "out", self.programs)
+        self.assertEqual([wheel.name.split("-")[0] for wheel in wheels], ["avail_wheels", "wheelyard"])
+        for wheel in wheels:
+            with self.subTest(wheel=wheel.name):
+                checked = self.farm.run("wheelyard-registry", "check", wheel)
+                self.assert_ran(checked)
+                self.assertNotIn("warning", checked.stdout)
+                self.assertEqual(RawUpload(self.farm, self.token, wheel).send()[0], 200)
+        home = self.folder / "venv"
+        venv.create(home, with_pip=True)
+        self.assert_ran(subprocess.run([home / "bin/pip", "install", "--index-url", self.farm.simple_url(INDEX), "wheelyard"],
+                                       env=self.farm.environment, capture_output=True, text=True, timeout=COMMAND_TIMEOUT_S))
+        for name in ("avail_wheels", "wheelyard-governor"):  # the first came as a requirement of `wheelyard`
+            self.assert_ran(subprocess.run([home / "bin" / name, "--help"], capture_output=True, text=True, timeout=COMMAND_TIMEOUT_S))
+        self.assertTrue((home / "share/wheelyard/site-configs/debian12/site.toml").is_file())
+
+    def test_the_same_commit_gives_the_same_bytes(self):
+        programs = self.folder / "small"
+        programs.mkdir()
+        for program in self.programs.iterdir():
+            (programs / program.name).write_bytes(b"#!/bin/sh\n")
+        first, second = (self.package(self.folder / each, programs) for each in ("first", "second"))
+        self.assertEqual([wheel.read_bytes() for wheel in first], [wheel.read_bytes() for wheel in second])
+
+    def test_a_program_that_needs_this_systems_libraries_is_refused(self):
+        programs = self.folder / "dynamic"
+        shutil.copytree(self.programs, programs)
+        shutil.copy(BIN / "wheelyard-builder", programs)
+        wheels = self.package(self.folder / "out-dynamic", programs)
+        checked = self.farm.run("wheelyard-registry", "check", wheels[1])
+        self.assertEqual(checked.returncode, 1, checked.stdout + checked.stderr)
+        self.assertIn("wheelyard-builder", checked.stdout)
+
+
+if __name__ == "__main__":
+    main()
