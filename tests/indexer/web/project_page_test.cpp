@@ -35,7 +35,7 @@ ProjectView proven_view() {
         row.facts_json =
             R"({"tags":["cp312-cp312-linux_aarch64"],"machines":["aarch64"],"symbol_floors":{"GLIBC":"2.28"},
             "needed":{"mpi":["libmpi.so.40"],"cuda":["libcudart.so.12"]},"cuda_sm":["sm_90"],"search_paths":["/opt/x"],
-            "unpacked_bytes":1048576})";
+            "unpacked_bytes":1572864})";
     return view;
 }
 
@@ -63,7 +63,7 @@ TEST_CASE("a project page shows the install line, each wheel and what its bytes 
     for (const char* part :
          {"pip install --index-url https://THIS-SERVER/main/simple/ sample==1!0.1",
           "id=\"wheel-eeeeeeeeeeee\"", "href=\"../../files/ee/", "GLIBC 2.28", "libmpi.so.40",
-          "libcudart.so.12", "sm_90", "/opt/x", "1.0 MiB", "Yanked: installed only by an exact pin."})
+          "libcudart.so.12", "sm_90", "/opt/x", "1.5 MiB", "Yanked: installed only by an exact pin."})
         CHECK_MESSAGE(has(html, part), part);
 }
 
