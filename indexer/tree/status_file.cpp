@@ -4,10 +4,6 @@
 
 namespace wheelyard::indexer {
 
-std::filesystem::path status_file(const std::filesystem::path& tree, std::string_view index) {
-    return tree / index / "status.json";
-}
-
 base::Result<bool> write_status_file(Disk& disk, const std::filesystem::path& tree, const std::string& index,
                                      std::string_view document) {
     const std::filesystem::path file = status_file(tree, index);

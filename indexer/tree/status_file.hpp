@@ -7,11 +7,10 @@
 #include <string_view>
 
 #include "indexer/tree/disk.hpp"
+#include "indexer/tree/paths.hpp"
 #include "lib/base/result.hpp"
 
 namespace wheelyard::indexer {
-
-[[nodiscard]] std::filesystem::path status_file(const std::filesystem::path& tree, std::string_view index);
 
 // Replaces the file atomically, if it differs. True: it did. One process of a tree writes this file.
 [[nodiscard]] base::Result<bool> write_status_file(Disk& disk, const std::filesystem::path& tree,

@@ -9,7 +9,10 @@ namespace {
 Attempt attempt(const std::string& id, State state) {
     Attempt made;
     made.id = id;
-    made.asked = {.cell = "demo-1.0-cp311", .package = "demo", .version = "1.0", .python = "3.11"};
+    made.asked.cell = "demo-1.0-cp311";
+    made.asked.package = "demo";
+    made.asked.version = "1.0";
+    made.asked.python = "3.11";
     made.state = state;
     made.created = 1'000'000;
     return made;
@@ -33,8 +36,15 @@ struct Made {
         site.name = "bede";
         site.registry = RegistrySettings{"http://127.0.0.1:1", "bede-gh200", "token"};
         site.pythons = {{.version = "3.11", .executable = "python3.11"}};
-        site.accelerators.push_back({.name = "h100", .kind = "cuda", .architectures = {"sm_90"}});
-        site.nodes = {{.name = "gh", .cores = 72, .gpus = 1, .accelerator = "h100"}};
+        auto& accelerator = site.accelerators.emplace_back();
+        accelerator.name = "h100";
+        accelerator.kind = "cuda";
+        accelerator.architectures = {"sm_90"};
+        auto& node = site.nodes.emplace_back();
+        node.name = "gh";
+        node.cores = 72;
+        node.gpus = 1;
+        node.accelerator = "h100";
         plan.cells = {{"demo-1.0-cp311", "demo", "1.0", "3.11", "h100", "", CellState::active,
                        "fetching https://me:hunter2@host/x", "w2", "default recipe"}};
     }

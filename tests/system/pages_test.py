@@ -21,7 +21,7 @@ MAX_FIRST_LOAD_BYTES = 60_000
 HOSTILE = "\"'><script>alert(1)</script><img src=x onerror=alert(1)>"
 
 
-class PagesTest(FarmCase):
+class PagesCase(FarmCase):
     def setUp(self):
         super().setUp()
         lines = (f"Keywords: {HOSTILE}", f"Project-URL: {HOSTILE}, https://example.org/", "Project-URL: Bad, javascript:alert(1)",
@@ -48,6 +48,8 @@ class PagesTest(FarmCase):
     def pages(self):
         return ["/", f"/{INDEX}/project/", f"/{INDEX}/project/yard-pages/", f"/{INDEX}/builds/", f"/{INDEX}/"]
 
+
+class PagesTest(PagesCase):
     def test_every_page_is_within_its_budget_and_loads_only_from_this_server(self):
         for path in self.pages():
             status, html, headers = self.get(path)
@@ -69,6 +71,7 @@ class PagesTest(FarmCase):
         for path in self.pages()[:4]:
             file = self.farm.tree / path.strip("/") / "index.html"
             self.assertEqual(file.read_text(), self.get(path)[1])
+        self.assert_ran(self.farm.run("wheelyard-indexer", "check", "--to", self.farm.tree, "--store", self.farm.data))
 
     def test_other_spellings_lead_to_the_project_and_errors_are_pages_for_browsers(self):
         status, html, _ = self.get(f"/{INDEX}/project/Yard.Pages")
@@ -90,7 +93,7 @@ class PagesTest(FarmCase):
 
 
 @unittest.skipUnless(os.environ.get("WHEELYARD_FULL") == "1" and shutil.which("chromedriver"), "needs a browser: scripts/test --full")
-class BrowserTest(PagesTest):
+class BrowserTest(PagesCase):
     def setUp(self):
         super().setUp()
         from selenium import webdriver

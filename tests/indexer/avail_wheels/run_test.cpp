@@ -380,7 +380,7 @@ TEST_CASE("an unavailable feature is reported with the site key that enables it"
 TEST_CASE("--status reads the status beside the pages, and warns of a site that is late") {
     const Farm farm;
     const auto main = farm.folder.path() / "tree" / "main";
-    std::string text = *base::read_file(farm.folder.path() / "status.json", base::mib);
+    std::string text = *base::read_file(farm.folder.path() / "status.json", 1u << 20);
     REQUIRE(base::replace_file(farm.folder.path() / "site.toml", "config_version = 1\n"));
     REQUIRE(base::replace_file(main / "status.json", text));
     const auto in_time = farm.run({"--status", "six", "--wheelhouse", main.native()});
