@@ -306,8 +306,10 @@ TEST_CASE("every kind of call prints its golden output") {
         std::vector<std::string> given;
         for (const auto& argument : arguments)
             given.push_back(replaced(argument, "FOLDER", folder));
-        const auto ran = where.run(given);
+        auto ran = where.run(given);
         CHECK(ran.status == 0);
+        // The lines after the first depend on the build: commit, compiler.
+        if (golden == std::string("run_program_version")) ran.out.resize(ran.out.find('\n') + 1);
         CHECK(ran.err == (std::string(golden) == "run_all"
                               ? "Ignoring --arch, --version and --python since --all is set.\n"
                               : ""));

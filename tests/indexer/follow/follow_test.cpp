@@ -189,12 +189,12 @@ TEST_CASE("an update fetches only what changed: one project's pages and the new 
     CHECK(report.projects == 1);
     CHECK(report.files_fetched == 1);
     CHECK(!report.from_nothing);
-    // The log, the page, wheel, metadata, and the catalogue, which has no delta.
-    CHECK(at.server.requests().size() - before == 6);
+    // The log, the page, wheel, metadata, the catalogue, which has no delta, and the status.
+    CHECK(at.server.requests().size() - before == 7);
     check_same(at);
     const auto quiet = at.follow_all();
     CHECK(quiet.projects == 0);
-    CHECK(at.server.requests().size() - before == 7);
+    CHECK(at.server.requests().size() - before == 9);  // the log and the status
 }
 
 TEST_CASE("yanked, deleted, quarantined and archived files and projects are mirrored") {

@@ -122,8 +122,9 @@ class DyingDisk final : public ForwardingDisk {
 
 // Invariants for readers, however the run ended.
 void check_no_reader_is_misled(const fs::path& tree) {
-    static const std::set<std::string> misleading{"root_names_missing", "page_names_missing", "outside",    "missing",
-                                                  "wrong_size",         "wrong_hash", "no_hash"};
+    static const std::set<std::string> misleading{
+        "root_names_missing", "page_names_missing", "outside", "missing",
+        "wrong_size",         "wrong_hash",         "no_hash"};
     const auto report = check_tree(tree);
     REQUIRE(report);
     for (const auto& finding : report->findings) {
@@ -209,8 +210,8 @@ struct Scene {
     bool late_roots = false;   // as if they were large
     bool roots_alone = false;  // the project pages are already published
     bool rewrite_pages = false;
+    bool for_people = false;  // with the pages for people, which double the operations
 };
-const TreeViews all_views{.find_links = true, .precompressed = true, .pages = true};
 
 // Dies at operation `at`, dies there again, then succeeds. False: the run had fewer operations than that.
 bool survives_death_at(std::size_t at, DyingDisk::Moment moment, const Scene& scene) {
@@ -222,6 +223,7 @@ bool survives_death_at(std::size_t at, DyingDisk::Moment moment, const Scene& sc
     settings.bulk_from = scene.in_bulk ? std::size_t{0} : std::size_t{1'000};
     settings.flush_every = 1;
     settings.rewrite_pages = scene.rewrite_pages;
+    const TreeViews all_views{.find_links = true, .precompressed = true, .pages = scene.for_people};
     StoreFixture store;
     if (scene.inherits) inherit(store, false);
     add_first_wheels(store);
@@ -296,6 +298,14 @@ TEST_CASE("a run that moves projects between indexes may die before any of its o
 }
 TEST_CASE("a run that moves projects between indexes may die after any of its operations") {
     die_everywhere(DyingDisk::Moment::after, {.on_a_published_tree = true, .inherits = true});
+}
+TEST_CASE("a run that moves projects, with the pages for people, may die before any of its operations") {
+    die_everywhere(DyingDisk::Moment::before,
+                   {.on_a_published_tree = true, .inherits = true, .for_people = true});
+}
+TEST_CASE("a run that moves projects, with the pages for people, may die after any of its operations") {
+    die_everywhere(DyingDisk::Moment::after,
+                   {.on_a_published_tree = true, .inherits = true, .for_people = true});
 }
 TEST_CASE("a run that rewrites all pages may die before any of its operations") {
     die_everywhere(DyingDisk::Moment::before,

@@ -37,6 +37,7 @@ TEST_CASE("every operation of the table is routed, and takes its method") {
     for (std::size_t kind = 0; kind < route_kinds; ++kind) {
         const auto known = static_cast<RouteKind>(kind);
         if (known == RouteKind::redirect || known == RouteKind::api) continue;
+        if (known == RouteKind::web_page || known == RouteKind::asset) continue;  // for people
         CAPTURE(name_of(known));
         CHECK(reached.contains(known));
     }
