@@ -83,7 +83,7 @@ class SiteStatusTest(FarmCase):
             # The folder of the tree, and a tree that follows, answer the same.
             self.assertEqual(self.cells(place=("--wheelhouse", str(self.farm.tree / INDEX))), cells)
             follower = self.folder / "follower"
-            self.assert_ran(self.farm.run("wheelyard-indexer", "follow", "--from", f"{self.farm.url}/{INDEX}/", "--tree", follower,
+            self.assert_ran(self.farm.run("wheelyard-indexer", "follow", "--from", f"{self.farm.url}/{INDEX}/", "--to", follower,
                                           "--index", "copy"))
             self.assertEqual(self.cells(place=("--wheelhouse", str(follower / "copy"))), cells)
             self.farm.check_tree()

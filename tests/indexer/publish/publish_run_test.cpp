@@ -303,10 +303,6 @@ TEST_CASE("a run that moves projects, with the pages for people, may die before 
     die_everywhere(DyingDisk::Moment::before,
                    {.on_a_published_tree = true, .inherits = true, .for_people = true});
 }
-TEST_CASE("a run that moves projects, with the pages for people, may die after any of its operations") {
-    die_everywhere(DyingDisk::Moment::after,
-                   {.on_a_published_tree = true, .inherits = true, .for_people = true});
-}
 TEST_CASE("a run that rewrites all pages may die before any of its operations") {
     die_everywhere(DyingDisk::Moment::before,
                    {.on_a_published_tree = true, .in_bulk = true, .inherits = true, .rewrite_pages = true});
