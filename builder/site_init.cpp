@@ -51,7 +51,7 @@ fs::path find_common_recipes(const fs::path& program) {
     const fs::path bin = program.parent_path();
     for (const char* place : {"../share/wheelyard/site-configs/common", "../site-configs/common",
                               "../../../site-configs/common"}) {
-        const fs::path folder = (bin / place).lexically_normal();
+        fs::path folder = (bin / place).lexically_normal();
         if (fs::is_directory(folder / "recipes", error)) return folder;
     }
     return {};

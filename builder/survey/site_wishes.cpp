@@ -36,7 +36,7 @@ std::string site_name_of(std::string_view text) {
 }
 
 std::string suggested_name(const Survey& survey) {
-    if (const auto name = site_name_of(survey.batch.cluster); !name.empty()) return name;
+    if (auto name = site_name_of(survey.batch.cluster); !name.empty()) return name;
     // "login03" and "login04" are one site.
     std::string host = survey.host;
     while (!host.empty() && base::is_ascii_digit(host.back()))

@@ -93,7 +93,7 @@ std::string step_for(const Wanted& wanted, const Options& options, const NextSte
                row[python_column] + " as \"" + row[state_column] + "\": " + row[why_column] +
                ". --status lists all.";
     }
-    const std::string none = "There is no " + wanted.name + " here.";
+    std::string none = "There is no " + wanted.name + " here.";
     if (const auto likely = base::nearest(wanted.pattern, known.projects))
         return none + " Did you mean " + *likely + "?";
     if (!options.site.requests.empty())

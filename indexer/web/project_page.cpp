@@ -18,7 +18,6 @@
 namespace wheelyard::indexer {
 
 using page::Html;
-using page::Literal;
 
 namespace {
 

@@ -29,6 +29,7 @@ INDEX = "debian12"
 START_TIMEOUT_S = 60
 STOP_TIMEOUT_S = 60
 COMMAND_TIMEOUT_S = 240
+LEFTOVERS_S = 10
 
 
 def scrubbed_environment(home: Path, **more: str) -> dict[str, str]:
@@ -197,7 +198,12 @@ class Farm:
             raise AssertionError(f"wheelyard-indexer check: {done.stdout}{done.stderr}")
 
     def staging_leftovers(self) -> list[Path]:
-        """What uploads under way leave beside the store; must be empty once the registry has started again."""
-        staging = [path for path in self.data.rglob("staging/*") if path.is_file()]
-        temporary = [path for path in self.data.rglob("*") if ".tmp." in path.name]
-        return staging + temporary
+        """What uploads and publish runs leave beside the store; must be empty once the registry has started again. A running
+        publisher writes pages late, so files that come and go are not counted."""
+        deadline = time.monotonic() + LEFTOVERS_S
+        while True:
+            staging = [path for path in self.data.rglob("staging/*") if path.is_file()]
+            temporary = [path for path in self.data.rglob("*") if ".tmp." in path.name]
+            if not staging + temporary or time.monotonic() > deadline:
+                return staging + temporary
+            time.sleep(0.1)
