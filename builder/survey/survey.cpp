@@ -227,7 +227,8 @@ Survey survey_machine(const EnvironmentMap& environment) {
     const AskMachine ask = [&](const std::string& script) { return query_machine(script, environment); };
     Survey survey;
     survey.user.name = ask("id -un").last_line;
-    for (const auto group : base::split(ask("id -Gn").last_line, ' '))
+    const std::string groups = ask("id -Gn").last_line;
+    for (const auto group : base::split(groups, ' '))
         survey.user.groups.emplace_back(group);
     survey.host = ask("uname -n").last_line;
     survey.host = survey.host.substr(0, survey.host.find('.'));
@@ -237,10 +238,11 @@ Survey survey_machine(const EnvironmentMap& environment) {
     survey_tools(ask, survey);
     survey_pythons(ask, survey);
     survey.folders = parse_folders(ask(std::string(folder_script)).out);
-    for (const auto line : base::split_lines(
-             ask("nvidia-smi --query-gpu=name --format=csv,noheader 2> /dev/null ||\n"
-                 "rocm-smi --showproductname 2> /dev/null | sed -n 's/.*Card [Ss]eries: *//p'; true")
-                 .out)) {
+    const std::string gpus =
+        ask("nvidia-smi --query-gpu=name --format=csv,noheader 2> /dev/null ||\n"
+            "rocm-smi --showproductname 2> /dev/null | sed -n 's/.*Card [Ss]eries: *//p'; true")
+            .out;
+    for (const auto line : base::split_lines(gpus)) {
         if (!base::trim(line).empty()) survey.gpus.emplace_back(base::trim(line));
     }
     survey.proxies = proxies_of(environment);
