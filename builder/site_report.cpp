@@ -68,7 +68,7 @@ std::string command_of(const MachineQuestion& question, const Site& site) {
     return base::replace_all(text, "{launcher}", program);
 }
 
-// "wy_5f0c9a31d2be_" and 64 hex digits: a registry's token, whoever owns it.
+// "wy_5f0c9a31d2be_" and 64 hex digits: a registry's token, of any owner.
 void hide_tokens(std::string& text) {
     constexpr std::string_view start = "wy_";
     constexpr std::size_t min_token_bytes = 40;

@@ -176,7 +176,7 @@ class Unpacking {
         return {};
     }
 
-    // A sparse file has its whole size on the disk of whoever copies it, however little the archive holds of it.
+    // A sparse file has its whole size on the disk after a copy, however little the archive holds of it.
     Status check_size(archive_entry* entry, const fs::path& path) {
         if (archive_entry_filetype(entry) != AE_IFREG || archive_entry_size_is_set(entry) == 0) return {};
         const auto size = static_cast<std::uint64_t>(std::max<la_int64_t>(0, archive_entry_size(entry)));

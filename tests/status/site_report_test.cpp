@@ -98,7 +98,7 @@ TEST_CASE("a report above the limit is refused before it is parsed") {
     CHECK(read.error().code == "site_report.too_large");
 }
 
-TEST_CASE("texts cannot change what a terminal shows, whoever wrote the document") {
+TEST_CASE("texts cannot change what a terminal shows, in any document") {
     const auto read = parse_site_report(with("warning: x", "\\u001b[2J\\nrm -rf\\u202e\\u0085\\tend"));
     REQUIRE(read.has_value());
     CHECK(read->attempts.at(0).log_tail.at(1) == "?[2J rm -rf?? end");
