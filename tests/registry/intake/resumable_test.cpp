@@ -130,9 +130,9 @@ TEST_CASE("a form that is refused leaves nothing; one whose page lags may be sen
     auto again = registry.resumable->append(registry.head(), id, body.size()).value();
     const auto done = again->finish().value();
     CHECK(done.already_there);
-    std::promise<bool> page;
-    again->when_visible([&page](bool visible) { page.set_value(visible); });
-    CHECK(page.get_future().get());
+    const auto page = std::make_shared<std::promise<bool>>();  // its thread may still be in set_value()
+    again->when_visible([page](bool visible) { page->set_value(visible); });
+    CHECK(page->get_future().get());
     CHECK(registry.files() == 2);  // the thread that publishes removes nothing
     REQUIRE(done.clean_up);
     done.clean_up();

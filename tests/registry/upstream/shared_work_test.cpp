@@ -3,15 +3,18 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
 #include <atomic>
 #include <future>
 #include <stdexcept>
+#include <string>
+#include <thread>
 
 using wheelyard::registry::SharedWork;
 
 namespace {
 
-// Work that runs until it is let go.
+// Work that runs until it is let go. Declared before the pool, as all that its threads touch: they end with the pool.
 struct Gate {
     std::promise<void> opened;
     std::shared_future<void> open = opened.get_future().share();
@@ -21,10 +24,12 @@ struct Gate {
 }  // namespace
 
 TEST_CASE("work that many wait for runs once, and again for those who come after it") {
-    SharedWork pool(2, 10, 1);
     Gate gate;
     std::atomic<int> runs = 0;
     std::atomic<int> answers = 0;
+    std::promise<bool> last;
+    std::promise<bool> later;
+    SharedWork pool(2, 10, 1);
     const auto then = [&](bool ran) { answers += ran ? 1 : 0; };
     pool.start(
         "a", "one",
@@ -38,14 +43,12 @@ TEST_CASE("work that many wait for runs once, and again for those who come after
     for (int i = 0; i < 63; ++i)
         pool.start(
             "a", "one", [&] { ++runs; }, then);
-    std::promise<bool> last;
     pool.start(
         "a", "one", [&] { ++runs; }, [&](bool ran) { last.set_value(ran); });
     gate.opened.set_value();
     CHECK(last.get_future().get());
     CHECK(runs == 1);
     CHECK(answers == 64);
-    std::promise<bool> later;
     pool.start(
         "a", "one", [&] { ++runs; }, [&](bool ran) { later.set_value(ran); });
     CHECK(later.get_future().get());
@@ -53,13 +56,13 @@ TEST_CASE("work that many wait for runs once, and again for those who come after
 }
 
 TEST_CASE("work that throws answers its waiters, and the pool goes on") {
+    std::array<std::promise<bool>, 2> answered;
     SharedWork pool(1, 10, 1);
-    for (const char* name : {"a", "b"}) {
-        std::promise<bool> answered;
+    for (std::promise<bool>& answer : answered) {
         pool.start(
-            name, "one", [] { throw std::runtime_error("broken"); },
-            [&](bool ran) { answered.set_value(ran); });
-        CHECK(answered.get_future().get());
+            "a", "one", [] { throw std::runtime_error("broken"); },
+            [&answer](bool ran) { answer.set_value(ran); });
+        CHECK(answer.get_future().get());
     }
 }
 
@@ -98,11 +101,13 @@ TEST_CASE("beyond the limit work is refused at once, and the end of the pool ans
 }
 
 TEST_CASE("of two owners, a slow one has half of the threads and half of the waiting places") {
-    SharedWork pool(4, 6, 2);
     Gate gate;
     std::atomic<int> of_slow = 0;
     std::atomic<int> refused = 0;
     std::promise<bool> both_run;
+    std::array<std::promise<bool>, 10> good;
+    std::promise<bool> last;
+    SharedWork pool(4, 6, 2);
     for (const char* name : {"a", "b", "c", "d", "e", "f"})
         pool.start(
             name, "slow",
@@ -112,16 +117,14 @@ TEST_CASE("of two owners, a slow one has half of the threads and half of the wai
             },
             [&](bool ran) { refused += ran ? 0 : 1; });
     both_run.get_future().wait();
-    for (int i = 0; i < 10; ++i) {
-        std::promise<bool> answered;
+    for (std::size_t i = 0; i < good.size(); ++i) {
         pool.start(
-            "good " + std::to_string(i), "good", [] {}, [&](bool ran) { answered.set_value(ran); });
-        CHECK(answered.get_future().get());
+            "good " + std::to_string(i), "good", [] {}, [&, i](bool ran) { good[i].set_value(ran); });
+        CHECK(good[i].get_future().get());
     }
     CHECK(of_slow == 2);
     CHECK(pool.waiting() <= 3);
     CHECK(refused >= 1);  // 2 at work, 3 that wait, and one more
-    std::promise<bool> last;
     gate.opened.set_value();
     while (pool.waiting() > 0)
         std::this_thread::yield();
