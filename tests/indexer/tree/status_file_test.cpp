@@ -21,7 +21,7 @@ TEST_CASE("the status of an index is replaced only if it changed, and leaves no 
     CHECK(*base::read_file(file, base::kib) == "{\"a\":2}");
     std::size_t files = 0;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(folder->path()))
-        files += entry.is_regular_file() ? 1 : 0;
+        files += entry.is_regular_file() ? 1U : 0U;
     CHECK(files == 1);
 }
 
