@@ -91,9 +91,9 @@ void Doctor::note_rule(std::size_t rule, std::string_view line) {
     ++seen_.findings[finding_of_[rule] - 1].count;
 }
 
-void Doctor::note_first_error(std::string_view line, bool is_hint) {
-    if (seen_.first_error && (is_hint || !first_is_hint_)) return;
-    first_is_hint_ = is_hint;
+void Doctor::note_first_error(std::string_view line, ErrorRank rank) {
+    if (seen_.first_error && rank <= first_rank_) return;
+    first_rank_ = rank;
     FirstError first{seen_.lines, shorten_line(line), source_line_of(line), {}, {}};
     if (first.source.file.empty()) first.source = traceback_;
     const std::uint64_t there = std::min<std::uint64_t>(kept_, context_lines);
@@ -112,11 +112,13 @@ void Doctor::match(std::string_view line) {
     const bool harmless = is_harmless(lower);
     const auto& rules = doctor_rules();
     std::size_t noted = rules.size();  // the rule of the previous word; patterns of a rule are adjacent
-    bool is_error = false, is_hint = false;
+    bool is_error = false;
+    ErrorRank rank = ErrorRank::step;
     for (const auto index : found_) {
         const Word& word = all_words().words[index];
         if (word.rule == rules.size()) {
             is_error = !harmless;
+            if (!is_only_a_step(word.pattern)) rank = ErrorRank::cause;
             continue;
         }
         const bool counts = rules[word.rule].in_warnings ? !is_only_a_check(lower) : !harmless;
@@ -124,9 +126,9 @@ void Doctor::match(std::string_view line) {
         noted = word.rule;
         note_rule(word.rule, line);
         is_error = is_error || !harmless;
-        is_hint = rules[word.rule].weight == Weight::hint;
+        rank = rules[word.rule].weight == Weight::hint ? ErrorRank::hint : ErrorRank::cause;
     }
-    if (is_error) note_first_error(line, is_hint);
+    if (is_error) note_first_error(line, rank);
 }
 
 void Doctor::keep(std::string_view line) {
@@ -134,7 +136,7 @@ void Doctor::keep(std::string_view line) {
         auto& after = seen_.first_error->after;
         if (seen_.first_error->line < seen_.lines && after.size() < context_lines)
             after.push_back(shorten_line(line));
-        if (!first_is_hint_) return;
+        if (first_rank_ == ErrorRank::cause) return;
     }
     constexpr std::size_t copied = max_error_line_bytes * 2;  // finish() shortens it further
     last_[kept_++ % context_lines].assign(line.substr(0, copied));
@@ -151,6 +153,9 @@ void Doctor::examine_line(std::string_view line) {
     const std::string_view text = base::trim(line);
     if (text.starts_with("File \"")) traceback_ = source_line_of(text);
     match(line);
+    // The step that failed said nothing: whatever follows is a consequence.
+    if (first_rank_ == ErrorRank::step && text.starts_with("ninja: build stopped"))
+        first_rank_ = ErrorRank::cause;
     keep(line);
 }
 

@@ -55,12 +55,16 @@ class Doctor {
     [[nodiscard]] Examination finish();
 
   private:
+    // How likely a line is the cause. An error of a higher rank replaces the first error; a later one of the same rank
+    // does not. hint: most builds survive it. step: names what failed, before the output that says why.
+    enum class ErrorRank { hint, step, cause };
+
     void examine_line(std::string_view line);
     void examine_marker(std::string_view line);
     void begin_phase(std::string_view name);
     void match(std::string_view line);
     void note_rule(std::size_t rule, std::string_view line);
-    void note_first_error(std::string_view line, bool is_hint);
+    void note_first_error(std::string_view line, ErrorRank rank);
     void keep(std::string_view line);
 
     std::vector<std::uint16_t> found_;
@@ -70,9 +74,9 @@ class Doctor {
     SourceLine traceback_;                 // the last `File "…", line N` of a Python traceback
     std::array<std::string, context_lines> last_;
     std::uint64_t kept_ = 0;
-    bool first_is_hint_ = false;  // the first error so far is one that most builds survive
-    std::string rest_;            // the beginning of a line whose end has not been fed yet
-    bool cut_ = false;            // the line is too long; its end is skipped
+    ErrorRank first_rank_ = ErrorRank::hint;  // of seen_.first_error
+    std::string rest_;                        // the beginning of a line whose end has not been fed yet
+    bool cut_ = false;                        // the line is too long; its end is skipped
 };
 
 // Examines at most the last log_scan_bytes of the file. Error: the file cannot be read.

@@ -11,6 +11,8 @@
 namespace wheelyard::builder {
 namespace {
 
+constexpr std::string_view step_failed = "failed: ";  // ninja, before the output of the step
+
 constexpr std::array<std::string_view, 24> signs = {
     "error:",              // gcc, clang, nvcc, pip ("ERROR:"), python's distutils, and every Python …Error:
     "error :",             // nvcc error   : 'cicc' died
@@ -21,7 +23,7 @@ constexpr std::array<std::string_view, 24> signs = {
     "cannot find -l",       // ld
     "fatal:",               // git
     "fatal   :",            // nvcc fatal   : Unsupported gpu architecture
-    "failed: ",             // ninja
+    step_failed,
     "no space left on device",
     "disk quota exceeded",
     "killed signal terminated program",  // gcc's children, out of memory
@@ -43,12 +45,20 @@ constexpr std::array<std::string_view, 5> harmless = {"-werror", "error: subproc
                                                       "warning:", "note:", "0 errors"};
 // Output of a configuration that probes for features.
 constexpr std::array<std::string_view, 4> checks = {"-- ", "checking ", "performing test ", "looking for "};
+// How gcc says by which way it came to a line of a header: <system_error> is one.
+constexpr std::array<std::string_view, 2> includes = {"in file included from ", "from /"};
 
 constexpr char escape = '\x1b';
 
 bool holds_any(std::string_view lower, const auto& words) {
     return std::any_of(words.begin(), words.end(),
                        [&](std::string_view word) { return lower.find(word) != std::string_view::npos; });
+}
+
+bool opens_with_any(std::string_view lower, const auto& openings) {
+    const std::string_view text = base::trim(lower);
+    return std::any_of(openings.begin(), openings.end(),
+                       [&](std::string_view opening) { return text.starts_with(opening); });
 }
 
 std::uint64_t number_at(std::string_view text) {
@@ -82,13 +92,15 @@ std::span<const std::string_view> error_signs() {
 }
 
 bool is_only_a_check(std::string_view lower) {
-    const std::string_view text = base::trim(lower);
-    return std::any_of(checks.begin(), checks.end(),
-                       [&](std::string_view opening) { return text.starts_with(opening); });
+    return opens_with_any(lower, checks);
 }
 
 bool is_harmless(std::string_view lower) {
-    return holds_any(lower, harmless) || is_only_a_check(lower);
+    return holds_any(lower, harmless) || opens_with_any(lower, checks) || opens_with_any(lower, includes);
+}
+
+bool is_only_a_step(std::string_view sign) {
+    return sign == step_failed;
 }
 
 SourceLine source_line_of(std::string_view line) {

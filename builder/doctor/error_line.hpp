@@ -12,6 +12,8 @@ namespace wheelyard::builder {
 [[nodiscard]] std::span<const std::string_view> error_signs();
 // Whether a line (in lower case) that contains a sign or a rule's words is nevertheless not an error.
 [[nodiscard]] bool is_harmless(std::string_view lower);
+// A sign that names the step which failed: the step's own output, which follows, says why.
+[[nodiscard]] bool is_only_a_step(std::string_view sign);
 // Like is_harmless, but does not count warnings as harmless: for rules with in_warnings.
 [[nodiscard]] bool is_only_a_check(std::string_view lower);
 

@@ -225,7 +225,8 @@ class PublishRun {
                                    PublishedState& done) {
         if (!state_.views.contains(std::string(view_pages))) return {};
         done.pages = state_.pages;
-        const std::string look = look_of(views.farm);
+        const FarmText farm = views.farm.value_or(state_.pages.farm);
+        const std::string look = look_of(farm);
         const catalog::Serial after = state_.pages.look == look ? state_.pages.serial : 0;
         std::set<ProjectName> again;
         for (const auto* lagging : {&state_.lagging, &done.lagging}) {
@@ -236,11 +237,11 @@ class PublishRun {
             again.insert(name);
         for (const auto& gone : gone_)
             again.insert(gone.name);
-        const bool is_current = done.pages == PagesState{report_.serial, look};
+        const bool is_current = done.pages == PagesState{report_.serial, look, farm};
         report_.are_pages_late = settings_.roots == RootPages::prompt && again.empty() && !is_current;
         if (report_.are_pages_late) return {};
         const base::KeepAlive renew = [this] { return lock_.renew(); };
-        WebRun web(disk_, catalog_, tree_, inheritance_, views.farm, renew,
+        WebRun web(disk_, catalog_, tree_, inheritance_, farm, renew,
                    {.precompressed = state_.views.contains(std::string(view_precompressed)),
                     .bulk_from = settings_.bulk_from,
                     .flush_every = settings_.flush_every,
@@ -251,7 +252,7 @@ class PublishRun {
             done.lagging.insert({lagging.index, lagging.project, {}});
         }
         report_.web_pages = web.pages();
-        done.pages = {report_.serial, look};
+        done.pages = {report_.serial, look, farm};
         return {};
     }
 

@@ -15,10 +15,11 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "indexer/web/farm_text.hpp"
+#include "indexer/tree/farm_text.hpp"
 #include "lib/base/clock.hpp"
 #include "lib/base/result.hpp"
 #include "registry/blobs/store.hpp"
@@ -38,10 +39,10 @@ struct Lagging {
 
 // Optional views of a tree. A view stays once requested: later runs keep it up to date.
 struct TreeViews {
-    bool find_links = false;     // <index>/find-links/, for pip's --no-index --find-links
-    bool precompressed = false;  // index.html.gz next to index.html
-    bool pages = false;          // pages for people: <index>/project/, <index>/builds/, index.html
-    FarmText farm = {};          // shown on them
+    bool find_links = false;            // <index>/find-links/, for pip's --no-index --find-links
+    bool precompressed = false;         // index.html.gz next to index.html
+    bool pages = false;                 // pages for people: <index>/project/, <index>/builds/, index.html
+    std::optional<FarmText> farm = {};  // shown on them; nullopt: what an earlier run was given
 };
 
 // Which stale root pages a run writes: `all`, or with `prompt` only those that are small or lose a name. The

@@ -55,8 +55,8 @@ base::Status WebRun::prepare(const std::vector<std::string>& indexes, bool from_
         names.insert(name.index);
     for (const std::string& index : names) {
         IndexState& state = indexes_[index];
-        WHEELYARD_ASSIGN(const auto status, read_if_there(status_file(tree_, index), max_status_bytes));
-        state.report = parse_site_report(status);
+        WHEELYARD_ASSIGN(const auto status, read_if_there(status_file(tree_, index), max_farm_report_bytes));
+        state.report = read_farm_report(status);
         const fs::path folder = web_root_folder(tree_, index);
         WHEELYARD_ASSIGN(const auto page, disk_.size_of((folder / html_page).native()));
         WHEELYARD_ASSIGN(const auto text, read_if_there(folder / search_page_file, max_page_bytes));

@@ -58,7 +58,7 @@ class WebRun {
   private:
     struct IndexState {
         SearchList list;
-        SiteReport report;
+        FarmReport report;
         std::vector<std::string> gone;  // projects that the index no longer shows
         bool is_changed = false;
     };

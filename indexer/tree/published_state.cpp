@@ -49,11 +49,40 @@ std::set<std::string> texts_of(const Json& document, std::string_view member) {
     return {std::make_move_iterator(texts.begin()), std::make_move_iterator(texts.end())};
 }
 
+namespace {
+
+Json render_pages(const PagesState& pages) {
+    Json titles = Json::object();
+    for (const auto& [index, title] : pages.farm.titles)
+        titles.set(index, title);
+    return Json::object({{"serial", pages.serial},
+                         {"look", pages.look},
+                         {"farm", Json::object({{"title", pages.farm.title},
+                                                {"titles", std::move(titles)},
+                                                {"hidden", Json::array_of(pages.farm.hidden)}})}});
+}
+
+PagesState parse_pages(const Json& json) {
+    PagesState pages{json.int_or("serial", 0), json.string_or("look", {}), {}};
+    const Json* farm = json.find("farm");
+    if (farm == nullptr) return pages;
+    pages.farm.title = farm->string_or("title", {});
+    pages.farm.hidden = texts_of(*farm, "hidden");
+    const Json* titles = farm->find("titles");
+    if (titles == nullptr || titles->as_object() == nullptr) return pages;
+    for (const auto& [index, title] : *titles->as_object()) {
+        if (const std::string* text = title.as_string()) pages.farm.titles.emplace(index, *text);
+    }
+    return pages;
+}
+
+}  // namespace
+
 void forget_serial(PublishedState& state) {
     state.serial = 0;
     state.time = 0;
     state.kind.clear();
-    state.pages = {};
+    state.pages = {.farm = std::move(state.pages.farm)};
 }
 
 std::string render_published_state(const PublishedState& state) {
@@ -64,8 +93,7 @@ std::string render_published_state(const PublishedState& state) {
     }
     document.set("views", Json::array_of(state.views));
     document.set("stale_roots", Json::array_of(state.stale_roots));
-    if (state.pages != PagesState{})
-        document.set("pages", Json::object({{"serial", state.pages.serial}, {"look", state.pages.look}}));
+    if (state.pages != PagesState{}) document.set("pages", render_pages(state.pages));
     if (!state.lagging.empty()) {
         Json lagging = Json::array();
         for (const auto& stale : state.lagging)
@@ -97,8 +125,7 @@ base::Result<PublishedState> parse_published_state(std::string_view text) {
         WHEELYARD_ASSIGN(state.time, base::parse_rfc3339(time));
         state.kind = document.string_or("kind", "");
     }
-    if (const Json* pages = document.find("pages"))
-        state.pages = {pages->int_or("serial", 0), pages->string_or("look", {})};
+    if (const Json* pages = document.find("pages")) state.pages = parse_pages(*pages);
     for (const Json& item : document.items("lagging")) {
         WHEELYARD_ASSIGN(StaleProject stale, parse_stale(item));
         state.lagging.insert(std::move(stale));

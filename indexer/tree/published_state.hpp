@@ -10,8 +10,9 @@
 // `lagging` lists projects whose files or pages could not be updated although the rest of the run succeeded.
 // Every run retries them.
 //
-// `pages` says how far the pages for people are: {"serial":12,"look":"…"}. A server writes them a moment after the
-// Simple pages.
+// `pages` says how far the pages for people are and what the farm's configuration said about itself:
+// {"serial":12,"look":"…","farm":{"title":"","titles":{"main":"Wheels of Bede"},"hidden":["staging"]}}. A server
+// writes them a moment after the Simple pages.
 //
 // A root page is stale from before the first page of a new project is written until a root that lists it is
 // published. It is recorded first so that a run after a kill can finish: by then, the page exists and nothing
@@ -22,6 +23,7 @@
 #include <string>
 #include <string_view>
 
+#include "indexer/tree/farm_text.hpp"
 #include "lib/base/clock.hpp"
 #include "lib/base/result.hpp"
 #include "lib/io/json.hpp"
@@ -50,6 +52,7 @@ inline constexpr std::string_view view_pages = "pages";
 struct PagesState {
     catalog::Serial serial = 0;
     std::string look = {};
+    FarmText farm = {};  // for runs that do not know the configuration
     bool operator==(const PagesState&) const = default;
 };
 

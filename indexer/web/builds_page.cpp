@@ -41,7 +41,7 @@ void add_build(Html& html, const ReportedBuild& build) {
 }
 
 // Whether a site is late depends on the reader's clock: the script says it.
-void add_agents(Html& body, const SiteReport& report) {
+void add_agents(Html& body, const FarmReport& report) {
     body.add(begin_table("Agents", "agents",
                          "<th scope=\"col\">Site</th><th scope=\"col\">Last sign of life</th>"
                          "<th scope=\"col\">Next expected</th><th scope=\"col\">State</th>"));
@@ -52,7 +52,7 @@ void add_agents(Html& body, const SiteReport& report) {
     end_table(body, !report.sites.empty(), "<td colspan=\"4\" class=\"quiet\">No site has reported.</td>");
 }
 
-void add_running(Html& body, const SiteReport& report) {
+void add_running(Html& body, const FarmReport& report) {
     body.add(
         begin_table("Running", "running",
                     "<th scope=\"col\">Wheel</th><th scope=\"col\">Site</th><th scope=\"col\">For</th>"
@@ -75,7 +75,7 @@ void add_running(Html& body, const SiteReport& report) {
               "<td colspan=\"6\" class=\"quiet\">Nothing is being built.</td>");
 }
 
-void add_queue(Html& body, const SiteReport& report) {
+void add_queue(Html& body, const FarmReport& report) {
     body.add(begin_table("Waiting", "queue",
                          "<th scope=\"col\">Wheel</th><th scope=\"col\">Site</th><th "
                          "scope=\"col\">For</th><th scope=\"col\">State</th>"));
@@ -91,7 +91,7 @@ void add_queue(Html& body, const SiteReport& report) {
     end_table(body, rows > 0, "<td colspan=\"4\" class=\"quiet\">Nothing waits.</td>");
 }
 
-void add_failures(Html& body, const SiteReport& report) {
+void add_failures(Html& body, const FarmReport& report) {
     body.add(begin_table(
         "Failed", "failures",
         "<th scope=\"col\">Wheel</th><th scope=\"col\">Site</th><th scope=\"col\">For</th>"
@@ -107,7 +107,7 @@ void add_failures(Html& body, const SiteReport& report) {
 
 }  // namespace
 
-std::string render_builds_page(const std::string& index, const SiteReport& report) {
+std::string render_builds_page(const std::string& index, const FarmReport& report) {
     Html tables("<p class=\"quiet\">");
     if (report.time.empty())
         tables.add("No site reports to this index yet");

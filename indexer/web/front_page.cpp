@@ -92,7 +92,7 @@ Html render_newest(const std::vector<IndexSummary>& indexes) {
 
 }  // namespace
 
-IndexSummary summarise(const std::string& index, const SearchList& list, SiteReport report) {
+IndexSummary summarise(const std::string& index, const SearchList& list, FarmReport report) {
     IndexSummary summary{.name = index, .projects = list.size(), .newest = {}, .report = std::move(report)};
     std::vector<const SearchList::value_type*> entries;
     entries.reserve(list.size());

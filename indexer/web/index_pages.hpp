@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "indexer/web/farm_text.hpp"
+#include "indexer/web/farm_report.hpp"
+#include "indexer/tree/farm_text.hpp"
 #include "indexer/web/search_list.hpp"
-#include "indexer/web/site_report.hpp"
 
 namespace wheelyard::indexer {
 
@@ -16,15 +16,15 @@ namespace wheelyard::indexer {
 [[nodiscard]] std::string render_search_page(const std::string& index, const std::string& title,
                                              const SearchList& list);
 // TREE/<index>/builds/index.html: agents, what runs, what waits, what failed.
-[[nodiscard]] std::string render_builds_page(const std::string& index, const SiteReport& report);
+[[nodiscard]] std::string render_builds_page(const std::string& index, const FarmReport& report);
 
 struct IndexSummary {
     std::string name;
     std::size_t projects = 0;
     std::vector<std::pair<std::string, SearchEntry>> newest;  // newest first, at most max_newest
-    SiteReport report;
+    FarmReport report;
 };
-[[nodiscard]] IndexSummary summarise(const std::string& index, const SearchList& list, SiteReport report);
+[[nodiscard]] IndexSummary summarise(const std::string& index, const SearchList& list, FarmReport report);
 // TREE/index.html
 [[nodiscard]] std::string render_front(const FarmText& farm, const std::vector<IndexSummary>& indexes);
 

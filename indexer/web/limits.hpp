@@ -26,8 +26,4 @@ inline constexpr std::size_t max_summary_bytes = 200;
 // Values of one list of a wheel's section, such as GPU architectures.
 inline constexpr std::size_t max_listed_values = 60;
 
-// status.json: at most this many of each of its lists are read.
-inline constexpr std::size_t max_status_bytes = 16 * base::mib;
-inline constexpr std::size_t max_status_items = 20'000;
-
 }  // namespace wheelyard::indexer

@@ -83,7 +83,7 @@ Html render_wheel_matrix(const std::vector<ShownWheel>& wheels) {
     return scrolling("Wheels by version and platform", table.add("</tbody>\n</table>\n"));
 }
 
-Html render_site_matrix(const std::string& project, const SiteReport& report) {
+Html render_site_matrix(const std::string& project, const FarmReport& report) {
     const auto known = report.cells.find(project);
     if (known == report.cells.end()) return {};
     std::set<SiteColumn> columns;

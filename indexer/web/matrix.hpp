@@ -12,6 +12,6 @@ namespace wheelyard::indexer {
 // version first.
 [[nodiscard]] page::Html render_wheel_matrix(const std::vector<ShownWheel>& wheels);
 // Version × (site, Python, accelerator) with the state of each cell. Empty without cells.
-[[nodiscard]] page::Html render_site_matrix(const std::string& project, const SiteReport& report);
+[[nodiscard]] page::Html render_site_matrix(const std::string& project, const FarmReport& report);
 
 }  // namespace wheelyard::indexer

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "indexer/pages/project_view.hpp"
-#include "indexer/web/site_report.hpp"
+#include "indexer/web/farm_report.hpp"
 #include "indexer/web/wheel_facts.hpp"
 
 namespace wheelyard::indexer {
@@ -29,7 +29,7 @@ struct ProjectPage {
     std::string_view index;
     const ProjectView& view;
     const ProjectText& text;  // of the newest wheel
-    const SiteReport& report;
+    const FarmReport& report;
 };
 
 // The row whose METADATA describes the project: the last of the newest version that is neither a pre-release nor

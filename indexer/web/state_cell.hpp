@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "indexer/web/site_report.hpp"
+#include "indexer/web/farm_report.hpp"
 #include "lib/page/html.hpp"
 
 namespace wheelyard::indexer {

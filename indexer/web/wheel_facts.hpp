@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "indexer/avail_wheels/query/fit.hpp"
-#include "indexer/web/site_report.hpp"
+#include "indexer/web/farm_report.hpp"
 #include "lib/io/json.hpp"
 #include "lib/page/html.hpp"
 #include "registry/catalog/catalog.hpp"

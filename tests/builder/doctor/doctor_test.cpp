@@ -143,6 +143,13 @@ TEST_CASE("the first error is the cause, not a consequence") {
          "a.o\n"
          "FAILED: [code=255] a.o\nninja: build stopped: subcommand failed.\n",
          "FAILED: [code=255] a.o"},
+        {"FAILED: [code=1] a.o \nc++ -o a.o -c a.cpp\nIn file included from "
+         "/usr/include/c++/12/system_error:41,\n"
+         "                 from /usr/include/c++/12/system_error:41,\na.cpp:9:1: error: no matching "
+         "function\n",
+         "a.cpp:9:1: error: no matching function"},
+        {"FAILED: a.o\ncc -c a.c\nninja: build stopped: subcommand failed.\nRuntimeError: Error compiling\n",
+         "FAILED: a.o"},
         {"fatal: not a git repository (or any of the parent directories): .git\nthe end\n",
          "fatal: not a git repository (or any of the parent directories): .git"},
     };

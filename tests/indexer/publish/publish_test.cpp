@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "indexer/check/check.hpp"
+#include "indexer/check/repair.hpp"
 #include "indexer/pages/project_view.hpp"
 #include "indexer/publish/publish_run.hpp"
 #include "indexer/tree/paths.hpp"
@@ -538,6 +539,26 @@ TEST_CASE("a compressed page always matches its page and is removed once the pag
         REQUIRE(store.catalog.delete_file({"main", name}, cause));
     publish_all(store);
     CHECK(!fs::exists(compressed));
+}
+
+TEST_CASE("a run that does not know the configuration keeps the farm's titles, also a repair") {
+    StoreFixture store;
+    store.add("main", "six", "1.16.0", six_wheel);
+    const FarmText farm{.title = "A farm", .titles = {{"main", "Wheels of Bede"}}, .hidden = {"staging"}};
+    REQUIRE(publish(store.catalog, store.blobs, store.tree, {"main", "staging"}, store.clock,
+                    {.pages = true, .farm = farm}));
+    const std::string front = text_of(store.tree / "index.html");
+    REQUIRE(front.find("Wheels of Bede") != std::string::npos);
+    store.add("main", "six", "1.17.0", "six-1.17.0-py3-none-any.whl");
+    publish_all(store);
+    CHECK(text_of(store.tree / "index.html").find("Wheels of Bede") != std::string::npos);
+    CHECK(text_of(store.tree / "index.html").find("staging") == std::string::npos);
+    REQUIRE(repair_tree(store.catalog, store.blobs, store.tree, store.clock));
+    CHECK(text_of(store.tree / "index.html").find("Wheels of Bede") != std::string::npos);
+    // Without titles after all.
+    REQUIRE(publish(store.catalog, store.blobs, store.tree, {"main"}, store.clock,
+                    {.pages = true, .farm = FarmText{}}));
+    CHECK(text_of(store.tree / "index.html").find("Wheels of Bede") == std::string::npos);
 }
 
 TEST_CASE("a tree of another history with the same number of events is not changed") {

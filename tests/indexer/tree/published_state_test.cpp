@@ -8,7 +8,8 @@ using namespace wheelyard::indexer;
 TEST_CASE("the state of a tree survives a round trip") {
     for (const auto& state :
          {PublishedState{}, PublishedState{12, {}}, PublishedState{7, {"main", "bede-gh200"}},
-          PublishedState{9, {}, {}, {"find-links"}, 1'795'176'000'000'000, "file_added"}}) {
+          PublishedState{9, {}, {}, {"find-links"}, 1'795'176'000'000'000, "file_added"},
+          PublishedState{.pages = {9, "a1b2", {"A farm", {{"main", "Wheels of Bede"}}, {"staging"}}}}}) {
         const auto read = parse_published_state(render_published_state(state));
         REQUIRE(read);
         CHECK(*read == state);

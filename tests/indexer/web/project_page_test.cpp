@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view hostile = "\"'><script>alert(1)</script><img src=x onerror=alert(1)>\xE2\x80\xAE";
 
-constexpr std::string_view status = R"({"format":"wheelyard.index-status/1","index":"main","sites":[
+constexpr std::string_view status_json = R"({"format":"wheelyard.index-status/1","index":"main","sites":[
   {"format":"wheelyard.site/1","site":"bede","index":"main","time":"2026-11-20T11:58:00Z","pythons":["3.12"],
    "nodes":[{"name":"gh200","gpus":1,"accelerator":"h100","architectures":["sm_90"]},
             {"name":"old","gpus":4,"accelerator":"v100","architectures":["sm_70"]}],
@@ -39,7 +39,7 @@ ProjectView proven_view() {
     return view;
 }
 
-std::string page_of(const ProjectView& view, const ProjectText& text = {}, const SiteReport& report = {}) {
+std::string page_of(const ProjectView& view, const ProjectText& text = {}, const FarmReport& report = {}) {
     return render_project_page({"main", view, text, report});
 }
 ProjectText with_summary(const std::string& summary) {
@@ -69,7 +69,7 @@ TEST_CASE("a project page shows the install line, each wheel and what its bytes 
 
 TEST_CASE(
     "a project page shows the states that sites report, and on which node types a wheel runs and why not") {
-    const std::string html = page_of(proven_view(), {}, parse_site_report(status));
+    const std::string html = page_of(proven_view(), {}, read_farm_report(status_json));
     for (const char* part : {"<span class=\"state failed\">failed</span>", "nvcc: out of memory",
                              "never asked for", "bede, gh200", "built for sm_90, here is sm_70"})
         CHECK_MESSAGE(has(html, part), part);
@@ -78,7 +78,7 @@ TEST_CASE(
 }
 
 TEST_CASE("what sites report does not count when a page is compared with the catalog") {
-    const std::string with = page_of(proven_view(), {}, parse_site_report(status));
+    const std::string with = page_of(proven_view(), {}, read_farm_report(status_json));
     const std::string without = page_of(proven_view());
     CHECK(with != without);
     CHECK(without_status(with) == without_status(without));
@@ -104,7 +104,7 @@ TEST_CASE("no text of a project can inject HTML into any page") {
         "Description-Content-Type: text/markdown\n\n" + text + "\n[x](javascript:alert(1))\n";
     const ProjectText project = read_project_text(metadata);
     CHECK(project.summary == hostile);
-    SiteReport report = parse_site_report(status);
+    FarmReport report = read_farm_report(status_json);
     for (ReportedBuild& cell : report.cells["sample"])
         cell.reason = cell.site = cell.python = cell.accelerator = cell.version = cell.state = text;
     report.nodes[0].node.name = report.nodes[0].site = report.sites[0].site = report.sites[0].time = text;
@@ -192,10 +192,10 @@ TEST_CASE("the front page lists indexes with titles and the newest wheels, and n
 }
 
 TEST_CASE("the builds page shows agents, running builds with a bar, the queue and failures with a remedy") {
-    const std::string html = render_builds_page("main", parse_site_report(status));
+    const std::string html = render_builds_page("main", read_farm_report(status_json));
     for (const char* part : {"bede", "2026-11-20 11:58 UTC", "value=\"30\" max=\"120\"",
                              "[30/120] cc &lt;a&gt;", "other 9.9", "memory ran out", "fewer jobs"})
         CHECK_MESSAGE(has(html, part), part);
-    const std::string empty = render_builds_page("main", parse_site_report("no JSON"));
+    const std::string empty = render_builds_page("main", read_farm_report("no JSON"));
     CHECK(has(empty, "No site reports to this index yet"));
 }

@@ -1,7 +1,7 @@
-// What the sites of an index report (TREE/<index>/status.json, "wheelyard.index-status/1"), as the pages show it. It is
-// another program's document: unknown members are ignored, and what is malformed is left out.
+// What the sites of an index report (TREE/<index>/status.json; lib/status/index_status.hpp), as the pages show it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "indexer/avail_wheels/node/node.hpp"
+#include "lib/status/limits.hpp"
 
 namespace wheelyard::indexer {
 
@@ -43,7 +44,7 @@ struct ReportedBuild {
     std::vector<std::string> log_tail;
 };
 
-struct SiteReport {
+struct FarmReport {
     std::string time;  // of the newest report; empty: no site reports
     std::vector<ReportedSite> sites;
     std::vector<ReportedNode> nodes;
@@ -52,7 +53,8 @@ struct SiteReport {
     std::vector<ReportedBuild> failures;
 };
 
+inline constexpr std::size_t max_farm_report_bytes = status::max_index_status_bytes;
 // An empty report if the text is not such a document.
-[[nodiscard]] SiteReport parse_site_report(std::string_view json);
+[[nodiscard]] FarmReport read_farm_report(std::string_view text);
 
 }  // namespace wheelyard::indexer

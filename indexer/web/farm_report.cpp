@@ -1,0 +1,83 @@
+#include "indexer/web/farm_report.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "lib/base/clock.hpp"
+#include "lib/status/index_status.hpp"
+
+namespace wheelyard::indexer {
+
+namespace {
+
+std::string time_text(base::UnixMicros time) {
+    return time > 0 ? base::render_rfc3339(time) : std::string();
+}
+
+// What a cell, an attempt and a failure have in common.
+template <class Build>
+ReportedBuild build_of(const std::string& site, Build& build) {
+    ReportedBuild made;
+    made.site = site;
+    made.package = std::move(build.package);
+    made.version = std::move(build.version);
+    made.python = std::move(build.python);
+    made.accelerator = std::move(build.accelerator);
+    return made;
+}
+
+avail_wheels::Node node_of(status::NodeReport& node, const std::vector<std::string>& pythons) {
+    avail_wheels::Node made;
+    made.name = std::move(node.name);
+    // Without them, the node's GPUs are known only if it has none.
+    if (!node.architectures.empty() || node.accelerator.empty())
+        made.gpus = avail_wheels::Gpus{std::move(node.architectures), {}};
+    for (const std::string& text : pythons) {
+        if (auto python = avail_wheels::parse_python(text)) made.pythons.push_back(std::move(*python));
+    }
+    return made;
+}
+
+void add_site(FarmReport& farm, status::SiteReport& site) {
+    const std::string time = time_text(site.time);
+    farm.time = std::max(farm.time, time);
+    farm.sites.push_back({site.site, time, time_text(site.next_tick)});
+    for (status::NodeReport& node : site.nodes)
+        farm.nodes.push_back({site.site, node_of(node, site.pythons)});
+    for (status::CellReport& cell : site.cells) {
+        ReportedBuild made = build_of(site.site, cell);
+        made.state = std::move(cell.state);
+        made.reason = std::move(cell.reason);
+        farm.cells[made.package].push_back(std::move(made));
+    }
+    for (status::AttemptReport& attempt : site.attempts) {
+        ReportedBuild made = build_of(site.site, attempt);
+        made.state = std::move(attempt.state);
+        made.phase = std::move(attempt.phase);
+        made.done = attempt.done;
+        made.total = attempt.total;
+        made.log_tail = std::move(attempt.log_tail);
+        farm.attempts.push_back(std::move(made));
+    }
+    for (status::FailureReport& failure : site.failures) {
+        ReportedBuild made = build_of(site.site, failure);
+        made.phase = std::move(failure.phase);
+        made.ended = time_text(failure.ended);
+        made.cause = std::move(failure.cause);
+        made.remedy = std::move(failure.remedy);
+        farm.failures.push_back(std::move(made));
+    }
+}
+
+}  // namespace
+
+FarmReport read_farm_report(std::string_view text) {
+    FarmReport farm;
+    auto status = status::parse_index_status(text);
+    if (!status) return farm;
+    for (status::SiteReport& site : status->sites)
+        add_site(farm, site);
+    return farm;
+}
+
+}  // namespace wheelyard::indexer
