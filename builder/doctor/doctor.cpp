@@ -113,12 +113,13 @@ void Doctor::match(std::string_view line) {
     const auto& rules = doctor_rules();
     std::size_t noted = rules.size();  // the rule of the previous word; patterns of a rule are adjacent
     bool is_error = false;
-    ErrorRank rank = ErrorRank::step;
+    ErrorRank by_sign = ErrorRank::step;
+    std::optional<ErrorRank> by_rule;
     for (const auto index : found_) {
         const Word& word = all_words().words[index];
         if (word.rule == rules.size()) {
             is_error = !harmless;
-            if (!is_only_a_step(word.pattern)) rank = ErrorRank::cause;
+            if (!is_only_a_step(word.pattern)) by_sign = ErrorRank::cause;
             continue;
         }
         const bool counts = rules[word.rule].in_warnings ? !is_only_a_check(lower) : !harmless;
@@ -126,9 +127,9 @@ void Doctor::match(std::string_view line) {
         noted = word.rule;
         note_rule(word.rule, line);
         is_error = is_error || !harmless;
-        rank = rules[word.rule].weight == Weight::hint ? ErrorRank::hint : ErrorRank::cause;
+        by_rule = rules[word.rule].weight == Weight::hint ? ErrorRank::hint : ErrorRank::cause;
     }
-    if (is_error) note_first_error(line, rank);
+    if (is_error) note_first_error(line, by_rule.value_or(by_sign));
 }
 
 void Doctor::keep(std::string_view line) {
@@ -152,10 +153,10 @@ void Doctor::examine_line(std::string_view line) {
     }
     const std::string_view text = base::trim(line);
     if (text.starts_with("File \"")) traceback_ = source_line_of(text);
-    match(line);
     // The step that failed said nothing: whatever follows is a consequence.
     if (first_rank_ == ErrorRank::step && text.starts_with("ninja: build stopped"))
         first_rank_ = ErrorRank::cause;
+    match(line);
     keep(line);
 }
 
