@@ -31,17 +31,12 @@ struct KindLine {
     std::string_view name;
 };
 constexpr KindLine kind_lines[] = {
-    {inspect::LibraryKind::inside, "bundled libraries"},
-    {inspect::LibraryKind::system, "system libraries"},
-    {inspect::LibraryKind::cuda, "CUDA libraries"},
-    {inspect::LibraryKind::rocm, "ROCm libraries"},
-    {inspect::LibraryKind::opencl, "OpenCL libraries"},
-    {inspect::LibraryKind::intel, "Intel libraries"},
-    {inspect::LibraryKind::mpi, "MPI libraries"},
-    {inspect::LibraryKind::network, "network libraries"},
-    {inspect::LibraryKind::torch, "torch libraries"},
-    {inspect::LibraryKind::python, "Python libraries"},
-    {inspect::LibraryKind::unknown, "unknown libraries"},
+    {inspect::LibraryKind::inside, "bundled libraries"}, {inspect::LibraryKind::system, "system libraries"},
+    {inspect::LibraryKind::cuda, "CUDA libraries"},      {inspect::LibraryKind::rocm, "ROCm libraries"},
+    {inspect::LibraryKind::opencl, "OpenCL libraries"},  {inspect::LibraryKind::intel, "Intel libraries"},
+    {inspect::LibraryKind::mpi, "MPI libraries"},        {inspect::LibraryKind::network, "network libraries"},
+    {inspect::LibraryKind::blas, "BLAS libraries"},      {inspect::LibraryKind::torch, "torch libraries"},
+    {inspect::LibraryKind::python, "Python libraries"},  {inspect::LibraryKind::unknown, "unknown libraries"},
 };
 
 std::string share(std::uint64_t part, std::uint64_t whole) {

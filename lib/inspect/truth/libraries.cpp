@@ -121,6 +121,20 @@ constexpr Prefix prefixes[] = {
     {"libucs.so", LibraryKind::network},
     {"libuct.so", LibraryKind::network},
     {"libcxi.so", LibraryKind::network},
+    // BLAS and LAPACK: OpenBLAS, BLIS, FlexiBLAS, the reference, ATLAS, Cray LibSci, Arm and NVIDIA's for CPUs.
+    {"libopenblas", LibraryKind::blas},
+    {"libblis.so", LibraryKind::blas},
+    {"libblis-mt.so", LibraryKind::blas},
+    {"libflexiblas", LibraryKind::blas},
+    {"libblas.so", LibraryKind::blas},
+    {"libcblas.so", LibraryKind::blas},
+    {"liblapack", LibraryKind::blas},
+    {"libsatlas.so", LibraryKind::blas},
+    {"libtatlas.so", LibraryKind::blas},
+    {"libsci_", LibraryKind::blas},  // libsci_gnu_82_mp, libsci_cray_mpi_mp
+    {"libarmpl", LibraryKind::blas},
+    {"libnvpl_blas", LibraryKind::blas},
+    {"libnvpl_lapack", LibraryKind::blas},
     // The wheel `torch`.
     {"libtorch", LibraryKind::torch},
     {"libc10", LibraryKind::torch},
@@ -131,9 +145,9 @@ constexpr Prefix prefixes[] = {
 }  // namespace
 
 std::string_view library_kind_text(LibraryKind kind) {
-    static constexpr std::array<std::string_view, 11> texts = {"inside", "system", "cuda",   "rocm",
+    static constexpr std::array<std::string_view, 12> texts = {"inside", "system", "cuda",   "rocm",
                                                                "opencl", "intel",  "mpi",    "network",
-                                                               "torch",  "python", "unknown"};
+                                                               "blas",   "torch",  "python", "unknown"};
     return texts.at(static_cast<std::size_t>(kind));
 }
 

@@ -1,5 +1,5 @@
 // Classifies DT_NEEDED libraries: in the wheel, on every Linux system, or from CUDA, ROCm, OpenCL, Intel,
-// MPI, torch or Python, which users install separately. One table of name prefixes.
+// MPI, a BLAS, torch or Python, which users install separately. One table of name prefixes.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,20 @@
 namespace wheelyard::inspect {
 
 // In report order.
-enum class LibraryKind { inside, system, cuda, rocm, opencl, intel, mpi, network, torch, python, unknown };
+enum class LibraryKind {
+    inside,
+    system,
+    cuda,
+    rocm,
+    opencl,
+    intel,
+    mpi,
+    network,
+    blas,
+    torch,
+    python,
+    unknown
+};
 [[nodiscard]] std::string_view library_kind_text(LibraryKind kind);
 
 // The kind of a library that the wheel does not contain; never `inside`. `library` is a file name,

@@ -137,7 +137,7 @@ void check_needed(const ElfMember& member, const Promise& promise, const Provide
         const std::string expected = "a library in the wheel or on all of the tag's systems";
         if (kind == LibraryKind::python) {
             findings.add("elf.needs_libpython", member.name, "no libpython", library);
-        } else if (kind == LibraryKind::unknown || kind == LibraryKind::system) {
+        } else if (kind == LibraryKind::unknown || kind == LibraryKind::system || kind == LibraryKind::blas) {
             findings.add("elf.needed_unknown", member.name, expected, library);
         } else {
             findings.add("elf.needed_external", member.name, expected,
