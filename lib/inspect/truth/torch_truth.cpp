@@ -10,11 +10,16 @@ namespace {
 constexpr unsigned highest_minor = 40,
                    highest_patch = 9;  // of the torch 2 releases to try: far beyond existing ones
 
+// Whether only those who ask for an extra get the requirement: `torch==1.4.0; extra == "dev"` says nothing of the wheel.
+bool is_of_an_extra(const wheel::Requirement& requirement) {
+    return requirement.marker && requirement.marker->text().find("extra") != std::string::npos;
+}
+
 // Whether any torch release from `imports.at_least` to below `imports.below` satisfies `text`. Ignores local
 // parts of pins. Accepts specifiers that mention a pre-release or cannot be parsed.
 bool can_be_met(const std::string& text, const TorchImports& imports) {
     const auto requirement = wheel::Requirement::parse(text);
-    if (!requirement || requirement->specifiers.empty()) return true;
+    if (!requirement || requirement->specifiers.empty() || is_of_an_extra(*requirement)) return true;
     std::string specifiers;
     for (const auto& specifier : requirement->specifiers.specifiers()) {
         if (specifier.mentions_prerelease()) return true;

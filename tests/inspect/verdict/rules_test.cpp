@@ -425,6 +425,20 @@ TEST_CASE("a valid wheel has no findings") {
     CHECK(inspection.accepted());
 }
 
+TEST_CASE("a torch version that only an extra asks for says nothing of the wheel: Horovod's extra `dev`") {
+    for (const char* extra :
+         {"extra == \"dev\"", "'dev' == extra", "python_version < '4' and extra == 'dev'"}) {
+        CAPTURE(extra);
+        const auto wheel =
+            with_elf("cp311-cp311-linux_x86_64", {.imports = {"_ZN3c1021throwNullDataPtrErrorEv"}},
+                     "six/_six.so", "1.16.0", [extra](WheelWriter& w) {
+                         w.metadata_line("Requires-Dist: torch==1.4.0; " + std::string(extra));
+                     });
+        for (const auto& verdict : checked(wheel()).verdicts)
+            CHECK_MESSAGE(verdict.code != "torch.requires_another", verdict.text());
+    }
+}
+
 TEST_CASE("a build tag may have leading zeros, in the file name and in WHEEL") {
     struct Row {
         std::string name, in_wheel;

@@ -139,6 +139,13 @@ with open(sys.argv[1], encoding="utf-8") as file:
 END
 pip_install --requirement "$folder/requires.txt"
 
+begin patch
+for patch in "$folder"/patches/*; do
+    test -e "$patch" || continue # none for this version
+    echo "applying ${patch##*/}"
+    patch -p1 --forward --batch < "$patch"
+done
+
 begin build
 python -I -m pip wheel --verbose --no-deps --use-pep517 --no-build-isolation --no-cache-dir \
     --wheel-dir "$folder/wheel" .
