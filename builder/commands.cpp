@@ -238,7 +238,7 @@ int run_request(const Arguments& arguments, base::Result<std::string> (Agent::*r
 }  // namespace
 
 int run_retry(const Arguments& arguments) {
-    return run_request(arguments, &Agent::retry);
+    return run_request(arguments, arguments.rebuild ? &Agent::rebuild : &Agent::retry);
 }
 
 int run_retest(const Arguments& arguments) {

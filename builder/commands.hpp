@@ -25,6 +25,7 @@ struct Arguments {
     bool yes = false;             // the same: ask nothing
     bool force = false;           // the same: replace an existing file
     bool report = false;          // `site check`
+    bool rebuild = false;         // `retry`
     std::int64_t interval_s = 0;  // `run`; 0: until nothing is left to do
     std::string failpoint;        // tests only: WHEELYARD_FAILPOINT
 };

@@ -60,6 +60,11 @@ void add_doctor_options(CLI::App& app, Arguments& arguments) {
                  "With --explain all: print docs/reference/doctor-rules.md");
 }
 
+void add_retry_options(CLI::App& app, Arguments& arguments) {
+    app.add_flag("--rebuild", arguments.rebuild,
+                 "Build again a wheel that the registry refused: the recipe has changed");
+}
+
 void add_site_options(CLI::App& app, Arguments& arguments) {
     app.add_option(
            "--to", arguments.to,
@@ -151,8 +156,11 @@ constexpr CommandRow commands[] = {
      wheelyard::builder::run_doctor, true, nullptr, nullptr, add_doctor_options, false},
     {"retry", "Retry a cell that the agent has given up",
      "  wheelyard-builder retry --site site.toml markupsafe-3.0.2-cp311\n\n"
-     "If only the upload failed, the same wheel is uploaded again; otherwise it is built from scratch.\n",
-     wheelyard::builder::run_retry, false, "CELL", "A cell or one of its attempts, as listed by `status`"},
+     "If only the upload failed, the same wheel is uploaded again: the registry's policy may have changed. "
+     "With "
+     "--rebuild, and after any other failure, it is built from scratch.\n",
+     wheelyard::builder::run_retry, false, "CELL", "A cell or one of its attempts, as listed by `status`",
+     add_retry_options},
     {"retest", "Run GPU and multi-node tests again, for example after a maintenance",
      "  wheelyard-builder retest --site site.toml                 all finished tests\n"
      "  wheelyard-builder retest --site site.toml torch           the tests of one package\n"

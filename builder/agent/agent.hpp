@@ -47,6 +47,8 @@ class Agent {
     // Allows another try of a cell: a refused wheel is uploaded again, anything else is built again. `name`: of
     // the cell or of one of its attempts. Error "retry.nothing".
     [[nodiscard]] base::Result<std::string> retry(const std::string& name);
+    // The same, but builds a refused wheel again: its recipe has changed.
+    [[nodiscard]] base::Result<std::string> rebuild(const std::string& name);
 
     // Runs ended tests again, passed or failed, for example after a maintenance. `name`: of a test, a cell or a
     // package; empty: all. A promoted wheel stays promoted. Error "retest.nothing".
@@ -58,6 +60,7 @@ class Agent {
 
   private:
     [[nodiscard]] base::Result<base::LockFile> lock();
+    [[nodiscard]] base::Result<std::string> try_again(const std::string& name, bool with_its_wheel);
     [[nodiscard]] base::Status keep_lock(base::LockFile& held);
     [[nodiscard]] base::Status check_journal_folder() const;
     [[nodiscard]] base::Status check_work_folder(const std::vector<Attempt>& attempts) const;

@@ -9,6 +9,14 @@ namespace wheelyard::builder {
 namespace fs = std::filesystem;
 
 base::Result<std::string> Agent::retry(const std::string& name) {
+    return try_again(name, true);
+}
+
+base::Result<std::string> Agent::rebuild(const std::string& name) {
+    return try_again(name, false);
+}
+
+base::Result<std::string> Agent::try_again(const std::string& name, bool with_its_wheel) {
     WHEELYARD_ASSIGN(const auto held, lock());
     WHEELYARD_ASSIGN(auto journal, parts_.journal.read());
     WHEELYARD_ASSIGN(std::string cell, complete_name(name, journal.attempts, [](const Attempt& attempt) {
@@ -32,7 +40,8 @@ base::Result<std::string> Agent::retry(const std::string& name) {
                           "`status` lists cells and attempts");
     }
     std::error_code ignored;
-    const bool has_wheel = keeps_wheel(*last) && fs::exists(parts_.folder_of(*last).wheel(), ignored);
+    const bool has_wheel =
+        with_its_wheel && keeps_wheel(*last) && fs::exists(parts_.folder_of(*last).wheel(), ignored);
     for (auto& attempt : journal.attempts) {
         if (attempt.asked.cell != cell || attempt.superseded) continue;
         if (has_wheel && &attempt == last) {

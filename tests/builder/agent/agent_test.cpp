@@ -419,6 +419,17 @@ TEST_CASE("a wheel that the registry refuses is kept, and retry uploads it again
     CHECK(farm.builds() == 1);
 }
 
+TEST_CASE("a wheel that the registry refuses is built again after a change of its recipe") {
+    Farm farm;
+    farm.registry.refusal = "elf.search_path: a folder outside the wheel";
+    CHECK(farm.settle().plan.cells.front().state == CellState::given_up);
+    farm.registry.refusal.clear();
+    Agent agent(farm.parts());
+    REQUIRE(agent.rebuild("demo-1.0-cp311").has_value());
+    CHECK(farm.settle().plan.count(CellState::have) == 1);
+    CHECK(farm.builds() == 2);
+}
+
 TEST_CASE("a refused token is reported once and pauses the uploads, and every wheel is kept") {
     Farm farm;
     farm.registry.unauthorised = true;
