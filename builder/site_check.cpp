@@ -5,9 +5,11 @@
 #include <sys/statvfs.h>
 
 #include <algorithm>
+#include <map>
 
 #include "builder/limits.hpp"
 #include "builder/plan/plan.hpp"
+#include "builder/remote/access.hpp"
 #include "builder/show/report.hpp"
 #include "builder/site/python.hpp"
 #include "builder/site/script_setup.hpp"
@@ -227,6 +229,22 @@ class Checker {
             : answer ? site_.registry->simple_url() + " answers " + std::to_string(answer->status)
                      : answer.error().text(),
             "check [registry] and the proxies of this shell, or ask the registry's operator");
+        check_uploads(http);
+    }
+
+    // Whether the registry would take each wanted package. Without an answer nothing is known, so nothing is reported.
+    void check_uploads(io::HttpClient& http) {
+        std::vector<std::string> packages;
+        for (const auto& want : wanted_packages(site_, recipes_))
+            packages.push_back(want.package);
+        std::map<std::string, std::vector<std::string>> by_reason;
+        std::map<std::string, std::string> advice;
+        for (const auto& [package, error] : ask_refused_uploads(http, *site_.registry, packages)) {
+            by_reason[error.sentence].push_back(package);
+            advice[error.sentence] = error.advice;
+        }
+        for (const auto& [reason, refused] : by_reason)
+            add("upload of " + base::join(refused, ", "), false, reason, advice[reason]);
     }
 
     const Site& site_;

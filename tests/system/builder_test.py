@@ -189,17 +189,19 @@ class BuilderTest(FarmCase):
         self.assert_failed(site.builder("run"), "0" * 64)
         self.assertEqual(site.farm.files("pinned"), {})
 
-    def test_a_wrong_token_is_reported_and_the_wheel_is_uploaded_once_it_is_right(self):
+    def test_a_wrong_token_is_reported_before_anything_is_built(self):
         write_sdist(self.sources.folder, "late-token", "1.0")
         farm = self.fresh_farm()
         site = Site(farm, self.sources, "wy_000000000000_" + "0" * 64, {"late-token": "1.0"},
                     scheduler='kind = "local"\nmax_attempts = 1\n')
         self.assert_failed(site.builder("run"), "403")
         self.assertEqual(farm.files("late-token"), {})
-        downloads = len(self.sources.downloads)
+        self.assertFalse([path for path in self.sources.downloads if "late" in str(path)], "the source was fetched")
+        self.assert_failed(site.builder("site", "check"), "upload of late-token", "does not know this token")
+        (site.folder / "token").write_text(farm.create_token(name="other", projects=("other",)) + "\n")
+        self.assert_failed(site.builder("run"), "The token may upload only other")
         (site.folder / "token").write_text(farm.create_token(name="right") + "\n")
         self.assert_ran(site.builder("run"))
-        self.assertEqual(len(self.sources.downloads), downloads, "the wheel was built a second time")
         self.assertEqual(len(farm.files("late-token")), 1)
 
     def fresh_farm(self):

@@ -52,18 +52,18 @@ struct SiteFixture : RegistryFixture {
         made.cells = {{"torch", "2.4.0", "3.12", "", "", "active", "", ""}};
         return made;
     }
-    std::string send(const std::string& body, const std::string& token, const std::string& site = "bede",
+    std::string send(const std::string& body, const std::string& who, const std::string& site = "bede",
                      const std::string& index = "main") {
-        const auto answer = ask("reportSite", token, site, index, body);
+        const auto answer = ask("reportSite", who, site, index, body);
         return answer ? "200" : std::to_string(answer.error().status) + " " + answer.error().code;
     }
-    wire::Answered<http::ApiReply> ask(const std::string& operation, const std::string& token,
+    wire::Answered<http::ApiReply> ask(const std::string& operation, const std::string& who,
                                        const std::string& site = "bede", const std::string& index = "main",
                                        const std::string& body = {}) {
         http::ApiRequest request{.request_id = "r1", .operation = operation};
         request.parameters.emplace("index", index);
         request.parameters.emplace("site", site);
-        request.authorization = "Bearer " + token;
+        request.authorization = "Bearer " + who;
         request.body = body;
         return api.answer(request);
     }
