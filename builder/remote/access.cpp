@@ -15,9 +15,8 @@ namespace {
 
 constexpr std::string_view access_format = "wheelyard.access/1";
 constexpr std::string_view upload_action = "upload";
-// Problem codes after which no upload can succeed. Another server's 404 has none of them.
+// The problem code of our 404; another server's has none.
 constexpr std::string_view no_index = "index.unknown";
-constexpr std::string_view token_codes = "auth.";
 
 bool has(const std::vector<std::string>& list, std::string_view wanted) {
     return std::find(list.begin(), list.end(), wanted) != list.end();
@@ -41,7 +40,9 @@ RefusedUploads judge_access_answer(const io::HttpAnswer& answer, const std::stri
         if (problem->code == no_index)
             return refuse_all(packages, {"upload.no_index", "The registry has no index of this name", index,
                                          "correct `index` in [registry] of site.toml"});
-        if (problem->code.starts_with(token_codes))
+        constexpr int status_unauthorised = 401;
+        constexpr int status_forbidden = 403;
+        if (answer.status == status_unauthorised || answer.status == status_forbidden)
             return refuse_all(
                 packages, {"upload.not_allowed", "The registry does not accept the token: " + problem->detail,
                            problem->value, "put a valid token into the `token_file` of site.toml"});
