@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "builder/limits.hpp"
 #include "builder/plan/plan.hpp"
@@ -14,6 +15,7 @@
 #include "builder/site/python.hpp"
 #include "builder/site/script_setup.hpp"
 #include "builder/site/work_folder.hpp"
+#include "builder/sources/sources.hpp"
 #include "lib/base/encoding.hpp"
 #include "lib/base/file.hpp"
 #include "lib/base/limits.hpp"
@@ -23,6 +25,7 @@
 #include "lib/base/text.hpp"
 #include "lib/io/http_client.hpp"
 #include "lib/io/json.hpp"
+#include "lib/simple/pip_config.hpp"
 
 namespace wheelyard::builder {
 namespace {
@@ -58,6 +61,7 @@ class Checker {
         check_folder("state folder", site_.state_directory, min_state_bytes);
         check_work_folder();
         check_registry();
+        check_packages();
         return std::move(lines_);
     }
 
@@ -110,6 +114,7 @@ class Checker {
                        : python.error().sentence,
                 python ? "" : python.error().advice);
             if (!python) continue;
+            if (!python_) python_ = *python;
             const MachineAnswer venv = query_machine(
                 setup() + base::quote_shell(python->executable.string()) + " -I -c 'import venv, ensurepip'",
                 environment_);
@@ -247,9 +252,33 @@ class Checker {
             add("upload of " + base::join(refused, ", "), false, reason, advice[reason]);
     }
 
+    // Whether the indexes of pip's configuration have each wanted package. The first that does not answer ends it.
+    void check_packages() {
+        const auto pip =
+            simple::read_pip_config(environment_, python_ ? python_->prefix : std::filesystem::path());
+        if (!pip) return add("pip's configuration", false, pip.error().sentence, pip.error().advice);
+        io::HttpClient http(pip->http_settings());
+        Sources sources(http, site_.work_directory, *pip, [this]() -> base::Result<std::string> {
+            if (python_) return ask_default_index(*python_);
+            return base::fail_for_now("pip.no_index", "No Python of this site is usable");
+        });
+        for (const auto& want : wanted_packages(site_, recipes_)) {
+            const Recipe recipe = recipes_.of(want.package);
+            if (recipe.source != SourceKind::sdist) continue;
+            const auto offers = sources.offers(recipe);
+            if (!offers)
+                return add("source of " + want.package, false, offers.error().text(),
+                           "check pip's configuration and the proxies of this shell");
+            if (!offers->sdists.empty()) continue;
+            add("source of " + want.package, false, "no sdist in " + base::join(offers->places, ", "),
+                "correct `package` in [[want]], or name its source in a recipe");
+        }
+    }
+
     const Site& site_;
     const Recipes& recipes_;
     const EnvironmentMap& environment_;
+    std::optional<Python> python_;  // the first usable one
     std::vector<SiteLine> lines_;
 };
 
