@@ -26,7 +26,7 @@ CASES = [("accepted", True, ""), ("the same file again", True, ""), ("the name w
 
 # The lines about the result, and what clients print beside it: progress, tracebacks, files of this machine.
 RESULT = re.compile(r"\b(400|401|403|409)\b|error|already|upload|success|token|RECORD|member", re.IGNORECASE)
-NOISE = re.compile(r"^File |^raise |^See |Virtualenv|more information|WARNING|^Uploading distributions|record of files| 0%|^type:|^upload_file")
+NOISE = re.compile(r"^File |^raise |^See |Virtualenv|more information|WARNING|^Uploading distributions|record of files| 0%|^type:|upload(_file)?\(")
 MAX_SHOWN = 200
 
 HEAD = """# What upload clients print
