@@ -5,13 +5,17 @@
 #include <sys/statvfs.h>
 
 #include <algorithm>
+#include <map>
+#include <optional>
 
 #include "builder/limits.hpp"
 #include "builder/plan/plan.hpp"
+#include "builder/remote/access.hpp"
 #include "builder/show/report.hpp"
 #include "builder/site/python.hpp"
 #include "builder/site/script_setup.hpp"
 #include "builder/site/work_folder.hpp"
+#include "builder/sources/sources.hpp"
 #include "lib/base/encoding.hpp"
 #include "lib/base/file.hpp"
 #include "lib/base/limits.hpp"
@@ -21,6 +25,7 @@
 #include "lib/base/text.hpp"
 #include "lib/io/http_client.hpp"
 #include "lib/io/json.hpp"
+#include "lib/simple/pip_config.hpp"
 
 namespace wheelyard::builder {
 namespace {
@@ -56,6 +61,7 @@ class Checker {
         check_folder("state folder", site_.state_directory, min_state_bytes);
         check_work_folder();
         check_registry();
+        check_packages();
         return std::move(lines_);
     }
 
@@ -108,6 +114,7 @@ class Checker {
                        : python.error().sentence,
                 python ? "" : python.error().advice);
             if (!python) continue;
+            if (!python_) python_ = *python;
             const MachineAnswer venv = query_machine(
                 setup() + base::quote_shell(python->executable.string()) + " -I -c 'import venv, ensurepip'",
                 environment_);
@@ -227,11 +234,51 @@ class Checker {
             : answer ? site_.registry->simple_url() + " answers " + std::to_string(answer->status)
                      : answer.error().text(),
             "check [registry] and the proxies of this shell, or ask the registry's operator");
+        check_uploads(http);
+    }
+
+    // Whether the registry would take each wanted package. Without an answer nothing is known, so nothing is reported.
+    void check_uploads(io::HttpClient& http) {
+        std::vector<std::string> packages;
+        for (const auto& want : wanted_packages(site_, recipes_))
+            packages.push_back(want.package);
+        std::map<std::string, std::vector<std::string>> by_reason;
+        std::map<std::string, std::string> advice;
+        for (const auto& [package, error] : ask_refused_uploads(http, *site_.registry, packages)) {
+            by_reason[error.sentence].push_back(package);
+            advice[error.sentence] = error.advice;
+        }
+        for (const auto& [reason, refused] : by_reason)
+            add("upload of " + base::join(refused, ", "), false, reason, advice[reason]);
+    }
+
+    // Whether the indexes of pip's configuration have each wanted package. The first that does not answer ends it.
+    void check_packages() {
+        const auto pip =
+            simple::read_pip_config(environment_, python_ ? python_->prefix : std::filesystem::path());
+        if (!pip) return add("pip's configuration", false, pip.error().sentence, pip.error().advice);
+        io::HttpClient http(pip->http_settings());
+        Sources sources(http, site_.work_directory, *pip, [this]() -> base::Result<std::string> {
+            if (python_) return ask_default_index(*python_);
+            return base::fail_for_now("pip.no_index", "No Python of this site is usable");
+        });
+        for (const auto& want : wanted_packages(site_, recipes_)) {
+            const Recipe recipe = recipes_.of(want.package);
+            if (recipe.source != SourceKind::sdist) continue;
+            const auto offers = sources.offers(recipe);
+            if (!offers)
+                return add("source of " + want.package, false, offers.error().text(),
+                           "check pip's configuration and the proxies of this shell");
+            if (!offers->sdists.empty()) continue;
+            add("source of " + want.package, false, "no sdist in " + base::join(offers->places, ", "),
+                "correct `package` in [[want]], or name its source in a recipe");
+        }
     }
 
     const Site& site_;
     const Recipes& recipes_;
     const EnvironmentMap& environment_;
+    std::optional<Python> python_;  // the first usable one
     std::vector<SiteLine> lines_;
 };
 

@@ -40,7 +40,7 @@ wheelyard_layer(users        builder/users                base simple site sched
 wheelyard_layer(steps        builder/steps                base io wheel simple inspect wire attempt doctor site remote schedule script plan sources)
 wheelyard_layer(agent        builder/agent                base simple wire attempt site remote schedule script plan sources steps)
 wheelyard_layer(show         builder/show                 base io simple attempt plan)
-wheelyard_layer(builder      builder                      base io simple status wire attempt doctor site survey remote schedule script plan users agent show)
+wheelyard_layer(builder      builder                      base io simple status wire attempt doctor site survey remote schedule script plan sources users agent show)
 
 # builder/governor: includes nothing of the builder, and nothing of the builder includes it
 wheelyard_layer(memory       builder/governor/memory      base)

@@ -36,7 +36,13 @@ const World& Agent::world_with(const JournalContent& journal, bool fresh) {
 void Agent::ask_registry() {
     world_.published.clear();
     world_.promoted.clear();
+    world_.refused_uploads.clear();
     if (parts_.registry == nullptr) return;
+    // Only the site's own wants: the wheel of a task is uploaded with the task's grant.
+    std::vector<std::string> packages;
+    for (const auto& want : wanted_packages(parts_.site, parts_.recipes))
+        packages.push_back(want.package);
+    world_.refused_uploads = parts_.registry->refused_uploads(packages);
     std::optional<base::Error> away;  // after one failure the registry is not asked again in this tick
     for (const auto& want : wanted_packages(site_, parts_.recipes)) {
         if (world_.published.contains(want.package)) continue;

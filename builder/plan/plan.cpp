@@ -245,6 +245,7 @@ class Planner {
         const std::string why =
             site_.registry ? "not in index `" + site_.registry->index + "`" : std::string("not built yet");
         judge_failures(cell, history, site_, why);
+        if (cell.state == CellState::wanted) judge_upload(cell);
         if (cell.state == CellState::wanted) judge_source(it);
         if (cell.state == CellState::wanted && !it.recipe.against.empty()) judge_against(it, other);
         if (cell.state == CellState::wanted) judge_siblings(cell, asked ? &*published->second : nullptr);
@@ -255,6 +256,15 @@ class Planner {
     [[nodiscard]] bool is_elsewhere(const Attempt* last) const {
         return site_.registry && last != nullptr && last->state == State::done &&
                !last->wheel.index.empty() && last->wheel.index != site_.registry->index;
+    }
+
+    // A wheel that cannot be uploaded is not built.
+    void judge_upload(Cell& cell) const {
+        const auto refused = world_.refused_uploads.find(cell.package);
+        if (refused == world_.refused_uploads.end()) return;
+        cell.state = CellState::held;
+        cell.reason = refused->second.text();
+        cell.awaits_others = true;
     }
 
     void judge_source(const VersionedCell& it) const {

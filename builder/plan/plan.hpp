@@ -64,6 +64,7 @@ struct World {
     Pages published;  // in the site's index; empty without a registry
     Pages promoted;   // in the index for everybody; empty if there is none
     Offers offers;    // sdists to build from
+    std::map<std::string, base::Error> refused_uploads = {};  // packages that the registry would not accept
     std::vector<Attempt> attempts;
     std::vector<base::Error> journal_problems;
 };

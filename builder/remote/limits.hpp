@@ -16,5 +16,7 @@ inline constexpr std::int64_t stuck_pause_ms = 250;  // pause after the first of
 inline constexpr std::uint64_t min_moved_bytes = base::mib;  // a try that sends this much is not counted
 inline constexpr std::size_t max_upload_id = 64;
 inline constexpr std::uint64_t max_token_bytes = 4 * base::kib;
+// What a token may do: its projects are its longest part.
+inline constexpr std::uint64_t max_access_answer_bytes = base::mib;
 
 }  // namespace wheelyard::builder

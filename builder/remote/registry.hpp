@@ -5,7 +5,9 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "builder/remote/access.hpp"
 #include "lib/base/result.hpp"
 #include "lib/inspect/inspect.hpp"
 #include "lib/io/http_client.hpp"
@@ -30,6 +32,8 @@ class Registry {
     // The same for the index to which wheels are promoted (promote_to in site.toml).
     [[nodiscard]] virtual base::Result<std::optional<simple::ProjectPage>> promoted_page(
         const std::string& project) = 0;
+    // The packages whose upload would be refused: asked before they are compiled.
+    [[nodiscard]] virtual RefusedUploads refused_uploads(const std::vector<std::string>& packages) = 0;
     // Adds a wheel of the site's index to that index. Idempotent. Errors: as upload().
     [[nodiscard]] virtual base::Status promote(const std::string& filename) = 0;
     // One try. "upload.refused" is final; every other error is temporary.

@@ -44,6 +44,9 @@ class HttpRegistry final : public Registry {
     [[nodiscard]] base::Result<std::optional<simple::ProjectPage>> page(const std::string& project) override;
     [[nodiscard]] base::Result<std::optional<simple::ProjectPage>> promoted_page(
         const std::string& project) override;
+    [[nodiscard]] RefusedUploads refused_uploads(const std::vector<std::string>& packages) override {
+        return ask_refused_uploads(http_, settings_, packages);
+    }
     [[nodiscard]] base::Status promote(const std::string& filename) override;
     [[nodiscard]] base::Status upload(const WheelToUpload& wheel, const io::HttpProgress& progress) override;
 

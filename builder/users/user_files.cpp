@@ -8,6 +8,7 @@
 #include "lib/base/encoding.hpp"
 #include "lib/base/file.hpp"
 #include "lib/base/text.hpp"
+#include "lib/simple/client_config.hpp"
 
 namespace wheelyard::builder {
 namespace {
@@ -124,6 +125,8 @@ std::string fill(std::string_view text, const Input& input) {
 Environment lasting_environment(const Input& input) {
     Environment all = {{"WHEELYARD_INDEX_URL", input.site.registry->users_url()},
                        {"PIP_EXTRA_INDEX_URL", input.site.registry->users_url()}};
+    const std::string host = simple::host_to_trust(input.site.registry->users_url());
+    if (!host.empty()) all.emplace_back("PIP_TRUSTED_HOST", host);
     merge_environment(all, input.users.environment);
     return all;
 }

@@ -5,6 +5,7 @@
 #include "builder/users/user_files_parts.hpp"
 #include "lib/base/encoding.hpp"
 #include "lib/base/text.hpp"
+#include "lib/simple/client_config.hpp"
 
 namespace wheelyard::builder::user_files {
 namespace {
@@ -148,7 +149,8 @@ std::string render_install(const Input& input) {
         quoted.push_back(base::quote_shell(requirement));
     std::string end =
         base::replace_all(install_end, "{{interpreter}}", base::quote_shell(input.python.executable));
-    end = base::replace_all(end, "{{index}}", base::quote_shell(input.site.registry->users_url()));
+    const std::string index = input.site.registry->users_url();
+    end = base::replace_all(end, "{{index}}", base::quote_shell(index) + simple::pip_trust_option(index));
     end = base::replace_all(end, "{{requirements}}", base::join(quoted, " "));
     end = base::replace_all(end, "{{bounds}}", bounds);
     end = base::replace_all(end, "{{constraint}}",

@@ -111,7 +111,8 @@ base::Result<std::string> write_request(const Options& options, const std::strin
     const fs::path& folder = options.site.requests;
     if (folder.empty()) {
         return base::fail("farm.no_requests", "this site accepts no requests", {},
-                          "set `requests` in the site file to a folder");
+                          "set `requests` in the site file to a folder or a registry, or put a token of the "
+                          "registry into ~/.config/wheelyard/token");
     }
     WHEELYARD_ASSIGN(const auto wanted, parse_wanted(requirement));
     if (wanted.is_glob())

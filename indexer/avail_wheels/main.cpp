@@ -39,6 +39,17 @@ simple::GetPage network() {
 #endif
 }
 
+avail_wheels::PostDocument sender() {
+#ifdef WHEELYARD_STATIC
+    return avail_wheels::post_by_curl_program;
+#else
+    return [](const std::string& url, const std::string& body, const io::HttpHeaders& headers) {
+        io::HttpClient http;
+        return http.post(url, body, headers);
+    };
+#endif
+}
+
 std::string user_name(const avail_wheels::EnvironmentMap& environment) {
     for (const char* name : {"USER", "LOGNAME"}) {
         const auto found = environment.find(name);
@@ -73,6 +84,7 @@ int main(int argc, char** argv) try {
     world.probe = avail_wheels::local_host_probe(world.environment);
     world.clock = &clock;
     world.get = network();
+    world.post = sender();
 #ifndef WHEELYARD_STATIC
     world.read_metadata = inspect::read_metadata_alone;
 #endif

@@ -96,7 +96,7 @@ std::string step_for(const Wanted& wanted, const Options& options, const NextSte
     std::string none = "There is no " + wanted.name + " here.";
     if (const auto likely = base::nearest(wanted.pattern, known.projects))
         return none + " Did you mean " + *likely + "?";
-    if (!options.site.requests.empty())
+    if (!options.site.requests.empty() || !options.site.requests_registry.empty())
         return none + " Ask for it: avail_wheels --request '" + wanted.name + wanted.specifiers.text() + "'";
     return none;
 }

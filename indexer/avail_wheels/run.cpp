@@ -22,6 +22,7 @@
 #include "lib/base/text.hpp"
 #include "lib/base/url.hpp"
 #include "lib/io/json.hpp"
+#include "lib/simple/client_config.hpp"
 #include "lib/simple/pip_config.hpp"
 #include "lib/wheel/metadata.hpp"
 #include "lib/wheel/name.hpp"
@@ -209,7 +210,8 @@ std::string render_install_line(const Options& options, const Answer& answer) {
             line += " --find-links " + base::quote_shell(links.native());
     } else if (options.wheelhouse.empty()) {
         const auto url = base::parse_url(options.index_url);
-        line += " --index-url " + base::quote_shell(url ? url->text_without_secrets() : options.index_url);
+        line += " --index-url " + base::quote_shell(url ? url->text_without_secrets() : options.index_url) +
+                simple::pip_trust_option(options.index_url);
     } else {
         line += " --no-index --find-links " + base::quote_shell(options.wheelhouse.native());
     }
@@ -313,7 +315,11 @@ int request_one(const Options& options, const World& world, const std::string& r
         if (const auto warning = nobodys_package(world, *wanted); !warning.empty())
             err << "avail_wheels: warning: " << warning << '\n';
     }
-    const auto result = write_request(options, requirement, world.user, world.probe.host, *world.clock);
+    const auto queue = request_queue(options, world.environment);
+    if (queue && !wanted) return print_error(err, wanted.error());
+    const auto result = queue
+                            ? ask_registry(world.post, *queue, options, *wanted, world.environment)
+                            : write_request(options, requirement, world.user, world.probe.host, *world.clock);
     if (!result) return print_error(err, result.error());
     out << *result << '\n';
     return 0;

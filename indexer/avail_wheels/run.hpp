@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "indexer/avail_wheels/ask_registry.hpp"
 #include "indexer/avail_wheels/cli.hpp"
 #include "lib/base/clock.hpp"
 #include "lib/simple/client.hpp"
@@ -19,6 +20,7 @@ struct World {
     HostProbe probe;
     const base::Clock* clock = nullptr;
     simple::GetPage get;  // called only if the network is needed
+    PostDocument post = {};
     // Reads METADATA of a wheel in a folder, for Requires-Python without a catalogue; empty: not read.
     std::function<base::Result<std::string>(const std::filesystem::path& wheel)> read_metadata = {};
     std::string user;

@@ -53,6 +53,7 @@ constexpr ErrnoRow errno_rows[] = {
 
 std::string Error::text() const {
     std::string out = sentence;
+    if (out.ends_with('.') && !(value.empty() && advice.empty())) out.pop_back();  // of a server's sentence
     if (!value.empty()) out += ": `" + value + "`";
     if (!advice.empty()) out += " (" + advice + ")";
     return out;

@@ -23,18 +23,11 @@ std::string toml(std::string_view text) {
     return in_quotes(text, "\\\"");
 }
 
-// The host that needs an explicit trust setting: pip accepts plain HTTP only from loopback and trusted hosts.
-std::string plain_host(const std::string& place) {
-    const auto url = base::parse_url(place);
-    if (!url || url->scheme != "http" || base::is_loopback_host(url->host)) return "";
-    return url->host;
-}
-
 std::string render_pip(const ClientSource& source) {
     std::string text = "[global]\n";
     if (source.is_folder()) return text + "no-index = true\nfind-links = " + source.place + "\n";
     text += "index-url = " + source.place + "\n";
-    const std::string host = plain_host(source.place);
+    const std::string host = host_to_trust(source.place);
     if (!host.empty()) text += "trusted-host = " + host + "\n";
     return text;
 }
@@ -42,7 +35,7 @@ std::string render_pip(const ClientSource& source) {
 std::string render_uv(const ClientSource& source) {
     if (source.is_folder()) return "no-index = true\nfind-links = [" + toml(source.place) + "]\n";
     std::string text;
-    const std::string host = plain_host(source.place);
+    const std::string host = host_to_trust(source.place);
     if (!host.empty()) text += "allow-insecure-host = [" + toml(host) + "]\n\n";
     return text + "[[index]]\nname = " + toml(source.name) + "\nurl = " + toml(source.place) +
            "\ndefault = true\n";
@@ -62,7 +55,7 @@ std::string render_pdm(const ClientSource& source) {
     if (source.is_folder())
         return text + "url = " + toml(base::file_url(source.place)) + "\ntype = \"find_links\"\n";
     text += "url = " + toml(source.place) + "\n";
-    return plain_host(source.place).empty() ? text : text + "verify_ssl = false\n";
+    return host_to_trust(source.place).empty() ? text : text + "verify_ssl = false\n";
 }
 
 bool is_plain_name(std::string_view name) {
@@ -219,6 +212,17 @@ base::Status check_node_types(const std::vector<NodeType>& nodes) {
             return wrong("Only the last node type may omit both machine and host", node.source.name);
     }
     return {};
+}
+
+std::string host_to_trust(const std::string& index_url) {
+    const auto url = base::parse_url(index_url);
+    if (!url || url->scheme != "http" || base::is_loopback_host(url->host)) return "";
+    return url->host;
+}
+
+std::string pip_trust_option(const std::string& index_url) {
+    const std::string host = host_to_trust(index_url);
+    return host.empty() ? "" : " --trusted-host " + base::quote_shell(host);
 }
 
 std::string render_client_config(ClientKind kind, const ClientSource& source) {

@@ -44,6 +44,11 @@ struct ClientFile {
 
 [[nodiscard]] std::string render_client_config(ClientKind kind, const ClientSource& source);
 
+// The host that pip must be configured to trust, else empty: it ignores an index served by plain HTTP, except on loopback.
+[[nodiscard]] std::string host_to_trust(const std::string& index_url);
+// The same for a command line: " --trusted-host HOST", or empty.
+[[nodiscard]] std::string pip_trust_option(const std::string& index_url);
+
 // A modulefile that sets PIP_CONFIG_FILE and UV_CONFIG_FILE to <folder>/<node type>/pip.conf and uv.toml.
 enum class ModuleKind { lmod, tcl };
 [[nodiscard]] std::string render_modulefile(ModuleKind kind, std::string_view site, std::string_view folder,

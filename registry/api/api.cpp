@@ -7,6 +7,7 @@
 #include "lib/io/json.hpp"
 #include "lib/io/log.hpp"
 #include "lib/wheel/name.hpp"
+#include "registry/api/access_api.hpp"
 #include "registry/api/limits.hpp"
 #include "registry/api/query.hpp"
 #include "registry/api/site_api.hpp"
@@ -70,6 +71,7 @@ wire::Answered<http::Admission> Api::admit(const http::ApiRequest& head) {
 wire::Answered<http::ApiReply> Api::answer(const http::ApiRequest& request) {
     if (request.operation == "readAudit") return read_audit(request);
     if (request.operation == "explainProject") return explain(request);
+    if (request.operation == access_operation) return show_access(parts_.config, parts_.tokens, request);
     if (parts_.tasks != nullptr && TaskApi::handles(request.operation))
         return TaskApi({parts_.config, parts_.tokens, *parts_.tasks, parts_.writer}).answer(request);
     if (parts_.sites != nullptr && SiteApi::handles(request.operation))

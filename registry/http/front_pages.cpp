@@ -68,7 +68,7 @@ std::string render_index_page(const IndexEntry& index, std::string_view base_url
     const simple::ClientSource source{index.name, simple_url(index.name, base_url)};
     std::string body = index.title.empty() ? "" : "<p>" + base::escape_html(index.title) + "</p>\n";
     body += "<pre>pip install --index-url ";
-    body.append(base::escape_html(source.place))
+    body.append(base::escape_html(source.place + simple::pip_trust_option(source.place)))
         .append(
             " PACKAGE</pre>\n<p><a href=\"simple/\">All packages</a></p>\n<h2>Permanent "
             "configuration</h2>\n");

@@ -43,6 +43,8 @@ constexpr std::array rows{
               "Deletes all but the newest versions of each series", json, true, true},
     Operation{"POST", "/api/v1/gc", "collectBlobs", "Removes stored bytes that no file refers to", json, true,
               true},
+    Operation{"GET", "/api/v1/indexes/{index}/access", "showAccess",
+              "Returns what the token of the request may do in an index", json, false, true},
     Operation{"GET", "/api/v1/audit", "readAudit", "Lists changes after a serial: who, what, when and why",
               json, false, true},
     Operation{"GET", "/api/v1/sites", "listSites", "Lists the sites that report, and which of them are late",

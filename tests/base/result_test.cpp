@@ -7,6 +7,12 @@
 
 using namespace wheelyard::base;
 
+TEST_CASE("a sentence of a server ends before its value, not with two marks") {
+    CHECK(Error{"a.b", "There is no index.", "main", "list them"}.text() ==
+          "There is no index: `main` (list them)");
+    CHECK(Error{"a.b", "There is no index."}.text() == "There is no index.");
+}
+
 TEST_CASE("an error prints its sentence, value and advice, and omits empty ones") {
     CHECK(Error{"a.b", "it broke"}.text() == "it broke");
     CHECK(Error{"a.b", "it broke", "x"}.text() == "it broke: `x`");

@@ -104,6 +104,10 @@ class FolderRegistry final : public Registry {
         if (page.files.empty()) return std::optional<simple::ProjectPage>();
         return std::optional(std::move(page));
     }
+    RefusedUploads refused_uploads(const std::vector<std::string>& packages) override {
+        asked_uploads = packages;
+        return refused;
+    }
     base::Status promote(const std::string& filename) override {
         ++promotions;
         if (down) return unreachable();
@@ -131,6 +135,8 @@ class FolderRegistry final : public Registry {
     bool busy = false;                 // refuses uploads for now
     bool forgets = false;              // accepts a wheel, but does not show it
     std::string refusal;
+    RefusedUploads refused;                  // before an upload is tried
+    std::vector<std::string> asked_uploads;  // of the last question about them
     int uploads = 0;
     [[nodiscard]] std::set<std::string> promoted() const {
         std::set<std::string> names;

@@ -74,6 +74,20 @@ TEST_CASE_FIXTURE(PbsPlace, "a module that does not load has its reason, and git
     CHECK(line("MPI launcher")->found == "`nosuchrun` was not found");
 }
 
+TEST_CASE_FIXTURE(PbsPlace, "a package that no source has is reported, and one that is there is not") {
+    testing::write(folder.path() / "links" / "demo-1.0.tar.gz", "x");
+    site.wants = {{"demo", {"latest"}, {}}, {"dmeo", {"latest"}, {}}};
+    const auto lines = check_site(site, Recipes(),
+                                  {{"PATH", "/usr/bin:/bin"},
+                                   {"PIP_NO_INDEX", "1"},
+                                   {"PIP_FIND_LINKS", (folder.path() / "links").string()}});
+    std::vector<std::string> sources;
+    for (const auto& one : lines) {
+        if (one.what.starts_with("source of ")) sources.push_back(one.what);
+    }
+    CHECK(sources == std::vector<std::string>{"source of dmeo"});
+}
+
 TEST_CASE_FIXTURE(PbsPlace, "the check of a PBS site says whether the server keeps a job history") {
     REQUIRE(line("job history").has_value());
     CHECK(line("job history")->found == "kept");

@@ -44,6 +44,13 @@ TEST_CASE("our reader of pip's configuration parses the rendered pip.conf") {
           std::vector<std::string>{"127.example.org"});
 }
 
+TEST_CASE("a command line of pip trusts a plain HTTP index by name, and no other") {
+    CHECK(pip_trust_option("http://wheels.example:8080/a/simple/") == " --trusted-host wheels.example");
+    for (const char* place : {"https://wheels.example/a/simple/", "http://127.0.0.1:8080/a/simple/",
+                              "http://localhost/a/simple/", "file:///shared/simple/", "/shared/wheels"})
+        CHECK_MESSAGE(pip_trust_option(place).empty(), place);
+}
+
 TEST_CASE("a folder of wheels replaces an index where there is no server") {
     CHECK(render_client_config(ClientKind::uv, folder) ==
           "no-index = true\nfind-links = [\"/shared/wheels/find-links\"]\n");

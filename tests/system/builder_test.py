@@ -156,6 +156,9 @@ class BuilderTest(FarmCase):
                     scheduler='kind = "local"\nmax_attempts = 1\n')
         self.assert_failed(site.builder("run"), "not on this CPU")
         self.assertEqual(site.farm.files("bad-import"), {})
+        self.assert_ran(site.builder("logs", "bad-im"), "not on this CPU")  # any part that names one cell
+        site.file.write_text(site.file.read_text() + "\n[this is no TOML\n")
+        self.assert_failed(site.builder("status"), "site.toml", "bad-import-1.0")
 
     def test_retry_waits_a_moment_for_a_tick_that_holds_the_lock(self):
         site = Site(self.fresh_farm(), self.sources, self.token, {"yard-pure": "1.0"})
@@ -166,12 +169,14 @@ class BuilderTest(FarmCase):
         lock.write_text(f"wheelyard-lock 1\nhost {os.uname().nodename}\npid {os.getpid()}\nprocess_start {fields[19]}\n"
                         "refreshed 2026-01-01T00:00:00Z\ntoken 00ff\n")
         asked = site.start("retry", "nobody-wants-this")
-        time.sleep(2)  # until it has found the lock: nothing announces it
+        second = site.start("run")
+        time.sleep(2)  # until they have found the lock: nothing announces it
         self.assertIsNone(asked.poll(), "it did not wait")
         lock.unlink()
         text, _ = asked.communicate(timeout=60)
         self.assertEqual(asked.returncode, 1, text)
         self.assertIn("No attempt of this cell has ended", text)
+        self.assertIn("following its progress", second.communicate(timeout=WAIT_LIMIT_S)[0])
 
     def test_a_package_that_no_index_has_is_reported(self):
         site = Site(self.fresh_farm(), self.sources, self.token, {"nobody-has-this": "1.0"})
@@ -189,17 +194,19 @@ class BuilderTest(FarmCase):
         self.assert_failed(site.builder("run"), "0" * 64)
         self.assertEqual(site.farm.files("pinned"), {})
 
-    def test_a_wrong_token_is_reported_and_the_wheel_is_uploaded_once_it_is_right(self):
+    def test_a_wrong_token_is_reported_before_anything_is_built(self):
         write_sdist(self.sources.folder, "late-token", "1.0")
         farm = self.fresh_farm()
         site = Site(farm, self.sources, "wy_000000000000_" + "0" * 64, {"late-token": "1.0"},
                     scheduler='kind = "local"\nmax_attempts = 1\n')
         self.assert_failed(site.builder("run"), "403")
         self.assertEqual(farm.files("late-token"), {})
-        downloads = len(self.sources.downloads)
+        self.assertFalse([path for path in self.sources.downloads if "late" in str(path)], "the source was fetched")
+        self.assert_failed(site.builder("site", "check"), "upload of late-token", "does not know this token")
+        (site.folder / "token").write_text(farm.create_token(name="other", projects=("other",)) + "\n")
+        self.assert_failed(site.builder("run"), "The token may upload only other")
         (site.folder / "token").write_text(farm.create_token(name="right") + "\n")
         self.assert_ran(site.builder("run"))
-        self.assertEqual(len(self.sources.downloads), downloads, "the wheel was built a second time")
         self.assertEqual(len(farm.files("late-token")), 1)
 
     def fresh_farm(self):

@@ -106,6 +106,17 @@ class RefusalsTest(FarmCase):
         self.assert_ran(self.farm.run("wheelyard-registry", "token", "revoke", "--config", self.farm.config, identity))
         self.assertEqual(RawUpload(self.farm, token, wheel).send()[0], 403)
 
+    def test_what_old_clients_say_of_the_python_is_not_compared(self):
+        self.assertEqual(self.upload(Wheel("old-client").write(self.folder), pyversion="3.8").send()[0], 200)
+
+    def test_a_second_serve_is_refused_while_the_first_runs(self):
+        done = self.farm.run("wheelyard-registry", "serve", "--config", self.farm.config)
+        self.assert_failed(done, "stop it first")
+
+    def test_the_help_of_token_create_lists_the_actions(self):
+        done = self.farm.run("wheelyard-registry", "token", "create", "--help")
+        self.assert_ran(done, "upload", "promote", "build", "task", "audit")
+
     def test_an_index_that_does_not_exist_is_404(self):
         status, _ = RawUpload(self.farm, self.token, Wheel("nowhere").write(self.folder), index="nowhere").send()
         self.assertEqual(status, 404)

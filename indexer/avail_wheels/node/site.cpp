@@ -87,7 +87,12 @@ base::Result<Site> read_site(const std::filesystem::path& file) {
     site.python_module = root.string_or("python_module", {});
     site.needed_modules = root.strings_or("needed_modules", {});
     site.status = root.string_or("status", {});
-    site.requests = root.path_if("requests").value_or(std::filesystem::path());
+    const std::string requests = root.string_or("requests", {});
+    if (requests.starts_with("http://") || requests.starts_with("https://")) {
+        site.requests_registry = requests.substr(0, requests.find_last_not_of('/') + 1);
+    } else {
+        site.requests = root.path_if("requests").value_or(std::filesystem::path());
+    }
     io::TomlTable nodes = root.table_or_empty("node");
     for (const auto& name : nodes.keys())
         site.nodes.emplace(name, read_node(nodes.table(name), name));

@@ -38,6 +38,7 @@ struct Site {
     std::vector<std::string> needed_modules;  // modules that must be loaded for wheels built against them
     std::string status;                       // source of --status: a URL or a file
     std::filesystem::path requests;           // folder for the files of --request
+    std::string requests_registry;            // or the registry that takes them: "https://wheels.example.org"
     std::map<std::string, NodeType> nodes;
     std::vector<KnownBad> known_bad;
 };

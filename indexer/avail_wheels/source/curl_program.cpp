@@ -12,6 +12,7 @@ namespace wheelyard::avail_wheels {
 namespace {
 
 constexpr std::uint64_t max_head_bytes = 1u << 20;
+constexpr std::uint64_t max_answer_bytes = 1u << 20;  // of a POST
 
 // Quotes a value for curl's configuration file.
 std::string config_value(std::string_view text) {
@@ -32,10 +33,9 @@ void read_head(std::string_view text, io::HttpAnswer& answer) {
     }
 }
 
-}  // namespace
-
-base::Result<io::HttpAnswer> get_by_curl_program(const std::string& url, const io::HttpHeaders& headers,
-                                                 std::uint64_t limit_bytes) {
+// `sent`: lines of curl's configuration, for what is sent and how redirects are handled.
+base::Result<io::HttpAnswer> run_curl(const std::string& url, const io::HttpHeaders& headers,
+                                      std::uint64_t limit_bytes, const std::string& sent) {
     if (!base::find_program("curl")) {
         return base::fail("http.library", "The program `curl` is not installed", {},
                           "install curl, or use --wheelhouse");
@@ -49,7 +49,6 @@ base::Result<io::HttpAnswer> get_by_curl_program(const std::string& url, const i
     command.argv = {"curl",
                     "--silent",
                     "--show-error",
-                    "--location",
                     "--compressed",
                     "--proto",
                     "=http,https",
@@ -74,7 +73,7 @@ base::Result<io::HttpAnswer> get_by_curl_program(const std::string& url, const i
                     "--config",
                     "-"};
     command.timeout_ms = 0;  // curl has its own timeouts
-    command.input = "url = " + config_value(url) + "\n";
+    command.input = "url = " + config_value(url) + "\n" + sent;
     for (const auto& [name, value] : headers)
         command.input += "header = " + config_value(name + ": " + value) + "\n";
     WHEELYARD_ASSIGN(const auto finished, base::run_command(command));
@@ -92,6 +91,18 @@ base::Result<io::HttpAnswer> get_by_curl_program(const std::string& url, const i
     read_head(head_text, answer);
     if (auto bytes = base::read_file(body, limit_bytes)) answer.body = std::move(*bytes);
     return answer;
+}
+
+}  // namespace
+
+base::Result<io::HttpAnswer> get_by_curl_program(const std::string& url, const io::HttpHeaders& headers,
+                                                 std::uint64_t limit_bytes) {
+    return run_curl(url, headers, limit_bytes, "location\n");
+}
+
+base::Result<io::HttpAnswer> post_by_curl_program(const std::string& url, const std::string& body,
+                                                  const io::HttpHeaders& headers) {
+    return run_curl(url, headers, max_answer_bytes, "data-raw = " + config_value(body) + "\n");
 }
 
 }  // namespace wheelyard::avail_wheels

@@ -1,4 +1,4 @@
-// HTTP GET with the program `curl`, for the static avail_wheels, which does not link libcurl.
+// HTTP with the program `curl`, for the static avail_wheels, which does not link libcurl.
 #pragma once
 
 #include "lib/simple/client.hpp"
@@ -9,5 +9,9 @@ namespace wheelyard::avail_wheels {
 [[nodiscard]] base::Result<io::HttpAnswer> get_by_curl_program(const std::string& url,
                                                                const io::HttpHeaders& headers,
                                                                std::uint64_t limit_bytes);
+// Sends a small body; follows no redirect.
+[[nodiscard]] base::Result<io::HttpAnswer> post_by_curl_program(const std::string& url,
+                                                                const std::string& body,
+                                                                const io::HttpHeaders& headers);
 
 }  // namespace wheelyard::avail_wheels

@@ -57,6 +57,19 @@ TEST_CASE("a wanted wheel is built, inspected, uploaded and visible on its page"
     CHECK(outcome->phases[2].name == "build");
 }
 
+TEST_CASE("nothing is compiled that the token may not upload, until it may") {
+    Farm farm;
+    farm.registry.refused.emplace("demo", base::Error{"upload.not_allowed", "The token may not upload"});
+    const TickReport report = farm.tick();
+    CHECK(farm.registry.asked_uploads == std::vector<std::string>{"demo"});
+    CHECK(report.plan.count(CellState::held) == 1);
+    CHECK(!report.moved);
+    CHECK(farm.attempts().empty());
+    CHECK(farm.builds() == 0);
+    farm.registry.refused.clear();
+    CHECK(farm.settle().plan.count(CellState::have) == 1);
+}
+
 TEST_CASE("a second tick has nothing to do") {
     Farm farm;
     farm.settle();

@@ -126,6 +126,19 @@ TEST_CASE("the index has the cell's wheel if this Python accepts a published whe
     }
 }
 
+TEST_CASE("a wheel that the registry would not accept is not built, and one that it has is had") {
+    Scene scene;
+    scene.world.refused_uploads.emplace("demo", base::Error{"upload.not_allowed", "The token may not"});
+    CHECK(scene.cell().state == CellState::held);
+    CHECK(scene.cell().awaits_others);
+    CHECK(scene.cell().reason.find("The token may not") != std::string::npos);
+    scene.publish({"demo-1.0-py3-none-any.whl"});
+    CHECK(scene.cell().state == CellState::have);
+    scene.world.refused_uploads.clear();
+    scene.world.published.insert_or_assign("demo", std::optional<simple::ProjectPage>());
+    CHECK(scene.cell().state == CellState::wanted);
+}
+
 TEST_CASE("the plan chooses the requested version") {
     struct Row {
         const char* wanted;

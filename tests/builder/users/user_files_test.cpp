@@ -57,6 +57,24 @@ TEST_CASE("the user files of the known sites match the golden files, and bash ac
     }
 }
 
+TEST_CASE("the environment's script names the host of a plain HTTP registry, which pip would ignore") {
+    Site site = site_of("bede-gh200");
+    const auto script = [&site] {
+        for (const auto& file : files_of(site)) {
+            if (holds(file.text, "pip install --no-input")) return file.text;
+        }
+        FAIL("no script that installs");
+        return std::string();
+    };
+    CHECK(!holds(script(), "--trusted-host"));
+    site.registry->url = "http://wheels.example:8080";
+    CHECK(holds(script(), "/simple/ --trusted-host wheels.example "));
+    std::string all;
+    for (const auto& file : files_of(site))
+        all += file.text;
+    CHECK(holds(all, "setenv(\"PIP_TRUSTED_HOST\", \"wheels.example\")"));
+}
+
 TEST_CASE("the site's launcher starts the ranks, not torchrun") {
     for (const std::string name : sites) {
         for (const auto& file : files_of(site_of(name)))

@@ -32,7 +32,8 @@ base::Result<io::HttpAnswer> answer_of_index(const std::string& url, const io::H
         }
         return answer;
     }
-    if (!url.starts_with("https://farm/") && !url.starts_with("https://anna:secret@farm/"))
+    if (!url.starts_with("https://farm/") && !url.starts_with("http://farm/") &&
+        !url.starts_with("https://anna:secret@farm/"))
         return base::fail("http.connect", "Nobody answers");
     answer.status = url.ends_with("farm/simple/torch/") ? 200 : 404;
     answer.headers = {{"content-type", "text/html"}};
@@ -47,6 +48,7 @@ struct Wheelhouse {
     base::TempDir folder = *base::TempDir::make("wheelyard-run-test");
     EnvironmentMap environment{{"WHEELHOUSE", folder.path().native()}};
     bool err_is_terminal = false;
+    PostDocument post = {};
 
     Wheelhouse() {
         for (const char* path :
@@ -72,6 +74,7 @@ struct Wheelhouse {
         world.probe = {folder.path() / "root", environment, "login1", "x86_64", base::run_command};
         world.clock = &clock;
         world.get = answer_of_index;
+        world.post = post;
         world.user = "anna";
         world.err_is_terminal = err_is_terminal;
         std::ostringstream out;
@@ -368,6 +371,58 @@ TEST_CASE("a request is written once, to a file that an administrator can use") 
     CHECK(farm.run({"--request", "six==2"}).err.find("20 open requests") != std::string::npos);
 }
 
+TEST_CASE("a request goes to the registry if the site names one or the user has a token for its index") {
+    Farm farm;
+    std::vector<std::string> sent;
+    io::HttpAnswer answer;
+    answer.status = 200;
+    answer.body = R"({"format":"wheelyard.task/1","id":"t5f0c","state":"queued"})";
+    farm.post = [&](const std::string& url, const std::string& body, const io::HttpHeaders& headers) {
+        sent = {url, body};
+        for (const auto& [name, value] : headers)
+            sent.push_back(name + ": " + value);
+        return base::Result<io::HttpAnswer>(answer);
+    };
+    const auto ask = [&farm](std::vector<std::string> more) {
+        more.insert(more.begin(), {"--index-url", "https://registry/main/simple/", "--request"});
+        return farm.run(more);
+    };
+    const auto token = farm.folder.path() / "token";
+    REQUIRE(base::replace_file(token, "wy_1_secret\n"));
+    farm.environment["WHEELYARD_TOKEN_FILE"] = token.native();
+    CHECK(ask({"torch==2.6", "-p", "3.12"}).out.find("requests/anna-torch") != std::string::npos);
+    CHECK(sent.empty());  // the site's folder decides
+
+    const auto site = farm.folder.path() / "site.toml";
+    REQUIRE(base::replace_file(site, "config_version = 1\n"));
+    CHECK(
+        ask({"Torch==2.6", "-p", "3.12"}).out ==
+        "Requested torch 2.6 for Python 3.12: task t5f0c is queued\nAn agent of the site builds it; --status "
+        "then shows it.\n");
+    CHECK(sent == std::vector<std::string>{
+                      "https://registry/api/v1/tasks",
+                      R"({"format":"wheelyard.task/1","index":"main","package":"torch","version":"2.6",)"
+                      R"("python":"3.12","accelerator":""})",
+                      "Authorization: Bearer wy_1_secret", "Content-Type: application/json"});
+    CHECK(ask({"torch", "-p", "3.12"}).err.find("one exact version") != std::string::npos);
+    CHECK(ask({"torch>=2", "-p", "3.12"}).err.find("--request 'torch==VERSION'") != std::string::npos);
+    CHECK(ask({"torch==2.6"}).err.find("-p 3.12") != std::string::npos);
+    CHECK(ask({"tor*"}).status == 1);
+    answer.status = 403;
+    answer.body = R"({"detail":"no right","advice":"ask anna"})";
+    const auto refused = ask({"torch==2.6", "-p", "3.12"});
+    CHECK(refused.status == 1);
+    CHECK(refused.err.find("403: no right") != std::string::npos);
+
+    farm.environment.erase("WHEELYARD_TOKEN_FILE");
+    CHECK(ask({"torch==2.6", "-p", "3.12"}).err.find("`requests`") != std::string::npos);
+    REQUIRE(base::replace_file(site, "config_version = 1\nrequests = \"https://other.example/\"\n"));
+    CHECK(ask({"torch==2.6", "-p", "3.12"}).err.find("token create --action task") != std::string::npos);
+    farm.environment["WHEELYARD_TOKEN_FILE"] = token.native();
+    CHECK(ask({"torch==2.6", "-p", "3.12"}).status == 1);
+    CHECK(sent.front() == "https://other.example/api/v1/tasks");
+}
+
 TEST_CASE("an unavailable feature is reported with the site key that enables it") {
     Farm farm;
     REQUIRE(base::replace_file(farm.folder.path() / "site.toml", "config_version = 1\n"));
@@ -451,6 +506,16 @@ TEST_CASE("an empty answer names the next step on a terminal") {
         "avail_wheels: The farm has six 1.17 for Python 3.12 as \"active\": building. --status lists all.\n");
     CHECK(step({"unlike-any>=2"}) ==
           "avail_wheels: There is no unlike-any here. Ask for it: avail_wheels --request 'unlike-any>=2'\n");
+}
+
+TEST_CASE("the install line works as it is for a plain HTTP index: it names the host to trust") {
+    Wheelhouse house;
+    const auto line = [&house](const std::string& url) {
+        return house.run({"torch", "--all-archs", "--index-url", url, "--install-line"}).out;
+    };
+    CHECK(line("http://farm/simple/") ==
+          "pip install --index-url http://farm/simple/ --trusted-host farm torch==2.4.0\n");
+    CHECK(line("https://farm/simple/") == "pip install --index-url https://farm/simple/ torch==2.4.0\n");
 }
 
 TEST_CASE("a URL that is no index gives status 1 and the indexes that exist") {

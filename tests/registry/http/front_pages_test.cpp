@@ -13,7 +13,9 @@ TEST_CASE("the front page links every index and escapes what it shows") {
 
 TEST_CASE("an index's page shows the line that pip needs, for the server as it calls itself") {
     const std::string page = render_index_page({"site"}, "http://registry.example:8080");
-    CHECK(page.find("pip install --index-url http://registry.example:8080/site/simple/ PACKAGE") !=
+    CHECK(page.find("pip install --index-url http://registry.example:8080/site/simple/ --trusted-host "
+                    "registry.example PACKAGE") != std::string::npos);
+    CHECK(render_index_page({"site"}, "https://registry.example").find("/site/simple/ PACKAGE") !=
           std::string::npos);
     for (const char* said :
          {"index-url = http://registry.example:8080/site/simple/", "trusted-host = registry.example",

@@ -108,9 +108,11 @@ class Farm:
 
     # --- the registry -------------------------------------------------------------------------------------------------
 
-    def create_token(self, *indexes: str, name: str = "tests", actions: tuple[str, ...] = ("upload",)) -> str:
+    def create_token(self, *indexes: str, name: str = "tests", actions: tuple[str, ...] = ("upload",),
+                     projects: tuple[str, ...] = ()) -> str:
         done = self.run("wheelyard-registry", "token", "create", "--config", self.config, "--name", name, "--json",
                         *(word for action in actions for word in ("--action", action)),
+                        *(word for project in projects for word in ("--project", project)),
                         *(word for index in indexes or self.indexes for word in ("--index", index)))
         if done.returncode != 0:
             raise AssertionError(f"token create: {done.stdout}{done.stderr}")

@@ -1,0 +1,85 @@
+#include "builder/remote/access.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include "builder/remote/limits.hpp"
+#include "builder/remote/upload.hpp"
+#include "lib/base/encoding.hpp"
+#include "lib/base/text.hpp"
+#include "lib/io/json.hpp"
+#include "lib/wire/problem.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+constexpr std::string_view access_format = "wheelyard.access/1";
+constexpr std::string_view upload_action = "upload";
+// The problem code of our 404; another server's has none.
+constexpr std::string_view no_index = "index.unknown";
+
+bool has(const std::vector<std::string>& list, std::string_view wanted) {
+    return std::find(list.begin(), list.end(), wanted) != list.end();
+}
+
+RefusedUploads refuse_all(const std::vector<std::string>& packages, const base::Error& error) {
+    RefusedUploads refused;
+    for (const auto& package : packages)
+        refused.emplace(package, error);
+    return refused;
+}
+
+}  // namespace
+
+RefusedUploads judge_access_answer(const io::HttpAnswer& answer, const std::string& index,
+                                   const std::vector<std::string>& packages) {
+    constexpr int status_ok = 200;
+    if (answer.status != status_ok) {
+        const auto problem = wire::parse_problem(answer.body);
+        if (!problem || io::is_temporary_status(answer.status)) return {};
+        if (problem->code == no_index)
+            return refuse_all(packages, {"upload.no_index", "The registry has no index of this name", index,
+                                         "correct `index` in [registry] of site.toml"});
+        constexpr int status_unauthorised = 401;
+        constexpr int status_forbidden = 403;
+        if (answer.status == status_unauthorised || answer.status == status_forbidden)
+            return refuse_all(
+                packages, {"upload.not_allowed", "The registry does not accept the token: " + problem->detail,
+                           problem->value, "put a valid token into the `token_file` of site.toml"});
+        return {};
+    }
+    const auto access = io::parse_json(answer.body);
+    if (!access || access->string_or("format", "") != access_format) return {};
+    const std::string token = access->string_or("token", "");
+    if (!has(access->texts("actions"), upload_action))
+        return refuse_all(packages,
+                          {"upload.not_allowed", "The token may not upload to index " + index, token,
+                           "ask the registry's operator for a token: `wheelyard-registry token "
+                           "create --index " +
+                               index + " --action upload`"});
+    const auto projects = access->texts("projects");
+    RefusedUploads refused;
+    for (const auto& package : packages) {
+        if (!has(projects, "*") && !has(projects, package))
+            refused.emplace(package,
+                            base::Error{"upload.not_allowed",
+                                        "The token may upload only " + base::join(projects, ", "), token,
+                                        "ask the registry's operator for a token: "
+                                        "`wheelyard-registry token create --project " +
+                                            package + "`"});
+    }
+    return refused;
+}
+
+RefusedUploads ask_refused_uploads(io::HttpClient& http, const RegistrySettings& registry,
+                                   const std::vector<std::string>& packages) {
+    if (packages.empty()) return {};
+    const auto token = read_token(registry.token_file);
+    if (!token) return refuse_all(packages, token.error());
+    const auto answer =
+        http.get(registry.url + "/api/v1/indexes/" + base::encode_percent(registry.index) + "/access",
+                 {{"Authorization", "Bearer " + *token}}, max_access_answer_bytes);
+    return answer ? judge_access_answer(*answer, registry.index, packages) : RefusedUploads();
+}
+
+}  // namespace wheelyard::builder

@@ -1,0 +1,71 @@
+// What a token may do, for one that may, one for another index, and for none.
+#include "registry/api/access_api.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "lib/io/json.hpp"
+#include "registry/access/tokens.hpp"
+#include "tests/registry/upload_fixture.hpp"
+
+using namespace wheelyard;
+using test_support::RegistryFixture;
+
+namespace {
+
+struct AccessFixture : RegistryFixture {
+    std::string add(const std::vector<std::string>& indexes, const std::vector<std::string>& projects,
+                    const std::vector<std::string>& actions) {
+        const registry::TokenText text = registry::make_token_text();
+        REQUIRE(cli.add_token({.id = text.id,
+                               .secret_sha256 = registry::hash_token_secret(text.secret),
+                               .name = "agent",
+                               .indexes = indexes,
+                               .projects = projects,
+                               .actions = actions,
+                               .created = clock.now(),
+                               .expires = clock.now() + 60'000'000,
+                               .revoked = false}));
+        return text.text();
+    }
+    wire::Answered<http::ApiReply> ask(const std::string& sent, const std::string& index = "main") {
+        http::ApiRequest request{.request_id = "r1", .operation = registry::access_operation};
+        request.parameters.emplace("index", index);
+        if (!sent.empty()) request.authorization = "Bearer " + sent;
+        return registry::show_access(config, *tokens, request);
+    }
+    io::Json shown(const std::string& sent) {
+        const auto reply = ask(sent);
+        REQUIRE(reply.has_value());
+        const auto json = io::parse_json(reply->json);
+        REQUIRE(json.has_value());
+        return *json;
+    }
+};
+
+}  // namespace
+
+TEST_CASE_FIXTURE(AccessFixture, "a token is shown its actions, its projects and its end") {
+    const std::string made = add({"main"}, {"torch", "demo"}, {"upload", "yank"});
+    const io::Json json = shown(made);
+    CHECK(json.string_or("format", "") == "wheelyard.access/1");
+    CHECK(json.string_or("token", "") == made.substr(0, registry::token_id_length));
+    CHECK(json.texts("actions") == std::vector<std::string>{"upload", "yank"});
+    CHECK(json.texts("projects") == std::vector<std::string>{"torch", "demo"});
+    CHECK(json.string_or("expires", "") == base::render_rfc3339(clock.now() + 60'000'000));
+    CHECK(ask(made)->json.find(made.substr(registry::token_id_length)) == std::string::npos);
+}
+
+TEST_CASE_FIXTURE(AccessFixture, "a token for another index may do nothing here") {
+    CHECK(shown(add({"elsewhere"}, {"*"}, {"upload"})).texts("actions").empty());
+    CHECK(shown(add({"*"}, {"*"}, {"upload"})).texts("actions") == std::vector<std::string>{"upload"});
+}
+
+TEST_CASE_FIXTURE(AccessFixture, "an unknown index is 404, no token 401, an unknown one 403") {
+    const std::string made = add({"*"}, {"*"}, {"upload"});
+    CHECK(ask(made, "nowhere").error().code == "index.unknown");
+    CHECK(ask(made, "nowhere").error().status == 404);
+    CHECK(ask("").error().status == 401);
+    CHECK(ask("wy_nobody", "nowhere").error().status == 403);
+}
