@@ -75,7 +75,7 @@ TEST_CASE("an upload carries what made the wheel, without host and without varia
                              {"CFLAGS", "-I https://me:hunter2@host/"},
                              {"PROJECT_ACCOUNT", "secret-account"}};
     farm.settle();
-    const testing::Attempt attempt = farm.attempts().back();
+    const Attempt attempt = farm.attempts().back();
     const std::string& text = farm.registry.provenance;
     const auto provenance = wire::parse_wheel_provenance(text);
     REQUIRE_MESSAGE(provenance.has_value(), provenance.error().text());
