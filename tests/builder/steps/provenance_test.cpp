@@ -89,8 +89,10 @@ TEST_CASE("an upload carries what made the wheel, without host and without varia
     CHECK(provenance->build.system.starts_with("Linux "));
     CHECK(provenance->log == "wheelyard-builder logs " + attempt.id);
     CHECK(provenance->build.environment.front() == std::pair<std::string, std::string>("CC", "gcc"));
-    for (const char* secret :
-         {"hunter2", "secret-account", "SITE_TOKEN", "HOME", base::host_name().c_str()}) {
+    const std::string host = base::host_name();
+    for (const std::string_view secret :
+         {std::string_view("hunter2"), std::string_view("secret-account"), std::string_view("SITE_TOKEN"),
+          std::string_view("HOME"), std::string_view(host)}) {
         CAPTURE(secret);
         CHECK(text.find(secret) == std::string::npos);
     }
