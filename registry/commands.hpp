@@ -49,7 +49,8 @@ struct TokenCreateArguments {
 [[nodiscard]] base::Status run_token_create(const TokenCreateArguments& arguments, const base::Clock& clock);
 [[nodiscard]] base::Status run_token_list(const std::filesystem::path& config, bool json,
                                           const base::Clock& clock);
-[[nodiscard]] base::Status run_token_revoke(const std::filesystem::path& config, const std::string& id);
+[[nodiscard]] base::Status run_token_revoke(const std::filesystem::path& config, const std::string& id,
+                                            const base::Clock& clock);
 
 // Every stored thing as JSON lines: events, then files, then tokens (without their hashes).
 [[nodiscard]] base::Status run_dump(const std::filesystem::path& config);

@@ -2,7 +2,6 @@
 // change to its next request.
 #include <sys/stat.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <utility>
@@ -10,11 +9,11 @@
 #include "lib/base/file.hpp"
 #include "lib/base/text.hpp"
 #include "lib/io/json.hpp"
-#include "lib/wheel/name.hpp"
+#include "registry/access/local_actor.hpp"
+#include "registry/access/token_rules.hpp"
 #include "registry/access/tokens.hpp"
 #include "registry/catalog/catalog.hpp"
 #include "registry/commands.hpp"
-#include "registry/limits.hpp"
 
 namespace wheelyard::registry {
 namespace {
@@ -22,70 +21,6 @@ namespace {
 base::Result<catalog::Catalog> open_catalog(const RegistryConfig& config) {
     WHEELYARD_TRY(base::make_directories(config.store));
     return catalog::Catalog::open(config.catalog_file(), catalog::Catalog::Mode::read_write);
-}
-
-base::Status check_words(const std::vector<std::string>& words, const std::vector<std::string>& known,
-                         const std::string& what) {
-    for (const std::string& word : words) {
-        if (word == "*" || std::find(known.begin(), known.end(), word) != known.end()) continue;
-        const auto near = base::nearest(word, known);
-        return base::fail("token.unknown_" + what, "There is no such " + what, word,
-                          near ? "did you mean " + *near + "?" : "known: " + base::join(known, ", "));
-    }
-    return {};
-}
-
-base::Result<catalog::TokenRow> make_row(const TokenCreateArguments& arguments, const RegistryConfig& config,
-                                         const TokenText& token, base::UnixMicros now) {
-    const bool printable = std::all_of(arguments.name.begin(), arguments.name.end(),
-                                       [](char c) { return c >= ' ' && c != '\x7f'; });
-    if (arguments.name.empty() || arguments.name.size() > max_token_name || !printable)
-        return base::fail("token.name", "A token's name must be one line of 1 to 120 characters",
-                          arguments.name, "say who or what uses it");
-    if (arguments.indexes.empty())
-        return base::fail("token.no_index", "A token needs the indexes it is for", {},
-                          "--index NAME, or --index '*' for all");
-    WHEELYARD_TRY(check_words(arguments.indexes, config.index_names(), "index"));
-    WHEELYARD_TRY(check_words(arguments.actions, token_actions(), "action"));
-    catalog::TokenRow row{.id = token.id,
-                          .secret_sha256 = hash_token_secret(token.secret),
-                          .name = arguments.name,
-                          .indexes = arguments.indexes,
-                          .projects = {},
-                          .actions = arguments.actions,
-                          .created = now,
-                          .expires = 0,
-                          .revoked = false};
-    for (const std::string& project : arguments.projects) {
-        if (project != "*" && !wheel::is_valid_name(project))
-            return base::fail("token.project", "This cannot be a project's name", project);
-        row.projects.push_back(project == "*" ? project : wheel::normalize_name(project));
-    }
-    if (row.projects.empty()) row.projects.emplace_back("*");
-    if (row.actions.empty()) row.actions.emplace_back(upload_action);
-    if (!arguments.expires.empty()) {
-        WHEELYARD_ASSIGN(const std::int64_t lifetime_ms, parse_lifetime_ms(arguments.expires));
-        row.expires = now + lifetime_ms * 1000;
-    }
-    return row;
-}
-
-std::string state_of(const catalog::TokenRow& row, base::UnixMicros now) {
-    if (row.revoked) return "revoked";
-    return row.expires != 0 && row.expires <= now ? "expired" : "active";
-}
-
-io::Json render_token(const catalog::TokenRow& row, base::UnixMicros now) {
-    return io::Json::object(
-        {{"format", "wheelyard.token/1"},
-         {"id", row.id},
-         {"name", row.name},
-         {"indexes", io::Json::array_of(row.indexes)},
-         {"projects", io::Json::array_of(row.projects)},
-         {"actions", io::Json::array_of(row.actions)},
-         {"created", base::render_rfc3339(row.created)},
-         {"expires", row.expires == 0 ? io::Json() : io::Json(base::render_rfc3339(row.expires))},
-         {"state", state_of(row, now)}});
 }
 
 // Written before the token becomes valid: a token whose text is lost would have to be revoked.
@@ -113,7 +48,10 @@ std::string describe_expiry(const catalog::TokenRow& row) {
 base::Status run_token_create(const TokenCreateArguments& arguments, const base::Clock& clock) {
     WHEELYARD_ASSIGN(const RegistryConfig config, read_config(arguments.config));
     const TokenText token = make_token_text();
-    WHEELYARD_ASSIGN(const catalog::TokenRow row, make_row(arguments, config, token, clock.now()));
+    const TokenWish wish{arguments.name, arguments.indexes, arguments.projects, arguments.actions,
+                         arguments.expires};
+    WHEELYARD_ASSIGN(const catalog::TokenRow row,
+                     make_token_row(wish, config.index_names(), token, {local_actor(), {}, clock.now()}));
     config.room().give_back_if_low();
     WHEELYARD_ASSIGN(catalog::Catalog catalog, open_catalog(config));
     if (!arguments.to.empty()) WHEELYARD_TRY(write_token(arguments.to, token));
@@ -122,7 +60,7 @@ base::Status run_token_create(const TokenCreateArguments& arguments, const base:
         return added;
     }
     if (arguments.json) {
-        io::Json document = render_token(row, clock.now());
+        io::Json document = token_json(row, clock.now());
         document.set("token", token.text());
         std::printf("%s\n", document.render().c_str());
         return {};
@@ -147,28 +85,29 @@ base::Status run_token_list(const std::filesystem::path& config_file, bool json,
     if (json) {
         io::Json list = io::Json::array();
         for (const catalog::TokenRow& row : rows)
-            list.push(render_token(row, now));
+            list.push(token_json(row, now));
         std::printf("%s\n", list.render().c_str());
         return {};
     }
     if (rows.empty()) std::printf("no tokens yet: wheelyard-registry token create --help\n");
     for (const catalog::TokenRow& row : rows) {
         std::printf("%s  %-8s %-24s %s on %s, projects %s, expires %s\n", row.id.c_str(),
-                    state_of(row, now).c_str(), row.name.c_str(), base::join(row.actions, ",").c_str(),
+                    token_state(row, now).c_str(), row.name.c_str(), base::join(row.actions, ",").c_str(),
                     base::join(row.indexes, ",").c_str(), base::join(row.projects, ",").c_str(),
                     describe_expiry(row).c_str());
     }
     return {};
 }
 
-base::Status run_token_revoke(const std::filesystem::path& config_file, const std::string& id) {
+base::Status run_token_revoke(const std::filesystem::path& config_file, const std::string& id,
+                              const base::Clock& clock) {
     WHEELYARD_ASSIGN(const RegistryConfig config, read_config(config_file));
     // Also accepts the complete text, because that is what leaks.
     const auto whole = parse_token_text(id);
     const std::string public_id = whole ? whole->id : id;
     WHEELYARD_ASSIGN(const bool known, blobs::with_reserve(config.room(), [&]() -> base::Result<bool> {
                          WHEELYARD_ASSIGN(catalog::Catalog catalog, open_catalog(config));
-                         return catalog.revoke_token(public_id);
+                         return catalog.revoke_token(public_id, {local_actor(), {}, clock.now()});
                      }));
     if (!known)
         return base::fail("token.unknown", "There is no token with this id",

@@ -20,6 +20,5 @@ inline constexpr std::uint64_t descriptors_of_an_io_thread = 5;
 // Of what is left, for connections at most; the rest is for the files that some of them are sent. Most
 // clients are quiet, or ask for pages, which are kept in memory.
 inline constexpr std::uint64_t connections_of_four_descriptors = 3;
-inline constexpr std::size_t max_token_name = 120;
 
 }  // namespace wheelyard::registry

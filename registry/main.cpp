@@ -28,6 +28,7 @@
 #include "registry/commands_import.hpp"
 #include "registry/commands_lifecycle.hpp"
 #include "registry/commands_maintenance.hpp"
+#include "registry/commands_provenance.hpp"
 #include "registry/commands_task.hpp"
 #include "registry/intake/check.hpp"
 
@@ -230,6 +231,8 @@ int run(int argc, char** argv) {
     registry::add_import_command(app, import);
     registry::ExplainArguments explain;
     registry::add_explain_command(app, explain);
+    registry::ProvenanceArguments provenance;
+    registry::add_provenance_command(app, provenance);
     registry::AuditArguments audit;
     registry::add_audit_command(app, audit);
     registry::MaintenanceArguments maintenance;
@@ -259,6 +262,7 @@ int run(int argc, char** argv) {
     if (name == "import")
         return exit_status(registry::run_import(import, in_process_publisher(clock), clock));
     if (name == "explain") return exit_status(registry::run_explain(explain, clock));
+    if (name == "provenance") return exit_status(registry::run_provenance(provenance));
     if (name == "audit") return exit_status(registry::run_audit(audit));
     if (registry::choose_verb(name, change.action))
         return exit_status(registry::run_lifecycle(change, in_process_publisher(clock), clock));
@@ -266,7 +270,7 @@ int run(int argc, char** argv) {
     if (name == "task") return exit_status(registry::run_task(verb, task, clock));
     if (verb == "create") return exit_status(registry::run_token_create(create, clock));
     if (verb == "list") return exit_status(registry::run_token_list(config, json, clock));
-    return exit_status(registry::run_token_revoke(config, id));
+    return exit_status(registry::run_token_revoke(config, id, clock));
 }
 
 }  // namespace

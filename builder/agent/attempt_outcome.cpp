@@ -1,28 +1,9 @@
 #include "builder/agent/attempt_outcome.hpp"
 
-#include "builder/agent/provenance.hpp"
-#include "builder/plan/request.hpp"
-#include "builder/script/script_frame.hpp"
-#include "builder/site/script_setup.hpp"
+#include "builder/steps/provenance.hpp"
 
 namespace wheelyard::builder {
 namespace {
-
-// The build's environment, without the changes by modules and by the job's shell.
-EnvironmentMap build_environment(const Attempt& attempt, const Ports& ports) {
-    EnvironmentMap environment = job_environment(ports.environment);
-    const Recipe recipe = ports.recipe_of(attempt);
-    const Site site = sized_for(ports.site, recipe, attempt);
-    for (const auto& group :
-         exports_of_job(site, site.accelerator(attempt.asked.accelerator),
-                        own_environment(recipe, attempt.asked.purpose),
-                        placeholders_of({site, attempt.asked.version, attempt.asked.against,
-                                         attempt.asked.accelerator}))) {
-        for (const auto& [name, value] : group.variables)
-            environment.insert_or_assign(name, value);
-    }
-    return environment;
-}
 
 // Each phase ends with the beginning of the next.
 std::vector<wire::OutcomePhase> durations_of(const JobRecord& job) {
@@ -51,7 +32,7 @@ wire::Outcome outcome_of(const Attempt& attempt, const Ports& ports) {
     outcome.ended = ports.clock.now();
     outcome.phases = durations_of(attempt.job);
     outcome.request = static_cast<const wire::JobSize&>(attempt.job);
-    outcome.provenance = read_provenance(ports.folder_of(attempt), build_environment(attempt, ports));
+    outcome.provenance = provenance_of_build(attempt, ports);
     outcome.governed = attempt.job.governed;
     outcome.exit_code = attempt.job.exit_code;
     if (attempt.job.end) {

@@ -20,8 +20,6 @@ inline constexpr std::int64_t world_fresh_ms = 30'000;
 // Trees measured or removed: each may take a minute on a slow file system.
 inline constexpr int max_trees_per_tick = 4;
 
-// Lines of built_by: tools, requirements, and facts about the job's machine.
-inline constexpr std::size_t max_provenance_lines = 1'000;
 inline constexpr std::int64_t signs_of_life = 3;  // renewals per lease in a `run`: two may fail
 inline constexpr std::uint64_t log_piece_bytes = 48 * base::kib;  // per request; the API accepts 64 KiB
 inline constexpr int max_log_pieces_per_tick = 32;                // per task, to keep ticks short

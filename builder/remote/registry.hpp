@@ -19,6 +19,7 @@ struct WheelToUpload {
     std::filesystem::path file;
     std::string sha256;
     const inspect::Inspection& inspection;
+    std::string provenance = {};  // "wheelyard.provenance/1"; empty: none
 };
 
 class Registry {

@@ -166,7 +166,8 @@ base::Status HttpRegistry::upload(const WheelToUpload& wheel, const io::HttpProg
 base::Status HttpRegistry::send(const WheelToUpload& wheel, const io::HttpProgress& progress) {
     WHEELYARD_ASSIGN(const auto token, token_ ? token_() : read_token(settings_.token_file));
     WHEELYARD_ASSIGN(const auto blake2b_256, base::hex_of_file(base::DigestKind::blake2b_256, wheel.file));
-    const auto fields = render_upload_fields(wheel.inspection, wheel.sha256, blake2b_256);
+    auto fields = render_upload_fields(wheel.inspection, wheel.sha256, blake2b_256);
+    if (!wheel.provenance.empty()) fields.push_back({"wheelyard_provenance", wheel.provenance});
     WHEELYARD_ASSIGN(const auto size, base::file_size(wheel.file));
     if (size >= in_parts_from_bytes) {
         WHEELYARD_ASSIGN(const auto form, UploadForm::open(fields, wheel.file, wheel.sha256));

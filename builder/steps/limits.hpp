@@ -1,9 +1,13 @@
 // Limits of builder/steps/, each with its unit and its reason.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace wheelyard::builder {
+
+// Lines of built_by: tools, requirements, and facts about the job's machine.
+inline constexpr std::size_t max_provenance_lines = 1'000;
 
 inline constexpr int max_submits = 3;  // of one attempt whose job never began to run
 

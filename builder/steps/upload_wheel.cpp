@@ -2,6 +2,7 @@
 // registry the wheel stays in the work folder.
 #include "builder/steps/built_wheel.hpp"
 #include "builder/steps/limits.hpp"
+#include "builder/steps/provenance.hpp"
 #include "builder/steps/steps.hpp"
 #include "lib/base/digest.hpp"
 #include "lib/base/file.hpp"
@@ -45,8 +46,10 @@ base::Result<Next> send_wheel(Attempt& attempt, Ports& ports) {
     const io::HttpProgress still_ours = [&ports](std::uint64_t, std::uint64_t) {
         return ports.still_ours().has_value();  // false ends the transfer
     };
-    const auto sent =
-        ports.registry_of(attempt)->upload({file, attempt.wheel.sha256, *inspection}, still_ours);
+    const auto sent = ports.registry_of(attempt)->upload(
+        {file, attempt.wheel.sha256, *inspection,
+         wire::render_wheel_provenance(provenance_of_wheel(attempt, ports))},
+        still_ours);
     if (!sent) {
         const base::ErrorKind kind = sent.error().kind;
         if (kind == base::ErrorKind::unauthorized && !is_granted(attempt, ports))

@@ -201,6 +201,10 @@ class Follow {
                 WHEELYARD_TRY(fetch_file(folder / (promised.file.filename + std::string(metadata_suffix)),
                                          below + std::string(metadata_suffix), promised.metadata_sha256, 0,
                                          changed));
+            if (!promised.provenance_sha256.empty())
+                WHEELYARD_TRY(fetch_file(folder / (promised.file.filename + std::string(provenance_suffix)),
+                                         below + std::string(provenance_suffix), promised.provenance_sha256,
+                                         0, changed));
             if (changed) WHEELYARD_TRY(disk_.sync_directory(folder));
             if (options_.views.find_links) WHEELYARD_TRY(show_flat(promised.file));
         }
@@ -208,12 +212,12 @@ class Follow {
     }
 
     // A wheel's path contains its hash and files appear atomically, so an existing wheel is right if its size
-    // is. METADATA has another hash, so its content is checked.
+    // is. METADATA and provenance have other hashes, so their content is checked.
     base::Status fetch_file(const fs::path& file, const std::string& path, const std::string& sha256,
                             std::uint64_t size_bytes, bool& changed) {
         WHEELYARD_ASSIGN(const auto size, disk_.size_of(file));
-        const bool is_metadata = size_bytes == 0;
-        if (size && (is_metadata ? has_hash(file, sha256) : *size == size_bytes)) return {};
+        const bool is_beside = size_bytes == 0;
+        if (size && (is_beside ? has_hash(file, sha256) : *size == size_bytes)) return {};
         WHEELYARD_TRY(lock_.renew());
         WHEELYARD_TRY(disk_.make_directories(file.parent_path()));
         WHEELYARD_TRY(disk_.remove_leftovers(file.parent_path()));
@@ -226,7 +230,7 @@ class Follow {
         WHEELYARD_TRY(fetched);
         WHEELYARD_TRY(removed);
         report_.bytes_fetched += *size_fetched;
-        if (!is_metadata) ++report_.files_fetched;
+        if (!is_beside) ++report_.files_fetched;
         changed = true;
         return {};
     }
@@ -313,7 +317,8 @@ class Follow {
         if (!keeps_name)
             WHEELYARD_TRY(disk_.remove(flat_folder(options_.tree, options_.index) / gone.filename));
         WHEELYARD_TRY(disk_.remove(folder / gone.filename));
-        WHEELYARD_TRY(disk_.remove(folder / (gone.filename + std::string(metadata_suffix))));
+        for (const std::string_view suffix : {metadata_suffix, provenance_suffix})
+            WHEELYARD_TRY(disk_.remove(folder / (gone.filename + std::string(suffix))));
         WHEELYARD_TRY(disk_.remove(folder));
         ++report_.files_removed;
         return {};

@@ -40,6 +40,7 @@ base::Result<catalog::FileRow> row_of(const simple::FileLink& link, const std::s
     row.sha256 = link.sha256;
     row.size_bytes = *link.size;
     if (link.has_metadata) row.metadata_sha256 = link.metadata_sha256;
+    row.provenance_sha256 = link.provenance_sha256;
     row.requires_python = link.requires_python;
     row.upload_time = *time;
     row.yanked = link.yanked;
@@ -66,7 +67,8 @@ base::Result<FollowedPage> read_followed_page(const std::string& json, const std
     std::vector<catalog::FileRow> rows;
     for (const auto& link : page.files) {
         WHEELYARD_ASSIGN(auto row, row_of(link, from, project));
-        read.files.push_back({{row.sha256, row.filename}, row.size_bytes, row.metadata_sha256});
+        read.files.push_back(
+            {{row.sha256, row.filename}, row.size_bytes, row.metadata_sha256, row.provenance_sha256});
         rows.push_back(std::move(row));
     }
     read.view = make_project_view(project, std::move(rows));

@@ -17,7 +17,8 @@ namespace wheelyard::indexer {
 struct Promised {
     TreeFile file;
     std::uint64_t size_bytes = 0;
-    std::string metadata_sha256;  // empty: not served
+    std::string metadata_sha256;    // empty: not served
+    std::string provenance_sha256;  // the same
 };
 
 struct FollowedPage {

@@ -63,6 +63,7 @@ void append_file(std::string& json, const catalog::FileRow& row) {
     append_yanked(json, row);
     if (!row.requires_python.empty()) append_member(json, "requires-python", row.requires_python);
     if (!row.metadata_sha256.empty()) append_sha256(json, "core-metadata", row.metadata_sha256);
+    if (!row.provenance_sha256.empty()) append_sha256(json, "_wheelyard_provenance", row.provenance_sha256);
     json += '}';
 }
 

@@ -13,6 +13,8 @@ inline constexpr std::string_view html_page = "index.html";
 inline constexpr std::string_view json_page = "index.json";
 inline constexpr std::string_view gzip_suffix = ".gz";            // nginx's gzip_static
 inline constexpr std::string_view metadata_suffix = ".metadata";  // PEP 658
+// The wheel's provenance. The longest name of a wheel leaves room for ".metadata" only, thus the short suffix.
+inline constexpr std::string_view provenance_suffix = ".prov";
 
 [[nodiscard]] std::filesystem::path state_folder(const std::filesystem::path& tree);
 [[nodiscard]] std::filesystem::path root_folder(const std::filesystem::path& tree, std::string_view index);

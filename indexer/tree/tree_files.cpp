@@ -39,7 +39,17 @@ base::Status TreeFiles::place(const catalog::FileRow& row, bool is_touched) {
         WHEELYARD_TRY(disk_.link_or_copy(blobs_.path_text_of(row.metadata_sha256), metadata,
                                          row.metadata_sha256, keep_alive_));
     }
-    if (!has_file || !has_metadata || is_touched) WHEELYARD_TRY(disk_.sync_directory(folder));
+    bool has_provenance = row.provenance_sha256.empty();
+    const std::string provenance = std::string(file).append(provenance_suffix);
+    if (!has_provenance && !is_new) {
+        WHEELYARD_ASSIGN(has_provenance, is_in_place(provenance, row.provenance_size_bytes));
+    }
+    if (!has_provenance) {
+        WHEELYARD_TRY(disk_.link_or_copy(blobs_.path_text_of(row.provenance_sha256), provenance,
+                                         row.provenance_sha256, keep_alive_));
+    }
+    if (!has_file || !has_metadata || !has_provenance || is_touched)
+        WHEELYARD_TRY(disk_.sync_directory(folder));
     return flat_ ? show(row) : base::Status{};
 }
 
@@ -60,7 +70,10 @@ base::Status TreeFiles::retract(const std::string& index, const TreeFile& gone, 
     const fs::path metadata = folder / (gone.filename + std::string(metadata_suffix));
     WHEELYARD_ASSIGN(const bool has_file, exists(file));
     WHEELYARD_ASSIGN(const bool has_metadata, exists(metadata));
-    if (has_file || has_metadata) {
+    const fs::path provenance = folder / (gone.filename + std::string(provenance_suffix));
+    WHEELYARD_ASSIGN(const bool has_provenance, exists(provenance));
+    if (has_provenance) WHEELYARD_TRY(disk_.remove(provenance));
+    if (has_file || has_metadata || has_provenance) {
         WHEELYARD_TRY(disk_.remove(file));
         WHEELYARD_TRY(disk_.remove(metadata));
         WHEELYARD_TRY(disk_.sync_directory(folder));

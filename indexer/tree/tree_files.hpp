@@ -1,4 +1,4 @@
-// Places wheels in a tree, with their METADATA and their links in the flat view, and removes them.
+// Places wheels in a tree, with their METADATA, their provenance and their links in the flat view, and removes them.
 #pragma once
 
 #include <cstdint>

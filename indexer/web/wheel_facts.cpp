@@ -219,6 +219,10 @@ Html render_wheel(const ShownWheel& wheel, const std::vector<ReportedNode>& node
     html.add("</summary>\n<p><a href=\"").url(file_link(row)).add("\">Download</a>");
     if (!row.metadata_sha256.empty())
         html.add(" · <a href=\"").url(file_link(row) + std::string(metadata_suffix)).add("\">METADATA</a>");
+    if (!row.provenance_sha256.empty())
+        html.add(" · <a href=\"")
+            .url(file_link(row) + std::string(provenance_suffix))
+            .add("\">Provenance</a>");
     html.add("</p>\n");
     if (row.yanked) {
         html.add("<p class=\"note\">Yanked: installed only by an exact pin.");

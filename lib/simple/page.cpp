@@ -128,6 +128,13 @@ void read_core_metadata(const io::Json& file, FileLink& link) {
     link.metadata_sha256 = sha256_or_empty(value->string_or("sha256", ""));
 }
 
+// PEP 691 leaves names with a leading underscore to each index; PEP 740's `provenance` is another document.
+void read_provenance(const io::Json& file, FileLink& link) {
+    const auto* value = file.find("_wheelyard_provenance");
+    if (value != nullptr && value->as_object() != nullptr)
+        link.provenance_sha256 = sha256_or_empty(value->string_or("sha256", ""));
+}
+
 void read_yanked(const io::Json& file, FileLink& link) {
     const auto* yanked = file.find("yanked");
     if (yanked == nullptr) return;
@@ -156,6 +163,7 @@ base::Result<std::optional<FileLink>> link_of_json(const io::Json& file, const b
     link.upload_time = file.string_or("upload-time", "");
     read_yanked(file, link);
     read_core_metadata(file, link);
+    read_provenance(file, link);
     return std::optional(std::move(link));
 }
 

@@ -20,9 +20,10 @@ struct FileLink {
     std::string requires_python;  // empty: any
     bool yanked = false;
     std::string yanked_reason;
-    bool has_metadata = false;    // PEP 658/714: `{url}.metadata` is served
-    std::string metadata_sha256;  // empty if the page has none
-    std::string upload_time;      // PEP 700; empty if the page has none
+    bool has_metadata = false;           // PEP 658/714: `{url}.metadata` is served
+    std::string metadata_sha256;         // empty if the page has none
+    std::string upload_time;             // PEP 700; empty if the page has none
+    std::string provenance_sha256 = {};  // Wheelyard's pages: `{url}.prov` is served; empty: it is not
 };
 
 struct ProjectPage {

@@ -20,21 +20,14 @@ Json render_diagnosis(const Diagnosis& diagnosis) {
                          {"line", diagnosis.line}});
 }
 
-Json render_names(const NamedTexts& texts) {
-    Json json = Json::object();
-    for (const auto& [name, text] : texts)
-        json.set(name, text);
-    return json;
-}
-
 Json render_provenance(const Provenance& provenance) {
     return Json::object({{"script_sha256", provenance.script_sha256},
                          {"host", provenance.host},
                          {"system", provenance.system},
                          {"modules", Json::array_of(provenance.modules)},
-                         {"tools", render_names(provenance.tools)},
-                         {"environment", render_names(provenance.environment)},
-                         {"requirements", render_names(provenance.requirements)}});
+                         {"tools", render_named_texts(provenance.tools)},
+                         {"environment", render_named_texts(provenance.environment)},
+                         {"requirements", render_named_texts(provenance.requirements)}});
 }
 
 Diagnosis parse_diagnosis(const Json& json) {
@@ -52,24 +45,11 @@ const Json& member(const Json& json, std::string_view name) {
     return found == nullptr ? none : *found;
 }
 
-NamedTexts names_in(const Json& json, std::string_view name) {
-    NamedTexts texts;
-    if (const auto* members = member(json, name).as_object()) {
-        for (const auto& [key, value] : *members) {
-            if (value.as_string() != nullptr) texts.emplace_back(key, *value.as_string());
-        }
-    }
-    return texts;
-}
-
 Provenance parse_provenance(const Json& json) {
-    return {json.string_or("script_sha256", ""),
-            json.string_or("host", ""),
-            json.string_or("system", ""),
-            json.texts("modules"),
-            names_in(json, "tools"),
-            names_in(json, "environment"),
-            names_in(json, "requirements")};
+    return {json.string_or("script_sha256", ""), json.string_or("host", ""),
+            json.string_or("system", ""),        json.texts("modules"),
+            named_texts_in(json, "tools"),       named_texts_in(json, "environment"),
+            named_texts_in(json, "requirements")};
 }
 
 base::UnixMicros time_in(const Json& json, std::string_view name) {

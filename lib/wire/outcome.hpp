@@ -12,12 +12,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "lib/base/clock.hpp"
 #include "lib/base/result.hpp"
 #include "lib/wire/governed_build.hpp"
+#include "lib/wire/named_texts.hpp"
 
 namespace wheelyard::wire {
 
@@ -35,8 +35,6 @@ struct Diagnosis {
     std::string cause = {};  // the doctor's code: "memory.compiler_killed"; empty: unknown cause
     std::uint64_t line = 0;  // line number in the log
 };
-
-using NamedTexts = std::vector<std::pair<std::string, std::string>>;
 
 // The tools and inputs of the build, as the job and its agent report them.
 struct Provenance {

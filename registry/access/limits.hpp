@@ -12,5 +12,9 @@ inline constexpr std::size_t token_secret_bytes =
     32;                                           // 256 bits of entropy: an unsalted hash is safe to store
 inline constexpr std::size_t token_id_bytes = 6;  // public; unique among a few hundred tokens
 inline constexpr std::size_t max_authorization_bytes = 4 * base::kib;
+inline constexpr std::size_t max_token_name = 120;
+// Tokens that are neither revoked nor expired, as created over HTTP: each request compares with all of them.
+inline constexpr std::size_t max_active_tokens = 1'000;
+inline constexpr std::size_t max_scope_items = 1'000;  // indexes, projects or actions of one token
 
 }  // namespace wheelyard::registry

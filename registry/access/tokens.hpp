@@ -39,8 +39,9 @@ inline constexpr std::size_t token_id_length = 15;  // "wy_5f0c9a31d2be"
 
 inline constexpr std::string_view upload_action = "upload";
 inline constexpr std::string_view audit_action = "audit";
-inline constexpr std::string_view build_action = "build";       // claims tasks of the token's indexes
-inline constexpr std::string_view task_action = "task";         // adds and cancels tasks
+inline constexpr std::string_view build_action = "build";  // claims tasks of the token's indexes
+inline constexpr std::string_view task_action = "task";    // adds and cancels tasks
+inline constexpr std::string_view token_action = "token";  // creates, lists and revokes tokens of its scope
 [[nodiscard]] const std::vector<std::string>& token_actions();  // every valid action
 
 // Whether the token's scope covers the request. An empty project means "any project in the token's scope".

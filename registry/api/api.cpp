@@ -9,9 +9,11 @@
 #include "lib/wheel/name.hpp"
 #include "registry/api/access_api.hpp"
 #include "registry/api/limits.hpp"
+#include "registry/api/provenance.hpp"
 #include "registry/api/query.hpp"
 #include "registry/api/site_api.hpp"
 #include "registry/api/task_api.hpp"
+#include "registry/api/token_api.hpp"
 #include "registry/intake/refusal.hpp"
 #include "registry/intake/uploads.hpp"
 #include "registry/upstream/explain.hpp"
@@ -61,10 +63,13 @@ wire::Answered<http::Admission> Api::admit(const http::ApiRequest& head) {
     const auto token = parts_.tokens.verify(head.authorization);
     if (!token) return tl::unexpected(token.error());
     const auto verbs = lifecycle::verbs();
+    const auto has_action = [&token](std::string_view action) {
+        return std::find(token->actions.begin(), token->actions.end(), action) != token->actions.end();
+    };
     const bool may_administer =
-        std::any_of(verbs.begin(), verbs.end(), [&token](const lifecycle::VerbRow& row) {
-            return std::find(token->actions.begin(), token->actions.end(), row.scope) != token->actions.end();
-        });
+        has_action(token_action) ||
+        std::any_of(verbs.begin(), verbs.end(),
+                    [&has_action](const lifecycle::VerbRow& row) { return has_action(row.scope); });
     return http::Admission{.may_administer = may_administer, .owner = token->name};
 }
 
@@ -72,8 +77,11 @@ wire::Answered<http::ApiReply> Api::answer(const http::ApiRequest& request) {
     if (request.operation == "readAudit") return read_audit(request);
     if (request.operation == "explainProject") return explain(request);
     if (request.operation == access_operation) return show_access(parts_.config, parts_.tokens, request);
+    if (request.operation == "readProvenance") return provenance(request);
     if (parts_.tasks != nullptr && TaskApi::handles(request.operation))
         return TaskApi({parts_.config, parts_.tokens, *parts_.tasks, parts_.writer}).answer(request);
+    if (TokenApi::handles(request.operation))
+        return TokenApi({parts_.config, parts_.tokens, parts_.writer, parts_.clock}).answer(request);
     if (parts_.sites != nullptr && SiteApi::handles(request.operation))
         return SiteApi({parts_.config, parts_.tokens, *parts_.sites, parts_.clock}).answer(request);
     const lifecycle::VerbRow* row = lifecycle::find_operation(request.operation);
@@ -214,6 +222,27 @@ wire::Answered<http::ApiReply> Api::read_audit(const http::ApiRequest& request) 
     return http::ApiReply{
         .status = 200,
         .json = io::Json::object({{"format", "wheelyard.audit/1"}, {"events", std::move(rows)}}).render()};
+}
+
+// Of quarantined files, too, which no page lists: thus the scope of the token counts.
+wire::Answered<http::ApiReply> Api::provenance(const http::ApiRequest& request) {
+    const auto token = parts_.tokens.verify(request.authorization);
+    if (!token) return tl::unexpected(token.error());
+    const std::string index = parameter(request, "index");
+    const std::string filename = parameter(request, "filename");
+    const std::string project = project_of_filename(filename);
+    const bool may_read = !project.empty() && std::any_of(token->actions.begin(), token->actions.end(),
+                                                          [&](const std::string& action) {
+                                                              return allows(*token, index, project, action);
+                                                          });
+    if (!may_read)
+        return refuse(403, "auth.scope_refused", "This token is for other indexes or projects", token->id,
+                      "ask an administrator for a token for this index and project");
+    const auto document = read_provenance(parts_.writer, parts_.blobs, {index, filename});
+    if (document) return http::ApiReply{.status = 200, .json = *document};
+    if (auto known = problem_of_request(document.error())) return tl::unexpected(*std::move(known));
+    io::log_error("provenance.failed", {{"request", request.request_id}, {"error", document.error().text()}});
+    return tl::unexpected(problem_of_change(document.error()));
 }
 
 // Every valid token may ask: pages show the same projects to everybody.

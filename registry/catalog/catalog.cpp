@@ -29,7 +29,10 @@ TokenRow token_of(const Statement& query) {
                     .actions = parse_list(query.view(5)),
                     .created = query.integer(6),
                     .expires = query.integer(7),
-                    .revoked = query.integer(8) != 0};
+                    .revoked = query.integer(8) != 0,
+                    .created_by = query.text(9),
+                    .revoked_by = query.text(10),
+                    .revoked_at = query.integer(11)};
 }
 
 base::Status add_blob(const Database& database, std::string_view sha256, std::uint64_t size_bytes) {
@@ -61,7 +64,7 @@ base::Status read_event(const Statement& query, EventParts parts, Event& event) 
 constexpr std::string_view file_columns =
     "index_name, project, filename, version, sha256, size_bytes, metadata_sha256, metadata_size_bytes, "
     "requires_python, upload_time, uploaded_by, yanked, yanked_reason, facts_json, state, state_reason, "
-    "pinned, metadata_name";
+    "pinned, metadata_name, ifnull(provenance_sha256, ''), provenance_size_bytes";
 
 // The schema permits no other value; if there is one, hiding the file is safe.
 FileState state_of(std::string_view text) {
@@ -92,7 +95,9 @@ FileRow file_of(const Statement& query) {
                    .state = state_of(query.view(14)),
                    .state_reason = query.text(15),
                    .pinned = query.integer(16) != 0,
-                   .metadata_name = query.text(17)};
+                   .metadata_name = query.text(17),
+                   .provenance_sha256 = query.text(18),
+                   .provenance_size_bytes = static_cast<std::uint64_t>(query.integer(19))};
 }
 
 base::Result<std::optional<FileRow>> find_file(const Database& database, std::string_view index,
@@ -164,18 +169,22 @@ base::Result<std::optional<Added>> find_earlier(const Database& database, const 
 base::Status insert_file(const Database& database, const FileRow& row, Serial serial) {
     WHEELYARD_TRY(add_blob(database, row.sha256, row.size_bytes));
     WHEELYARD_TRY(add_blob(database, row.metadata_sha256, row.metadata_size_bytes));
+    if (!row.provenance_sha256.empty())
+        WHEELYARD_TRY(add_blob(database, row.provenance_sha256, row.provenance_size_bytes));
     WHEELYARD_TRY(database.run("INSERT INTO project (index_name, name) VALUES (?, ?) ON CONFLICT DO NOTHING",
                                row.index, row.project));
     return database.run(
         "INSERT INTO file (index_name, project, filename, version, sha256, metadata_sha256, "
         "requires_python, upload_time, uploaded_by, yanked, yanked_reason, facts_json, added_serial, state, "
-        "state_reason, pinned, metadata_name, size_bytes, metadata_size_bytes) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "state_reason, pinned, metadata_name, size_bytes, metadata_size_bytes, provenance_sha256, "
+        "provenance_size_bytes) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), ?)",
         row.index, row.project, row.filename, row.version, row.sha256, row.metadata_sha256,
         row.requires_python, row.upload_time, row.uploaded_by, std::int64_t{row.yanked}, row.yanked_reason,
         row.facts_json, serial, file_state_text(row.state), row.state_reason, std::int64_t{row.pinned},
         row.metadata_name, static_cast<std::int64_t>(row.size_bytes),
-        static_cast<std::int64_t>(row.metadata_size_bytes));
+        static_cast<std::int64_t>(row.metadata_size_bytes), row.provenance_sha256,
+        static_cast<std::int64_t>(row.provenance_size_bytes));
 }
 
 base::Result<Serial> append_event(const Database& database, EventKind kind, const Event& about,
@@ -271,15 +280,22 @@ base::Status Catalog::try_write() const {
 base::Status Catalog::add_token(const TokenRow& row) {
     return state_->database.run(
         "INSERT INTO token (id, secret_sha256, name, indexes_json, projects_json, actions_json, created, "
-        "expires, revoked) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "expires, revoked, created_by, revoked_by, revoked_at) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         row.id, row.secret_sha256, row.name, render_list(row.indexes), render_list(row.projects),
-        render_list(row.actions), row.created, row.expires, std::int64_t{row.revoked});
+        render_list(row.actions), row.created, row.expires, std::int64_t{row.revoked}, row.created_by,
+        row.revoked_by, row.revoked_at);
 }
 
-base::Result<bool> Catalog::revoke_token(std::string_view id) {
-    WHEELYARD_TRY(state_->database.run("UPDATE token SET revoked = 1 WHERE id = ?", id));
-    return state_->database.changes() > 0;
+base::Result<bool> Catalog::revoke_token(std::string_view id, const Cause& cause) {
+    WHEELYARD_TRY(
+        state_->database.run("UPDATE token SET revoked = 1, revoked_by = ?, revoked_at = ? "
+                             "WHERE id = ? AND revoked = 0",
+                             cause.actor, cause.time, id));
+    if (state_->database.changes() > 0) return true;
+    WHEELYARD_ASSIGN(const std::int64_t known,
+                     state_->database.integer("SELECT count(*) FROM token WHERE id = ?", id));
+    return known > 0;
 }
 
 base::Status Catalog::in_one_snapshot(const std::function<base::Status()>& read) const {
@@ -363,8 +379,8 @@ base::Status Catalog::read_files_of_page(const std::string& index, const std::st
                                          std::vector<FileRow>& files) const {
     constexpr std::string_view sql =
         "SELECT filename, version, sha256, size_bytes, metadata_sha256, metadata_size_bytes, "
-        "requires_python, upload_time, yanked, yanked_reason, facts_json, state, metadata_name "
-        "FROM file WHERE index_name = ? AND project = ?";
+        "requires_python, upload_time, yanked, yanked_reason, facts_json, state, metadata_name, "
+        "ifnull(provenance_sha256, ''), provenance_size_bytes FROM file WHERE index_name = ? AND project = ?";
     WHEELYARD_ASSIGN(auto query, state_->database.prepare(sql, index, project));
     std::size_t count = 0;
     for (;; ++count) {
@@ -390,6 +406,8 @@ base::Status Catalog::read_files_of_page(const std::string& index, const std::st
         row.state_reason.clear();
         row.pinned = false;
         row.metadata_name = query.view(12);
+        row.provenance_sha256 = query.view(13);
+        row.provenance_size_bytes = static_cast<std::uint64_t>(query.integer(14));
     }
     files.resize(count);
     return {};
@@ -415,7 +433,7 @@ base::Result<std::vector<TokenRow>> Catalog::tokens() const {
         auto query,
         state_->database.prepare(
             "SELECT id, secret_sha256, name, indexes_json, projects_json, actions_json, created, expires, "
-            "revoked FROM token ORDER BY created, id"));
+            "revoked, created_by, revoked_by, revoked_at FROM token ORDER BY created, id"));
     return collect(query, token_of);
 }
 

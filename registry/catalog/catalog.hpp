@@ -56,6 +56,9 @@ struct FileRow {
     std::string state_reason = {};   // why it is quarantined
     bool pinned = false;             // protected from deletion and retention
     std::string metadata_name = {};  // METADATA's Name as written; empty: unknown
+    std::string provenance_sha256 =
+        {};  // of the document that says what made the wheel; empty: none was sent
+    std::uint64_t provenance_size_bytes = 0;
 };
 
 enum class EventKind {
@@ -161,6 +164,10 @@ struct TokenRow {
     base::UnixMicros created = 0;
     base::UnixMicros expires = 0;  // 0: never
     bool revoked = false;
+    // The token's own audit: tokens' names, or "local:USER" for a command on the data folder.
+    std::string created_by = {};
+    std::string revoked_by = {};
+    base::UnixMicros revoked_at = 0;
 };
 
 class Catalog {
@@ -198,7 +205,8 @@ class Catalog {
     // Replaces the rules of all indexes; one event for each changed rule. Removes the rules of indexes not named.
     [[nodiscard]] base::Status set_index_rules(const std::vector<IndexRule>& rules, const Cause& cause);
     [[nodiscard]] base::Status add_token(const TokenRow& row);
-    [[nodiscard]] base::Result<bool> revoke_token(std::string_view id);  // false: no such token
+    // False: no such token. A revoked token stays revoked by the first cause.
+    [[nodiscard]] base::Result<bool> revoke_token(std::string_view id, const Cause& cause);
 
     // Runs `read` in one read transaction: a consistent snapshot, one lock. Keep it short: SQLite cannot
     // truncate its log during it.

@@ -12,7 +12,8 @@ namespace {
 // Every column that refers to a blob. New references must be added here: gc relies on it.
 constexpr std::string_view is_referenced =
     "(EXISTS (SELECT 1 FROM file WHERE file.sha256 = blob.sha256) OR "
-    "EXISTS (SELECT 1 FROM file WHERE file.metadata_sha256 = blob.sha256))";
+    "EXISTS (SELECT 1 FROM file WHERE file.metadata_sha256 = blob.sha256) OR "
+    "EXISTS (SELECT 1 FROM file WHERE file.provenance_sha256 = blob.sha256))";
 
 base::Result<Serial> newest_serial(const Database& database) {
     return database.integer("SELECT coalesce(max(serial), 0) FROM event");
@@ -119,6 +120,7 @@ base::Result<Changed> Catalog::delete_file(const FileName& name, const Cause& ca
         database.run("DELETE FROM file WHERE index_name = ? AND filename = ?", row->index, row->filename));
     WHEELYARD_TRY(note_unreferenced(database, row->sha256, cause.time));
     WHEELYARD_TRY(note_unreferenced(database, row->metadata_sha256, cause.time));
+    WHEELYARD_TRY(note_unreferenced(database, row->provenance_sha256, cause.time));
     WHEELYARD_ASSIGN(const Serial serial, append_event(database, EventKind::file_deleted, *row, cause));
     return commit(transaction, serial, row->project);
 }
@@ -235,8 +237,9 @@ base::Result<std::vector<BlobRow>> Catalog::blobs_after(std::string_view sha256,
 base::Result<std::vector<FileRow>> Catalog::files_of_blob(std::string_view sha256) const {
     WHEELYARD_ASSIGN(auto query,
                      state_->database.prepare(select_files("WHERE sha256 = ? OR metadata_sha256 = ? "
+                                                           "OR provenance_sha256 = ? "
                                                            "ORDER BY index_name, filename"),
-                                              sha256, sha256));
+                                              sha256, sha256, sha256));
     return collect(query, file_of);
 }
 
@@ -250,12 +253,15 @@ base::Result<std::vector<std::string>> Catalog::faults() const {
                                 " that does not exist";
                      }));
     faults.insert(faults.end(), broken.begin(), broken.end());
-    WHEELYARD_ASSIGN(auto sizes, state_->database.prepare(
-                                     "SELECT file.index_name, file.filename FROM file "
-                                     "JOIN blob ON blob.sha256 = file.sha256 "
-                                     "JOIN blob AS metadata ON metadata.sha256 = file.metadata_sha256 "
-                                     "WHERE file.size_bytes <> blob.size_bytes "
-                                     "OR file.metadata_size_bytes <> metadata.size_bytes"));
+    WHEELYARD_ASSIGN(
+        auto sizes,
+        state_->database.prepare("SELECT file.index_name, file.filename FROM file "
+                                 "JOIN blob ON blob.sha256 = file.sha256 "
+                                 "JOIN blob AS metadata ON metadata.sha256 = file.metadata_sha256 "
+                                 "LEFT JOIN blob AS provenance ON provenance.sha256 = file.provenance_sha256 "
+                                 "WHERE file.size_bytes <> blob.size_bytes "
+                                 "OR file.metadata_size_bytes <> metadata.size_bytes "
+                                 "OR file.provenance_size_bytes <> ifnull(provenance.size_bytes, 0)"));
     WHEELYARD_ASSIGN(const auto differing, collect(sizes, [](const Statement& row) {
                          return "the row of " + row.text(1) + " in " + row.text(0) +
                                 " has a different size than its blob";

@@ -6,26 +6,30 @@ namespace wheelyard::catalog {
 
 std::string render_file_row(const FileRow& row) {
     auto facts = io::parse_json(row.facts_json);
-    return io::Json::object({{"format", "wheelyard.file/1"},
-                             {"index", row.index},
-                             {"project", row.project},
-                             {"filename", row.filename},
-                             {"version", row.version},
-                             {"sha256", row.sha256},
-                             {"size_bytes", row.size_bytes},
-                             {"metadata_sha256", row.metadata_sha256},
-                             {"metadata_size_bytes", row.metadata_size_bytes},
-                             {"metadata_name", row.metadata_name},
-                             {"requires_python", row.requires_python},
-                             {"upload_time", row.upload_time},
-                             {"uploaded_by", row.uploaded_by},
-                             {"yanked", row.yanked},
-                             {"yanked_reason", row.yanked_reason},
-                             {"state", file_state_text(row.state)},
-                             {"state_reason", row.state_reason},
-                             {"pinned", row.pinned},
-                             {"facts", facts ? std::move(*facts) : io::Json::object()}})
-        .render();
+    io::Json json = io::Json::object({{"format", "wheelyard.file/1"},
+                                      {"index", row.index},
+                                      {"project", row.project},
+                                      {"filename", row.filename},
+                                      {"version", row.version},
+                                      {"sha256", row.sha256},
+                                      {"size_bytes", row.size_bytes},
+                                      {"metadata_sha256", row.metadata_sha256},
+                                      {"metadata_size_bytes", row.metadata_size_bytes},
+                                      {"metadata_name", row.metadata_name},
+                                      {"requires_python", row.requires_python},
+                                      {"upload_time", row.upload_time},
+                                      {"uploaded_by", row.uploaded_by},
+                                      {"yanked", row.yanked},
+                                      {"yanked_reason", row.yanked_reason},
+                                      {"state", file_state_text(row.state)},
+                                      {"state_reason", row.state_reason},
+                                      {"pinned", row.pinned},
+                                      {"facts", facts ? std::move(*facts) : io::Json::object()}});
+    if (!row.provenance_sha256.empty()) {
+        json.set("provenance_sha256", row.provenance_sha256);
+        json.set("provenance_size_bytes", row.provenance_size_bytes);
+    }
+    return json.render();
 }
 
 base::Result<FileRow> parse_file_row(std::string_view json) {
@@ -41,7 +45,10 @@ base::Result<FileRow> parse_file_row(std::string_view json) {
     WHEELYARD_ASSIGN(row.metadata_sha256, document.string_at("metadata_sha256"));
     WHEELYARD_ASSIGN(const std::int64_t metadata_size, document.int_at("metadata_size_bytes"));
     row.metadata_size_bytes = static_cast<std::uint64_t>(metadata_size);
-    if (size < 0 || metadata_size < 0)
+    row.provenance_sha256 = document.string_or("provenance_sha256", "");
+    const std::int64_t provenance_size = document.int_or("provenance_size_bytes", 0);
+    row.provenance_size_bytes = static_cast<std::uint64_t>(provenance_size);
+    if (size < 0 || metadata_size < 0 || provenance_size < 0)
         return base::fail("file_row.size", "The size of a file cannot be negative", row.filename);
     WHEELYARD_ASSIGN(row.upload_time, document.int_at("upload_time"));
     row.metadata_name = document.string_or("metadata_name", "");

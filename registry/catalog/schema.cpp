@@ -104,7 +104,19 @@ CREATE TABLE token (
 ) STRICT, WITHOUT ROWID;
 )sql";
 
-constexpr std::array migrations{version_1};  // migrations[N - 1] leads to version N
+constexpr const char* version_2 = R"sql(
+-- What made a wheel ("wheelyard.provenance/1"): a blob beside the wheel's, from the upload itself. NULL: none was sent.
+ALTER TABLE file ADD COLUMN provenance_sha256 TEXT REFERENCES blob (sha256);
+ALTER TABLE file ADD COLUMN provenance_size_bytes INTEGER NOT NULL DEFAULT 0 CHECK (provenance_size_bytes >= 0);
+CREATE INDEX file_by_provenance_sha256 ON file (provenance_sha256);
+
+-- Who created and who revoked a token: tokens' names, or local:USER. Empty for tokens of version 1.
+ALTER TABLE token ADD COLUMN created_by TEXT NOT NULL DEFAULT '';
+ALTER TABLE token ADD COLUMN revoked_by TEXT NOT NULL DEFAULT '';
+ALTER TABLE token ADD COLUMN revoked_at INTEGER NOT NULL DEFAULT 0;
+)sql";
+
+constexpr std::array migrations{version_1, version_2};  // migrations[N - 1] leads to version N
 
 base::Result<std::int64_t> schema_version(const Database& database) {
     return database.integer("PRAGMA user_version");

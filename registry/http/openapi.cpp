@@ -42,6 +42,9 @@ constexpr std::array inputs{
     Input{"applyRetention", "", change, "keep:integer project? reason? dry_run:boolean?"},
     Input{"collectBlobs", "", change, "grace_ms:integer? reason? dry_run:boolean?"},
     Input{"readAudit", "after:integer"},
+    Input{"createToken", "", "wheelyard.token_request/1",
+          "name indexes:array projects:array? actions:array? expires?"},
+    Input{"revokeToken", "", change, "reason?"},
     Input{"reportSite", "", "wheelyard.site/1",
           "site index time program? next_tick? cut:boolean? pythons:array? nodes:array? cells:array? "
           "attempts:array? failures:array?"},

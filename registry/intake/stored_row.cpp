@@ -23,7 +23,9 @@ catalog::FileRow stored_row(const StoredWheel& wheel, const inspect::Inspection&
         .facts_json = wire::facts_to_json(inspection.facts).render(),
         .state = inspection.accepted() ? catalog::FileState::active : catalog::FileState::quarantined,
         .state_reason = quarantine_reason(inspection),
-        .metadata_name = inspection.metadata.name};
+        .metadata_name = inspection.metadata.name,
+        .provenance_sha256 = wheel.provenance_sha256,
+        .provenance_size_bytes = wheel.provenance_size_bytes};
 }
 
 }  // namespace wheelyard::registry

@@ -16,6 +16,8 @@ struct StoredWheel {
     std::uint64_t size_bytes = 0;
     std::string metadata_sha256;  // of the stored METADATA
     std::string uploaded_by;
+    std::string provenance_sha256 = {};  // of the stored provenance; empty: none
+    std::uint64_t provenance_size_bytes = 0;
 };
 
 // The upload time is 0; the writer sets it at commit.

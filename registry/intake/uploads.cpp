@@ -125,6 +125,7 @@ class FormUpload final : public http::UploadRequest, private MultipartHandler {
     std::uint64_t other_file_bytes_ = 0;
     std::uint64_t size_bytes_ = 0;
     std::string sha256_;
+    std::string provenance_;  // as it is stored; empty: none
     catalog::Serial committed_ = 0;
     PageOf page_;
 };
@@ -237,7 +238,11 @@ wire::Answered<void> FormUpload::check_content() {
     ContentDigests content{.sha256 = sha256_, .md5 = {}, .blake2_256 = {}};
     if (auto counted = count_other_digests(staged_->path(), form_, content); !counted)
         return fail(counted.error());
-    return check_digests(form_, content);
+    if (auto good = check_digests(form_, content); !good) return good;
+    auto provenance = check_provenance(form_, filename_text_, sha256_);
+    if (!provenance) return refuse(std::move(provenance.error()));
+    provenance_ = *std::move(provenance);
+    return {};
 }
 
 // An identical retry needs no second inspection, and different bytes under a taken name are refused before
@@ -265,6 +270,12 @@ wire::Answered<void> FormUpload::repair(const catalog::FileRow& row) {
         if (!inspection) return fail(inspection.error());
         const auto metadata = parts_.blobs.store_bytes(inspection->metadata_bytes);
         if (!metadata) return fail(metadata.error());
+    }
+    // The provenance of the first upload stays: a retry restores those bytes only.
+    if (!row.provenance_sha256.empty() && base::sha256_hex(provenance_) == row.provenance_sha256 &&
+        !parts_.blobs.is_intact(row.provenance_sha256)) {
+        const auto provenance = parts_.blobs.store_bytes(provenance_);
+        if (!provenance) return fail(provenance.error());
     }
     const auto stored = parts_.blobs.store(*std::move(staged_));
     staged_.reset();  // free it now: the request still waits for its page
@@ -301,10 +312,16 @@ wire::Answered<inspect::Inspection> FormUpload::inspect_content() {
     return *std::move(inspection);
 }
 
-// Both blobs are durable before the row that refers to them is committed.
+// All blobs are durable before the row that refers to them is committed.
 wire::Answered<catalog::FileRow> FormUpload::store(const inspect::Inspection& inspection) {
     const auto metadata = parts_.blobs.store_bytes(inspection.metadata_bytes);
     if (!metadata) return fail(metadata.error());
+    std::string provenance_sha256;
+    if (!provenance_.empty()) {
+        auto provenance = parts_.blobs.store_bytes(provenance_);
+        if (!provenance) return fail(provenance.error());
+        provenance_sha256 = *std::move(provenance);
+    }
     const auto stored = parts_.blobs.store(*std::move(staged_));
     staged_.reset();
     if (!stored) return fail(stored.error());
@@ -313,7 +330,9 @@ wire::Answered<catalog::FileRow> FormUpload::store(const inspect::Inspection& in
                        .sha256 = *stored,
                        .size_bytes = size_bytes_,
                        .metadata_sha256 = *metadata,
-                       .uploaded_by = token_.name},
+                       .uploaded_by = token_.name,
+                       .provenance_sha256 = std::move(provenance_sha256),
+                       .provenance_size_bytes = provenance_.size()},
                       inspection);
 }
 

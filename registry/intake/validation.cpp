@@ -10,6 +10,7 @@
 #include "lib/inspect/limits.hpp"
 #include "lib/inspect/verdict/policy.hpp"
 #include "lib/wheel/name.hpp"
+#include "lib/wire/wheel_provenance.hpp"
 #include "registry/intake/limits.hpp"
 
 namespace wheelyard::registry {
@@ -32,6 +33,7 @@ constexpr std::array fields{
     FieldRow{"md5_digest", &UploadForm::md5_digest},
     FieldRow{"sha256_digest", &UploadForm::sha256_digest},
     FieldRow{"blake2_256_digest", &UploadForm::blake2_256_digest},
+    FieldRow{"wheelyard_provenance", &UploadForm::provenance},
 };
 
 struct DigestRow {
@@ -260,6 +262,22 @@ std::string reported_verdicts(const inspect::Inspection& inspection) {
 
 std::string quarantine_reason(const inspect::Inspection& inspection) {
     return inspection.accepted() || inspection.refused() ? std::string() : reported_verdicts(inspection);
+}
+
+wire::Answered<std::string> check_provenance(const UploadForm& form, std::string_view filename,
+                                             std::string_view sha256) {
+    if (!form.provenance || base::trim(*form.provenance).empty()) return std::string();
+    const auto provenance = wire::parse_wheel_provenance(*form.provenance);
+    if (!provenance)
+        return refuse(400, "upload.provenance", "The provenance of the wheel cannot be read",
+                      provenance.error().sentence + ".", wire::one_line_title(provenance.error().value),
+                      provenance.error().advice);
+    if (provenance->wheel.filename != filename || provenance->wheel.sha256 != sha256)
+        return refuse(400, "upload.provenance_of_another",
+                      "The provenance is about another wheel than the file",
+                      "The field `wheelyard_provenance` names another file or digest.",
+                      wire::one_line_title(provenance->wheel.filename), "send the provenance of this wheel");
+    return wire::render_wheel_provenance(*provenance);
 }
 
 wire::Answered<void> check_inspection(const inspect::Inspection& inspection) {

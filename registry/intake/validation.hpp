@@ -28,6 +28,7 @@ struct UploadForm {
     std::optional<std::string> md5_digest;
     std::optional<std::string> sha256_digest;
     std::optional<std::string> blake2_256_digest;
+    std::optional<std::string> provenance;
     // The member for a form field of this name; nullptr if the field is ignored.
     [[nodiscard]] std::optional<std::string>* field(std::string_view name);
 };
@@ -51,6 +52,10 @@ struct ContentDigests {
 [[nodiscard]] wire::Answered<void> check_form_against(const UploadForm& form,
                                                       const wheel::WheelFilename& filename);
 [[nodiscard]] wire::Answered<void> check_digests(const UploadForm& form, const ContentDigests& content);
+// The form's provenance as it is stored, with the members that this version knows; empty: the form has none. Refuses one
+// of another wheel.
+[[nodiscard]] wire::Answered<std::string> check_provenance(const UploadForm& form, std::string_view filename,
+                                                           std::string_view sha256);
 // Refuses what the inspection refuses, and nothing else: `check`, uploads and imports judge alike. The form's
 // metadata_version is not compared with METADATA, because flit sends the version of its own fields. A
 // quarantined wheel passes.

@@ -94,8 +94,8 @@ base::Status check_bytes(const Place& place, const Action& action) {
     }));
     const bool is_hidden = row && row->state == catalog::FileState::quarantined;
     if (!row || is_hidden != (action.verb == Verb::release)) return {};  // refused, or nothing to do
-    for (const std::string& sha256 : {row->sha256, row->metadata_sha256}) {
-        if (place.blobs.is_intact(sha256)) continue;
+    for (const std::string& sha256 : {row->sha256, row->metadata_sha256, row->provenance_sha256}) {
+        if (sha256.empty() || place.blobs.is_intact(sha256)) continue;
         return base::fail_as(
             base::ErrorKind::conflict, base::Recovery::never,
             {"lifecycle.blob_damaged", "The file's stored bytes are missing or damaged", sha256,

@@ -332,8 +332,10 @@ Reply PublishedTree::file(const Route& route, const RequestHead& head) {
         return reply_not_found("This index has no such file.", route.filename);
     }
     const auto size = static_cast<std::uint64_t>(info.st_size);
-    const bool is_metadata = route.filename.ends_with(".metadata");
-    const std::string etag = "\"" + route.sha256 + (is_metadata ? ".metadata\"" : "\"");
+    std::string etag = "\"" + route.sha256;
+    for (const std::string_view beside : {".metadata", ".prov"})
+        if (route.filename.ends_with(beside)) etag += beside;
+    etag += '"';
     const std::string last_modified = base::render_http_date(modified_us(info));
 
     Reply reply;

@@ -116,6 +116,7 @@ class FolderRegistry final : public Registry {
     }
     base::Status upload(const WheelToUpload& wheel, const io::HttpProgress&) override {
         ++uploads;
+        provenance = wheel.provenance;
         if (down) return unreachable();
         if (busy)
             return base::fail_as(base::ErrorKind::unavailable, base::Recovery::retry,
@@ -131,6 +132,7 @@ class FolderRegistry final : public Registry {
     [[nodiscard]] bool has(const std::string& filename) const { return fs::exists(folder_ / filename); }
     bool down = false;
     std::function<void()> asked = {};  // called during a request
+    std::string provenance = {};       // of the last upload
     bool unauthorised = false;         // refuses the token
     bool busy = false;                 // refuses uploads for now
     bool forgets = false;              // accepts a wheel, but does not show it

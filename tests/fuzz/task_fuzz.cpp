@@ -1,8 +1,9 @@
-// Documents of the task service from untrusted peers: accepted documents survive a round trip.
+// Documents of the task service and of uploads from untrusted peers: accepted documents survive a round trip.
 #include <cstdint>
 #include <string_view>
 
 #include "lib/wire/task.hpp"
+#include "lib/wire/wheel_provenance.hpp"
 #include "tests/fuzz/round_trip.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -18,5 +19,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     check_round_trip(body, wire::parse_lease_request, wire::render_lease_request);
     check_round_trip(body, wire::parse_lease, wire::render_lease);
     check_round_trip(body, wire::parse_task_end, wire::render_task_end);
+    check_round_trip(body, wire::parse_wheel_provenance, wire::render_wheel_provenance);
     return 0;
 }

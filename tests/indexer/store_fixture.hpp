@@ -55,6 +55,13 @@ struct StoreFixture {
         row.facts_json = "{}";
         return row;
     }
+    // The same row as an agent's upload makes it.
+    catalog::FileRow with_provenance(catalog::FileRow row) const {
+        const std::string document = R"({"format":"wheelyard.provenance/1","site":")" + row.filename + "\"}";
+        row.provenance_sha256 = *blobs.store_bytes(document);
+        row.provenance_size_bytes = document.size();
+        return row;
+    }
     void add(const catalog::FileRow& row) {
         REQUIRE(catalog.add_file(row)->outcome == catalog::AddOutcome::added);
     }

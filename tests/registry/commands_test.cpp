@@ -135,11 +135,12 @@ TEST_CASE("revoking takes the id or the whole text, and says when there is no su
     REQUIRE(registry::run_token_create(fixture.token(), fixture.clock));
     REQUIRE(registry::run_token_create(fixture.token(), fixture.clock));
     const auto tokens = fixture.tokens();
-    CHECK(registry::run_token_revoke(fixture.config, tokens[0].id).has_value());
-    CHECK(registry::run_token_revoke(fixture.config, tokens[1].id + "_" + std::string(64, '0')).has_value());
+    CHECK(registry::run_token_revoke(fixture.config, tokens[0].id, fixture.clock).has_value());
+    CHECK(registry::run_token_revoke(fixture.config, tokens[1].id + "_" + std::string(64, '0'), fixture.clock)
+              .has_value());
     for (const auto& token : fixture.tokens())
         CHECK(token.revoked);
-    const auto unknown = registry::run_token_revoke(fixture.config, "wy_000000000000");
+    const auto unknown = registry::run_token_revoke(fixture.config, "wy_000000000000", fixture.clock);
     REQUIRE_FALSE(unknown.has_value());
     CHECK(unknown.error().code == "token.unknown");
     CHECK(registry::run_token_list(fixture.config, true, fixture.clock).has_value());

@@ -96,6 +96,31 @@ TEST_CASE("a wheel is published with its metadata, byte for byte") {
     check_whole(store);
 }
 
+TEST_CASE("the provenance of a wheel is published beside it, named by the JSON page, and goes with it") {
+    StoreFixture store;
+    const auto row = store.with_provenance(store.make_row("main", "six", "1.16.0", six_wheel));
+    store.add(row);
+    store.add("main", "six", "1.17.0", "six-1.17.0-py2.py3-none-any.whl");
+    publish_all(store);
+    const fs::path file = file_folder(store.tree, "main", row.sha256) / (six_wheel + ".prov");
+    CHECK(fs::equivalent(file, store.blobs.path_of(row.provenance_sha256)));
+    const auto page = read_page(store, "main", "six", true);
+    REQUIRE(page.files.size() == 2);
+    CHECK(page.files[0].provenance_sha256 == row.provenance_sha256);
+    CHECK(page.files[1].provenance_sha256.empty());
+    check_whole(store);
+    fs::remove(file);
+    REQUIRE(base::replace_file(file, "another document"));
+    const auto report = check_tree(store.tree);
+    REQUIRE(report);
+    REQUIRE(report->findings.size() == 1);
+    CHECK(report->findings[0].code == "wrong_hash");
+    REQUIRE(store.catalog.delete_file({"main", six_wheel}, {.actor = "anna", .reason = "", .time = noon}));
+    publish_all(store);
+    CHECK(!fs::exists(file.parent_path()));
+    check_whole(store);
+}
+
 TEST_CASE("a run without events writes nothing") {
     StoreFixture store;
     store.add("main", "six", "1.16.0", six_wheel);

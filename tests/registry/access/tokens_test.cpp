@@ -140,7 +140,7 @@ TEST_CASE("a token made or revoked through another connection counts on the next
     CHECK(status_of(fixture.verifier->verify("Bearer " + first.text())) == 200);
     const registry::TokenText second = fixture.add();
     CHECK(status_of(fixture.verifier->verify("Bearer " + second.text())) == 200);
-    REQUIRE(fixture.cli.revoke_token(first.id).value());
+    REQUIRE(fixture.cli.revoke_token(first.id, {}).value());
     CHECK(status_of(fixture.verifier->verify("Bearer " + first.text())) == 403);
     CHECK(status_of(fixture.verifier->verify("Bearer " + second.text())) == 200);
 }
@@ -175,7 +175,7 @@ TEST_CASE("while threads ask, a token is revoked: every request begun after that
     }
     while (asked < 100)
         std::this_thread::yield();
-    CHECK(fixture.cli.revoke_token(token.id).value());
+    CHECK(fixture.cli.revoke_token(token.id, {}).value());
     revoked = true;
     for (std::thread& thread : threads)
         thread.join();

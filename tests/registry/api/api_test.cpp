@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "lib/base/digest.hpp"
+#include "lib/wire/wheel_provenance.hpp"
 #include "registry/access/tokens.hpp"
 #include "tests/registry/upload_fixture.hpp"
 
@@ -161,6 +163,29 @@ TEST_CASE("a file is promoted by another identity, with rights on both indexes")
                       fixture.body(R"(,"to":"nowhere")")) == "404 index.unknown");
     CHECK(fixture.ask(other, "promoteFile", to) == "200");
     CHECK(fixture.cli.file("other", fixture.filename).value().has_value());
+}
+
+TEST_CASE("what made a wheel is read with a token of its index and project") {
+    ApiFixture fixture;
+    const WheelWriter wheel("seven", "1.0");
+    wire::WheelProvenance made;
+    made.wheel = {wheel.filename(), base::sha256_hex(wheel.bytes()), wheel.bytes().size()};
+    Form form = Form::of(wheel);
+    form.fields.emplace_back("wheelyard_provenance", wire::render_wheel_provenance(made));
+    REQUIRE(fixture.send(form).status == 200);
+    const auto ask = [&](const std::string& token, const std::string& file,
+                         const std::string& index = "main") {
+        return fixture.ask(token, "readProvenance", {}, index, file);
+    };
+    const std::string reader = fixture.add_actor("reader", {"yank"}, {"main"}, {"seven"});
+    CHECK(ask(reader, wheel.filename()) == "200");
+    CHECK(ask(reader, fixture.filename) == "403 auth.scope_refused");
+    CHECK(ask(reader, wheel.filename(), "other") == "403 auth.scope_refused");
+    CHECK(ask("wy_nobody", wheel.filename()) == "403 auth.token_refused");
+    const std::string all = fixture.add_actor("all", {"audit"});
+    CHECK(ask(all, fixture.filename) == "404 provenance.none");
+    CHECK(ask(all, "eight-1.0-py3-none-any.whl") == "404 file.unknown");
+    CHECK(ask(all, "-") == "403 auth.scope_refused");
 }
 
 TEST_CASE("refusals have their statuses") {

@@ -226,7 +226,7 @@ TEST_CASE("a revoked token takes its grants with it, and a repeated claim the se
     CHECK(again.grant != first.grant);
     const Form wheel = Form::of(WheelWriter("six", "1.16.0"));
     CHECK(fixture.upload(first.grant, wheel, "other") == "403 auth.token_refused");
-    REQUIRE(fixture.cli.revoke_token(fixture.builder.substr(0, registry::token_id_length)).value());
+    REQUIRE(fixture.cli.revoke_token(fixture.builder.substr(0, registry::token_id_length), {}).value());
     CHECK(fixture.upload(again.grant, wheel, "other") == "403 auth.token_refused");
 }
 

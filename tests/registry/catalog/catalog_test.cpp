@@ -333,8 +333,8 @@ TEST_CASE("tokens keep their scope; a revoked one stays in the list") {
     CHECK(tokens[0].created == 5);
     CHECK(tokens[0].expires == 7);
     CHECK_FALSE(tokens[0].revoked);
-    CHECK(catalog.revoke_token(row.id).value());
-    CHECK_FALSE(catalog.revoke_token("wy_ffffffffffff").value());
+    CHECK(catalog.revoke_token(row.id, {}).value());
+    CHECK_FALSE(catalog.revoke_token("wy_ffffffffffff", {}).value());
     CHECK(catalog.tokens().value()[0].revoked);
 }
 

@@ -251,6 +251,26 @@ TEST_CASE("a promoted file is in both indexes, as uploaded, from the moment of i
     CHECK(filled.catalog.files_of_blob(expected.metadata_sha256).value().size() == 3);
 }
 
+TEST_CASE("the provenance of a file is kept with it in every index, and counts as a reference to its blob") {
+    Filled filled;
+    catalog::FileRow row = row_of("main", "seven", "1.0", 'f');
+    row.provenance_sha256 = std::string(64, '9');
+    row.provenance_size_bytes = 700;
+    REQUIRE(filled.catalog.add_file(row));
+    REQUIRE(filled.catalog.promote_file({"main", row.filename}, "stable", cause));
+    CHECK(filled.file("stable", row.filename).provenance_sha256 == row.provenance_sha256);
+    CHECK(filled.file("stable", row.filename).provenance_size_bytes == 700);
+    CHECK(filled.file("main", six).provenance_sha256.empty());
+    CHECK(filled.catalog.files_of_blob(row.provenance_sha256).value().size() == 2);
+    CHECK(filled.catalog.faults().value().empty());
+    REQUIRE(filled.catalog.delete_file({"main", row.filename}, cause));
+    CHECK(filled.catalog.blob(row.provenance_sha256).value()->referenced);
+    REQUIRE(filled.catalog.delete_file({"stable", row.filename}, cause));
+    const auto blob = filled.catalog.blob(row.provenance_sha256).value();
+    CHECK_FALSE(blob->referenced);
+    CHECK(blob->unreferenced_since == cause.time);
+}
+
 TEST_CASE("a promotion never replaces: other bytes and deleted names are refused") {
     Filled filled;
     REQUIRE(filled.catalog.add_file(row_of("stable", "six", "1.0", 'f')));

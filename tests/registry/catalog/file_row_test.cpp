@@ -24,7 +24,9 @@ catalog::FileRow full_row() {
             .yanked = true,
             .yanked_reason = "wrong MPI",
             .facts_json = R"({"machines":["aarch64"]})",
-            .metadata_name = "Torch"};
+            .metadata_name = "Torch",
+            .provenance_sha256 = std::string(64, 'c'),
+            .provenance_size_bytes = 3'000};
 }
 
 }  // namespace
@@ -42,6 +44,8 @@ TEST_CASE("a file row comes back from its JSON as it was") {
     CHECK(back->metadata_sha256 == row.metadata_sha256);
     CHECK(back->metadata_size_bytes == row.metadata_size_bytes);
     CHECK(back->metadata_name == row.metadata_name);
+    CHECK(back->provenance_sha256 == row.provenance_sha256);
+    CHECK(back->provenance_size_bytes == row.provenance_size_bytes);
     CHECK(back->requires_python == row.requires_python);
     CHECK(back->upload_time == row.upload_time);
     CHECK(back->uploaded_by == row.uploaded_by);

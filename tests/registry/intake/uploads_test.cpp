@@ -16,6 +16,7 @@
 #include "lib/base/limits.hpp"
 #include "lib/inspect/limits.hpp"
 #include "lib/wheel/metadata.hpp"
+#include "lib/wire/wheel_provenance.hpp"
 #include "registry/catalog/sqlite.hpp"
 #include "registry/intake/limits.hpp"
 #include "tests/registry/upload_fixture.hpp"
@@ -66,6 +67,65 @@ TEST_CASE(
     CHECK(metadata.size() == row->metadata_size_bytes);
     CHECK(wheel::parse_metadata(metadata)->name == "six");
     CHECK(registry.staged() == 0);
+}
+
+namespace {
+
+std::string provenance_of(const WheelWriter& wheel, const std::string& site = "bede") {
+    wire::WheelProvenance made;
+    made.wheel = {wheel.filename(), base::sha256_hex(wheel.bytes()), wheel.bytes().size()};
+    made.site = site;
+    made.attempt = "w1";
+    return wire::render_wheel_provenance(made);
+}
+
+}  // namespace
+
+TEST_CASE("what made a wheel is stored in the commit of its upload, and a retry does not replace it") {
+    RegistryFixture registry;
+    const WheelWriter wheel = six();
+    Form form = Form::of(wheel);
+    form.fields.emplace_back("wheelyard_provenance", provenance_of(wheel));
+    REQUIRE(registry.send(form).status == 200);
+    const auto row = registry.cli.file("main", wheel.filename()).value();
+    REQUIRE(row.has_value());
+    const auto stored = base::read_file(registry.store.path_of(row->provenance_sha256), 1 << 20);
+    REQUIRE(stored.has_value());
+    CHECK(*stored == provenance_of(wheel));
+    CHECK(row->provenance_size_bytes == stored->size());
+    const auto events = registry.cli.events_after(0, 10).value();
+    CHECK(events.back().details_json.find(row->provenance_sha256) != std::string::npos);
+    // Lost bytes come back with the same document, and only with that.
+    std::filesystem::remove(registry.store.path_of(row->provenance_sha256));
+    form.fields.back().second = provenance_of(wheel, "another");
+    CHECK(registry.send(form).status == 200);
+    CHECK(registry.cli.file("main", wheel.filename()).value()->provenance_sha256 == row->provenance_sha256);
+    CHECK_FALSE(registry.store.contains(row->provenance_sha256));
+    form.fields.back().second = provenance_of(wheel);
+    CHECK(registry.send(form).status == 200);
+    CHECK(registry.store.contains(row->provenance_sha256));
+}
+
+TEST_CASE(
+    "a provenance that is malformed, too large or about another wheel is refused, and nothing is stored") {
+    RegistryFixture registry;
+    const WheelWriter wheel = six();
+    const auto send = [&](const std::string& provenance) {
+        Form form = Form::of(wheel);
+        form.fields.emplace_back("wheelyard_provenance", provenance);
+        const Answer answer = registry.send(form);
+        return std::to_string(answer.status) + " " + answer.code;
+    };
+    CHECK(send("{") == "400 upload.provenance");
+    CHECK(send(R"({"format":"wheelyard.provenance/2"})") == "400 upload.provenance");
+    CHECK(send(R"({"format":"wheelyard.provenance/1"})") == "400 upload.provenance");
+    CHECK(send(provenance_of(wheel) + std::string(wire::max_provenance_bytes, ' ')) ==
+          "400 upload.provenance");
+    CHECK(send(provenance_of(six("1.17.0"))) == "400 upload.provenance_of_another");
+    CHECK(registry.staged() == 0);
+    CHECK_FALSE(registry.cli.file("main", wheel.filename()).value().has_value());
+    CHECK(send(" ") == "200 ");
+    CHECK(registry.cli.file("main", wheel.filename()).value()->provenance_sha256.empty());
 }
 
 TEST_CASE("the longest name that can be published is stored letter by letter") {

@@ -12,7 +12,8 @@
 
 #include "builder/attempt/environment.hpp"
 #include "builder/attempt/job_files.hpp"
-#include "lib/wire/outcome.hpp"
+#include "builder/steps/ports.hpp"
+#include "lib/wire/wheel_provenance.hpp"
 
 namespace wheelyard::builder {
 
@@ -23,6 +24,12 @@ namespace wheelyard::builder {
 // replaced.
 [[nodiscard]] wire::Provenance read_provenance(const AttemptFolder& folder,
                                                const EnvironmentMap& environment);
+
+// The provenance of an attempt's build, from its folder, its site and its recipe.
+[[nodiscard]] wire::Provenance provenance_of_build(const Attempt& attempt, const Ports& ports);
+// The same for the upload of its wheel, which everybody may read: without host, and with only the variables of a
+// list in provenance.cpp.
+[[nodiscard]] wire::WheelProvenance provenance_of_wheel(const Attempt& attempt, const Ports& ports);
 
 // Pure: replaces a value by "(hidden)" if its name (API_TOKEN) or the value (https://me:secret@proxy) looks secret.
 [[nodiscard]] wire::NamedTexts without_secrets(const EnvironmentMap& environment);

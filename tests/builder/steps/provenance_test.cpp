@@ -1,10 +1,10 @@
 // Provenance: which lines of a job's record are kept, and that secrets are hidden.
-#include "builder/agent/provenance.hpp"
+#include "builder/steps/provenance.hpp"
 
 #include <doctest/doctest.h>
 
-#include "builder/agent/limits.hpp"
 #include "builder/attempt/limits.hpp"
+#include "builder/steps/limits.hpp"
 #include "tests/builder/fake_farm.hpp"
 
 namespace wheelyard::builder {
@@ -65,6 +65,36 @@ TEST_CASE("a build's outcome contains its machine and tools") {
     for (const char* expected : {"\"CC\": \"gcc\"", "\"CXX\": \"CC\"", "\"DEMO_VERSION\": \"1.0\""}) {
         CAPTURE(expected);
         CHECK(text.find(expected) != std::string::npos);
+    }
+}
+
+TEST_CASE("an upload carries what made the wheel, without host and without variables beyond the list") {
+    testing::Farm farm;
+    farm.site.environment = {{"CC", "gcc"},
+                             {"SITE_TOKEN", "hunter2"},
+                             {"CFLAGS", "-I https://me:hunter2@host/"},
+                             {"PROJECT_ACCOUNT", "secret-account"}};
+    farm.settle();
+    const Attempt attempt = farm.attempts().back();
+    const std::string& text = farm.registry.provenance;
+    const auto provenance = wire::parse_wheel_provenance(text);
+    REQUIRE_MESSAGE(provenance.has_value(), provenance.error().text());
+    CHECK(provenance->wheel.filename == attempt.wheel.filename);
+    CHECK(provenance->wheel.sha256 == attempt.wheel.sha256);
+    CHECK(provenance->site == farm.site.name);
+    CHECK(provenance->attempt == attempt.id);
+    CHECK(provenance->began == attempt.created);
+    CHECK(provenance->source.sha256 == attempt.source.sha256);
+    CHECK(provenance->build.script_sha256.size() == 64);
+    CHECK(provenance->build.system.starts_with("Linux "));
+    CHECK(provenance->log == "wheelyard-builder logs " + attempt.id);
+    CHECK(provenance->build.environment.front() == std::pair<std::string, std::string>("CC", "gcc"));
+    const std::string host = base::host_name();
+    for (const std::string_view secret :
+         {std::string_view("hunter2"), std::string_view("secret-account"), std::string_view("SITE_TOKEN"),
+          std::string_view("HOME"), std::string_view(host)}) {
+        CAPTURE(secret);
+        CHECK(text.find(secret) == std::string::npos);
     }
 }
 

@@ -1,0 +1,156 @@
+#include "registry/access/token_rules.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "lib/base/text.hpp"
+#include "lib/wheel/name.hpp"
+#include "registry/access/limits.hpp"
+
+namespace wheelyard::registry {
+namespace {
+
+constexpr std::string_view request_format = "wheelyard.token_request/1";
+
+tl::unexpected<base::Error> fail_wish(std::string code, std::string sentence, std::string value = {},
+                                      std::string advice = {}) {
+    return base::fail_as(base::ErrorKind::invalid, base::Recovery::never,
+                         {std::move(code), std::move(sentence), std::move(value), std::move(advice)});
+}
+
+base::Status check_words(const std::vector<std::string>& words, const std::vector<std::string>& known,
+                         const std::string& what) {
+    for (const std::string& word : words) {
+        if (word == "*" || std::find(known.begin(), known.end(), word) != known.end()) continue;
+        const auto near = base::nearest(word, known);
+        return fail_wish("token.unknown_" + what, "There is no such " + what, word,
+                         near ? "did you mean " + *near + "?" : "known: " + base::join(known, ", "));
+    }
+    return {};
+}
+
+// The audit log names commands on the data folder local:USER.
+bool is_token_name(const std::string& name) {
+    const bool printable =
+        std::all_of(name.begin(), name.end(), [](char c) { return c >= ' ' && c != '\x7f'; });
+    return !name.empty() && name.size() <= max_token_name && printable && !name.starts_with("local:");
+}
+
+bool is_part_of(const std::vector<std::string>& inner, const std::vector<std::string>& outer) {
+    const auto has = [&](const std::string& item) {
+        return std::find(outer.begin(), outer.end(), item) != outer.end();
+    };
+    return has("*") || std::all_of(inner.begin(), inner.end(), has);
+}
+
+base::Status read_text(const io::Json& json, std::string_view name, std::string& into) {
+    const io::Json* member = json.find(name);
+    if (member == nullptr) return {};
+    if (member->as_string() == nullptr)
+        return fail_wish("token.body", "A member of the request must be a text", std::string(name));
+    into = *member->as_string();
+    return {};
+}
+
+// An empty list is refused: left out, it would mean all.
+base::Status read_list(const io::Json& json, std::string_view name, std::vector<std::string>& into) {
+    const io::Json* member = json.find(name);
+    if (member == nullptr) return {};
+    const auto* items = member->as_array();
+    const bool all_texts = items != nullptr && !items->empty() && items->size() <= max_scope_items &&
+                           std::all_of(items->begin(), items->end(),
+                                       [](const io::Json& item) { return item.as_string() != nullptr; });
+    if (!all_texts)
+        return fail_wish("token.body", "A scope must be a list of texts that is not empty", std::string(name),
+                         "leave it out for its default");
+    for (const io::Json& item : *items)
+        into.push_back(*item.as_string());
+    return {};
+}
+
+}  // namespace
+
+base::Result<catalog::TokenRow> make_token_row(const TokenWish& wish,
+                                               const std::vector<std::string>& known_indexes,
+                                               const TokenText& text, const catalog::Cause& cause) {
+    if (!is_token_name(wish.name))
+        return fail_wish(
+            "token.name",
+            "A token's name must be one line of 1 to 120 characters that does not begin with local:",
+            wish.name, "say who or what uses it");
+    if (wish.indexes.empty())
+        return fail_wish("token.no_index", "A token needs the indexes it is for", {},
+                         "--index NAME, or --index '*' for all");
+    WHEELYARD_TRY(check_words(wish.indexes, known_indexes, "index"));
+    WHEELYARD_TRY(check_words(wish.actions, token_actions(), "action"));
+    catalog::TokenRow row{.id = text.id,
+                          .secret_sha256 = hash_token_secret(text.secret),
+                          .name = wish.name,
+                          .indexes = wish.indexes,
+                          .projects = {},
+                          .actions = wish.actions,
+                          .created = cause.time,
+                          .expires = 0,
+                          .revoked = false,
+                          .created_by = cause.actor};
+    for (const std::string& project : wish.projects) {
+        if (project != "*" && !wheel::is_valid_name(project))
+            return fail_wish("token.project", "This cannot be a project's name", project);
+        row.projects.push_back(project == "*" ? project : wheel::normalize_name(project));
+    }
+    if (row.projects.empty()) row.projects.emplace_back("*");
+    if (row.actions.empty()) row.actions.emplace_back(upload_action);
+    if (!wish.expires.empty()) {
+        const auto lifetime_ms = parse_lifetime_ms(wish.expires);
+        if (!lifetime_ms)
+            return base::fail_as(base::ErrorKind::invalid, base::Recovery::never, lifetime_ms.error());
+        row.expires = cause.time + *lifetime_ms * 1000;
+    }
+    return row;
+}
+
+base::Result<TokenWish> parse_token_wish(std::string_view body) {
+    const auto json = io::parse_json(body);
+    if (!json || json->as_object() == nullptr)
+        return fail_wish("token.body", "The body is not a JSON object");
+    if (const std::string format = json->string_or("format", ""); format != request_format)
+        return fail_wish("token.body", "The body's format is not " + std::string(request_format), format);
+    TokenWish wish;
+    WHEELYARD_TRY(read_text(*json, "name", wish.name));
+    WHEELYARD_TRY(read_text(*json, "expires", wish.expires));
+    WHEELYARD_TRY(read_list(*json, "indexes", wish.indexes));
+    WHEELYARD_TRY(read_list(*json, "projects", wish.projects));
+    WHEELYARD_TRY(read_list(*json, "actions", wish.actions));
+    return wish;
+}
+
+bool is_within(const catalog::TokenRow& inner, const catalog::TokenRow& outer) {
+    return is_part_of(inner.indexes, outer.indexes) && is_part_of(inner.projects, outer.projects) &&
+           is_part_of(inner.actions, outer.actions);
+}
+
+std::string token_state(const catalog::TokenRow& row, base::UnixMicros now) {
+    if (row.revoked) return "revoked";
+    return row.expires != 0 && row.expires <= now ? "expired" : "active";
+}
+
+io::Json token_json(const catalog::TokenRow& row, base::UnixMicros now) {
+    io::Json json = io::Json::object(
+        {{"format", "wheelyard.token/1"},
+         {"id", row.id},
+         {"name", row.name},
+         {"indexes", io::Json::array_of(row.indexes)},
+         {"projects", io::Json::array_of(row.projects)},
+         {"actions", io::Json::array_of(row.actions)},
+         {"created", base::render_rfc3339(row.created)},
+         {"expires", row.expires == 0 ? io::Json() : io::Json(base::render_rfc3339(row.expires))},
+         {"state", token_state(row, now)}});
+    if (!row.created_by.empty()) json.set("created_by", row.created_by);
+    if (row.revoked_at != 0) {
+        json.set("revoked_at", base::render_rfc3339(row.revoked_at));
+        json.set("revoked_by", row.revoked_by);
+    }
+    return json;
+}
+
+}  // namespace wheelyard::registry

@@ -1,0 +1,47 @@
+#include "registry/api/provenance.hpp"
+
+#include <optional>
+
+#include "lib/base/digest.hpp"
+#include "lib/base/file.hpp"
+#include "lib/wire/wheel_provenance.hpp"
+
+namespace wheelyard::registry {
+namespace {
+
+tl::unexpected<base::Error> fail_missing(std::string code, std::string sentence,
+                                         const catalog::FileName& name, std::string advice) {
+    return base::fail_as(base::ErrorKind::missing, base::Recovery::never,
+                         {std::move(code), std::move(sentence), name.filename, std::move(advice)});
+}
+
+base::Result<std::string> read_document(const std::optional<catalog::FileRow>& row,
+                                        const blobs::BlobStore& blobs, const catalog::FileName& name) {
+    if (!row)
+        return fail_missing("file.unknown", "The index has no such file", name,
+                            "GET /" + name.index + "/simple/ lists its projects");
+    if (row->provenance_sha256.empty())
+        return fail_missing("provenance.none", "The file was uploaded without provenance", name,
+                            "wheelyard-builder sends it; other programs that upload do not");
+    WHEELYARD_ASSIGN(std::string text,
+                     base::read_file(blobs.path_of(row->provenance_sha256), wire::max_provenance_bytes));
+    if (base::sha256_hex(text) == row->provenance_sha256) return text;
+    return base::fail("provenance.damaged", "The stored provenance has changed on the disk",
+                      row->provenance_sha256, "restore this blob from a backup");
+}
+
+}  // namespace
+
+base::Result<std::string> read_provenance(const catalog::Catalog& catalog, const blobs::BlobStore& blobs,
+                                          const catalog::FileName& name) {
+    WHEELYARD_ASSIGN(const auto row, catalog.file(name.index, name.filename));
+    return read_document(row, blobs, name);
+}
+
+base::Result<std::string> read_provenance(Writer& writer, const blobs::BlobStore& blobs,
+                                          const catalog::FileName& name) {
+    WHEELYARD_ASSIGN(const auto row, writer.find_file(name.index, name.filename));
+    return read_document(row, blobs, name);
+}
+
+}  // namespace wheelyard::registry

@@ -1,0 +1,215 @@
+// Tokens over HTTP: nobody gets more than they have, nobody sees or revokes beyond their scope.
+#include "registry/api/token_api.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "lib/io/json.hpp"
+#include "registry/access/limits.hpp"
+#include "registry/access/token_rules.hpp"
+#include "registry/catalog/sqlite.hpp"
+#include "tests/registry/upload_fixture.hpp"
+
+using namespace wheelyard;
+using test_support::RegistryFixture;
+
+namespace {
+
+constexpr base::UnixMicros day = 24LL * 3600 * 1'000'000;
+
+struct TokenFixture : RegistryFixture {
+    registry::TokenApi api{{.config = config, .tokens = *tokens, .writer = writer, .clock = clock}};
+
+    std::string add(const std::string& name, const std::vector<std::string>& indexes,
+                    const std::vector<std::string>& projects, const std::vector<std::string>& actions,
+                    base::UnixMicros expires = 0) {
+        const registry::TokenText text = registry::make_token_text();
+        REQUIRE(cli.add_token({.id = text.id,
+                               .secret_sha256 = registry::hash_token_secret(text.secret),
+                               .name = name,
+                               .indexes = indexes,
+                               .projects = projects,
+                               .actions = actions,
+                               .created = clock.now(),
+                               .expires = expires,
+                               .revoked = false}));
+        return text.text();
+    }
+    wire::Answered<http::ApiReply> ask(const std::string& operation, const std::string& caller,
+                                       const std::string& body = {}, const std::string& id = {}) {
+        http::ApiRequest request{.request_id = "r1", .operation = operation};
+        request.parameters.emplace("token", id);
+        request.authorization = "Bearer " + caller;
+        request.body = body;
+        return api.answer(request);
+    }
+    // "200" or "403 token.scope".
+    static std::string said(const wire::Answered<http::ApiReply>& answer) {
+        return answer ? "200" : std::to_string(answer.error().status) + " " + answer.error().code;
+    }
+    std::string create(const std::string& caller, const std::string& members) {
+        return said(ask("createToken", caller, body(members)));
+    }
+    std::string revoke(const std::string& caller, const std::string& id) {
+        return said(ask("revokeToken", caller, R"({"format":"wheelyard.change/1","reason":"leaked"})", id));
+    }
+    static std::string body(const std::string& members) {
+        return R"({"format":"wheelyard.token_request/1",)" + members + "}";
+    }
+    static std::string id_of(const std::string& text) { return text.substr(0, registry::token_id_length); }
+};
+
+constexpr const char* six_in_main = R"("name":"ci","indexes":["main"],"projects":["Six"])";
+
+}  // namespace
+
+TEST_CASE("a new token works at once, has the scope that was asked for, and who created it") {
+    TokenFixture farm;
+    const std::string admin = farm.add("admin", {"main"}, {"*"}, {"token", "upload"});
+    const auto answer = farm.ask("createToken", admin, farm.body(six_in_main));
+    REQUIRE(answer.has_value());
+    const auto json = io::parse_json(answer->json).value();
+    CHECK(json.string_or("format", "") == "wheelyard.token/1");
+    const auto identity = farm.tokens->verify("Bearer " + json.string_or("token", ""));
+    REQUIRE(identity.has_value());
+    CHECK(identity->id == json.string_or("id", ""));
+    CHECK(identity->indexes == std::vector<std::string>{"main"});
+    CHECK(identity->projects == std::vector<std::string>{"six"});
+    CHECK(identity->actions == std::vector<std::string>{"upload"});
+    CHECK(identity->created_by == "admin");
+}
+
+TEST_CASE("only a token with the action `token` creates and lists; a grant or an upload token does not") {
+    TokenFixture farm;
+    const std::string uploader = farm.add("uploader", {"*"}, {"*"}, {"upload", "promote", "audit"});
+    CHECK(farm.create(uploader, six_in_main) == "403 auth.scope_refused");
+    CHECK(farm.said(farm.ask("listTokens", uploader)) == "403 auth.scope_refused");
+    CHECK(farm.said(farm.ask("createToken", "", farm.body(six_in_main))).starts_with("40"));
+    CHECK(farm.create("wy_000000000000_" + std::string(64, '0'), six_in_main) == "403 auth.token_refused");
+    const std::string late = farm.add("late", {"*"}, {"*"}, {"token", "upload"}, farm.clock.now());
+    CHECK(farm.create(late, six_in_main) == "403 auth.token_refused");
+}
+
+TEST_CASE("no token gets more than its creator has: indexes, projects, actions, time") {
+    TokenFixture farm;
+    farm.config.indexes.push_back(farm.config.indexes.front());
+    farm.config.indexes.back().name = "other";
+    const std::string admin =
+        farm.add("admin", {"main"}, {"six"}, {"token", "upload"}, farm.clock.now() + 10 * day);
+    const char* const refused = "403 token.scope";
+    CHECK(farm.create(admin, R"("name":"a","indexes":["other"],"projects":["six"])") == refused);
+    CHECK(farm.create(admin, R"("name":"a","indexes":["main","other"],"projects":["six"])") == refused);
+    CHECK(farm.create(admin, R"("name":"a","indexes":["*"],"projects":["six"])") == refused);
+    CHECK(farm.create(admin, R"("name":"a","indexes":["main"])") == refused);  // all projects
+    CHECK(farm.create(admin, R"("name":"a","indexes":["main"],"projects":["seven"])") == refused);
+    CHECK(farm.create(admin, R"("name":"a","indexes":["main"],"projects":["six"],"actions":["promote"])") ==
+          refused);
+    CHECK(farm.create(admin, R"("name":"a","indexes":["main"],"projects":["six"],"actions":["*"])") ==
+          refused);
+    CHECK(farm.create(admin, R"("name":"a","indexes":["main"],"projects":["six"],"expires":"11d")") ==
+          refused);
+    CHECK(farm.cli.tokens().value().size() == 2);  // the fixture's and the administrator's
+    CHECK(farm.create(admin, R"("name":"a","indexes":["main"],"projects":["six"],"expires":"9d")") == "200");
+    // Without a lifetime it ends with its creator's.
+    CHECK(farm.create(admin, R"("name":"b","indexes":["main"],"projects":["six"])") == "200");
+    for (const auto& made : farm.cli.tokens().value())
+        if (made.name == "b") CHECK(made.expires == farm.clock.now() + 10 * day);
+}
+
+TEST_CASE("a request that is malformed or names what does not exist is refused") {
+    TokenFixture farm;
+    const std::string admin = farm.add("admin", {"*"}, {"*"}, {"*"});
+    struct Row {
+        const char* members;
+        const char* said;
+    };
+    for (const Row& row :
+         {Row{R"("name":"a")", "400 token.no_index"},
+          Row{R"("name":"","indexes":["main"])", "400 token.name"},
+          Row{R"("name":"a\nb","indexes":["main"])", "400 token.name"},
+          Row{R"("name":"local:root","indexes":["main"])", "400 token.name"},
+          Row{R"("name":"a","indexes":["mian"])", "400 token.unknown_index"},
+          Row{R"("name":"a","indexes":["main"],"actions":["rule"])", "400 token.unknown_action"},
+          Row{R"("name":"a","indexes":["main"],"projects":["../x"])", "400 token.project"},
+          Row{R"("name":"a","indexes":["main"],"expires":"soon")", "400 token.lifetime"},
+          Row{R"("name":"a","indexes":"main")", "400 token.body"},
+          Row{R"("name":"a","indexes":[1])", "400 token.body"},
+          Row{R"("name":"a","indexes":["main"],"projects":[])", "400 token.body"},
+          Row{R"("name":["a"],"indexes":["main"])", "400 token.body"}}) {
+        CAPTURE(row.members);
+        CHECK(farm.create(admin, row.members) == row.said);
+    }
+    CHECK(farm.said(farm.ask("createToken", admin, "[]")) == "400 token.body");
+    CHECK(farm.said(farm.ask("createToken", admin, R"({"format":"wheelyard.token/1"})")) == "400 token.body");
+    CHECK(farm.cli.tokens().value().size() == 2);
+}
+
+TEST_CASE("a name from outside the creator's scope is not given out, one within it is: rotation") {
+    TokenFixture farm;
+    const std::string admin = farm.add("admin", {"main"}, {"six"}, {"token", "upload"});
+    farm.add("promoter", {"main"}, {"*"}, {"promote"});
+    CHECK(farm.create(admin, R"("name":"promoter","indexes":["main"],"projects":["six"])") ==
+          "409 token.name_taken");
+    CHECK(farm.create(admin, six_in_main) == "200");
+    CHECK(farm.create(admin, six_in_main) == "200");
+}
+
+TEST_CASE("the number of active tokens is bounded; a revoked one makes room") {
+    TokenFixture farm;
+    const std::string admin = farm.add("admin", {"*"}, {"*"}, {"*"});
+    {
+        const auto database =
+            catalog::Database::open(farm.config.catalog_file(), catalog::Database::Mode::read_write).value();
+        REQUIRE(
+            database.run("INSERT INTO token (id, secret_sha256, name, indexes_json, projects_json, "
+                         "actions_json, created, expires, revoked) WITH RECURSIVE n (i) AS "
+                         "(SELECT 3 UNION ALL SELECT i + 1 FROM n WHERE i < ?) SELECT "
+                         "printf('wy_%012x', i), printf('%064x', i), 'filler', '[\"main\"]', "
+                         "'[\"six\"]', '[\"upload\"]', 0, 0, 0 FROM n",
+                         static_cast<std::int64_t>(registry::max_active_tokens)));
+    }
+    CHECK(farm.create(admin, six_in_main) == "429 token.too_many");
+    CHECK(farm.revoke(admin, "wy_000000000003") == "200");
+    CHECK(farm.create(admin, six_in_main) == "200");
+}
+
+TEST_CASE("a list has the tokens of the caller's scope, and no secret") {
+    TokenFixture farm;
+    const std::string admin = farm.add("admin", {"main"}, {"*"}, {"token", "upload"});
+    const std::string foreign = farm.add("foreign", {"other"}, {"*"}, {"upload"});
+    const std::string stronger = farm.add("stronger", {"main"}, {"*"}, {"promote"});
+    const std::string weaker = farm.add("weaker", {"main"}, {"six"}, {"upload"});
+    const auto answer = farm.ask("listTokens", admin);
+    REQUIRE(answer.has_value());
+    const auto shows = [&](const std::string& text) { return answer->json.find(text) != std::string::npos; };
+    CHECK(shows(farm.id_of(admin)));
+    CHECK(shows(farm.id_of(weaker)));
+    CHECK_FALSE(shows(farm.id_of(foreign)));
+    CHECK_FALSE(shows(farm.id_of(stronger)));
+    for (const auto& token : farm.cli.tokens().value())
+        CHECK_FALSE(shows(token.secret_sha256));
+    CHECK_FALSE(shows(weaker.substr(registry::token_id_length + 1)));
+}
+
+TEST_CASE("a token is revoked from the next request on, by its administrators and by itself") {
+    TokenFixture farm;
+    const std::string admin = farm.add("admin", {"main"}, {"*"}, {"token", "upload"}, farm.clock.now() + day);
+    const std::string foreign = farm.add("foreign", {"other"}, {"*"}, {"upload"});
+    // It outlives its administrator's token, which does not protect it.
+    const std::string weaker = farm.add("weaker", {"main"}, {"six"}, {"upload"});
+    CHECK(farm.revoke(admin, farm.id_of(foreign)) == "404 token.unknown");
+    CHECK(farm.revoke(admin, "wy_000000000000") == "404 token.unknown");
+    CHECK(farm.revoke(weaker, farm.id_of(admin)) == "404 token.unknown");
+    CHECK(farm.revoke(admin, farm.id_of(weaker)) == "200");
+    CHECK_FALSE(farm.tokens->verify("Bearer " + weaker).has_value());
+    CHECK(farm.revoke(foreign, farm.id_of(foreign)) == "200");
+    CHECK(farm.revoke(foreign, farm.id_of(foreign)) == "403 auth.token_refused");
+    for (const auto& token : farm.cli.tokens().value()) {
+        if (token.id != farm.id_of(weaker)) continue;
+        CHECK(token.revoked_by == "admin");
+        CHECK(token.revoked_at == farm.clock.now());
+    }
+    CHECK(farm.revoke(admin, farm.id_of(weaker)) == "200");  // again: no error
+}

@@ -1,0 +1,101 @@
+// The document about what made a wheel: its round trip, its bounds, and what is refused.
+#include "lib/wire/wheel_provenance.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+namespace wheelyard::wire {
+namespace {
+
+WheelProvenance full() {
+    WheelProvenance made;
+    made.wheel = {"demo-1.0-cp311-cp311-linux_x86_64.whl", std::string(64, 'a'), 23'000};
+    made.site = "debian12";
+    made.program = "wheelyard-builder 0.1.0";
+    made.attempt = "w1kq7x9aab3cde";
+    made.cell = "demo-1.0-cp311";
+    made.package = "demo";
+    made.version = "1.0";
+    made.python = "3.11";
+    made.accelerator = "cuda-12";
+    made.number = 2;
+    made.began = 1'790'000'000'000'000;
+    made.source = {"sdist", "https://example.org/demo-1.0.tar.gz", "demo-1.0.tar.gz", std::string(64, 'b')};
+    made.build = {std::string(64, 'c'),
+                  {},
+                  "Linux 6.1 x86_64",
+                  {"gcc/12.2"},
+                  {{"c++", "c++ (GCC) 12.2.0"}},
+                  {{"CC", "gcc"}},
+                  {{"a-1.0-py3-none-any.whl", "sha256:ab"}}};
+    made.log = "wheelyard-builder logs w1kq7x9aab3cde";
+    return made;
+}
+
+}  // namespace
+
+TEST_CASE("a wheel's provenance comes back from its document as it was") {
+    const WheelProvenance made = full();
+    const std::string text = render_wheel_provenance(made);
+    const auto read = parse_wheel_provenance(text);
+    REQUIRE(read.has_value());
+    CHECK(render_wheel_provenance(*read) == text);
+    CHECK(read->wheel.filename == made.wheel.filename);
+    CHECK(read->wheel.size == made.wheel.size);
+    CHECK(read->number == 2);
+    CHECK(read->began == made.began);
+    CHECK(read->source.origin == made.source.origin);
+    CHECK(read->build.modules == made.build.modules);
+    CHECK(read->build.tools == made.build.tools);
+    CHECK(read->build.environment == made.build.environment);
+    CHECK(read->build.requirements == made.build.requirements);
+    CHECK(read->log == made.log);
+    CHECK_FALSE(read->is_cut);
+}
+
+TEST_CASE("members that this version does not know are left out") {
+    std::string text = render_wheel_provenance(full());
+    text.insert(1, R"("password":"hunter2",)");
+    const auto read = parse_wheel_provenance(text);
+    REQUIRE(read.has_value());
+    CHECK(render_wheel_provenance(*read).find("hunter2") == std::string::npos);
+}
+
+TEST_CASE("a document that would be too large loses its lists and says so") {
+    WheelProvenance made = full();
+    made.build.requirements.emplace_back("x", std::string(max_provenance_bytes, 'x'));
+    const auto without_requirements = parse_wheel_provenance(render_wheel_provenance(made));
+    REQUIRE(without_requirements.has_value());
+    CHECK(without_requirements->is_cut);
+    CHECK(without_requirements->build.requirements.empty());
+    CHECK(without_requirements->build.tools == made.build.tools);
+    made.build.tools.emplace_back("x", std::string(max_provenance_bytes, 'x'));
+    const auto bare = parse_wheel_provenance(render_wheel_provenance(made));
+    REQUIRE(bare.has_value());
+    CHECK(bare->is_cut);
+    CHECK(bare->build.tools.empty());
+    CHECK(bare->source.sha256 == made.source.sha256);
+}
+
+TEST_CASE("another format, a missing wheel and too many bytes are refused") {
+    struct Row {
+        std::string text;
+        const char* code;
+    };
+    const std::string good = render_wheel_provenance(full());
+    for (const Row& row :
+         {Row{R"({"format":"wheelyard.provenance/2"})", "provenance.format"}, Row{"[]", "provenance.format"},
+          Row{R"({"format":"wheelyard.provenance/1"})", "provenance.wheel"},
+          Row{R"({"format":"wheelyard.provenance/1","wheel":{"filename":"a.whl","sha256":"ab"}})",
+              "provenance.wheel"},
+          Row{good + std::string(max_provenance_bytes, ' '), "provenance.too_large"}}) {
+        CAPTURE(row.text.substr(0, 80));
+        const auto read = parse_wheel_provenance(row.text);
+        REQUIRE_FALSE(read.has_value());
+        CHECK(read.error().code == row.code);
+    }
+    CHECK_FALSE(parse_wheel_provenance("{").has_value());
+}
+
+}  // namespace wheelyard::wire
