@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "indexer/web/farm_report.hpp"
 #include "indexer/tree/farm_text.hpp"
+#include "indexer/web/farm_report.hpp"
 #include "indexer/web/search_list.hpp"
 
 namespace wheelyard::indexer {
