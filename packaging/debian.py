@@ -23,13 +23,14 @@ def write(programs, out):
         path = tree / "site-configs" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
+    shutil.copytree(STATE / "share", tree / "share")
     # The unit of /usr/local, with the package's path.
     unit = (ROOT / "docs/reference/wheelyard-registry.service").read_text().replace("/usr/local/bin/", "/usr/bin/")
     (tree / "debian/wheelyard-registry.service").write_text(unit)
     moment = time.strftime("%a, %d %b %Y %H:%M:%S +0000", time.gmtime(contents.epoch()))
     (tree / "debian/changelog").write_text(
         f"wheelyard ({contents.VERSION}) unstable; urgency=medium\n\n  * CHANGELOG.md lists the changes.\n\n"
-        f" -- Wheelyard maintainers <wheelyard@localhost>  {moment}\n")
+        f" -- Wheelyard maintainers <maintainers@wheelyard.invalid>  {moment}\n")
     with open(STATE / "deb.log", "w") as log:
         run(["dpkg-buildpackage", "-b", "-us", "-uc"], cwd=tree, stdout=log, stderr=log,
             env=environment() | {"WHEELYARD_PROGRAMS": os.path.abspath(programs)})

@@ -63,10 +63,12 @@ int write_out(const std::string& text, int status) {
 int main(int argc, char** argv) try {
     // A closed pipe (`avail_wheels | head`) is no error worth a message: the write fails with EPIPE.
     std::signal(SIGPIPE, SIG_IGN);
+#ifdef __GLIBC__
     // The program allocates one long list after another; memory returned in between would be requested again.
     constexpr int never = 1 << 30;
     ::mallopt(M_MMAP_THRESHOLD, never);
     ::mallopt(M_TRIM_THRESHOLD, never);
+#endif
     static base::SystemClock clock;
     avail_wheels::World world;
     world.environment = base::current_environment();

@@ -2,7 +2,7 @@
 #include "lib/base/result.hpp"
 
 #include <cerrno>
-#include <cstring>
+#include <system_error>
 
 namespace wheelyard::base {
 namespace {
@@ -59,10 +59,8 @@ std::string Error::text() const {
 }
 
 tl::unexpected<Error> fail_errno(std::string_view what, std::string_view subject, int error_number) {
-    char buffer[256];
-    // The GNU version returns the text, which may not be in `buffer` (strerror(3)).
-    const char* meaning = strerror_r(error_number, buffer, sizeof buffer);
-    Error error{"os.errno_" + std::to_string(error_number), std::string(what) + " failed: " + meaning,
+    Error error{"os.errno_" + std::to_string(error_number),
+                std::string(what) + " failed: " + std::generic_category().message(error_number),
                 std::string(subject)};
     const bool is_final = error_number == EISDIR || error_number == ELOOP || error_number == ENAMETOOLONG;
     error.recovery = is_final ? Recovery::never : Recovery::retry;

@@ -189,8 +189,8 @@ base::Status StagedBlob::write(std::string_view bytes) {
     size_ += bytes.size();
     if (size_ - written_back_ >= writeback_step_bytes) {
         // Advisory only: fsync reports write errors.
-        static_cast<void>(::sync_file_range(fd_.get(), static_cast<off64_t>(written_back_),
-                                            static_cast<off64_t>(size_ - written_back_),
+        static_cast<void>(::sync_file_range(fd_.get(), static_cast<off_t>(written_back_),
+                                            static_cast<off_t>(size_ - written_back_),
                                             SYNC_FILE_RANGE_WRITE));
         written_back_ = size_;
     }
