@@ -5,10 +5,11 @@ The list is CycloneDX JSON, which scanners for known vulnerabilities read.
 
 import json
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
-from fetch import LIBRARIES, ROOT, SOURCES, STATE, environment, unpack
+from fetch import LIBRARIES, ROOT, SOURCES, STATE, environment, run, unpack
 
 VERSION = re.search(r"^project\(wheelyard VERSION (\S+)", (ROOT / "CMakeLists.txt").read_text(), re.M)[1]
 URL = "https://cyclonedx.org/schema/bom-1.5.schema.json"
@@ -65,7 +66,14 @@ def site_configs():
     return {name.removeprefix("site-configs/"): (ROOT / name).read_bytes() for name in listed.stdout.split("\0") if name}
 
 
-def manual():
-    """Path below share → bytes of man pages and completions, which `cmake --install` puts there."""
+def write_manual(programs):
+    """Man pages and completions, from the help of programs that start here: those of another machine are the same."""
+    shutil.rmtree(STATE / "share", ignore_errors=True)
+    run([ROOT / "scripts/generate-shell-files", "--bin", programs, "--to", STATE / "share"])
+
+
+def manual(names):
+    """Path below share → bytes of the man pages and completions of the programs `names`."""
     share = STATE / "share"
-    return {str(path.relative_to(share)): path.read_bytes() for path in sorted(share.rglob("*")) if path.is_file()} if share.is_dir() else {}
+    return {str(path.relative_to(share)): path.read_bytes() for path in sorted(share.rglob("*"))
+            if path.is_file() and path.stem.removeprefix("_") in names}

@@ -15,7 +15,7 @@ def members(programs, is_ours):
     files = {f"bin/{name}": (0o755, (programs / name).read_bytes()) for name in PROGRAMS}
     plain = {f"share/wheelyard/site-configs/{name}": data for name, data in contents.site_configs().items()}
     plain |= {f"share/doc/wheelyard/licences/{name}.txt": data for name, data in licences.items()}
-    plain |= {f"share/{name}": data for name, data in contents.manual().items()}
+    plain |= {f"share/{name}": data for name, data in contents.manual(PROGRAMS).items()}
     if inside:
         plain["share/doc/wheelyard/wheelyard.cdx.json"] = inside
     plain["share/doc/wheelyard/wheelyard-registry.service"] = (ROOT / "docs/reference/wheelyard-registry.service").read_bytes()

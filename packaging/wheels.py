@@ -38,9 +38,7 @@ def members(name, machine, programs, is_ours):
     plain = {f"{info}/licenses/{each}": text for each, text in licences.items()}
     if has_sites:
         plain |= {f"{data}/data/share/wheelyard/site-configs/{each}": text for each, text in contents.site_configs().items()}
-    for path, text in contents.manual().items():
-        if any(path.rsplit("/", 1)[1].startswith(each) for each in names):
-            plain[f"{data}/data/share/{path}"] = text
+    plain |= {f"{data}/data/share/{path}": text for path, text in contents.manual(names).items()}
     plain[f"{info}/METADATA"] = metadata(name, summary, sorted(licences)).encode()
     plain[f"{info}/WHEEL"] = ("Wheel-Version: 1.0\nGenerator: wheelyard\nRoot-Is-Purelib: false\n"
                               + "".join(f"Tag: py3-none-{tag}_{machine}\n" for tag in TAGS)).encode()

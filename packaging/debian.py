@@ -1,0 +1,38 @@
+"""The Debian packages, of programs that use this system's libraries: Debian's security updates reach them."""
+
+import os
+import shutil
+import time
+
+import contents
+from fetch import ROOT, STATE, environment, run
+
+
+def compile_programs(jobs):
+    folder = ROOT / "build/release"
+    run(["cmake", "--preset", "release", "-DWHEELYARD_TESTS=OFF"], cwd=ROOT)
+    run(["cmake", "--build", folder, "-j", jobs, "--target", "programs"], cwd=ROOT)
+    return folder / "bin"
+
+
+def write(programs, out):
+    tree = STATE / "deb/tree"
+    shutil.rmtree(tree.parent, ignore_errors=True)
+    shutil.copytree(ROOT / "packaging/debian", tree / "debian")
+    for name, data in contents.site_configs().items():
+        path = tree / "site-configs" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    shutil.copytree(STATE / "share", tree / "share")
+    # The unit of /usr/local, with the package's path.
+    unit = (ROOT / "docs/reference/wheelyard-registry.service").read_text().replace("/usr/local/bin/", "/usr/bin/")
+    (tree / "debian/wheelyard-registry.service").write_text(unit)
+    moment = time.strftime("%a, %d %b %Y %H:%M:%S +0000", time.gmtime(contents.epoch()))
+    (tree / "debian/changelog").write_text(
+        f"wheelyard ({contents.VERSION}) unstable; urgency=medium\n\n  * CHANGELOG.md lists the changes.\n\n"
+        f" -- Wheelyard maintainers <maintainers@wheelyard.invalid>  {moment}\n")
+    with open(STATE / "deb.log", "w") as log:
+        run(["dpkg-buildpackage", "-b", "-us", "-uc"], cwd=tree, stdout=log, stderr=log,
+            env=environment() | {"WHEELYARD_PROGRAMS": os.path.abspath(programs)})
+    made = [path for path in sorted(tree.parent.glob("*.deb")) if "-dbgsym" not in path.name]
+    return [shutil.move(path, out / path.name) for path in made]
