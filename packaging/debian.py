@@ -18,7 +18,7 @@ def compile_programs(jobs):
 def write(programs, out):
     tree = STATE / "deb/tree"
     shutil.rmtree(tree.parent, ignore_errors=True)
-    shutil.copytree(ROOT / "packaging/debian", tree / "debian")
+    shutil.copytree(ROOT / "packaging/debian", tree / "debian", ignore=shutil.ignore_patterns("README.md"))
     for name, data in contents.site_configs().items():
         path = tree / "site-configs" / name
         path.parent.mkdir(parents=True, exist_ok=True)
