@@ -114,7 +114,8 @@ TEST_CASE("no token gets more than its creator has: indexes, projects, actions, 
     CHECK(farm.create(admin, R"("name":"a","indexes":["main"],"projects":["six"],"expires":"9d")") == "200");
     // Without a lifetime it ends with its creator's.
     CHECK(farm.create(admin, R"("name":"b","indexes":["main"],"projects":["six"])") == "200");
-    for (const auto& made : farm.cli.tokens().value())
+    const auto tokens = farm.cli.tokens().value();
+    for (const auto& made : tokens)
         if (made.name == "b") CHECK(made.expires == farm.clock.now() + 10 * day);
 }
 
@@ -188,7 +189,8 @@ TEST_CASE("a list has the tokens of the caller's scope, and no secret") {
     CHECK(shows(farm.id_of(weaker)));
     CHECK_FALSE(shows(farm.id_of(foreign)));
     CHECK_FALSE(shows(farm.id_of(stronger)));
-    for (const auto& token : farm.cli.tokens().value())
+    const auto tokens = farm.cli.tokens().value();
+    for (const auto& token : tokens)
         CHECK_FALSE(shows(token.secret_sha256));
     CHECK_FALSE(shows(weaker.substr(registry::token_id_length + 1)));
 }
@@ -206,7 +208,8 @@ TEST_CASE("a token is revoked from the next request on, by its administrators an
     CHECK_FALSE(farm.tokens->verify("Bearer " + weaker).has_value());
     CHECK(farm.revoke(foreign, farm.id_of(foreign)) == "200");
     CHECK(farm.revoke(foreign, farm.id_of(foreign)) == "403 auth.token_refused");
-    for (const auto& token : farm.cli.tokens().value()) {
+    const auto tokens = farm.cli.tokens().value();
+    for (const auto& token : tokens) {
         if (token.id != farm.id_of(weaker)) continue;
         CHECK(token.revoked_by == "admin");
         CHECK(token.revoked_at == farm.clock.now());
