@@ -25,9 +25,12 @@ class PackageTest(FarmCase):
         super().setUpClass()
         cls.programs = Path(tempfile.mkdtemp(prefix="wheelyard-package-"))
         cls.addClassCleanup(shutil.rmtree, cls.programs)
-        static = {"avail_wheels": "avail_wheels-static", "wheelyard-governor": "wheelyard-governor"}
-        for name in ("avail_wheels", "wheelyard-governor", "wheelyard-builder"):
-            shutil.copy(BIN / static.get(name, "wheelyard-governor"), cls.programs / name)
+        for name, program in (("avail_wheels", "avail_wheels-static"), ("wheelyard-governor", "wheelyard-governor")):
+            shutil.copy(BIN / program, cls.programs / name)
+        # There is no static wheelyard-builder: a script has its name.
+        builder = cls.programs / "wheelyard-builder"
+        builder.write_text('#!/bin/sh\nexec "$(dirname "$0")/wheelyard-governor" "$@"\n')
+        builder.chmod(0o755)
 
     def package(self, out: Path, programs: Path) -> list[Path]:
         made = subprocess.run([ROOT / "scripts/package", "wheels", "--machine", MACHINE, "--programs", programs, "--out", out],
@@ -51,13 +54,10 @@ class PackageTest(FarmCase):
         for name in ("avail_wheels", "wheelyard-governor"):  # the first came as a requirement of `wheelyard`
             self.assert_ran(subprocess.run([home / "bin" / name, "--help"], capture_output=True, text=True, timeout=COMMAND_TIMEOUT_S))
         self.assertTrue((home / "share/wheelyard/site-configs/debian12/site.toml").is_file())
+        self.assertTrue((home / "share/man/man1/avail_wheels.1").is_file())
 
     def test_the_same_commit_gives_the_same_bytes(self):
-        programs = self.folder / "small"
-        programs.mkdir()
-        for program in self.programs.iterdir():
-            (programs / program.name).write_bytes(b"#!/bin/sh\n")
-        first, second = (self.package(self.folder / each, programs) for each in ("first", "second"))
+        first, second = (self.package(self.folder / each, self.programs) for each in ("first", "second"))
         self.assertEqual([wheel.read_bytes() for wheel in first], [wheel.read_bytes() for wheel in second])
 
     def test_a_program_that_needs_this_systems_libraries_is_refused(self):
