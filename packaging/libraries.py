@@ -114,6 +114,8 @@ def build(name, machine, jobs):
             build_cmake(name, tree, folder, prefix, machine, jobs, options)
         else:
             BUILDERS[name](tree, folder, prefix, machine, jobs, options)
+    for shared in (prefix / "lib").glob("*.so*"):  # libarchive 3.6 makes one, and CMake would prefer it
+        shared.unlink()
     stamp.write_text(key)
 
 

@@ -14,6 +14,8 @@ def build(machine, jobs):
     libraries.build_all(machine, jobs)
     folder = STATE / machine / "programs"
     folder.mkdir(parents=True, exist_ok=True)
+    # What the archives need of each other: CMake's find modules know the shared libraries, which say it themselves.
+    archives = " ".join(str(path) for path in sorted((STATE / machine / "root/lib").glob("*.a")))
     flags = f"{libraries.FLAGS} -ffile-prefix-map={ROOT}=. -ffile-prefix-map={STATE / machine / 'root'}=/usr"
     print(f"package: {machine}: Wheelyard's programs", flush=True)
     with open(STATE / machine / "programs.log", "w") as log:
@@ -21,6 +23,7 @@ def build(machine, jobs):
         run(["cmake", "-G", "Ninja", "-S", ROOT, "-B", folder, *libraries.cmake_arguments(machine), "-DWHEELYARD_TESTS=OFF",
              "-DWHEELYARD_ISAL=OFF", "-DWHEELYARD_PCH=OFF", "-DWHEELYARD_CCACHE=OFF", f"-DCMAKE_C_FLAGS={flags}",
              f"-DCMAKE_CXX_FLAGS={flags}", "-DCMAKE_CXX_FLAGS_RELEASE=-DNDEBUG",
+             f"-DCMAKE_CXX_STANDARD_LIBRARIES=-Wl,--start-group {archives} -Wl,--end-group",
              f"-DCMAKE_EXE_LINKER_FLAGS=-static -s -Wl,--gc-sections -Wl,-z,stack-size={STACK_BYTES}"], **options)
         run(["cmake", "--build", folder, "-j", jobs, "--target", *PROGRAMS], **options)
     return folder / "bin"
