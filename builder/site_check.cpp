@@ -39,7 +39,9 @@ bool any_wanted(const Site& site, const Recipes& recipes, bool (*has)(const Reci
 }
 
 bool clones(const Recipe& recipe) {
-    return recipe.source == SourceKind::git || !recipe.beside.empty();
+    return recipe.source == SourceKind::git ||
+           std::any_of(recipe.beside.begin(), recipe.beside.end(),
+                       [](const Beside& beside) { return !beside.tag.empty(); });
 }
 
 bool has_patches(const Recipe& recipe) {

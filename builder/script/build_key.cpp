@@ -36,7 +36,10 @@ std::string build_key(const Site& site, const Recipe& recipe, const std::filesys
     add_all("configure", recipe.configure);
     add_all("front end", {recipe.front_end});
     for (const auto& beside : recipe.beside)
-        add_all("beside", {beside.name, beside.url, beside.tag});
+        add_all("beside", {beside.name, beside.url, beside.tag, beside.sha256});
+    for (const auto& patches : recipe.patches) {
+        if (!patches.series.empty()) add_all("series", {patches.series});
+    }
     add_all("modules", site.modules.load);
     add_all("folders of modules", site.modules.use);
     for (const auto& choice : site.pythons)

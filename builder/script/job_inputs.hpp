@@ -10,13 +10,17 @@
 
 namespace wheelyard::builder {
 
-// The files that match a recipe's patterns for `version`: pattern by pattern, each sorted by name.
-// Errors: "recipe.patch" (a pattern for this version matches no file).
-[[nodiscard]] base::Result<std::vector<std::filesystem::path>> find_patches(const Recipe& recipe,
-                                                                            const std::string& version);
+// The patches of a recipe for `version`, in the order in which they apply: of a pattern by name, of a quilt series as
+// it lists them. `beside`: the folder of the archives that have the series; empty: not unpacked yet, and their patches
+// are left out. Errors: "recipe.patch" (a pattern matches no file, or a series is not one).
+[[nodiscard]] base::Result<std::vector<std::filesystem::path>> find_patches(
+    const Recipe& recipe, const std::string& version, const std::filesystem::path& beside = {});
 
-// Copies them to FOLDER/patches/ as 01-NAME, 02-NAME …; returns a SHA-256 over all of them, empty for none.
-[[nodiscard]] base::Result<std::string> put_patches(const std::vector<std::filesystem::path>& patches,
-                                                    const std::filesystem::path& folder);
+// A SHA-256 over names and contents, empty for no patches.
+[[nodiscard]] base::Result<std::string> digest_of_patches(const std::vector<std::filesystem::path>& patches);
+
+// Copies them to FOLDER/patches/ as 0001-NAME, 0002-NAME …: a shell's wildcard finds them in this order.
+[[nodiscard]] base::Status put_patches(const std::vector<std::filesystem::path>& patches,
+                                       const std::filesystem::path& folder);
 
 }  // namespace wheelyard::builder

@@ -22,16 +22,19 @@ namespace wheelyard::builder {
 enum class SourceKind { sdist, tarball, path, git, upstream };
 [[nodiscard]] std::string_view source_kind_text(SourceKind kind);
 
+// Exactly one of `pattern` and `series`.
 struct Patches {
     std::filesystem::path pattern;  // "patches/2.3/*": applied in the order of the file names
+    std::string series;             // "debian/patches/series": quilt's list, in the folder of a [[beside]]
     wheel::SpecifierSet versions;
 };
 
-// Another repository that the build needs; it is cloned to $build/beside/NAME.
+// Another source that the build needs, in $build/beside/NAME. Exactly one of `tag` and `sha256`.
 struct Beside {
     std::string name;
     std::string url;
-    std::string tag;  // a tag or a branch
+    std::string tag;     // of a repository, which is cloned: a tag or a branch
+    std::string sha256 = {};  // of an archive, which is unpacked without its top folder
 };
 
 // A test that runs in its own job, on machines that the build does not need.

@@ -124,7 +124,11 @@ void read_patches(io::TomlTable root, const fs::path& folder, RecipeLayer& layer
     std::vector<Patches> patches;
     for (io::TomlTable table : root.tables("patch")) {
         Patches one;
-        one.pattern = (folder / table.string("files")).lexically_normal();
+        const std::string files = table.string_or("files", "");
+        one.series = table.string_or("series", "");
+        if (files.empty() == one.series.empty())
+            table.report("files", "expected one of `files` and `series`");
+        if (!files.empty()) one.pattern = (folder / files).lexically_normal();
         const std::string versions = table.string_or("versions", "");
         const auto set = wheel::SpecifierSet::parse(versions);
         if (!set)
@@ -149,7 +153,13 @@ bool is_plain_name(std::string_view text) {
 void read_beside(io::TomlTable root, RecipeLayer& layer) {
     std::vector<Beside> all;
     for (io::TomlTable table : root.tables("beside")) {
-        Beside one{table.string("name"), table.string("url"), table.string("tag")};
+        Beside one{table.string("name"), table.string("url"), table.string_or("tag", ""),
+                   table.string_or("sha256", "")};
+        if (one.tag.empty() == one.sha256.empty())
+            table.report("tag", "expected either the `tag` of a repository or the `sha256` of an archive");
+        if (!one.sha256.empty() && !base::is_sha256_hex(one.sha256)) {
+            table.report("sha256", "expected 64 lower-case hexadecimal digits, found `" + one.sha256 + "`");
+        }
         if (!is_plain_name(one.name))
             table.report("name", "expected the name of a folder, found `" + one.name + "`");
         if (one.tag.starts_with("-"))

@@ -207,42 +207,91 @@ base::Result<SourceRecord> Sources::fetch(const Recipe& recipe, const std::strin
         source.origin = recipe.path.string();
         return source;
     }
-    SdistOffer offer;
     const std::string exact = recipe.labelled ? without_label(version) : version;
-    offer.url = base::replace_all(recipe.url, "{version}", exact);
-    offer.place = without_secrets(offer.url);
     WHEELYARD_ASSIGN(const auto wanted, wheel::Version::parse(exact));
-    offer.sha256 = recipe.pinned_sha256(wanted.text());
-    if (offer.sha256.empty()) {
+    const std::string pinned = recipe.pinned_sha256(wanted.text());
+    if (pinned.empty()) {
         return base::fail("source.unpinned",
                           "The recipe states no sha256 for version " + version + " of its tarball",
                           recipe.file.string(), "add it under [source.sha256]");
     }
+    return fetch_archive(base::replace_all(recipe.url, "{version}", exact), pinned, keep_alive);
+}
+
+base::Result<SourceRecord> Sources::fetch_archive(const std::string& address, const std::string& sha256,
+                                                  const base::KeepAlive& keep_alive) {
+    SdistOffer offer;
+    offer.url = address;
+    offer.sha256 = sha256;
+    offer.place = without_secrets(address);
+    SourceRecord source;
+    source.kind = source_kind_text(SourceKind::tarball);
+    source.origin = offer.place;
     WHEELYARD_ASSIGN(const auto url, base::parse_url(offer.url));
     WHEELYARD_ASSIGN(source.filename, base::last_segment(url));
     if (!is_file_name(source.filename))
-        return base::fail("source.name", "The tarball's URL does not end in a file name", offer.place);
-    source.origin = offer.place;
+        return base::fail("source.name", "The archive's URL does not end in a file name", offer.place);
     WHEELYARD_TRY(fetch_file(offer, source, keep_alive));
     return source;
+}
+
+base::Status Sources::put_repository(const Beside& one, const fs::path& into,
+                                     const base::KeepAlive& keep_alive) {
+    if (!git_) return base::fail("source.git", "git is not available to clone with", one.url);
+    WHEELYARD_ASSIGN(const auto source, git_->fetch(one.url, one.tag, keep_alive));
+    return git_->unpack(source, into, keep_alive);
+}
+
+base::Status Sources::put_archive(const Beside& one, const fs::path& into,
+                                  const base::KeepAlive& keep_alive) {
+    WHEELYARD_ASSIGN(const auto source, fetch_archive(one.url, one.sha256, keep_alive));
+    const fs::path unpacked = into.string() + ".unpacked";
+    WHEELYARD_TRY(base::remove_tree(unpacked, keep_alive));
+    WHEELYARD_TRY(base::make_directories(unpacked));
+    WHEELYARD_ASSIGN(const auto top, unpack_archive(source, unpacked, keep_alive));
+    WHEELYARD_TRY(base::rename_durably(unpacked / top, into));
+    return base::remove_tree(unpacked, keep_alive);
 }
 
 base::Status Sources::put_beside(const Recipe& recipe, const fs::path& build,
                                  const base::KeepAlive& keep_alive) {
     for (const auto& one : recipe.beside) {
-        if (!git_) return base::fail("source.git", "git is not available to clone with", one.url);
         const fs::path into = build / "beside" / one.name;
         std::error_code error;
         if (fs::exists(into, error)) continue;
-        WHEELYARD_ASSIGN(const auto source, git_->fetch(one.url, one.tag, keep_alive));
         const fs::path temporary = into.string() + ".tmp";
         WHEELYARD_TRY(base::remove_tree(temporary, keep_alive));
         WHEELYARD_TRY(base::make_directories(into.parent_path()));
-        WHEELYARD_TRY(whole_or_nothing(temporary, keep_alive,
-                                       [&] { return git_->unpack(source, temporary, keep_alive); }));
+        WHEELYARD_TRY(whole_or_nothing(temporary, keep_alive, [&] {
+            return one.tag.empty() ? put_archive(one, temporary, keep_alive)
+                                   : put_repository(one, temporary, keep_alive);
+        }));
         WHEELYARD_TRY(base::rename_durably(temporary, into));
     }
     return {};
+}
+
+base::Result<std::string> Sources::unpack_archive(const SourceRecord& source, const fs::path& into,
+                                                  const base::KeepAlive& keep_alive) const {
+    // Scratch file systems purge and truncate files, so the digest is checked again.
+    const auto digest = base::sha256_hex_of_file(cached(source));
+    const bool is_missing = !digest && digest.error().os_error == ENOENT;
+    if (!digest && !is_missing) return tl::unexpected(digest.error());
+    if (is_missing || *digest != source.sha256) {
+        WHEELYARD_TRY(base::remove_file(cached(source)));
+        return base::fail_as(base::ErrorKind::missing, base::Recovery::retry,
+                             {"source.cache",
+                              is_missing ? "A downloaded source is missing from the work folder"
+                                         : "A downloaded source was changed or damaged",
+                              cached(source).string(), "it is downloaded again"});
+    }
+    WHEELYARD_ASSIGN(auto names, io::unpack(cached(source), into, {.time_ms = max_unpack_ms}, keep_alive));
+    std::error_code error;
+    if (names.size() != 1 || !fs::is_directory(fs::symlink_status(into / names.front(), error))) {
+        return base::fail("source.layout", "A source archive must hold exactly one folder at its top",
+                          source.filename);
+    }
+    return std::move(names.front());
 }
 
 base::Status Sources::unpack(const Recipe& recipe, SourceRecord& source, const fs::path& tree,
@@ -263,26 +312,7 @@ base::Status Sources::fill(const Recipe& recipe, SourceRecord& source, const fs:
         source.folder = recipe.package;
         WHEELYARD_TRY(copy_source(recipe.path, tree / source.folder, keep_alive));
     } else {
-        // Scratch file systems purge and truncate files, so the digest is checked again.
-        const auto digest = base::sha256_hex_of_file(cached(source));
-        const bool is_missing = !digest && digest.error().os_error == ENOENT;
-        if (!digest && !is_missing) return tl::unexpected(digest.error());
-        if (is_missing || *digest != source.sha256) {
-            WHEELYARD_TRY(base::remove_file(cached(source)));
-            return base::fail_as(base::ErrorKind::missing, base::Recovery::retry,
-                                 {"source.cache",
-                                  is_missing ? "A downloaded source is missing from the work folder"
-                                             : "A downloaded source was changed or damaged",
-                                  cached(source).string(), "it is downloaded again"});
-        }
-        WHEELYARD_ASSIGN(const auto names,
-                         io::unpack(cached(source), tree, {.time_ms = max_unpack_ms}, keep_alive));
-        std::error_code error;
-        if (names.size() != 1 || !fs::is_directory(fs::symlink_status(tree / names.front(), error))) {
-            return base::fail("source.layout", "A source archive must hold exactly one folder at its top",
-                              source.filename);
-        }
-        source.folder = names.front();
+        WHEELYARD_ASSIGN(source.folder, unpack_archive(source, tree, keep_alive));
     }
     WHEELYARD_ASSIGN(auto system, read_build_system(tree / source.folder));
     source.back_end = std::move(system.back_end);

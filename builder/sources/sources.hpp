@@ -52,8 +52,8 @@ class Sources {
                                       const std::filesystem::path& tree,
                                       const base::KeepAlive& keep_alive) const;
 
-    // Puts the recipe's additional repositories into BUILD/beside/NAME; existing ones are kept. Errors: those of
-    // fetch and unpack.
+    // Puts the recipe's additional repositories and archives into BUILD/beside/NAME; existing ones are kept.
+    // Errors: those of fetch and unpack.
     [[nodiscard]] base::Status put_beside(const Recipe& recipe, const std::filesystem::path& build,
                                           const base::KeepAlive& keep_alive);
 
@@ -71,6 +71,18 @@ class Sources {
                                                                   std::vector<std::string>& asked);
     [[nodiscard]] base::Result<SourceRecord> fetch_sdist(const Recipe& recipe, const std::string& version,
                                                          const base::KeepAlive& keep_alive);
+    // The archive of this digest, from the cache or from `address`.
+    [[nodiscard]] base::Result<SourceRecord> fetch_archive(const std::string& address,
+                                                           const std::string& sha256,
+                                                           const base::KeepAlive& keep_alive);
+    // Returns the name of its top folder in `into`. Error "source.cache": as unpack.
+    [[nodiscard]] base::Result<std::string> unpack_archive(const SourceRecord& source,
+                                                           const std::filesystem::path& into,
+                                                           const base::KeepAlive& keep_alive) const;
+    [[nodiscard]] base::Status put_repository(const Beside& one, const std::filesystem::path& into,
+                                              const base::KeepAlive& keep_alive);
+    [[nodiscard]] base::Status put_archive(const Beside& one, const std::filesystem::path& into,
+                                           const base::KeepAlive& keep_alive);
     [[nodiscard]] base::Status fetch_file(const SdistOffer& offer, SourceRecord& source,
                                           const base::KeepAlive& keep_alive);
     [[nodiscard]] base::Status adopt(const std::filesystem::path& file, const std::string& expected,

@@ -19,7 +19,7 @@ namespace {
 base::Result<std::string> key_of_build(const Attempt& attempt, const Ports& ports, const Recipe& recipe,
                                        const std::filesystem::path& python) {
     WHEELYARD_ASSIGN(const auto patches, find_patches(recipe, attempt.asked.version));
-    WHEELYARD_ASSIGN(const auto patched, put_patches(patches, ports.folder_of(attempt).root));
+    WHEELYARD_ASSIGN(const auto patched, digest_of_patches(patches));
     const std::string key = build_key(ports.site, recipe, python, constraints_for(ports.site, attempt));
     return patched.empty() ? key : base::sha256_hex(key + patched);
 }
@@ -38,6 +38,9 @@ base::Status unpack_source(Attempt& attempt, Ports& ports, const Recipe& recipe,
         WHEELYARD_TRY(base::replace_file(folder.build_key(), key + "\n"));
     }
     WHEELYARD_TRY(ports.sources.put_beside(recipe, folder.build(), ports.keep_alive));
+    WHEELYARD_ASSIGN(const auto patches,
+                     find_patches(recipe, attempt.asked.version, folder.build() / "beside"));
+    WHEELYARD_TRY(put_patches(patches, folder.root));
     ports.failpoints.hit("source.unpacked");
     return {};
 }

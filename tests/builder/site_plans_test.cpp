@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 const char* const sites[] = {"alliance", "archer2", "bede-gh200", "derecho", "frontier"};
 const char* const built_sites[] = {"alliance", "archer2",  "bede-gh200",
-                                   "derecho",  "frontier", "debian12-slurm"};
+                                   "derecho",  "frontier", "debian12-slurm", "debian13"};
 
 struct Known {
     Site site;

@@ -51,6 +51,8 @@ const Script scripts[] = {
     {"debian12-slurm", "debian12-slurm", "torch", "1.13.1+debian12", "cpu"},
     {"debian12-slurm", "debian12-slurm-horovod", "horovod", "0.28.1+debian12", "cpu",
      "torch==1.13.1+debian12"},
+    {"debian13", "debian13", "torch", "2.6.0+debian13", "cpu"},
+    {"debian13", "debian13-torchvision", "torchvision", "0.21.0+debian13", "cpu", "torch==2.6.0+debian13"},
     {"bede-gh200", "bede-gh200", "torch", "2.4.0+cu123.gh200", "gh200"},
     {"bede-gh200", "bede-gh200-torchvision", "torchvision", "0.19.0+cu123.gh200", "gh200",
      "torch==2.4.0+cu123.gh200"},

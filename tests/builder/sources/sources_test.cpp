@@ -306,6 +306,24 @@ TEST_CASE("a tarball is fetched from its URL and requires a digest") {
     CHECK(index.sources.fetch(recipe, "1.0", {}).has_value());
 }
 
+TEST_CASE("an archive beside the build is downloaded once, checked, and unpacked without its top folder") {
+    Index index;
+    Recipe recipe = default_recipe("demo");
+    recipe.beside = {{"extra", index.server.url("/f/demo-1.0.tar.gz"), "", index.promised}};
+    const fs::path build = index.work.path() / "build";
+    REQUIRE(index.sources.put_beside(recipe, build, no_hurry).has_value());
+    CHECK(fs::exists(build / "beside/extra/setup.py"));
+    CHECK(std::distance(fs::directory_iterator(build / "beside"), fs::directory_iterator()) == 1);
+    REQUIRE(index.sources.put_beside(recipe, index.work.path() / "other", no_hurry).has_value());
+    CHECK(index.downloads() == 1);
+
+    recipe.beside.front().sha256 = base::sha256_hex("other bytes");
+    const auto refused = index.sources.put_beside(recipe, index.work.path() / "third", no_hurry);
+    REQUIRE(!refused.has_value());
+    CHECK(refused.error().code == "source.hash_mismatch");
+    CHECK(!fs::exists(index.work.path() / "third/beside/extra"));
+}
+
 TEST_CASE("an archive without exactly one folder is refused") {
     Index index;
     index.sdist = tarball("echo > a; echo > b; tar cz a b");
