@@ -49,6 +49,29 @@ mkdir "$folder/empty"
 cd "$folder/empty"
 )sh";
 
+// A wheel without modules has nothing to import. A folder without __init__.py is a namespace package.
+constexpr std::string_view own_modules_part = R"sh(
+# The recipe names no modules: import those at the wheel's top level.
+modules=$(python -I - "$folder"/wheel/*.whl <<'END'
+import importlib.machinery, pathlib, sys, zipfile
+endings = tuple(importlib.machinery.all_suffixes())
+found = set()
+for path in map(pathlib.PurePosixPath, zipfile.ZipFile(sys.argv[1]).namelist()):
+    parts = path.parts
+    if parts[0].endswith(".data"):
+        parts = parts[2:] if parts[1:2] in (("purelib",), ("platlib",)) else ()
+    if parts and parts[-1].endswith(endings):
+        found.add(parts[0].partition(".")[0])
+others = {"doc", "docs", "example", "examples", "test", "tests"}
+print(*sorted(name for name in found if name.isidentifier() and not name.startswith("_") and name not in others))
+END
+)
+for module in $modules; do
+    echo "importing $module"
+    python -c "import $module"
+done
+)sh";
+
 std::string render_lines(std::string_view phase, const std::vector<std::string>& lines,
                          const Placeholders& values) {
     if (lines.empty()) return "";
@@ -121,6 +144,7 @@ std::string render_metadata_step(const ScriptInput& input) {
 
 std::string render_smoke_step(const ScriptInput& input, const Placeholders& values) {
     std::string text = base::replace_all(smoke_part, "{{requires}}", render_test_requires(input.recipe));
+    if (input.recipe.imports.empty()) text += own_modules_part.substr(1);
     for (const auto& name : input.recipe.imports)
         text += "python -c 'import " + name + "'\n";
     const std::string_view command = base::trim(input.recipe.test_command);

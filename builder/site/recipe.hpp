@@ -81,7 +81,8 @@ struct Recipe {
     std::int64_t memory_mib = 0;
     std::int64_t minutes = 0;
 
-    std::vector<std::string> imports;  // modules that must import from the installed wheel
+    // Modules that must import from the installed wheel; empty: those at the wheel's own top level.
+    std::vector<std::string> imports;
     // Bash, run in an empty folder with the wheel's venv first on PATH; may be empty.
     std::string test_command;
     std::vector<std::string> test_requires;  // in addition to the wheel's own requirements
@@ -117,8 +118,7 @@ struct RecipeFile {
 // Parses the file and returns general().
 [[nodiscard]] base::Result<Recipe> parse_recipe(std::string_view text, const std::filesystem::path& file);
 
-// The recipe of a package that has none: build its sdist and import the module guessed from its name ("a-b" →
-// a_b).
+// The recipe of a package that has none: build its sdist and import the wheel's modules.
 [[nodiscard]] Recipe default_recipe(const std::string& package);
 
 class Recipes {

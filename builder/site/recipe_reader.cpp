@@ -210,10 +210,6 @@ void read_resources(io::TomlTable root, RecipeLayer& layer) {
     }
 }
 
-std::string guessed_import(const std::string& package) {
-    return base::replace_all(package, "-", "_");
-}
-
 HardwareTest read_hardware_test(io::TomlTable table) {
     HardwareTest test;
     test.command = table.string("command");
@@ -310,7 +306,6 @@ base::Result<RecipeFile> parse_recipe_file(std::string_view text, const fs::path
     read.package = wheel::normalize_name(package);
     read.extends = root.boolean_or("extends", false);
     RecipeLayer first;
-    if (!read.extends) set(first, &Recipe::imports, {guessed_import(read.package)});
     const bool labelled = root.boolean_or("labelled", false);
     if (root.has("labelled")) set(first, &Recipe::labelled, labelled);
     check_kinds(root, root.strings_or("accelerators", {}));
@@ -326,7 +321,6 @@ base::Result<RecipeFile> parse_recipe_file(std::string_view text, const fs::path
 Recipe default_recipe(const std::string& package) {
     Recipe recipe;
     recipe.package = wheel::normalize_name(package);
-    recipe.imports = {guessed_import(recipe.package)};
     return recipe;
 }
 

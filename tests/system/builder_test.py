@@ -160,6 +160,16 @@ class BuilderTest(FarmCase):
         site.file.write_text(site.file.read_text() + "\n[this is no TOML\n")
         self.assert_failed(site.builder("status"), "site.toml", "bad-import-1.0")
 
+    def test_a_wheel_is_tested_by_its_own_modules_whatever_the_package_is_called(self):
+        write_sdist(self.sources.folder, "yard-named", "1.0", value=7, module="another_name")
+        write_sdist(self.sources.folder, "yard-broken", "1.0", module="broken_name", module_source="raise RuntimeError('not on this CPU')\n")
+        site = Site(self.fresh_farm(), self.sources, self.token, {"yard-named": "1.0", "yard-broken": "1.0"},
+                    scheduler='kind = "local"\nmax_attempts = 1\n')
+        self.assert_failed(site.builder("run"), "not on this CPU")
+        self.assertEqual(list(site.farm.files("yard-named")), ["yard_named-1.0-py3-none-any.whl"])
+        self.assertEqual(site.farm.files("yard-broken"), {})
+        self.assert_ran(site.builder("logs", "yard-named"), "importing another_name")
+
     def test_retry_waits_a_moment_for_a_tick_that_holds_the_lock(self):
         site = Site(self.fresh_farm(), self.sources, self.token, {"yard-pure": "1.0"})
         state = site.folder / "state"

@@ -95,11 +95,11 @@ TEST_CASE("a tarball without a digest is rejected") {
     CHECK(complaint(text).find("sha256") != std::string::npos);
 }
 
-TEST_CASE("a package without a recipe gets the default: its sdist, and an import guessed from its name") {
+TEST_CASE("a package without a recipe gets the default: its sdist, and an import of its own modules") {
     const Recipe recipe = Recipes().of("zope-interface");
     CHECK(recipe.is_default());
     CHECK(recipe.source == SourceKind::sdist);
-    CHECK(recipe.imports == std::vector<std::string>{"zope_interface"});
+    CHECK(recipe.imports.empty());
 }
 
 TEST_CASE("the recipe of the later folder wins, and a missing folder is named") {
@@ -166,7 +166,7 @@ TEST_CASE("a recipe with `extends` extends the common one, and is rejected witho
     REQUIRE_MESSAGE(recipes.has_value(), recipes.error().text());
     CHECK(recipes->of("x").build_requires == std::vector<std::string>{"ninja"});
     CHECK(recipes->of("x").build_environment == Environment{{"A", "2"}});
-    CHECK(recipes->of("x").imports == std::vector<std::string>{"x"});
+    CHECK(recipes->of("x").imports.empty());
     CHECK(recipes->of("x").file.parent_path().filename() == "site");
     const auto alone = Recipes::read({folder->path() / "site"});
     REQUIRE(!alone.has_value());

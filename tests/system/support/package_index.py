@@ -37,9 +37,10 @@ def normalised(name: str) -> str:
 
 
 def write_sdist(folder: Path, name: str, version: str, c_source: str | None = None, value: int = 1,
-                module_source: str = "") -> Path:
-    """NAME-VERSION.tar.gz: pure Python, or with a C extension when `c_source` is given."""
-    module = normalised(name).replace("-", "_")
+                module_source: str = "", module: str = "") -> Path:
+    """NAME-VERSION.tar.gz: pure Python, or with a C extension when `c_source` is given. `module`: the name that it is imported by."""
+    stem = normalised(name).replace("-", "_")
+    module = module or stem
     pyproject = ('[build-system]\nrequires = ["setuptools"]\nbuild-backend = "setuptools.build_meta"\n'
                  f'[project]\nname = "{name}"\nversion = "{version}"\n[tool.setuptools]\npackages = ["{module}"]\n')
     members = {
@@ -51,11 +52,11 @@ def write_sdist(folder: Path, name: str, version: str, c_source: str | None = No
         members["setup.py"] = SETUP_OF_A_C_EXTENSION.format(module=module)
         members["fast.c"] = c_source
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{module}-{version}.tar.gz"
+    path = folder / f"{stem}-{version}.tar.gz"
     with tarfile.open(path, "w:gz") as archive:
         for member, text in members.items():
             data = text.encode()
-            info = tarfile.TarInfo(f"{module}-{version}/{member}")
+            info = tarfile.TarInfo(f"{stem}-{version}/{member}")
             info.size = len(data)
             archive.addfile(info, io.BytesIO(data))
     return path
