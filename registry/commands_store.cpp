@@ -70,14 +70,15 @@ base::Status dump_tokens(const catalog::Catalog& catalog) {
 
 base::Status run_init(const std::filesystem::path& directory) {
     const std::filesystem::path file = directory / "registry.toml";
-    WHEELYARD_TRY(base::make_directories(std::filesystem::absolute(directory)));
+    const std::filesystem::path folder = std::filesystem::absolute(directory);
+    WHEELYARD_TRY(base::make_directories(folder));
     auto fd = base::create_new(file);
     if (!fd) {
         if (fd.error().os_error != EEXIST) return base::fail(std::move(fd.error()));
         return base::fail("init.exists", "The configuration file already exists", file.string(),
                           "edit it, or name another folder");
     }
-    WHEELYARD_TRY(base::write_all(fd->get(), config_template()));
+    WHEELYARD_TRY(base::write_all(fd->get(), initial_config(folder)));
     WHEELYARD_TRY(base::fsync_file(fd->get(), file.string()));
     WHEELYARD_TRY(base::fsync_directory(directory));
     const std::string name = file.string();

@@ -1,4 +1,5 @@
 // The configuration that `wheelyard-registry init` writes: valid as it is, with every key in it.
+#include "lib/base/text.hpp"
 #include "registry/config/config.hpp"
 
 namespace wheelyard::registry {
@@ -82,6 +83,13 @@ title = "Wheels for everybody"
 # unpacked_ratio_from_mib = 64    # ... for wheels that unpack to more than this
 # "tag.platform_without_elf" = "reject"
 )toml";
+}
+
+std::string initial_config(const std::filesystem::path& folder) {
+    const std::string text(config_template());
+    const std::string path = folder.lexically_normal().string() + "/";
+    if (!path.starts_with("/etc/")) return text;
+    return base::replace_all(text, "\ndirectory = \"data\"\n", "\ndirectory = \"/var/lib/wheelyard\"\n");
 }
 
 }  // namespace wheelyard::registry

@@ -310,6 +310,19 @@ TEST_CASE("the file that init writes works as it is, and with every key uncommen
     CHECK(error_of(uncommented).empty());
 }
 
+TEST_CASE("a configuration under /etc has its store in /var/lib/wheelyard, any other beside itself") {
+    for (const char* folder : {"/etc/wheelyard", "/etc", "/etc/a/../wheelyard/"}) {
+        CAPTURE(folder);
+        const std::string text = registry::initial_config(folder);
+        CHECK(text.find("\ndirectory = \"/var/lib/wheelyard\"\n") != std::string::npos);
+        CHECK(error_of(text).empty());
+    }
+    for (const char* folder : {"/srv/farm", "/etcetera", "/home/x/etc"}) {
+        CAPTURE(folder);
+        CHECK(registry::initial_config(folder) == registry::config_template());
+    }
+}
+
 TEST_CASE("code, template and document name the same keys") {
     const auto code = matches(
         read("registry/config/config.cpp") + read("registry/config/index_rules.cpp") +
