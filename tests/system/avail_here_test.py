@@ -84,6 +84,22 @@ class NodeTest(HereCase):
         self.assertEqual(len(calls), 1, calls)  # its own start
         self.assertFalse(self.calls.exists())
 
+    def test_a_named_query_touches_no_file_of_another_name(self):
+        self.house.mkdir(exist_ok=True)
+        for number in range(2000):
+            (self.house / f"other{number}-1.0-py3-none-any.whl").write_text("PK")
+        for version in ("1.0", "1.1", "2.0"):
+            (self.house / f"yard-{version}-py3-none-any.whl").write_text("PK")
+        trace = self.folder / "trace"
+        done = subprocess.run([shutil.which("strace"), "-f", "-o", trace, "-e", "trace=%file,%desc", BIN / "avail_wheels",
+                               "--wheelhouse", self.house, "yard", "--raw", "--all-versions"], capture_output=True, text=True,
+                              env={**self.environment, "ASAN_OPTIONS": "detect_leaks=0"}, timeout=COMMAND_TIMEOUT_S)
+        self.assertEqual((done.returncode, len(done.stdout.split())), (0, 3), done.stderr)
+        calls = trace.read_text().splitlines()
+        self.assertEqual([call for call in calls if "/other" in call or '"other' in call], [])
+        # A folder of 2,003 names costs reading it, and no call for each.
+        self.assertLess(len([call for call in calls if "yard-" in call or "getdents" in call]), 40)
+
     def test_a_faked_gpu_and_python_decide(self):
         for tag in ("cp311-cp311", "cp312-cp312"):
             Wheel("yard", "1.0", tags=(f"{tag}-linux_{os.uname().machine}",)).write(self.house)
