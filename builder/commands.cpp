@@ -5,12 +5,15 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <functional>
+#include <optional>
 
 #include "builder/attempt/backoff.hpp"
 #include "builder/attempt/limits.hpp"
 #include "builder/command_output.hpp"
 #include "builder/cron_line.hpp"
 #include "builder/limits.hpp"
+#include "builder/plan/plan_history.hpp"
 #include "builder/screen.hpp"
 #include "builder/site_check.hpp"
 #include "builder/site_init.hpp"
@@ -22,6 +25,7 @@
 #include "lib/base/printable.hpp"
 #include "lib/base/process.hpp"
 #include "lib/base/text.hpp"
+#include "lib/base/untrusted_file.hpp"
 #include "lib/io/json.hpp"
 
 namespace wheelyard::builder {
@@ -72,9 +76,9 @@ std::vector<std::string> places_of(const std::vector<Attempt>& active) {
     return places;
 }
 
-// Ticks until nothing is left to do, or nothing has changed for run_patience_ms (if the registry is down, for
-// example).
-base::Result<Plan> tick_until_settled(Workplace& place, Screen& screen) {
+// Ticks until it is enough, or nothing has changed for run_patience_ms (if the registry is down, for example).
+base::Result<Plan> tick_until(Workplace& place, Screen& screen,
+                              const std::function<bool(const TickReport&)>& is_enough) {
     StatusSender sender(place, [&screen](const std::string& text) { screen.line(base::printable(text)); });
     base::UnixMicros moved = place.clock().now();
     std::string held;
@@ -98,12 +102,7 @@ base::Result<Plan> tick_until_settled(Workplace& place, Screen& screen) {
         } else {
             screen.show(place.views(report->active));
             sender.after_tick(report->plan, report->moved || is_settled(*report));
-            if (is_settled(*report)) {
-                for (const Cell& cell : report->plan.cells) {
-                    if (cell.awaits_others) screen.line("Not waiting for " + cell.name + ": " + cell.reason);
-                }
-                return std::move(report->plan);
-            }
+            if (is_enough(*report)) return std::move(report->plan);
             auto now = places_of(report->active);
             const bool running = std::any_of(
                 report->active.begin(), report->active.end(),
@@ -165,8 +164,11 @@ int run_run(const Arguments& arguments) {
     };
     const auto place = Workplace::open(arguments.site, note, arguments.failpoint);
     if (!place) return complain(place.error(), exit_usage);
-    const auto plan = tick_until_settled(**place, screen);
+    const auto plan = tick_until(**place, screen, is_settled);
     if (!plan) return complain(plan.error(), exit_failed);
+    for (const Cell& cell : plan->cells) {
+        if (cell.awaits_others) screen.line("Not waiting for " + cell.name + ": " + cell.reason);
+    }
     print(arguments.json ? render_plan_json(*plan) : render_plan(*plan, false));
     return has_all(*plan) ? exit_well : exit_failed;
 }
@@ -216,23 +218,30 @@ int run_tick(const Arguments& arguments) {
 
 namespace {
 
-// Runs a person's request. A tick of cron may hold the lock for a moment.
-int run_request(const Arguments& arguments, base::Result<std::string> (Agent::*request)(const std::string&)) {
-    const auto place = Workplace::open(arguments.site, {}, arguments.failpoint);
-    if (!place) return complain(place.error(), exit_usage);
-    base::Clock& clock = (*place)->clock();
+using Request = base::Result<std::string> (Agent::*)(const std::string&);
+
+// A tick of cron may hold the lock for a moment.
+base::Result<std::string> ask_agent(Workplace& place, Request request, const std::string& name) {
+    base::Clock& clock = place.clock();
     const base::UnixMicros began = clock.now();
     while (true) {
-        const auto done = ((*place)->agent().*request)(arguments.name);
-        if (done) {
-            print(*done + "\n");
-            return exit_well;
-        }
+        auto done = (place.agent().*request)(name);
+        if (done) return done;
         const bool may_wait =
             done.error().kind == base::ErrorKind::busy && !has_passed(clock.now(), began, max_lock_wait_ms);
-        if (!may_wait) return complain(done.error(), exit_failed);
+        if (!may_wait) return done;
         clock.sleep_ms(lock_poll_ms);
     }
+}
+
+// Runs a person's request.
+int run_request(const Arguments& arguments, Request request) {
+    const auto place = Workplace::open(arguments.site, {}, arguments.failpoint);
+    if (!place) return complain(place.error(), exit_usage);
+    const auto done = ask_agent(**place, request, arguments.name);
+    if (!done) return complain(done.error(), exit_failed);
+    print(*done + "\n");
+    return exit_well;
 }
 
 }  // namespace
@@ -247,6 +256,48 @@ int run_retest(const Arguments& arguments) {
 
 int run_cancel(const Arguments& arguments) {
     return run_request(arguments, &Agent::cancel);
+}
+
+namespace {
+
+// The last attempt of a cell; nullopt: none, or the journal cannot be read.
+std::optional<Attempt> last_attempt(const Workplace& place, const std::string& cell) {
+    const auto journal = place.journal().read();
+    if (!journal) return std::nullopt;
+    const Attempt* last = history_of(cell, journal->attempts).last;
+    return last == nullptr ? std::nullopt : std::optional(*last);
+}
+
+int print_comparison(const Workplace& place, const Attempt& attempt, bool as_json) {
+    const AttemptFolder folder = place.folder_of(attempt);
+    const auto file = as_json ? folder.differences_json() : folder.differences();
+    const auto text = base::read_untrusted_file(file, max_differences_bytes);
+    if (!text) return complain(text.error(), exit_failed);
+    print(*text);
+    return attempt.reproduced.identical.value_or(false) ? exit_well : exit_failed;
+}
+
+}  // namespace
+
+int run_reproduce(const Arguments& arguments) {
+    Screen screen(stderr, ::isatty(STDERR_FILENO) != 0);
+    const auto note = [&screen](const Attempt& attempt, const std::string& text) {
+        screen.line(event_line(attempt, text));
+    };
+    const auto place = Workplace::open(arguments.site, note, arguments.failpoint);
+    if (!place) return complain(place.error(), exit_usage);
+    const auto cell = ask_agent(**place, &Agent::reproduce, arguments.name);
+    if (!cell) return complain(cell.error(), exit_failed);
+    const auto plan = tick_until(**place, screen, [&cell](const TickReport& report) {
+        return !report.plan.start_nothing.empty() || report.plan.find(*cell) == nullptr;
+    });
+    if (!plan) return complain(plan.error(), exit_failed);
+    const auto attempt = last_attempt(**place, *cell);
+    if (attempt && attempt->state == State::done) return print_comparison(**place, *attempt, arguments.json);
+    if (attempt && attempt->failure) return complain(attempt->failure->error, exit_failed);
+    return complain({"reproduce.unfinished", "The reproduction is not over", *cell,
+                     "`status` shows what it waits for; the next `tick`, `run` or `reproduce` continues it"},
+                    exit_failed);
 }
 
 namespace {

@@ -40,6 +40,7 @@ struct Arguments {
 [[nodiscard]] int run_logs(const Arguments& arguments);
 [[nodiscard]] int run_retry(const Arguments& arguments);
 [[nodiscard]] int run_retest(const Arguments& arguments);
+[[nodiscard]] int run_reproduce(const Arguments& arguments);
 [[nodiscard]] int run_cancel(const Arguments& arguments);
 [[nodiscard]] int run_cron_line(const Arguments& arguments);
 [[nodiscard]] int run_scrontab_line(const Arguments& arguments);

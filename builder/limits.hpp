@@ -21,6 +21,7 @@ inline constexpr std::int64_t report_every_ms = 60'000;            // of a `run`
 inline constexpr std::size_t max_report_answer_bytes = 16 * 1024;  // of one command of `site check --report`
 inline constexpr std::size_t max_answer_bytes = 4096;              // to a question of `site init`
 inline constexpr std::size_t max_token_bytes = 4096;               // a token file that the report hides
+inline constexpr std::uint64_t max_differences_bytes = 4u << 20;   // differences.txt or .json of an attempt
 inline constexpr std::uint64_t max_site_bytes = 4u << 20;          // of a site file with errors
 
 }  // namespace wheelyard::builder

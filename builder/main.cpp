@@ -167,6 +167,20 @@ constexpr CommandRow commands[] = {
      "  wheelyard-builder retest --site site.toml torch-2.4.0-cp312-gpu-test\n\n"
      "A failing test does not withdraw a promoted wheel; `plan` shows the results.\n",
      wheelyard::builder::run_retest, false, nullptr, nullptr, add_retest_options},
+    {"reproduce", "Build a wheel again from the same inputs, without compiler caches, and compare the two",
+     "  wheelyard-builder reproduce --site site.toml markupsafe-3.0.2-cp311\n"
+     "  wheelyard-builder reproduce --site site.toml markupsafe-3.0.2-cp311 --json | jq -r "
+     "'.causes[].code'\n\n"
+     "The new wheel is built in a job like any other and never uploaded. If its bytes differ from the "
+     "recorded "
+     "ones, "
+     "the output lists the members that differ, the likely causes, and what to set. It is also in "
+     "differences.txt "
+     "beside the attempt's log.\n"
+     "Exit status: 0 identical, 1 the wheels differ or the build failed, 2 usage or configuration.\n"
+     "It is safe to stop at any time: the next run, tick or reproduce continues.\n",
+     wheelyard::builder::run_reproduce, true, "CELL",
+     "A cell or one of its attempts, as listed by `status`, or part of its name"},
     {"cancel", "Stop an attempt and its job; the agent does not retry it until `retry`",
      "  wheelyard-builder cancel --site site.toml markupsafe-3.0.2-cp311\n", wheelyard::builder::run_cancel,
      false, "ATTEMPT", "An attempt, or a cell with a running attempt"},

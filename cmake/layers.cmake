@@ -29,6 +29,7 @@ wheelyard_layer(wire         lib/wire                     base io wheel elf insp
 # builder
 wheelyard_layer(attempt      builder/attempt              base io wire)
 wheelyard_layer(doctor       builder/doctor               base io attempt)
+wheelyard_layer(compare      builder/compare              base io verdict zip elf)
 wheelyard_layer(schedule     builder/schedule/*           base io attempt)
 wheelyard_layer(site         builder/site                 base io wheel simple attempt schedule)
 wheelyard_layer(survey       builder/survey               base io wheel attempt schedule)
@@ -37,10 +38,10 @@ wheelyard_layer(script       builder/script               base wheel simple atte
 wheelyard_layer(plan         builder/plan                 base wheel simple attempt doctor site script)
 wheelyard_layer(sources      builder/sources              base io wheel simple attempt doctor site plan)
 wheelyard_layer(users        builder/users                base simple site schedule)
-wheelyard_layer(steps        builder/steps                base io wheel simple inspect wire attempt doctor site remote schedule script plan sources)
+wheelyard_layer(steps        builder/steps                base io wheel simple inspect wire attempt doctor compare site remote schedule script plan sources)
 wheelyard_layer(agent        builder/agent                base simple wire attempt site remote schedule script plan sources steps)
 wheelyard_layer(show         builder/show                 base io simple attempt plan)
-wheelyard_layer(builder      builder                      base io simple status wire attempt doctor site survey remote schedule script plan sources users agent show)
+wheelyard_layer(builder      builder                      base io simple status wire attempt doctor compare site survey remote schedule script plan sources users agent show)
 
 # builder/governor: includes nothing of the builder, and nothing of the builder includes it
 wheelyard_layer(memory       builder/governor/memory      base)

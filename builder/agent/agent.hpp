@@ -54,6 +54,10 @@ class Agent {
     // package; empty: all. A promoted wheel stays promoted. Error "retest.nothing".
     [[nodiscard]] base::Result<std::string> retest(const std::string& name);
 
+    // Begins a reproduction of the last wheel that this agent built of a cell (`name`: of the cell or of one of its
+    // attempts), or returns the active one. Errors: "reproduce.nothing", "reproduce.journal".
+    [[nodiscard]] base::Result<std::string> reproduce(const std::string& name);
+
     // Cancels the attempt of this name, or the active attempt of the cell of this name. Only retry() starts it
     // again. Error "cancel.nothing".
     [[nodiscard]] base::Result<std::string> cancel(const std::string& name);

@@ -1,5 +1,7 @@
-// What a person asks of the agent: retry, retest, cancel.
+// What a person asks of the agent: retry, retest, reproduce, cancel.
+#include <algorithm>
 #include <set>
+#include <utility>
 
 #include "builder/agent/agent.hpp"
 #include "builder/attempt/attempt_names.hpp"
@@ -20,7 +22,8 @@ base::Result<std::string> Agent::try_again(const std::string& name, bool with_it
     WHEELYARD_ASSIGN(const auto held, lock());
     WHEELYARD_ASSIGN(auto journal, parts_.journal.read());
     WHEELYARD_ASSIGN(std::string cell, complete_name(name, journal.attempts, [](const Attempt& attempt) {
-                         return !attempt.superseded && is_over(attempt.state);
+                         return !attempt.superseded && is_over(attempt.state) &&
+                                attempt.asked.purpose != Purpose::reproduction;
                      }));
     for (const auto& attempt : journal.attempts) {
         if (attempt.id == cell) cell = std::string(attempt.asked.cell);
@@ -38,6 +41,10 @@ base::Result<std::string> Agent::try_again(const std::string& name, bool with_it
     if (last == nullptr) {
         return base::fail("retry.nothing", "No attempt of this cell has ended", name,
                           "`status` lists cells and attempts");
+    }
+    if (last->asked.purpose == Purpose::reproduction) {
+        return base::fail("retry.reproduction", "Nothing is wanted of a reproduction", cell,
+                          "`wheelyard-builder reproduce` repeats it");
     }
     std::error_code ignored;
     const bool has_wheel =
@@ -84,6 +91,67 @@ base::Result<std::string> Agent::retest(const std::string& name) {
                           "`status` lists cells and attempts");
     }
     return "run again by the next ticks: " + base::join({cells.begin(), cells.end()}, ", ");
+}
+
+namespace {
+
+bool has_recorded_wheel(const Attempt& attempt) {
+    return attempt.asked.purpose == Purpose::build && attempt.state == State::done &&
+           !attempt.wheel.sha256.empty();
+}
+
+// The last attempt of this ID or cell that made a wheel; nullptr: none.
+const Attempt* find_recorded(const std::vector<Attempt>& attempts, const std::string& name) {
+    const Attempt* last = nullptr;
+    for (const Attempt& attempt : attempts) {
+        const bool is_meant = attempt.id == name || attempt.asked.cell == name;
+        if (is_meant && has_recorded_wheel(attempt) && (last == nullptr || attempt.number >= last->number))
+            last = &attempt;
+    }
+    return last;
+}
+
+Attempt begin_reproduction(const Attempt& built, base::UnixMicros now) {
+    Attempt attempt;
+    attempt.id = new_attempt_id(now);
+    attempt.asked = built.asked;
+    attempt.asked.purpose = Purpose::reproduction;
+    attempt.asked.cell += "-" + std::string(purpose_text(Purpose::reproduction));
+    attempt.asked.for_task = false;
+    attempt.created = attempt.changed = now;
+    attempt.source = built.source;
+    attempt.reproduced = {built.id,           built.job.builds_in, built.wheel.filename,
+                          built.wheel.sha256, std::nullopt,        {}};
+    return attempt;
+}
+
+}  // namespace
+
+base::Result<std::string> Agent::reproduce(const std::string& asked) {
+    WHEELYARD_ASSIGN(const auto held, lock());
+    WHEELYARD_ASSIGN(auto journal, parts_.journal.read());
+    if (!journal.problems.empty())
+        return base::fail("reproduce.journal", "The journal has a file that cannot be read",
+                          journal.problems.front().text());
+    WHEELYARD_ASSIGN(const std::string name, complete_name(asked, journal.attempts, has_recorded_wheel));
+    const Attempt* built = find_recorded(journal.attempts, name);
+    if (built == nullptr) {
+        return base::fail("reproduce.nothing", "No attempt of this name has made a wheel here", name,
+                          "`status` lists cells and attempts; the inputs of a wheel are where it was built");
+    }
+    Attempt attempt = begin_reproduction(*built, parts_.clock.now());
+    for (Attempt& other : journal.attempts) {
+        if (other.asked.cell != attempt.asked.cell) continue;
+        if (!is_over(other.state)) return attempt.asked.cell;
+        attempt.number = std::max(attempt.number, other.number + 1);
+        if (std::exchange(other.superseded, true)) continue;
+        WHEELYARD_TRY(parts_.journal.write(other));
+    }
+    WHEELYARD_TRY(remove_older_trees(attempt, journal.attempts));
+    size_request(attempt, journal.attempts);
+    WHEELYARD_TRY(parts_.journal.write(attempt));
+    parts_.report(attempt, "repeats attempt " + built->id + ", which made " + built->wheel.filename);
+    return attempt.asked.cell;
 }
 
 base::Result<std::string> Agent::cancel(const std::string& asked) {

@@ -59,12 +59,13 @@ base::Status Agent::start(const Cell& cell, JournalContent& journal) {
     attempt.asked = {cell.name,   cell.purpose,     cell.package, cell.version,
                      cell.python, cell.accelerator, cell.against, for_task};
     attempt.created = attempt.changed = parts_.clock.now();
-    if (cell.purpose != Purpose::build)
+    if (!makes_wheel(cell.purpose))
         attempt.source = {
             {"wheel", cell.wheel->url, cell.wheel->filename, cell.wheel->sha256}, {}, {}, {}, {}};
     for (const auto& other : journal.attempts) {
         if (other.asked.cell != cell.name) continue;
         if (other.number >= attempt.number) resume(attempt, other);
+        if (other.number >= attempt.number) attempt.reproduced = other.reproduced;
         attempt.number = std::max(attempt.number, other.number + 1);
     }
     WHEELYARD_TRY(remove_older_trees(attempt, journal.attempts));
@@ -81,9 +82,11 @@ base::Status Agent::start(const Cell& cell, JournalContent& journal) {
 
 // After an interrupted job the next attempt continues in its build tree, if the source is unchanged.
 void Agent::resume(Attempt& attempt, const Attempt& last) const {
-    if (attempt.asked.purpose != Purpose::build) return;
+    if (!makes_wheel(attempt.asked.purpose)) return;
     attempt.job.builds_in.clear();
     attempt.source = {};
+    if (attempt.asked.purpose == Purpose::reproduction)
+        attempt.source = last.source;  // only that one is right
     std::error_code error;
     if (last.superseded || last.tree.removed != 0 || !last.failure || !resumes_after(*last.failure) ||
         last.source.sha256.empty() || !fs::is_directory(parts_.folder_of(last).tree(), error)) {
@@ -102,7 +105,7 @@ void Agent::size_request(Attempt& attempt, const std::vector<Attempt>& earlier) 
         attempt.job.memory_mib =
             bound_memory(parts_.site, test.memory_mib > 0 ? test.memory_mib : parts_.site.memory_mib);
     }
-    if (attempt.asked.purpose != Purpose::build) return;
+    if (!makes_wheel(attempt.asked.purpose)) return;
     const Site site = sized_for(parts_.site, recipe);
     const auto memory = choose_memory(site, attempt.asked.package, attempt.asked.cell, earlier);
     attempt.job.max_walltime_minutes = choose_minutes(site, attempt.asked.cell, earlier);

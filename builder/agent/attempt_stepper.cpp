@@ -202,7 +202,7 @@ base::Status AttemptStepper::wait(Attempt& attempt, const base::Error& reason, b
 
 base::Status AttemptStepper::fail(Attempt& attempt, Failure failure) {
     diagnose(attempt, ports_.folder_of(attempt), failure);
-    if (attempt.asked.purpose == Purpose::build && failure.end && is_by_size(*failure.end))
+    if (makes_wheel(attempt.asked.purpose) && failure.end && is_by_size(*failure.end))
         failure.error = with_sizes(std::move(failure.error), ports_.site, ports_.recipe_of(attempt));
     forget_secrets(ports_.folder_of(attempt));
     const std::string first = failure.first_error.empty() ? "" : "\n    first error: " + failure.first_error;

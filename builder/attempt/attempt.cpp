@@ -28,10 +28,11 @@ struct PurposeRow {
     Purpose purpose;
     std::string_view text;
 };
-constexpr std::array<PurposeRow, 4> purposes{{{Purpose::build, "build"},
+constexpr std::array<PurposeRow, 5> purposes{{{Purpose::build, "build"},
                                               {Purpose::gpu_test, "gpu-test"},
                                               {Purpose::multi_node_test, "multi-node-test"},
-                                              {Purpose::promotion, "promotion"}}};
+                                              {Purpose::promotion, "promotion"},
+                                              {Purpose::reproduction, "reproduction"}}};
 
 struct WaitRow {
     WaitFor what;

@@ -3,7 +3,8 @@
 //     planned ─► fetched ─► prepared ─► submitting ─► running ─► built ─► uploading ─► done
 //        └──────────┴───────────┴───────────┴────────────┴─────────┴──────────┴─────► failed
 //
-// A test uses planned ─► prepared ─► submitting ─► running ─► done, a promotion planned ─► done.
+// A test uses planned ─► prepared ─► submitting ─► running ─► done, a promotion planned ─► done. A reproduction is done
+// after built: its wheel is compared and never uploaded.
 #pragma once
 
 #include <cstdint>
@@ -22,13 +23,19 @@
 namespace wheelyard::builder {
 
 // The purpose of an attempt. Tests and promotions follow a build after the index offers its wheel. Tests run in
-// separate jobs, on hardware that the build does not need. The promotion adds the wheel to the index for everybody.
-enum class Purpose { build, gpu_test, multi_node_test, promotion };
+// separate jobs, on hardware that the build does not need. The promotion adds the wheel to the index for everybody. A
+// reproduction, which a person requests, repeats a build and compares the two wheels.
+enum class Purpose { build, gpu_test, multi_node_test, promotion, reproduction };
 // "gpu-test": also the suffix of the cell's name.
 [[nodiscard]] std::string_view purpose_text(Purpose purpose);
 [[nodiscard]] std::optional<Purpose> parse_purpose(std::string_view text);
 [[nodiscard]] constexpr bool is_test(Purpose purpose) {
     return purpose == Purpose::gpu_test || purpose == Purpose::multi_node_test;
+}
+
+// Whether its job builds a wheel.
+[[nodiscard]] constexpr bool makes_wheel(Purpose purpose) {
+    return purpose == Purpose::build || purpose == Purpose::reproduction;
 }
 
 enum class State { planned, fetched, prepared, submitting, running, built, uploading, done, failed };
@@ -75,6 +82,16 @@ struct WheelRecord : wire::WheelFile {
     base::UnixMicros sent = 0;  // when the registry accepted it; 0: not yet
     std::string index = {};     // the index whose page listed it: the site's, or that of the registry's task
     std::vector<std::string> verdicts = {};
+};
+
+// The build that a reproduction repeats, and what the comparison found. Empty for other purposes.
+struct ReproducedRecord {
+    std::string attempt;    // that made the recorded wheel
+    std::string builds_in;  // the attempt in whose build tree it did; empty: its own
+    std::string filename;
+    std::string sha256;
+    std::optional<bool> identical;    // nullopt: not compared yet
+    std::vector<std::string> causes;  // of the differences: codes of builder/compare/causes.cpp
 };
 
 // What an attempt waits for.
@@ -145,6 +162,7 @@ struct Attempt {
     JobRecord job;
     WheelRecord wheel;
     TreeRecord tree;
+    ReproducedRecord reproduced;
     Waiting waiting;
     std::optional<Failure> failure;
     bool superseded = false;  // by `retry`: no longer counted for the cell

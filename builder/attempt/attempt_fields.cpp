@@ -150,13 +150,14 @@ using A = Attempt;
 using S = SourceRecord;
 using J = JobRecord;
 using W = WheelRecord;
+using R = ReproducedRecord;
 constexpr std::array attempt_fields = {
     plain<&A::id>("id", "the attempt's ID, also its job's name", Need::required),
     plain<&A::asked, &Asked::cell>("cell", "the name of its cell in the plan", Need::required),
     plain<&A::asked, &Asked::purpose>(
         "purpose",
         "`build`, or `gpu-test`, `multi-node-test`, `promotion` of the wheel in `source` "
-        "(kind `wheel`)",
+        "(kind `wheel`), or `reproduction` of the build in `reproduced`",
         Need::valid),
     plain<&A::asked, &Asked::package>("package", "the project's normalised name", Need::required),
     plain<&A::asked, &Asked::version>("version", "including the local label", Need::required),
@@ -204,6 +205,14 @@ constexpr std::array attempt_fields = {
     plain<&A::wheel, &W::index>("wheel.index",
                                 "the index whose page listed it: the site's, or that of the registry's task"),
     plain<&A::wheel, &W::verdicts>("verdicts", "findings of the inspection, one line each"),
+    plain<&A::reproduced, &R::attempt>("reproduced.attempt",
+                                       "of a reproduction: the attempt that made the recorded wheel"),
+    plain<&A::reproduced, &R::builds_in>("reproduced.builds_in", "the attempt in whose build tree it did"),
+    plain<&A::reproduced, &R::filename>("reproduced.filename", "file name of the recorded wheel"),
+    plain<&A::reproduced, &R::sha256>("reproduced.sha256", "its digest"),
+    plain<&A::reproduced, &R::identical>("reproduced.identical",
+                                         "whether both wheels have the same bytes; null: not compared yet"),
+    plain<&A::reproduced, &R::causes>("reproduced.causes", "codes of the causes of the differences"),
     plain<&A::waiting, &Waiting::what>(
         "waiting.for",
         "what it waits for: `retry`, `person`, `login_step`, `job_slot`, `queue`, `scheduler`, or nothing"),

@@ -22,8 +22,8 @@ base::UnixMicros from_ms(std::int64_t ms) {
 }  // namespace
 
 std::vector<std::filesystem::path> AttemptFolder::own_bulk() const {
-    return {wheel(),         environment(),       root / "smoke",  root / "empty",
-            root / "asking", root / "wheelhouse", root / "checked"};
+    return {wheel(),        recorded(),      environment(),       root / "smoke",
+            root / "empty", root / "asking", root / "wheelhouse", root / "checked"};
 }
 
 std::vector<std::filesystem::path> AttemptFolder::bulk() const {

@@ -56,6 +56,10 @@ struct AttemptFolder {
     [[nodiscard]] std::filesystem::path venv() const { return build() / "venv"; }
     [[nodiscard]] std::filesystem::path pip_conf() const { return root / "pip.conf"; }  // mode 0600
     [[nodiscard]] std::filesystem::path wheel() const { return root / "wheel"; }
+    // Of a reproduction: the recorded wheel, and what the comparison found (differences_report.hpp).
+    [[nodiscard]] std::filesystem::path recorded() const { return root / "recorded"; }
+    [[nodiscard]] std::filesystem::path differences() const { return root / "differences.txt"; }
+    [[nodiscard]] std::filesystem::path differences_json() const { return root / "differences.json"; }
     [[nodiscard]] bool is_claimed() const;
     // Files that only the job needs; removed after the attempt. own_bulk() excludes the build tree, which several
     // attempts may share.

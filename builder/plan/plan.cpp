@@ -11,6 +11,7 @@
 #include "builder/plan/pair_bounds.hpp"
 #include "builder/plan/plan_after.hpp"
 #include "builder/plan/plan_history.hpp"
+#include "builder/plan/plan_reproductions.hpp"
 #include "builder/plan/version_choice.hpp"
 #include "lib/base/text.hpp"
 #include "lib/wheel/filename.hpp"
@@ -396,6 +397,7 @@ const Cell* Plan::find(const std::string& name) const {
 Plan make_plan(const Site& site, const Recipes& recipes, const World& world) {
     Plan plan = Planner(site, recipes, world).plan();
     plan.cells = with_followups(std::move(plan.cells), {site, recipes, world});
+    plan.cells = with_reproductions(std::move(plan.cells), {site, recipes, world});
     const std::string why = why_none_begins(world.attempts);
     for (Cell& cell : plan.cells) {
         if (cell.state == CellState::wanted && cell.purpose != Purpose::promotion && !why.empty())

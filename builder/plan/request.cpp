@@ -18,7 +18,7 @@ const Attempt* guide_among(const std::vector<Attempt>& earlier, const std::strin
     for (const auto& attempt : earlier) {
         // An attempt without a job gives no information about memory.
         if (attempt.asked.package != package || !is_over(attempt.state) || attempt.job.submits == 0) continue;
-        if (attempt.asked.purpose != Purpose::build) continue;
+        if (!makes_wheel(attempt.asked.purpose)) continue;
         const auto rank = [&](const Attempt& one) { return std::pair(one.asked.cell == cell, one.changed); };
         if (guide == nullptr || rank(*guide) < rank(attempt)) guide = &attempt;
     }

@@ -14,6 +14,7 @@ inline constexpr std::uint64_t in_parts_from_bytes = 8 * base::mib;
 inline constexpr int max_stuck_parts = 6;
 inline constexpr std::int64_t stuck_pause_ms = 250;  // pause after the first of them; doubles each time
 inline constexpr std::uint64_t min_moved_bytes = base::mib;  // a try that sends this much is not counted
+inline constexpr std::uint64_t max_download_bytes = 64 * base::gib;  // a wheel; torch with CUDA has 2.5 GiB
 inline constexpr std::size_t max_upload_id = 64;
 inline constexpr std::uint64_t max_token_bytes = 4 * base::kib;
 // What a token may do: its projects are its longest part.

@@ -33,6 +33,11 @@ class Registry {
     // The same for the index to which wheels are promoted (promote_to in site.toml).
     [[nodiscard]] virtual base::Result<std::optional<simple::ProjectPage>> promoted_page(
         const std::string& project) = 0;
+    // Writes a file of one of these pages to `file`, which must not exist, and checks its digest. Errors:
+    // "reproduce.gone" (the index no longer has its bytes), "reproduce.hash_mismatch", those of the transfer.
+    [[nodiscard]] virtual base::Status download(const simple::FileLink& link,
+                                                const std::filesystem::path& file,
+                                                const io::HttpProgress& progress) = 0;
     // The packages whose upload would be refused: asked before they are compiled.
     [[nodiscard]] virtual RefusedUploads refused_uploads(const std::vector<std::string>& packages) = 0;
     // Adds a wheel of the site's index to that index. Idempotent. Errors: as upload().

@@ -139,6 +139,22 @@ base::Result<std::optional<simple::ProjectPage>> HttpRegistry::promoted_page(con
     return simple::fetch_project(http_, settings_.promoted_url(), project, simple::Forbidden::is_error);
 }
 
+base::Status HttpRegistry::download(const simple::FileLink& link, const std::filesystem::path& file,
+                                    const io::HttpProgress& progress) {
+    WHEELYARD_ASSIGN(const auto answer, http_.download(link.url, file, max_download_bytes, progress));
+    if (answer.status != 200) {
+        return io::fail_status(
+            answer.status,
+            {"reproduce.gone", "The registry answers " + std::to_string(answer.status) + " " + answer.reason,
+             link.filename, "the recorded wheel is needed to compare with"});
+    }
+    WHEELYARD_ASSIGN(const auto sha256, base::sha256_hex_of_file(file));
+    if (sha256 == link.sha256) return {};
+    return base::fail("reproduce.hash_mismatch",
+                      "The registry's wheel has the wrong digest: sha256 " + sha256, link.filename,
+                      "its operator checks the store");
+}
+
 base::Status HttpRegistry::promote(const std::string& filename) {
     WHEELYARD_ASSIGN(const auto token, read_token(settings_.promote_token_file));
     const std::string body = io::Json::object({{"format", "wheelyard.change/1"},  // docs/reference/api.md

@@ -44,6 +44,8 @@ class HttpRegistry final : public Registry {
     [[nodiscard]] base::Result<std::optional<simple::ProjectPage>> page(const std::string& project) override;
     [[nodiscard]] base::Result<std::optional<simple::ProjectPage>> promoted_page(
         const std::string& project) override;
+    [[nodiscard]] base::Status download(const simple::FileLink& link, const std::filesystem::path& file,
+                                        const io::HttpProgress& progress) override;
     [[nodiscard]] RefusedUploads refused_uploads(const std::vector<std::string>& packages) override {
         return ask_refused_uploads(http_, settings_, packages);
     }

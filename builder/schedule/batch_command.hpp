@@ -28,7 +28,8 @@ inline constexpr std::string_view kerberos_variable = "KRB5CCNAME";
 // `output_variables`, which change what the programs print or add options to a job.
 [[nodiscard]] EnvironmentMap batch_environment(const EnvironmentMap& agent,
                                                std::span<const std::string_view> output_variables);
-// The environment of a submission: the job's own, `server_variables` and Kerberos; nothing else of the agent's.
+// The environment of a submission: the job's own, `server_variables` and Kerberos; nothing else of the agent's. LC_ALL
+// is C for the program's messages; job.sh restores the job's own.
 [[nodiscard]] EnvironmentMap submit_environment(const EnvironmentMap& agent,
                                                 std::span<const std::string_view> server_variables,
                                                 const EnvironmentMap& job);

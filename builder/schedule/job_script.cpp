@@ -17,6 +17,7 @@ set -u
 folder={{folder}}
 exec < /dev/null >> "$folder/log" 2>&1
 cd "$folder" || exit 73
+unset LC_ALL # set for the messages of the program that submitted the job
 . "$folder/environment" || exit 73
 {{before_ranks}}
 # Record why the job is stopped, for the agent; then let script.sh write its exit record.

@@ -46,6 +46,9 @@ cd "$build"/tree/{{source}}
 
 constexpr std::string_view install_asked = "pip_install --requirement \"$folder/requires.txt\"\n";
 
+// Turns off ccache, and sccache's reading. https://ccache.dev/manual/latest.html#_configuration_options
+const Environment without_caches = {{"CCACHE_DISABLE", "1"}, {"SCCACHE_RECACHE", "1"}};
+
 // The governor sets MAX_JOBS and similar itself, so that compiles wait in the governor and not in the build
 // tool.
 std::string render_governor(const ScriptInput& input) {
@@ -118,6 +121,8 @@ std::string render_script(const ScriptInput& input) {
     const bool builds = input.recipe.source != SourceKind::upstream;
     text += render_exports(exports_of_job(
         input.site, accelerator, own_environment(input.recipe, input.attempt.asked.purpose), values));
+    if (input.attempt.asked.purpose == Purpose::reproduction)
+        text += render_environment(without_caches, "Every compile runs, whatever a cache has.");
     text += fill(venv_part, fields);
     if (builds) {
         text += fill(requirements_part, fields);

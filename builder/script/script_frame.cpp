@@ -138,7 +138,7 @@ std::string fill(std::string_view part, const Fields& fields) {
 }
 
 Fields frame_fields(const ScriptInput& input) {
-    const bool builds = input.attempt.asked.purpose == Purpose::build;
+    const bool builds = makes_wheel(input.attempt.asked.purpose);
     const bool asks_site = (!input.attempt.asked.against.empty() || !builds) && input.site.registry;
     const auto constraints = constraints_for(input.site, input.attempt);
     return {{"title", title(input)},
@@ -157,7 +157,7 @@ Fields frame_fields(const ScriptInput& input) {
 }
 
 Environment own_environment(const Recipe& recipe, Purpose purpose) {
-    const bool builds = purpose == Purpose::build && recipe.source != SourceKind::upstream;
+    const bool builds = makes_wheel(purpose) && recipe.source != SourceKind::upstream;
     return builds ? recipe.build_environment : Environment();
 }
 

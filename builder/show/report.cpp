@@ -109,6 +109,11 @@ std::string render_activity(const AttemptView& view) {
         if (!attempt.failure->first_error.empty()) text += " [" + attempt.failure->first_error + "]";
         if (attempt.tree.removed != 0) text += " (build tree removed: a retry starts from scratch)";
     }
+    if (attempt.reproduced.identical)
+        text += *attempt.reproduced.identical
+                    ? ", identical to the wheel of attempt " + attempt.reproduced.attempt
+                    : ", differs from the wheel of attempt " + attempt.reproduced.attempt + ": " +
+                          base::join(attempt.reproduced.causes, ", ");
     if (attempt.superseded) text += " (superseded by retry)";
     if (!view.claimed_task.empty()) text += " (task " + view.claimed_task + " of the registry)";
     return text;

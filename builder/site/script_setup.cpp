@@ -173,8 +173,11 @@ std::vector<ExportGroup> exports_of_build(const Site& site, const Accelerator* a
     Environment filled;
     for (const auto& [name, value] : recipe)
         filled.emplace_back(name, fill_placeholders(value, values));
-    std::vector<ExportGroup> groups = {{"The site's compilers.", std::move(compilers)},
-                                       {"From site.toml.", site.environment}};
+    std::vector<ExportGroup> groups = {
+        {"The time that tools write instead of the clock's, so that builds can be repeated.",
+         {{"SOURCE_DATE_EPOCH", std::string(source_date_epoch)}}},
+        {"The site's compilers.", std::move(compilers)},
+        {"From site.toml.", site.environment}};
     if (accelerator != nullptr)
         groups.push_back({"For accelerator " + accelerator->name + ".", accelerator->environment});
     groups.push_back({"From the recipe.", std::move(filled)});
@@ -186,7 +189,7 @@ std::vector<ExportGroup> exports_of_job(const Site& site, const Accelerator* acc
     Environment machine = site.proxies;
     if (!site.temporary.empty()) machine.emplace_back("TMPDIR", site.temporary);
     std::vector<ExportGroup> groups = exports_of_build(site, accelerator, recipe, values);
-    groups.insert(groups.begin() + 1, {"The site's network and scratch.", std::move(machine)});
+    groups.insert(groups.begin() + 2, {"The site's network and scratch.", std::move(machine)});
     return groups;
 }
 

@@ -44,7 +44,10 @@ struct ExportGroup {
     std::string why;
     Environment variables;
 };
-// For any build: compilers, then the variables of the site, the accelerator and the recipe.
+// The default of SOURCE_DATE_EPOCH in every build: 2020-02-02. Zip archives cannot have times before 1980.
+inline constexpr std::string_view source_date_epoch = "1580601600";
+
+// For any build: SOURCE_DATE_EPOCH, compilers, then the variables of the site, the accelerator and the recipe.
 [[nodiscard]] std::vector<ExportGroup> exports_of_build(const Site& site, const Accelerator* accelerator,
                                                         const Environment& recipe,
                                                         const Placeholders& values);

@@ -8,6 +8,14 @@ base::Result<Next> fetch_source(Attempt& attempt, Ports& ports) {
     const SourceRecord before = attempt.source;  // a copy: must survive an index that does not answer
     WHEELYARD_ASSIGN(attempt.source,
                      ports.sources.fetch(ports.recipe_of(attempt), attempt.asked.version, ports.keep_alive));
+    const bool reproduces = attempt.asked.purpose == Purpose::reproduction;
+    if (reproduces && before.sha256 != attempt.source.sha256) {
+        return base::fail("reproduce.other_source",
+                          "The source has changed since the recorded wheel was built: sha256 " +
+                              attempt.source.sha256 + " instead of " + before.sha256,
+                          attempt.source.origin,
+                          "pin the recorded one by `sha256` in [source] of the recipe");
+    }
     // A different source is not built in the old tree. For the same source, the results of unpacking remain
     // valid.
     if (before.sha256 != attempt.source.sha256) WHEELYARD_TRY(leave_old_tree(attempt, ports));

@@ -9,20 +9,24 @@ namespace {
 
 constexpr Purposes of_all = {[](Purpose) { return true; }, "any"};
 constexpr Purposes of_build = {[](Purpose purpose) { return purpose == Purpose::build; }, "build"};
+constexpr Purposes of_making = {makes_wheel, "build, reproduction"};
+constexpr Purposes of_reproduction = {[](Purpose purpose) { return purpose == Purpose::reproduction; },
+                                      "reproduction"};
 constexpr Purposes of_test = {is_test, "test"};
 constexpr Purposes of_promotion = {[](Purpose purpose) { return purpose == Purpose::promotion; },
                                    "promotion"};
-constexpr Purposes of_job = {[](Purpose purpose) { return purpose != Purpose::promotion; }, "build, test"};
+constexpr Purposes of_job = {[](Purpose purpose) { return purpose != Purpose::promotion; },
+                             "build, reproduction, test"};
 
 // Each state follows the one above it of the same purpose. Any step may lead to `failed`.
-constexpr std::array<StepRow, 11> rows = {{
-    {State::planned, of_build, "fetch", fetch_source, "nothing but the intent",
+constexpr std::array<StepRow, 12> rows = {{
+    {State::planned, of_making, "fetch", fetch_source, "nothing but the intent",
      "fetches what the cache lacks, checked by its hash"},
     {State::planned, of_test, "prepare", prepare_test, "nothing but the intent",
      "writes the script of the test"},
     {State::planned, of_promotion, "promote", promote_wheel, "nothing but the intent",
      "asks the registry to promote the wheel; it answers the same if it has done so; then done"},
-    {State::fetched, of_build, "prepare", prepare_build, "the source, by digest",
+    {State::fetched, of_making, "prepare", prepare_build, "the source, by digest",
      "unpacks the source (back to planned if the download is missing or damaged by now), writes the script"},
     {State::prepared, of_job, "submit", submit_job, "tree and script",
      "submits, once a job slot is free: the journal first, then the scheduler"},
@@ -34,6 +38,8 @@ constexpr std::array<StepRow, 11> rows = {{
      "exists, the job is lost and tried again. A test that passed is done"},
     {State::built, of_build, "inspect", inspect_wheel, "the exit record says 0",
      "inspects the wheel by the registry's own rules"},
+    {State::built, of_reproduction, "compare", compare_wheel, "the exit record says 0",
+     "downloads the recorded wheel, checked by its hash, and compares; writes differences.txt; then done"},
     {State::uploading, of_build, upload_phase, upload_wheel, "name, digest and size of the wheel",
      "queries the index first; sends only what is not there and was not accepted before. If the page does "
      "not show it within an hour, the attempt fails. A token that is refused pauses all uploads and fails "

@@ -17,6 +17,7 @@ namespace wheelyard::builder {
 [[nodiscard]] base::Result<Next> watch_start(Attempt& attempt, Ports& ports);
 [[nodiscard]] base::Result<Next> watch_job(Attempt& attempt, Ports& ports);
 [[nodiscard]] base::Result<Next> inspect_wheel(Attempt& attempt, Ports& ports);
+[[nodiscard]] base::Result<Next> compare_wheel(Attempt& attempt, Ports& ports);
 [[nodiscard]] base::Result<Next> upload_wheel(Attempt& attempt, Ports& ports);
 [[nodiscard]] base::Result<Next> promote_wheel(Attempt& attempt, Ports& ports);
 

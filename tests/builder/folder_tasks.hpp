@@ -27,6 +27,10 @@ class GrantedUploads final : public Registry {
     base::Result<std::optional<simple::ProjectPage>> promoted_page(const std::string& project) override {
         return registry_.promoted_page(project);
     }
+    base::Status download(const simple::FileLink& link, const fs::path& file,
+                          const io::HttpProgress& progress) override {
+        return registry_.download(link, file, progress);
+    }
     RefusedUploads refused_uploads(const std::vector<std::string>&) override { return {}; }
     base::Status promote(const std::string& filename) override { return registry_.promote(filename); }
     base::Status upload(const WheelToUpload& wheel, const io::HttpProgress& progress) override {

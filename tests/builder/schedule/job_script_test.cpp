@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <sys/stat.h>
 
+#include "builder/schedule/batch_command.hpp"
 #include "builder/schedule/limits.hpp"
 #include "tests/builder/fake_farm.hpp"
 #include "tests/support/golden.hpp"
@@ -57,6 +58,24 @@ TEST_CASE("the build gets its environment, its log and its exit code") {
     struct stat status {};
     REQUIRE(::stat(scene.attempt.environment().c_str(), &status) == 0);
     CHECK((status.st_mode & 0777) == 0600);
+}
+
+TEST_CASE(
+    "the build has the locale of its own environment, not the one that its batch system was called with") {
+    for (const std::string own : {"", "de_DE.UTF-8"}) {
+        const Scene scene;
+        EnvironmentMap job = {{"LANG", "C.UTF-8"}, {"PATH", "/usr/bin:/bin"}};
+        if (!own.empty()) job["LC_ALL"] = own;
+        testing::write(scene.attempt.script(), "#!/bin/bash\necho \"$LANG ${LC_ALL-none}\"\n");
+        testing::must(write_job_script({{"w1", scene.attempt, job, 1, 0, 0}, "", "", false}));
+        base::Command command;
+        command.argv = {"/bin/bash", scene.attempt.job_script().string()};
+        command.environment = submit_environment({}, {}, job);
+        REQUIRE(command.environment->at("LC_ALL") == "C");
+        REQUIRE(base::run_command(command).has_value());
+        const std::string log = testing::read(scene.attempt.log());
+        CHECK(log.substr(log.find("C.UTF-8")) == "C.UTF-8 " + (own.empty() ? "none" : own) + "\n");
+    }
 }
 
 // A build that waits for its end with builtins alone: `sleep` belongs to the alarm.

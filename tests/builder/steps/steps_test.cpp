@@ -33,7 +33,8 @@ TEST_CASE("each state has at most one step for a purpose, and a state that is ov
     const Row rows[] = {{Purpose::build, "fetch prepare submit start job inspect upload - - "},
                         {Purpose::gpu_test, "prepare - submit start job - - - - "},
                         {Purpose::multi_node_test, "prepare - submit start job - - - - "},
-                        {Purpose::promotion, "promote - - - - - - - - "}};
+                        {Purpose::promotion, "promote - - - - - - - - "},
+                        {Purpose::reproduction, "fetch prepare submit start job compare - - - "}};
     for (const Row& row : rows) {
         std::string steps;
         for (int i = 0; i <= static_cast<int>(State::failed); ++i) {

@@ -52,6 +52,9 @@ trap 'stop 129' HUP
 # pip uses the agent's configuration, which may contain a password: only pip_install reads it, no build does.
 pip_install() { PIP_CONFIG_FILE="$folder/pip.conf" python -I -m pip install "$@"; }
 
+# The time that tools write instead of the clock's, so that builds can be repeated.
+export SOURCE_DATE_EPOCH=1580601600
+
 begin venv
 # Lock the build tree: a job that its scheduler lost may still be running in it. Every process of a
 # build holds this lock. On a file system without locks the tree is not protected.

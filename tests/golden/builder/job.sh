@@ -6,6 +6,7 @@ set -u
 folder=/work/attempts/w1kq7x9aab3cde
 exec < /dev/null >> "$folder/log" 2>&1
 cd "$folder" || exit 73
+unset LC_ALL # set for the messages of the program that submitted the job
 . "$folder/environment" || exit 73
 unset SLURM_EXPORT_ENV
 

@@ -64,6 +64,9 @@ for module in gcc/12.2 cuda/12.3; do
     esac
 done
 
+# The time that tools write instead of the clock's, so that builds can be repeated.
+export SOURCE_DATE_EPOCH=1580601600
+
 begin venv
 rm -rf "$folder/venv" "$folder/empty"
 "$python" -m venv "$folder/venv"

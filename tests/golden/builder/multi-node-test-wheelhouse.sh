@@ -15,6 +15,12 @@ for module in gcc/12.2 cuda/12.3; do
     esac
 done
 
+set +u # a variable of jobs is empty here
+
+# The time that tools write instead of the clock's, so that builds can be repeated.
+export SOURCE_DATE_EPOCH=1580601600
+set -u
+
 # pip uses the agent's configuration, which may contain a password: only pip_install reads it, no build does.
 pip_install() { PIP_CONFIG_FILE="$folder/pip.conf" python -I -m pip install --extra-index-url https://wheels.example.org/bede/simple/ "$@"; }
 # Build wheels of sdists here, because the job cannot. Few jobs and a low priority: others use this login node.

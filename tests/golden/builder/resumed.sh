@@ -56,6 +56,9 @@ pip_install() { PIP_CONFIG_FILE="$folder/pip.conf" python -I -m pip install "$@"
 export MAX_JOBS=4
 export CMAKE_BUILD_PARALLEL_LEVEL=4
 
+# The time that tools write instead of the clock's, so that builds can be repeated.
+export SOURCE_DATE_EPOCH=1580601600
+
 begin venv
 # Lock the build tree: a job that its scheduler lost may still be running in it. Every process of a
 # build holds this lock. On a file system without locks the tree is not protected.

@@ -73,6 +73,9 @@ done
 export MAX_JOBS=16
 export CMAKE_BUILD_PARALLEL_LEVEL=16
 
+# The time that tools write instead of the clock's, so that builds can be repeated.
+export SOURCE_DATE_EPOCH=1580601600
+
 # The site's network and scratch.
 export TMPDIR="${SLURM_TMPDIR}"
 

@@ -83,6 +83,9 @@ test "${CONDA_PREFIX-}" = /work/z19/z19/shared/wheelyard/miniconda3/24.1.2-0-py3
 export MAX_JOBS=4
 export CMAKE_BUILD_PARALLEL_LEVEL=4
 
+# The time that tools write instead of the clock's, so that builds can be repeated.
+export SOURCE_DATE_EPOCH=1580601600
+
 # The site's compilers.
 export CC=cc
 export CXX=CC

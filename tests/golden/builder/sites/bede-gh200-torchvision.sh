@@ -83,6 +83,9 @@ test "${CONDA_PREFIX-}" = /projects/bdxyz01/wheelyard/miniconda3 || {
 export MAX_JOBS=72
 export CMAKE_BUILD_PARALLEL_LEVEL=72
 
+# The time that tools write instead of the clock's, so that builds can be repeated.
+export SOURCE_DATE_EPOCH=1580601600
+
 # The site's compilers.
 export MPICC=mpicc
 

@@ -58,6 +58,9 @@ pip_install() { PIP_CONFIG_FILE="$folder/pip.conf" python -I -m pip install --co
 export MAX_JOBS=2
 export CMAKE_BUILD_PARALLEL_LEVEL=2
 
+# The time that tools write instead of the clock's, so that builds can be repeated.
+export SOURCE_DATE_EPOCH=1580601600
+
 # The site's compilers.
 export MPICC=mpicc
 

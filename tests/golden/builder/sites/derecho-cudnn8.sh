@@ -84,6 +84,9 @@ test "${CONDA_PREFIX-}" = /glade/work/agentuser/wheelyard/conda/py312 || {
 export MAX_JOBS=64
 export CMAKE_BUILD_PARALLEL_LEVEL=64
 
+# The time that tools write instead of the clock's, so that builds can be repeated.
+export SOURCE_DATE_EPOCH=1580601600
+
 # The site's compilers.
 export CC=mpicc
 export CXX=mpicxx

@@ -82,6 +82,9 @@ test "${CONDA_PREFIX-}" = /glade/work/agentuser/wheelyard/conda/py312 || {
 export MAX_JOBS=2
 export CMAKE_BUILD_PARALLEL_LEVEL=2
 
+# The time that tools write instead of the clock's, so that builds can be repeated.
+export SOURCE_DATE_EPOCH=1580601600
+
 # The site's compilers.
 export CC=mpicc
 export CXX=mpicxx

@@ -83,6 +83,9 @@ test "${CONDA_PREFIX-}" = /ccs/proj/abc123/wheelyard/py310 || {
 export MAX_JOBS=56
 export CMAKE_BUILD_PARALLEL_LEVEL=56
 
+# The time that tools write instead of the clock's, so that builds can be repeated.
+export SOURCE_DATE_EPOCH=1580601600
+
 # The site's compilers.
 export CC=cc
 export CXX=CC

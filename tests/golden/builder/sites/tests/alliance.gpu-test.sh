@@ -80,6 +80,9 @@ for module in StdEnv/2023 gcc cmake protobuf abseil opencv/4.8.1 cuda/12.2 cudnn
     esac
 done
 
+# The time that tools write instead of the clock's, so that builds can be repeated.
+export SOURCE_DATE_EPOCH=1580601600
+
 # The site's network and scratch.
 export TMPDIR="${SLURM_TMPDIR}"
 

@@ -1,0 +1,52 @@
+// Compares a recorded wheel with another build of the same inputs: member by member, then the archive's own fields.
+// Both are untrusted: the readers of lib/inspect bound the work, and limits.hpp what is explained.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "builder/compare/causes.hpp"
+#include "builder/compare/explain_bytes.hpp"
+#include "lib/base/file.hpp"
+#include "lib/base/keep_alive.hpp"
+#include "lib/base/result.hpp"
+
+namespace wheelyard::builder {
+
+// A place where a cause shows.
+struct CausePlace {
+    std::string member;  // empty: the archive, or the inputs of the builds
+    std::string where;   // a section of an ELF file, or empty
+    std::string recorded;
+    std::string again;
+};
+
+struct FoundCause {
+    Cause cause = Cause::bytes;
+    std::uint64_t places = 0;
+    std::vector<CausePlace> examples;  // at most max_examples
+};
+
+struct Comparison {
+    bool identical = false;
+    std::uint64_t same_members = 0;
+    std::uint64_t differing_members = 0;  // in their contents
+    std::vector<FoundCause> causes;       // in the order of the table
+
+    void add(const std::string& member, const Evidence& evidence);
+};
+
+struct WheelPair {
+    const base::Reader& recorded;
+    const base::Reader& again;
+    BuildNames names;
+    std::filesystem::path scratch;  // a folder for unpacked ELF members; exists
+    base::KeepAlive keep_alive = {};
+};
+
+// Errors: "compare.unreadable" (one of them is not a wheel), I/O errors, those of keep_alive.
+[[nodiscard]] base::Result<Comparison> compare_wheels(const WheelPair& pair);
+
+}  // namespace wheelyard::builder

@@ -1,0 +1,36 @@
+#include "builder/plan/plan_reproductions.hpp"
+
+#include <set>
+
+#include "builder/plan/plan_history.hpp"
+
+namespace wheelyard::builder {
+
+std::vector<Cell> with_reproductions(std::vector<Cell> plan, const PlanInput& input) {
+    std::set<std::string> names;
+    for (const Attempt& attempt : input.world.attempts) {
+        if (attempt.asked.purpose == Purpose::reproduction && !attempt.superseded)
+            names.insert(attempt.asked.cell);
+    }
+    for (const std::string& name : names) {
+        const CellHistory history = history_of(name, input.world.attempts);
+        const Attempt& last = *history.last;
+        if (last.state == State::done) continue;
+        Cell cell;
+        cell.name = name;
+        cell.package = last.asked.package;
+        cell.version = last.asked.version;
+        cell.python = last.asked.python;
+        cell.accelerator = last.asked.accelerator;
+        cell.against = last.asked.against;
+        cell.purpose = Purpose::reproduction;
+        const Recipe recipe =
+            recipe_for(input.site, input.recipes, cell.package, cell.version, cell.accelerator);
+        cell.recipe = recipe.is_default() ? "default recipe" : recipe.file.string();
+        if (!judge_active(cell, history)) judge_failures(cell, history, input.site, "requested");
+        if (cell.state != CellState::given_up) plan.push_back(std::move(cell));
+    }
+    return plan;
+}
+
+}  // namespace wheelyard::builder

@@ -1,0 +1,131 @@
+"""`reproduce` builds a wheel again and compares: identical, or the members that differ with their causes; what the causes
+advise makes them identical."""
+
+import json
+import os
+
+from support.case import FarmCase, main
+from support.farm import Farm
+from support.package_index import FAST_C, PackageIndex, write_sdist
+from support.site import PYTHON_VERSION, Site
+
+TAG = "cp" + PYTHON_VERSION.replace(".", "")
+
+# setup.py that writes a module of its own before it packs.
+WRITES = """
+import os, time
+from setuptools import setup
+stamp = {stamp}
+with open("{module}/made.py", "w") as made:
+    made.write("made = %r\\n" % (stamp,))
+setup()
+"""
+CLOCK = "time.time_ns() / 1e9"
+EPOCH = 'os.environ["SOURCE_DATE_EPOCH"]'
+PREFIX_MAP = '[build]\nenvironment = { CFLAGS = "-ffile-prefix-map=${build}=." }\n'
+
+
+class ReproduceTest(FarmCase):
+    def setUp(self):
+        super().setUp()
+        self.sources = PackageIndex(self.folder / "sources")
+        self.sources.__enter__()
+        self.addCleanup(self.sources.__exit__)
+
+    def site(self, *packages: str, recipes: dict[str, str] | None = None) -> Site:
+        farm = Farm()
+        self.addCleanup(farm.__exit__)
+        token = farm.create_token()
+        farm.start()
+        site = Site(farm, self.sources, token, dict.fromkeys(packages, "1.0"), recipes=recipes or {})
+        self.assert_ran(site.builder("run"))
+        return site
+
+    def write(self, name: str, stamp: str) -> None:
+        """A pure package whose setup.py writes `stamp`, an expression, into the wheel."""
+        module = name.replace("-", "_")
+        write_sdist(self.sources.folder, name, "1.0", setup=WRITES.format(stamp=stamp, module=module))
+
+    def reproduce(self, site: Site, name: str, *arguments: str):
+        done = site.builder("reproduce", name, "--json", *arguments)
+        return done, json.loads(done.stdout) if done.stdout else {}
+
+    def codes(self, report: dict) -> set[str]:
+        return {cause["code"] for cause in report["causes"] if not cause["follows"]}
+
+    def test_a_pure_package_is_identical_and_its_reproduction_is_an_attempt_that_uploads_nothing(self):
+        write_sdist(self.sources.folder, "yard-pure", "1.0")
+        site = self.site("yard-pure")
+        before = site.farm.files("yard-pure")
+        done, report = self.reproduce(site, "yard-pure")  # part of the cell's name
+        self.assert_ran(done, "identical")
+        self.assertTrue(report["identical"])
+        self.assertEqual(report["recorded"]["sha256"], report["rebuilt"]["sha256"])
+        self.assertEqual(site.farm.files("yard-pure"), before)
+        build, again = sorted(site.attempts(), key=lambda attempt: attempt["id"])
+        self.assertEqual((again["purpose"], again["state"]), ("reproduction", "done"))
+        self.assertEqual((again["reproduced"]["attempt"], again["reproduced"]["identical"]), (build["id"], True))
+        self.assertEqual(again["source"]["sha256"], build["source"]["sha256"])
+        self.assertIn("identical to the wheel of attempt", site.builder("status").stdout)
+        self.assertEqual({cell["state"] for cell in site.plan().values()}, {"have"})
+        self.assert_ran(site.builder("run"))  # no request is left
+
+    def test_the_time_of_a_build_is_named_and_source_date_epoch_cures_it(self):
+        self.write("yard-clock", CLOCK)
+        self.write("yard-epoch", EPOCH)
+        site = self.site("yard-clock", "yard-epoch")
+        done, report = self.reproduce(site, "yard-clock")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertEqual(self.codes(report), {"time.build"})
+        cause, = (one for one in report["causes"] if one["code"] == "time.build")
+        self.assertEqual(cause["examples"][0]["member"], "yard_clock/made.py")
+        self.assertIn("SOURCE_DATE_EPOCH", cause["cure"])
+        self.assertIn("wheel.record", {one["code"] for one in report["causes"]})
+        text = (site.folder / "work/attempts" / report["rebuilt"]["attempt"] / "differences.txt").read_text()
+        self.assertIn("time.build: ", text)
+        self.assertIn("yard_clock/made.py", text)
+        done, report = self.reproduce(site, "yard-epoch")
+        self.assertTrue(report["identical"], report)
+        self.assertEqual(done.returncode, 0)
+
+    def test_the_folder_of_a_build_in_debug_information_is_named_and_a_prefix_map_cures_it(self):
+        for name in ("yard-fast", "yard-mapped"):
+            write_sdist(self.sources.folder, name, "1.0", c_source=FAST_C)
+        flags = '[build]\nenvironment = { CFLAGS = "-g" }\n'
+        site = self.site("yard-fast", "yard-mapped",
+                         recipes={"yard-fast": flags, "yard-mapped": PREFIX_MAP.replace('CFLAGS = "', 'CFLAGS = "-g ')})
+        done, report = self.reproduce(site, "yard-fast")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertEqual(self.codes(report), {"path.build"}, json.dumps(report, indent=1))
+        cause, = (one for one in report["causes"] if one["code"] == "path.build")
+        self.assertIn("-ffile-prefix-map", cause["cure"])
+        self.assertIn(report["recorded"]["attempt"], cause["examples"][0]["recorded"])
+        self.assertIn(report["rebuilt"]["attempt"], cause["examples"][0]["rebuilt"])
+        done, report = self.reproduce(site, "yard-mapped")
+        self.assertTrue(report["identical"], json.dumps(report, indent=1))
+
+    def test_a_reproduction_that_cannot_be_made_says_why(self):
+        write_sdist(self.sources.folder, "yard-pure", "1.0")
+        site = self.site("yard-pure")
+        self.assert_failed(site.builder("reproduce", "no-such-cell"), "No attempt of this name has made a wheel here")
+        write_sdist(self.sources.folder, "yard-pure", "1.0", value=2)  # the same version with other bytes
+        done = site.builder("reproduce", "yard-pure")
+        self.assert_failed(done, "The source has changed since the recorded wheel was built")
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual({cell["state"] for cell in site.plan().values()}, {"have"})
+        self.assert_failed(site.builder("retry", f"yard-pure-1.0-{TAG}-reproduction"), "`wheelyard-builder reproduce`")
+
+    def test_a_killed_reproduction_goes_on_in_any_later_tick(self):
+        write_sdist(self.sources.folder, "yard-pure", "1.0")
+        site = self.site("yard-pure")
+        done = site.builder("reproduce", "yard-pure", failpoint="journal.prepared")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("active", site.builder("plan").stdout)
+        self.assert_ran(site.builder("run"))
+        again, = (attempt for attempt in site.attempts() if attempt["purpose"] == "reproduction")
+        self.assertEqual((again["state"], again["reproduced"]["identical"]), ("done", True))
+
+
+if __name__ == "__main__":
+    os.umask(0o022)
+    main()
