@@ -60,6 +60,12 @@ stop() {
 trap 'stop 143' TERM
 trap 'stop 130' INT
 trap 'stop 129' HUP
+
+# Nodes of some sites have no home, or do not mount it: what programs keep there then lies beside the tree.
+if ! test -d "${HOME-}" || ! test -w "$HOME"; then
+    export HOME="$build/home"
+    mkdir -p "$HOME"
+fi
 )sh";
 
 constexpr std::string_view online_pip = R"sh(

@@ -103,6 +103,19 @@ class Launcher(GovernedCase):
             result = self.run_in(None, [GOVERNOR, "--quiet", "--no-history", "--", *inner, *words])
             self.assertEqual((result.returncode, result.stderr), (0, ""))
 
+    def test_a_node_without_a_home_gets_shims_and_a_history_in_a_private_folder(self):
+        self.tool("gcc", "#!/bin/sh\ntouch a.o\n")
+        folder = Path(f"/tmp/wheelyard-{os.geteuid()}")
+        del self.environment["XDG_CACHE_HOME"]
+        for home in (None, "/dev/null/home"):  # not set; not mounted
+            self.environment.pop("HOME", None)
+            self.environment |= {"HOME": home} if home else {}
+            result = self.run_in(None, [GOVERNOR, "--quiet", "--", "sh", "-c", "command -v gcc; gcc -c a.c"])
+            self.assertEqual((result.returncode, result.stdout, result.stderr), (0, f"{folder}/shims/gcc\n", ""))
+            self.assertEqual(folder.stat().st_mode & 0o777, 0o700)
+            self.assertTrue((folder / "history").exists())
+        self.assertFalse(Path("/tmp/.cache/wheelyard").exists())
+
     def test_an_empty_socket_path_means_no_governor(self):
         (self.folder / "a.c").write_text("int f(void) { return 1; }\n")
         with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as stranger:

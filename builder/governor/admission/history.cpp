@@ -9,6 +9,7 @@
 #include <functional>
 #include <optional>
 
+#include "builder/governor/admission/kept_folder.hpp"
 #include "builder/governor/admission/limits.hpp"
 #include "lib/base/encoding.hpp"
 #include "lib/base/file.hpp"
@@ -88,6 +89,7 @@ base::Result<base::LockFile> lock(const std::filesystem::path& file, const base:
 
 base::Status update(const std::filesystem::path& file, const base::Clock& clock, LockPatience patience,
                     const std::function<void(History&)>& change) {
+    WHEELYARD_TRY(prepare_kept(file));
     if (file.has_parent_path()) WHEELYARD_TRY(base::make_directories(file.parent_path()));
     WHEELYARD_ASSIGN(const auto held, lock(file, clock, patience));
     std::string warning;
@@ -180,6 +182,10 @@ void merge_history(History& into, const History& from) {
 }
 
 History load_history(const std::filesystem::path& file, std::string& warning) {
+    if (const auto ours = prepare_kept(file); !ours) {
+        warning = ours.error().text();
+        return {};
+    }
     auto text = base::read_file(file, max_history_bytes);
     if (!text) {
         if (text.error().os_error != ENOENT) warning = text.error().text();
@@ -209,11 +215,7 @@ base::Status store_history(const std::filesystem::path& file, const History& add
 }
 
 std::filesystem::path default_history_file() {
-    const char* cache = std::getenv("XDG_CACHE_HOME");
-    const char* home = std::getenv("HOME");
-    if (cache != nullptr && *cache == '/') return std::string(cache) + "/wheelyard/governor/history";
-    return std::string(home != nullptr && *home == '/' ? home : "/tmp") +
-           "/.cache/wheelyard/governor/history";
+    return kept_folder() / "history";
 }
 
 }  // namespace wheelyard::governor

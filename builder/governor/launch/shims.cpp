@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <set>
 
+#include "builder/governor/admission/kept_folder.hpp"
 #include "builder/governor/launch/build_tools.hpp"
 #include "builder/governor/launch/compile_command.hpp"
 #include "builder/governor/launch/limits.hpp"
@@ -67,10 +68,7 @@ std::string own_program() {
 
 std::string shim_folder() {
     if (const char* set = std::getenv("WHEELYARD_GOVERNOR_SHIMS"); set != nullptr && *set != '\0') return set;
-    const char* cache = std::getenv("XDG_CACHE_HOME");
-    const char* home = std::getenv("HOME");
-    if (cache != nullptr && *cache == '/') return std::string(cache) + "/wheelyard/governor/shims";
-    return std::string(home != nullptr && *home == '/' ? home : "/tmp") + "/.cache/wheelyard/governor/shims";
+    return kept_folder() / "shims";
 }
 
 std::string path_without(const std::string& path, const std::string& folder) {
@@ -129,6 +127,7 @@ std::vector<std::string> bypass_shims(std::vector<std::string> command, const st
 
 base::Status make_shims(const std::string& folder, const std::string& path) {
     const std::string program = own_program();
+    WHEELYARD_TRY(prepare_kept(folder));
     WHEELYARD_TRY(base::make_directories(folder));
     ::chmod(folder.c_str(), 0700);
     std::set<std::string> names;

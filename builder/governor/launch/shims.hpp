@@ -32,7 +32,7 @@ namespace wheelyard::governor {
 
 // Creates or completes the folder, with a link for every compiler, cache and build tool on `path`.
 [[nodiscard]] base::Status make_shims(const std::string& folder, const std::string& path);
-// WHEELYARD_GOVERNOR_SHIMS, else wheelyard/governor/shims in XDG_CACHE_HOME, else in ~/.cache.
+// WHEELYARD_GOVERNOR_SHIMS, else `shims` in kept_folder().
 [[nodiscard]] std::string shim_folder();
 // The path of this executable; "" if unknown.
 [[nodiscard]] std::string own_program();

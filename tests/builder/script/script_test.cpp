@@ -305,6 +305,32 @@ TEST_CASE("a job's environment locates programs and packages and contains no sec
     CHECK(base::join(names, " ") == "HOME PATH https_proxy");
 }
 
+TEST_CASE("a job whose node has no home gets one beside its tree; a usable home stays") {
+    struct Row {
+        const char* home;  // nullptr: not set
+        bool stays;
+    };
+    const auto usable = base::TempDir::make("home");
+    REQUIRE(usable.has_value());
+    for (const auto& [home, stays] :
+         {Row{nullptr, false}, Row{"", false}, Row{"/proc/none", false}, Row{"/dev/null", false},
+          Row{"/proc/1", false}, Row{usable->path().c_str(), true}}) {
+        for (const std::string builds_in : {"", "w1ng00000000000"}) {
+            Ready ready("", builds_in);
+            if (!builds_in.empty()) testing::write(ready.folder.tree() / "demo" / "setup.py", "");
+            ready.environment.erase("HOME");
+            if (home != nullptr) ready.environment["HOME"] = home;
+            CHECK(ready.run().exit_code == 0);
+            const std::string own = (ready.folder.build() / "home").string();
+            const std::string expected = "\nHOME=" + (stays ? std::string(home) : own) + "\n";
+            CHECK_MESSAGE(("\n" + testing::read(ready.farm.folder.path() / "build_saw")).find(expected) !=
+                              std::string::npos,
+                          expected);
+            CHECK(fs::is_directory(own) != stays);
+        }
+    }
+}
+
 TEST_CASE("pip's configuration reaches the job's pip but no build, and is deleted after the job") {
     Ready ready;
     testing::write(ready.folder.pip_conf(), "[global]\nindex-url = https://me:hunter2@h/\n", 0600);

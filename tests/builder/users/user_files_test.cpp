@@ -5,6 +5,7 @@
 
 #include "lib/base/process.hpp"
 #include "lib/base/temp_dir.hpp"
+#include "lib/base/text.hpp"
 #include "tests/support/golden.hpp"
 
 namespace wheelyard::builder {
@@ -105,6 +106,40 @@ TEST_CASE("two jobs never share a cache path") {
     CHECK(holds(text, "WHEELYARD_JOB_FOLDER=${TMPDIR:-/tmp}/wheelyard-$(id -un)-$WHEELYARD_JOB\n"));
     CHECK(holds(text, "MASTER_PORT=${MASTER_PORT:-3442}"));
     CHECK(holds(text_of(files_of(site_of("bede-gh200")), "job-environment.sh"), "% 10000"));
+}
+
+// What bash prints after it has sourced a site's job-environment.sh in the job `id`.
+std::string in_job(const std::string& site, const std::string& variable, const std::string& id,
+                   const std::string& print, const fs::path& temporary) {
+    base::Command command;
+    command.argv = {"/bin/bash", "-eu", "-c",
+                    text_of(files_of(site_of(site)), "job-environment.sh") + "\necho \"" + print + "\""};
+    command.environment = {
+        {variable, id}, {"PATH", "/usr/bin:/bin"}, {"TMPDIR", temporary.string()}, {"MASTER_ADDR", "here"}};
+    const auto finished = base::run_command(command);
+    REQUIRE(finished.has_value());
+    CHECK_MESSAGE(finished->exit_code == 0, finished->err);
+    return finished->out;
+}
+
+TEST_CASE("each job, and each task of an array, has a cache folder and a port of its own") {
+    struct Row {
+        std::string variable, id, folder, port;
+    };
+    const auto made = base::TempDir::make("job");
+    REQUIRE(made);
+    for (const auto& row :
+         {Row{"PBS_JOBID", "123.server.example", "-123", "20123"},
+          Row{"PBS_JOBID", "1234567.desched1", "-1234567", "24567"},
+          Row{"PBS_JOBID", "123[4].server", "-123-4", "20127"},
+          Row{"PBS_JOBID", "123[56].server", "-123-56", "20179"},
+          Row{"PBS_JOBID", "123[4]", "-123-4", "20127"}, Row{"SLURM_JOB_ID", "124", "-124", "20124"}}) {
+        CAPTURE(row.id);
+        const std::string folder =
+            in_job("frontier", row.variable, row.id, "$WHEELYARD_JOB_FOLDER", made->path());
+        CHECK(base::trim(folder).ends_with(row.folder));
+        CHECK(in_job("bede-gh200", row.variable, row.id, "$MASTER_PORT", made->path()) == row.port + "\n");
+    }
 }
 
 TEST_CASE("text from the site file is quoted in every language that it is put into") {

@@ -5,35 +5,18 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
-#include <optional>
 
 #include "lib/base/file.hpp"
 #include "lib/base/temp_dir.hpp"
+#include "tests/support/variable.hpp"
 
 using namespace wheelyard::governor;
+using wheelyard::test_support::Variable;
 
 namespace fs = std::filesystem;
 
 namespace {
-
-// Sets an environment variable, or unsets it for nullptr, until it goes out of scope.
-class Variable {
-  public:
-    Variable(const char* name, const char* value) : name_(name) {
-        if (const char* before = std::getenv(name)) before_ = before;
-        set(value);
-    }
-    Variable(const Variable&) = delete;
-    Variable& operator=(const Variable&) = delete;
-    ~Variable() { set(before_ ? before_->c_str() : nullptr); }
-
-  private:
-    void set(const char* value) const { value != nullptr ? ::setenv(name_, value, 1) : ::unsetenv(name_); }
-    const char* name_;
-    std::optional<std::string> before_;
-};
 
 void make_program(const std::string& path, mode_t mode = 0755) {
     REQUIRE(wheelyard::base::replace_file(path, "#!/bin/sh\n"));
@@ -63,24 +46,23 @@ TEST_CASE("only this program, under any name, is skipped on PATH") {
     }
 }
 
-TEST_CASE("the shim folder comes from its variable, the cache folder or the home folder, if absolute") {
+TEST_CASE("the shim folder comes from its variable, else it is in the folder of what is kept") {
     struct Row {
-        const char *shims, *cache, *home, *folder;
+        const char *shims, *cache;
+        std::string folder;
     };
-    for (const auto& [shims, cache, home, folder] : {
-             Row{"/s", "/c", "/h", "/s"},
-             Row{"relative", "/c", "/h", "relative"},
-             Row{"", "/c", "/h", "/c/wheelyard/governor/shims"},
-             Row{nullptr, "/c", "/h", "/c/wheelyard/governor/shims"},
-             Row{nullptr, "c", "/h", "/h/.cache/wheelyard/governor/shims"},
-             Row{nullptr, "", "/h", "/h/.cache/wheelyard/governor/shims"},
-             Row{nullptr, nullptr, "/h", "/h/.cache/wheelyard/governor/shims"},
-             Row{nullptr, nullptr, "h", "/tmp/.cache/wheelyard/governor/shims"},
-             Row{nullptr, nullptr, nullptr, "/tmp/.cache/wheelyard/governor/shims"},
+    const auto made = wheelyard::base::TempDir::make("cache");
+    REQUIRE(made);
+    const std::string cache = made->path().string();
+    for (const auto& row : {
+             Row{"/s", cache.c_str(), "/s"},
+             Row{"relative", cache.c_str(), "relative"},
+             Row{"", cache.c_str(), cache + "/wheelyard/governor/shims"},
+             Row{nullptr, cache.c_str(), cache + "/wheelyard/governor/shims"},
          }) {
-        CAPTURE(folder);
-        const Variable a("WHEELYARD_GOVERNOR_SHIMS", shims), b("XDG_CACHE_HOME", cache), c("HOME", home);
-        CHECK(shim_folder() == folder);
+        CAPTURE(row.folder);
+        const Variable a("WHEELYARD_GOVERNOR_SHIMS", row.shims), b("XDG_CACHE_HOME", row.cache);
+        CHECK(shim_folder() == row.folder);
     }
 }
 

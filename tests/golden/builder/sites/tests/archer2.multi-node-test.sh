@@ -62,6 +62,12 @@ trap 'stop 143' TERM
 trap 'stop 130' INT
 trap 'stop 129' HUP
 
+# Nodes of some sites have no home, or do not mount it: what programs keep there then lies beside the tree.
+if ! test -d "${HOME-}" || ! test -w "$HOME"; then
+    export HOME="$build/home"
+    mkdir -p "$HOME"
+fi
+
 # This machine has no network access: the login node has fetched all packages.
 # Versions that go together (docs/reference/version-pairs.md).
 printf '%s\n' 'cmake<4' 'numpy<2' 'setuptools<70' 'wheel<0.46' > "$folder/constraints.txt"
