@@ -15,7 +15,7 @@ double number(auto value) {
 
 void add_quota(std::vector<http::Gauge>& gauges, const RegistryConfig& config, const IndexUsage& usage) {
     const IndexConfig* index = config.find_index(usage.index);
-    if (index == nullptr) return;
+    if (index == nullptr || index->is_private) return;  // everyone reads the metrics
     const std::string label = "index=\"" + usage.index + "\"";
     const auto add = [&](std::string_view name, std::string_view help, std::uint64_t value) {
         if (value != no_quota) gauges.push_back({name, help, number(value), label});
