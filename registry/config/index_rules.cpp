@@ -128,17 +128,18 @@ void check_readers(std::vector<io::TomlTable>& tables, const RegistryConfig& con
 
 std::vector<catalog::IndexRule> index_rules(const RegistryConfig& config) {
     std::vector<catalog::IndexRule> rules;
+    std::vector<catalog::IndexRule> of_caches;
     for (const IndexConfig& index : config.indexes) {
-        catalog::IndexRule rule{.index = index.name,
-                                .inherits = index.inherits,
-                                .owns = index.owns,
-                                .is_private = index.is_private};
+        catalog::IndexRule& rule = rules.emplace_back(catalog::IndexRule{.index = index.name,
+                                                                         .inherits = index.inherits,
+                                                                         .owns = index.owns,
+                                                                         .is_private = index.is_private});
         for (const UpstreamConfig& upstream : index.upstreams) {
             rule.upstreams.push_back(upstream.cache_index);
-            rules.push_back({.index = upstream.cache_index, .is_private = index.is_private});
+            of_caches.push_back({.index = upstream.cache_index, .is_private = index.is_private});
         }
-        rules.push_back(std::move(rule));
     }
+    rules.insert(rules.end(), of_caches.begin(), of_caches.end());
     return rules;
 }
 

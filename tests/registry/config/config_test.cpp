@@ -119,8 +119,8 @@ TEST_CASE("a private index makes the caches of its upstreams private, and may in
     CHECK(config->tree_of("main") == config->published());
     const auto rules = registry::index_rules(*config);
     REQUIRE(rules.size() == 3);
-    CHECK(rules[1] == catalog::IndexRule{.index = "b.u", .is_private = true});
-    CHECK(rules[2].is_private);
+    CHECK(rules[1].is_private);
+    CHECK(rules[2] == catalog::IndexRule{.index = "b.u", .is_private = true});
 }
 
 TEST_CASE("what is wrong is said with its place and what was expected") {
@@ -218,7 +218,8 @@ private_hosts = ["10.0.0.1"]
     CHECK(upstreams[0].cooldown_days == 3);
     CHECK(upstreams[0].password_file == "/etc/wheelyard/secret");
     const auto rules = registry::index_rules(*config);
-    REQUIRE(rules.size() == 1);
+    REQUIRE(rules.size() == 3);
+    CHECK(rules[1] == catalog::IndexRule{.index = "main.public"});
     CHECK(rules[0].upstreams == std::vector<std::string>{"main.public", "main.site"});
 }
 
