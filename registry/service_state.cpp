@@ -51,7 +51,9 @@ std::string why_not_ready(const Readiness& readiness) {
 }
 
 http::ServiceState look_at_service(const ServiceParts& parts) {
-    const PublishQueue::Lag lag = parts.pages.lag();
+    PublishQueue::Lag lag = parts.pages.lag();
+    // Everyone reads /readyz, and a failure's path may name a private project.
+    if (!lag.last_failure.empty() && parts.config.has_private()) lag.last_failure = "the log says why";
     const Upkeep::Seen upkeep = parts.upkeep.seen();
     const Scrub::Seen scrub = parts.scrub.seen();
     const std::uint64_t free_bytes = blobs::free_bytes_of(parts.config.store);

@@ -7,7 +7,6 @@ import http.client
 import json
 import stat
 import subprocess
-import unittest
 from pathlib import Path
 
 from support.case import FarmCase, main
@@ -285,6 +284,33 @@ class PrivateIndexTest(FarmCase):
         self.install("pip-new", plain)
         self.assertNotEqual(self.done.returncode, 0)
         self.assert_ran(pip_install(self.farm, "pip-new", self.folder / "public", "kiwi", index=OPEN))
+
+
+    def with_netrc(self, token: str) -> dict[str, str]:
+        home = self.folder / "home"
+        home.mkdir(exist_ok=True)
+        (home / ".netrc").write_text(f"machine 127.0.0.1 login __token__ password {token}\n")
+        (home / ".netrc").chmod(0o600)
+        return self.farm.environment | {"HOME": str(home)}
+
+    def test_our_own_programs_read_netrc_and_a_followed_private_index_stays_private(self):
+        follow = ("wheelyard-indexer", "follow", "--from", f"{self.farm.url}/{HIDDEN}/", "--to")
+        closed, open_folder = self.folder / "closed", self.folder / "open"
+        closed.mkdir(mode=0o700)
+        self.assert_failed(self.farm.run(*follow, closed), "401", ".netrc")
+        environment = self.with_netrc(self.reader)
+        self.assert_failed(self.farm.run(*follow, open_folder, environment=environment), "mode 0700")
+        self.assertEqual(list(open_folder.rglob("*quokka*")), [])
+        self.assert_ran(self.farm.run(*follow, closed, environment=environment))
+        self.assertTrue((closed / HIDDEN / "simple" / PROJECT / "index.html").exists())
+        find = ("avail_wheels", "--refresh", "--index-url", self.farm.simple_url(HIDDEN), "--all", PROJECT)
+        self.assert_ran(self.farm.run(*find, environment=environment), "1.0")
+        self.assertNotIn("1.0", self.farm.run(*find).stdout)
+        # What a command was given wins over ~/.netrc.
+        token = self.folder / "token"
+        token.write_text(self.writer)
+        pin = ("wheelyard-registry", "pin", HIDDEN, self.wheel.name, "--url", self.farm.url, "--token-file", token)
+        self.assert_ran(self.farm.run(*pin, environment=self.with_netrc(self.revoked)))
 
 
 class ChangingReadersTest(FarmCase):
