@@ -59,12 +59,20 @@ base::Result<std::vector<NodeType>> node_types(const ClientOptions& options) {
     std::vector<NodeType> nodes;
     for (const auto& option : options.nodes) {
         WHEELYARD_ASSIGN(auto named, named_value(option));
-        nodes.push_back({{std::move(named.first), place_of(std::move(named.second))}, {}, {}});
+        nodes.push_back({{std::move(named.first), place_of(std::move(named.second)), false}, {}, {}});
     }
     for (const auto& option : options.machines)
         WHEELYARD_TRY(set_condition(nodes, option, &NodeType::machine));
     for (const auto& option : options.hosts)
         WHEELYARD_TRY(set_condition(nodes, option, &NodeType::host));
+    for (const auto& name : options.with_token) {
+        const auto node = std::find_if(nodes.begin(), nodes.end(),
+                                       [&](const NodeType& one) { return one.source.name == name; });
+        if (node == nodes.end())
+            return base::fail("client.option", "There is no --node with this name", name,
+                              "add --node for this name");
+        node->source.needs_token = true;
+    }
     WHEELYARD_TRY(simple::check_node_types(nodes));
     WHEELYARD_TRY(simple::check_client_source({options.site, nodes.front().source.place}));
     return nodes;

@@ -17,11 +17,12 @@ struct ClientOptions {
     // "gh200=https://wheels.example.org/bede-gh200/simple/", "gh200=file:///…/simple/". A path is an index if
     // it ends in `simple` or contains `simple/index.html`, otherwise a folder of wheels.
     std::vector<std::string> nodes;
-    std::vector<std::string> machines;  // "gh200=aarch64"
-    std::vector<std::string> hosts;     // "gh200=gpu*"
-    std::string site = "wheels";        // the modulefile's name
-    std::string kind;                   // print only this: pip, uv, poetry, pdm, lmod, tcl
-    std::filesystem::path to;           // empty: print
+    std::vector<std::string> machines;         // "gh200=aarch64"
+    std::vector<std::string> hosts;            // "gh200=gpu*"
+    std::vector<std::string> with_token = {};  // "gh200": only tokens may read its index
+    std::string site = "wheels";               // the modulefile's name
+    std::string kind;                          // print only this: pip, uv, poetry, pdm, lmod, tcl
+    std::filesystem::path to;                  // empty: print
     bool json = false;
 };
 

@@ -33,6 +33,16 @@ base::Result<Store> open_store(const std::filesystem::path& folder) {
 
 base::Result<PublishReport> publish_store(const PublishOptions& options, base::Clock& clock) {
     WHEELYARD_ASSIGN(const Store store, open_store(options.store));
+    const auto readers = options.is_private ? catalog::Readers::with_token : catalog::Readers::everyone;
+    WHEELYARD_ASSIGN(const catalog::Inheritance rules, store.catalog.inheritance(readers));
+    for (const std::string& index : options.indexes) {
+        if (!rules.is_in(index))
+            return base::fail(
+                "publish.other_readers",
+                options.is_private ? "The index is public" : "Only tokens may read the index", index,
+                options.is_private ? "leave out --private"
+                                   : "--private publishes such indexes, into a folder of mode 0700");
+    }
     ReadProjects read;
     const PublishSettings settings{
         .rewrite_pages = options.all, .on_view = [&](const ProjectName& name, const ProjectView& view) {
@@ -43,7 +53,8 @@ base::Result<PublishReport> publish_store(const PublishOptions& options, base::C
                      publish_with(disk, store.catalog, store.blobs, options.tree, options.indexes, clock,
                                   {.find_links = options.find_links,
                                    .precompressed = options.precompressed,
-                                   .pages = options.pages},
+                                   .pages = options.pages,
+                                   .readers = readers},
                                   settings));
     read.serial = report.serial;
     WHEELYARD_TRY(update_catalogues_waiting(store.catalog, options.tree, clock, false, &read));

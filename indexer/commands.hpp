@@ -21,6 +21,7 @@ struct PublishOptions {
     bool pages = true;
     bool all = false;  // rewrite every page, whatever the tree's serial
     bool json = false;
+    bool is_private = false;  // the private indexes instead of the public ones
 };
 
 struct CheckOptions {

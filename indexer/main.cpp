@@ -31,6 +31,9 @@ CLI::App* add_publish(CLI::App& app, indexer::PublishOptions& options) {
     publish->add_flag(
         "--all", options.all,
         "Rewrite every page, even unchanged ones; files in place are trusted (`check` verifies them)");
+    publish->add_flag(
+        "--private", options.is_private,
+        "Publish the indexes with read = \"token\" instead of the public ones; the folder gets mode 0700");
     publish->add_flag("--json", options.json, "Report as JSON");
     return publish;
 }
@@ -85,6 +88,8 @@ CLI::App* add_client_config(CLI::App& app, indexer::ClientOptions& options) {
         ->required();
     client->add_option("--machine", options.machines, "NAME=MACHINE: select this node type by `uname -m`");
     client->add_option("--host", options.hosts, "NAME=GLOB: select this node type by host name");
+    client->add_option("--token", options.with_token,
+                       "NAME: only tokens may read its index; the configuration says where the token goes");
     client->add_option("--site", options.site, "The modulefile's name")->capture_default_str();
     client->add_option("--kind", options.kind, "Print only this one")
         ->check(CLI::IsMember({"pip", "uv", "poetry", "pdm", "lmod", "tcl"}));

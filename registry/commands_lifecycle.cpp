@@ -101,7 +101,7 @@ void add_verb(CLI::App& app, const VerbHelp& help, LifecycleArguments& arguments
 }
 
 // Converts the command line to an action.
-base::Result<Action> read_action(const LifecycleArguments& arguments) {
+base::Result<Action> action_of(const LifecycleArguments& arguments) {
     Action action = arguments.action;
     if (action.verb == Verb::set_status) {
         const auto status = catalog::parse_project_status(arguments.status);
@@ -223,7 +223,7 @@ void add_audit_command(CLI::App& app, AuditArguments& arguments) {
 
 base::Status run_lifecycle(const LifecycleArguments& arguments, const OpenPublisher& open_publisher,
                            const base::Clock& clock) {
-    WHEELYARD_ASSIGN(const Action action, read_action(arguments));
+    WHEELYARD_ASSIGN(const Action action, action_of(arguments));
     WHEELYARD_ASSIGN(const lifecycle::Done done, arguments.url.empty()
                                                      ? perform_here(arguments, action, open_publisher, clock)
                                                      : perform_there(arguments, action));

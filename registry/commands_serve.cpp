@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstring>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -17,6 +18,7 @@
 #include "lib/io/log.hpp"
 #include "registry/access/tokens.hpp"
 #include "registry/api/api.hpp"
+#include "registry/api/readers.hpp"
 #include "registry/catalog/catalog.hpp"
 #include "registry/commands.hpp"
 #include "registry/commit/writer.hpp"
@@ -78,7 +80,7 @@ std::vector<http::IndexEntry> index_entries(const RegistryConfig& config) {
         const bool is_staging =
             std::any_of(config.indexes.begin(), config.indexes.end(),
                         [&](const IndexConfig& other) { return other.staging == index.name; });
-        entries.push_back({index.name, index.title, !is_staging});
+        entries.push_back({index.name, index.title, !is_staging, index.is_private});
     }
     std::sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
     return entries;
@@ -89,6 +91,7 @@ http::ServerSettings server_settings(const ServiceParts& parts) {
     const DescriptorShares shares = shares_that_fit(config);
     http::ServerSettings settings = config.server;
     settings.published = config.published();
+    settings.published_private = config.published_private();
     settings.indexes = index_entries(config);
     settings.max_connections = shares.connections;
     settings.max_files = shares.files;
@@ -137,6 +140,41 @@ base::Result<base::Fd> lock_store(const std::filesystem::path& store) {
     return lock;
 }
 
+// Bytes and names of private indexes are in these, too. The published tree stays open: a web server may read it.
+base::Status close_store_to_others(const RegistryConfig& config) {
+    namespace fs = std::filesystem;
+    constexpr auto others = fs::perms::others_all;
+    for (const char* name : {"blobs", "upstream", "sites", "resumable", "staging", "damaged",
+                             "catalog.sqlite", "catalog.sqlite-wal", "catalog.sqlite-shm", "tasks.sqlite",
+                             "tasks.sqlite-wal", "tasks.sqlite-shm"}) {
+        std::error_code error;
+        fs::permissions(config.store / name, others, fs::perm_options::remove, error);
+        if (error && error != std::errc::no_such_file_or_directory)
+            return base::fail_errno("chmod", (config.store / name).native(), error.value());
+    }
+    return {};
+}
+
+// An index that became private must have left the tree for everyone before anything is served.
+base::Status check_withdrawn(const RegistryConfig& config) {
+    std::vector<std::string> names;
+    for (const IndexConfig& index : config.indexes) {
+        if (!index.is_private) continue;
+        names.push_back(index.name);
+        for (const UpstreamConfig& upstream : index.upstreams)
+            names.push_back(upstream.cache_index);
+    }
+    for (const std::string& name : names) {
+        std::error_code ignored;
+        const auto folder = config.published() / name;
+        if (std::filesystem::exists(folder, ignored))
+            return base::fail("serve.still_public", "A private index is still in the tree for everyone",
+                              folder.string(),
+                              "the log says why it could not be removed; remove it, or its cause");
+    }
+    return {};
+}
+
 // What serving would fail on, without touching the store.
 base::Status check_configuration(const RegistryConfig& config) {
     const bool has_tls = std::any_of(config.server.listen.begin(), config.server.listen.end(),
@@ -169,6 +207,7 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
     remove_left_import_folders(config.store);
     WHEELYARD_ASSIGN(catalog::Catalog catalog,
                      catalog::Catalog::open(config.catalog_file(), catalog::Catalog::Mode::read_write));
+    if (config.has_private()) WHEELYARD_TRY(close_store_to_others(config));
     WHEELYARD_TRY(catalog.set_index_rules(index_rules(config),
                                           {.actor = "configuration", .reason = {}, .time = clock.now()}));
     WHEELYARD_ASSIGN(const auto tasks, tasks::TaskStore::open(config.tasks_file(), config.tasks, clock));
@@ -182,6 +221,7 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
     // the server starts anyway: published files stay readable, and the queue tries again.
     if (const auto visible = pages.wait_until_visible(committed, config.server.page_wait_ms); !visible)
         io::log_warn("serve.pages_lag", {{"error", visible.error().text()}});
+    WHEELYARD_TRY(check_withdrawn(config));
     const blobs::DiskRoom room = config.room();
     Uploads uploads({.config = config,
                      .blobs = blobs,
@@ -212,10 +252,11 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
                                                             .clock = clock,
                                                             .render = render,
                                                             .inspect_threads = inspect_threads()}));
+    Readers readers(config, *tokens);
     WHEELYARD_ASSIGN(http::Server server,
                      http::Server::start(
                          server_settings({config, pages, writer, *tasks, upkeep, scrub, *upstreams, sites}),
-                         uploads, &api, resumable.get(), upstreams.get()));
+                         uploads, &api, resumable.get(), upstreams.get(), &readers));
     for (std::size_t i = 0; i < config.server.listen.size(); ++i)
         std::printf("listening on %s\n", url_of(config.server.listen[i], server.port(i)).c_str());
     std::fflush(stdout);

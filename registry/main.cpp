@@ -2,8 +2,10 @@
 // exit statuses.
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <utility>
@@ -55,18 +57,52 @@ indexer::FarmText farm_text(const registry::RegistryConfig& config) {
 base::Result<indexer::PublishReport> publish_in_turn(const catalog::Catalog& catalog,
                                                      const blobs::BlobStore& blobs,
                                                      const registry::RegistryConfig& config,
-                                                     base::Clock& clock, registry::RootPages wanted) {
+                                                     base::Clock& clock, registry::RootPages wanted,
+                                                     catalog::Readers readers) {
     constexpr std::int64_t poll_ms = 20;
     constexpr int max_polls = 1'000;
-    const indexer::TreeViews views{.pages = config.pages, .farm = farm_text(config)};
+    const indexer::TreeViews views{.pages = config.pages, .farm = farm_text(config), .readers = readers};
+    const std::filesystem::path tree =
+        readers == catalog::Readers::everyone ? config.published() : config.published_private();
     const auto roots =
         wanted == registry::RootPages::all ? indexer::RootPages::all : indexer::RootPages::prompt;
     for (int polls = 0;; ++polls) {
-        auto report =
-            indexer::publish(catalog, blobs, config.published(), config.index_names(), clock, views, roots);
+        auto report = indexer::publish(catalog, blobs, tree, config.index_names(), clock, views, roots);
         if (report || report.error().kind != base::ErrorKind::busy || polls == max_polls) return report;
         clock.sleep_ms(poll_ms);
     }
+}
+
+// A registry without private indexes has no tree for them.
+base::Result<bool> has_private_tree(const catalog::Catalog& catalog, const registry::RegistryConfig& config) {
+    std::error_code ignored;
+    if (std::filesystem::exists(config.published_private(), ignored)) return true;
+    WHEELYARD_ASSIGN(const catalog::Inheritance rules, catalog.inheritance());
+    return rules.has_private();
+}
+
+// The tree for everyone, then the one of the private indexes: an index that became private is removed from the first
+// before it appears in the second. `private_tree` is set if there is one.
+base::Result<indexer::PublishReport> publish_trees(const catalog::Catalog& catalog,
+                                                   const blobs::BlobStore& blobs,
+                                                   const registry::RegistryConfig& config, base::Clock& clock,
+                                                   registry::RootPages wanted, bool& private_tree) {
+    WHEELYARD_ASSIGN(indexer::PublishReport report,
+                     publish_in_turn(catalog, blobs, config, clock, wanted, catalog::Readers::everyone));
+    WHEELYARD_ASSIGN(private_tree, has_private_tree(catalog, config));
+    if (!private_tree) return report;
+    WHEELYARD_ASSIGN(indexer::PublishReport more,
+                     publish_in_turn(catalog, blobs, config, clock, wanted, catalog::Readers::with_token));
+    report.serial = std::min(report.serial, more.serial);
+    report.project_pages += more.project_pages;
+    report.root_pages += more.root_pages;
+    report.web_pages += more.web_pages;
+    report.files_linked += more.files_linked;
+    report.files_removed += more.files_removed;
+    std::move(more.lagging.begin(), more.lagging.end(), std::back_inserter(report.lagging));
+    std::move(more.late_roots.begin(), more.late_roots.end(), std::back_inserter(report.late_roots));
+    report.are_pages_late = report.are_pages_late || more.are_pages_late;
+    return report;
 }
 
 // Publishing in this process: the indexer reads the catalog through a connection of its own. The catalogues
@@ -79,11 +115,15 @@ registry::OpenPublisher in_process_publisher(base::Clock& clock) {
         const auto catalog = std::make_shared<catalog::Catalog>(std::move(opened));
         const auto keeper = std::make_shared<indexer::CatalogueKeeper>(
             indexer::catalogue_update(config.catalog_file(), config.published(), clock));
-        return [catalog, keeper, &clock, &config,
+        const auto private_keeper = std::make_shared<indexer::CatalogueKeeper>(
+            indexer::catalogue_update(config.catalog_file(), config.published_private(), clock));
+        return [catalog, keeper, private_keeper, &clock, &config,
                 &blobs](registry::RootPages roots) -> base::Result<registry::Published> {
+            bool private_tree = false;
             WHEELYARD_ASSIGN(indexer::PublishReport report,
-                             publish_in_turn(*catalog, blobs, config, clock, roots));
+                             publish_trees(*catalog, blobs, config, clock, roots, private_tree));
             keeper->want();
+            if (private_tree) private_keeper->want();
             io::log_info("publish.done", {{"serial", std::to_string(report.serial)},
                                           {"events", std::to_string(report.events)},
                                           {"project_pages", std::to_string(report.project_pages)},

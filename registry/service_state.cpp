@@ -15,7 +15,7 @@ double number(auto value) {
 
 void add_quota(std::vector<http::Gauge>& gauges, const RegistryConfig& config, const IndexUsage& usage) {
     const IndexConfig* index = config.find_index(usage.index);
-    if (index == nullptr) return;
+    if (index == nullptr || index->is_private) return;  // everyone reads the metrics
     const std::string label = "index=\"" + usage.index + "\"";
     const auto add = [&](std::string_view name, std::string_view help, std::uint64_t value) {
         if (value != no_quota) gauges.push_back({name, help, number(value), label});
@@ -51,7 +51,9 @@ std::string why_not_ready(const Readiness& readiness) {
 }
 
 http::ServiceState look_at_service(const ServiceParts& parts) {
-    const PublishQueue::Lag lag = parts.pages.lag();
+    PublishQueue::Lag lag = parts.pages.lag();
+    // Everyone reads /readyz, and a failure's path may name a private project.
+    if (!lag.last_failure.empty() && parts.config.has_private()) lag.last_failure = "the log says why";
     const Upkeep::Seen upkeep = parts.upkeep.seen();
     const Scrub::Seen scrub = parts.scrub.seen();
     const std::uint64_t free_bytes = blobs::free_bytes_of(parts.config.store);

@@ -186,7 +186,7 @@ class CataloguesRun {
     base::Status run(bool rebuild) {
         // Read the serial first: rules and rows may be newer than it, but must not be older.
         WHEELYARD_ASSIGN(serial_, catalog_.last_serial());
-        WHEELYARD_ASSIGN(inheritance_, catalog_.inheritance());
+        WHEELYARD_ASSIGN(inheritance_, catalog_.inheritance(catalog::Readers::any));
         WHEELYARD_ASSIGN(const auto indexes, indexes_of_tree());
         const Noted noted = rebuild ? Noted{} : read_state();
         catalog::Serial after = serial_;

@@ -7,6 +7,7 @@
 //     unnamed                         a file that no page lists
 //     page_names_missing              a page for people names a missing file or page
 //     compressed_differs              index.html.gz and index.html differ
+//     other_readers                   an index that this tree's readers may not read (with the catalog)
 //     flat_leads_nowhere, flat_lacks  the find-links view and the pages differ
 //
 // Pages are read with the parsers of our own clients and resolved against a made-up host, so that absolute

@@ -16,6 +16,7 @@
 #include "indexer/publish/same_history.hpp"
 #include "indexer/tree/disk.hpp"
 #include "indexer/tree/limits.hpp"
+#include "indexer/tree/page_files.hpp"
 #include "indexer/tree/paths.hpp"
 #include "indexer/tree/published_state.hpp"
 #include "indexer/tree/tree_lock.hpp"
@@ -26,6 +27,17 @@ namespace wheelyard::indexer {
 namespace fs = std::filesystem;
 
 namespace {
+
+base::Result<PublishedState> read_state(const fs::path& tree) {
+    const auto text = base::read_file(published_file(tree), max_state_bytes);
+    if (!text && text.error().os_error == ENOENT) return PublishedState{};
+    if (!text) return base::fail(text.error());
+    return parse_published_state(*text);
+}
+
+catalog::Readers readers_of(const PublishedState& state) {
+    return state.is_private ? catalog::Readers::with_token : catalog::Readers::everyone;
+}
 
 class Comparison {
   public:
@@ -41,20 +53,23 @@ class Comparison {
                      std::to_string(last));
             return std::move(findings_);
         }
-        WHEELYARD_ASSIGN(inheritance_, catalog_.inheritance());
+        WHEELYARD_ASSIGN(inheritance_, catalog_.inheritance(readers_of(state_)));
         WHEELYARD_ASSIGN(const auto indexes, catalog_.shown_indexes(inheritance_));
         for (const auto& index : indexes)
             WHEELYARD_TRY(compare_index(index));
+        WHEELYARD_ASSIGN(const auto folders, folders_below(tree_));
+        for (const auto& name : folders) {
+            if (!name.starts_with('.') && !inheritance_.is_in(name))
+                note("other_readers", name + "/",
+                     state_.is_private ? "a public index in a tree of private ones"
+                                       : "a private index, which everyone can read here",
+                     name);
+        }
         return std::move(findings_);
     }
 
   private:
-    base::Result<PublishedState> state_of_tree() const {
-        const auto text = base::read_file(published_file(tree_), max_state_bytes);
-        if (!text && text.error().os_error == ENOENT) return PublishedState{};
-        if (!text) return base::fail(text.error());
-        return parse_published_state(*text);
-    }
+    base::Result<PublishedState> state_of_tree() const { return read_state(tree_); }
 
     // A running server writes the pages for people a moment later; then they are not compared.
     bool has_current_pages() const {
@@ -160,10 +175,12 @@ base::Result<RepairReport> repair_tree(const catalog::Catalog& catalog, const bl
         }
     }
     LocalDisk disk;
-    WHEELYARD_ASSIGN(const auto inheritance, catalog.inheritance());
+    WHEELYARD_ASSIGN(const PublishedState state, read_state(tree));
+    const catalog::Readers readers = readers_of(state);
+    WHEELYARD_ASSIGN(const auto inheritance, catalog.inheritance(readers));
     WHEELYARD_ASSIGN(const auto indexes, catalog.shown_indexes(inheritance));
-    WHEELYARD_ASSIGN(report.published, publish_with(disk, catalog, blobs, tree, indexes, clock, {},
-                                                    {.check_everything = true}));
+    WHEELYARD_ASSIGN(report.published, publish_with(disk, catalog, blobs, tree, indexes, clock,
+                                                    {.readers = readers}, {.check_everything = true}));
     WHEELYARD_ASSIGN(report.after, check_with_catalog(catalog, tree));
     return report;
 }

@@ -38,13 +38,20 @@ namespace fs = std::filesystem;
 
 namespace {
 
+bool is_of_owner_alone(const fs::path& tree) {
+    std::error_code error;
+    const auto mode = fs::status(tree, error).permissions();
+    return !error && (mode & (fs::perms::group_all | fs::perms::others_all)) == fs::perms::none;
+}
+
 class Follow {
   public:
     Follow(Disk& disk, const FollowOptions& options, io::HttpClient& http, TreeLock& lock,
            FollowedState state, base::UnixMicros now)
         : disk_(disk),
           options_(options),
-          source_(http, state.from, [this] { return lock_.renew(); }),
+          source_(
+              http, state.from, [this] { return lock_.renew(); }, is_of_owner_alone(options.tree)),
           lock_(lock),
           state_(std::move(state)),
           now_(now) {}

@@ -24,6 +24,7 @@ namespace {
 constexpr mode_t file_mode = 0444;  // as in a published tree
 constexpr int status_ok = 200;
 constexpr int status_not_modified = 304;
+constexpr int status_unauthorized = 401;
 constexpr int status_forbidden = 403;
 constexpr int status_not_found = 404;
 
@@ -35,7 +36,9 @@ tl::unexpected<base::Error> FollowedSource::unexpected_status(const std::string&
                          base::Recovery::retry,
                          {is_server_wide ? "http.status" : "follow.status",
                           "The followed tree answered with status " + std::to_string(status), url(path),
-                          "see the log of its server; the next round retries"});
+                          status == status_unauthorized
+                              ? "only tokens may read it: put yours into ~/.netrc (docs/reference/reading.md)"
+                              : "see the log of its server; the next round retries"});
 }
 
 template <typename Request>
@@ -58,6 +61,10 @@ base::Result<std::optional<std::string>> FollowedSource::get(const std::string& 
                      }));
     if (answer.status == status_not_found) return std::nullopt;
     if (answer.status != status_ok) return unexpected_status(path, answer.status);
+    if (!may_be_private_ && answer.header("cache-control").starts_with("private"))
+        return base::fail_as(base::ErrorKind::refused, base::Recovery::person,
+                             {"follow.private_source", "The index is private, and others can read the tree",
+                              url(path), "follow it into a folder of mode 0700: install -d -m 700 FOLDER"});
     return std::optional(std::move(answer.body));
 }
 

@@ -26,9 +26,14 @@ struct TaggedFile {
 
 class FollowedSource {
   public:
-    // `from` ends in '/'. `keep_alive` is called now and then during requests.
-    FollowedSource(io::HttpClient& http, std::string from, base::KeepAlive keep_alive)
-        : http_(http), from_(std::move(from)), keep_alive_(std::move(keep_alive)) {}
+    // `from` ends in '/'. `keep_alive` is called now and then during requests. `may_be_private`: nobody else can read
+    // the tree; otherwise what the source marks as private is refused ("follow.private_source").
+    FollowedSource(io::HttpClient& http, std::string from, base::KeepAlive keep_alive,
+                   bool may_be_private = false)
+        : http_(http),
+          from_(std::move(from)),
+          keep_alive_(std::move(keep_alive)),
+          may_be_private_(may_be_private) {}
 
     [[nodiscard]] const std::string& from() const { return from_; }
     // An absent tail returns an empty segment: there are no events yet.
@@ -59,6 +64,7 @@ class FollowedSource {
     io::HttpClient& http_;
     std::string from_;
     base::KeepAlive keep_alive_;
+    bool may_be_private_;
 };
 
 }  // namespace wheelyard::indexer

@@ -9,6 +9,7 @@
 #include "indexer/publish/publish.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -25,6 +26,7 @@
 #include "indexer/publish/touched.hpp"
 #include "indexer/publish/touched_views.hpp"
 #include "indexer/publish/web_run.hpp"
+#include "indexer/publish/withdrawn.hpp"
 #include "indexer/tree/disk.hpp"
 #include "indexer/tree/event_log.hpp"
 #include "indexer/tree/page_files.hpp"
@@ -58,14 +60,24 @@ class PublishRun {
           record_(disk, tree),
           files_(disk, blobs, tree, [this] { return lock_.renew(); }) {}
 
-    base::Result<PublishReport> run(const std::vector<std::string>& indexes, const TreeViews& views) {
+    base::Result<PublishReport> run(const std::vector<std::string>& all_indexes, const TreeViews& views) {
         WHEELYARD_ASSIGN(state_, record_.read());
         WHEELYARD_ASSIGN(report_.serial, catalog_.last_serial());
         WHEELYARD_TRY(check_same_history(catalog_, state_, tree_));
-        const bool rewrite_all = add_views(views);
-        const bool is_all = state_.serial == 0;
-        WHEELYARD_ASSIGN(inheritance_, catalog_.inheritance());
+        WHEELYARD_TRY(check_readers(views.readers));
+        WHEELYARD_ASSIGN(inheritance_, catalog_.inheritance(views.readers));
+        const std::vector<std::string> indexes = indexes_of_readers(all_indexes);
+        const base::KeepAlive renew = [this] { return lock_.renew(); };
+        WHEELYARD_TRY(withdraw_indexes(disk_, tree_, inheritance_, state_, renew));
+        bool rewrite_all = add_views(views);
         WHEELYARD_ASSIGN(auto touched, read_touched(catalog_, inheritance_, state_.serial, report_.serial));
+        WHEELYARD_ASSIGN(const bool has_entered, enters_tree(touched.changed_indexes));
+        if (has_entered) {  // its whole history is new to this tree
+            forget_serial(state_);
+            rewrite_all = true;
+            WHEELYARD_ASSIGN(touched, read_touched(catalog_, inheritance_, 0, report_.serial));
+        }
+        const bool is_all = state_.serial == 0;
         report_.events = touched.events;
         for (const auto& stale : state_.lagging) {
             auto& project = touched.projects[{stale.index, stale.project}];
@@ -94,9 +106,44 @@ class PublishRun {
     }
 
   private:
+    // Whoever serves the tree decided who may read it.
+    base::Status check_readers(catalog::Readers readers) {
+        const bool is_private = readers == catalog::Readers::with_token;
+        WHEELYARD_ASSIGN(const bool has_record, exists(published_file(tree_)));
+        if (has_record && state_.is_private != is_private)
+            return base::fail("publish.other_readers",
+                              is_private ? "The tree holds public indexes: private ones would be public there"
+                                         : "The tree holds private indexes, which only tokens may read",
+                              tree_.native(), "publish into another folder");
+        state_.is_private = is_private;
+        return {};
+    }
+
+    std::vector<std::string> indexes_of_readers(const std::vector<std::string>& all) const {
+        std::vector<std::string> indexes;
+        std::copy_if(all.begin(), all.end(), std::back_inserter(indexes),
+                     [&](const std::string& index) { return inheritance_.is_in(index); });
+        return indexes;
+    }
+
+    // Whether one of them has projects and is new to this tree: it was private until now, or public.
+    base::Result<bool> enters_tree(const std::set<std::string>& changed_indexes) {
+        if (changed_indexes.empty() || state_.serial == 0) return false;
+        WHEELYARD_ASSIGN(const auto with_projects, catalog_.indexes());
+        for (const std::string& index : with_projects) {
+            if (!changed_indexes.contains(index)) continue;
+            WHEELYARD_ASSIGN(const bool is_there, exists(root_folder(tree_, index)));
+            if (!is_there) return true;
+        }
+        return false;
+    }
+
     // The state after a run in which nothing lags.
     base::Result<PublishedState> whole_state() const {
-        PublishedState done{.serial = report_.serial, .stale_roots = {}, .views = state_.views};
+        PublishedState done{.serial = report_.serial,
+                            .stale_roots = {},
+                            .views = state_.views,
+                            .is_private = state_.is_private};
         WHEELYARD_ASSIGN(const auto event, event_at(catalog_, report_.serial));
         if (event) {
             done.time = event->time;
@@ -225,7 +272,8 @@ class PublishRun {
                                    PublishedState& done) {
         if (!state_.views.contains(std::string(view_pages))) return {};
         done.pages = state_.pages;
-        const FarmText farm = views.farm.value_or(state_.pages.farm);
+        FarmText farm = views.farm.value_or(state_.pages.farm);
+        keep_readers(farm, inheritance_);
         const std::string look = look_of(farm);
         const catalog::Serial after = state_.pages.look == look ? state_.pages.serial : 0;
         std::set<ProjectName> again;
@@ -429,6 +477,7 @@ base::Result<PublishReport> publish_with(Disk& disk, const catalog::Catalog& cat
                                          const blobs::BlobStore& blobs, const fs::path& tree,
                                          const std::vector<std::string>& indexes, const base::Clock& clock,
                                          const TreeViews& views, const PublishSettings& settings) {
+    if (views.readers == catalog::Readers::with_token) WHEELYARD_TRY(make_private_folder(disk, tree));
     WHEELYARD_TRY(disk.make_directories(state_folder(tree)));
     WHEELYARD_ASSIGN(auto lock, TreeLock::acquire(tree, clock));
     return PublishRun(catalog, blobs, tree, disk, lock, settings).run(indexes, views);

@@ -43,6 +43,8 @@ struct TreeViews {
     bool precompressed = false;         // index.html.gz next to index.html
     bool pages = false;                 // pages for people: <index>/project/, <index>/builds/, index.html
     std::optional<FarmText> farm = {};  // shown on them; nullopt: what an earlier run was given
+    // Whose indexes the tree holds: everyone's, or (with_token) the private ones. A tree of private indexes has mode 0700.
+    catalog::Readers readers = catalog::Readers::everyone;
 };
 
 // Which stale root pages a run writes: `all`, or with `prompt` only those that are small or lose a name. The
@@ -64,7 +66,8 @@ struct PublishReport {
 };
 
 // One publisher per tree at a time ("lock.held"). The next run finishes what a killed one left. `indexes` get
-// root pages even before their first upload.
+// root pages even before their first upload; those of other readers are ignored. "publish.other_readers": the tree holds
+// the indexes of others.
 [[nodiscard]] base::Result<PublishReport> publish(const catalog::Catalog& catalog,
                                                   const blobs::BlobStore& blobs,
                                                   const std::filesystem::path& tree,

@@ -55,6 +55,7 @@ class Reading {
                       event.filename);
         };
         const auto& indexes = shown_by(event.index);
+        if (indexes.empty()) return;  // the tree's readers may read none of them
         for (std::size_t at = 1; at < indexes.size(); ++at)
             add_to(touched_.logs[indexes[at]]);
         if (last_logged_ != &indexes.front()) {

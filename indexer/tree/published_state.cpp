@@ -12,6 +12,7 @@ using io::Json;
 
 namespace {
 constexpr std::string_view format_name = "wheelyard.published/2";
+constexpr std::string_view read_by_token = "token";
 
 Json render_stale(const StaleProject& stale) {
     Json deleted = Json::array();
@@ -91,6 +92,7 @@ std::string render_published_state(const PublishedState& state) {
         document.set("time", base::render_rfc3339(state.time));
         document.set("kind", state.kind);
     }
+    if (state.is_private) document.set("read", read_by_token);
     document.set("views", Json::array_of(state.views));
     document.set("stale_roots", Json::array_of(state.stale_roots));
     if (state.pages != PagesState{}) document.set("pages", render_pages(state.pages));
@@ -118,6 +120,7 @@ base::Result<PublishedState> parse_published_state(std::string_view text) {
                           std::string(text.substr(0, 200)),
                           "remove it; the next run safely publishes everything again");
     }
+    state.is_private = document.string_or("read", "") == read_by_token;
     state.stale_roots = texts_of(document, "stale_roots");
     state.views = texts_of(document, "views");
     const std::string time = document.string_or("time", "");

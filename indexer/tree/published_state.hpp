@@ -14,6 +14,9 @@
 // {"serial":12,"look":"…","farm":{"title":"","titles":{"main":"Wheels of Bede"},"hidden":["staging"]}}. A server
 // writes them a moment after the Simple pages.
 //
+// `read` is "token" in a tree of private indexes, and absent in one of public indexes. A tree never changes from one to
+// the other.
+//
 // A root page is stale from before the first page of a new project is written until a root that lists it is
 // published. It is recorded first so that a run after a kill can finish: by then, the page exists and nothing
 // else shows that the root lacks the project.
@@ -64,6 +67,7 @@ struct PublishedState {
     base::UnixMicros time = 0;  // 0: unknown
     std::string kind = {};
     PagesState pages = {};
+    bool is_private = false;  // holds the private indexes instead of the public ones
     bool operator==(const PublishedState&) const = default;
 };
 

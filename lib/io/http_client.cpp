@@ -112,6 +112,8 @@ struct HttpClient::State {
         if (!ca_bundle.empty()) set(CURLOPT_CAINFO, ca_bundle.c_str());
         if (!settings.proxy.empty() || !settings.uses_environment)
             set(CURLOPT_PROXY, settings.proxy.c_str());  // empty: none, whatever the environment says
+        // As pip and uv do, so that one line lets all of them read a private index. Credentials of the request win.
+        if (settings.uses_environment) set(CURLOPT_NETRC, long{CURL_NETRC_OPTIONAL});
         // With a proxy, the connection is the proxy's: it checks addresses.
         if (!settings.permits_private_hosts && settings.proxy.empty()) {
             set(CURLOPT_OPENSOCKETFUNCTION, on_open_socket);

@@ -23,6 +23,15 @@ std::string toml(std::string_view text) {
     return in_quotes(text, "\\\"");
 }
 
+// As a comment of every format. All four clients read ~/.netrc.
+std::string where_the_token_goes(const ClientSource& source) {
+    const auto url = base::parse_url(source.place);
+    if (!source.needs_token || !source.is_served() || !url) return {};
+    return "# Only tokens may read this index. Keep yours in ~/.netrc (chmod 600 ~/.netrc), in one line:\n"
+           "#     machine " +
+           url->host + " login __token__ password TOKEN\n";
+}
+
 std::string render_pip(const ClientSource& source) {
     std::string text = "[global]\n";
     if (source.is_folder()) return text + "no-index = true\nfind-links = " + source.place + "\n";
@@ -233,7 +242,7 @@ std::string render_client_config(ClientKind kind, const ClientSource& source) {
          {ClientKind::poetry, render_poetry},
          {ClientKind::pdm, render_pdm}}};
     for (const auto& [its_kind, render] : renderers) {
-        if (its_kind == kind) return render(source);
+        if (its_kind == kind) return where_the_token_goes(source) + render(source);
     }
     return "";
 }

@@ -17,6 +17,8 @@ namespace wheelyard::simple {
 struct ClientSource {
     std::string name;  // of the index or of the node type: letters, digits, `-`, `_`, `.`
     std::string place;
+    bool needs_token =
+        false;  // the configuration then says where the token goes: never into a URL or this file
     [[nodiscard]] bool is_folder() const { return place.starts_with('/'); }
     [[nodiscard]] bool is_served() const { return !is_folder() && !place.starts_with("file:"); }
 };

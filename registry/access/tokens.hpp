@@ -38,6 +38,7 @@ inline constexpr std::size_t token_id_length = 15;  // "wy_5f0c9a31d2be"
 [[nodiscard]] std::optional<std::string> token_of_authorization(std::string_view header);
 
 inline constexpr std::string_view upload_action = "upload";
+inline constexpr std::string_view read_action = "read";  // reads private indexes
 inline constexpr std::string_view audit_action = "audit";
 inline constexpr std::string_view build_action = "build";  // claims tasks of the token's indexes
 inline constexpr std::string_view task_action = "task";    // adds and cancels tasks

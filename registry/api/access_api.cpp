@@ -6,6 +6,7 @@
 
 #include "lib/io/json.hpp"
 #include "registry/api/query.hpp"
+#include "registry/api/readers.hpp"
 #include "registry/intake/refusal.hpp"
 
 namespace wheelyard::registry {
@@ -15,7 +16,7 @@ wire::Answered<http::ApiReply> show_access(const RegistryConfig& config, TokenVe
     const auto token = tokens.verify(request.authorization);
     if (!token) return tl::unexpected(token.error());
     const std::string index = parameter(request, "index");
-    if (config.find_index(index) == nullptr)
+    if (config.find_index(index) == nullptr || !may_know(config, *token, index))
         return refuse(404, "index.unknown", "There is no index with this name", index,
                       "GET / lists the indexes");
     io::Json actions = io::Json::array();

@@ -11,6 +11,7 @@
 #include "registry/api/limits.hpp"
 #include "registry/api/provenance.hpp"
 #include "registry/api/query.hpp"
+#include "registry/api/readers.hpp"
 #include "registry/api/site_api.hpp"
 #include "registry/api/task_api.hpp"
 #include "registry/api/token_api.hpp"
@@ -25,13 +26,6 @@ namespace {
 using lifecycle::Action;
 using lifecycle::Subject;
 using lifecycle::Verb;
-
-// The project to check the token's scope against. A missing file is reported later, to permitted callers
-// only.
-std::string project_of_filename(const std::string& filename) {
-    const std::string stem = filename.substr(0, filename.find('-'));
-    return wheel::is_valid_name(stem) ? wheel::normalize_name(stem) : std::string();
-}
 
 bool is_for_all(const std::vector<std::string>& scope) {
     return std::find(scope.begin(), scope.end(), "*") != scope.end();
@@ -113,7 +107,8 @@ wire::Answered<void> Api::check_scope(const Action& action, const catalog::Token
 
 // The token that uploaded a file cannot promote it: promotion is a second opinion.
 wire::Answered<void> Api::check_promotion(const Action& action, const catalog::TokenRow& token) {
-    if (parts_.config.find_index(action.to_index) == nullptr)
+    if (parts_.config.find_index(action.to_index) == nullptr ||
+        !may_know(parts_.config, token, action.to_index))
         return refuse(404, "index.unknown", "There is no index with this name", action.to_index,
                       "GET / lists the indexes");
     const auto row = parts_.writer.find_file(action.index, action.filename);
@@ -157,7 +152,9 @@ wire::Answered<http::ApiReply> Api::change(const http::ApiRequest& request, cons
                                            {"error", error.text()}});
         return tl::unexpected(std::move(problem));
     };
-    if (row.subject != Subject::registry && !has_files_of(parts_.config, action.index))
+    const bool is_known =
+        has_files_of(parts_.config, action.index) && may_know(parts_.config, *token, action.index);
+    if (row.subject != Subject::registry && !is_known)
         return refuse(404, "index.unknown", "There is no index with this name", action.index,
                       "GET / lists the indexes");
     if (const auto read = lifecycle::read_body(request.body, action); !read) return fail(read.error());
@@ -231,11 +228,11 @@ wire::Answered<http::ApiReply> Api::provenance(const http::ApiRequest& request) 
     const std::string index = parameter(request, "index");
     const std::string filename = parameter(request, "filename");
     const std::string project = project_of_filename(filename);
-    const bool may_read = !project.empty() && std::any_of(token->actions.begin(), token->actions.end(),
-                                                          [&](const std::string& action) {
-                                                              return allows(*token, index, project, action);
-                                                          });
-    if (!may_read)
+    const bool has_scope = !project.empty() && std::any_of(token->actions.begin(), token->actions.end(),
+                                                           [&](const std::string& action) {
+                                                               return allows(*token, index, project, action);
+                                                           });
+    if (!has_scope || !may_read(parts_.config, *token, index, project))
         return refuse(403, "auth.scope_refused", "This token is for other indexes or projects", token->id,
                       "ask an administrator for a token for this index and project");
     const auto document = read_provenance(parts_.writer, parts_.blobs, {index, filename});
@@ -245,24 +242,25 @@ wire::Answered<http::ApiReply> Api::provenance(const http::ApiRequest& request) 
     return tl::unexpected(problem_of_change(document.error()));
 }
 
-// Every valid token may ask: pages show the same projects to everybody.
+// Every valid token may ask about public indexes, whose pages show the same projects to everybody.
 wire::Answered<http::ApiReply> Api::explain(const http::ApiRequest& request) {
     const auto token = parts_.tokens.verify(request.authorization);
     if (!token) return tl::unexpected(token.error());
     const std::string index = parameter(request, "index");
     const std::string project = parameter(request, "project");
-    if (parts_.config.find_index(index) == nullptr)
+    const std::string read = wheel::is_valid_name(project) ? wheel::normalize_name(project) : std::string();
+    if (parts_.config.find_index(index) == nullptr || !may_read(parts_.config, *token, index, read))
         return refuse(404, "index.unknown", "There is no index with this name", index,
                       "GET / lists the indexes");
     io::Json document;
-    const auto read = parts_.writer.run([&](catalog::Catalog& catalog) -> base::Status {
+    const auto done = parts_.writer.run([&](catalog::Catalog& catalog) -> base::Status {
         PageStore pages(parts_.config.store / "upstream");
         WHEELYARD_ASSIGN(document,
                          explain_project(parts_.config, catalog, pages, index, project, parts_.clock.now()));
         return {};
     });
-    if (read) return http::ApiReply{.status = 200, .json = document.render()};
-    return tl::unexpected(problem_of_change(read.error()));
+    if (done) return http::ApiReply{.status = 200, .json = document.render()};
+    return tl::unexpected(problem_of_change(done.error()));
 }
 
 }  // namespace wheelyard::registry

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "lib/io/log.hpp"
+#include "registry/api/readers.hpp"
 #include "registry/intake/refusal.hpp"
 
 namespace wheelyard::registry {
@@ -30,9 +31,13 @@ bool SiteApi::handles(std::string_view operation) {
 wire::Answered<http::ApiReply> SiteApi::answer(const http::ApiRequest& request) {
     const auto token = parts_.tokens.verify(request.authorization);
     if (!token) return tl::unexpected(token.error());
-    if (request.operation == list_operation) return list();
-    if (parts_.config.find_index(parameter(request, "index")) == nullptr)
-        return refuse(404, "index.unknown", "There is no index with this name", parameter(request, "index"),
+    if (request.operation == list_operation) return list(*token);
+    const std::string index = parameter(request, "index");
+    // A report names every project that its site builds.
+    const bool is_known = request.operation == report_operation ? may_know(parts_.config, *token, index)
+                                                                : may_read_all(parts_.config, *token, index);
+    if (parts_.config.find_index(index) == nullptr || !is_known)
+        return refuse(404, "index.unknown", "There is no index with this name", index,
                       "GET / lists the indexes");
     return request.operation == report_operation ? report(request, *token) : show(request);
 }
@@ -60,10 +65,11 @@ wire::Answered<http::ApiReply> SiteApi::show(const http::ApiRequest& request) co
     return http::ApiReply{.status = 200, .json = status::render_site_report(*found)};
 }
 
-http::ApiReply SiteApi::list() const {
+http::ApiReply SiteApi::list(const Identity& token) const {
     io::Json sites = io::Json::array();
     const base::UnixMicros now = parts_.clock.now();
     for (const status::SiteReport& report : parts_.reports.list()) {
+        if (!may_know(parts_.config, token, report.index)) continue;
         io::Json site = io::Json::object({{"site", report.site},
                                           {"index", report.index},
                                           {"time", base::render_rfc3339(report.time)},

@@ -27,7 +27,7 @@ class SiteApi {
     [[nodiscard]] wire::Answered<http::ApiReply> report(const http::ApiRequest& request,
                                                         const Identity& token);
     [[nodiscard]] wire::Answered<http::ApiReply> show(const http::ApiRequest& request) const;
-    [[nodiscard]] http::ApiReply list() const;
+    [[nodiscard]] http::ApiReply list(const Identity& token) const;
     SiteApiParts parts_;
 };
 

@@ -100,7 +100,8 @@ void SiteReports::show(const std::string& index) {
         }
         std::stable_sort(status.sites.begin(), status.sites.end(),
                          [](const auto& a, const auto& b) { return a.site < b.site; });
-        const auto written = show_(config_.published(), shown.name, status::render_index_status(status));
+        const auto written =
+            show_(config_.tree_of(shown.name), shown.name, status::render_index_status(status));
         if (!written) warn("sites.not_shown", shown.name, written.error());
     }
 }
@@ -126,6 +127,7 @@ std::vector<http::Gauge> SiteReports::gauges() const {
     std::vector<http::Gauge> ages;
     std::vector<http::Gauge> late;
     for (const auto& [key, report] : reports_) {
+        if (config_.is_private(key.first)) continue;  // everyone reads the metrics
         std::string labels = "index=\"" + key.first + "\",site=\"" + key.second + "\"";
         constexpr double us_per_s = 1e6;
         ages.push_back({"site_report_age_seconds", "Time since the last report of a site",

@@ -10,6 +10,7 @@
 #include "registry/access/limits.hpp"
 #include "registry/access/token_rules.hpp"
 #include "registry/api/api.hpp"
+#include "registry/api/readers.hpp"
 #include "registry/intake/refusal.hpp"
 #include "registry/lifecycle/action.hpp"
 
@@ -84,7 +85,7 @@ TokenApi::Reply TokenApi::create(const http::ApiRequest& request, const Identity
     if (!wish) return fail(request, caller, wish.error());
     const TokenText text = make_token_text();
     const base::UnixMicros now = parts_.clock.now();
-    auto row = make_token_row(*wish, parts_.config.index_names(), text, {caller.name, {}, now});
+    auto row = make_token_row(*wish, known_indexes(parts_.config, caller), text, {caller.name, {}, now});
     if (!row) return fail(request, caller, row.error());
     if (row->expires == 0) row->expires = caller.expires;  // "for as long as possible"
     const bool is_longer = caller.expires != 0 && row->expires > caller.expires;

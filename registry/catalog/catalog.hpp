@@ -130,6 +130,7 @@ enum class ChangeOutcome {
     name_taken,        // promotion: the other index has other bytes under this name
     name_was_deleted,  // promotion: the other index has deleted this name
     project_closed,    // promotion: the project's status there refuses new files
+    would_publish,     // promotion: from a private index to a public one
 };
 struct Changed {
     ChangeOutcome outcome = ChangeOutcome::changed;
@@ -202,7 +203,8 @@ class Catalog {
     // now unlink them.
     [[nodiscard]] base::Result<std::vector<std::string>> forget_blobs(const std::vector<std::string>& sha256s,
                                                                       const Cause& cause);
-    // Replaces the rules of all indexes; one event for each changed rule. Removes the rules of indexes not named.
+    // Replaces the rules of all indexes; one event for each changed rule. Removes the rules of indexes not
+    // named, which stay private if they were.
     [[nodiscard]] base::Status set_index_rules(const std::vector<IndexRule>& rules, const Cause& cause);
     [[nodiscard]] base::Status add_token(const TokenRow& row);
     // False: no such token. A revoked token stays revoked by the first cause.
@@ -218,12 +220,12 @@ class Catalog {
     [[nodiscard]] base::Status for_each_event(Serial after, Serial until,
                                               const std::function<base::Status(Event&)>& see,
                                               EventParts parts = EventParts::all) const;
-    [[nodiscard]] base::Result<Inheritance> inheritance() const;
+    [[nodiscard]] base::Result<Inheritance> inheritance(Readers readers = Readers::everyone) const;
     // The index whose files `index` shows for this project; nullopt: it shows no such project.
     [[nodiscard]] base::Result<std::optional<std::string>> source_of(const Inheritance& inheritance,
                                                                      const std::string& index,
                                                                      std::string_view project) const;
-    // All projects that `index` shows, and all indexes that show any; sorted.
+    // All projects that `index` shows, and all indexes of the readers that show any; sorted.
     [[nodiscard]] base::Result<std::vector<std::string>> shown_projects(const Inheritance& inheritance,
                                                                         const std::string& index) const;
     [[nodiscard]] base::Result<std::vector<std::string>> shown_indexes(const Inheritance& inheritance) const;

@@ -46,7 +46,8 @@ auto collect(Statement& query, Read read) -> base::Result<std::vector<decltype(r
 [[nodiscard]] base::Result<std::optional<ProjectRow>> find_project(const Database& database,
                                                                    std::string_view index,
                                                                    std::string_view name);
-[[nodiscard]] base::Result<Inheritance> read_inheritance(const Database& database);
+[[nodiscard]] base::Result<Inheritance> read_inheritance(const Database& database,
+                                                         Readers readers = Readers::everyone);
 [[nodiscard]] base::Result<std::optional<std::string>> find_source(const Database& database,
                                                                    const Inheritance& inheritance,
                                                                    const std::string& index,

@@ -153,6 +153,9 @@ base::Result<Changed> Catalog::promote_file(const FileName& name, const std::str
     WHEELYARD_ASSIGN(Transaction transaction, Transaction::begin_immediate(database));
     WHEELYARD_ASSIGN(auto row, find_file(database, name.index, name.filename));
     if (!row) return refused(ChangeOutcome::no_such_file);
+    WHEELYARD_ASSIGN(const Inheritance rules, read_inheritance(database));
+    if (rules.is_private(name.index) && !rules.is_private(to_index))
+        return refused(ChangeOutcome::would_publish, row->project);
     if (row->state == FileState::quarantined) return refused(ChangeOutcome::quarantined, row->project);
     WHEELYARD_ASSIGN(const auto source, find_project(database, name.index, row->project));
     if (source && source->status == ProjectStatus::quarantined)

@@ -8,38 +8,47 @@ namespace wheelyard::catalog {
 
 namespace {
 
-// Depth first; an index that is reached twice keeps its first place.
+// Depth first; an index that is reached twice keeps its first place. Those in `barred` are left out: a configuration
+// that would need them is refused (config/index_rules.hpp), and a catalog that has them shows nothing of them.
 void walk(const std::map<std::string, IndexRule, std::less<>>& rules, const std::string& index,
-          std::vector<std::string>& order) {
-    if (std::find(order.begin(), order.end(), index) != order.end()) return;
+          const std::set<std::string, std::less<>>& barred, std::vector<std::string>& order) {
+    if (barred.contains(index) || std::find(order.begin(), order.end(), index) != order.end()) return;
     order.push_back(index);
     const auto rule = rules.find(index);
     if (rule == rules.end()) return;
     for (const std::string& parent : rule->second.inherits)
-        walk(rules, parent, order);
+        walk(rules, parent, barred, order);
 }
 
 void append_upstreams(const std::map<std::string, IndexRule, std::less<>>& rules,
-                      std::vector<std::string>& order) {
+                      const std::set<std::string, std::less<>>& barred, std::vector<std::string>& order) {
     const std::vector<std::string> indexes = order;
     for (const std::string& index : indexes) {
         const auto rule = rules.find(index);
-        if (rule != rules.end())
-            order.insert(order.end(), rule->second.upstreams.begin(), rule->second.upstreams.end());
+        if (rule == rules.end()) continue;
+        for (const std::string& cache : rule->second.upstreams) {
+            if (!barred.contains(cache)) order.push_back(cache);
+        }
     }
 }
 
 }  // namespace
 
-Inheritance::Inheritance(std::vector<IndexRule> rules) {
+Inheritance::Inheritance(std::vector<IndexRule> rules, Readers readers) : readers_(readers) {
     for (IndexRule& rule : rules) {
         std::string index = rule.index;
+        if (rule.is_private) {
+            private_.insert(index);
+            private_.insert(rule.upstreams.begin(), rule.upstreams.end());
+        }
         rules_.insert_or_assign(std::move(index), std::move(rule));
     }
+    const std::set<std::string, std::less<>> nothing;
     for (const auto& [index, rule] : rules_) {
         std::vector<std::string>& order = orders_[index];
-        walk(rules_, index, order);
-        append_upstreams(rules_, order);
+        const auto& barred = is_private(index) ? nothing : private_;
+        walk(rules_, index, barred, order);
+        append_upstreams(rules_, barred, order);
     }
 }
 
@@ -49,13 +58,18 @@ std::vector<std::string> Inheritance::order(const std::string& index) const {
 }
 
 std::vector<std::string> Inheritance::shown_by(const std::string& index) const {
-    std::vector<std::string> found{index};
+    std::vector<std::string> found;
+    if (is_in(index)) found.push_back(index);
     for (const auto& [other, order] : orders_) {
-        if (other != index && std::find(order.begin(), order.end(), index) != order.end())
+        if (other != index && is_in(other) && std::find(order.begin(), order.end(), index) != order.end())
             found.push_back(other);
     }
     std::sort(found.begin(), found.end());
     return found;
+}
+
+bool Inheritance::is_in(std::string_view index) const {
+    return readers_ == Readers::any || is_private(index) == (readers_ == Readers::with_token);
 }
 
 bool Inheritance::inherits(std::string_view index) const {

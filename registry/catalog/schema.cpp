@@ -116,7 +116,12 @@ ALTER TABLE token ADD COLUMN revoked_by TEXT NOT NULL DEFAULT '';
 ALTER TABLE token ADD COLUMN revoked_at INTEGER NOT NULL DEFAULT 0;
 )sql";
 
-constexpr std::array migrations{version_1, version_2};  // migrations[N - 1] leads to version N
+constexpr const char* version_3 = R"sql(
+-- A rule may say "read":"token" (private). Programs of version 2 do not know that word and would publish the files of such
+-- an index for everyone: this version makes them refuse the catalog. The tables do not change.
+)sql";
+
+constexpr std::array migrations{version_1, version_2, version_3};  // migrations[N - 1] leads to version N
 
 base::Result<std::int64_t> schema_version(const Database& database) {
     return database.integer("PRAGMA user_version");

@@ -10,12 +10,14 @@ namespace wheelyard::catalog {
 namespace {
 
 constexpr std::string_view rule_format = "wheelyard.index-rule/1";
+constexpr std::string_view read_by_token = "token";
 
 io::Json rule_json(const IndexRule& rule) {
     io::Json json = io::Json::object({{"format", rule_format},
                                       {"inherits", io::Json::array_of(rule.inherits)},
                                       {"owns", io::Json::array_of(rule.owns)}});
     if (!rule.upstreams.empty()) json.set("upstreams", io::Json::array_of(rule.upstreams));
+    if (rule.is_private) json.set("read", read_by_token);
     return json;
 }
 
@@ -25,6 +27,7 @@ base::Result<IndexRule> parse_rule(std::string index, const std::string& json) {
     for (auto& name : document.texts("owns"))
         rule.owns.insert(std::move(name));
     rule.upstreams = document.texts("upstreams");
+    rule.is_private = document.string_or("read", "") == read_by_token;
     return rule;
 }
 
@@ -45,12 +48,12 @@ base::Status write_rule(const Database& database, const IndexRule& rule, const C
 
 }  // namespace
 
-base::Result<Inheritance> read_inheritance(const Database& database) {
+base::Result<Inheritance> read_inheritance(const Database& database, Readers readers) {
     WHEELYARD_ASSIGN(auto query, database.prepare("SELECT index_name, rule_json FROM index_rule"));
     std::vector<IndexRule> rules;
     while (true) {
         WHEELYARD_ASSIGN(const bool row, query.step());
-        if (!row) return Inheritance(std::move(rules));
+        if (!row) return Inheritance(std::move(rules), readers);
         WHEELYARD_ASSIGN(auto rule, parse_rule(query.text(0), query.text(1)));
         rules.push_back(std::move(rule));
     }
@@ -78,13 +81,16 @@ base::Status Catalog::set_index_rules(const std::vector<IndexRule>& rules, const
         if (rule != (old.empty() ? IndexRule{.index = rule.index} : old.mapped()))
             WHEELYARD_TRY(write_rule(database, rule, cause));
     }
-    for (const auto& [index, rule] : old_rules)
-        WHEELYARD_TRY(write_rule(database, {.index = index}, cause));
+    // An index that leaves the configuration stays private: its files are still in the catalog.
+    for (const auto& [index, rule] : old_rules) {
+        const IndexRule left{.index = index, .is_private = before.is_private(index)};
+        if (rule != left) WHEELYARD_TRY(write_rule(database, left, cause));
+    }
     return transaction.commit();
 }
 
-base::Result<Inheritance> Catalog::inheritance() const {
-    return read_inheritance(state_->database);
+base::Result<Inheritance> Catalog::inheritance(Readers readers) const {
+    return read_inheritance(state_->database, readers);
 }
 
 base::Result<std::optional<std::string>> Catalog::source_of(const Inheritance& inheritance,
@@ -119,6 +125,7 @@ base::Result<std::vector<std::string>> Catalog::shown_indexes(const Inheritance&
     for (const auto& [index, rule] : inheritance.rules()) {
         if (inheritance.inherits(index)) all.insert(index);
     }
+    std::erase_if(all, [&](const std::string& index) { return !inheritance.is_in(index); });
     return std::vector<std::string>(all.begin(), all.end());
 }
 

@@ -117,6 +117,7 @@ IndexConfig read_index(io::TomlTable& table, const RegistryConfig& so_far) {
         table.report("name", "two indexes are named `" + index.name + "`");
     }
     index.title = table.string_or("title", "");
+    read_readers(table, index);
     index.max_file_bytes = static_cast<std::uint64_t>(table.integer_or("max_file_mib", default_max_file_mib,
                                                                        1, max_file_mib_limit)) *
                            base::mib;
@@ -149,6 +150,7 @@ base::Result<RegistryConfig> read_document(io::TomlDocument document, const std:
     for (io::TomlTable& table : indexes)
         config.indexes.push_back(read_index(table, config));
     check_index_rules(indexes, config.indexes);
+    check_readers(indexes, config);
     if (config.indexes.empty()) root.report("index", "at least one [[index]] is required");
     WHEELYARD_TRY(document.finish());
     return config;
@@ -160,6 +162,25 @@ const IndexConfig* RegistryConfig::find_index(std::string_view name) const {
     const auto found = std::find_if(indexes.begin(), indexes.end(),
                                     [name](const IndexConfig& index) { return index.name == name; });
     return found == indexes.end() ? nullptr : &*found;
+}
+
+bool RegistryConfig::is_private(std::string_view index) const {
+    return std::any_of(indexes.begin(), indexes.end(), [index](const IndexConfig& one) {
+        const auto is_cache = [index](const UpstreamConfig& upstream) {
+            return upstream.cache_index == index;
+        };
+        return one.is_private &&
+               (one.name == index || std::any_of(one.upstreams.begin(), one.upstreams.end(), is_cache));
+    });
+}
+
+bool RegistryConfig::has_private() const {
+    return std::any_of(indexes.begin(), indexes.end(),
+                       [](const IndexConfig& index) { return index.is_private; });
+}
+
+std::filesystem::path RegistryConfig::tree_of(std::string_view index) const {
+    return is_private(index) ? published_private() : published();
 }
 
 std::vector<std::string> RegistryConfig::index_names() const {

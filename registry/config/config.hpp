@@ -27,8 +27,9 @@ struct Quota {
 };
 
 struct IndexConfig {
-    std::string name;   // first segment of its URLs: /<name>/simple/
-    std::string title;  // for people; may be empty
+    std::string name;         // first segment of its URLs: /<name>/simple/
+    std::string title;        // for people; may be empty
+    bool is_private = false;  // `read = "token"`: only tokens with the action `read` may read it
     std::uint64_t max_file_bytes = static_cast<std::uint64_t>(default_max_file_mib) * base::mib;
     inspect::Policy policy;
     std::vector<std::string> inherits = {};  // indexes whose projects this one also shows, in order
@@ -52,6 +53,11 @@ struct RegistryConfig {
     [[nodiscard]] std::filesystem::path tasks_file() const { return store / "tasks.sqlite"; }
     [[nodiscard]] std::filesystem::path catalog_file() const { return store / "catalog.sqlite"; }
     [[nodiscard]] std::filesystem::path published() const { return store / "public"; }
+    // The tree of the private indexes; only `serve` reads it.
+    [[nodiscard]] std::filesystem::path published_private() const { return store / "private"; }
+    [[nodiscard]] std::filesystem::path tree_of(std::string_view index) const;
+    [[nodiscard]] bool is_private(std::string_view index) const;  // also of the cache of an upstream
+    [[nodiscard]] bool has_private() const;
     [[nodiscard]] blobs::DiskRoom room() const { return {store, min_free_bytes}; }
     [[nodiscard]] const IndexConfig* find_index(std::string_view name) const;
     [[nodiscard]] std::vector<std::string> index_names() const;

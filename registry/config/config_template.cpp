@@ -48,6 +48,7 @@ directory = "data"
 [[index]]
 name = "main"
 title = "Wheels for everybody"
+# read = "public"           # "token": only tokens with the action `read` may read this index
 # max_file_mib = 8192
 # quota_mib = 0             # what uploads may keep in this index: bytes ...
 # quota_files = 0           # ... and files; 0: no limit

@@ -1,9 +1,11 @@
 #include "registry/config/index_rules.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 
 #include "lib/base/text.hpp"
+#include "lib/base/url.hpp"
 #include "lib/wheel/name.hpp"
 
 namespace wheelyard::registry {
@@ -30,6 +32,34 @@ bool leads_back(const std::vector<IndexConfig>& indexes, std::vector<std::string
         path.pop_back();
     }
     return false;
+}
+
+// "host:port/path".
+std::string place_of(const base::Url& url) {
+    const std::string usual = url.scheme == "https" ? "443" : "80";
+    return url.host + ":" + (url.port.empty() ? usual : url.port) + url.path;
+}
+
+// The private index of this registry that the URL leads to, as far as the configuration knows its own addresses.
+std::optional<std::string> own_private_index(const std::string& text, const RegistryConfig& config) {
+    const auto url = base::parse_url(text);
+    if (!url) return std::nullopt;
+    std::vector<std::string> roots;
+    if (const auto own = base::parse_url(config.server.public_url + "/"); own)
+        roots.push_back(place_of(*own));
+    for (const http::ListenPoint& point : config.server.listen) {
+        const std::string port = ":" + std::to_string(point.port) + "/";
+        roots.push_back(point.address + port);
+        for (const std::string_view loopback : {"localhost", "127.0.0.1", "[::1]"})
+            roots.push_back(std::string(loopback) + port);
+    }
+    for (const IndexConfig& index : config.indexes) {
+        if (!index.is_private) continue;
+        for (const std::string& root : roots) {
+            if (place_of(*url).starts_with(root + index.name + "/")) return index.name;
+        }
+    }
+    return std::nullopt;
 }
 
 }  // namespace
@@ -66,14 +96,50 @@ void check_index_rules(std::vector<io::TomlTable>& tables, const std::vector<Ind
     }
 }
 
+void read_readers(io::TomlTable& table, IndexConfig& index) {
+    const std::string readers = table.string_or("read", "public");
+    index.is_private = readers == "token";
+    if (!index.is_private && readers != "public") table.report("read", "must be \"public\" or \"token\"");
+}
+
+void check_readers(std::vector<io::TomlTable>& tables, const RegistryConfig& config) {
+    for (std::size_t at = 0; at < config.indexes.size(); ++at) {
+        const IndexConfig& index = config.indexes[at];
+        const IndexConfig* staging = config.find_index(index.staging);
+        if (staging != nullptr && staging->is_private != index.is_private)
+            tables[at].report("staging",
+                              "`" + staging->name + "` and `" + index.name +
+                                  "` must have the same `read`: a private wheel is never promoted to "
+                                  "a public index, nor staged in one");
+        if (index.is_private) continue;
+        for (const std::string& parent : index.inherits) {
+            if (config.is_private(parent))
+                tables[at].report("inherits", "everyone may read `" + index.name + "`, but `" + parent +
+                                                  "` has read = \"token\": its files would be public");
+        }
+        for (const UpstreamConfig& upstream : index.upstreams) {
+            const auto own = own_private_index(upstream.url, config);
+            if (own)
+                tables[at].report("upstream", "`" + upstream.url + "` is this registry's index `" + *own +
+                                                  "`, which has read = \"token\": its files would be public");
+        }
+    }
+}
+
 std::vector<catalog::IndexRule> index_rules(const RegistryConfig& config) {
     std::vector<catalog::IndexRule> rules;
+    std::vector<catalog::IndexRule> of_caches;
     for (const IndexConfig& index : config.indexes) {
-        catalog::IndexRule rule{.index = index.name, .inherits = index.inherits, .owns = index.owns};
-        for (const UpstreamConfig& upstream : index.upstreams)
+        catalog::IndexRule& rule = rules.emplace_back(catalog::IndexRule{.index = index.name,
+                                                                         .inherits = index.inherits,
+                                                                         .owns = index.owns,
+                                                                         .is_private = index.is_private});
+        for (const UpstreamConfig& upstream : index.upstreams) {
             rule.upstreams.push_back(upstream.cache_index);
-        rules.push_back(std::move(rule));
+            of_caches.push_back({.index = upstream.cache_index, .is_private = index.is_private});
+        }
     }
+    rules.insert(rules.end(), of_caches.begin(), of_caches.end());
     return rules;
 }
 

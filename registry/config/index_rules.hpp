@@ -1,4 +1,4 @@
-// Reads and cross-checks `inherits`, `owns` and `staging` of the indexes, and converts them for the catalog.
+// Reads and cross-checks `inherits`, `owns`, `staging` and `read` of the indexes, and converts them for the catalog.
 #pragma once
 
 #include <vector>
@@ -13,6 +13,11 @@ namespace wheelyard::registry {
 void read_index_rule(io::TomlTable& table, IndexConfig& index);
 // Reports unknown parents and cycles. `tables` and `indexes` have the same order.
 void check_index_rules(std::vector<io::TomlTable>& tables, const std::vector<IndexConfig>& indexes);
+// `read = "public"` or `"token"`.
+void read_readers(io::TomlTable& table, IndexConfig& index);
+// Reports whatever would show files of a private index to everyone, or would bring them to a public index.
+void check_readers(std::vector<io::TomlTable>& tables, const RegistryConfig& config);
+// Also of the caches of upstreams, which are as private as their index.
 [[nodiscard]] std::vector<catalog::IndexRule> index_rules(const RegistryConfig& config);
 
 }  // namespace wheelyard::registry

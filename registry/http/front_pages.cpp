@@ -49,8 +49,10 @@ std::string render_index_list(const std::vector<IndexEntry>& indexes, std::strin
     io::Json list = io::Json::array();
     for (const IndexEntry& index : indexes) {
         if (!index.is_advertised) continue;
-        list.push(io::Json::object(
-            {{"name", index.name}, {"title", index.title}, {"url", simple_url(index.name, base_url)}}));
+        io::Json entry = io::Json::object(
+            {{"name", index.name}, {"title", index.title}, {"url", simple_url(index.name, base_url)}});
+        if (index.is_private) entry.set("read", "token");
+        list.push(std::move(entry));
     }
     return io::Json::object({{"format", "wheelyard.indexes/1"}, {"indexes", std::move(list)}}).render() +
            "\n";
@@ -65,7 +67,7 @@ std::string render_problem_page(const wire::Problem& problem) {
 }
 
 std::string render_index_page(const IndexEntry& index, std::string_view base_url) {
-    const simple::ClientSource source{index.name, simple_url(index.name, base_url)};
+    const simple::ClientSource source{index.name, simple_url(index.name, base_url), index.is_private};
     std::string body = index.title.empty() ? "" : "<p>" + base::escape_html(index.title) + "</p>\n";
     body += "<pre>pip install --index-url ";
     body.append(base::escape_html(source.place + simple::pip_trust_option(source.place)))

@@ -13,6 +13,7 @@ struct IndexEntry {
     std::string name;
     std::string title = {};     // for people; may be empty
     bool is_advertised = true;  // false: staging of another index, for agents and operators
+    bool is_private = false;    // only tokens with the action `read` may read it
 };
 
 [[nodiscard]] std::string render_front_page(const std::vector<IndexEntry>& indexes);

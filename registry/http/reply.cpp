@@ -129,6 +129,21 @@ Reply reply_problem(const wire::Problem& problem) {
     return reply;
 }
 
+void keep_private(Reply& reply) {
+    constexpr std::string_view name = "Cache-Control: ";
+    constexpr std::string_view for_everyone = "public, ";
+    const std::size_t begin = reply.fields.find(name);
+    std::string value;
+    if (begin != std::string::npos) {
+        const std::size_t from = begin + name.size();
+        value = reply.fields.substr(from, reply.fields.find("\r\n", from) - from);
+    }
+    if (value.starts_with(for_everyone)) value.erase(0, for_everyone.size());
+    if (value.empty()) value = "no-store";
+    reply.replace("Cache-Control", "private, " + value);
+    reply.add("Vary", "Authorization");
+}
+
 bool is_for_browsers(std::string_view accept) {
     return accept.find("text/html") != std::string_view::npos &&
            accept.find("json") == std::string_view::npos;

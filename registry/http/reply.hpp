@@ -53,6 +53,8 @@ struct ReplyFrame {
 [[nodiscard]] Reply reply_json(int status, std::string json);
 // For an upload that was sent to `url`'s neighbour: 405 whose reason phrase names the right URL.
 [[nodiscard]] Reply reply_uploads_go_to(std::string_view method, std::string_view url);
+// For what only some callers may read: no shared cache keeps it (RFC 9111 §5.2.2.7).
+void keep_private(Reply& reply);
 // Whether the client reads HTML and no JSON: a browser, not an installer.
 [[nodiscard]] bool is_for_browsers(std::string_view accept);
 // Replaces the body of a problem by an HTML page.

@@ -149,9 +149,10 @@ std::optional<Route> parse_listing(const Path& path) {
 Answered<Route> parse_web_page(const Path& path, const Split& split) {
     const std::vector<std::string>& parts = path.segments;
     const std::string root = "/" + base::encode_percent(parts[0]) + "/" + parts[1] + "/";
-    const auto moved_to = [&](const std::string& location) {
+    const auto moved_to = [&](const std::string& location, const std::string& project = {}) {
         Route moved = redirect(location, split.query);
         moved.index = parts[0];
+        moved.project = project;
         return moved;
     };
     if (parts.size() == 2 && !path.ends_in_slash) return moved_to(root);
@@ -167,7 +168,7 @@ Answered<Route> parse_web_page(const Path& path, const Split& split) {
         const std::string folder = root + base::encode_percent(route.project) + "/";
         const bool names_page = parts.size() == 3 && !path.ends_in_slash;
         if (route.project != parts[2] || names_page)
-            return moved_to(folder + (parts.size() > 3 ? parts[3] : ""));
+            return moved_to(folder + (parts.size() > 3 ? parts[3] : ""), route.project);
         route.filename += route.project + "/";
         ++read;
     }
@@ -214,6 +215,7 @@ Answered<Route> parse_page(const Path& path, const Split& split) {
         if (route.form) location += parts[read];
         Route moved = redirect(std::move(location), split.query);
         moved.index = parts[0];
+        moved.project = route.project;
         return moved;
     }
     if (!route.form) {

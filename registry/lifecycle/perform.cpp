@@ -35,6 +35,9 @@ constexpr std::array refusals{
                "raise the version or the build number"},
     RefusalRow{ChangeOutcome::project_closed, base::ErrorKind::conflict, "lifecycle.project_closed",
                "The project's status there refuses new files", "change its status first"},
+    RefusalRow{ChangeOutcome::would_publish, base::ErrorKind::conflict, "lifecycle.would_publish",
+               "Only tokens may read the file's index, and everyone may read the other one",
+               "upload the file to the public index if everyone may have it"},
 };
 
 base::Result<Done> done_of(const Action& action, const Changed& changed) {

@@ -173,22 +173,29 @@ Connection::Task<bool> Connection::handle(const RequestHead& head) {
         const bool again = co_await answer_api(head, *route);
         co_return again;
     }
-    const bool uploads = route && ((route->kind == RouteKind::upload && head.method == "POST") ||
-                                   (route->kind == RouteKind::resumable_part && head.method == "PATCH"));
+    std::optional<Reply> by_reader;
+    if (route && asks_reader(head, *route)) by_reader = co_await answer_by_reader(head, *route);
+    const bool uploads = route && !by_reader &&
+                         ((route->kind == RouteKind::upload && head.method == "POST") ||
+                          (route->kind == RouteKind::resumable_part && head.method == "PATCH"));
     if (uploads) {
         const bool again = co_await receive_upload(head, *route);
         co_return again;
     }
+    const bool was_barred = by_reader.has_value();
     std::optional<Slot> file_slot;
     Reply reply;
     if (!route)
         reply = reply_problem(route.error());
+    else if (by_reader)
+        reply = *std::move(by_reader);
     else if (route->kind == RouteKind::resumable || route->kind == RouteKind::resumable_part)
         reply = co_await answer_resumable(head, *route);
     else if (may_come_from_upstream(head, *route))
         reply = co_await answer_from_upstream(head, *route);
     else
         reply = answer(head, *route);
+    if (route && !was_barred && is_private(*route)) keep_private(reply);
     if (std::holds_alternative<FileSlice>(reply.body)) {
         file_slot.emplace(shared_.files_now, shared_.settings.max_files);
         if (!file_slot->taken()) reply = reply_problem(too_many_files());  // closes the file

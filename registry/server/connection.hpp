@@ -76,6 +76,15 @@ class Connection {
     [[nodiscard]] Reply metrics();
     [[nodiscard]] std::string base_url(const RequestHead& head) const;
 
+    // connection_readers.cpp
+    [[nodiscard]] bool is_private(const Route& route) const;
+    [[nodiscard]] bool asks_reader(const RequestHead& head, const Route& route) const;
+    // The reply if the caller may not read, or if what it may read decides the reply; nullopt: answer.
+    Task<std::optional<Reply>> answer_by_reader(const RequestHead& head, const Route& route);
+    Task<Reply> answer_front(const RequestHead& head);
+    [[nodiscard]] Reply unknown_to_caller(const RequestHead& head, const Route& route) const;
+    [[nodiscard]] PublishedTree& tree_of(const Route& route);
+
     // connection_api.cpp
     Task<bool> answer_api(const RequestHead& head, const Route& route);
     Task<bool> run_api(const RequestHead& head, const Route& route, Body& body, Reply& reply);

@@ -6,6 +6,9 @@
 #include "registry/http/front_pages.hpp"
 #include "registry/http/openapi.hpp"
 #include "registry/server/connection.hpp"
+#include "registry/server/limits.hpp"
+#include "registry/server/pool_job.hpp"
+#include "registry/server/slot.hpp"
 
 namespace wheelyard::http {
 
@@ -45,6 +48,11 @@ Reply reply_preflight() {
     return reply;
 }
 
+Reply unknown_method(const std::string& method) {
+    return reply_problem({501, "request.method", "Not implemented", "The server does not know this method.",
+                          method.substr(0, 32), "use GET, HEAD or POST"});
+}
+
 void allow_other_origins(Reply& reply) {
     reply.add("Access-Control-Allow-Origin", "*");
     reply.add("Access-Control-Expose-Headers", "ETag, Content-Range, Content-Length, Accept-Ranges");
@@ -61,7 +69,7 @@ IndexEntry Connection::entry_of(std::string_view index) const {
 
 std::string Connection::upload_url(const RequestHead& head, const Route& route) const {
     std::string index = route.index;
-    const auto& indexes = shared_.settings.indexes;
+    const auto& indexes = shared_.public_entries;
     if (index.empty() && indexes.size() == 1) index = indexes.front().name;
     return base_url(head) + "/" + (index.empty() ? std::string("<index>") : index) + "/legacy/";
 }
@@ -71,17 +79,41 @@ wire::Problem Connection::unknown_index(const std::string& index) {
                               "This registry has no index with this name.", index, "GET / lists the indexes");
 }
 
-Reply Connection::answer(const RequestHead& head, const Route& route) {
-    Reply reply = answer_route(head, route);
+Reply Connection::unknown_to_caller(const RequestHead& head, const Route& route) const {
+    if (!is_known_method(head.method)) return unknown_method(head.method);
+    Reply reply = reply_problem(unknown_index(route.index));
     if (is_public_read(route.kind)) allow_other_origins(reply);
     return reply;
 }
 
+Connection::Task<Reply> Connection::answer_front(const RequestHead& head) {
+    std::vector<std::string> readable;
+    const Slot slot(shared_.reader_checks_now, max_reader_checks);
+    if (slot.taken()) {
+        PoolJob job(shared_.reader_pool, socket_.executor());
+        job.start([&] { readable = shared_.readers->readable(head.authorization); });
+        co_await job.join();
+    }
+    if (readable.empty()) co_return answer_route(head, Route{RouteKind::front});
+    std::vector<IndexEntry> entries;
+    for (const IndexEntry& entry : shared_.settings.indexes) {
+        if (!entry.is_private || std::find(readable.begin(), readable.end(), entry.name) != readable.end())
+            entries.push_back(entry);
+    }
+    Reply reply = wants_json(head.accept) ? reply_json(200, render_index_list(entries, base_url(head)))
+                                          : reply_html(render_front_page(entries));
+    keep_private(reply);
+    co_return reply;
+}
+
+Reply Connection::answer(const RequestHead& head, const Route& route) {
+    Reply reply = answer_route(head, route);
+    if (is_public_read(route.kind) && !is_private(route)) allow_other_origins(reply);
+    return reply;
+}
+
 Reply Connection::answer_route(const RequestHead& head, const Route& route) {
-    if (!is_known_method(head.method))
-        return reply_problem({501, "request.method", "Not implemented",
-                              "The server does not know this method.", head.method.substr(0, 32),
-                              "use GET, HEAD or POST"});
+    if (!is_known_method(head.method)) return unknown_method(head.method);
     const bool of_index = !route.index.empty();
     if (of_index && shared_.indexes.find(route.index) == shared_.indexes.end())
         return reply_problem(unknown_index(route.index));
@@ -94,8 +126,8 @@ Reply Connection::answer_route(const RequestHead& head, const Route& route) {
     switch (route.kind) {
         case RouteKind::front:
             if (wants_json(head.accept))
-                return reply_json(200, render_index_list(shared_.settings.indexes, base_url(head)));
-            return loop_.tree().front(head).value_or(reply_html(render_front_page(shared_.settings.indexes)));
+                return reply_json(200, render_index_list(shared_.public_entries, base_url(head)));
+            return loop_.tree().front(head).value_or(reply_html(render_front_page(shared_.public_entries)));
         case RouteKind::health:
             return reply_text(200, "ok\n");
         case RouteKind::readiness:
@@ -110,17 +142,17 @@ Reply Connection::answer_route(const RequestHead& head, const Route& route) {
             return reply_html(render_index_page(entry_of(route.index), base_url(head)));
         case RouteKind::root_page:
         case RouteKind::project_page:
-            return loop_.tree().page(route, head);
+            return tree_of(route).page(route, head);
         case RouteKind::web_page:
-            return loop_.tree().web_page(route, head);
+            return tree_of(route).web_page(route, head);
         case RouteKind::asset:
             return reply_asset(route.filename);
         case RouteKind::file:
-            return loop_.tree().file(route, head);
+            return tree_of(route).file(route, head);
         case RouteKind::listing:
-            return loop_.tree().listing(route, head);
+            return tree_of(route).listing(route, head);
         case RouteKind::pypi_json:
-            return loop_.tree().pypi_json(route, base_url(head));
+            return tree_of(route).pypi_json(route, base_url(head));
         case RouteKind::redirect:
             return reply_redirect(route.location);
         case RouteKind::api:

@@ -29,6 +29,18 @@ std::set<std::string, std::less<>> names_of(const std::vector<IndexEntry>& index
     return names;
 }
 
+std::set<std::string, std::less<>> private_names_of(const std::vector<IndexEntry>& indexes) {
+    std::set<std::string, std::less<>> names;
+    for (const IndexEntry& index : indexes)
+        if (index.is_private) names.insert(index.name);
+    return names;
+}
+
+std::vector<IndexEntry> public_ones_of(std::vector<IndexEntry> indexes) {
+    std::erase_if(indexes, [](const IndexEntry& index) { return index.is_private; });
+    return indexes;
+}
+
 // "https://example.org/wheels" → "/wheels".
 std::string path_of(const std::string& public_url) {
     const auto scheme = public_url.find("://");
@@ -40,13 +52,16 @@ std::string path_of(const std::string& public_url) {
 
 ServerShared::ServerShared(ServerSettings server_settings, UploadService& upload_service,
                            ApiService* api_service, ResumableService* resumable_service,
-                           UpstreamService* upstream_service)
+                           UpstreamService* upstream_service, ReaderService* reader_service)
     : settings(std::move(server_settings)),
       indexes(names_of(settings.indexes)),
+      private_indexes(private_names_of(settings.indexes)),
+      public_entries(public_ones_of(settings.indexes)),
       uploads(upload_service),
       api(api_service),
       resumable(resumable_service),
       upstream(upstream_service),
+      readers(reader_service),
       pool(std::max(1u, settings.upload_threads)),
       id_prefix_(base::encode_hex(base::random_bytes(4)) + "-") {}
 
@@ -88,7 +103,9 @@ IoLoop::IoLoop(ServerShared& shared)
     : shared_(shared),
       work_(context_.get_executor()),
       sweep_(context_),
-      tree_(shared.settings.published, shared.settings.accel_prefix, path_of(shared.settings.public_url)) {}
+      tree_(shared.settings.published, shared.settings.accel_prefix, path_of(shared.settings.public_url)),
+      // No proxy reads the private tree, so files of it are sent here.
+      private_tree_(shared.settings.published_private, {}, path_of(shared.settings.public_url)) {}
 
 void IoLoop::run() {
     schedule_sweep();

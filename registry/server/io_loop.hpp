@@ -39,18 +39,25 @@ class Connection;
 // State shared by all threads; outlives every connection.
 struct ServerShared {
     ServerShared(ServerSettings server_settings, UploadService& upload_service, ApiService* api_service,
-                 ResumableService* resumable_service, UpstreamService* upstream_service);
+                 ResumableService* resumable_service, UpstreamService* upstream_service,
+                 ReaderService* reader_service);
 
     const ServerSettings settings;
     const std::set<std::string, std::less<>> indexes;
+    const std::set<std::string, std::less<>> private_indexes;  // of them
+    const std::vector<IndexEntry> public_entries;
     UploadService& uploads;
     ApiService* const api;              // may be null
     ResumableService* const resumable;  // may be null
     UpstreamService* const upstream;    // may be null
+    ReaderService* const readers;       // may be null
     std::vector<const RequestMetrics*>
         metrics;  // one per I/O thread; complete before the first thread starts
     const std::chrono::steady_clock::time_point started = std::chrono::steady_clock::now();
     boost::asio::thread_pool pool;
+    // Checks of readers take microseconds; uploads and the API do not wait for them, nor they for those.
+    boost::asio::thread_pool reader_pool{1};
+    std::atomic<std::size_t> reader_checks_now = 0;
     std::atomic<bool> draining = false;
     std::atomic<std::size_t> uploads_now = 0;
     OwnerSlots uploads_by_owner, api_requests_by_owner;
@@ -112,6 +119,7 @@ class IoLoop {
     void remove(Connection& connection) { connections_.erase(&connection); }
     [[nodiscard]] std::string_view date();  // the current value of Date
     [[nodiscard]] PublishedTree& tree() { return tree_; }
+    [[nodiscard]] PublishedTree& private_tree() { return private_tree_; }
     [[nodiscard]] RequestMetrics& metrics() { return metrics_; }
     [[nodiscard]] ServerShared& shared() { return shared_; }
     [[nodiscard]] boost::asio::io_context& context() { return context_; }
@@ -124,6 +132,7 @@ class IoLoop {
     boost::asio::steady_timer sweep_;
     std::unordered_set<Connection*> connections_;
     PublishedTree tree_;
+    PublishedTree private_tree_;
     RequestMetrics metrics_;
     std::time_t date_second_ = 0;
     std::string date_;

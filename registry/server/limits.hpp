@@ -14,6 +14,9 @@ inline constexpr std::size_t api_slots_of_administrators = 8;  // of them, whate
 inline constexpr std::size_t max_api_requests_of_a_token =
     28;  // half of the rest; administrators have no limit
 
+// Checks of readers of private indexes that run or wait; each takes microseconds.
+inline constexpr std::size_t max_reader_checks = 1'024;
+
 // Pages and files that come from upstreams.
 // Below the timeout of pip's requests (15 s): a cached page is better than none.
 inline constexpr std::int64_t upstream_page_wait_ms = 10'000;

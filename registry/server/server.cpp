@@ -84,8 +84,8 @@ void remove_abandoned_socket(const std::filesystem::path& path, asio::io_context
 
 struct Server::State {
     State(const ServerSettings& settings, UploadService& uploads, ApiService* api,
-          ResumableService* resumable, UpstreamService* upstream)
-        : shared(settings, uploads, api, resumable, upstream) {
+          ResumableService* resumable, UpstreamService* upstream, ReaderService* readers)
+        : shared(settings, uploads, api, resumable, upstream, readers) {
         for (unsigned i = 0; i < std::max(1u, settings.io_threads); ++i) {
             loops.push_back(std::make_unique<IoLoop>(shared));
             shared.metrics.push_back(&loops.back()->metrics());
@@ -234,15 +234,17 @@ void Server::State::drain() {
         (void)shared.wait_for_no_connections(-1);
     }
     shared.pool.join();
+    shared.reader_pool.join();
     for (auto& loop : loops)
         loop->stop_and_join();
     listeners.clear();
 }
 
 base::Result<Server> Server::start(const ServerSettings& settings, UploadService& uploads, ApiService* api,
-                                   ResumableService* resumable, UpstreamService* upstream) {
+                                   ResumableService* resumable, UpstreamService* upstream,
+                                   ReaderService* readers) {
     Server server;
-    server.state_ = std::make_unique<State>(settings, uploads, api, resumable, upstream);
+    server.state_ = std::make_unique<State>(settings, uploads, api, resumable, upstream, readers);
     State& state = *server.state_;
     if (auto listening = state.listen(); !listening) {
         state.listeners.clear();  // drain() has nothing to do then

@@ -15,6 +15,7 @@
 #include "registry/http/api.hpp"
 #include "registry/http/front_pages.hpp"
 #include "registry/http/metrics.hpp"
+#include "registry/http/readers.hpp"
 #include "registry/http/resumable.hpp"
 #include "registry/http/upload.hpp"
 #include "registry/http/upstream.hpp"
@@ -40,8 +41,9 @@ struct ServerSettings {
     bool log_requests = false;      // one line per request at level info
     unsigned io_threads = 2;
     unsigned upload_threads = 4;
-    std::filesystem::path published;  // root of the tree that the indexer writes
-    std::vector<IndexEntry> indexes;  // existing indexes; others are 404
+    std::filesystem::path published;               // root of the tree that the indexer writes
+    std::filesystem::path published_private = {};  // that of the private indexes
+    std::vector<IndexEntry> indexes;               // existing indexes; others are 404
     std::int64_t header_timeout_ms = 30'000;
     std::int64_t idle_timeout_ms = 75'000;
     std::int64_t stall_timeout_ms = 60'000;  // without enough progress of a body, in either direction
@@ -60,11 +62,12 @@ struct ServerSettings {
 class Server {
   public:
     // Binds, then serves on its own threads. Error "server.bind" contains the address. Without `api`, its
-    // routes return 404.
+    // routes return 404; without `readers`, so do all addresses of private indexes.
     [[nodiscard]] static base::Result<Server> start(const ServerSettings& settings, UploadService& uploads,
                                                     ApiService* api = nullptr,
                                                     ResumableService* resumable = nullptr,
-                                                    UpstreamService* upstream = nullptr);
+                                                    UpstreamService* upstream = nullptr,
+                                                    ReaderService* readers = nullptr);
     Server(Server&&) noexcept;
     Server& operator=(Server&&) noexcept;
     ~Server();  // calls drain()

@@ -50,6 +50,51 @@ TEST_CASE("an index comes before those that it inherits from, each of them befor
     CHECK(base::join(circle.order("a"), " ") == "a b");
 }
 
+TEST_CASE("a private index is of the readers with a token, and in the order of no public index") {
+    const auto rules = std::vector<catalog::IndexRule>{
+        {.index = "open", .inherits = {"hidden"}, .upstreams = {"hidden.up"}},
+        {.index = "hidden", .inherits = {"base"}, .upstreams = {"hidden.up"}, .is_private = true}};
+    const Inheritance everyone(rules);
+    CHECK(base::join(everyone.order("open"), " ") == "open");
+    CHECK(base::join(everyone.order("hidden"), " ") == "hidden base hidden.up");
+    CHECK(base::join(everyone.shown_by("base"), " ") == "base");
+    CHECK(everyone.shown_by("hidden").empty());
+    CHECK(everyone.is_private("hidden.up"));
+    CHECK_FALSE(everyone.is_in("hidden.up"));
+    const Inheritance readers(rules, catalog::Readers::with_token);
+    CHECK(base::join(readers.shown_by("base"), " ") == "hidden");
+    CHECK_FALSE(readers.is_in("open"));
+    const Inheritance any(rules, catalog::Readers::any);
+    CHECK(base::join(any.shown_by("base"), " ") == "base hidden");
+}
+
+TEST_CASE("an index stays private when its rule is gone, until a rule makes it public") {
+    Family family;
+    family.rules({{.index = "hidden", .upstreams = {"hidden.up"}, .is_private = true},
+                  {.index = "hidden.up", .is_private = true}});
+    family.rules({});
+    CHECK(family.catalog.inheritance()->is_private("hidden"));
+    CHECK(family.catalog.inheritance()->is_private("hidden.up"));
+    const auto serial = family.catalog.last_serial().value();
+    family.rules({});
+    CHECK(family.catalog.last_serial().value() == serial);
+    family.rules({{.index = "hidden"}});
+    CHECK_FALSE(family.catalog.inheritance()->is_private("hidden"));
+    CHECK(family.catalog.inheritance()->is_private("hidden.up"));
+}
+
+TEST_CASE("no promotion leads from a private index to a public one") {
+    Family family;
+    family.rules({{.index = "hidden", .is_private = true}, {.index = "vault", .is_private = true}});
+    const auto row = catalog::row_of("hidden", "six", "1.0");
+    REQUIRE(family.catalog.add_file(row)->outcome == AddOutcome::added);
+    const auto promoted = [&](const std::string& to) {
+        return family.catalog.promote_file({"hidden", row.filename}, to, cause)->outcome;
+    };
+    CHECK(promoted("open") == catalog::ChangeOutcome::would_publish);
+    CHECK(promoted("vault") == catalog::ChangeOutcome::changed);
+}
+
 TEST_CASE("the caches of upstreams come after every index of the order, and what an index owns binds them") {
     const catalog::IndexRule base{"base", {}, {}, {"base.public", "base.cuda"}};
     Family family;

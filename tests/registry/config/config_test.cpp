@@ -107,6 +107,22 @@ TEST_CASE("every key is read") {
     CHECK(config->indexes[1].policy.sizes.unpacked_bytes == std::uint64_t{64} << 30);
 }
 
+TEST_CASE("a private index makes the caches of its upstreams private, and may inherit from a public one") {
+    const auto config = registry::parse_config(
+        start + index + "[[index]]\nname = \"b\"\nread = \"token\"\ninherits = [\"main\"]\n" +
+            "[[index.upstream]]\nname = \"u\"\nurl = \"https://w.example/simple\"\n",
+        "/etc/registry.toml");
+    REQUIRE(config);
+    CHECK(config->is_private("b.u"));
+    CHECK_FALSE(config->is_private("main"));
+    CHECK(config->tree_of("b") == config->published_private());
+    CHECK(config->tree_of("main") == config->published());
+    const auto rules = registry::index_rules(*config);
+    REQUIRE(rules.size() == 3);
+    CHECK(rules[1].is_private);
+    CHECK(rules[2] == catalog::IndexRule{.index = "b.u", .is_private = true});
+}
+
 TEST_CASE("what is wrong is said with its place and what was expected") {
     struct Row {
         std::string text;
@@ -132,6 +148,20 @@ TEST_CASE("what is wrong is said with its place and what was expected") {
              "inherits = [\"b\"]\n[[index]]\nname = \"b\"\ninherits = [\"c\"]\n"
              "[[index]]\nname = \"c\"\ninherits = [\"b\"]\n",
          "registry.toml:7:12: an index cannot inherit from itself: b from c from b"},
+        {start + index + "read = \"me\"\n", "must be \"public\" or \"token\""},
+        {start + index + "inherits = [\"b\"]\n[[index]]\nname = \"b\"\nread = \"token\"\n",
+         "registry.toml:4:12: everyone may read `main`, but `b` has read = \"token\""},
+        {start + index + "staging = \"b\"\n[[index]]\nname = \"b\"\nread = \"token\"\n",
+         "must have the same `read`"},
+        {start + index + "staging = \"b\"\nread = \"token\"\n[[index]]\nname = \"b\"\n",
+         "must have the same `read`"},
+        {start + index + "[[index.upstream]]\nname = \"u\"\nprivate_hosts = [\"localhost\"]\n" +
+             "url = \"http://localhost:8080/b/simple/\"\n[[index]]\nname = \"b\"\nread = \"token\"\n",
+         "is this registry's index `b`"},
+        {start + "[server]\npublic_url = \"https://w.example/all\"\n" + index +
+             "[[index.upstream]]\nname = \"u\"\nurl = \"https://W.example:443/all/b/simple\"\n" +
+             "[[index]]\nname = \"b\"\nread = \"token\"\n",
+         "is this registry's index `b`"},
         {start + index + "inherits = [\"b\", \"b\"]\n[[index]]\nname = \"b\"\n", "is listed twice"},
         {start + index + "owns = [\"torch \"]\n", "registry.toml:4:8: `torch ` is not a valid project name"},
         {start + index + "owns = \"torch\"\n", "owns"},
@@ -188,7 +218,8 @@ private_hosts = ["10.0.0.1"]
     CHECK(upstreams[0].cooldown_days == 3);
     CHECK(upstreams[0].password_file == "/etc/wheelyard/secret");
     const auto rules = registry::index_rules(*config);
-    REQUIRE(rules.size() == 1);
+    REQUIRE(rules.size() == 3);
+    CHECK(rules[1] == catalog::IndexRule{.index = "main.public"});
     CHECK(rules[0].upstreams == std::vector<std::string>{"main.public", "main.site"});
 }
 

@@ -1,0 +1,80 @@
+#include "indexer/publish/withdrawn.hpp"
+
+#include <system_error>
+#include <vector>
+
+#include "indexer/tree/page_files.hpp"
+#include "indexer/tree/paths.hpp"
+
+namespace wheelyard::indexer {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// Depth first. Links are removed, never followed.
+base::Status remove_all(Disk& disk, const fs::path& folder, const base::KeepAlive& keep_alive) {
+    WHEELYARD_TRY(keep_alive());
+    std::vector<fs::path> entries;
+    std::error_code error;
+    for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error))
+        entries.push_back(entry->path());
+    if (error) return base::fail_errno("readdir", folder.native(), error.value());
+    for (const fs::path& entry : entries) {
+        std::error_code ignored;
+        if (fs::is_directory(fs::symlink_status(entry, ignored)))
+            WHEELYARD_TRY(remove_all(disk, entry, keep_alive));
+        else
+            WHEELYARD_TRY(disk.remove(entry));
+    }
+    return disk.remove(folder);
+}
+
+// What a killed update of catalogues left may name projects. All of it can be rebuilt.
+base::Status remove_catalogue_state(Disk& disk, const fs::path& tree, const base::KeepAlive& keep_alive) {
+    const fs::path folder = catalogues_folder(tree);
+    std::error_code error;
+    std::vector<fs::path> entries;
+    if (!fs::exists(folder, error)) return {};
+    for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+        if (entry->path().filename() != "lock") entries.push_back(entry->path());
+    }
+    if (error) return base::fail_errno("readdir", folder.native(), error.value());
+    for (const fs::path& entry : entries)
+        WHEELYARD_TRY(disk.remove(entry));
+    return keep_alive();
+}
+
+}  // namespace
+
+base::Status withdraw_indexes(Disk& disk, const fs::path& tree, const catalog::Inheritance& inheritance,
+                              PublishedState& state, const base::KeepAlive& keep_alive) {
+    std::erase_if(state.stale_roots, [&](const std::string& index) { return !inheritance.is_in(index); });
+    std::erase_if(state.lagging, [&](const StaleProject& stale) { return !inheritance.is_in(stale.index); });
+    keep_readers(state.pages.farm, inheritance);
+    WHEELYARD_ASSIGN(auto names, folders_below(tree));
+    std::erase_if(names,
+                  [&](const std::string& name) { return name.starts_with('.') || inheritance.is_in(name); });
+    if (names.empty()) return {};
+    WHEELYARD_TRY(remove_pages(disk, tree));
+    WHEELYARD_TRY(remove_catalogue_state(disk, tree, keep_alive));
+    for (const std::string& name : names)
+        WHEELYARD_TRY(remove_all(disk, tree / name, keep_alive));
+    WHEELYARD_TRY(disk.sync_directory(state_folder(tree).native()));
+    return disk.sync_directory(tree.native());
+}
+
+void keep_readers(FarmText& farm, const catalog::Inheritance& inheritance) {
+    std::erase_if(farm.titles, [&](const auto& title) { return !inheritance.is_in(title.first); });
+    std::erase_if(farm.hidden, [&](const std::string& index) { return !inheritance.is_in(index); });
+}
+
+base::Status make_private_folder(Disk& disk, const fs::path& tree) {
+    WHEELYARD_TRY(disk.make_directories(tree.native()));
+    std::error_code error;
+    fs::permissions(tree, fs::perms::owner_all, fs::perm_options::replace, error);
+    if (error) return base::fail_errno("chmod", tree.native(), error.value());
+    return {};
+}
+
+}  // namespace wheelyard::indexer

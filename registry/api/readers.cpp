@@ -1,0 +1,75 @@
+#include "registry/api/readers.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "lib/wheel/name.hpp"
+#include "registry/intake/refusal.hpp"
+
+namespace wheelyard::registry {
+
+bool may_know(const RegistryConfig& config, const catalog::TokenRow& token, std::string_view index) {
+    return !config.is_private(index) ||
+           std::any_of(token.actions.begin(), token.actions.end(),
+                       [&](const std::string& action) { return allows(token, index, {}, action); });
+}
+
+bool may_read(const RegistryConfig& config, const catalog::TokenRow& token, std::string_view index,
+              std::string_view project) {
+    if (!config.is_private(index)) return true;
+    return project.empty() ? may_read_all(config, token, index) : allows(token, index, project, read_action);
+}
+
+bool may_read_all(const RegistryConfig& config, const catalog::TokenRow& token, std::string_view index) {
+    if (!config.is_private(index)) return true;
+    const bool all_projects =
+        std::find(token.projects.begin(), token.projects.end(), "*") != token.projects.end();
+    return all_projects && allows(token, index, {}, read_action);
+}
+
+std::vector<std::string> known_indexes(const RegistryConfig& config, const catalog::TokenRow& token) {
+    std::vector<std::string> names = config.index_names();
+    std::erase_if(names, [&](const std::string& index) { return !may_know(config, token, index); });
+    return names;
+}
+
+std::string project_of_filename(const std::string& filename) {
+    const std::string stem = filename.substr(0, filename.find('-'));
+    return wheel::is_valid_name(stem) ? wheel::normalize_name(stem) : std::string();
+}
+
+wire::Answered<bool> Readers::may_read(const http::ReadRequest& request) {
+    const auto token = tokens_.verify(request.authorization);
+    if (!token) {
+        // A client asks its user for other credentials after 401, and not after 403.
+        wire::Problem problem = token.error();
+        if (problem.status == 403) problem.status = 401;
+        return tl::unexpected(std::move(problem));
+    }
+    switch (request.scope) {
+        case http::ReadScope::index_exists:
+            return may_know(config_, *token, request.index);
+        case http::ReadScope::some_project:
+            return allows(*token, request.index, {}, read_action);
+        case http::ReadScope::project: {
+            const std::string project =
+                request.filename.empty() ? request.project : project_of_filename(request.filename);
+            return registry::may_read(config_, *token, request.index, project);
+        }
+        case http::ReadScope::all_projects:
+            break;
+    }
+    return may_read_all(config_, *token, request.index);
+}
+
+std::vector<std::string> Readers::readable(const std::string& authorization) {
+    std::vector<std::string> names;
+    const auto token = tokens_.verify(authorization);
+    if (!token) return names;
+    for (const IndexConfig& index : config_.indexes) {
+        if (index.is_private && allows(*token, index.name, {}, read_action)) names.push_back(index.name);
+    }
+    return names;
+}
+
+}  // namespace wheelyard::registry

@@ -1,0 +1,43 @@
+// Which private indexes and projects a token may know of and read (docs/reference/reading.md). Of public indexes, everyone
+// may read everything.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "registry/access/tokens.hpp"
+#include "registry/config/config.hpp"
+#include "registry/http/readers.hpp"
+
+namespace wheelyard::registry {
+
+// Whether the token may learn that the index exists: it permits any action there. Also true of an index that does not
+// exist, about which the caller's own answer decides.
+[[nodiscard]] bool may_know(const RegistryConfig& config, const catalog::TokenRow& token,
+                            std::string_view index);
+[[nodiscard]] bool may_read(const RegistryConfig& config, const catalog::TokenRow& token,
+                            std::string_view index, std::string_view project);
+// Documents that name all projects of the index.
+[[nodiscard]] bool may_read_all(const RegistryConfig& config, const catalog::TokenRow& token,
+                                std::string_view index);
+// The configured indexes that the token may know of.
+[[nodiscard]] std::vector<std::string> known_indexes(const RegistryConfig& config,
+                                                     const catalog::TokenRow& token);
+
+// The normalized project of a file's name; empty if it is not the name of a wheel.
+[[nodiscard]] std::string project_of_filename(const std::string& filename);
+
+// Both references outlive the object. Thread-safe.
+class Readers : public http::ReaderService {
+  public:
+    Readers(const RegistryConfig& config, TokenVerifier& tokens) : config_(config), tokens_(tokens) {}
+    [[nodiscard]] wire::Answered<bool> may_read(const http::ReadRequest& request) override;
+    [[nodiscard]] std::vector<std::string> readable(const std::string& authorization) override;
+
+  private:
+    const RegistryConfig& config_;
+    TokenVerifier& tokens_;
+};
+
+}  // namespace wheelyard::registry

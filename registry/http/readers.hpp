@@ -1,0 +1,38 @@
+// Who may read a private index (docs/reference/reading.md). The server asks before it answers any request under the
+// address of such an index; requests under public indexes ask nobody.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "lib/wire/problem.hpp"
+
+namespace wheelyard::http {
+
+// What a request would learn.
+enum class ReadScope {
+    index_exists,  // only that the index exists: the answer checks its own scope (uploads)
+    some_project,  // how to use the index
+    project,       // one project or file of it
+    all_projects,  // documents that name every project
+};
+
+struct ReadRequest {
+    std::string authorization;  // header as sent; empty if absent
+    std::string index;
+    ReadScope scope = ReadScope::all_projects;
+    std::string project = {};   // normalized; for ReadScope::project
+    std::string filename = {};  // instead of `project`, as the address has it
+};
+
+class ReaderService {
+  public:
+    virtual ~ReaderService() = default;
+    // Both read the tokens anew, so that a revoked one is refused, and run off the I/O threads.
+    // False: to this caller the index does not exist. Status 401: no valid credentials; 503: they cannot be checked.
+    [[nodiscard]] virtual wire::Answered<bool> may_read(const ReadRequest& request) = 0;
+    // The private indexes that the credentials may read, wholly or in part. None for invalid credentials.
+    [[nodiscard]] virtual std::vector<std::string> readable(const std::string& authorization) = 0;
+};
+
+}  // namespace wheelyard::http

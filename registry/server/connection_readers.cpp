@@ -1,0 +1,93 @@
+// Who may read: asked before anything under a private index is answered, off the I/O thread.
+#include "registry/server/connection.hpp"
+#include "registry/server/limits.hpp"
+#include "registry/server/pool_job.hpp"
+#include "registry/server/slot.hpp"
+
+namespace wheelyard::http {
+
+namespace {
+
+wire::Problem readers_busy() {
+    return wire::make_problem(503, "auth.busy", "Too many requests to private indexes",
+                              "The server has reached its limit of tokens that it checks at once.", {},
+                              "try again shortly");
+}
+
+ReadRequest read_request(const RequestHead& head, const Route& route) {
+    ReadRequest request{.authorization = head.authorization, .index = route.index};
+    switch (route.kind) {
+        case RouteKind::upload:
+        case RouteKind::resumable:
+        case RouteKind::resumable_part:
+            request.scope = ReadScope::index_exists;
+            break;
+        case RouteKind::index_front:
+        case RouteKind::redirect:
+            request.scope = route.project.empty() ? ReadScope::some_project : ReadScope::project;
+            request.project = route.project;
+            break;
+        case RouteKind::file:
+            request.scope = ReadScope::project;
+            request.filename = route.filename;
+            break;
+        case RouteKind::project_page:
+        case RouteKind::pypi_json:
+        case RouteKind::web_page:
+            if (route.project.empty()) break;
+            request.scope = ReadScope::project;
+            request.project = route.project;
+            break;
+        case RouteKind::front:
+        case RouteKind::health:
+        case RouteKind::readiness:
+        case RouteKind::metrics:
+        case RouteKind::openapi:
+        case RouteKind::api:
+        case RouteKind::root_page:
+        case RouteKind::asset:
+        case RouteKind::listing:
+            break;
+    }
+    return request;
+}
+
+}  // namespace
+
+bool Connection::is_private(const Route& route) const {
+    return !route.index.empty() && shared_.private_indexes.contains(route.index);
+}
+
+// The front page differs only for callers with credentials. The API checks its callers itself.
+bool Connection::asks_reader(const RequestHead& head, const Route& route) const {
+    if (shared_.private_indexes.empty()) return false;
+    if (route.kind != RouteKind::front) return is_private(route);
+    const bool reads = head.method == "GET" || head.method == "HEAD";
+    return reads && !head.authorization.empty() && shared_.readers != nullptr;
+}
+
+Connection::Task<std::optional<Reply>> Connection::answer_by_reader(const RequestHead& head,
+                                                                    const Route& route) {
+    if (route.kind == RouteKind::front) {
+        Reply front = co_await answer_front(head);
+        co_return front;
+    }
+    if (shared_.readers == nullptr) co_return unknown_to_caller(head, route);
+    const Slot slot(shared_.reader_checks_now, max_reader_checks);
+    if (!slot.taken()) co_return reply_problem(readers_busy());
+    const ReadRequest request = read_request(head, route);
+    Answered<bool> may_read = false;
+    PoolJob job(shared_.reader_pool, socket_.executor());
+    job.start([&] { may_read = shared_.readers->may_read(request); });
+    const bool ran = co_await job.join();
+    if (!ran) co_return reply_problem(internal_problem());
+    if (!may_read) co_return reply_problem(may_read.error());
+    if (!*may_read) co_return unknown_to_caller(head, route);
+    co_return std::nullopt;
+}
+
+PublishedTree& Connection::tree_of(const Route& route) {
+    return is_private(route) ? loop_.private_tree() : loop_.tree();
+}
+
+}  // namespace wheelyard::http
