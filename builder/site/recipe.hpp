@@ -33,7 +33,7 @@ struct Patches {
 struct Beside {
     std::string name;
     std::string url;
-    std::string tag;     // of a repository, which is cloned: a tag or a branch
+    std::string tag;          // of a repository, which is cloned: a tag or a branch
     std::string sha256 = {};  // of an archive, which is unpacked without its top folder
 };
 

@@ -15,8 +15,8 @@ namespace {
 namespace fs = std::filesystem;
 
 const char* const sites[] = {"alliance", "archer2", "bede-gh200", "derecho", "frontier"};
-const char* const built_sites[] = {"alliance", "archer2",  "bede-gh200",
-                                   "derecho",  "frontier", "debian12-slurm", "debian13"};
+const char* const built_sites[] = {"alliance", "archer2",        "bede-gh200", "derecho",
+                                   "frontier", "debian12-slurm", "debian13"};
 
 struct Known {
     Site site;
