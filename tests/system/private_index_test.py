@@ -134,13 +134,15 @@ class PrivateIndexTest(FarmCase):
         of_other = create(OTHER, OPEN, name="of-other", actions=("*",))
         of_project = create(HIDDEN, name="of-project", actions=("*",), projects=(OWN_PROJECT,))
         writes = create(OPEN, name="writes", actions=("upload", "task", "build", "token"))
-        return {"none": None, "nonsense": "Bearer nonsense", "broken": "Basic !!!", "digest": "Digest username=x",
+        uploads = create(HIDDEN, name="uploads", actions=("upload",))  # for all projects, but not to read them
+        return {"none": None, "uploads only": basic(uploads), "nonsense": "Bearer nonsense", "broken": "Basic !!!", "digest": "Digest username=x",
                 "unknown": basic("wy_" + "0" * 12 + "_" + "0" * 64), "wrong secret": basic(self.reader[:16] + "0" * 64),
                 "revoked": basic(self.revoked), "revoked bearer": f"Bearer {self.revoked}", "other index": basic(of_other),
                 "other index, bearer": f"Bearer {of_other}", "other project": basic(of_project), "writer of public": basic(writes)}
 
     def secrets(self, who: str) -> list[str]:
-        more = [] if who == "other project" else [TITLE, SITE, OWN_PROJECT]
+        # Of the index itself, these may know.
+        more = [] if who in ("other project", "uploads only") else [TITLE, SITE, OWN_PROJECT]
         return [PROJECT, "quokka", INSIDE, self.sha256, *more]
 
     def assert_tells_nothing(self, who: str, request: str, answer: tuple[int, str, bytes]) -> None:
