@@ -12,6 +12,7 @@ from pathlib import Path
 from support.case import FarmCase, main
 from support.clients import CLIENTS, RawUpload, installed_value, pip_install
 from support.farm import COMMAND_TIMEOUT_S, ROOT, Farm
+from support.upstream import Upstream
 from support.wheels import Wheel, sha256_of
 
 OPEN, HIDDEN, OTHER = "open", "hidden", "other"
@@ -394,6 +395,27 @@ class ChangingReadersTest(FarmCase):
             self.farm.index_settings = {HIDDEN: 'read = "token"'} | rules
             self.farm.write_config(self.farm.port)
             self.assert_failed(self.farm.run("wheelyard-registry", "serve", "--check", "-c", self.farm.config), phrase)
+
+    def test_what_a_private_index_takes_from_an_upstream_is_private_too(self):
+        with Upstream() as upstream:
+            wheel = Wheel("quokka-up", metadata_lines=(f"Keywords: {INSIDE}",)).write(self.folder / "up")
+            upstream.offer(wheel)
+            rule = f'[[index.upstream]]\nname = "up"\nurl = "{upstream.url}"\nprivate_hosts = ["127.0.0.1"]\n'
+            self.restart(**{HIDDEN: f'read = "token"\n{rule}'})
+            page, credentials = f"/{HIDDEN}/simple/quokka-up/", {"Authorization": basic(self.token), "Accept": JSON_PAGE}
+            self.assertEqual((self.farm.get(page)[0], upstream.count("/simple/quokka-up/")), (401, 0))
+            status, headers, body = self.farm.get(page, headers=credentials)
+            self.assertEqual((status, headers["Cache-Control"].split(",")[0]), (200, "private"), body)
+            [file] = json.loads(body)["files"]
+            path = f"/{HIDDEN}" + file["url"].removeprefix("../..")
+            for address in (path, path + ".metadata"):
+                self.assertEqual(self.farm.get(address)[0], 401)
+                self.assertEqual(self.farm.get(address, headers=credentials)[0], 200)
+            self.assertEqual(self.farm.get(path, headers=credentials)[2], wheel.read_bytes())
+            self.assertTrue(self.names_in(self.farm.data / "private"))
+            self.assertEqual(self.names_in(self.farm.tree), [])
+            self.restart()  # without the upstream: its cache stays private, the index does not
+            self.assertEqual((self.status(), (self.farm.tree / f"{HIDDEN}.up").exists()), (200, False))
 
     def test_a_restored_backup_keeps_it_private(self):
         self.restart(**{HIDDEN: 'read = "token"'})
