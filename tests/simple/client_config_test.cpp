@@ -51,6 +51,19 @@ TEST_CASE("a command line of pip trusts a plain HTTP index by name, and no other
         CHECK_MESSAGE(pip_trust_option(place).empty(), place);
 }
 
+TEST_CASE("of a private index every configuration says where the token goes, and has no secret in its URL") {
+    const ClientSource lab{"lab", "https://wheels.example.org:8443/lab/simple/", true};
+    for (const auto& file : client_files()) {
+        const std::string text = render_client_config(file.kind, lab);
+        CHECK(text.starts_with("# Only tokens may read this index."));
+        CHECK(text.find("\n#     machine wheels.example.org login __token__ password TOKEN\n") !=
+              std::string::npos);
+        CHECK(text.find("https://wheels.example.org:8443/lab/simple/") != std::string::npos);
+        CHECK(render_client_config(file.kind, {"lab", "/shared/wheels", true}).find("netrc") ==
+              std::string::npos);
+    }
+}
+
 TEST_CASE("a folder of wheels replaces an index where there is no server") {
     CHECK(render_client_config(ClientKind::uv, folder) ==
           "no-index = true\nfind-links = [\"/shared/wheels/find-links\"]\n");

@@ -12,6 +12,7 @@ from pathlib import Path
 from support.case import FarmCase, main
 from support.clients import CLIENTS, RawUpload, installed_value, pip_install
 from support.farm import COMMAND_TIMEOUT_S, ROOT, Farm
+from support.upstream import Upstream
 from support.wheels import Wheel, sha256_of
 
 OPEN, HIDDEN, OTHER = "open", "hidden", "other"
@@ -134,13 +135,15 @@ class PrivateIndexTest(FarmCase):
         of_other = create(OTHER, OPEN, name="of-other", actions=("*",))
         of_project = create(HIDDEN, name="of-project", actions=("*",), projects=(OWN_PROJECT,))
         writes = create(OPEN, name="writes", actions=("upload", "task", "build", "token"))
-        return {"none": None, "nonsense": "Bearer nonsense", "broken": "Basic !!!", "digest": "Digest username=x",
+        uploads = create(HIDDEN, name="uploads", actions=("upload",))  # for all projects, but not to read them
+        return {"none": None, "uploads only": basic(uploads), "nonsense": "Bearer nonsense", "broken": "Basic !!!", "digest": "Digest username=x",
                 "unknown": basic("wy_" + "0" * 12 + "_" + "0" * 64), "wrong secret": basic(self.reader[:16] + "0" * 64),
                 "revoked": basic(self.revoked), "revoked bearer": f"Bearer {self.revoked}", "other index": basic(of_other),
                 "other index, bearer": f"Bearer {of_other}", "other project": basic(of_project), "writer of public": basic(writes)}
 
     def secrets(self, who: str) -> list[str]:
-        more = [] if who == "other project" else [TITLE, SITE, OWN_PROJECT]
+        # Of the index itself, these may know.
+        more = [] if who in ("other project", "uploads only") else [TITLE, SITE, OWN_PROJECT]
         return [PROJECT, "quokka", INSIDE, self.sha256, *more]
 
     def assert_tells_nothing(self, who: str, request: str, answer: tuple[int, str, bytes]) -> None:
@@ -392,6 +395,27 @@ class ChangingReadersTest(FarmCase):
             self.farm.index_settings = {HIDDEN: 'read = "token"'} | rules
             self.farm.write_config(self.farm.port)
             self.assert_failed(self.farm.run("wheelyard-registry", "serve", "--check", "-c", self.farm.config), phrase)
+
+    def test_what_a_private_index_takes_from_an_upstream_is_private_too(self):
+        with Upstream() as upstream:
+            wheel = Wheel("quokka-up", metadata_lines=(f"Keywords: {INSIDE}",)).write(self.folder / "up")
+            upstream.offer(wheel)
+            rule = f'[[index.upstream]]\nname = "up"\nurl = "{upstream.url}"\nprivate_hosts = ["127.0.0.1"]\n'
+            self.restart(**{HIDDEN: f'read = "token"\n{rule}'})
+            page, credentials = f"/{HIDDEN}/simple/quokka-up/", {"Authorization": basic(self.token), "Accept": JSON_PAGE}
+            self.assertEqual((self.farm.get(page)[0], upstream.count("/simple/quokka-up/")), (401, 0))
+            status, headers, body = self.farm.get(page, headers=credentials)
+            self.assertEqual((status, headers["Cache-Control"].split(",")[0]), (200, "private"), body)
+            [file] = json.loads(body)["files"]
+            path = f"/{HIDDEN}" + file["url"].removeprefix("../..")
+            for address in (path, path + ".metadata"):
+                self.assertEqual(self.farm.get(address)[0], 401)
+                self.assertEqual(self.farm.get(address, headers=credentials)[0], 200)
+            self.assertEqual(self.farm.get(path, headers=credentials)[2], wheel.read_bytes())
+            self.assertTrue(self.names_in(self.farm.data / "private"))
+            self.assertEqual(self.names_in(self.farm.tree), [])
+            self.restart()  # without the upstream: its cache stays private, the index does not
+            self.assertEqual((self.status(), (self.farm.tree / f"{HIDDEN}.up").exists()), (200, False))
 
     def test_a_restored_backup_keeps_it_private(self):
         self.restart(**{HIDDEN: 'read = "token"'})

@@ -8,8 +8,10 @@ using namespace wheelyard::indexer;
 TEST_CASE("the state of a tree survives a round trip") {
     PublishedState with_farm;
     with_farm.pages = {9, "a1b2", {"A farm", {{"main", "Wheels of Bede"}}, {"staging"}}};
+    PublishedState of_private;
+    of_private.is_private = true;
     for (const auto& state :
-         {PublishedState{}, PublishedState{12, {}}, PublishedState{7, {"main", "bede-gh200"}},
+         {PublishedState{}, of_private, PublishedState{12, {}}, PublishedState{7, {"main", "bede-gh200"}},
           PublishedState{9, {}, {}, {"find-links"}, 1'795'176'000'000'000, "file_added"}, with_farm}) {
         const auto read = parse_published_state(render_published_state(state));
         REQUIRE(read);

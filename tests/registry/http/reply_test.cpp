@@ -50,6 +50,20 @@ TEST_CASE("401 asks for credentials, 503 says when to come back, 405 what is all
           std::string::npos);
 }
 
+TEST_CASE("a reply for some callers is kept from shared caches, whatever it said before") {
+    for (const auto& [before, after] :
+         {std::pair("public, max-age=60", "private, max-age=60"), std::pair("no-cache", "private, no-cache"),
+          std::pair("", "private, no-store")}) {
+        Reply reply;
+        if (*before != '\0') reply.add("Cache-Control", before);
+        reply.add("Vary", "Accept");
+        keep_private(reply);
+        CHECK(reply.fields.find("Cache-Control: " + std::string(after) + "\r\n") != std::string::npos);
+        CHECK(reply.fields.find("public") == std::string::npos);
+        CHECK(reply.fields.find("Vary: Authorization\r\n") != std::string::npos);
+    }
+}
+
 TEST_CASE("a quarantined upload looks like no success, and its reason begins with that") {
     UploadDone done{.serial = 3, .filename = "six-1.16.0-py3-none-any.whl"};
     CHECK(reply_uploaded(done).status == 200);

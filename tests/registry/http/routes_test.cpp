@@ -92,6 +92,9 @@ TEST_CASE("other spellings of a page's address lead to the one address") {
         REQUIRE(route);
         CHECK(route->kind == RouteKind::redirect);
         CHECK(route->location == location);
+        const bool names_project = target.starts_with("/site/simple/");
+        CHECK(route->project.empty() !=
+              names_project);  // who may not read a project learns nothing of its name
     }
 }
 

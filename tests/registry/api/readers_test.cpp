@@ -1,0 +1,138 @@
+// The rights of tokens to private indexes, as a table: who may learn what.
+#include "registry/api/readers.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "lib/base/text.hpp"
+#include "tests/registry/upload_fixture.hpp"
+
+using namespace wheelyard;
+using http::ReadScope;
+using test_support::RegistryFixture;
+
+namespace {
+
+struct ReadersFixture : RegistryFixture {
+    registry::RegistryConfig farm = [] {
+        registry::RegistryConfig made;
+        registry::IndexConfig lab;
+        lab.name = "lab";
+        lab.is_private = true;
+        registry::UpstreamConfig up;
+        up.cache_index = "lab.up";
+        lab.upstreams.push_back(up);
+        registry::IndexConfig open;
+        open.name = "open";
+        made.indexes = {lab, open};
+        return made;
+    }();
+    registry::Readers readers{farm, *tokens};
+
+    std::string add(const std::vector<std::string>& indexes, const std::vector<std::string>& projects,
+                    const std::vector<std::string>& actions, base::UnixMicros expires = 0) {
+        const registry::TokenText text = registry::make_token_text();
+        REQUIRE(cli.add_token({.id = text.id,
+                               .secret_sha256 = registry::hash_token_secret(text.secret),
+                               .name = "anna",
+                               .indexes = indexes,
+                               .projects = projects,
+                               .actions = actions,
+                               .created = clock.now(),
+                               .expires = expires,
+                               .revoked = false}));
+        return text.text();
+    }
+    wire::Answered<bool> ask(const std::string& sent, ReadScope scope, const std::string& project = {}) {
+        return readers.may_read(
+            {.authorization = "Bearer " + sent, .index = "lab", .scope = scope, .project = project});
+    }
+    // One letter for each scope that is granted: e(xists), s(ome), p(roject torch), a(ll).
+    std::string granted(const std::string& sent) {
+        std::string letters;
+        if (*ask(sent, ReadScope::index_exists)) letters += 'e';
+        if (*ask(sent, ReadScope::some_project)) letters += 's';
+        if (*ask(sent, ReadScope::project, "torch")) letters += 'p';
+        if (*ask(sent, ReadScope::all_projects)) letters += 'a';
+        return letters;
+    }
+};
+
+}  // namespace
+
+TEST_CASE_FIXTURE(ReadersFixture,
+                  "a token reads what its indexes, projects and actions say, and nothing beside") {
+    const struct {
+        std::vector<std::string> indexes, projects, actions;
+        const char* granted;
+    } rows[] = {
+        {{"lab"}, {"*"}, {"read"}, "espa"},
+        {{"*"}, {"*"}, {"read"}, "espa"},
+        {{"*"}, {"*"}, {"*"}, "espa"},
+        {{"lab"}, {"torch"}, {"read"}, "esp"},
+        {{"lab"}, {"numpy"}, {"read"}, "es"},
+        {{"lab"}, {"*"}, {"upload"}, "e"},
+        {{"lab"}, {"torch"}, {"build"}, "e"},
+        {{"open"}, {"*"}, {"read"}, ""},
+        {{"lab.up"}, {"*"}, {"read"}, ""},
+        {{"open"}, {"*"}, {"*"}, ""},
+        {{"lab"}, {"*"}, {"upload", "read"}, "espa"},
+    };
+    for (const auto& row : rows) {
+        CAPTURE(base::join(row.indexes, " "));
+        CAPTURE(base::join(row.projects, " "));
+        CAPTURE(base::join(row.actions, " "));
+        CHECK(granted(add(row.indexes, row.projects, row.actions)) == row.granted);
+    }
+}
+
+TEST_CASE_FIXTURE(ReadersFixture, "a file belongs to the project that its name begins with") {
+    const std::string made = add({"lab"}, {"yard-torch"}, {"read"});
+    const auto may_read = [&](const std::string& filename) {
+        return *readers.may_read({.authorization = "Bearer " + made,
+                                  .index = "lab",
+                                  .scope = ReadScope::project,
+                                  .filename = filename});
+    };
+    CHECK(may_read("Yard_Torch-1.0-py3-none-any.whl"));
+    CHECK(may_read("yard_torch-1.0-py3-none-any.whl.metadata"));
+    CHECK(may_read("yard.torch-1.0-py3-none-any.whl.prov"));
+    for (const char* other : {"yard-torch-1.0-py3-none-any.whl", "torch-1.0-py3-none-any.whl",
+                              "-yard_torch-1.whl", "yard_torch_more-1.0-py3-none-any.whl", "x", "..."})
+        CHECK_FALSE(may_read(other));
+}
+
+TEST_CASE_FIXTURE(ReadersFixture,
+                  "credentials that are none, unknown, expired or revoked are asked for again") {
+    const std::string expired = add({"lab"}, {"*"}, {"read"}, clock.now());
+    const std::string revoked = add({"lab"}, {"*"}, {"read"});
+    CHECK(granted(revoked) == "espa");
+    REQUIRE(cli.revoke_token(revoked.substr(0, registry::token_id_length), {.actor = "anna"}).value());
+    for (const std::string& sent :
+         {std::string("nonsense"), registry::make_token_text().text(), expired, revoked}) {
+        const auto answer = ask(sent, ReadScope::all_projects);
+        REQUIRE_FALSE(answer);
+        CHECK(answer.error().status == 401);
+        CHECK(readers.readable("Bearer " + sent).empty());
+    }
+    CHECK(readers.may_read({.authorization = "", .index = "lab"}).error().status == 401);
+}
+
+TEST_CASE_FIXTURE(ReadersFixture, "names of private indexes are known only to who has a right there") {
+    const auto row = [](std::vector<std::string> indexes, std::vector<std::string> actions) {
+        catalog::TokenRow made;
+        made.indexes = std::move(indexes);
+        made.projects = {"*"};
+        made.actions = std::move(actions);
+        return made;
+    };
+    CHECK(base::join(registry::known_indexes(farm, row({"open"}, {"token"})), " ") == "open");
+    CHECK(base::join(registry::known_indexes(farm, row({"lab"}, {"token"})), " ") == "lab open");
+    CHECK_FALSE(registry::may_know(farm, row({"open"}, {"*"}), "lab.up"));
+    CHECK(registry::may_read(farm, row({}, {}), "open", "six"));
+    CHECK_FALSE(registry::may_read(farm, row({"open"}, {"read"}), "lab", "six"));
+    CHECK(readers.readable("Bearer " + add({"lab"}, {"torch"}, {"read"})) == std::vector<std::string>{"lab"});
+    CHECK(readers.readable("Bearer " + add({"lab"}, {"*"}, {"upload"})).empty());
+}
