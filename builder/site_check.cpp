@@ -11,10 +11,13 @@
 #include "builder/limits.hpp"
 #include "builder/plan/plan.hpp"
 #include "builder/remote/access.hpp"
+#include "builder/schedule/batch_command.hpp"
+#include "builder/script/script.hpp"
 #include "builder/show/report.hpp"
 #include "builder/site/python.hpp"
 #include "builder/site/script_setup.hpp"
 #include "builder/site/work_folder.hpp"
+#include "builder/site_jobs.hpp"
 #include "builder/sources/sources.hpp"
 #include "lib/base/encoding.hpp"
 #include "lib/base/file.hpp"
@@ -186,8 +189,17 @@ class Checker {
         const auto ask_here = [this](const std::string& script) {
             return query_machine(script, environment_);
         };
-        for (const SiteLine& line : site_.scheduler->batch->check(site_.queue, asks_for_gpus, ask_here))
+        const auto checked = site_.scheduler->batch->check(site_.queue, asks_for_gpus, ask_here);
+        for (const SiteLine& line : checked)
             add(line.what, line.good, line.found, line.advice);
+        if (checked.empty() || !checked.front().good) return;  // it does not answer
+        const EnvironmentMap submits = submit_environment(
+            environment_, site_.scheduler->batch->server_variables, job_environment(environment_));
+        const auto ask_as_agent = [&submits](const std::string& script) {
+            return query_machine(script, submits);
+        };
+        for (const SiteLine& line : try_site_jobs(site_, recipes_, ask_as_agent))
+            add("job: " + line.what, line.good, line.found, line.advice);
     }
 
     void check_folder(const std::string& what, const fs::path& folder, std::uint64_t min_bytes) {

@@ -16,6 +16,7 @@
 #include "builder/attempt/environment.hpp"
 #include "builder/attempt/job_end.hpp"
 #include "builder/schedule/batch_survey.hpp"
+#include "builder/schedule/job_trial.hpp"
 #include "builder/schedule/machine_check.hpp"
 #include "builder/schedule/queue_settings.hpp"
 
@@ -60,6 +61,8 @@ struct BatchSystem {
     std::string (*render_user_header)(const UserJob&);
     // Whether its programs work, and have the queue and the resources that the site asks for.
     std::vector<SiteLine> (*check)(const QueueSettings&, bool asks_for_gpus, const AskMachine&);
+    // Whether it would take a job with these directive lines, for `site check`; job_trial.hpp.
+    TrialAnswer (*try_job)(const std::string& header, const TrialJob&, const AskMachine&);
     // What it reports of itself, for `site init`; nullopt: it is not on this machine.
     std::optional<BatchSurvey> (*survey)(const SurveyUser&, const AskMachine&);
     std::span<const EndReport> end_reports;

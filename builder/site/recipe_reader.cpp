@@ -194,6 +194,17 @@ void read_build(io::TomlTable root, RecipeLayer& layer) {
     if (table.has("front_end")) set(layer, &Recipe::front_end, front_end);
 }
 
+// Where these keys were set: a refused job names the place of the key that decides.
+void note_places(const io::TomlTable& table, const std::string& section, const std::vector<std::string>& keys,
+                 RecipeLayer& layer) {
+    for (const auto& key : keys) {
+        if (!table.has(key)) continue;
+        layer.changes.emplace_back([name = section + key, place = table.place(key)](Recipe& recipe) {
+            recipe.places[name] = place;
+        });
+    }
+}
+
 void read_resources(io::TomlTable root, RecipeLayer& layer) {
     io::TomlTable table = root.table_or_empty("resources");
     if (!root.has("resources")) return;
@@ -203,11 +214,7 @@ void read_resources(io::TomlTable root, RecipeLayer& layer) {
     if (table.has("cores")) set(layer, &Recipe::cores, cores);
     if (table.has("memory_mib")) set(layer, &Recipe::memory_mib, memory_mib);
     if (table.has("minutes")) set(layer, &Recipe::minutes, minutes);
-    for (const char* key : {"cores", "memory_mib", "minutes"}) {
-        if (!table.has(key)) continue;
-        layer.changes.emplace_back([name = std::string("resources.") + key, place = table.place(key)](
-                                       Recipe& recipe) { recipe.places[name] = place; });
-    }
+    note_places(table, "resources.", {"cores", "memory_mib", "minutes"}, layer);
 }
 
 HardwareTest read_hardware_test(io::TomlTable table) {
@@ -231,9 +238,14 @@ void read_test(io::TomlTable root, RecipeLayer& layer) {
     set_string(table, "command", layer, &Recipe::test_command);
     check_requirements(table, "requires");
     set_strings(table, "requires", layer, &Recipe::test_requires);
-    if (table.has("gpu")) set(layer, &Recipe::gpu_test, read_hardware_test(table.table("gpu")));
-    if (table.has("multi_node"))
-        set(layer, &Recipe::multi_node_test, read_hardware_test(table.table("multi_node")));
+    for (const auto& [kind, test] :
+         {std::pair{"gpu", &Recipe::gpu_test}, std::pair{"multi_node", &Recipe::multi_node_test}}) {
+        if (!table.has(kind)) continue;
+        const io::TomlTable own = table.table(kind);
+        set(layer, test, read_hardware_test(own));
+        note_places(own, std::string("test.") + kind + ".",
+                    {"nodes", "ranks_per_node", "gpus_per_node", "minutes", "memory_mib"}, layer);
+    }
 }
 
 void read_against(io::TomlTable root, RecipeLayer& layer) {

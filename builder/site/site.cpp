@@ -67,6 +67,13 @@ bool fits_into_a_directive(std::string_view text) {
     return text.find_first_of(" \t\r\n%\"'\\") == std::string_view::npos;
 }
 
+void note_places(const io::TomlTable& table, const std::string& section,
+                 const std::vector<std::string_view>& keys, Site& site) {
+    for (const auto key : keys) {
+        if (table.has(key)) site.places[section + std::string(key)] = table.place(key);
+    }
+}
+
 // The options of one kind of jobs. Where jobs are processes of this machine these keys are unknown.
 QueueSettings read_queue_names(io::TomlTable& table, const SchedulerKind& scheduler) {
     QueueSettings queue;
@@ -100,6 +107,7 @@ const SchedulerKind* read_scheduler_kind(io::TomlTable& table) {
 void read_queue(io::TomlTable table, Site& site) {
     site.queue = read_queue_names(table, *site.scheduler);
     if (!site.scheduler->batch) return;
+    note_places(table, "scheduler.", {site.scheduler->batch->queue_key, "account", "options", "gpus"}, site);
     site.queue.gpus = static_cast<int>(table.integer_or("gpus", 0, 0, 64));
     if (!fits_into_a_directive(site.work_directory.native())) {
         table.report("kind",
@@ -148,9 +156,8 @@ void read_scheduler(io::TomlTable root, Site& site) {
     site.max_memory_mib = table.integer_or("max_memory_mib", site.memory_mib, 0, max_memory_mib);
     if (site.max_memory_mib < site.memory_mib)
         table.report("max_memory_mib", "less than memory_mib = " + std::to_string(site.memory_mib));
-    for (const char* key : {"cores", "memory_mib", "max_memory_mib", "minutes", "max_walltime_minutes"}) {
-        if (table.has(key)) site.places[std::string("scheduler.") + key] = table.place(key);
-    }
+    note_places(table, "scheduler.",
+                {"cores", "memory_mib", "max_memory_mib", "minutes", "max_walltime_minutes"}, site);
     read_build_node(table, site);
     site.minutes = table.integer_or("minutes", 0, 0, max_walltime_minutes_limit);
     site.max_walltime_minutes = table.integer_or(
@@ -165,6 +172,9 @@ void read_hardware_tests(io::TomlTable root, Site& site) {
         if (!kinds.has(kind)) continue;
         io::TomlTable table = kinds.table(kind);
         *settings = read_queue_names(table, *site.scheduler);
+        if (site.scheduler->batch)
+            note_places(table, std::string("hardware_tests.") + kind + ".",
+                        {site.scheduler->batch->queue_key, "account", "options"}, site);
         if (!site.registry) kinds.report(kind, "hardware tests install wheels from an index; add [registry]");
     }
 }

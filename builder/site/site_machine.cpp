@@ -164,7 +164,7 @@ void read_nodes(io::TomlTable root, Site& site) {
         node.cores = static_cast<int>(table.integer_or("cores", 0, 0, 4096));
         node.memory_mib = table.integer_or("memory_mib", 0, 0, max_memory_mib);
         node.gpus = static_cast<int>(table.integer_or("gpus", 0, 0, 64));
-        for (const char* key : {"cores", "memory_mib"}) {
+        for (const char* key : {"queue", "cores", "memory_mib", "gpus"}) {
             if (table.has(key)) site.places["node." + node.name + "." + key] = table.place(key);
         }
         node.accelerator = table.string_or("accelerator", "");

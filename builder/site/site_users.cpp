@@ -117,6 +117,9 @@ void read_users(io::TomlTable root, Site& site) {
         table.report("accelerator", "no [[accelerator]] of this name: `" + users.accelerator + "`");
     read_environments(table, users);
     read_job(table, site, users);
+    for (const char* key : {"options", "nodes", "ranks_per_node", "minutes"}) {
+        if (table.has(key)) site.places[std::string("users.") + key] = table.place(key);
+    }
     site.users = std::move(users);
 }
 

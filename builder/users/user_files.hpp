@@ -25,6 +25,9 @@ struct UserFile {
 [[nodiscard]] base::Result<std::vector<UserFile>> render_user_files(const Site& site,
                                                                     const std::filesystem::path& place);
 
+// The job of job.sh.
+[[nodiscard]] UserJob job_of_users(const Site& site, const UserSettings& users, const std::string& name);
+
 // Writes each file atomically and sets its mode. Errors: those of base::make_directories and
 // base::replace_file.
 [[nodiscard]] base::Status write_user_files(const std::vector<UserFile>& files,

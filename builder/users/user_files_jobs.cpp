@@ -4,6 +4,7 @@
 
 #include "builder/schedule/scheduler_kind.hpp"
 #include "builder/site/script_setup.hpp"
+#include "builder/users/user_files.hpp"
 #include "builder/users/user_files_parts.hpp"
 #include "lib/base/encoding.hpp"
 #include "lib/base/text.hpp"
@@ -129,15 +130,7 @@ std::string render_rank_variables(std::string_view RankVariables::*variable) {
 
 std::string render_header(const Input& input) {
     if (!input.site.scheduler->batch) return "";
-    const UserSettings& users = input.users;
-    UserJob job{input.name, users.nodes, users.ranks_per_node, 0, 0, users.minutes, input.site.queue};
-    if (const NodeType* node = node_of_users(input.site, users); node != nullptr) {
-        job.cores_per_node = node->cores;
-        job.gpus_per_node = node->gpus;
-        if (!node->queue.empty()) job.queue.queue = node->queue;
-    }
-    job.queue.options.insert(job.queue.options.end(), users.options.begin(), users.options.end());
-    return input.site.scheduler->batch->render_user_header(job);
+    return input.site.scheduler->batch->render_user_header(job_of_users(input.site, input.users, input.name));
 }
 
 // Every node unpacks its own copy. Where the scheduler can, it distributes the file; otherwise each node reads it once.
@@ -216,3 +209,18 @@ std::string render_all_reduce(const Input& /*input*/) {
 }
 
 }  // namespace wheelyard::builder::user_files
+
+namespace wheelyard::builder {
+
+UserJob job_of_users(const Site& site, const UserSettings& users, const std::string& name) {
+    UserJob job{name, users.nodes, users.ranks_per_node, 0, 0, users.minutes, site.queue};
+    if (const NodeType* node = node_of_users(site, users); node != nullptr) {
+        job.cores_per_node = node->cores;
+        job.gpus_per_node = node->gpus;
+        if (!node->queue.empty()) job.queue.queue = node->queue;
+    }
+    job.queue.options.insert(job.queue.options.end(), users.options.begin(), users.options.end());
+    return job;
+}
+
+}  // namespace wheelyard::builder

@@ -3,6 +3,7 @@
 #include "builder/schedule/pbs/pbs.hpp"
 #include "builder/schedule/pbs/pbs_scheduler.hpp"
 #include "builder/schedule/pbs/pbs_survey.hpp"
+#include "builder/schedule/pbs/pbs_trial.hpp"
 #include "lib/base/encoding.hpp"
 
 namespace wheelyard::builder {
@@ -104,6 +105,7 @@ constinit const SchedulerKind pbs_kind = {
             .render_header = pbs::render_header,
             .render_user_header = render_user_header,
             .check = check,
+            .try_job = pbs::try_job,
             .survey = pbs::survey,
             .end_reports = end_reports,
             .questions = questions,

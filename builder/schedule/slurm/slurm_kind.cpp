@@ -3,6 +3,7 @@
 #include "builder/schedule/slurm/slurm.hpp"
 #include "builder/schedule/slurm/slurm_scheduler.hpp"
 #include "builder/schedule/slurm/slurm_survey.hpp"
+#include "builder/schedule/slurm/slurm_trial.hpp"
 #include "lib/base/encoding.hpp"
 
 namespace wheelyard::builder {
@@ -79,6 +80,7 @@ constinit const SchedulerKind slurm_kind = {
             .render_header = slurm::render_header,
             .render_user_header = render_user_header,
             .check = check,
+            .try_job = slurm::try_job,
             .survey = slurm::survey,
             .end_reports = end_reports,
             .questions = questions,

@@ -1,0 +1,16 @@
+// What PBS says of a job before it is submitted. qsub has no dry run, so only the queue's own limits are compared.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "builder/schedule/job_trial.hpp"
+
+namespace wheelyard::builder::pbs {
+
+// `printed`: `qstat -Q -f QUEUE`, the attributes `enabled`, `started` and `resources_max.NAME`.
+[[nodiscard]] TrialAnswer read_trial(std::string_view printed, const TrialJob& job);
+
+[[nodiscard]] TrialAnswer try_job(const std::string& header, const TrialJob& job, const AskMachine& ask);
+
+}  // namespace wheelyard::builder::pbs
