@@ -35,7 +35,6 @@ TEST_CASE("patches keep their order, however many there are") {
         REQUIRE(names.size() == patches.size());
         for (std::size_t i = 0; i < names.size(); ++i)
             CHECK(names[i].substr(names[i].find('-') + 1) == patches[i].filename().string());
-        CHECK(names.front() == (count < 100 ? "01-fix-0" : "001-fix-0"));
     }
 }
 
