@@ -177,6 +177,10 @@ class Checker {
         if (git)
             check_program("git", "git", "install git on the login node: some recipes clone their sources");
         if (patch) check_program("patch", "patch", "install patch: some recipes have patches");
+        if (site_.compiler_cache_gib > 0)
+            check_program(
+                "ccache", "ccache",
+                "install ccache, here and where jobs run, or remove `compiler_cache_gib` from [work]");
     }
 
     void check_scheduler() {

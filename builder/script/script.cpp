@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "builder/script/compiler_cache.hpp"
 #include "builder/script/hashed_requirements.hpp"
 #include "builder/script/limits.hpp"
 #include "builder/script/script_frame.hpp"
@@ -127,6 +128,7 @@ std::string render_script(const ScriptInput& input) {
     if (builds) {
         text += fill(requirements_part, fields);
         if (asks_back_end(input)) text += render_asking(input) + std::string(install_asked);
+        text += render_compiler_cache(input);
         text += render_tree_steps(input, values);
     } else {
         text += render_upstream_steps(input, values);

@@ -307,6 +307,7 @@ base::Result<Site> read_document(io::TomlDocument& document, const fs::path& fil
     site.work_directory = work.path("directory");
     site.cache_gib = work.integer_or("cache_gib", default_cache_gib, 1, max_cache_gib);
     site.trees_gib = work.integer_or("trees_gib", default_trees_gib, 0, max_cache_gib);
+    site.compiler_cache_gib = work.integer_or("compiler_cache_gib", 0, 0, max_cache_gib);
     site.temporary = work.string_or("temporary", "");
     read_machine(root, site);  // before the scheduler: node types say what a job may ask for
     read_scheduler(root, site);

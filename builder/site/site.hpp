@@ -154,6 +154,7 @@ struct Site {
     std::filesystem::path work_directory;
     std::int64_t cache_gib = 0;                  // limit of the source cache
     std::int64_t trees_gib = default_trees_gib;  // limit of the build trees that no attempt uses
+    std::int64_t compiler_cache_gib = 0;         // limit of the site's ccache; 0: none
     const SchedulerKind* scheduler = scheduler_kinds().front();
     QueueSettings queue;  // of a batch system only
     HardwareTestSettings hardware_tests;
