@@ -3,7 +3,7 @@
     facts.py                check every site
     facts.py --mutate       change each fact and each line that a fact covers, one at a time: the check must notice
 
-facts/SITE.toml holds the facts, each with its source; nothing in it comes from our code. The check reads site-configs/SITE,
+facts/SITE.toml holds the facts, each with its source: document, place in it, how it was verified; nothing in it comes from our code. The check reads site-configs/SITE,
 tests/golden/builder/sites/SITE*.sh (scripts, headers of jobs, hardware tests) and tests/golden/builder/users/SITE.txt, and compares
 in both directions: a fact that no file follows is a problem, and so is a module, variable, flag, partition, path or version without a
 fact.
@@ -21,6 +21,10 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 GOLDEN = ROOT / "tests" / "golden" / "builder"
 SITES = ["alliance", "archer2", "bede-gh200", "derecho", "frontier"]
+
+# How a fact was verified: its document was read, it was measured here, the site's own document (given to us) says so, or only the machine
+# can show it.
+VERIFIED = ("read", "measured", "document", "machine")
 
 # Exported by our scripts; no document can name them.
 OURS = {"PYTORCH_BUILD_VERSION", "PYTORCH_BUILD_NUMBER", "BUILD_TEST", "BUILD_VERSION", "PYTORCH_VERSION", "MPI4PY_LOCAL_VERSION",
@@ -140,10 +144,25 @@ class Check:
         for table in [one for value in self.facts.values() if isinstance(value, list) for one in value]:
             if table.get("source") not in self.facts["sources"]:
                 self.problem(f"a fact without a source: {table}")
+        self.sources()
         for check in (self.jobs, self.nodes, self.modules, self.provided, self.variables, self.steps, self.launchers, self.paths, self.versions,
                       self.machine):
             check()
         return self.problems
+
+    def sources(self):
+        """Each source names its document, the place in it, and how its facts were verified; and a fact has it."""
+        used = {table.get("source") for value in self.facts.values() if isinstance(value, list) for table in value}
+        for name, source in self.facts["sources"].items():
+            for key in ("document", "place"):
+                if not source.get(key, "").strip():
+                    self.problem(f"source {name} has no {key}")
+            if source.get("verified") not in VERIFIED:
+                self.problem(f"source {name}: verified = {source.get('verified')!r}, expected one of {', '.join(VERIFIED)}")
+            if (source.get("document") == "none") > (source.get("verified") == "machine"):
+                self.problem(f"source {name} has no document, so only the machine can show it")
+            if name not in used:
+                self.problem(f"no fact has the source {name}")
 
     def all_jobs(self):
         for name, header in self.files.jobs.items():
@@ -401,6 +420,21 @@ def fact_mutations(facts):
             yield f"{kind} {number + 1}: without its source", mutated
 
 
+def source_mutations(facts):
+    """Every source without one of its keys, with another way of verification, or without its facts."""
+    for name, source in facts["sources"].items():
+        for key in source:
+            mutated = copy.deepcopy(facts)
+            del mutated["sources"][name][key]
+            yield f"source {name}: without its {key}", mutated
+        mutated = copy.deepcopy(facts)
+        mutated["sources"][name]["verified"] += "x"
+        yield f"source {name}: another verified", mutated
+        mutated = copy.deepcopy(facts)
+        mutated["sources"][name + "x"] = source
+        yield f"source {name}: a second one, without facts", mutated
+
+
 def line_mutations(artefacts):
     """The files with one line left out or changed: (what, mutated artefacts)."""
     def with_text(attribute, name, text):
@@ -449,6 +483,8 @@ def place_mutations(facts, artefacts):
 def mutations(site):
     facts, artefacts = read_facts(site), Artefacts(site)
     for what, mutated in fact_mutations(facts):
+        yield "fact " + what, mutated, artefacts
+    for what, mutated in source_mutations(facts):
         yield "fact " + what, mutated, artefacts
     for what, mutated in line_mutations(artefacts):
         yield "line " + what, facts, mutated

@@ -9,6 +9,7 @@ from support.farm import ROOT
 
 sys.path.insert(0, str(ROOT / "tests" / "sites"))
 import facts  # noqa: E402
+import proof  # noqa: E402
 
 
 class SiteFactsTest(unittest.TestCase):
@@ -16,6 +17,17 @@ class SiteFactsTest(unittest.TestCase):
         for site in facts.SITES:
             with self.subTest(site):
                 self.assertEqual(facts.check(site), [])
+
+    def test_a_fact_without_document_place_or_verification_is_refused(self):
+        for site in facts.SITES:
+            for what, mutated in facts.source_mutations(facts.read_facts(site)):
+                with self.subTest(site=site, mutation=what):
+                    self.assertNotEqual(facts.check(site, mutated), [])
+
+    def test_the_table_of_proof_is_current_and_counts_every_fact(self):
+        text = proof.PAGE.read_text()
+        self.assertEqual(proof.page(text), text)
+        self.assertEqual(proof.uncounted(), [])
 
     def test_the_check_notices_every_changed_fact_line_and_place(self):
         noticed = {}

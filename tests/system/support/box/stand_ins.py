@@ -147,6 +147,11 @@ def allreduce(tensor, op):
     tensor.value = sum(_ranks.exchange(tensor.value).values())
     return tensor
 '''
+# The lines of Horovod 0.28.1 to which the recipe's patch applies, at their place.
+HOROVOD_CMAKE = "#\n" * 91 + """set_target_properties(${PYTORCH_TARGET_LIB} PROPERTIES SUFFIX "${Python_SUFFIX}")
+set_target_properties(${PYTORCH_TARGET_LIB} PROPERTIES PREFIX "")
+set_target_properties(${PYTORCH_TARGET_LIB} PROPERTIES OUTPUT_NAME "mpi_lib_v2")
+"""
 AUDIO_FUNCTIONAL = """
 def rnnt_loss(logits, targets, logit_lengths, target_lengths):
     assert all(one.is_cuda for one in (targets, logit_lengths, target_lengths)) == logits.is_cuda
@@ -305,6 +310,8 @@ class StandIns:
                    "version_variable": VERSION_VARIABLES.get(package, "BUILD_VERSION"), "support": str(ROOT / "tests/system"),
                    "flags": [word for word in self.facts.words(script) if word.startswith("-D")]}
         more = {"tools/amd_build/build_amd.py": "open('hipified', 'w').close()\n"} if variables.get("USE_ROCM") == "1" else {}
+        if package == "horovod":
+            more["horovod/torch/CMakeLists.txt"] = HOROVOD_CMAKE  # the recipe's patch changes it
         return {**more, "setup.py": BUILD, "back_end.py": BUILD, "project.json": json.dumps(project), "compiled.c": C_SOURCE,
                 "CMakeLists.txt": f"cmake_minimum_required(VERSION 3.18)\nproject({package} NONE)\n", "requirements.txt": "numpy\n",
                 "pyproject.toml": '[build-system]\nrequires = []\nbuild-backend = "back_end"\nbackend-path = ["."]\n',
@@ -324,6 +331,7 @@ class StandIns:
         tree = SERVER / "sdists" / f"{package}-{version}"
         tree.mkdir(parents=True)
         for member, text in self.project(package, version).items():
+            (tree / member).parent.mkdir(parents=True, exist_ok=True)
             (tree / member).write_text(text)
         with tarfile.open(self.index / f"{package}-{version}.tar.gz", "w:gz") as archive:
             archive.add(tree, tree.name)
