@@ -13,8 +13,6 @@ namespace wheelyard::builder {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t min_patch_digits = 2;
-
 base::Result<std::vector<fs::path>> find_patches(const Recipe& recipe, const std::string& version) {
     std::vector<fs::path> patches;
     const auto parsed = wheel::Version::parse(without_label(version));
@@ -40,14 +38,12 @@ base::Result<std::string> put_patches(const std::vector<fs::path>& patches, cons
     if (patches.empty()) return std::string();
     const fs::path into = folder / "patches";
     WHEELYARD_TRY(base::make_directories(into));
-    // The job applies them in the order of their names.
-    const std::size_t digits = std::max(min_patch_digits, std::to_string(patches.size()).size());
     std::string all;
     for (std::size_t i = 0; i < patches.size(); ++i) {
         WHEELYARD_ASSIGN(const auto bytes, base::read_file(patches[i], base::mib));
-        std::string number = std::to_string(i + 1);
-        number.insert(0, digits - number.size(), '0');
-        const std::string name = number + "-" + patches[i].filename().string();
+        const std::string number = std::to_string(i + 1);
+        const std::string name =
+            (number.size() < 2 ? "0" : "") + number + "-" + patches[i].filename().string();
         WHEELYARD_TRY(base::replace_file(into / name, bytes));
         all += name + '\0' + bytes + '\0';
     }

@@ -15,8 +15,7 @@ namespace wheelyard::builder {
 [[nodiscard]] base::Result<std::vector<std::filesystem::path>> find_patches(const Recipe& recipe,
                                                                             const std::string& version);
 
-// Copies them to FOLDER/patches/ as 01-NAME, 02-NAME …, all with as many digits as the last one needs; returns a
-// SHA-256 over all of them, empty for none.
+// Copies them to FOLDER/patches/ as 01-NAME, 02-NAME …; returns a SHA-256 over all of them, empty for none.
 [[nodiscard]] base::Result<std::string> put_patches(const std::vector<std::filesystem::path>& patches,
                                                     const std::filesystem::path& folder);
 

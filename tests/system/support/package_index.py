@@ -37,8 +37,8 @@ def normalised(name: str) -> str:
 
 
 def write_sdist(folder: Path, name: str, version: str, c_source: str | None = None, value: int = 1,
-                module_source: str = "", setup: str = "") -> Path:
-    """NAME-VERSION.tar.gz: pure Python, or with a C extension when `c_source` is given. `setup`: setup.py."""
+                module_source: str = "") -> Path:
+    """NAME-VERSION.tar.gz: pure Python, or with a C extension when `c_source` is given."""
     module = normalised(name).replace("-", "_")
     pyproject = ('[build-system]\nrequires = ["setuptools"]\nbuild-backend = "setuptools.build_meta"\n'
                  f'[project]\nname = "{name}"\nversion = "{version}"\n[tool.setuptools]\npackages = ["{module}"]\n')
@@ -47,8 +47,6 @@ def write_sdist(folder: Path, name: str, version: str, c_source: str | None = No
         "PKG-INFO": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n",
         f"{module}/__init__.py": module_source or f"value = {value}\n",
     }
-    if setup:
-        members["setup.py"] = setup
     if c_source is not None:
         members["setup.py"] = SETUP_OF_A_C_EXTENSION.format(module=module)
         members["fast.c"] = c_source
