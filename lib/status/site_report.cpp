@@ -76,8 +76,10 @@ constexpr std::array cell_fields = {
     Field<C>{"python", "`3.12`", Word<C>{&C::python}, Need::required},
     Field<C>{"accelerator", "name in the site file; absent: one wheel for all accelerators",
              Word<C>{&C::accelerator}},
-    Field<C>{"purpose", "absent: a build; else `gpu-test`, `multi-node-test`, `promotion` or `reproduction` of its wheel",
-             Word<C>{&C::purpose}},
+    Field<C>{
+        "purpose",
+        "absent: a build; else `gpu-test`, `multi-node-test`, `promotion` or `reproduction` of its wheel",
+        Word<C>{&C::purpose}},
     Field<C>{"state", "the state of the cell in the plan (site.md, \"Cells of the plan\")",
              Word<C>{&C::state}, Need::required},
     Field<C>{"reason", "why it has this state", Text<C>{&C::reason}},
