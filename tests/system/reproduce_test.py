@@ -1,8 +1,10 @@
 """`reproduce` builds a wheel again and compares: identical, or the members that differ with their causes; what the causes
 advise makes them identical."""
 
+import io
 import json
 import os
+import tarfile
 
 from support.case import FarmCase, main
 from support.farm import Farm
@@ -15,11 +17,11 @@ TAG = "cp" + PYTHON_VERSION.replace(".", "")
 WRITES = """
 import os, time
 from setuptools import setup
-stamp = {stamp}
 with open("{module}/made.py", "w") as made:
-    made.write("made = %r\\n" % (stamp,))
-setup()
+    made.write("made = %r\\n" % ({stamp},))
+setup(name="{name}", version="1.0", packages=["{module}"])
 """
+PYPROJECT = '[build-system]\nrequires = ["setuptools"]\nbuild-backend = "setuptools.build_meta"\n'
 CLOCK = "time.time_ns() / 1e9"
 EPOCH = 'os.environ["SOURCE_DATE_EPOCH"]'
 PREFIX_MAP = '[build]\nenvironment = { CFLAGS = "-ffile-prefix-map=${build}=." }\n'
@@ -44,7 +46,13 @@ class ReproduceTest(FarmCase):
     def write(self, name: str, stamp: str) -> None:
         """A pure package whose setup.py writes `stamp`, an expression, into the wheel."""
         module = name.replace("-", "_")
-        write_sdist(self.sources.folder, name, "1.0", setup=WRITES.format(stamp=stamp, module=module))
+        members = {"pyproject.toml": PYPROJECT, "PKG-INFO": f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n",
+                   "setup.py": WRITES.format(name=name, stamp=stamp, module=module), f"{module}/__init__.py": ""}
+        with tarfile.open(self.sources.folder / f"{module}-1.0.tar.gz", "w:gz") as archive:
+            for member, text in members.items():
+                info = tarfile.TarInfo(f"{module}-1.0/{member}")
+                info.size = len(text)
+                archive.addfile(info, io.BytesIO(text.encode()))
 
     def reproduce(self, site: Site, name: str, *arguments: str):
         done = site.builder("reproduce", name, "--json", *arguments)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Each wheel that a known site wants has a smoke test in its own recipe: modules to import, or a command. A recipe without one would leave
-a guess from the package's name."""
+it to whatever modules the wheel has."""
 
 import tomllib
 import unittest

@@ -37,9 +37,8 @@ def normalised(name: str) -> str:
 
 
 def write_sdist(folder: Path, name: str, version: str, c_source: str | None = None, value: int = 1,
-                module_source: str = "", module: str = "", setup: str = "") -> Path:
-    """NAME-VERSION.tar.gz: pure Python, or with a C extension when `c_source` is given. `module`: the name that it is imported by;
-    `setup`: setup.py."""
+                module_source: str = "", module: str = "") -> Path:
+    """NAME-VERSION.tar.gz: pure Python, or with a C extension when `c_source` is given. `module`: the name that it is imported by."""
     stem = normalised(name).replace("-", "_")
     module = module or stem
     pyproject = ('[build-system]\nrequires = ["setuptools"]\nbuild-backend = "setuptools.build_meta"\n'
@@ -49,8 +48,6 @@ def write_sdist(folder: Path, name: str, version: str, c_source: str | None = No
         "PKG-INFO": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n",
         f"{module}/__init__.py": module_source or f"value = {value}\n",
     }
-    if setup:
-        members["setup.py"] = setup
     if c_source is not None:
         members["setup.py"] = SETUP_OF_A_C_EXTENSION.format(module=module)
         members["fast.c"] = c_source
