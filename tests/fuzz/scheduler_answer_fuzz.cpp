@@ -4,7 +4,9 @@
 #include <string>
 
 #include "builder/schedule/pbs/pbs.hpp"
+#include "builder/schedule/pbs/pbs_trial.hpp"
 #include "builder/schedule/slurm/slurm.hpp"
+#include "builder/schedule/slurm/slurm_trial.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace wheelyard;
@@ -15,6 +17,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             static_cast<void>(builder::slurm::view_of(job));
     }
     static_cast<void>(builder::slurm::judge_refusal(text));
+    for (const bool good : {true, false})
+        static_cast<void>(builder::slurm::read_trial(good, text));
+    static_cast<void>(builder::pbs::read_trial(text, {}));
     const auto answer = builder::pbs::read_qstat({0, false, text, ""});
     if (answer) {
         for (const auto& job : answer->jobs)
