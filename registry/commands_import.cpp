@@ -203,11 +203,25 @@ void add_import_command(CLI::App& app, ImportArguments& arguments) {
         "usage.\n");
 }
 
+// `serve` may run with another configuration, and removes a private index from the tree for everyone only when it starts.
+static base::Status check_opens_none(const RegistryConfig& config, const catalog::Catalog& catalog) {
+    WHEELYARD_ASSIGN(const catalog::Inheritance known, catalog.inheritance(catalog::Readers::any));
+    for (const IndexConfig& index : config.indexes) {
+        if (index.is_private || !known.is_private(index.name)) continue;
+        return base::fail("import.opens_index", "This configuration would make a private index public",
+                          index.name,
+                          "use the configuration of the server; if the index is to be public, restart the "
+                          "server with this one first");
+    }
+    return {};
+}
+
 base::Status run_import(const ImportArguments& arguments, const OpenPublisher& open_publisher,
                         const base::Clock& clock) {
     WHEELYARD_ASSIGN(ImportSource source, import_source(arguments.from));
     WHEELYARD_ASSIGN(const auto store,
                      open_store(arguments.config, open_publisher, {arguments.index}, {}, NewStore::created));
+    WHEELYARD_TRY(check_opens_none(store->config, store->catalog));
     WHEELYARD_TRY(store->catalog.set_index_rules(
         index_rules(store->config), {.actor = "configuration", .reason = {}, .time = clock.now()}));
     remove_left_import_folders(store->config.store);

@@ -174,7 +174,7 @@ wire::Answered<Identity> TokenVerifier::verify_grant(const TokenText& sent, std:
     return identity;
 }
 
-wire::Answered<Identity> TokenVerifier::verify(std::string_view authorization) {
+wire::Answered<TokenText> token_sent(std::string_view authorization) {
     const auto sent = token_of_authorization(authorization);
     if (!sent || sent->empty()) {
         return wire::refuse(
@@ -182,15 +182,18 @@ wire::Answered<Identity> TokenVerifier::verify(std::string_view authorization) {
             "This request requires a token, but none was sent.", {},
             "send the token as the password of user __token__, or as `Authorization: Bearer`");
     }
+    if (auto parsed = parse_token_text(*sent)) return *std::move(parsed);
+    return refuse_token("The credentials are not a token of this registry.",
+                        "send the complete text that `wheelyard-registry token create` printed");
+}
+
+wire::Answered<Identity> TokenVerifier::verify(std::string_view authorization) {
+    const auto parsed = token_sent(authorization);
+    if (!parsed) return tl::unexpected(parsed.error());
     auto snapshot = current();
     if (!snapshot) {
         io::log_error("auth.unavailable", {{"error", snapshot.error().text()}});
         return tl::unexpected(unavailable());
-    }
-    const auto parsed = parse_token_text(*sent);
-    if (!parsed) {
-        return refuse_token("The credentials are not a token of this registry.",
-                            "send the complete text that `wheelyard-registry token create` printed");
     }
     const std::string hash = hash_token_secret(parsed->secret);
     for (const catalog::TokenRow& token : **snapshot) {

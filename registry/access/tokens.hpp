@@ -37,6 +37,9 @@ inline constexpr std::size_t token_id_length = 15;  // "wy_5f0c9a31d2be"
 // The token in an Authorization header (Basic or Bearer); nullopt if there is none or it is malformed.
 [[nodiscard]] std::optional<std::string> token_of_authorization(std::string_view header);
 
+// The token in an Authorization header, or the answer to a client that sent none. Asks no catalog.
+[[nodiscard]] wire::Answered<TokenText> token_sent(std::string_view authorization);
+
 inline constexpr std::string_view upload_action = "upload";
 inline constexpr std::string_view read_action = "read";  // reads private indexes
 inline constexpr std::string_view audit_action = "audit";

@@ -235,6 +235,9 @@ wire::Answered<http::ApiReply> Api::provenance(const http::ApiRequest& request) 
     if (!has_scope || !may_read(parts_.config, *token, index, project))
         return refuse(403, "auth.scope_refused", "This token is for other indexes or projects", token->id,
                       "ask an administrator for a token for this index and project");
+    if (!has_files_of(parts_.config, index))  // it may have been private
+        return refuse(404, "index.unknown", "There is no index with this name", index,
+                      "GET / lists the indexes");
     const auto document = read_provenance(parts_.writer, parts_.blobs, {index, filename});
     if (document) return http::ApiReply{.status = 200, .json = *document};
     if (auto known = problem_of_request(document.error())) return tl::unexpected(*std::move(known));

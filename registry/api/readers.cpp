@@ -38,14 +38,25 @@ std::string project_of_filename(const std::string& filename) {
     return wheel::is_valid_name(stem) ? wheel::normalize_name(stem) : std::string();
 }
 
+namespace {
+
+// A client asks its user for other credentials after 401, and not after 403.
+wire::Problem as_challenge(wire::Problem problem) {
+    if (problem.status == 403) problem.status = 401;
+    return problem;
+}
+
+}  // namespace
+
+std::optional<wire::Problem> Readers::refuse_at_sight(const std::string& authorization) {
+    auto sent = token_sent(authorization);
+    if (sent) return std::nullopt;
+    return as_challenge(std::move(sent.error()));
+}
+
 wire::Answered<bool> Readers::may_read(const http::ReadRequest& request) {
     const auto token = tokens_.verify(request.authorization);
-    if (!token) {
-        // A client asks its user for other credentials after 401, and not after 403.
-        wire::Problem problem = token.error();
-        if (problem.status == 403) problem.status = 401;
-        return tl::unexpected(std::move(problem));
-    }
+    if (!token) return tl::unexpected(as_challenge(token.error()));
     switch (request.scope) {
         case http::ReadScope::index_exists:
             return may_know(config_, *token, request.index);

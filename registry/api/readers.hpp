@@ -32,6 +32,7 @@ namespace wheelyard::registry {
 class Readers : public http::ReaderService {
   public:
     Readers(const RegistryConfig& config, TokenVerifier& tokens) : config_(config), tokens_(tokens) {}
+    [[nodiscard]] std::optional<wire::Problem> refuse_at_sight(const std::string& authorization) override;
     [[nodiscard]] wire::Answered<bool> may_read(const http::ReadRequest& request) override;
     [[nodiscard]] std::vector<std::string> readable(const std::string& authorization) override;
 

@@ -4,6 +4,7 @@
 #include <system_error>
 
 #include "lib/base/file.hpp"
+#include "lib/base/private_files.hpp"
 #include "lib/io/log.hpp"
 #include "lib/status/index_status.hpp"
 #include "registry/api/limits.hpp"
@@ -81,7 +82,7 @@ base::Status SiteReports::keep(status::SiteReport report) {
     if (known != reports_.end() && known->second.time >= report.time) return {};
     WHEELYARD_TRY(make_room(key));
     reports_.insert_or_assign(key, std::move(report));
-    auto written = base::make_directories(file_of(key).parent_path());
+    auto written = base::make_private_directories(file_of(key).parent_path());  // a report names projects
     if (written) written = base::replace_file(file_of(key), text);
     if (!written) warn("sites.not_kept", key.second, written.error());
     show(key.first);

@@ -140,10 +140,10 @@ wire::Answered<wire::Task> TaskApi::visible_task(const http::ApiRequest& request
     auto task = parts_.tasks.find(id);
     if (!task) return fail(request, token, task.error());
     if (may_see(token, task->wish)) return *std::move(task);
-    return fail(
-        request, token,
-        {"task.no_such_task", "There is no task with this id", task->id,
-         "check the id with the person who added the task", base::Recovery::never, base::ErrorKind::missing});
+    return fail(request, token,
+                // The words of TaskStore for an id that does not exist.
+                {"task.no_such_task", "There is no task with this id", task->id,
+                 "see `wheelyard-registry task list`", base::Recovery::never, base::ErrorKind::missing});
 }
 
 wire::Answered<wire::Task> TaskApi::task_for(const http::ApiRequest& request, const Identity& token,

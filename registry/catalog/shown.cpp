@@ -81,9 +81,21 @@ base::Status Catalog::set_index_rules(const std::vector<IndexRule>& rules, const
         if (rule != (old.empty() ? IndexRule{.index = rule.index} : old.mapped()))
             WHEELYARD_TRY(write_rule(database, rule, cause));
     }
-    // An index that leaves the configuration stays private: its files are still in the catalog.
+    // An index that leaves the configuration stays private: its files are still in the catalog. So are those that a private
+    // index's upstream supplied before it was removed, in "INDEX.UPSTREAM".
+    WHEELYARD_ASSIGN(const std::vector<std::string> names, indexes());
+    for (const std::string& name : names)
+        old_rules.try_emplace(name, IndexRule{.index = name});
+    for (const IndexRule& rule : rules)
+        old_rules.erase(rule.index);
+    const auto is_owned_by_private = [&rules](const std::string& index) {
+        const std::string owner = index.substr(0, index.find('.'));
+        return std::any_of(rules.begin(), rules.end(),
+                           [&](const IndexRule& rule) { return rule.is_private && rule.index == owner; });
+    };
     for (const auto& [index, rule] : old_rules) {
-        const IndexRule left{.index = index, .is_private = before.is_private(index)};
+        const bool stays_private = before.is_private(index) || is_owned_by_private(index);
+        const IndexRule left{.index = index, .is_private = stays_private};
         if (rule != left) WHEELYARD_TRY(write_rule(database, left, cause));
     }
     return transaction.commit();

@@ -2,6 +2,7 @@
 // address of such an index; requests under public indexes ask nobody.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,8 @@ struct ReadRequest {
 class ReaderService {
   public:
     virtual ~ReaderService() = default;
+    // The answer to credentials that cannot be those of anybody, without a look at the tokens: it costs the caller's thread nothing.
+    [[nodiscard]] virtual std::optional<wire::Problem> refuse_at_sight(const std::string& authorization) = 0;
     // Both read the tokens anew, so that a revoked one is refused, and run off the I/O threads.
     // False: to this caller the index does not exist. Status 401: no valid credentials; 503: they cannot be checked.
     [[nodiscard]] virtual wire::Answered<bool> may_read(const ReadRequest& request) = 0;

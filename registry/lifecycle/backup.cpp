@@ -160,9 +160,9 @@ base::Result<BackupReport> back_up(const fs::path& store, const fs::path& to, Bl
 
 base::Result<BackupReport> restore(const fs::path& from, const fs::path& store) {
     // Files beside a lost catalog belong to other serials: SQLite would replay the old log onto the restored
-    // catalog, and the old tree would count as newer than it.
-    for (const char* part :
-         {"catalog.sqlite", "catalog.sqlite-wal", "catalog.sqlite-shm", "catalog.sqlite-journal", "public"}) {
+    // catalog, and the old trees would count as newer than it.
+    for (const char* part : {"catalog.sqlite", "catalog.sqlite-wal", "catalog.sqlite-shm",
+                             "catalog.sqlite-journal", "public", "private"}) {
         std::error_code ignored;
         if (fs::exists(store / part, ignored))
             return base::fail("backup.store_there", "This folder contains a registry or parts of one",

@@ -87,6 +87,8 @@ Reply Connection::unknown_to_caller(const RequestHead& head, const Route& route)
 }
 
 Connection::Task<Reply> Connection::answer_front(const RequestHead& head) {
+    if (shared_.readers->refuse_at_sight(head.authorization))
+        co_return answer_route(head, Route{RouteKind::front});
     std::vector<std::string> readable;
     const Slot slot(shared_.reader_checks_now, max_reader_checks);
     if (slot.taken()) {
@@ -119,7 +121,8 @@ Reply Connection::answer_route(const RequestHead& head, const Route& route) {
         return reply_problem(unknown_index(route.index));
     const std::string allowed = allowed_methods(route);
     const bool reads = head.method == "GET" || head.method == "HEAD";
-    if (head.method == "OPTIONS" && is_public_read(route.kind)) return reply_preflight();
+    if (head.method == "OPTIONS" && is_public_read(route.kind) && !is_private(route))
+        return reply_preflight();
     if (head.method == "POST" && is_near_uploads(route.kind))
         return reply_uploads_go_to(head.method, upload_url(head, route));
     if (!reads || route.kind == RouteKind::upload) return reply_method_not_allowed(head.method, allowed);

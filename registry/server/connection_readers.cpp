@@ -73,6 +73,8 @@ Connection::Task<std::optional<Reply>> Connection::answer_by_reader(const Reques
         co_return front;
     }
     if (shared_.readers == nullptr) co_return unknown_to_caller(head, route);
+    if (const auto refused = shared_.readers->refuse_at_sight(head.authorization))
+        co_return reply_problem(*refused);
     const Slot slot(shared_.reader_checks_now, max_reader_checks);
     if (!slot.taken()) co_return reply_problem(readers_busy());
     const ReadRequest request = read_request(head, route);

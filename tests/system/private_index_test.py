@@ -225,6 +225,16 @@ class PrivateIndexTest(FarmCase):
                 break
         return answer
 
+    def test_reports_of_sites_are_closed_to_other_accounts_from_the_first(self):
+        self.prepare()
+        for path in (self.farm.data / "sites", self.farm.data / "sites" / HIDDEN):
+            self.assertEqual(path.stat().st_mode & 0o077, 0, path)
+
+    def test_a_private_page_answers_no_preflight(self):
+        status, fields, _ = self.ask("OPTIONS", f"/{HIDDEN}/simple/{PROJECT}/", basic(self.reader))
+        self.assertEqual((status, "Access-Control" in fields), (405, False))
+        self.assertEqual(self.ask("OPTIONS", f"/{OPEN}/simple/kiwi/", None)[0], 204)
+
     def test_without_credentials_a_client_is_asked_for_them_and_a_token_without_the_right_sees_no_index(self):
         of_other = basic(self.farm.create_token(OTHER, name="of-other", actions=("read", "upload", "yank")))
         for rest in ("/simple/", f"/simple/{PROJECT}/", "/events/tail.tsv", f"/files/ab/{'ab' * 32}/x-1-py3-none-any.whl", "/project/",
@@ -369,6 +379,16 @@ class ChangingReadersTest(FarmCase):
         static = self.folder / "static"
         self.assert_ran(self.farm.run("wheelyard-indexer", "publish", "--store", self.farm.data, "--to", static))
         self.assertEqual(self.names_in(static), [])
+
+    def test_an_import_with_another_configuration_opens_no_private_index(self):
+        self.restart(**{HIDDEN: 'read = "token"'})
+        old = self.farm.config.with_name("old.toml")
+        old.write_text(self.farm.config.read_text().replace('read = "token"', ""))
+        wheel = Wheel("emu").write(self.folder)
+        self.assert_failed(self.farm.run("wheelyard-registry", "import", OPEN, wheel, "-c", old), HIDDEN, "restart the server")
+        self.assertEqual((self.names_in(self.farm.tree), self.status(), self.status(self.token)), ([], 401, 200))
+        self.assert_ran(self.farm.run("wheelyard-registry", "import", OPEN, wheel, "-c", self.farm.config))
+        self.assertEqual(self.names_in(self.farm.tree), [])
 
     def test_the_indexer_publishes_private_indexes_only_where_asked_and_never_beside_public_ones(self):
         self.restart(**{HIDDEN: 'read = "token"'})

@@ -26,6 +26,7 @@ constexpr int status_ok = 200;
 constexpr int status_not_modified = 304;
 constexpr int status_not_found = 404;
 constexpr int status_forbidden = 403;
+constexpr int status_unauthorized = 401;
 constexpr std::int64_t micros_per_second = 1'000'000;
 
 struct State {
@@ -62,7 +63,8 @@ base::Result<bool> refresh(const simple::GetPage& get, const std::string& url, c
     if (is_kept && !etag.empty()) headers.emplace_back("If-None-Match", etag);
     WHEELYARD_ASSIGN(const auto answer, get(url, headers, simple::max_catalogue_bytes));
     if (answer.status == status_not_modified && is_kept) return true;
-    if (answer.status == status_not_found || answer.status == status_forbidden) {
+    if (answer.status == status_not_found || answer.status == status_forbidden ||
+        answer.status == status_unauthorized) {
         WHEELYARD_TRY(base::remove_file(file));
         etag.clear();
         return false;
@@ -137,6 +139,8 @@ base::Result<CatalogueAnswer> fetch_catalogue(const simple::GetPage& get, const 
     if (freshness != Freshness::cached && (freshness == Freshness::now || !is_recent)) {
         std::error_code error;
         fs::create_directories(folder, error);
+        // A private index's catalogue, too, and homes may be open to others.
+        if (!error) fs::permissions(folder, fs::perms::owner_all, error);
         if (error) return answer;
         const auto asked = refresh_both(get, simple_url, folder, state);
         if (asked) {

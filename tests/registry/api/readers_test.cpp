@@ -88,6 +88,18 @@ TEST_CASE_FIXTURE(ReadersFixture,
     }
 }
 
+TEST_CASE_FIXTURE(ReadersFixture,
+                  "what cannot be a token is refused at sight, and no other credentials are") {
+    for (const char* sent : {"", "Bearer x", "Bearer ", "Basic !", "Digest a=b", "wy_5f0c9a31d2be"}) {
+        CAPTURE(sent);
+        const auto refused = readers.refuse_at_sight(sent);
+        REQUIRE(refused.has_value());
+        CHECK(refused->status == 401);
+    }
+    CHECK_FALSE(readers.refuse_at_sight("Bearer " + registry::make_token_text().text()).has_value());
+    CHECK_FALSE(readers.refuse_at_sight("bearer " + add({"lab"}, {"*"}, {"read"})).has_value());
+}
+
 TEST_CASE_FIXTURE(ReadersFixture, "a file belongs to the project that its name begins with") {
     const std::string made = add({"lab"}, {"yard-torch"}, {"read"});
     const auto may_read = [&](const std::string& filename) {

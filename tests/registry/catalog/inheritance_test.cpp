@@ -83,6 +83,19 @@ TEST_CASE("an index stays private when its rule is gone, until a rule makes it p
     CHECK(family.catalog.inheritance()->is_private("hidden.up"));
 }
 
+TEST_CASE("what an upstream supplied becomes private with its index, also when the upstream is gone") {
+    Family family;
+    family.rules({{.index = "hidden", .upstreams = {"hidden.up"}}, {.index = "hidden.up"}});
+    REQUIRE(family.catalog.add_file(catalog::row_of("hidden.up", "six", "1.0"))->outcome ==
+            AddOutcome::added);
+    family.rules({{.index = "hidden"}});
+    CHECK_FALSE(family.catalog.inheritance()->is_private("hidden.up"));
+    family.rules({{.index = "hidden", .is_private = true}});
+    CHECK(family.catalog.inheritance()->is_private("hidden.up"));
+    family.rules({{.index = "hidden"}});
+    CHECK(family.catalog.inheritance()->is_private("hidden.up"));
+}
+
 TEST_CASE("no promotion leads from a private index to a public one") {
     Family family;
     family.rules({{.index = "hidden", .is_private = true}, {.index = "vault", .is_private = true}});

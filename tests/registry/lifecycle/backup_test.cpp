@@ -144,7 +144,7 @@ TEST_CASE("what is left of another registry is not restored over") {
     Saved fixture;
     fixture.add("main", "six", "1.0");
     REQUIRE(fixture.save());
-    for (const char* left : {"catalog.sqlite", "catalog.sqlite-wal", "public"}) {
+    for (const char* left : {"catalog.sqlite", "catalog.sqlite-wal", "public", "private"}) {
         fs::create_directories(fixture.restored / left);
         const auto refused = restore(fixture.to, fixture.restored);
         REQUIRE_FALSE(refused.has_value());
