@@ -31,6 +31,11 @@ bool has_symbol_names(std::string_view section) {
     return section == ".strtab" || section == ".dynstr";
 }
 
+// Texts that the linker merges, in an order that changes with the texts.
+bool has_merged_texts(std::string_view section) {
+    return section == ".debug_str" || section == ".debug_line_str";
+}
+
 base::Result<std::string> read_section(const base::Reader& bytes, const ElfSection& section) {
     std::string text(std::min(section.size, max_explained_bytes), '\0');
     WHEELYARD_TRY(bytes.read_at(section.offset, text.data(), text.size()));
@@ -89,7 +94,8 @@ class ElfExplainer {
 
     std::vector<Evidence> conclude() {
         const auto is_unclear = [](const Evidence& one) {
-            return one.cause == Cause::bytes || one.cause == Cause::code;
+            return one.cause == Cause::bytes || one.cause == Cause::code ||
+                   (one.cause == Cause::order && has_merged_texts(one.where));
         };
         const bool has_cause = std::any_of(found_.begin(), found_.end(), [&](const Evidence& one) {
             return !is_unclear(one) && !cause_row(one.cause).follows;

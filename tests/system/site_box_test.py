@@ -28,11 +28,11 @@ NAMESPACES = ["unshare", "--mount", "--net", "--uts", "--pid", "--fork", "--kill
 
 # A wrong fact, and the phase that it fails in.
 MUTATIONS = {
-    "bede-gh200": [('partition.0.name="ghx"', "check"), ("partition.0.max_minutes=60", "build"), ('modules.0.load.4="cuda/12.4"', "check"),
+    "bede-gh200": [('partition.0.name="ghx"', "check"), ("partition.0.max_minutes=60", "check"), ('modules.0.load.4="cuda/12.4"', "check"),
                    ('variables.3.values.TORCH_CUDA_ARCH_LIST="9.0a"', "build")],
     "archer2": [('modules.0.load.2="mkl/2024.0"', "check"), ("mount.0.on_nodes=false", "build"), ('variables.1.values.MKL_THREADING="OMP"', "build")],
-    "frontier": [("partition.0.max_minutes=60", "build"), ('provided.0.version="1.20.1"', "build"), ('provides.2.home="/opt/rocm-6.0.0"', "build")],
-    "alliance": [('init.0.path="/etc/profile"', "check"), ("partition.0.max_memory_mib=32000", "build"), ('variables.1.values.USE_CUSPARSELT="0"', "build")],
+    "frontier": [("partition.0.max_minutes=60", "check"), ('provided.0.version="1.20.1"', "build"), ('provides.2.home="/opt/rocm-6.0.0"', "build")],
+    "alliance": [('init.0.path="/etc/profile"', "check"), ("partition.0.max_memory_mib=32000", "check"), ('variables.1.values.USE_CUSPARSELT="0"', "build")],
 }
 PHASE_TEXTS = {
     "start": "a root, two nodes and Slurm from the facts",
