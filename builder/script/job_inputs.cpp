@@ -97,7 +97,7 @@ base::Status put_patches(const Paths& patches, const fs::path& folder) {
     WHEELYARD_TRY(base::make_directories(into));
     for (std::size_t i = 0; i < patches.size(); ++i) {
         WHEELYARD_ASSIGN(const auto bytes, base::read_file(patches[i], max_patch_bytes));
-        const std::string number = std::to_string(max_patches + 1 + i).substr(1);
+        const std::string number = std::to_string(max_patches + 2 + i).substr(1);
         WHEELYARD_TRY(base::replace_file(into / (number + "-" + patches[i].filename().string()), bytes));
     }
     return {};

@@ -82,7 +82,9 @@ base::Status SiteReports::keep(status::SiteReport report) {
     if (known != reports_.end() && known->second.time >= report.time) return {};
     WHEELYARD_TRY(make_room(key));
     reports_.insert_or_assign(key, std::move(report));
-    auto written = base::make_private_directories(file_of(key).parent_path());  // a report names projects
+    const fs::path folder = file_of(key).parent_path();
+    auto written = base::make_private_directories(folder.parent_path());  // a report names projects
+    if (written) written = base::make_private_directories(folder);
     if (written) written = base::replace_file(file_of(key), text);
     if (!written) warn("sites.not_kept", key.second, written.error());
     show(key.first);

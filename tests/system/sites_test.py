@@ -244,7 +244,7 @@ class SitesTest(unittest.TestCase):
         self.start_pbs()
         log = self.build("derecho", "2.4.0", "+cu122.a100")
         self.assert_phases(log, "modules conda venv requirements patch before build metadata smoke done")
-        self.assertIn("applying 01-01-cuda-aware-mpi.patch", log)
+        self.assertIn("applying 0001-01-cuda-aware-mpi.patch", log)
         self.assertTrue(any(line.startswith("configure --prefix=") and "--with-libfabric" in line for line in self.commands))
         self.assertIn("patching file torch/csrc/distributed/c10d/ProcessGroupMPI.cpp", log)
         self.assertNotIn("FAILED", log)

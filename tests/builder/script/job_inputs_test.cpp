@@ -75,6 +75,7 @@ TEST_CASE("a wildcard finds 120 patches in the order in which they apply") {
         names.push_back(entry.path().filename().string());
     std::sort(names.begin(), names.end());
     REQUIRE(names.size() == patches.size());
+    CHECK(names.front().starts_with("0001-"));
     for (std::size_t i = 0; i < names.size(); ++i)
         CHECK(names[i].substr(5) == patches[i].filename().string());
 }
