@@ -49,6 +49,12 @@ trap 'stop 143' TERM
 trap 'stop 130' INT
 trap 'stop 129' HUP
 
+# Nodes of some sites have no home, or do not mount it: what programs keep there then lies beside the tree.
+if ! test -d "${HOME-}" || ! test -w "$HOME"; then
+    export HOME="$build/home"
+    mkdir -p "$HOME"
+fi
+
 # pip uses the agent's configuration, which may contain a password: only pip_install reads it, no build does.
 # Versions that go together (docs/reference/version-pairs.md).
 printf '%s\n' 'cmake<4' 'setuptools<82' > "$folder/constraints.txt"
@@ -57,6 +63,9 @@ pip_install() { PIP_CONFIG_FILE="$folder/pip.conf" python -I -m pip install --co
 # As many compilers at once as the site gives a job.
 export MAX_JOBS=2
 export CMAKE_BUILD_PARALLEL_LEVEL=2
+
+# The time that tools write instead of the clock's, so that builds can be repeated.
+export SOURCE_DATE_EPOCH=1580601600
 
 # From the recipe.
 export BUILD_VERSION=0.21.0+debian13
