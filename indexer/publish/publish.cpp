@@ -106,7 +106,7 @@ class PublishRun {
     }
 
   private:
-    // Whoever serves the tree decided who may read it.
+    // Who may read it was decided when the tree was published.
     base::Status check_readers(catalog::Readers readers) {
         const bool is_private = readers == catalog::Readers::with_token;
         WHEELYARD_ASSIGN(const bool has_record, exists(published_file(tree_)));

@@ -31,7 +31,7 @@ class ReaderService {
     virtual ~ReaderService() = default;
     // The answer to credentials that cannot be those of anybody, without a look at the tokens: it costs the caller's thread nothing.
     [[nodiscard]] virtual std::optional<wire::Problem> refuse_at_sight(const std::string& authorization) = 0;
-    // Both read the tokens anew, so that a revoked one is refused, and run off the I/O threads.
+    // Both read the tokens for each request, so that a revoked one is refused, and run off the I/O threads.
     // False: to this caller the index does not exist. Status 401: no valid credentials; 503: they cannot be checked.
     [[nodiscard]] virtual wire::Answered<bool> may_read(const ReadRequest& request) = 0;
     // The private indexes that the credentials may read, wholly or in part. None for invalid credentials.
