@@ -26,10 +26,16 @@ base::Result<Frame> read_wheel(const base::Reader& bytes, std::string_view which
     const inspect::Policy policy;
     inspect::Findings findings(policy);
     WHEELYARD_ASSIGN(auto frame, inspect::read_frame(bytes, findings));
-    if (frame) return std::move(*frame);
-    const auto verdicts = findings.take();
-    return base::fail("compare.unreadable", "The " + std::string(which) + " wheel cannot be read",
-                      verdicts.empty() ? "" : verdicts.front().text());
+    const std::string sentence = "The " + std::string(which) + " wheel cannot be read";
+    if (!frame) {
+        const auto verdicts = findings.take();
+        return base::fail("compare.unreadable", sentence, verdicts.empty() ? "" : verdicts.front().text());
+    }
+    const auto unreadable = std::find_if(frame->members.begin(), frame->members.end(),
+                                         [](const Member& member) { return !member.readable; });
+    if (unreadable == frame->members.end()) return std::move(*frame);
+    return base::fail("compare.unreadable",
+                      sentence + ": a member is encrypted, or packed by an unknown method", unreadable->name);
 }
 
 // Both streams at once, so that neither member has to fit into memory.

@@ -161,13 +161,18 @@ TEST_CASE("a file that is no wheel is an error that names it") {
     const auto scratch = *base::TempDir::make("compare");
     const std::string wheel = demo().bytes();
     const base::MemoryReader good(wheel);
-    const base::MemoryReader bad("PK, but not a wheel");
-    for (const bool recorded_is_bad : {true, false}) {
-        const auto found = compare_wheels(
-            {recorded_is_bad ? bad : good, recorded_is_bad ? good : bad, {}, scratch.path(), {}});
-        REQUIRE_FALSE(found.has_value());
-        CHECK(found.error().code == "compare.unreadable");
-        CHECK(found.error().sentence.find(recorded_is_bad ? "recorded" : "rebuilt") != std::string::npos);
+    std::string unpackable = wheel;  // a member by an unknown method: APPNOTE.TXT, 4.3.12 and 4.4.5
+    constexpr std::size_t method_at = 10;
+    unpackable[unpackable.find("PK\1\2") + method_at] = 99;
+    for (const std::string& bytes : {std::string("PK, but not a wheel"), unpackable}) {
+        const base::MemoryReader bad(bytes);
+        for (const bool recorded_is_bad : {true, false}) {
+            const auto found = compare_wheels(
+                {recorded_is_bad ? bad : good, recorded_is_bad ? good : bad, {}, scratch.path(), {}});
+            REQUIRE_FALSE(found.has_value());
+            CHECK(found.error().code == "compare.unreadable");
+            CHECK(found.error().sentence.find(recorded_is_bad ? "recorded" : "rebuilt") != std::string::npos);
+        }
     }
 }
 
