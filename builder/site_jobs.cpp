@@ -70,7 +70,7 @@ class Jobs {
     }
     [[nodiscard]] std::string queue_key() const { return std::string(batch_.queue_key); }
     [[nodiscard]] DecidingKey queue_of_builds() const {
-        const DecidingKey own = of_site("scheduler." + queue_key());
+        DecidingKey own = of_site("scheduler." + queue_key());
         if (!own.place.empty() || site_.build_node.empty()) return own;
         return of_site("node." + site_.build_node + ".queue");
     }
