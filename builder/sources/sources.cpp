@@ -235,22 +235,20 @@ base::Result<SourceRecord> Sources::fetch_archive(const std::string& address, co
     return source;
 }
 
-base::Status Sources::put_repository(const Beside& one, const fs::path& into,
-                                     const base::KeepAlive& keep_alive) {
+base::Result<fs::path> Sources::put_repository(const Beside& one, const fs::path& into,
+                                               const base::KeepAlive& keep_alive) {
     if (!git_) return base::fail("source.git", "git is not available to clone with", one.url);
     WHEELYARD_ASSIGN(const auto source, git_->fetch(one.url, one.tag, keep_alive));
-    return git_->unpack(source, into, keep_alive);
+    fs::path tree = into / one.name;
+    WHEELYARD_TRY(git_->unpack(source, tree, keep_alive));
+    return tree;
 }
 
-base::Status Sources::put_archive(const Beside& one, const fs::path& into,
-                                  const base::KeepAlive& keep_alive) {
+base::Result<fs::path> Sources::put_archive(const Beside& one, const fs::path& into,
+                                            const base::KeepAlive& keep_alive) {
     WHEELYARD_ASSIGN(const auto source, fetch_archive(one.url, one.sha256, keep_alive));
-    const fs::path unpacked = into.string() + ".unpacked";
-    WHEELYARD_TRY(base::remove_tree(unpacked, keep_alive));
-    WHEELYARD_TRY(base::make_directories(unpacked));
-    WHEELYARD_ASSIGN(const auto top, unpack_archive(source, unpacked, keep_alive));
-    WHEELYARD_TRY(base::rename_durably(unpacked / top, into));
-    return base::remove_tree(unpacked, keep_alive);
+    WHEELYARD_ASSIGN(const auto top, unpack_archive(source, into, keep_alive));
+    return into / top;
 }
 
 base::Status Sources::put_beside(const Recipe& recipe, const fs::path& build,
@@ -261,12 +259,13 @@ base::Status Sources::put_beside(const Recipe& recipe, const fs::path& build,
         if (fs::exists(into, error)) continue;
         const fs::path temporary = into.string() + ".tmp";
         WHEELYARD_TRY(base::remove_tree(temporary, keep_alive));
-        WHEELYARD_TRY(base::make_directories(into.parent_path()));
-        WHEELYARD_TRY(whole_or_nothing(temporary, keep_alive, [&] {
-            return one.tag.empty() ? put_archive(one, temporary, keep_alive)
-                                   : put_repository(one, temporary, keep_alive);
+        WHEELYARD_TRY(base::make_directories(temporary));
+        WHEELYARD_TRY(whole_or_nothing(temporary, keep_alive, [&]() -> base::Status {
+            WHEELYARD_ASSIGN(const auto tree, one.tag.empty() ? put_archive(one, temporary, keep_alive)
+                                                              : put_repository(one, temporary, keep_alive));
+            return base::rename_durably(tree, into);
         }));
-        WHEELYARD_TRY(base::rename_durably(temporary, into));
+        WHEELYARD_TRY(base::remove_tree(temporary, keep_alive));
     }
     return {};
 }

@@ -79,10 +79,13 @@ class Sources {
     [[nodiscard]] base::Result<std::string> unpack_archive(const SourceRecord& source,
                                                            const std::filesystem::path& into,
                                                            const base::KeepAlive& keep_alive) const;
-    [[nodiscard]] base::Status put_repository(const Beside& one, const std::filesystem::path& into,
-                                              const base::KeepAlive& keep_alive);
-    [[nodiscard]] base::Status put_archive(const Beside& one, const std::filesystem::path& into,
-                                           const base::KeepAlive& keep_alive);
+    // Both return the tree, which lies in `into`.
+    [[nodiscard]] base::Result<std::filesystem::path> put_repository(const Beside& one,
+                                                                     const std::filesystem::path& into,
+                                                                     const base::KeepAlive& keep_alive);
+    [[nodiscard]] base::Result<std::filesystem::path> put_archive(const Beside& one,
+                                                                  const std::filesystem::path& into,
+                                                                  const base::KeepAlive& keep_alive);
     [[nodiscard]] base::Status fetch_file(const SdistOffer& offer, SourceRecord& source,
                                           const base::KeepAlive& keep_alive);
     [[nodiscard]] base::Status adopt(const std::filesystem::path& file, const std::string& expected,

@@ -128,7 +128,7 @@ wire::Answered<http::ApiReply> TaskApi::answer(const http::ApiRequest& request) 
     if (row == nullptr)
         return refuse(501, "request.operation", "The server does not know this operation",
                       std::string(request.operation), "upgrade the server");
-    if (row->stores && request.body.size() > 0) {
+    if (row->stores && !request.body.empty()) {
         if (auto room = parts_.config.room().check(request.body.size()); !room)
             return fail(request, *token, room.error());
     }

@@ -87,7 +87,7 @@ title = "Wheels for everybody"
 }
 
 std::string initial_config(const std::filesystem::path& folder) {
-    const std::string text(config_template());
+    std::string text(config_template());
     const std::string path = folder.lexically_normal().string() + "/";
     if (!path.starts_with("/etc/")) return text;
     return base::replace_all(text, "\ndirectory = \"data\"\n", "\ndirectory = \"/var/lib/wheelyard\"\n");

@@ -87,7 +87,7 @@ class BlobCopy {
         WHEELYARD_TRY(base::make_directories(target.parent_path()));
         if (transfer_ == BlobTransfer::link && !there && ::link(source.c_str(), target.c_str()) == 0) {
             linked_in_.insert(target.parent_path());
-        } else if (const auto copied = copy_blob(source, target, row.sha256); !copied) {
+        } else if (auto copied = copy_blob(source, target, row.sha256); !copied) {
             if (copied.error().kind != base::ErrorKind::malformed) return copied;
             report_.damaged.push_back(row.sha256);
             return {};

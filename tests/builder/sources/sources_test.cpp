@@ -2,6 +2,9 @@
 #include "builder/sources/sources.hpp"
 
 #include <doctest/doctest.h>
+#include <sys/resource.h>
+
+#include <csignal>
 
 #include "builder/attempt/limits.hpp"
 #include "lib/base/file_url.hpp"
@@ -322,6 +325,44 @@ TEST_CASE("an archive beside the build is downloaded once, checked, and unpacked
     REQUIRE(!refused.has_value());
     CHECK(refused.error().code == "source.hash_mismatch");
     CHECK(!fs::exists(index.work.path() / "third/beside/extra"));
+}
+
+// While it lives, no file of this process grows beyond `bytes`: a write fails with EFBIG, as one on a full disk fails.
+class FileSizeLimit {
+  public:
+    explicit FileSizeLimit(rlim_t bytes) {
+        before_ = std::signal(SIGXFSZ, SIG_IGN);
+        REQUIRE(::getrlimit(RLIMIT_FSIZE, &limit_) == 0);
+        const rlimit lower{bytes, limit_.rlim_max};
+        REQUIRE(::setrlimit(RLIMIT_FSIZE, &lower) == 0);
+    }
+    ~FileSizeLimit() {
+        ::setrlimit(RLIMIT_FSIZE, &limit_);
+        std::signal(SIGXFSZ, before_);
+    }
+    FileSizeLimit(const FileSizeLimit&) = delete;
+    FileSizeLimit& operator=(const FileSizeLimit&) = delete;
+
+  private:
+    rlimit limit_ = {};
+    void (*before_)(int) = nullptr;
+};
+
+TEST_CASE("an archive beside the build that cannot be written leaves nothing of itself") {
+    Index index;
+    index.sdist = tarball("mkdir demo-1.0; head -c 4M /dev/zero > demo-1.0/zeros; tar cz demo-1.0");
+    Recipe recipe = default_recipe("demo");
+    recipe.beside = {{"extra", index.server.url("/f/demo-1.0.tar.gz"), "", base::sha256_hex(index.sdist)}};
+    const fs::path build = index.work.path() / "build";
+    {
+        const FileSizeLimit limit(1024 * 1024);
+        const auto failed = index.sources.put_beside(recipe, build, no_hurry);
+        REQUIRE(!failed.has_value());
+        CHECK(failed.error().os_error == EFBIG);
+    }
+    CHECK(fs::is_empty(build / "beside"));
+    CHECK(index.sources.put_beside(recipe, build, no_hurry).has_value());
+    CHECK(fs::file_size(build / "beside/extra/zeros") == 4U * 1024 * 1024);
 }
 
 TEST_CASE("an archive without exactly one folder is refused") {
