@@ -32,7 +32,8 @@ std::vector<GivenUp> choose_given_up(const std::vector<catalog::FileRow>& files,
         auto version = wheel::Version::parse(row.version);
         if (!version || row.pinned || row.state != catalog::FileState::active) continue;
         auto public_version = version->without_local();
-        all_series[series_of(public_version)].push_back({std::move(public_version), &row});
+        auto& series = all_series[series_of(public_version)];
+        series.push_back({std::move(public_version), &row});
     }
     std::vector<GivenUp> given_up;
     for (auto& [series, entries] : all_series) {
