@@ -10,6 +10,7 @@
 
 #include "lib/base/digest.hpp"
 #include "lib/base/file.hpp"
+#include "lib/base/terminal.hpp"
 #include "lib/base/text.hpp"
 #include "lib/inspect/inspect.hpp"
 #include "lib/io/json.hpp"
@@ -73,7 +74,14 @@ class Importer {
 
   private:
     // A path on the command line means these very bytes, so their own hash is the expected one.
-    static base::Result<WheelPlace> place_of(const fs::path& file) {
+    base::Result<WheelPlace> place_of(const fs::path& file) {
+        auto reader = base::FileReader::open(file);
+        if (!reader) {
+            reader.error().recovery = base::Recovery::never;  // this file cannot be read; others can
+            return tl::unexpected(std::move(reader.error()));
+        }
+        if (auto fits = check_size(reader->size(), index_.max_file_bytes); !fits)
+            return refused(std::move(fits.error()));
         WHEELYARD_ASSIGN(const std::string sha256, base::hex_of_file(base::DigestKind::sha256, file));
         return WheelPlace{{}, file, sha256};
     }
@@ -199,7 +207,7 @@ void add_import_command(CLI::App& app, ImportArguments& arguments) {
         "registry.toml\n\n"
         "The hash is the one behind the name, or that of the index's page (over https). Works beside a "
         "running "
-        "server.\nExit status: 0 all are there, 1 one failed (those named before it are there), 2 wrong "
+        "server.\nExit status: 0 all are there, 1 some failed (each is named; the others are there), 2 wrong "
         "usage.\n");
 }
 
@@ -228,13 +236,21 @@ base::Status run_import(const ImportArguments& arguments, const OpenPublisher& o
     Importer importer(*store, *store->config.find_index(arguments.index), std::move(source), clock);
     std::vector<catalog::FileName> files;
     io::Json documents = io::Json::array();
+    io::Json not_imported = io::Json::array();
+    std::size_t failed = 0;
     base::Status ended;
     WHEELYARD_ASSIGN(const std::vector<std::string> wheels, with_folders_expanded(arguments.wheels));
     for (const std::string& wheel : wheels) {
         const auto imported = importer.import(wheel);
         if (!imported) {
             ended = base::fail(imported.error());
-            break;
+            ++failed;
+            // A network that is down or a full disk would refuse the rest, too.
+            if (wheels.size() == 1 || imported.error().recovery == base::Recovery::retry) break;
+            base::print_untrusted(stderr, "not imported: " + wheel + ": " + imported.error().text() + "\n");
+            not_imported.push(io::Json::object(
+                {{"wheel", wheel}, {"code", imported.error().code}, {"message", imported.error().text()}}));
+            continue;
         }
         files.push_back({imported->row.index, imported->row.filename});
         if (arguments.json) {
@@ -246,10 +262,15 @@ base::Status run_import(const ImportArguments& arguments, const OpenPublisher& o
     }
     WHEELYARD_TRY(store->show(files));
     if (arguments.json)
-        std::printf("%s\n", io::Json::object({{"format", "wheelyard.import/1"}, {"wheels", documents}})
+        std::printf("%s\n", io::Json::object({{"format", "wheelyard.import/1"},
+                                              {"wheels", documents},
+                                              {"not_imported", not_imported}})
                                 .render_pretty()
                                 .c_str());
-    return ended;
+    if (ended || wheels.size() == 1 || ended.error().recovery == base::Recovery::retry) return ended;
+    return base::fail("import.some", "Some wheels were not imported",
+                      std::to_string(failed) + " of " + std::to_string(wheels.size()),
+                      "the reason of each is above; after a correction the same command imports the rest");
 }
 
 }  // namespace wheelyard::registry

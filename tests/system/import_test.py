@@ -2,6 +2,7 @@
 held against what was said; what cannot be proven is refused before anything is kept."""
 
 import json
+import os
 import subprocess
 import threading
 import time
@@ -70,6 +71,30 @@ class ImportTest(FarmCase):
         self.assert_ran(self.farm.run("wheelyard-registry", "serve", "--check", "-c", config), "the configuration is good: 1 index")
         second = self.farm.run("wheelyard-registry", "serve", "-c", self.farm.config)
         self.assert_failed(second, "Another server serves this store")
+
+    def test_what_is_no_wheel_in_a_folder_is_named_and_the_rest_is_imported(self):
+        folder = self.folder / "mixed"
+        good, last = Wheel("yard_before"), Wheel("yard_zlast")
+        for wheel in (good, last):
+            wheel.write(folder)
+        (folder / "yard_empty-1.0-py3-none-any.whl").write_bytes(b"")
+        (folder / "yard_dangling-1.0-py3-none-any.whl").symlink_to("nowhere")
+        (folder / "yard_zeros-1.0-py3-none-any.whl").symlink_to("/dev/zero")
+        os.mkfifo(folder / "yard_fifo-1.0-py3-none-any.whl")
+        with (folder / "yard_huge-1.0-py3-none-any.whl").open("wb") as huge:
+            huge.truncate(2**40)  # reading a TiB of zeros would take longer than the command may
+        (folder / "-rf-1.0-py3-none-any.whl").write_bytes(b"x")
+        (folder / "yard_esc\x1b[2J-1.0-py3-none-any.whl").write_bytes(b"x")
+        bad = 7
+        done = self.run_import(str(folder), "--json")
+        self.assert_failed(done, f"Some wheels were not imported: `{bad} of {bad + 2}`", "-rf-1.0", "yard_zeros-1.0")
+        answer = json.loads(done.stdout)
+        self.assertEqual([wheel["filename"] for wheel in answer["wheels"]], [good.filename, last.filename])
+        self.assertEqual(len(answer["not_imported"]), bad)
+        self.assertEqual({Path(one["wheel"]).name: one["code"] for one in answer["not_imported"]} | {
+            "yard_huge-1.0-py3-none-any.whl": "upload.too_large", "yard_fifo-1.0-py3-none-any.whl": "file.not_regular",
+            "yard_zeros-1.0-py3-none-any.whl": "file.not_regular"},
+            {Path(one["wheel"]).name: one["code"] for one in answer["not_imported"]})
 
     def test_a_folder_needs_the_hash_and_holds_it_against_the_bytes(self):
         wheel = Wheel("yard-folder")
@@ -157,10 +182,10 @@ class ImportTest(FarmCase):
         done = self.run_import(f"{wheel.filename}#sha256={'1' * 64}", source=self.sources.url)
         self.assert_failed(done, "page has a different SHA-256")
 
-    def test_a_wheel_that_lies_is_refused_as_at_an_upload_and_those_before_it_stay(self):
+    def test_a_wheel_that_lies_is_refused_as_at_an_upload_and_the_others_stay(self):
         good, liar = self.made("yard-good"), self.made("yard-liar", metadata_name="other")
         done = self.run_import(good.filename, liar.filename, source=self.sources.url)
-        self.assert_failed(done, "yard_liar")
+        self.assert_failed(done, "not imported: ", "yard_liar", "1 of 2")
         self.assertIn(good.filename, self.farm.files("yard-good"))
         self.assertEqual(self.farm.files("yard-liar"), {})
 
