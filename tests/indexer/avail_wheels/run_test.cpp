@@ -23,6 +23,7 @@ namespace {
 base::Result<io::HttpAnswer> answer_of_index(const std::string& url, const io::HttpHeaders& headers,
                                              std::uint64_t) {
     io::HttpAnswer answer;
+    if (url.find(' ') != std::string::npos) return base::fail("url.invalid", "this is not an HTTP URL", url);
     if (url.starts_with("https://registry/")) {
         answer.status = url == "https://registry/main/simple/" ? 200 : 404;
         answer.headers = {{"content-type", "text/html"}};
