@@ -81,14 +81,15 @@ base::Result<Plan> tick_until(Workplace& place, Screen& screen,
                               const std::function<bool(const TickReport&)>& is_enough) {
     StatusSender sender(place, [&screen](const std::string& text) { screen.line(base::printable(text)); });
     base::UnixMicros moved = place.clock().now();
-    std::string held;
+    bool says_who_works = true;
     std::vector<std::string> before;
     while (true) {
         auto report = place.agent().tick();
         if (!report && report.error().kind != base::ErrorKind::busy) return tl::unexpected(report.error());
         if (!report) {
-            if (std::exchange(held, report.error().sentence) != report.error().sentence)
-                screen.line(report.error().text() + "; following its progress");
+            if (std::exchange(says_who_works, false))
+                screen.line("Another run or tick of this site is at work; following its progress: " +
+                            report.error().sentence);
             const auto journal = place.journal().read();
             std::vector<Attempt> active;
             for (const auto& attempt : journal ? journal->attempts : std::vector<Attempt>()) {

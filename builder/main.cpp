@@ -229,9 +229,10 @@ int main(int argc, char** argv) {
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
-        const int status = app.exit(error);
-        if (status != 0) std::fputs(wheelyard::base::likely_command(app, argc, argv).c_str(), stderr);
-        return status == 0 ? 0 : 2;
+        const std::string unknown = wheelyard::base::likely_command(app, argc, argv);
+        if (unknown.empty()) return app.exit(error) == 0 ? 0 : 2;
+        std::fputs(("wheelyard-builder: " + unknown).c_str(), stderr);
+        return 2;
     }
     try {
         for (const auto& command : commands) {

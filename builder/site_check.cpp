@@ -141,7 +141,7 @@ class Checker {
                               compiler + " -c " + source.filename().string() + " -o program.o",
                           environment_);
         add(name + " " + compiler, answer.good, answer.good ? "compiles" : answer.last_line,
-            "correct [compilers], or load the module that provides it");
+            "correct [compilers], load the module that provides it, or install it (Debian: gcc, g++)");
     }
 
     void check_compilers() {

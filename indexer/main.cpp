@@ -131,9 +131,10 @@ int main(int argc, char** argv) try {
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
-        const int status = app.exit(error);
-        if (status != 0) std::cerr << base::likely_command(app, argc, argv);
-        return status == 0 ? 0 : 2;
+        const std::string unknown = base::likely_command(app, argc, argv);
+        if (unknown.empty()) return app.exit(error) == 0 ? 0 : 2;
+        std::cerr << "wheelyard-indexer: " << unknown;
+        return 2;
     }
     if (client->parsed()) return indexer::run_client_config(client_options, std::cout, std::cerr);
     base::SystemClock clock;

@@ -11,7 +11,7 @@ void add_config_option(CLI::App* command, std::filesystem::path& config) {
     command->add_option("-c,--config", config, config_help)->check(CLI::ExistingFile);
     command->parse_complete_callback([&config] {
         if (config.empty()) config = find_config_file(base::current_environment());
-        if (config.empty()) throw CLI::RequiredError("--config");
+        if (config.empty()) throw CLI::ValidationError(no_config);
     });
 }
 

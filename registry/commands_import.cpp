@@ -41,6 +41,11 @@ tl::unexpected<base::Error> refused(wire::Problem problem) {
                       std::move(problem.advice));
 }
 
+// A path on the command line, as against a file name of the source.
+bool is_path(const std::string& wheel) {
+    return fs::path(wheel).has_parent_path() && wheel.find('#') == std::string::npos;
+}
+
 class Importer {
   public:
     Importer(OpenedStore& store, const IndexConfig& index, ImportSource source, const base::Clock& clock)
@@ -48,11 +53,11 @@ class Importer {
 
     base::Result<Imported> import(const std::string& wheel) {
         const fs::path local(wheel);
-        const bool is_path = local.has_parent_path() && wheel.find('#') == std::string::npos;
-        WHEELYARD_ASSIGN(const WheelChoice choice,
-                         parse_wheel_choice(is_path ? local.filename().native() : wheel, index_.policy));
+        WHEELYARD_ASSIGN(
+            const WheelChoice choice,
+            parse_wheel_choice(is_path(wheel) ? local.filename().native() : wheel, index_.policy));
         WHEELYARD_ASSIGN(const WheelPlace place,
-                         is_path ? place_of(local) : find_wheel(http_, source_.from, choice));
+                         is_path(wheel) ? place_of(local) : find_wheel(http_, source_.from, choice));
         WHEELYARD_ASSIGN(const auto there, store_.catalog.file(index_.name, choice.filename));
         if (there && there->sha256 == place.sha256) return Imported{*there, true, {}};
         if (there) return refused(name_taken(choice.filename, there->sha256));
@@ -153,7 +158,10 @@ base::Result<std::vector<std::string>> with_folders_expanded(const std::vector<s
                 inside.push_back((fs::path(word) / entry->path().filename()).native());
         }
         if (error) return base::fail_errno("readdir", word, error.value());
-        if (inside.empty()) return base::fail("import.no_wheels", "The folder contains no wheels", word);
+        if (inside.empty())
+            return base::fail(
+                "import.no_wheels", "The folder contains no wheels", word,
+                "name the folder that has the .whl files itself: folders inside it are not read");
         std::sort(inside.begin(), inside.end());
         wheels.insert(wheels.end(), inside.begin(), inside.end());
     }
@@ -226,7 +234,12 @@ static base::Status check_opens_none(const RegistryConfig& config, const catalog
 
 base::Status run_import(const ImportArguments& arguments, const OpenPublisher& open_publisher,
                         const base::Clock& clock) {
-    WHEELYARD_ASSIGN(ImportSource source, import_source(arguments.from));
+    WHEELYARD_ASSIGN(const std::vector<std::string> wheels, with_folders_expanded(arguments.wheels));
+    // Paths need no source: a server often has no pip that names one.
+    ImportSource source;
+    if (!arguments.from.empty() || !std::all_of(wheels.begin(), wheels.end(), is_path)) {
+        WHEELYARD_ASSIGN(source, import_source(arguments.from));
+    }
     WHEELYARD_ASSIGN(const auto store,
                      open_store(arguments.config, open_publisher, {arguments.index}, {}, NewStore::created));
     WHEELYARD_TRY(check_opens_none(store->config, store->catalog));
@@ -239,7 +252,6 @@ base::Status run_import(const ImportArguments& arguments, const OpenPublisher& o
     io::Json not_imported = io::Json::array();
     std::size_t failed = 0;
     base::Status ended;
-    WHEELYARD_ASSIGN(const std::vector<std::string> wheels, with_folders_expanded(arguments.wheels));
     for (const std::string& wheel : wheels) {
         const auto imported = importer.import(wheel);
         if (!imported) {

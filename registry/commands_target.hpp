@@ -10,7 +10,8 @@ class App;
 
 namespace wheelyard::registry {
 
-// --config, or --url with --token-file; one of the two has to be given.
+// --config, or --url with --token-file. Without either, `config` becomes find_config_file(); if there is none,
+// parsing fails.
 void add_target(CLI::App* command, std::filesystem::path& config, std::string& url,
                 std::filesystem::path& token_file);
 

@@ -283,9 +283,10 @@ int run(int argc, char** argv) {
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
-        const int status = app.exit(error);
-        if (status != 0) std::fputs(base::likely_command(app, argc, argv).c_str(), stderr);
-        return status == 0 ? 0 : exit_usage;
+        const std::string unknown = base::likely_command(app, argc, argv);
+        if (unknown.empty()) return app.exit(error) == 0 ? 0 : exit_usage;
+        std::fputs(("wheelyard-registry: " + unknown).c_str(), stderr);
+        return exit_usage;
     }
     const CLI::App* command = app.get_subcommands().front();
     const std::string& name = command->get_name();

@@ -176,13 +176,15 @@ const std::vector<DoctorRule>& packaging_rules() {
          no,
          "A binary needs a newer libstdc++ than the first one on the search path.",
          "Load the compiler that it was built with; with Conda, LD_LIBRARY_PATH often names the older one "
-         "first."},
+         "first."
+         " Modules: `load` in [modules] of site.toml; variables: `environment` in [build] of the recipe."},
         {"import.library_missing",
          {"error while loading shared libraries:", "cannot open shared object file"},
          cause,
          no,
          "A shared library is not found at run time.",
-         "Load its module for the test too, or build with its folder as RPATH."},
+         "Load its module for the test too, or build with its folder as RPATH."
+         " Modules: `load` in [modules] of site.toml."},
         {"import.numpy_abi",
          {"compiled using numpy 1.x cannot be run in", "numpy.dtype size changed",
           "compiled against api version * but this version of numpy"},

@@ -102,13 +102,13 @@ std::string render_activity(const AttemptView& view) {
     const std::string bar = attempt.state == State::running ? render_bar(view.progress, bar_width) : "";
     if (!bar.empty()) text += " " + bar;
     text += waiting_suffix(attempt.waiting);
-    if (attempt.job.governed && (attempt.failure || attempt.job.governed->retries() > 0))
-        text += ", governed: " + wire::describe(*attempt.job.governed);
     if (attempt.failure) {
         text += " in " + attempt.failure->phase + ": " + attempt.failure->error.sentence;
         if (!attempt.failure->first_error.empty()) text += " [" + attempt.failure->first_error + "]";
         if (attempt.tree.removed != 0) text += " (build tree removed: a retry starts from scratch)";
     }
+    if (attempt.job.governed && (attempt.failure || attempt.job.governed->retries() > 0))
+        text += "; governed: " + wire::describe(*attempt.job.governed);
     if (attempt.reproduced.identical)
         text += *attempt.reproduced.identical
                     ? ", identical to the wheel of attempt " + attempt.reproduced.attempt

@@ -69,7 +69,7 @@ Fail judge_failure(const Attempt& attempt, const AttemptFolder& folder, const Ex
     }
     return fail_job(record.phase, EndCause::failed,
                     {std::string(end_row(EndCause::failed).code),
-                     "Phase `" + record.phase + "` ended with exit code " + std::to_string(record.exit_code),
+                     "Phase " + record.phase + " ended with exit code " + std::to_string(record.exit_code),
                      attempt.asked.package + " " + attempt.asked.version,
                      "read its log: wheelyard-builder logs " + attempt.id});
 }

@@ -93,7 +93,8 @@ class Draft : private DraftText {
             "Build trees, sources and logs; compute nodes must mount it, and it may be scratch. torch needs "
             "20 GiB.");
         for (const auto& folder : survey_.folders)
-            note("found: " + folder.origin + ", " + folder.path + ", " + folder.file_system + ", " +
+            note("found: " + folder.origin + ", " + folder.path + ", " +
+                 (folder.file_system == "-" ? "" : folder.file_system + ", ") +
                  base::render_bytes(folder.free_bytes) + " free");
         set("directory", toml_text(work == nullptr ? "work" : work->path + "/wheelyard/" + name_ + "/work"));
     }
@@ -226,6 +227,8 @@ class Draft : private DraftText {
             set("mpi_c", "\"cc\"");
         } else {
             if (!has_c) fill_in("no C compiler was found: load the module that provides it");
+            if (has_c && !survey_.has_program("c++") && !survey_.has_program("g++"))
+                note("No C++ compiler was found; many packages need one. Debian: g++.");
             if (survey_.has_program("gcc") && survey_.has_program("g++")) {
                 set("c", "\"gcc\"");
                 set("cxx", "\"g++\"");

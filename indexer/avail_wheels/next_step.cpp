@@ -64,11 +64,16 @@ std::string values_of(const std::vector<Candidate>& wheels, const Condition& con
     return base::join(values, ", ") + (has_more ? " …" : "");
 }
 
+bool is_everything(const Wanted& wanted) {
+    return wanted.pattern == "*" && wanted.specifiers.empty();
+}
+
 // The wheels that one dropped condition shows, otherwise those that all of them together do.
 std::string hidden_wheels(const Query& query, const Wanted& wanted, const NextStep& known) {
     Query one = query;
     one.wanted = {wanted};
     Query relaxed = one;
+    const std::string wheels = "There are wheels" + (is_everything(wanted) ? "" : " of " + wanted.name) + " ";
     for (const auto& condition : conditions) {
         if (!condition.applies(query)) continue;
         Query without = one;
@@ -76,13 +81,13 @@ std::string hidden_wheels(const Query& query, const Wanted& wanted, const NextSt
         condition.drop(relaxed);
         const auto found = known.find(without);
         if (found && !found->wheels.empty())
-            return "There are wheels of " + wanted.name + " " + condition.what + " " +
-                   values_of(found->wheels, condition) + ": " + condition.option + ".";
+            return wheels + condition.what + " " + values_of(found->wheels, condition) + ": " +
+                   condition.option + ".";
     }
     relaxed.everything = true;
     const auto found = known.find(relaxed);
     if (!found || found->wheels.empty()) return {};
-    return "There are wheels of " + wanted.name + " that these conditions hide: --all lists them.";
+    return wheels + "that these conditions hide: --all lists them.";
 }
 
 std::string step_for(const Wanted& wanted, const Options& options, const NextStep& known) {
@@ -93,12 +98,14 @@ std::string step_for(const Wanted& wanted, const Options& options, const NextSte
                row[python_column] + " as \"" + row[state_column] + "\": " + row[why_column] +
                ". --status lists all.";
     }
-    std::string none = "There is no " + wanted.name + " here.";
+    if (is_everything(wanted)) return "There are no wheels here.";
+    if (wanted.is_glob()) return "No name here matches " + wanted.name + ".";
+    const std::string none = "There is no " + wanted.name + " here.";
     if (const auto likely = base::nearest(wanted.pattern, known.projects))
         return none + " Did you mean " + *likely + "?";
-    if (!options.site.requests.empty() || !options.site.requests_registry.empty())
+    if (known.takes_requests)
         return none + " Ask for it: avail_wheels --request '" + wanted.name + wanted.specifiers.text() + "'";
-    return none;
+    return none + " Ask your site's staff for it.";
 }
 
 }  // namespace
@@ -109,7 +116,7 @@ std::vector<std::string> next_steps(const Options& options, const Answer& answer
     for (const auto& wanted : options.query.wanted) {
         const bool is_missing = std::find(answer.not_available.begin(), answer.not_available.end(),
                                           wanted.name) != answer.not_available.end();
-        if (wanted.is_glob() || !is_missing || !seen.insert(wanted.pattern).second) continue;
+        if ((!wanted.is_glob() && !is_missing) || !seen.insert(wanted.pattern).second) continue;
         steps.push_back(step_for(wanted, options, known));
     }
     return steps;

@@ -14,9 +14,10 @@ struct NextStep {
     std::function<base::Result<Answer>(const Query&)> find;
     std::vector<std::string> projects;  // of the source; empty: unknown
     std::vector<Row> building;          // rows of --status for the wanted names
+    bool takes_requests = false;        // of this user
 };
 
-// One sentence for each name without a wheel; none for globs.
+// One sentence for each name or pattern without a wheel. Only for an answer without wheels.
 [[nodiscard]] std::vector<std::string> next_steps(const Options& options, const Answer& answer,
                                                   const NextStep& known);
 

@@ -365,8 +365,10 @@ NextStep what_is_known(const Options& options, const World& world, const Found& 
     };
     if (found.catalogue)
         known.projects = projects_of_catalogue(*found.catalogue, {}).value_or(std::vector<std::string>());
-    if (!options.site.status.empty())
+    if (!options.site.status.empty() || found.catalogue)
         known.building = read_status(world.get, options, world.clock->now()).value_or(FarmStatus()).rows;
+    known.takes_requests =
+        !options.site.requests.empty() || request_queue(options, world.environment).has_value();
     return known;
 }
 

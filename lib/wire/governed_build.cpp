@@ -91,8 +91,8 @@ base::Result<GovernedBuild> parse_governor_summary(std::string_view text) {
 }
 
 std::string describe(const GovernedBuild& build) {
-    std::string text = std::to_string(build.compiles) + " compiles, at most " +
-                       base::render_bytes(build.high_water_bytes) + " of " +
+    std::string text = std::to_string(build.compiles) + (build.compiles == 1 ? " compile" : " compiles") +
+                       ", at most " + base::render_bytes(build.high_water_bytes) + " of " +
                        base::render_bytes(build.limit_bytes);
     if (!build.limit.empty()) text += " (" + build.limit + ")";
     if (build.retries() > 0) text += ", " + std::to_string(build.retries()) + " run again";

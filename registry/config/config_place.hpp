@@ -17,4 +17,10 @@ inline constexpr const char* config_help =
     "the configuration file (default: $WHEELYARD_REGISTRY_CONFIG, ./registry.toml, "
     "/etc/wheelyard/registry.toml)";
 
+// What a command reports that finds none.
+inline constexpr const char* no_config =
+    "no configuration: neither -c FILE nor $WHEELYARD_REGISTRY_CONFIG names one, and neither ./registry.toml "
+    "nor "
+    "/etc/wheelyard/registry.toml exists. `wheelyard-registry init FOLDER` writes one";
+
 }  // namespace wheelyard::registry

@@ -176,17 +176,22 @@ class BuilderTest(FarmCase):
         (state / "attempts").mkdir(parents=True)
         fields = Path("/proc/self/stat").read_text().rpartition(")")[2].split()
         lock = state / "agent.lock"
-        lock.write_text(f"wheelyard-lock 1\nhost {os.uname().nodename}\npid {os.getpid()}\nprocess_start {fields[19]}\n"
-                        "refreshed 2026-01-01T00:00:00Z\ntoken 00ff\n")
+        held = (f"wheelyard-lock 1\nhost {os.uname().nodename}\npid {os.getpid()}\nprocess_start {fields[19]}\n"
+                "refreshed 2026-01-01T00:00:00Z\ntoken 00ff\n")
+        lock.write_text(held)
         asked = site.start("retry", "nobody-wants-this")
         second = site.start("run")
         time.sleep(2)  # until they have found the lock: nothing announces it
         self.assertIsNone(asked.poll(), "it did not wait")
+        lock.write_text(held.replace("2026-01-01", "2026-01-02"))  # the same holder's next tick
+        time.sleep(2)
         lock.unlink()
         text, _ = asked.communicate(timeout=60)
         self.assertEqual(asked.returncode, 1, text)
         self.assertIn("No attempt of this cell has ended", text)
-        self.assertIn("following its progress", second.communicate(timeout=WAIT_LIMIT_S)[0])
+        followed = second.communicate(timeout=WAIT_LIMIT_S)[0]
+        self.assertEqual(followed.count("Another run or tick of this site is at work; following its progress"), 1, followed)
+        self.assertNotIn("end it", followed)  # it waits by itself
 
     def test_a_package_that_no_index_has_is_reported(self):
         site = Site(self.fresh_farm(), self.sources, self.token, {"nobody-has-this": "1.0"})

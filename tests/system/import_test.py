@@ -65,7 +65,11 @@ class ImportTest(FarmCase):
         config.write_text(config.read_text().replace("127.0.0.1:8080", "127.0.0.1:0"))
         for project in ("yard_one", "yard_two"):
             Wheel(project).write(self.folder / "dist")
-        done = self.farm.run("wheelyard-registry", "import", "main", self.folder / "dist", "-c", config)
+        (self.folder / "nothing").mkdir()
+        without_pip = self.farm.environment | {"PATH": str(self.folder / "nothing")}
+        self.assert_failed(self.farm.run("wheelyard-registry", "import", "main", self.folder / "nothing", "-c", config,
+                                         environment=without_pip), "The folder contains no wheels", "folders inside it are not read")
+        done = self.farm.run("wheelyard-registry", "import", "main", self.folder / "dist", "-c", config, environment=without_pip)
         self.assert_ran(done, "imported main/yard_one", "imported main/yard_two")
         self.assertTrue((fresh / "data/public/main/simple/yard-two/index.html").exists())
         self.assert_ran(self.farm.run("wheelyard-registry", "serve", "--check", "-c", config), "the configuration is good: 1 index")

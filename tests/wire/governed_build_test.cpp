@@ -26,6 +26,9 @@ TEST_CASE("a governor summary is parsed and survives a JSON round trip") {
     CHECK(build->worst.at(0).seconds == 30.25);
     CHECK(build->messages == std::vector<std::string>{"a.cu: needs 9 GiB"});
     CHECK(describe(*build) == "140 compiles, at most 6 GiB of 8 GiB (cgroup), 3 run again, 1 could not fit");
+    GovernedBuild one;
+    one.compiles = 1;
+    CHECK(describe(one).find("1 compile, at most ") == 0);
     const auto again = io::parse_json(render_governed_build(*build).render());
     REQUIRE(again.has_value());
     CHECK(render_governed_build(parse_governed_build(*again)) == render_governed_build(*build));

@@ -43,6 +43,7 @@ base::Result<std::set<std::string>> projects_of(const simple::GetPage& get, cons
     if (!needs_root) return projects;
     WHEELYARD_ASSIGN(const auto names, simple::fetch_root(get, index_url));
     for (const auto& name : names) {
+        if (!wheel::is_valid_name(name)) continue;  // a link of a page that is no Simple page
         std::string project = wheel::normalize_name(name);
         if (is_wanted(wanted, project)) projects.insert(std::move(project));
     }

@@ -219,7 +219,7 @@ TEST_CASE("a build that fails twice with the same error at the same line is not 
     REQUIRE(report.plan.cells.size() == 1);
     CHECK(report.plan.cells.front().state == CellState::given_up);
     CHECK(report.plan.cells.front().reason ==
-          "failed twice with the same error in build: Phase `build` ended with exit code 1 [x.c:1:1: error: "
+          "failed twice with the same error in build: Phase build ended with exit code 1 [x.c:1:1: error: "
           "it is broken]");
     CHECK(farm.builds() == 2);
 }
@@ -232,7 +232,7 @@ TEST_CASE("a failing build is tried max_attempts times and then given up with th
     REQUIRE(report.plan.cells.size() == 1);
     CHECK(report.plan.cells.front().state == CellState::given_up);
     CHECK(report.plan.cells.front().reason ==
-          "2 of 2 attempts failed; the last in build: Phase `build` ended with exit code 1 [x.c:1:1: error: "
+          "2 of 2 attempts failed; the last in build: Phase build ended with exit code 1 [x.c:1:1: error: "
           "it is broken]");
     CHECK(farm.builds() == 2);
     const auto outcome =

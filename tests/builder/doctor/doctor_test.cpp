@@ -79,6 +79,16 @@ TEST_CASE("every pattern of every rule can match, and codes are unique") {
     }
 }
 
+TEST_CASE("an advice to load a module names the key that loads it") {
+    for (const auto& rule : doctor_rules()) {
+        const std::string advice(rule.remedy);
+        if (advice.find("oad ") == std::string::npos || advice.find("download") != std::string::npos)
+            continue;
+        CHECK_MESSAGE(advice.find("`load` in [modules] of site.toml") != std::string::npos,
+                      rule.code << ": " << advice);
+    }
+}
+
 TEST_CASE("pieces of a pattern must match in order") {
     CHECK(matches_pattern("a*b", "xxaxxbxx"));
     CHECK(!matches_pattern("a*b", "ba"));

@@ -68,7 +68,7 @@ TEST_CASE("a wheel that fails its test is not promoted, and retry tests it again
     TickReport report = farm.settle();
     CHECK(farm.story() == "build done, gpu-test failed, gpu-test failed, gpu-test failed");
     CHECK(report.plan.cells[1].state == CellState::given_up);
-    CHECK(report.plan.cells[1].reason.find("the last in test: Phase `test` ended with exit code 1") !=
+    CHECK(report.plan.cells[1].reason.find("the last in test: Phase test ended with exit code 1") !=
           std::string::npos);
     CHECK(report.plan.cells[2].state == CellState::impossible);
     CHECK(farm.registry.promotions == 0);

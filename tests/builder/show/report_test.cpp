@@ -71,6 +71,9 @@ TEST_CASE("a status line has the activity of an attempt, its wait or its failure
     without_tree.attempt.tree.removed = 1;
     CHECK(render_activity(without_tree) ==
           "failed in build: it broke [x: error] (build tree removed: a retry starts from scratch)");
+    AttemptView governed = view;
+    governed.attempt.job.governed = wire::GovernedBuild();
+    CHECK(render_activity(governed).find("failed in build: it broke [x: error]; governed: 0 compiles") == 0);
     CHECK(render_status({}, 0) == "No attempts yet.\n");
     CHECK(render_status({view}, 0).starts_with("ATTEMPT  TASK"));
     AttemptView claimed = view;

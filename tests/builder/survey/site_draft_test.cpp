@@ -142,6 +142,20 @@ TEST_CASE("what a person must decide is listed, and the file can be read all the
     }
 }
 
+TEST_CASE(
+    "a missing C++ compiler and an unknown file system are no values of the file, but the first is noted") {
+    Survey survey = slurm_machine();
+    survey.programs = {"cc", "gcc"};
+    survey.folders.front().file_system = "-";
+    const SiteDraft draft = draft_site(survey, {});
+    CHECK(draft.fill_in.empty());
+    CHECK(draft.text.find("# No C++ compiler was found; many packages need one. Debian: g++.\n") !=
+          std::string::npos);
+    CHECK(draft.text.find(", -, ") == std::string::npos);
+    CHECK(draft_site(slurm_machine(), {}).text.find("C++ compiler") == std::string::npos);
+    read(draft);
+}
+
 TEST_CASE("a module that does not load is named and not used") {
     Survey survey = slurm_machine();
     survey.modules.tried[1].loads = false;

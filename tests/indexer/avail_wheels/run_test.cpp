@@ -19,8 +19,11 @@ using namespace wheelyard::avail_wheels;
 namespace {
 
 // An index with pages but no catalogue on host `farm`; other hosts are not reachable.
-base::Result<io::HttpAnswer> answer_of_index(const std::string& url, const io::HttpHeaders&, std::uint64_t) {
+// Host `registry` has front pages: as JSON for who asks for that, else as HTML, as the registry's own.
+base::Result<io::HttpAnswer> answer_of_index(const std::string& url, const io::HttpHeaders& headers,
+                                             std::uint64_t) {
     io::HttpAnswer answer;
+    if (url.find(' ') != std::string::npos) return base::fail("url.invalid", "this is not an HTTP URL", url);
     if (url.starts_with("https://registry/")) {
         answer.status = url == "https://registry/main/simple/" ? 200 : 404;
         answer.headers = {{"content-type", "text/html"}};
@@ -29,6 +32,10 @@ base::Result<io::HttpAnswer> answer_of_index(const std::string& url, const io::H
             answer.headers = {{"content-type", "application/json"}};
             answer.body = R"({"format":"wheelyard.indexes/1","indexes":[{"name":"main","url":)"
                           R"("https://registry/main/simple/"}]})";
+            if (!headers.front().second.starts_with("application/json")) {
+                answer.headers = {{"content-type", "text/html"}};
+                answer.body = R"(<a href="main/project/">main</a><a href="b/">1 being built now</a>)";
+            }
         }
         return answer;
     }
@@ -477,7 +484,7 @@ TEST_CASE("a misspelt name gets a suggestion on a terminal, but not in a script"
     farm.err_is_terminal = true;
     CHECK(farm.run({"torhc"}).err == "avail_wheels: There is no torhc here. Did you mean torch?\n");
     CHECK(farm.run({"torhc"}).status == 0);
-    CHECK(farm.run({"*cdf*"}).err == "");
+    CHECK(farm.run({"*cdf*"}).err == "avail_wheels: No name here matches *cdf*.\n");
 }
 
 TEST_CASE("an empty answer names the next step on a terminal") {
@@ -506,6 +513,29 @@ TEST_CASE("an empty answer names the next step on a terminal") {
         "avail_wheels: The farm has six 1.17 for Python 3.12 as \"active\": building. --status lists all.\n");
     CHECK(step({"unlike-any>=2"}) ==
           "avail_wheels: There is no unlike-any here. Ask for it: avail_wheels --request 'unlike-any>=2'\n");
+    CHECK(step({"-p", "3.7", "--on", "gh200"}).find("avail_wheels: There are wheels ") == 0);
+}
+
+TEST_CASE("what an index itself says of its builds is a next step, without a site file") {
+    Farm farm;
+    farm.err_is_terminal = true;
+    farm.environment.clear();
+    const auto tree = farm.folder.path() / "tree" / "main";
+    std::filesystem::rename(farm.folder.path() / "status.json", tree / "status.json");
+    CHECK(
+        farm.run({"six", "--wheelhouse", tree.native()}).err ==
+        "avail_wheels: The farm has six 1.17 for Python 3.12 as \"active\": building. --status lists all.\n");
+}
+
+TEST_CASE(
+    "an empty folder is not shown as an empty table only, and who cannot ask the farm learns whom to ask") {
+    const auto empty = *base::TempDir::make("wheelyard-run-test");
+    Wheelhouse house;
+    house.err_is_terminal = true;
+    CHECK(house.run({"--wheelhouse", empty.path().native()}).err ==
+          "avail_wheels: There are no wheels here.\n");
+    CHECK(house.run({"unlike-any"}).err ==
+          "avail_wheels: There is no unlike-any here. Ask your site's staff for it.\n");
 }
 
 TEST_CASE("the install line works as it is for a plain HTTP index: it names the host to trust") {
@@ -523,7 +553,7 @@ TEST_CASE("a URL that is no index gives status 1 and the indexes that exist") {
     for (const char* url : {"https://registry/", "https://registry/mian/simple/",
                             "https://registry/mian/simple", "https://registry/main/"}) {
         CAPTURE(url);
-        for (const char* name : {"torch", "tor*"}) {
+        for (const char* name : {"torch", "tor*", "*"}) {
             const auto ran = house.run({name, "--index-url", url});
             CHECK(ran.status == 1);
             CHECK(ran.out == "");

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <string>
 
 #include "lib/io/json.hpp"
@@ -16,7 +17,7 @@ namespace {
 
 struct AccessFixture : RegistryFixture {
     std::string add(const std::vector<std::string>& indexes, const std::vector<std::string>& projects,
-                    const std::vector<std::string>& actions) {
+                    const std::vector<std::string>& actions, base::UnixMicros lifetime = 60'000'000) {
         const registry::TokenText text = registry::make_token_text();
         REQUIRE(cli.add_token({.id = text.id,
                                .secret_sha256 = registry::hash_token_secret(text.secret),
@@ -25,7 +26,7 @@ struct AccessFixture : RegistryFixture {
                                .projects = projects,
                                .actions = actions,
                                .created = clock.now(),
-                               .expires = clock.now() + 60'000'000,
+                               .expires = lifetime == 0 ? 0 : clock.now() + lifetime,
                                .revoked = false}));
         return text.text();
     }
@@ -51,10 +52,29 @@ TEST_CASE_FIXTURE(AccessFixture, "a token is shown its actions, its projects and
     const io::Json json = shown(made);
     CHECK(json.string_or("format", "") == "wheelyard.access/1");
     CHECK(json.string_or("token", "") == made.substr(0, registry::token_id_length));
+    CHECK(json.string_or("name", "") == "agent");
+    CHECK(json.string_or("index", "") == "main");
     CHECK(json.texts("actions") == std::vector<std::string>{"upload", "yank"});
     CHECK(json.texts("projects") == std::vector<std::string>{"torch", "demo"});
     CHECK(json.string_or("expires", "") == base::render_rfc3339(clock.now() + 60'000'000));
     CHECK(ask(made)->json.find(made.substr(registry::token_id_length)) == std::string::npos);
+}
+
+TEST_CASE_FIXTURE(AccessFixture, "a token without an end has none") {
+    const std::string made = add({"main"}, {"*"}, {"upload"}, 0);
+    CHECK(ask(made)->json.find("\"expires\":null") != std::string::npos);
+}
+
+TEST_CASE_FIXTURE(AccessFixture, "a private index is unknown to a token that may do nothing there") {
+    const std::string stranger = add({"elsewhere"}, {"*"}, {"upload"});
+    const std::string reader = add({"main"}, {"*"}, {"read"});
+    const auto main = std::find_if(config.indexes.begin(), config.indexes.end(),
+                                   [](const auto& one) { return one.name == "main"; });
+    REQUIRE(main != config.indexes.end());
+    main->is_private = true;
+    CHECK(ask(stranger).error().status == 404);
+    CHECK(ask(stranger).error().code == ask(stranger, "nowhere").error().code);
+    CHECK(shown(reader).texts("actions") == std::vector<std::string>{"read"});
 }
 
 TEST_CASE_FIXTURE(AccessFixture, "a token for another index may do nothing here") {

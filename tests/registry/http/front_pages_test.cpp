@@ -37,4 +37,24 @@ TEST_CASE("an index is shown with its title, and a staging index not at all") {
           "\n");
 }
 
+TEST_CASE("who reads the list of indexes learns which of them ask for a token") {
+    const std::string list = render_index_list({{"open"}, {"lab", "", true, true}}, "https://host");
+    CHECK(list.find(R"("url":"https://host/lab/simple/","read":"token"})") != std::string::npos);
+    CHECK(list.find("\"read\"") == list.rfind("\"read\""));
+}
+
+TEST_CASE("an index's page leads to its packages") {
+    CHECK(render_index_page({"site"}, "https://host").find("<a href=\"simple/\">") != std::string::npos);
+}
+
+TEST_CASE("a refusal as a page says what, which value and what to do, all of it escaped, and leads back") {
+    const std::string page =
+        render_problem_page({404, "x.y", "No <index>", "There is <none>.", "a<b", "ask <them>"});
+    for (const char* shown : {"404 No &lt;index&gt;", "There is &lt;none&gt;.", "<pre>a&lt;b</pre>",
+                              "ask &lt;them&gt;", "<a href=\"/\">All indexes</a>"})
+        CHECK_MESSAGE(page.find(shown) != std::string::npos, shown);
+    for (const char* raw : {"<index>", "<none>", "a<b", "<them>"})
+        CHECK_MESSAGE(page.find(raw) == std::string::npos, raw);
+}
+
 }  // namespace wheelyard::http
