@@ -47,7 +47,7 @@ PHASE_TEXTS = {
     "build": "every wheel is built in a job with the documents' modules, variables and flags, and uploaded",
     "test": "every torch was tested on GPUs and over nodes, where the site has them",
     "promote": "the tested wheels are in the index of users",
-    "install": "another user runs `install-environment`",
+    "install": "another user runs `install-environment`; on Derecho the agent's user, whose folder it is",
     "user_job": "another user's job with the files for users; its ranks add numbers",
     "purge": "all files on purged file systems go; agent and users go on",
 }
