@@ -256,6 +256,12 @@ class Check:
         python += ["conda" for one in self.config["python"] if "conda_environment" in one]
         self.same("programs of modules", {program for one in provides for program in one.get("programs", [])},
                   {*compilers, launcher, *steps, *python} - {"srun"})
+        linked = set()
+        for text in self.files.scripts.values():
+            given = exports_of(text).get("LDFLAGS", "").split()
+            folders = [word[2:] for word in given if word.startswith("-L")]
+            linked |= {f"{folder}/lib{word[2:]}.so" for word in given if word.startswith("-l") for folder in folders}
+        self.same("libraries of the machine", {one["path"] for one in self.facts.get("library", [])}, linked)
         used = set()
         for name, text in self.files.scripts.items():
             given = exports_of(text)
@@ -368,6 +374,7 @@ class Check:
         ours = {("python", one["version"], one.get("source", "venv")) for one in self.config["python"]}
         ours |= {(one.get("kind", "cpu"), architecture) for one in self.config.get("accelerator", [])
                  for architecture in one.get("architectures", ["cpu"])}
+        ours |= {("batch system", self.config["scheduler"]["kind"])}
         ours |= {("offline jobs", str(self.config.get("network", {}).get("offline_jobs", False)))}
         ours |= set(self.config.get("network", {}).get("proxies", {}).items())
         facts = {tuple(one["is"]) for one in self.facts["machine"]}

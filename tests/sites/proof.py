@@ -19,7 +19,7 @@ STEPS = {
     "folders": (("mount",), ("install", "purge")),
     "modules": (("init", "modules", "provides"), ("build", "user_job")),
     "variables": (("variables",), ("build", "user_job")),
-    "build": (("machine", "steps", "beside", "provided"), ("build", "test")),
+    "build": (("machine", "steps", "beside", "library", "provided"), ("build", "test")),
     "ranks": (("launcher",), ("test", "user_job")),
     "versions": (("want", "installed"), ("plan", "promote", "install")),
 }
@@ -47,7 +47,7 @@ def table(text):
             count = collections.Counter(known["sources"][one["source"]]["verified"] for kind in kinds for one in known.get(kind, []))
             total += count
             shown = [phase for phase in phases if boxes.get(site, {}).get(phase) == "yes"]
-            proof = f"box: {', '.join(shown)}" if shown else "its files against the facts; PBS by replay"
+            proof = f"box: {', '.join(shown)}" if shown else "its files against the facts"
             rows.append(f"| {site} | {step} | {proof} | {count.total()} | " + " | ".join(str(count[kind]) for kind in facts.VERIFIED) + " |")
     rows.append(f"| all | | | {total.total()} | " + " | ".join(str(total[kind]) for kind in facts.VERIFIED) + " |")
     return "\n".join(rows) + "\n"

@@ -32,11 +32,14 @@ MUTATIONS = {
                    ('variables.3.values.TORCH_CUDA_ARCH_LIST="9.0a"', "build")],
     "archer2": [('modules.0.load.2="mkl/2024.0"', "check"), ("mount.0.on_nodes=false", "build"), ('variables.1.values.MKL_THREADING="OMP"', "build")],
     "frontier": [("partition.0.max_minutes=60", "check"), ('provided.0.version="1.20.1"', "build"), ('provides.2.home="/opt/rocm-6.0.0"', "build")],
+    "derecho": [("partition.0.max_minutes=60", "check"), ('modules.0.load.6="cudnn/9.3"', "check"),
+                ('library.0.path="/opt/cray/pe/mpich/8.1.28/gtl/lib/libmpi_gtl_cuda.so"', "build"),
+                ('variables.3.values.TORCH_CUDA_ARCH_LIST="9.0"', "build"), ('provided.0.version="1.20.1"', "build")],
     "alliance": [('init.0.path="/etc/profile"', "check"), ("partition.0.max_memory_mib=32000", "check"), ('variables.1.values.USE_CUSPARSELT="0"', "build")],
 }
 PHASE_TEXTS = {
-    "start": "a root, two nodes and Slurm from the facts",
-    "limits": "Slurm takes jobs at each limit and refuses them above it; it refuses other accounts",
+    "start": "a root, two nodes and the batch system from the facts",
+    "limits": "it takes jobs at each limit and refuses them above it; it refuses other accounts",
     "prepare": "the page's commands: `sed`, Conda, tokens",
     "check": "`site check` passes",
     "report": "`site check --report`, without a token",
@@ -44,7 +47,7 @@ PHASE_TEXTS = {
     "build": "every wheel is built in a job with the documents' modules, variables and flags, and uploaded",
     "test": "every torch was tested on GPUs and over nodes, where the site has them",
     "promote": "the tested wheels are in the index of users",
-    "install": "another user runs `install-environment`",
+    "install": "another user runs `install-environment`; on Derecho the agent's user, whose folder it is",
     "user_job": "another user's job with the files for users; its ranks add numbers",
     "purge": "all files on purged file systems go; agent and users go on",
 }
@@ -106,12 +109,16 @@ class SiteBoxTest(unittest.TestCase):
     def test_alliance(self):
         self.assert_site("alliance")
 
+    @full
+    def test_derecho_over_pbs_by_replay(self):
+        self.assert_site("derecho")
+
     def test_wrong_facts_fail_in_the_box(self):
         self.assert_wrong_facts("bede-gh200")
 
     @full
     def test_wrong_facts_of_each_site_fail_in_its_box(self):
-        for site in ("archer2", "frontier", "alliance"):
+        for site in ("archer2", "frontier", "alliance", "derecho"):
             self.assert_wrong_facts(site)
 
 

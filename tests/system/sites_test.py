@@ -245,7 +245,10 @@ class SitesTest(unittest.TestCase):
         log = self.build("derecho", "2.4.0", "+cu122.a100")
         self.assert_phases(log, "modules conda venv requirements patch before build metadata smoke done")
         self.assertIn("applying 0001-01-cuda-aware-mpi.patch", log)
-        self.assertTrue(any(line.startswith("configure --prefix=") and "--with-libfabric" in line for line in self.commands))
+        made = [line for line in self.commands if line.startswith(("make ", "configure "))]
+        self.assertIn("src.build", made[0])  # NCCL before its plugin
+        self.assertIn("install", made[1])
+        self.assertRegex(made[2], "^configure --prefix=.* --with-libfabric=")
         self.assertIn("patching file torch/csrc/distributed/c10d/ProcessGroupMPI.cpp", log)
         self.assertNotIn("FAILED", log)
         self.assertEqual([self.given[name] for name in ("CC", "CXX")], ["mpicc", "mpicxx"])

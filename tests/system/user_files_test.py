@@ -16,6 +16,7 @@ from support.user_files import LMOD, UserFilesCase
 from support.wheels import Wheel
 
 ENVIRONMENT_MODULES = CLIENTS / "environment-modules/usr/share/modules/init/bash"
+MODULE = "pytorch/2.4.0"
 RATTLER = CLIENTS / "rattler/bin/python"
 # What a shell runs to activate one prefix after another one.
 ACTIVATION = """
@@ -277,6 +278,33 @@ show
     def test_an_environment_that_is_there_is_not_made_over(self):
         self.assert_failed(self.run_program(self.place / "install-environment"), "already exists")
         self.assertTrue((self.root / ".complete").exists())
+
+    def changed(self, name: str, *changes: tuple[str, str]) -> Path:
+        """A copy of one of the files, with other words in it."""
+        text = (self.place / name).read_text()
+        for old, new in changes:
+            self.assertIn(old, text)
+            text = text.replace(old, new)
+        copy = self.folder / name
+        copy.write_text(text)
+        copy.chmod(0o755)
+        return copy
+
+    def test_an_installation_that_fails_leaves_nothing_and_can_be_repeated(self):
+        root = self.folder / "environment"
+        elsewhere = (str(self.root), str(root))
+        broken = self.changed("install-environment", elsewhere, (self.requirement, "torch==2.4.0+nowhere"))
+        self.assert_failed(self.run_program(broken, PIP_INDEX_URL=self.farm.simple_url()), "nowhere")
+        self.assertFalse(root.exists())
+        self.assert_ran(self.run_program(self.changed("install-environment", elsewhere), PIP_INDEX_URL=self.farm.simple_url()), "is ready")
+        self.assertTrue((root / ".complete").exists())
+
+    def test_a_job_without_its_module_starts_no_rank(self):
+        job = self.changed("job.sh", (f"module load {MODULE}", f"module load {MODULE}-gone"), ("srun ", "echo a rank started: "))
+        done = self.run_program("bash", job)
+        self.assertEqual(done.returncode, 69, done.stdout + done.stderr)
+        self.assertIn(f"module {MODULE} is not loaded", done.stdout + done.stderr)
+        self.assertNotIn("a rank started", done.stdout)
 
 
 if __name__ == "__main__":

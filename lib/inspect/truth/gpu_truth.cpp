@@ -27,7 +27,8 @@ struct GpuPromise {
     std::string_view what;
     bool (*has_code)(const Facts&);
     LibraryKind kind;
-    std::vector<std::string_view> torch_libraries;  // prefixes of torch's own libraries for this vendor
+    std::vector<std::string_view>
+        other_libraries;  // prefixes: torch's own, Cray MPICH's GPU transport layers
 };
 
 const std::vector<GpuPromise>& gpu_promises() {
@@ -36,12 +37,12 @@ const std::vector<GpuPromise>& gpu_promises() {
          "CUDA code or a dependency on a CUDA library",
          has_cuda,
          LibraryKind::cuda,
-         {"libc10_cuda", "libtorch_cuda"}},
+         {"libc10_cuda", "libtorch_cuda", "libmpi_gtl_cuda"}},
         {{"rocm"},
          "HIP code or a dependency on a ROCm library",
          has_hip,
          LibraryKind::rocm,
-         {"libc10_hip", "libtorch_hip"}},
+         {"libc10_hip", "libtorch_hip", "libmpi_gtl_hsa"}},
     };
     return table;
 }
@@ -60,7 +61,7 @@ bool names_word(std::string_view local, std::string_view word) {
 bool needs_library_of(const ElfMember& member, const GpuPromise& promise) {
     return std::any_of(member.elf.needed.begin(), member.elf.needed.end(), [&](const std::string& library) {
         return library_kind(library) == promise.kind ||
-               std::any_of(promise.torch_libraries.begin(), promise.torch_libraries.end(),
+               std::any_of(promise.other_libraries.begin(), promise.other_libraries.end(),
                            [&](std::string_view prefix) { return library.starts_with(prefix); });
     });
 }

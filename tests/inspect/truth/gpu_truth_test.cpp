@@ -105,6 +105,14 @@ TEST_CASE("packages without device code satisfy a promise by their dependencies 
     CHECK(codes_of(checked(with_elf(linux_311, {.needed = {"libtorch_hip.so"}}, "six/_six.so",
                                     "1.16.0+rocm6.2")()))
               .empty());
+    // mpi4py over a GPU-aware Cray MPICH needs nothing else of CUDA or ROCm.
+    for (const auto& [library, local] :
+         {std::pair{"libmpi_gtl_cuda.so", "cu122.a100"}, std::pair{"libmpi_gtl_hsa.so", "rocm5.7.gfx90a"}}) {
+        CAPTURE(library);
+        CHECK(codes_of(checked(with_elf(linux_311, {.needed = {library}}, "six/_six.so",
+                                        std::string("1.16.0+") + local)()))
+                  .empty());
+    }
     WheelWriter pure("six", "1.16.0+cu126");
     pure.add("six.py", "print('six')\n");
     CHECK(codes_of(checked(pack(pure))).empty());

@@ -69,8 +69,42 @@ def signal_session(session: int, number: int) -> None:
 class Server:
     """The jobs as files of a folder, one a job."""
 
+    program = Path(__file__)  # whose command `run` is a job's life
+
     def __init__(self, folder: Path):
         self.folder = folder
+
+    # --- what a server of another machine replaces ------------------------------------------------------------------------
+
+    def refuse(self, options: dict[str, str]) -> int:
+        """Prints why qsub refuses a job; the exit status, 0: it does not."""
+        if options.get("-q", "main") != "main":
+            return answer("qsub_unknown_queue")
+        if "nosuch" in options.get("-l select", ""):
+            return answer("qsub_bad_resource")
+        return 0
+
+    def describe(self, options: dict[str, str]) -> dict:
+        """More of a new job: with a `comment` it waits forever."""
+        return {}
+
+    def print_survey(self, kind: str, names: list[str]) -> int:
+        """What the server prints of its queues, its nodes and itself (tests/builder/schedule/data/pbs_survey)."""
+        sys.stdout.write((RECORDINGS.parent / "pbs_survey" / f"{kind}.txt").read_text())
+        return 0
+
+    def command_of(self, job: dict, script: Path) -> list[str]:
+        return ["/bin/bash", str(script)]
+
+    def environment_of(self, job: dict) -> dict[str, str]:
+        return {"HOME": os.environ.get("HOME", "/"), "PATH": "/usr/bin:/bin", "PBS_ENVIRONMENT": "PBS_BATCH", "PBS_JOBID": job["id"],
+                "PBS_JOBNAME": job["name"]}
+
+    def deliver(self, job: dict, output: Path, text: bytes) -> None:
+        if output.parent.is_dir():
+            output.write_bytes(text)
+
+    # --- its jobs ---------------------------------------------------------------------------------------------------------
 
     @contextmanager
     def locked(self):
@@ -130,21 +164,20 @@ def directives(script: Path) -> dict[str, str]:
 
 
 def given(arguments: list[str]) -> dict[str, str]:
-    """`-h` and `-N NAME` of the command line."""
+    """`-h`, `-N NAME`, `-W block=true` and the like of the command line."""
     options = {"-h": "u"} if "-h" in arguments else {}
-    if "-N" in arguments:
-        options["-N"] = arguments[arguments.index("-N") + 1]
+    for option in ("-N", "-W", "-o", "-q", "-A", "-j"):
+        if option in arguments:
+            options[option] = arguments[arguments.index(option) + 1]
+    for place, word in enumerate(arguments):
+        if word == "-l":
+            key, _, value = arguments[place + 1].partition("=")
+            options[f"-l {key}"] = value
     return options
 
 
-def survey(name: str) -> int:
-    """What the server prints of its queues, its nodes and itself (tests/builder/schedule/data/pbs_survey)."""
-    sys.stdout.write((RECORDINGS.parent / "pbs_survey" / f"{name}.txt").read_text())
-    return 0
-
-
 def pbsnodes(server: Server, arguments: list[str]) -> int:
-    return survey("nodes")
+    return server.print_survey("nodes", [])
 
 
 def qsub(server: Server, arguments: list[str]) -> int:
@@ -157,10 +190,8 @@ def qsub(server: Server, arguments: list[str]) -> int:
     if not script.exists():
         return answer("qsub_missing_script")
     options = directives(script) | given(arguments[:-1])
-    if options.get("-q", "main") != "main":
-        return answer("qsub_unknown_queue")
-    if "nosuch" in options.get("-l select", ""):
-        return answer("qsub_bad_resource")
+    if refused := server.refuse(options):
+        return refused
     if not re.fullmatch(r"\d+:\d\d:\d\d", options.get("-l walltime", "0:01:00")):
         return answer("qsub_bad_walltime")
     name = options.get("-N", script.name)
@@ -171,16 +202,24 @@ def qsub(server: Server, arguments: list[str]) -> int:
         number = len(server.jobs())
         spool = server.folder / f"{number}.sh"
         spool.write_text(script.read_text())
-        server.write({"number": number, "id": f"{number}.{HOST}", "name": name, "runs": 1} |
-                     ({"state": "H", "substate": 20, "runs": 0} if "-h" in options else {"state": "R", "substate": 42}))
-    if "-h" in options:
-        return answer("qsub_ok", **{f"0.{HOST}": f"{number}.{HOST}"})
-    start_runner(server, number, options.get("-o", ""))
-    return answer("qsub_ok", **{f"0.{HOST}": f"{number}.{HOST}"})
+        job = {"number": number, "id": f"{number}.{HOST}", "name": name, "runs": 1, "state": "R", "substate": 42} | server.describe(options)
+        if "-h" in options:
+            job |= {"state": "H", "substate": 20, "runs": 0}
+        elif "comment" in job:
+            job |= {"state": "Q", "substate": 10, "runs": 0}
+        server.write(job)
+    if job["state"] == "R":
+        start_runner(server, number, options.get("-o", ""))
+    status = answer("qsub_ok", **{f"0.{HOST}": f"{number}.{HOST}"})
+    if options.get("-W") == "block=true":
+        sys.stdout.flush()
+        wait(lambda: server.find(str(number))["state"] == "F")
+        status = server.find(str(number))["exit_status"]
+    return status
 
 
 def start_runner(server: Server, number: int, output: str) -> None:
-    runner = subprocess.Popen([sys.executable, "-B", __file__, "run", str(server.folder), str(number), output],
+    runner = subprocess.Popen([sys.executable, "-B", server.program, "run", str(server.folder), str(number), output],
                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                               start_new_session=True, cwd="/")
     del runner
@@ -188,18 +227,16 @@ def start_runner(server: Server, number: int, output: str) -> None:
 
 def run_job(server: Server, number: int, output: str) -> int:
     """What pbs_mom does: the script in a session of its own, its output brought back at the end, its leftovers killed."""
-    name = next(job["name"] for job in server.jobs() if job["number"] == number)
-    environment = {"HOME": os.environ.get("HOME", "/"), "PATH": "/usr/bin:/bin", "PBS_ENVIRONMENT": "PBS_BATCH",
-                   "PBS_JOBID": f"{number}.{HOST}", "PBS_JOBNAME": name}
+    job = server.find(str(number))
     spooled = server.folder / f"{number}.OU"
     with open(spooled, "wb") as words:
-        process = subprocess.Popen(["/bin/bash", str(server.folder / f"{number}.sh")], env=environment, cwd="/",
+        process = subprocess.Popen(server.command_of(job, server.folder / f"{number}.sh"), env=server.environment_of(job), cwd="/",
                                    stdin=subprocess.DEVNULL, stdout=words, stderr=words, start_new_session=True)
     (server.folder / f"{number}.session").write_text(str(process.pid))
     code = process.wait()
     signal_session(process.pid, signal.SIGKILL)
-    if output and Path(output).parent.is_dir():
-        Path(output).write_bytes(spooled.read_bytes())
+    if output:
+        server.deliver(job, Path(output), spooled.read_bytes())
     server.finish(number, 256 - code if code < 0 else code, 92 if code == 0 else 93)
     return 0
 
@@ -230,7 +267,8 @@ def qstat(server: Server, arguments: list[str]) -> int:
     if server.is_down:
         return answer("qstat_server_down")
     if arguments[:1] in (["-Q"], ["-B"]):
-        return survey("queues" if arguments[0] == "-Q" else "server")
+        names = [word for word in arguments if not word.startswith("-")]
+        return server.print_survey("queues" if arguments[0] == "-Q" else "server", names)
     words = [word for word in arguments if not word.startswith("-") and word != "json"]
     history = "-x" in arguments
     if history and not server.has_history:
@@ -376,9 +414,13 @@ class PbsReplay(PbsClient):
         (self.server.folder / "no_history").unlink()
 
 
-if __name__ == "__main__":
-    command, folder, *rest = sys.argv[1:]
+def obey(server: Server, command: str, arguments: list[str]) -> int:
+    """One command of PBS, or `run`, one job's life."""
     if command == "run":
-        sys.exit(run_job(Server(Path(folder)), int(rest[0]), rest[1]))
+        return run_job(server, int(arguments[0]), arguments[1])
     programs = {"qsub": qsub, "qstat": qstat, "qselect": qselect, "qdel": qdel, "qsig": qsig, "qalter": qalter, "pbsnodes": pbsnodes}
-    sys.exit(programs[command](Server(Path(folder)), rest))
+    return programs[command](server, arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(obey(Server(Path(sys.argv[2])), sys.argv[1], sys.argv[3:]))

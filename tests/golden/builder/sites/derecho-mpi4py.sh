@@ -112,7 +112,7 @@ export MPICH_OFI_NIC_POLICY=GPU
 # From the recipe.
 export CFLAGS=-g0
 export MPI4PY_LOCAL_VERSION=cu122.a100
-export LDFLAGS='-Wl,--no-as-needed -L/opt/cray/pe/mpich/8.1.27/gtl/lib -lmpi_gtl_cuda'
+export LDFLAGS='-Wl,--no-as-needed -L/opt/cray/pe/mpich/8.1.27/gtl/lib -Wl,-rpath,/opt/cray/pe/mpich/8.1.27/gtl/lib -lmpi_gtl_cuda'
 
 begin venv
 # Lock the build tree: a job that its scheduler lost may still be running in it. Every process of a

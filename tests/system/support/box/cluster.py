@@ -1,25 +1,12 @@
-"""The box's Slurm: the partitions, limits, GPUs, features and required options of the facts, on nodes with a host name, a /tmp and mounts of
-their own. Nodes of a site without network there have a link to the login node and to each other, and nothing else; the login node's loopback,
-where the registry and the public index listen, is out of their reach.
-"""
+"""The box's Slurm: the partitions, limits, GPUs, features and required options of the facts, on the box's nodes."""
 
 import subprocess
 from pathlib import Path
 
 from support.box.facts import BoxFacts
-from support.box.root import hidden_from_nodes, run
+from support.box.nodes import JOB_DISK, LOGIN, NODES, becomes_node
 from support.slurm_cluster import SlurmCluster
 
-LOGIN = "10.77.0.1"
-NODES = {"node1": "10.77.0.11", "node2": "10.77.0.12"}
-JOB_DISK = "/localscratch"
-
-# $1: the node's name; $2: what it does not mount; $3: its own disks; then the command.
-NODE = """hostname "$1" && mount -t tmpfs -o mode=1777 tmp /tmp && mount -t tmpfs cgroup /sys/fs/cgroup && ip link set lo up
-for place in $2; do mount -t tmpfs -o ro,mode=0755 away "$place" || exit 1; done
-for place in $3; do mount -t tmpfs -o mode=0755 disk "$place" || exit 1; done
-shift 3 && exec "$@"
-"""
 # Slurm runs it as root before a job's first process: the disks of one job.
 PROLOG = f"""#!/bin/bash
 mkdir -p {JOB_DISK}/$SLURM_JOB_ID && chown $SLURM_JOB_UID {JOB_DISK}/$SLURM_JOB_ID
@@ -52,23 +39,6 @@ class BoxCluster(SlurmCluster):
         self.nodes = list(NODES)
         self.limits_memory = False
 
-    def make_network(self) -> None:
-        run("ip", "link", "set", "lo", "up")
-        run("hostname", "login")
-        run("ip", "link", "add", "cluster", "type", "bridge")
-        run("ip", "addr", "add", f"{LOGIN}/24", "dev", "cluster")
-        run("ip", "link", "set", "cluster", "up")
-        Path("/etc/hosts").write_text("127.0.0.1 localhost\n" + "".join(f"{address} {name}\n" for name, address in {"login": LOGIN, **NODES}.items()))
-        for name, address in NODES.items():
-            if not self.facts.offline:
-                run("ip", "addr", "add", f"{address}/24", "dev", "cluster")
-                continue
-            run("ip", "netns", "add", name)
-            run("ip", "link", "add", f"to-{name}", "type", "veth", "peer", "name", "eth0", "netns", name)
-            run("ip", "link", "set", f"to-{name}", "master", "cluster", "up")
-            run("ip", "-n", name, "addr", "add", f"{address}/24", "dev", "eth0")
-            run("ip", "-n", name, "link", "set", "eth0", "up")
-
     def write_config(self) -> None:
         facts = self.facts
         nodes = {one["partition"]: one for one in facts.facts.get("node", [])}
@@ -87,7 +57,6 @@ class BoxCluster(SlurmCluster):
             (self.folder / name).write_text(text)
             (self.folder / name).chmod(mode)
         (self.folder / "cgroup.conf").write_text("CgroupPlugin=cgroup/v1\nCgroupAutomount=no\n")  # loaded, and not used
-        Path(JOB_DISK).mkdir(exist_ok=True)
         self.config.write_text(f"""ClusterName={facts.site}
 SlurmctldHost=login({LOGIN})
 SlurmctldPort={self.ports[0]}
@@ -128,17 +97,19 @@ JobCompLoc={self.folder}/completed
         return JOB_SUBMIT.replace("@PROJECT@", self.facts.project).replace("@QOS@", qos)
 
     def start_nodes(self) -> None:
-        away = " ".join(place for place in hidden_from_nodes(self.facts) if Path(place).is_dir())
-        disks = [mount.path for mount in self.facts.mounts if mount.of_a_job and not mount.path.startswith("$") and mount.path != "/tmp"]
         for node in self.nodes:
             (self.folder / "spool" / node).mkdir(exist_ok=True)
-            network = ("ip", "netns", "exec", node) if self.facts.offline else ()
-            self.launch("slurmd", "-D", "-N", node, known_as=node,
-                        wrapper=(*network, "unshare", "--mount", "--uts", "sh", "-c", NODE, "node", node, away, " ".join([JOB_DISK, *disks])))
+            self.launch("slurmd", "-D", "-N", node, known_as=node, wrapper=becomes_node(self.facts, node))
         self.wait("the nodes", self.has_nodes)
 
-    def refuses(self, user: int, *options: str) -> str:
-        """Why sbatch refuses a job with these options; empty: it does not."""
-        done = subprocess.run(["setpriv", f"--reuid={user}", "--clear-groups", "sbatch", "--test-only", *options, "--wrap=true"],
+    def refuses(self, user: int, account: str, partition: str = "", minutes: int = 1, nodes: int = 1) -> str:
+        """Why sbatch refuses such a job; empty: it does not."""
+        asked = [f"--account={account}", *sorted(self.facts.options), f"--time={minutes}", f"--nodes={nodes}", "--mem=16"]
+        asked += [f"--partition={partition}"] if partition else []
+        done = subprocess.run(["setpriv", f"--reuid={user}", "--clear-groups", "sbatch", "--test-only", *asked, "--wrap=true"],
                               env={"PATH": "/usr/bin:/bin", **self.environment}, capture_output=True, text=True)
         return "" if done.returncode == 0 else done.stdout + done.stderr
+
+    def submission(self, out: str) -> str:
+        """The command by which a user submits a job and waits for its end."""
+        return f"sbatch --wait --output={out}"

@@ -61,6 +61,11 @@ class BoxFacts:
         return version
 
     @property
+    def batch_system(self) -> str:
+        [[_, name]] = self.is_a("batch system")
+        return name
+
+    @property
     def offline(self) -> bool:
         return self.is_a("offline jobs") == [["offline jobs", "True"]]
 

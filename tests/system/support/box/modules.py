@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 from support.box.facts import BoxFacts, Module
+from support.box.pbs import client_text
 from support.site import PYTHON, PYTHON_VERSION
 
 LMOD = Path("/usr/share/lmod/lmod/init/bash")
@@ -84,6 +85,8 @@ def write_program(path: Path, text: str) -> None:
 def program_of(name: str, facts: BoxFacts) -> str:
     if name == "mpirun":
         return MPIRUN
+    if name == "mpiexec":
+        return client_text(name)
     if name.startswith("python"):
         return QUICK_PYTHON
     if name == "conda":
@@ -111,9 +114,10 @@ def make_modules(facts: BoxFacts) -> None:
     init.write_text(f"unset MODULEPATH\nexport LMOD_SYSTEM_DEFAULT_MODULES=\n. {LMOD}\nmodule use {TREE}\n")
 
 
-def write_library(home: Path, soname: str) -> None:
+def write_library(path: Path) -> None:
     """A library without a symbol, for what is linked to the real one."""
-    done = subprocess.run(["gcc", "-shared", "-x", "c", "/dev/null", f"-Wl,-soname,{soname}", "-o", home / "lib" / soname], capture_output=True, text=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    done = subprocess.run(["gcc", "-shared", "-x", "c", "/dev/null", f"-Wl,-soname,{path.name}", "-o", path], capture_output=True, text=True)
     if done.returncode != 0:
         raise AssertionError(done.stderr)
 
@@ -132,7 +136,7 @@ def write_module(facts: BoxFacts, module: Module) -> None:
         (home / folder).mkdir(parents=True, exist_ok=True)
     for prefix, soname in GPU_LIBRARIES.items():
         if module.name.startswith(prefix):
-            write_library(home, soname.replace("@", version.partition(".")[0]))
+            write_library(home / "lib" / soname.replace("@", version.partition(".")[0]))
     lines = [f'prepend_path("LD_LIBRARY_PATH", "{home}/lib")']
     lines += [f'setenv("{name}", "{home}")' for name in module.sets] + [f'prepend_path("PATH", "{home}/bin")']
     file = TREE / project / f"{version or '1.0'}.lua"

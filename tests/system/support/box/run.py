@@ -22,6 +22,8 @@ sys.path[0] = str(Path(__file__).resolve().parents[2])
 from support.box import modules, root
 from support.box.cluster import BoxCluster
 from support.box.facts import OTHER_USER, BoxFacts, changed
+from support.box.nodes import prepare_nodes
+from support.box.pbs import BoxPbs
 from support.box.stand_ins import PUBLIC, REPOSITORIES, StandIns
 from support.farm import BIN, ROOT, Farm
 from support.package_index import PackageIndex
@@ -41,8 +43,8 @@ class Box:
         self.user = facts.user
         self.work = Path("/var/spool/box")
         (self.work / "registry").mkdir(parents=True)
-        self.cluster = BoxCluster(self.work / "slurm", facts)
-        self.cluster.folder.mkdir()
+        self.batch = {"slurm": BoxCluster, "pbs": BoxPbs}[facts.batch_system](self.work / "batch", facts)
+        self.batch.folder.mkdir()
         self.stand_ins = StandIns(facts)
         self.cleanup = ExitStack()
 
@@ -52,12 +54,14 @@ class Box:
         facts = self.facts
         for number in range(facts.gpus):
             os.mknod(f"/dev/gpu{number}", stat.S_IFCHR | 0o666, os.makedev(1, 3))  # Slurm only asks whether it is a device
-        self.cluster.make_network()
+        prepare_nodes(facts)
         modules.make_modules(facts)
         subprocess.run([PYTHON, "-m", "venv", str(modules.TEMPLATE)], check=True)
         subprocess.run([str(modules.TEMPLATE / "bin/python"), "-m", "compileall", "-q", str(modules.TEMPLATE)], check=False)
         for one in facts.facts.get("provided", []):  # libraries of the machine, at Cray's place
             Path(f"/opt/cray/{one['name']}/{one['version']}").mkdir(parents=True)
+        for one in facts.facts.get("library", []):
+            modules.write_library(Path(one["path"]))
         # A disk of a job is no login node's.
         for mount in facts.mounts:
             if mount.of_a_job and not mount.path.startswith("$") and mount.path != "/tmp":
@@ -66,12 +70,14 @@ class Box:
         self.stand_ins.make(builds, upstream)
         self.index = PackageIndex(self.stand_ins.index)
         self.cleanup.enter_context(self.index)
-        self.farm = Farm((f"{facts.site}-testing", facts.site), folder=self.work / "registry")
+        # The registry allows search paths into the machine's libraries, as docs/how-to/sites/README.md has staff write.
+        allowed = json.dumps([str(Path(one["path"]).parent) for one in facts.facts.get("library", [])])
+        self.farm = Farm((f"{facts.site}-testing", facts.site), folder=self.work / "registry", index_settings=f"[index.policy]\nrpath_prefixes = {allowed}")
         self.cleanup.enter_context(self.farm)
         self.token = self.farm.create_token(f"{facts.site}-testing", name="agent")
         self.promoter = self.farm.create_token(name="promoter", actions=("promote",))
         self.farm.start()
-        self.cleanup.enter_context(self.cluster)
+        self.cleanup.enter_context(self.batch)
 
     def packages(self) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
         """What the facts want, as builds and as wheels of an upstream (whose index the facts name)."""
@@ -105,7 +111,7 @@ class Box:
                 "PIP_INDEX_URL": self.index.url, "PIP_DISABLE_PIP_VERSION_CHECK": "1", "no_proxy": "127.0.0.1",
                 "GIT_CONFIG_COUNT": "2", "GIT_CONFIG_KEY_0": "protocol.file.allow", "GIT_CONFIG_VALUE_0": "always",
                 "GIT_CONFIG_KEY_1": "safe.directory", "GIT_CONFIG_VALUE_1": "*",
-                **self.cluster.environment}
+                **self.batch.environment}
 
     def as_user(self, user: str) -> list[str]:
         number = root.IDS["agent" if user == self.user else user]
@@ -225,10 +231,10 @@ class Box:
                       if one["purpose"] == kind and one["package"] == "torch" and one["state"] == "done"}
             if tested != torches:
                 raise Failed(f"{kind}: {sorted(tested)}, wanted {sorted(torches)}")
-        jobs = self.cluster.jobs()
+        jobs = self.batch.jobs()
         for one in self.attempts:
             if one["purpose"] != "promotion" and one["id"] not in jobs:
-                raise Failed(f"{one['id']} ({one['purpose']} of {one['package']}) was no job of Slurm: {jobs}")
+                raise Failed(f"{one['id']} ({one['purpose']} of {one['package']}) was no job: {jobs}")
 
     def promote(self) -> None:
         for one in self.facts.facts["installed"]:
@@ -261,7 +267,7 @@ class Box:
         out = f"{shared}/job-{os.urandom(3).hex()}.out"
         if (self.files / "pack-environment").exists():
             self.must(f"{self.files}/pack-environment", "environment.tar")
-        done = self.shell(f"cd {shared} && sbatch --wait --output={out} {self.files}/job.sh", user=OTHER_USER)
+        done = self.shell(f"cd {shared} && {self.batch.submission(out)} {self.files}/job.sh", user=OTHER_USER)
         log = Path(out).read_text() if Path(out).exists() else ""
         if done.returncode != 0 or not re.search(r"\d+ ranks, torch ", log):
             raise Failed(done.stdout + done.stderr + log)
@@ -280,16 +286,16 @@ class Box:
 
     def limits(self) -> None:
         """The batch system itself refuses what the facts forbid, and takes what they allow."""
-        number = root.IDS["agent"]
-        always = [f"--account={self.facts.project}", *self.facts.options]
+        number, project = root.IDS["agent"], self.facts.project
         for one in self.facts.partitions:
-            inside = always + ([f"--partition={one['name']}"] if one["name"] else [])
-            for option, bound in (("--time", one["max_minutes"]), ("--nodes", one["max_nodes"])):
-                if self.cluster.refuses(number, *inside, "--mem=16", f"{option}={min(bound, 2) if option == '--nodes' else bound}"):
-                    raise Failed(f"{one['name']} refuses {option}={bound}: " + self.cluster.refuses(number, *inside, "--mem=16", f"{option}={bound}"))
-                if not self.cluster.refuses(number, *inside, "--mem=16", f"{option}={bound + 1}"):
-                    raise Failed(f"{one['name']} takes {option}={bound + 1}")
-        if not self.cluster.refuses(number, "--account=other", *self.facts.options):
+            name = one["name"]
+            for what, bound in (("minutes", one["max_minutes"]), ("nodes", one["max_nodes"])):
+                inside = {what: min(bound, 2) if what == "nodes" else bound}
+                if why := self.batch.refuses(number, project, name, **inside):
+                    raise Failed(f"{name} refuses {inside}: {why}")
+                if not self.batch.refuses(number, project, name, **{what: bound + 1}):
+                    raise Failed(f"{name} takes {what}={bound + 1}")
+        if not self.batch.refuses(number, "other"):
             raise Failed("an account without users may submit")
 
 

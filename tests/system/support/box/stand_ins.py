@@ -34,6 +34,8 @@ def address():
     if os.environ.get("SLURM_STEP_NODELIST"):
         names = subprocess.run(["scontrol", "show", "hostnames", os.environ["SLURM_STEP_NODELIST"]], capture_output=True, text=True, check=True)
         return names.stdout.split()[0], 20000 + job % 1000 * 10 + step
+    if os.environ.get("PBS_NODEFILE"):
+        return open(os.environ["PBS_NODEFILE"]).readline().strip(), 20000 + job % 1000 * 10
     return "127.0.0.1", 20000 + job % 1000 * 10 + step
 round = 0
 def exchange(value):
@@ -129,6 +131,7 @@ def destroy_process_group(): pass
 '''
 MPI4PY = '''
 from mpi4py import _ranks
+from mpi4py import _compiled
 class COMM_WORLD:
     rank, size = _ranks.rank(), _ranks.size()
     @staticmethod
@@ -147,6 +150,26 @@ def allreduce(tensor, op):
     tensor.value = sum(_ranks.exchange(tensor.value).values())
     return tensor
 '''
+# The lines of torch 2.3 to 2.8 to which Derecho's patch applies.
+PROCESS_GROUP_MPI = """namespace {
+
+// Checking CUDA-aware MPI support, currently we only support CUDA aware
+// MPI ops through Open MPI
+bool cudaAwareMpiCheck() {
+// Run time check
+#if defined(MPIX_CUDA_AWARE_SUPPORT)
+  if (MPIX_Query_cuda_support() == 1) {
+    return true;
+  } else {
+    return false;
+  }
+#else // !defined(MPIX_CUDA_AWARE_SUPPORT)
+  return false;
+#endif // MPIX_CUDA_AWARE_SUPPORT
+}
+
+// Checking the input tensor's validity
+"""
 # The lines of Horovod 0.28.1 to which the recipe's patch applies, at their place.
 HOROVOD_CMAKE = "#\n" * 91 + """set_target_properties(${PYTORCH_TARGET_LIB} PROPERTIES SUFFIX "${Python_SUFFIX}")
 set_target_properties(${PYTORCH_TARGET_LIB} PROPERTIES PREFIX "")
@@ -203,7 +226,8 @@ def compiled():
     words = shlex.split(os.environ.get(project["compiler"]) or os.environ.get("CC") or "cc")
     words += [] if "-shared" in words else ["-shared"]
     include = sysconfig.get_path("include")
-    subprocess.run([*words, "-fPIC", "-I", include, str(Path(__file__).with_name("compiled.c")), "-o", "_compiled.so", *gpu_libraries()], check=True)
+    subprocess.run([*words, "-fPIC", "-I", include, str(Path(__file__).with_name("compiled.c")), "-o", "_compiled.so", *gpu_libraries(),
+                    *shlex.split(os.environ.get("LDFLAGS", ""))], check=True)
     return Path("_compiled.so").read_bytes()
 
 def gpu_libraries():
@@ -310,6 +334,8 @@ class StandIns:
                    "version_variable": VERSION_VARIABLES.get(package, "BUILD_VERSION"), "support": str(ROOT / "tests/system"),
                    "flags": [word for word in self.facts.words(script) if word.startswith("-D")]}
         more = {"tools/amd_build/build_amd.py": "open('hipified', 'w').close()\n"} if variables.get("USE_ROCM") == "1" else {}
+        if package == "torch":
+            more["torch/csrc/distributed/c10d/ProcessGroupMPI.cpp"] = PROCESS_GROUP_MPI  # a site's patch changes it
         if package == "horovod":
             more["horovod/torch/CMakeLists.txt"] = HOROVOD_CMAKE  # the recipe's patch changes it
         return {**more, "setup.py": BUILD, "back_end.py": BUILD, "project.json": json.dumps(project), "compiled.c": C_SOURCE,
