@@ -144,7 +144,7 @@ base::Result<base::Fd> lock_store(const std::filesystem::path& store) {
 base::Status close_store_to_others(const RegistryConfig& config) {
     namespace fs = std::filesystem;
     constexpr auto others = fs::perms::others_all;
-    for (const char* name : {"blobs", "upstream", "sites", "resumable", "staging", "damaged",
+    for (const char* name : {"blobs", "upstream", "prefetch", "sites", "resumable", "staging", "damaged",
                              "catalog.sqlite", "catalog.sqlite-wal", "catalog.sqlite-shm", "tasks.sqlite",
                              "tasks.sqlite-wal", "tasks.sqlite-shm"}) {
         std::error_code error;

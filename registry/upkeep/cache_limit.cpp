@@ -6,6 +6,7 @@
 
 #include "lib/io/log.hpp"
 #include "registry/lifecycle/limits.hpp"
+#include "registry/prefetch/kept.hpp"
 #include "registry/upstream/page_store.hpp"
 
 namespace wheelyard::registry {
@@ -27,7 +28,8 @@ base::Result<std::uint64_t> cached_bytes(const catalog::Catalog& reader, const s
 
 // Only what this upstream's downloads added: nothing else is a copy.
 base::Result<std::vector<CachedCopy>> copies_in(const catalog::Catalog& reader,
-                                                const UpstreamConfig& upstream, const LastUsed& last_used) {
+                                                const UpstreamConfig& upstream, const LastUsed& last_used,
+                                                const std::set<std::string>& prefetched) {
     std::vector<CachedCopy> copies;
     WHEELYARD_ASSIGN(const auto projects, reader.projects(upstream.cache_index));
     for (const std::string& project : projects) {
@@ -40,7 +42,8 @@ base::Result<std::vector<CachedCopy>> copies_in(const catalog::Catalog& reader,
                               .size_bytes = row.size_bytes,
                               .fetched = row.upload_time,
                               .last_used = std::max(last_used.day(row.sha256), day_of(row.upload_time)),
-                              .is_kept = row.pinned || row.state == catalog::FileState::quarantined});
+                              .is_kept = row.pinned || row.state == catalog::FileState::quarantined ||
+                                         prefetched.contains(row.sha256)});
         }
     }
     return copies;
@@ -98,7 +101,8 @@ base::Status CacheLimit::look_at_caches(const catalog::Catalog& reader, base::Un
 
 base::Status CacheLimit::shrink(const catalog::Catalog& reader, const UpstreamConfig& upstream,
                                 std::uint64_t bytes, base::UnixMicros now) {
-    WHEELYARD_ASSIGN(auto copies, copies_in(reader, upstream, parts_.last_used));
+    WHEELYARD_ASSIGN(const auto prefetched, read_kept_hashes(parts_.config.store));
+    WHEELYARD_ASSIGN(auto copies, copies_in(reader, upstream, parts_.last_used, prefetched));
     PageStore pages(parts_.config.store / "upstream");
     for (const CachedCopy& copy : order_of_return(std::move(copies), now)) {
         if (bytes <= upstream.max_cache_bytes || task_.is_stopping()) break;

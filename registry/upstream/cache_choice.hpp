@@ -17,7 +17,7 @@ struct CachedCopy {
     std::uint64_t size_bytes = 0;
     base::UnixMicros fetched = 0;
     Day last_used = 0;     // the day of the last request; at least that of `fetched`
-    bool is_kept = false;  // pinned, quarantined or named by a lock
+    bool is_kept = false;  // pinned, quarantined or prefetched
 };
 
 // The copies in the order in which they are given back, the least recently used first. Those that are kept, and those
