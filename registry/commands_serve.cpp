@@ -144,7 +144,7 @@ base::Result<base::Fd> lock_store(const std::filesystem::path& store) {
 base::Status close_store_to_others(const RegistryConfig& config) {
     namespace fs = std::filesystem;
     constexpr auto others = fs::perms::others_all;
-    for (const char* name : {"blobs", "upstream", "sites", "resumable", "staging", "damaged",
+    for (const char* name : {"blobs", "upstream", "prefetch", "sites", "resumable", "staging", "damaged",
                              "catalog.sqlite", "catalog.sqlite-wal", "catalog.sqlite-shm", "tasks.sqlite",
                              "tasks.sqlite-wal", "tasks.sqlite-shm"}) {
         std::error_code error;
@@ -245,18 +245,23 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
                      Resumable::open(config.store / "resumable", room, uploads, *tokens, clock));
     const Upkeep upkeep(config, writer, *tasks);
     const Scrub scrub(config, blobs, pages, {});
-    WHEELYARD_ASSIGN(const auto upstreams, Upstreams::open({.config = config,
-                                                            .blobs = blobs,
-                                                            .writer = writer,
-                                                            .pages = pages,
-                                                            .clock = clock,
-                                                            .render = render,
-                                                            .inspect_threads = inspect_threads()}));
+    LastUsed last_used(config.store / "upstream" / "last-used.json");
+    const CacheLimit cache_limit(
+        {.config = config, .blobs = blobs, .writer = writer, .pages = pages, .last_used = last_used});
+    WHEELYARD_ASSIGN(const auto upstreams,
+                     Upstreams::open({.config = config,
+                                      .blobs = blobs,
+                                      .writer = writer,
+                                      .pages = pages,
+                                      .clock = clock,
+                                      .render = render,
+                                      .last_used = has_cache_limit(config) ? &last_used : nullptr,
+                                      .inspect_threads = inspect_threads()}));
     Readers readers(config, *tokens);
     WHEELYARD_ASSIGN(http::Server server,
-                     http::Server::start(
-                         server_settings({config, pages, writer, *tasks, upkeep, scrub, *upstreams, sites}),
-                         uploads, &api, resumable.get(), upstreams.get(), &readers));
+                     http::Server::start(server_settings({config, pages, writer, *tasks, upkeep, scrub,
+                                                          cache_limit, *upstreams, sites}),
+                                         uploads, &api, resumable.get(), upstreams.get(), &readers));
     for (std::size_t i = 0; i < config.server.listen.size(); ++i)
         std::printf("listening on %s\n", url_of(config.server.listen[i], server.port(i)).c_str());
     std::fflush(stdout);
@@ -268,6 +273,8 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
     io::log_info("serve.draining", {{"signal", signal == SIGTERM ? "SIGTERM" : "SIGINT"}});
     upstreams->stop();  // a request that waits for a large file would outlast the drain
     server.drain();
+    if (const auto saved = last_used.save(clock.now()); !saved)
+        io::log_warn("upstream.last_used_not_saved", {{"error", saved.error().text()}});
     io::log_info("serve.stopped");
     return {};
 }

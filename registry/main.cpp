@@ -30,6 +30,7 @@
 #include "registry/commands_import.hpp"
 #include "registry/commands_lifecycle.hpp"
 #include "registry/commands_maintenance.hpp"
+#include "registry/commands_prefetch.hpp"
 #include "registry/commands_provenance.hpp"
 #include "registry/commands_task.hpp"
 #include "registry/intake/check.hpp"
@@ -269,6 +270,8 @@ int run(int argc, char** argv) {
     registry::add_lifecycle_commands(app, change);
     registry::ImportArguments import;
     registry::add_import_command(app, import);
+    registry::PrefetchArguments prefetch;
+    registry::add_prefetch_command(app, prefetch);
     registry::ExplainArguments explain;
     registry::add_explain_command(app, explain);
     registry::ProvenanceArguments provenance;
@@ -302,6 +305,7 @@ int run(int argc, char** argv) {
     if (name == "restore") return exit_status(registry::run_restore(maintenance));
     if (name == "import")
         return exit_status(registry::run_import(import, in_process_publisher(clock), clock));
+    if (name == "prefetch") return exit_status(registry::run_prefetch(prefetch, clock));
     if (name == "explain") return exit_status(registry::run_explain(explain, clock));
     if (name == "provenance") return exit_status(registry::run_provenance(provenance));
     if (name == "audit") return exit_status(registry::run_audit(audit));

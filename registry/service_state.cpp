@@ -89,6 +89,8 @@ http::ServiceState look_at_service(const ServiceParts& parts) {
          number(scrub.faults)}};
     const std::vector<http::Gauge> of_upstreams = parts.upstreams.gauges();
     state.gauges.insert(state.gauges.end(), of_upstreams.begin(), of_upstreams.end());
+    const std::vector<http::Gauge> of_caches = parts.cache_limit.gauges();
+    state.gauges.insert(state.gauges.end(), of_caches.begin(), of_caches.end());
     const std::vector<http::Gauge> of_sites = parts.sites.gauges();
     state.gauges.insert(state.gauges.end(), of_sites.begin(), of_sites.end());
     std::vector<http::Gauge> quotas;

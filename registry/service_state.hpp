@@ -11,6 +11,7 @@
 #include "registry/config/config.hpp"
 #include "registry/http/metrics.hpp"
 #include "registry/tasks/task_store.hpp"
+#include "registry/upkeep/cache_limit.hpp"
 #include "registry/upkeep/scrub.hpp"
 #include "registry/upkeep/upkeep.hpp"
 #include "registry/upstream/upstreams.hpp"
@@ -37,6 +38,7 @@ struct ServiceParts {
     const tasks::TaskStore& tasks;
     const Upkeep& upkeep;
     const Scrub& scrub;
+    const CacheLimit& cache_limit;
     const Upstreams& upstreams;
     const SiteReports& sites;
 };

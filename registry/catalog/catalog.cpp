@@ -154,11 +154,15 @@ base::Result<std::optional<Added>> find_earlier(const Database& database, const 
                 .outcome = AddOutcome::already_there, .serial = there.integer(1), .sha256_there = {}};
         return Added{.outcome = AddOutcome::name_taken, .serial = 0, .sha256_there = std::move(sha256)};
     }
-    WHEELYARD_ASSIGN(const std::int64_t tombstones,
-                     database.integer("SELECT count(*) FROM tombstone WHERE index_name = ? AND filename = ?",
-                                      row.index, row.filename));
-    if (tombstones > 0)
+    WHEELYARD_ASSIGN(
+        auto tombstone,
+        database.prepare("SELECT sha256, may_return FROM tombstone WHERE index_name = ? AND filename = ?",
+                         row.index, row.filename));
+    WHEELYARD_ASSIGN(const bool had_it, tombstone.step());
+    if (had_it && tombstone.integer(1) == 0)
         return Added{.outcome = AddOutcome::name_was_deleted, .serial = 0, .sha256_there = {}};
+    if (had_it && tombstone.view(0) != row.sha256)
+        return Added{.outcome = AddOutcome::name_taken, .serial = 0, .sha256_there = tombstone.text(0)};
     WHEELYARD_ASSIGN(const auto project, find_project(database, row.index, row.project));
     if (project &&
         (project->status == ProjectStatus::archived || project->status == ProjectStatus::quarantined))
@@ -173,6 +177,9 @@ base::Status insert_file(const Database& database, const FileRow& row, Serial se
         WHEELYARD_TRY(add_blob(database, row.provenance_sha256, row.provenance_size_bytes));
     WHEELYARD_TRY(database.run("INSERT INTO project (index_name, name) VALUES (?, ?) ON CONFLICT DO NOTHING",
                                row.index, row.project));
+    // A copy that was given back returns: find_earlier() let it pass.
+    WHEELYARD_TRY(
+        database.run("DELETE FROM tombstone WHERE index_name = ? AND filename = ?", row.index, row.filename));
     return database.run(
         "INSERT INTO file (index_name, project, filename, version, sha256, metadata_sha256, "
         "requires_python, upload_time, uploaded_by, yanked, yanked_reason, facts_json, added_serial, state, "

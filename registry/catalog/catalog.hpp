@@ -195,6 +195,9 @@ class Catalog {
     [[nodiscard]] base::Result<Changed> set_pinned(const FileName& name, bool pinned, const Cause& cause);
     // Leaves a tombstone: the name is never used again. Its blobs stay until gc.
     [[nodiscard]] base::Result<Changed> delete_file(const FileName& name, const Cause& cause);
+    // As delete_file(), for a fetched copy: the name may come again, with the same bytes. Refuses a pinned file and a
+    // quarantined one.
+    [[nodiscard]] base::Result<Changed> give_back(const FileName& name, const Cause& cause);
     [[nodiscard]] base::Result<Changed> set_project_status(const ProjectRow& wanted, const Cause& cause);
     // Adds the file to `to_index` as well; no bytes are copied.
     [[nodiscard]] base::Result<Changed> promote_file(const FileName& name, const std::string& to_index,
@@ -247,6 +250,8 @@ class Catalog {
                                                                   std::string_view name) const;
     // nullopt: no row, so nothing refers to it.
     [[nodiscard]] base::Result<std::optional<BlobRow>> blob(std::string_view sha256) const;
+    // Wheels of files that were given back, to which no row refers and whose blobs are still there.
+    [[nodiscard]] base::Result<std::vector<std::string>> given_back_blobs() const;
     // The blobs after `sha256` in hash order, at most this many.
     [[nodiscard]] base::Result<std::vector<BlobRow>> blobs_after(std::string_view sha256,
                                                                  std::size_t limit) const;

@@ -61,6 +61,23 @@ base::Status note_unreferenced(const Database& database, std::string_view sha256
         sha256);
 }
 
+enum class MayReturn { no, yes };
+
+// The row becomes a tombstone.
+base::Result<Changed> remove_row(const Database& database, Transaction& transaction, const FileRow& row,
+                                 MayReturn may_return, const Cause& cause) {
+    WHEELYARD_TRY(database.run(
+        "INSERT INTO tombstone (index_name, filename, sha256, time, may_return) VALUES (?, ?, ?, ?, ?)",
+        row.index, row.filename, row.sha256, cause.time, std::int64_t{may_return == MayReturn::yes}));
+    WHEELYARD_TRY(
+        database.run("DELETE FROM file WHERE index_name = ? AND filename = ?", row.index, row.filename));
+    WHEELYARD_TRY(note_unreferenced(database, row.sha256, cause.time));
+    WHEELYARD_TRY(note_unreferenced(database, row.metadata_sha256, cause.time));
+    WHEELYARD_TRY(note_unreferenced(database, row.provenance_sha256, cause.time));
+    WHEELYARD_ASSIGN(const Serial serial, append_event(database, EventKind::file_deleted, row, cause));
+    return commit(transaction, serial, row.project);
+}
+
 }  // namespace
 
 base::Result<Changed> Catalog::set_yanked(const FileName& name, bool yanked, const Cause& cause) {
@@ -105,24 +122,32 @@ base::Result<Changed> Catalog::delete_file(const FileName& name, const Cause& ca
     WHEELYARD_ASSIGN(Transaction transaction, Transaction::begin_immediate(database));
     WHEELYARD_ASSIGN(const auto row, find_file(database, name.index, name.filename));
     if (!row) {
-        WHEELYARD_ASSIGN(
-            const std::int64_t tombstones,
-            database.integer("SELECT count(*) FROM tombstone WHERE index_name = ? AND filename = ?",
-                             name.index, name.filename));
+        WHEELYARD_ASSIGN(const std::int64_t tombstones,
+                         database.integer("SELECT count(*) FROM tombstone WHERE index_name = ? AND "
+                                          "filename = ? AND may_return = 0",
+                                          name.index, name.filename));
         if (tombstones > 0) return already_so(database, {});
         return refused(ChangeOutcome::no_such_file);
     }
     if (row->pinned) return refused(ChangeOutcome::pinned, row->project);
-    WHEELYARD_TRY(
-        database.run("INSERT INTO tombstone (index_name, filename, sha256, time) VALUES (?, ?, ?, ?)",
-                     row->index, row->filename, row->sha256, cause.time));
-    WHEELYARD_TRY(
-        database.run("DELETE FROM file WHERE index_name = ? AND filename = ?", row->index, row->filename));
-    WHEELYARD_TRY(note_unreferenced(database, row->sha256, cause.time));
-    WHEELYARD_TRY(note_unreferenced(database, row->metadata_sha256, cause.time));
-    WHEELYARD_TRY(note_unreferenced(database, row->provenance_sha256, cause.time));
-    WHEELYARD_ASSIGN(const Serial serial, append_event(database, EventKind::file_deleted, *row, cause));
-    return commit(transaction, serial, row->project);
+    return remove_row(database, transaction, *row, MayReturn::no, cause);
+}
+
+base::Result<Changed> Catalog::give_back(const FileName& name, const Cause& cause) {
+    const Database& database = state_->database;
+    WHEELYARD_ASSIGN(Transaction transaction, Transaction::begin_immediate(database));
+    WHEELYARD_ASSIGN(const auto row, find_file(database, name.index, name.filename));
+    if (!row) return refused(ChangeOutcome::no_such_file);
+    if (row->pinned) return refused(ChangeOutcome::pinned, row->project);
+    if (row->state == FileState::quarantined) return refused(ChangeOutcome::quarantined, row->project);
+    return remove_row(database, transaction, *row, MayReturn::yes, cause);
+}
+
+base::Result<std::vector<std::string>> Catalog::given_back_blobs() const {
+    WHEELYARD_ASSIGN(auto query, state_->database.prepare(
+                                     "SELECT DISTINCT blob.sha256 FROM tombstone JOIN blob ON blob.sha256 = "
+                                     "tombstone.sha256 WHERE may_return = 1 AND unreferenced_since > 0"));
+    return collect(query, [](const Statement& row) { return row.text(0); });
 }
 
 base::Result<Changed> Catalog::set_project_status(const ProjectRow& wanted, const Cause& cause) {

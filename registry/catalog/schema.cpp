@@ -121,7 +121,14 @@ constexpr const char* version_3 = R"sql(
 -- an index for everyone: this version makes them refuse the catalog. The tables do not change.
 )sql";
 
-constexpr std::array migrations{version_1, version_2, version_3};  // migrations[N - 1] leads to version N
+constexpr const char* version_4 = R"sql(
+-- 1: a fetched copy that was given back (max_cache_mib). Its name may come again, with these bytes only.
+ALTER TABLE tombstone ADD COLUMN may_return INTEGER NOT NULL DEFAULT 0 CHECK (may_return IN (0, 1));
+CREATE INDEX tombstone_that_may_return ON tombstone (sha256) WHERE may_return = 1;  -- for the removal of their blobs
+)sql";
+
+constexpr std::array migrations{version_1, version_2, version_3,
+                                version_4};  // migrations[N - 1] leads to version N
 
 base::Result<std::int64_t> schema_version(const Database& database) {
     return database.integer("PRAGMA user_version");

@@ -68,6 +68,7 @@ title = "Wheels for everybody"
 # deny = ["our-*"]
 # cooldown_days = 0               # files younger than this are not offered ...
 # cooldown_except = []            # ... but those of these projects are
+# max_cache_mib = 0               # fetched files that are kept, the last used ones; 0: all
 # proxy = ""
 # username = "reader"             # sent to the host of `url` only
 # password_file = "secrets/reader"

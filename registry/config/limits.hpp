@@ -20,6 +20,7 @@ inline constexpr std::int64_t max_quota_files = 1'000'000'000;
 inline constexpr std::uint64_t no_quota = std::numeric_limits<std::uint64_t>::max();
 inline constexpr std::size_t max_index_name = 64;
 inline constexpr std::int64_t max_cooldown_days = 3650;
+inline constexpr std::int64_t max_cache_mib_limit = max_quota_mib;  // of what is kept of an upstream
 inline constexpr std::int64_t max_lease_s = 7 * 24 * 3600;  // a dead agent holds its task for this long
 inline constexpr std::int64_t max_task_attempts = 10;       // claims per task
 inline constexpr std::int64_t max_kept_days = 36'500;       // of an ended task; 100 years means "forever"

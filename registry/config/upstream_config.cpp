@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "lib/base/limits.hpp"
 #include "lib/base/text.hpp"
 #include "lib/base/url.hpp"
 #include "lib/wheel/name.hpp"
@@ -65,6 +66,8 @@ UpstreamConfig read_upstream(io::TomlTable& table, const std::string& index_name
     upstream.deny = read_globs(table, "deny");
     upstream.cooldown_days = table.integer_or("cooldown_days", 0, 0, max_cooldown_days);
     upstream.cooldown_except = read_globs(table, "cooldown_except");
+    upstream.max_cache_bytes =
+        static_cast<std::uint64_t>(table.integer_or("max_cache_mib", 0, 0, max_cache_mib_limit)) * base::mib;
     upstream.proxy = table.string_or("proxy", "");
     upstream.username = table.string_or("username", "");
     upstream.password_file = table.path_if("password_file").value_or("");

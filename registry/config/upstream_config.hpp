@@ -8,6 +8,7 @@
 //     cooldown_days = 3
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <set>
 #include <string>
@@ -28,6 +29,7 @@ struct UpstreamConfig {
     std::vector<std::string> deny = {};             // takes precedence over `allow`
     std::int64_t cooldown_days = 0;                 // files younger than this are not offered
     std::vector<std::string> cooldown_except = {};  // globs of projects without a cooldown
+    std::uint64_t max_cache_bytes = 0;              // of fetched files that are kept; 0: no limit
     std::string proxy = {};                         // empty: none
     std::string username = {};                      // Basic authentication to the URL's own host
     std::filesystem::path password_file = {};

@@ -62,6 +62,8 @@ class UpstreamService {
     virtual ~UpstreamService() = default;
     // Whether pages and files of this index may come from upstream. Fast; any thread.
     [[nodiscard]] virtual bool serves(std::string_view index) const = 0;
+    // A file of such an index was sent from the published tree. Fast; any thread.
+    virtual void note_use(std::string_view filename, const std::string& sha256) = 0;
     // Runs on a pool thread. Calls `then` once, before it returns or later on another thread, after a request to
     // the upstream.
     virtual void find(const UpstreamRequest& request, std::function<void(UpstreamAnswer)> then) = 0;

@@ -48,7 +48,10 @@ Connection::Task<Reply> Connection::answer_from_upstream(const RequestHead& head
     const bool is_page = route.kind == RouteKind::project_page;
     if (!is_page) {  // what was fetched before is in the tree
         Reply stored = answer(head, route);
-        if (stored.status != 404) co_return stored;
+        if (stored.status != 404) {
+            shared_.upstream->note_use(route.filename, route.sha256);
+            co_return stored;
+        }
     }
     const Slot slot(shared_.upstream_waits_now, max_upstream_waits);
     UpstreamRequest request{route.index, route.project, route.sha256, route.filename, slot.taken()};

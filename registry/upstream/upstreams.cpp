@@ -95,6 +95,12 @@ bool Upstreams::serves(std::string_view index) const {
     return served_.contains(index);
 }
 
+// METADATA is read by every resolver, also for versions that nobody installs.
+void Upstreams::note_use(std::string_view filename, const std::string& sha256) {
+    if (parts_.last_used == nullptr || filename.ends_with(metadata_suffix)) return;
+    parts_.last_used->note(sha256, parts_.clock.now());
+}
+
 void Upstreams::find(const http::UpstreamRequest& request, Then then) {
     const auto ask = std::make_shared<Ask>(
         Ask{.request = request, .project = project_of(request), .then = std::move(then)});

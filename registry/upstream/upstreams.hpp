@@ -25,6 +25,7 @@
 #include "registry/http/metrics.hpp"
 #include "registry/http/upstream.hpp"
 #include "registry/upstream/file_fetch.hpp"
+#include "registry/upstream/last_used.hpp"
 #include "registry/upstream/page_fetch.hpp"
 #include "registry/upstream/page_store.hpp"
 #include "registry/upstream/shared_work.hpp"
@@ -53,6 +54,7 @@ struct UpstreamParts {
     PublishQueue& pages;
     const base::Clock& clock;
     RenderProject render;
+    LastUsed* last_used = nullptr;  // nullptr: no cache has a limit
     unsigned inspect_threads = 1;
 };
 
@@ -63,6 +65,7 @@ class Upstreams final : public http::UpstreamService {
     ~Upstreams() override;
 
     [[nodiscard]] bool serves(std::string_view index) const override;
+    void note_use(std::string_view filename, const std::string& sha256) override;
     void find(const http::UpstreamRequest& request, std::function<void(http::UpstreamAnswer)> then) override;
     // Aborts transfers within about a second and answers those who wait; for the end of the server.
     void stop();

@@ -116,7 +116,7 @@ TEST_CASE("a deleted name is never used again, not even for the same bytes") {
     {
         const auto database =
             catalog::Database::open(fixture.file, catalog::Database::Mode::read_write).value();
-        REQUIRE(database.run("INSERT INTO tombstone VALUES ('main', 'six-1.16.0-py3-none-any.whl', ?, 1)",
+        REQUIRE(database.run("INSERT INTO tombstone VALUES ('main', 'six-1.16.0-py3-none-any.whl', ?, 1, 0)",
                              std::string(64, 'a')));
     }
     CHECK(catalog.add_file(row_of("main", "six", "1.16.0"))->outcome == AddOutcome::name_was_deleted);

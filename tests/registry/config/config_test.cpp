@@ -198,6 +198,7 @@ allow = ["Yard_*"]
 deny = ["our.[st]*"]
 cooldown_days = 3
 cooldown_except = ["Torch"]
+max_cache_mib = 2
 proxy = "http://proxy.example.org:3128"
 username = "reader"
 password_file = "secret"
@@ -216,6 +217,8 @@ private_hosts = ["10.0.0.1"]
     CHECK(upstreams[0].allow == std::vector<std::string>{"yard-*"});
     CHECK(upstreams[0].deny == std::vector<std::string>{"our-[st]*"});
     CHECK(upstreams[0].cooldown_days == 3);
+    CHECK(upstreams[0].max_cache_bytes == 2 << 20);
+    CHECK(upstreams[1].max_cache_bytes == 0);
     CHECK(upstreams[0].password_file == "/etc/wheelyard/secret");
     const auto rules = registry::index_rules(*config);
     REQUIRE(rules.size() == 3);
@@ -246,6 +249,7 @@ TEST_CASE("what is wrong with an upstream is said") {
         {named + "url = \"https://a.example.org/\"\ndeny = [\"a/b\"]\n", "not a pattern"},
         {named + "url = \"https://a.example.org/\"\nusername = \"me\"\n", "belong together"},
         {named + "url = \"https://a.example.org/\"\ncooldown_day = 3\n", "cooldown_days"},
+        {named + "url = \"https://a.example.org/\"\nmax_cache_mib = -1\n", "max_cache_mib"},
         {named + "url = \"https://a.example.org/\"\n[[index.upstream]]\nname = \"public\"\nurl = "
                  "\"https://b.example.org/\"\n",
          "two upstreams"}};

@@ -212,7 +212,7 @@ TEST_CASE("the name of a deleted file is refused, even for the bytes that it had
         const auto database =
             catalog::Database::open(registry.config.catalog_file(), catalog::Database::Mode::read_write)
                 .value();
-        REQUIRE(database.run("INSERT INTO tombstone VALUES ('main', ?, ?, 1)", form.filename,
+        REQUIRE(database.run("INSERT INTO tombstone VALUES ('main', ?, ?, 1, 0)", form.filename,
                              base::sha256_hex(form.content)));
     }
     const Answer answer = registry.send(form);

@@ -1,0 +1,290 @@
+// requirements ─► uv resolves them against our index ─► wheels of the index's pages ─► record ─► HEAD of each file
+//
+// The files are requested from the running server, which fetches them as for any client: hashes are pinned, and
+// cooldown, `allow` and `deny` hold.
+#include "registry/commands_prefetch.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "lib/base/file.hpp"
+#include "lib/base/process.hpp"
+#include "lib/base/text.hpp"
+#include "lib/io/http_client.hpp"
+#include "lib/simple/client.hpp"
+#include "registry/commands_config.hpp"
+#include "registry/config/config.hpp"
+#include "registry/prefetch/kept.hpp"
+#include "registry/prefetch/limits.hpp"
+#include "registry/prefetch/pylock.hpp"
+#include "registry/prefetch/target.hpp"
+
+namespace wheelyard::registry {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct WantedFile {
+    KeptFile kept;
+    std::string url;
+    bool operator<(const WantedFile& other) const { return kept < other.kept; }
+};
+
+base::Result<std::string> server_url(const PrefetchArguments& arguments, const RegistryConfig& config) {
+    if (!arguments.url.empty()) return arguments.url;
+    const http::ListenPoint& point = config.server.listen.front();
+    if (point.port == 0 || !point.unix_socket.empty())
+        return base::fail("prefetch.url", "The address of the server is not in the configuration", {},
+                          "name it with --url http://127.0.0.1:8080");
+    const bool any = point.address == "0.0.0.0" || point.address == "::";
+    const std::string address = any ? "127.0.0.1" : point.address;
+    const bool ipv6 = address.find(':') != std::string::npos;
+    return std::string(point.tls ? "https://" : "http://") + (ipv6 ? "[" + address + "]" : address) + ":" +
+           std::to_string(point.port);
+}
+
+// uv evaluates markers for the target; pip would evaluate them for this machine.
+base::Result<std::string> resolve(const std::vector<fs::path>& requirements, const std::string& simple_url,
+                                  const Target& target) {
+    base::Command command;
+    command.argv = {"uv",
+                    "pip",
+                    "compile",
+                    "--quiet",
+                    "--no-config",
+                    "--no-cache",
+                    "--no-header",
+                    "--no-python-downloads",
+                    "--only-binary",
+                    ":all:",
+                    "--format",
+                    "pylock.toml",
+                    "--default-index",
+                    simple_url,
+                    "--python-version",
+                    target.python,
+                    "--python-platform",
+                    target.platform_of_uv()};
+    for (const fs::path& file : requirements)
+        command.argv.push_back(file.native());
+    command.timeout_ms = resolve_timeout_ms;
+    command.output_limit_bytes = max_pylock_bytes;
+    if (!base::find_program("uv"))
+        return base::fail("prefetch.no_uv", "`uv` resolves requirements, and it is not on PATH", {},
+                          "install uv, or give a pylock.toml, which needs no resolving");
+    WHEELYARD_ASSIGN(base::Finished finished, base::run_command(command));
+    if (finished.exit_code == 0) return std::move(finished.out);
+    const std::string why = finished.timed_out ? "it took too long" : std::string(base::trim(finished.err));
+    return base::fail("prefetch.unresolved", "uv cannot resolve the requirements for " + target.text(), why,
+                      "`wheelyard-registry explain` shows why an index does not offer a project");
+}
+
+class Prefetch {
+  public:
+    Prefetch(const PrefetchArguments& arguments, std::string simple_url)
+        : arguments_(arguments), simple_url_(std::move(simple_url)), http_(settings()) {}
+
+    base::Status add(const Target& target) {
+        std::vector<fs::path> requirements;
+        for (const fs::path& file : arguments_.requirements) {
+            if (!is_pylock(file)) {
+                requirements.push_back(file);
+                continue;
+            }
+            WHEELYARD_ASSIGN(const std::string text, base::read_file(file, max_pylock_bytes));
+            WHEELYARD_TRY(add_lock(text, file, target));
+        }
+        if (requirements.empty()) return {};
+        WHEELYARD_ASSIGN(const std::string text, resolve(requirements, simple_url_, target));
+        return add_lock(text, "pylock.toml", target);
+    }
+
+    [[nodiscard]] const std::set<WantedFile>& files() const { return files_; }
+
+    // The server answers when it has the file.
+    base::Status fetch(const WantedFile& file, base::Clock& clock) {
+        for (int tries = 1;; ++tries) {
+            const auto answer = http_.head(file.url);
+            constexpr int ok = 200;
+            if (answer && answer->status == ok) return {};
+            const bool may_try_again =
+                tries < max_file_tries && (!answer || io::is_temporary_status(answer->status));
+            if (!may_try_again)
+                return base::fail(
+                    "prefetch.not_fetched", "The server does not have the file", file.kept.filename,
+                    answer ? "it answered " + std::to_string(answer->status) + "; its log says why"
+                           : answer.error().text());
+            clock.sleep_ms(file_pause_ms);
+        }
+    }
+
+  private:
+    static io::HttpSettings settings() {
+        io::HttpSettings settings;
+        settings.stall_timeout_ms = file_wait_ms;
+        return settings;
+    }
+
+    base::Status add_lock(std::string_view text, const fs::path& file, const Target& target) {
+        WHEELYARD_ASSIGN(const auto packages, parse_pylock(text, file));
+        for (const LockedPackage& package : packages) {
+            if (!package.marker || package.marker->evaluate(target.markers))
+                WHEELYARD_TRY(add_package(package, target));
+        }
+        return {};
+    }
+
+    base::Status add_package(const LockedPackage& package, const Target& target) {
+        WHEELYARD_ASSIGN(const simple::ProjectPage* page, page_of(package.project));
+        const std::string subject = package.project + " " + package.version.text();
+        const simple::FileLink* link = choose_wheel(*page, package.version, target);
+        if (link == nullptr)
+            return base::fail("prefetch.no_wheel", "The index offers no wheel for " + target.text(), subject,
+                              "`wheelyard-registry explain` shows what it withholds");
+        if (!package.sha256s.empty() && !package.sha256s.contains(link->sha256))
+            return base::fail("prefetch.hash_differs", "The lock has another hash for this wheel",
+                              link->filename, "make the lock from this index");
+        files_.insert({.kept = {.filename = link->filename,
+                                .project = package.project,
+                                .sha256 = link->sha256,
+                                .size_bytes = link->size.value_or(0)},
+                       .url = link->url});
+        return {};
+    }
+
+    base::Result<const simple::ProjectPage*> page_of(const std::string& project) {
+        if (const auto known = pages_.find(project); known != pages_.end()) return &known->second;
+        WHEELYARD_ASSIGN(auto page, simple::fetch_project(http_, simple_url_, project));
+        if (!page)
+            return base::fail("prefetch.no_project", "The index has no such project", project,
+                              "`wheelyard-registry explain` shows why");
+        return &pages_.emplace(project, *std::move(page)).first->second;
+    }
+
+    const PrefetchArguments& arguments_;
+    const std::string simple_url_;
+    io::HttpClient http_;
+    std::map<std::string, simple::ProjectPage> pages_;
+    std::set<WantedFile> files_;
+};
+
+base::Status check_arguments(const PrefetchArguments& arguments, const RegistryConfig& config) {
+    const IndexConfig* index = config.find_index(arguments.index);
+    if (index == nullptr)
+        return base::fail("index.unknown", "There is no index with this name", arguments.index,
+                          "configured: " + base::join(config.index_names(), ", "));
+    if (const std::string fault = index_name_fault(arguments.name); !fault.empty())
+        return base::fail("prefetch.name", "A name of a prefetch is written like an index's", arguments.name,
+                          fault);
+    if (arguments.forget) return {};
+    if (index->is_private)
+        return base::fail("prefetch.private", "This index is private, and `prefetch` sends no token",
+                          arguments.index,
+                          "prefetch for the public index that has the upstream; this one may inherit it");
+    if (arguments.requirements.empty() || arguments.pythons.empty() || arguments.platforms.empty())
+        return base::fail("prefetch.arguments", "prefetch needs -r, --python and --platform", {},
+                          "see wheelyard-registry prefetch --help");
+    return {};
+}
+
+base::Status forget(const PrefetchArguments& arguments, const RegistryConfig& config) {
+    WHEELYARD_ASSIGN(const bool had_it, forget_kept(config.store, arguments.index, arguments.name));
+    if (!had_it)
+        return base::fail("prefetch.no_record", "Nothing is kept under this name", arguments.name,
+                          "they are the files in " + (config.store / "prefetch" / arguments.index).native());
+    std::printf("no longer kept: %s\n", arguments.name.c_str());
+    return {};
+}
+
+std::string render_done(const Kept& kept, const std::vector<base::Error>& failures) {
+    io::Json document = render_kept(kept);
+    io::Json::Array failed;
+    for (const base::Error& error : failures)
+        failed.push_back(
+            io::Json::object({{"filename", error.value}, {"code", error.code}, {"why", error.text()}}));
+    document.set("failed", std::move(failed));
+    return document.render_pretty();
+}
+
+}  // namespace
+
+void add_prefetch_command(CLI::App& app, PrefetchArguments& arguments) {
+    CLI::App* command = app.add_subcommand(
+        "prefetch",
+        "fetch what requirements need from the upstreams, and keep it, for nodes without a way out");
+    command->add_option("index", arguments.index, "the index that the nodes install from")->required();
+    command->add_option("-r,--requirement", arguments.requirements,
+                        "requirements.txt, pyproject.toml, or pylock.toml; repeatable");
+    command->add_option("--python", arguments.pythons, "a Python of the nodes: 3.12; repeatable");
+    command->add_option(
+        "--platform", arguments.platforms,
+        "a platform of the nodes: manylinux_2_28_aarch64 is glibc 2.28 on aarch64; repeatable");
+    command->add_option("--name", arguments.name,
+                        "name of the record of what is kept; the next run with it replaces the record "
+                        "(default: default)");
+    command->add_option("--url", arguments.url,
+                        "URL of the running server (default: the first address of the configuration)");
+    command->add_flag("--forget", arguments.forget,
+                      "remove the record of this name instead: its files are "
+                      "kept no longer than others");
+    command->add_flag("--json", arguments.json, "one JSON document on standard output");
+    add_config_option(command, arguments.config);
+    command->footer(
+        "\nExample:\n  wheelyard-registry prefetch base -r requirements.txt --python 3.12 --platform "
+        "manylinux_2_28_aarch64 -c registry.toml\n\n"
+        "uv resolves the requirements, for each Python and platform, against the index of the running "
+        "server. "
+        "A pylock.toml needs no uv.\n"
+        "Exit status: 0 the server has all files, 1 failure (see standard error), 2 wrong usage.\n");
+}
+
+base::Status run_prefetch(const PrefetchArguments& arguments, base::Clock& clock) {
+    WHEELYARD_ASSIGN(const RegistryConfig config, read_config(arguments.config));
+    WHEELYARD_TRY(check_arguments(arguments, config));
+    if (arguments.forget) return forget(arguments, config);
+    WHEELYARD_ASSIGN(const std::string url, server_url(arguments, config));
+    Prefetch prefetch(arguments, url + "/" + arguments.index + "/simple/");
+    Kept kept{.index = arguments.index, .name = arguments.name, .made = clock.now()};
+    std::FILE* progress = arguments.json ? stderr : stdout;
+    for (const std::string& python : arguments.pythons) {
+        for (const std::string& platform : arguments.platforms) {
+            WHEELYARD_ASSIGN(const Target target, make_target(python, platform));
+            WHEELYARD_TRY(prefetch.add(target));
+            kept.targets.push_back(target.text());
+            std::fprintf(progress, "%s: %zu wheels so far\n", target.text().c_str(), prefetch.files().size());
+        }
+    }
+    std::uint64_t bytes = 0;
+    for (const WantedFile& file : prefetch.files()) {
+        kept.files.insert(file.kept);
+        bytes += file.kept.size_bytes;
+    }
+    // First the record: the limit of the cache gives none of them back while the others are fetched.
+    WHEELYARD_TRY(write_kept(config.store, kept));
+    std::vector<base::Error> failures;
+    std::size_t number = 0;
+    for (const WantedFile& file : prefetch.files()) {
+        std::fprintf(progress, "[%zu/%zu] %s  %s\n", ++number, prefetch.files().size(),
+                     file.kept.filename.c_str(), base::render_bytes(file.kept.size_bytes).c_str());
+        std::fflush(progress);
+        if (const auto fetched = prefetch.fetch(file, clock); !fetched) {
+            failures.push_back(fetched.error());
+            std::fprintf(progress, "  %s\n", fetched.error().text().c_str());
+        }
+    }
+    if (arguments.json)
+        std::printf("%s", render_done(kept, failures).c_str());
+    else
+        std::printf("kept as %s: %zu files, %s\n", kept.name.c_str(), kept.files.size(),
+                    base::render_bytes(bytes).c_str());
+    if (failures.empty()) return {};
+    return base::fail("prefetch.incomplete", "Some files were not fetched",
+                      std::to_string(failures.size()) + " of " + std::to_string(kept.files.size()),
+                      "repeat the command: it goes on with what is missing");
+}
+
+}  // namespace wheelyard::registry

@@ -1,0 +1,34 @@
+// `wheelyard-registry prefetch`: fetches what requirements need for other kinds of nodes, so that these can install it
+// without a way out.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "lib/base/clock.hpp"
+#include "lib/base/result.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace wheelyard::registry {
+
+struct PrefetchArguments {
+    std::filesystem::path config;
+    std::string index;
+    std::vector<std::filesystem::path> requirements;
+    std::vector<std::string> pythons;
+    std::vector<std::string> platforms;
+    std::string name = "default";
+    std::string url;  // of the running server; empty: the first address of the configuration
+    bool forget = false;
+    bool json = false;
+};
+
+void add_prefetch_command(CLI::App& app, PrefetchArguments& arguments);
+
+[[nodiscard]] base::Status run_prefetch(const PrefetchArguments& arguments, base::Clock& clock);
+
+}  // namespace wheelyard::registry

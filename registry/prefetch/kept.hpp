@@ -1,0 +1,46 @@
+// What was prefetched and is kept: one record for each index and name, replaced by the next run. The limit of a cache
+// gives none of these files back.
+//
+//     DIR/prefetch/<index>/<name>.json
+//     {"format":"wheelyard.prefetch/1","index":"base","name":"gh200","made":1795000000000000,
+//      "targets":["Python 3.12 on manylinux_2_28_aarch64"],
+//      "files":[{"filename":"six-1.17.0-py2.py3-none-any.whl","project":"six","sha256":"4721…","size":11050}]}
+#pragma once
+
+#include <filesystem>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "lib/base/clock.hpp"
+#include "lib/base/result.hpp"
+#include "lib/io/json.hpp"
+
+namespace wheelyard::registry {
+
+struct KeptFile {
+    std::string filename;
+    std::string project;
+    std::string sha256;
+    std::uint64_t size_bytes = 0;  // 0: unknown
+    bool operator<(const KeptFile& other) const { return filename < other.filename; }
+};
+
+struct Kept {
+    std::string index;
+    std::string name;
+    base::UnixMicros made = 0;
+    std::vector<std::string> targets = {};
+    std::set<KeptFile> files = {};
+};
+
+[[nodiscard]] io::Json render_kept(const Kept& kept);
+// Durable on return; replaces the record of this name.
+[[nodiscard]] base::Status write_kept(const std::filesystem::path& store, const Kept& kept);
+// False: there was none.
+[[nodiscard]] base::Result<bool> forget_kept(const std::filesystem::path& store, const std::string& index,
+                                             const std::string& name);
+// The hashes of all records. An unreadable record is an error: what it keeps is unknown.
+[[nodiscard]] base::Result<std::set<std::string>> read_kept_hashes(const std::filesystem::path& store);
+
+}  // namespace wheelyard::registry

@@ -1,0 +1,77 @@
+#include "registry/prefetch/target.hpp"
+
+#include <charconv>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include "lib/wheel/filename.hpp"
+
+namespace wheelyard::registry {
+namespace {
+
+std::optional<int> python_minor(std::string_view text) {
+    if (!text.starts_with("3.")) return std::nullopt;
+    int minor = 0;
+    const char* end = text.data() + text.size();
+    const auto [rest, error] = std::from_chars(text.data() + 2, end, minor);
+    if (error != std::errc{} || rest != end || minor < 0) return std::nullopt;
+    return minor;
+}
+
+}  // namespace
+
+std::string Target::platform_of_uv() const {
+    const wheel::Platform parsed = wheel::parse_platform(platform);
+    return parsed.machine + "-manylinux_" + std::to_string(parsed.libc_major) + "_" +
+           std::to_string(parsed.libc_minor);
+}
+
+base::Result<Target> make_target(const std::string& python, const std::string& platform) {
+    const auto minor = python_minor(python);
+    if (!minor)
+        return base::fail("prefetch.python", "This is not a version of Python", python,
+                          "write it as 3.12; each --python is one version");
+    const wheel::Platform parsed = wheel::parse_platform(platform);
+    if (parsed.kind != wheel::PlatformKind::manylinux)
+        return base::fail("prefetch.platform", "This is not a platform of nodes", platform,
+                          "write it as in wheels' names: manylinux_2_28_aarch64 is glibc 2.28 on aarch64");
+    Target target{.python = python, .platform = platform, .tags = {}, .markers = {}};
+    target.tags = wheel::supported_tags({.python_minor = *minor,
+                                         .machine = parsed.machine,
+                                         .glibc_major = parsed.libc_major,
+                                         .glibc_minor = parsed.libc_minor});
+    target.markers = {{"python_version", python},
+                      {"python_full_version", python + ".0"},
+                      {"os_name", "posix"},
+                      {"sys_platform", "linux"},
+                      {"platform_system", "Linux"},
+                      {"platform_machine", parsed.machine},
+                      {"platform_python_implementation", "CPython"},
+                      {"implementation_name", "cpython"},
+                      {"implementation_version", python + ".0"}};
+    return target;
+}
+
+const simple::FileLink* choose_wheel(const simple::ProjectPage& page, const wheel::Version& version,
+                                     const Target& target) {
+    const simple::FileLink* best = nullptr;
+    std::size_t best_position = 0;
+    std::optional<wheel::BuildTag> best_build;
+    for (const simple::FileLink& link : page.files) {
+        auto name = wheel::parse_wheel_filename(link.filename);
+        if (!name || name->variant || !(name->version == version)) continue;
+        const auto position = wheel::best_position(name->tags, target.tags);
+        if (!position) continue;
+        // As pip: the better tag, then the higher build number.
+        const bool is_better = best == nullptr || *position < best_position ||
+                               (*position == best_position && best_build < name->build);
+        if (!is_better) continue;
+        best = &link;
+        best_position = *position;
+        best_build = std::move(name->build);
+    }
+    return best;
+}
+
+}  // namespace wheelyard::registry

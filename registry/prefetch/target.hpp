@@ -1,0 +1,34 @@
+// A kind of node that wheels are fetched for: a Python and a platform, "3.12" and "manylinux_2_28_aarch64". Pure.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lib/base/result.hpp"
+#include "lib/simple/page.hpp"
+#include "lib/wheel/marker.hpp"
+#include "lib/wheel/tags.hpp"
+#include "lib/wheel/version.hpp"
+
+namespace wheelyard::registry {
+
+struct Target {
+    std::string python;                // "3.12"
+    std::string platform;              // a tag's: "manylinux_2_28_aarch64"
+    std::vector<wheel::Tag> tags;      // that pip accepts there, best first
+    wheel::MarkerEnvironment markers;  // of a Linux node with CPython
+    [[nodiscard]] std::string text() const { return "Python " + python + " on " + platform; }
+    // As uv names it: "aarch64-manylinux_2_28".
+    [[nodiscard]] std::string platform_of_uv() const;
+};
+
+// Errors "prefetch.python", "prefetch.platform".
+[[nodiscard]] base::Result<Target> make_target(const std::string& python, const std::string& platform);
+
+// The wheel that pip prefers there of those of this version; nullptr: none runs there. Yanked wheels count: the
+// version is exact.
+[[nodiscard]] const simple::FileLink* choose_wheel(const simple::ProjectPage& page,
+                                                   const wheel::Version& version, const Target& target);
+
+}  // namespace wheelyard::registry

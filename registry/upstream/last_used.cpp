@@ -1,0 +1,86 @@
+#include "registry/upstream/last_used.hpp"
+
+#include <utility>
+
+#include "lib/base/digest.hpp"
+#include "lib/base/file.hpp"
+#include "lib/base/private_files.hpp"
+#include "lib/io/json.hpp"
+#include "lib/io/log.hpp"
+#include "registry/upstream/limits.hpp"
+
+namespace wheelyard::registry {
+namespace {
+
+constexpr std::string_view format = "wheelyard.last-used/1";
+constexpr mode_t private_mode = 0600;
+
+base::Result<std::unordered_map<std::string, Day>> read_days(const std::filesystem::path& file) {
+    std::unordered_map<std::string, Day> days;
+    std::error_code ignored;
+    if (!std::filesystem::exists(file, ignored)) return days;
+    WHEELYARD_ASSIGN(const std::string text, base::read_file(file, max_last_used_bytes));
+    WHEELYARD_ASSIGN(const io::Json document, io::parse_json(text, {.bytes = max_last_used_bytes}));
+    const io::Json* json = document.find("days");
+    const io::Json::Object* members = json != nullptr ? json->as_object() : nullptr;
+    if (document.string_or("format", "") != format || members == nullptr)
+        return base::fail_malformed("upstream.last_used", "This is not a record of used files",
+                                    file.native());
+    for (const auto& [sha256, day] : *members)
+        if (base::is_sha256_hex(sha256) && day.as_int() != nullptr) days[sha256] = *day.as_int();
+    return days;
+}
+
+}  // namespace
+
+Day day_of(base::UnixMicros time) {
+    constexpr base::UnixMicros day_us = 24LL * 3600 * 1'000'000;
+    return time / day_us;
+}
+
+LastUsed::LastUsed(std::filesystem::path file) : file_(std::move(file)) {
+    auto days = read_days(file_);
+    if (days)
+        days_ = *std::move(days);
+    else
+        io::log_error("upstream.last_used_unreadable", {{"error", days.error().text()}});
+}
+
+void LastUsed::note(const std::string& sha256, base::UnixMicros now) {
+    const std::lock_guard lock(mutex_);
+    Day& day = days_[sha256];
+    if (day >= day_of(now)) return;
+    day = day_of(now);
+    is_changed_ = true;
+}
+
+Day LastUsed::day(const std::string& sha256) const {
+    const std::lock_guard lock(mutex_);
+    const auto found = days_.find(sha256);
+    return found == days_.end() ? 0 : found->second;
+}
+
+base::Status LastUsed::save(base::UnixMicros now) {
+    io::Json days = io::Json::object();
+    {
+        const std::lock_guard lock(mutex_);
+        if (!is_changed_) return {};
+        const Day oldest = day_of(now) - last_used_kept_days;
+        std::erase_if(days_, [oldest](const auto& entry) { return entry.second < oldest; });
+        io::Json::Object members;
+        for (const auto& [sha256, day] : days_)
+            members.emplace_back(sha256, day);
+        days = io::Json(std::move(members));
+        is_changed_ = false;
+    }
+    auto saved = base::make_private_directories(file_.parent_path());
+    if (saved)
+        saved = base::replace_file(
+            file_, io::Json::object({{"format", format}, {"days", std::move(days)}}).render(), private_mode);
+    if (saved) return {};
+    const std::lock_guard lock(mutex_);
+    is_changed_ = true;
+    return saved;
+}
+
+}  // namespace wheelyard::registry

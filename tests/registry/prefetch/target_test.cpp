@@ -1,0 +1,54 @@
+// Which wheel of a page a kind of node gets.
+#include "registry/prefetch/target.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace wheelyard;
+using registry::make_target;
+
+namespace {
+
+simple::ProjectPage page_of(const std::vector<std::string>& filenames) {
+    simple::ProjectPage page;
+    for (const std::string& filename : filenames) {
+        simple::FileLink link;
+        link.filename = filename;
+        page.files.push_back(link);
+    }
+    return page;
+}
+
+std::string chosen(const std::vector<std::string>& filenames, const std::string& version = "1.0") {
+    const auto target = make_target("3.12", "manylinux_2_28_aarch64").value();
+    const auto page = page_of(filenames);
+    const auto* link = registry::choose_wheel(page, wheel::Version::parse(version).value(), target);
+    return link == nullptr ? "none" : link->filename;
+}
+
+}  // namespace
+
+TEST_CASE("a target is a version of Python and a manylinux platform") {
+    const auto target = make_target("3.12", "manylinux_2_28_aarch64").value();
+    CHECK(target.platform_of_uv() == "aarch64-manylinux_2_28");
+    CHECK(target.markers.at("platform_machine") == "aarch64");
+    CHECK(make_target("3.9", "manylinux2014_x86_64")->platform_of_uv() == "x86_64-manylinux_2_17");
+    for (const char* python : {"", "3", "3.", "3.x", "2.7", "3.12.1", "3.-1", "cp312"})
+        CHECK(make_target(python, "manylinux_2_28_aarch64").error().code == "prefetch.python");
+    for (const char* platform : {"", "linux", "any", "linux_aarch64", "aarch64-manylinux_2_28", "win_amd64"})
+        CHECK(make_target("3.12", platform).error().code == "prefetch.platform");
+}
+
+TEST_CASE("the best tag wins, then the higher build number; what does not run there never does") {
+    CHECK(chosen({"a-1.0-py3-none-any.whl", "a-1.0-cp312-cp312-manylinux_2_28_aarch64.whl"}) ==
+          "a-1.0-cp312-cp312-manylinux_2_28_aarch64.whl");
+    CHECK(chosen({"a-1.0-cp39-abi3-manylinux2014_aarch64.whl", "a-1.0-py3-none-any.whl"}) ==
+          "a-1.0-cp39-abi3-manylinux2014_aarch64.whl");
+    CHECK(chosen({"a-1.0-2-py3-none-any.whl", "a-1.0-10-py3-none-any.whl", "a-1.0-py3-none-any.whl"}) ==
+          "a-1.0-10-py3-none-any.whl");
+    CHECK(
+        chosen({"a-1.0-cp312-cp312-manylinux_2_34_aarch64.whl", "a-1.0-cp312-cp312-manylinux_2_28_x86_64.whl",
+                "a-1.0-cp311-cp311-manylinux_2_28_aarch64.whl", "a-1.0.tar.gz", "a-1.1-py3-none-any.whl"}) ==
+        "none");
+    CHECK(chosen({"a-1.0+cu126-py3-none-any.whl"}) == "none");
+    CHECK(chosen({"a-1.0+cu126-py3-none-any.whl"}, "1.0+cu126") == "a-1.0+cu126-py3-none-any.whl");
+}
