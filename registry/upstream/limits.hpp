@@ -50,7 +50,6 @@ inline constexpr std::size_t max_failures = 10'000;
 inline constexpr std::size_t max_gone_files = 100'000;  // hashes of files that left a page
 inline constexpr std::size_t max_project_bytes = 128;   // of a project's name: it becomes a file's name
 
-
 // The limit of a cache. Bytes of the last hour may belong to an upload in progress, so their blobs could not be removed
 // (lifecycle::min_grace_ms), and a client that waited for a file has it by then.
 inline constexpr std::int64_t min_cached_s = 3'600;
