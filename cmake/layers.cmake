@@ -80,7 +80,7 @@ wheelyard_layer(publish      indexer/publish              base blobs catalog tre
 wheelyard_layer(catalogue    indexer/catalogue            base io wheel simple catalog tree pages publish)
 wheelyard_layer(follow       indexer/follow               base io wheel simple status catalog tree pages publish catalogue)
 wheelyard_layer(check        indexer/check                base io simple page blobs catalog tree pages web publish)
-wheelyard_layer(indexer      indexer                      base io simple publish catalogue follow check)
+wheelyard_layer(indexer      indexer                      base io simple publish catalogue follow check tree)
 
 # indexer/avail_wheels
 wheelyard_layer(source       indexer/avail_wheels/source  base io wheel simple query)

@@ -8,6 +8,7 @@
 #include "indexer/check/check.hpp"
 #include "indexer/check/repair.hpp"
 #include "indexer/publish/publish_run.hpp"
+#include "indexer/tree/tree_lock.hpp"
 #include "lib/base/printable.hpp"
 #include "lib/base/text.hpp"
 #include "lib/io/json.hpp"
@@ -49,13 +50,14 @@ base::Result<PublishReport> publish_store(const PublishOptions& options, base::C
             read.projects.insert_or_assign(read.projects.end(), name, catalogue_project(view));  // sorted
         }};
     LocalDisk disk;
-    WHEELYARD_ASSIGN(auto report,
-                     publish_with(disk, store.catalog, store.blobs, options.tree, options.indexes, clock,
-                                  {.find_links = options.find_links,
-                                   .precompressed = options.precompressed,
-                                   .pages = options.pages,
-                                   .readers = readers},
-                                  settings));
+    const TreeViews views{.find_links = options.find_links,
+                          .precompressed = options.precompressed,
+                          .pages = options.pages,
+                          .readers = readers};
+    WHEELYARD_ASSIGN(auto report, in_turn(clock, [&] {
+                         return publish_with(disk, store.catalog, store.blobs, options.tree, options.indexes,
+                                             clock, views, settings);
+                     }));
     read.serial = report.serial;
     WHEELYARD_TRY(update_catalogues_waiting(store.catalog, options.tree, clock, false, &read));
     return report;
@@ -145,7 +147,9 @@ base::Result<CheckReport> check_or_repair(const CheckOptions& options, base::Clo
     if (options.store.empty()) return check_tree(options.tree);
     WHEELYARD_ASSIGN(const Store store, open_store(options.store));
     if (options.repair) {
-        WHEELYARD_ASSIGN(RepairReport report, repair_tree(store.catalog, store.blobs, options.tree, clock));
+        WHEELYARD_ASSIGN(RepairReport report, in_turn(clock, [&] {
+                             return repair_tree(store.catalog, store.blobs, options.tree, clock);
+                         }));
         WHEELYARD_TRY(update_catalogues_waiting(store.catalog, options.tree, clock, true));
         if (!options.json) {
             print_findings(report.before, out);

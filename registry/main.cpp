@@ -17,6 +17,7 @@
 #include "indexer/publish/publish.hpp"
 #include "indexer/tree/disk.hpp"
 #include "indexer/tree/status_file.hpp"
+#include "indexer/tree/tree_lock.hpp"
 #include "lib/base/clock.hpp"
 #include "lib/base/likely_command.hpp"
 #include "lib/base/terminal.hpp"
@@ -54,24 +55,19 @@ indexer::FarmText farm_text(const registry::RegistryConfig& config) {
     return farm;
 }
 
-// Server and commands on its data folder publish the same tree: each waits for its turn.
 base::Result<indexer::PublishReport> publish_in_turn(const catalog::Catalog& catalog,
                                                      const blobs::BlobStore& blobs,
                                                      const registry::RegistryConfig& config,
                                                      base::Clock& clock, registry::RootPages wanted,
                                                      catalog::Readers readers) {
-    constexpr std::int64_t poll_ms = 20;
-    constexpr int max_polls = 1'000;
     const indexer::TreeViews views{.pages = config.pages, .farm = farm_text(config), .readers = readers};
     const std::filesystem::path tree =
         readers == catalog::Readers::everyone ? config.published() : config.published_private();
     const auto roots =
         wanted == registry::RootPages::all ? indexer::RootPages::all : indexer::RootPages::prompt;
-    for (int polls = 0;; ++polls) {
-        auto report = indexer::publish(catalog, blobs, tree, config.index_names(), clock, views, roots);
-        if (report || report.error().kind != base::ErrorKind::busy || polls == max_polls) return report;
-        clock.sleep_ms(poll_ms);
-    }
+    return indexer::in_turn(clock, [&] {
+        return indexer::publish(catalog, blobs, tree, config.index_names(), clock, views, roots);
+    });
 }
 
 // A registry without private indexes has no tree for them.

@@ -335,12 +335,7 @@ base::Status update_catalogues(Disk& disk, const catalog::Catalog& catalog, cons
 base::Status update_catalogues_waiting(const catalog::Catalog& catalog, const fs::path& tree,
                                        base::Clock& clock, bool rebuild, ReadProjects* read) {
     LocalDisk disk;
-    for (int polls = 0;; ++polls) {
-        auto updated = update_catalogues(disk, catalog, tree, clock, rebuild, read);
-        if (updated || updated.error().kind != base::ErrorKind::busy || polls == max_lock_polls)
-            return updated;
-        clock.sleep_ms(lock_poll_ms);
-    }
+    return in_turn(clock, [&] { return update_catalogues(disk, catalog, tree, clock, rebuild, read); });
 }
 
 }  // namespace wheelyard::indexer

@@ -30,6 +30,10 @@ inline constexpr std::uint64_t max_state_bytes = base::mib;
 // A lock of another host that is not renewed for this long is stale. It is renewed at a quarter of this time.
 inline constexpr std::int64_t lock_stale_after_ms = 120'000;
 
+// Interval and number of attempts of a command while another process holds the lock.
+inline constexpr std::int64_t lock_poll_ms = 20;
+inline constexpr int max_lock_polls = 1'000;
+
 // Read and hashed per step when a blob is copied because it cannot be linked.
 inline constexpr std::size_t copy_chunk_bytes = base::mib;
 

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 
+#include "indexer/tree/limits.hpp"
 #include "lib/base/clock.hpp"
 #include "lib/base/lock_file.hpp"
 #include "lib/base/result.hpp"
@@ -31,5 +32,16 @@ class TreeLock {
     const base::Clock& clock_;
     base::UnixMicros renewed_;
 };
+
+// The server and people's commands publish the same tree: calls `work` until no other process holds its lock, for at
+// most max_lock_polls. The last answer is returned.
+template <typename Work>
+auto in_turn(base::Clock& clock, Work work) -> decltype(work()) {
+    for (int polls = 0;; ++polls) {
+        auto done = work();
+        if (done || done.error().kind != base::ErrorKind::busy || polls == max_lock_polls) return done;
+        clock.sleep_ms(lock_poll_ms);
+    }
+}
 
 }  // namespace wheelyard::indexer

@@ -2,8 +2,10 @@
 
 #include <doctest/doctest.h>
 
+#include <optional>
 #include <sstream>
 
+#include "lib/base/lock_file.hpp"
 #include "lib/io/json.hpp"
 #include "tests/indexer/store_fixture.hpp"
 
@@ -29,6 +31,50 @@ TEST_CASE("publish and check report their work as text or JSON") {
     out.str("");
     CHECK(run_check({.tree = store.tree}, store.clock, out, err) == 0);
     CHECK(out.str().find("every link is valid") != std::string::npos);
+    CHECK(err.str() == "");
+}
+
+// Releases another publisher's lock when someone has waited for it three times.
+class ReleasingClock final : public base::Clock {
+  public:
+    ReleasingClock(const base::Clock& clock, std::optional<base::LockFile>& lock)
+        : clock_(clock), lock_(lock) {}
+    [[nodiscard]] base::UnixMicros now() const override { return clock_.now(); }
+    void sleep_ms(std::int64_t /*duration_ms*/) override {
+        if (++sleeps_ == 3) lock_.reset();
+    }
+
+  private:
+    const base::Clock& clock_;
+    std::optional<base::LockFile>& lock_;
+    int sleeps_ = 0;
+};
+
+TEST_CASE("publish and a repair wait until the server has published") {
+    StoreFixture store;
+    store.add("main", "six", "1.16.0", "six-1.16.0-py2.py3-none-any.whl");
+    std::filesystem::create_directories(store.tree / ".wheelyard");
+    std::ostringstream out;
+    std::ostringstream err;
+    std::optional<base::LockFile> lock;
+    ReleasingClock clock(store.clock, lock);
+    const auto hold = [&] {
+        auto held = base::LockFile::acquire(store.tree / ".wheelyard/lock", store.clock, 60'000);
+        REQUIRE(held);
+        lock.emplace(*std::move(held));
+    };
+    SUBCASE("publish") {
+        hold();
+        CHECK(run_publish({.store = store.store, .tree = store.tree, .indexes = {"main"}}, clock, out, err) ==
+              0);
+    }
+    SUBCASE("check --repair") {
+        REQUIRE(run_publish({.store = store.store, .tree = store.tree, .indexes = {"main"}}, store.clock, out,
+                            err) == 0);
+        hold();
+        CHECK(run_check({.tree = store.tree, .store = store.store, .repair = true}, clock, out, err) == 0);
+    }
+    CHECK_FALSE(lock.has_value());
     CHECK(err.str() == "");
 }
 
