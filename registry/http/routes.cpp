@@ -148,39 +148,35 @@ std::optional<Route> parse_listing(const Path& path) {
 // /<index>/project/[<project>/][search.json|feed.xml|index.html] and /<index>/builds/[index.html]
 Answered<Route> parse_web_page(const Path& path, const Split& split) {
     const std::vector<std::string>& parts = path.segments;
-    const std::string root = "/" + base::encode_percent(parts[0]) + "/" + parts[1] + "/";
-    const auto moved_to = [&](const std::string& location, const std::string& project = {}) {
-        Route moved = redirect(location, split.query);
-        moved.index = parts[0];
-        moved.project = project;
-        return moved;
-    };
-    if (parts.size() == 2 && !path.ends_in_slash) return moved_to(root);
     Route route{RouteKind::web_page, parts[0]};
     route.filename = parts[1] + "/";
-    std::size_t read = 2;
     const bool has_projects = parts[1] == "project";
-    const bool names_file = parts.size() == 3 && !path.ends_in_slash &&
-                            (parts[2] == "index.html" || (has_projects && parts[2] == "search.json"));
-    if (has_projects && parts.size() > 2 && !names_file) {
+    const auto is_file_of_list = [&](std::string_view name) {
+        return name == "index.html" || (has_projects && name == "search.json");
+    };
+    const bool names_project = has_projects && parts.size() > 2 &&
+                               (parts.size() > 3 || path.ends_in_slash || !is_file_of_list(parts[2]));
+    if (names_project) {
         if (!wheel::is_valid_name(parts[2])) return not_found(split.path);
         route.project = wheel::normalize_name(parts[2]);
-        const std::string folder = root + base::encode_percent(route.project) + "/";
-        const bool names_page = parts.size() == 3 && !path.ends_in_slash;
-        if (route.project != parts[2] || names_page)
-            return moved_to(folder + (parts.size() > 3 ? parts[3] : ""), route.project);
         route.filename += route.project + "/";
-        ++read;
     }
-    if (parts.size() == read && path.ends_in_slash) {
-        route.filename += "index.html";
-        return route;
-    }
-    const bool is_page_file =
+    const std::size_t read = names_project ? 3 : 2;
+    const bool names_file =
         parts.size() == read + 1 && !path.ends_in_slash &&
-        (names_file || parts[read] == "index.html" || (read == 3 && parts[read] == "feed.xml"));
-    if (!is_page_file) return not_found(split.path);
-    route.filename += parts[read];
+        (names_project ? parts[3] == "index.html" || parts[3] == "feed.xml" : is_file_of_list(parts[2]));
+    if (parts.size() != read && !names_file) return not_found(split.path);
+    const bool lacks_slash = !names_file && !path.ends_in_slash;
+    if (lacks_slash || (names_project && route.project != parts[2])) {
+        // A normalized name needs no percent-encoding.
+        Route moved = redirect(
+            "/" + base::encode_percent(parts[0]) + "/" + route.filename + (names_file ? parts[read] : ""),
+            split.query);
+        moved.index = parts[0];
+        moved.project = route.project;
+        return moved;
+    }
+    route.filename += names_file ? parts[read] : "index.html";
     return route;
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "lib/base/text.hpp"
 #include "registry/http/chunked.hpp"
 #include "registry/http/negotiation.hpp"
 #include "registry/http/ranges.hpp"
@@ -18,6 +19,12 @@ void require(bool holds) {
     if (!holds) std::abort();
 }
 
+// One component of a path, or nothing.
+void require_plain(std::string_view part) {
+    require(part.find_first_of(std::string_view("/\\\r\n\0", 5)) == std::string_view::npos);
+    require(part.empty() || part[0] != '.');
+}
+
 void try_target(std::string_view target) {
     const auto route = parse_target(target);
     if (!route) {
@@ -25,16 +32,17 @@ void try_target(std::string_view target) {
         return;
     }
     // Nothing that reaches the file system or a Location may contain "..", be hidden or break a line.
-    std::string_view filename = route->filename;
-    if (route->kind == RouteKind::listing) {  // below a folder of our own
-        require(filename.starts_with("events/") || filename.starts_with("simple/"));
-        filename.remove_prefix(std::string_view("events/").size());
-    }
-    for (const std::string_view part : {std::string_view(route->index), std::string_view(route->project),
-                                        std::string_view(route->sha256), filename}) {
-        require(part.find_first_of(std::string_view("/\\\r\n\0", 5)) == std::string_view::npos);
-        require(part.empty() || part[0] != '.');
-    }
+    for (const std::string_view part :
+         {std::string_view(route->index), std::string_view(route->project), std::string_view(route->version),
+          std::string_view(route->sha256), std::string_view(route->upload_id)})
+        require_plain(part);
+    if (route->kind == RouteKind::listing || route->kind == RouteKind::web_page)  // a path below the index
+        for (const std::string_view part : wheelyard::base::split(route->filename, '/')) {
+            require(!part.empty());
+            require_plain(part);
+        }
+    else
+        require_plain(route->filename);
     require(route->location.find_first_of("\r\n") == std::string::npos);
     require(!route->location.starts_with("//"));
     if (route->kind != RouteKind::redirect) return;

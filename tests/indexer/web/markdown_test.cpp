@@ -55,7 +55,7 @@ TEST_CASE("another format is preformatted text, and a description that is too lo
 }
 
 TEST_CASE("deep nesting and invalid UTF-8 neither fail nor grow without limit") {
-    const std::string quotes = html_of(std::string(20'000, '>') + "x");
+    const std::string quotes = html_of(std::string(20'000, '>').append("x"));
     CHECK(quotes.size() < 2'000'000);
     CHECK(!html_of(std::string(20'000, '[')).empty());
     CHECK(!has(html_of("caf\xE9 **x**"), "\xE9"));

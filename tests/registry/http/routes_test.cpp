@@ -85,6 +85,12 @@ TEST_CASE("other spellings of a page's address lead to the one address") {
         {"/site/simple/Foo.Bar", "/site/simple/foo-bar/"},
         {"/site/simple/Six?format=text/html", "/site/simple/six/?format=text/html"},
         {"/site/simple/SIX/index.json", "/site/simple/six/index.json"},
+        {"/site/project", "/site/project/"},
+        {"/site/builds?a=b", "/site/builds/?a=b"},
+        {"/site/project/six", "/site/project/six/"},
+        {"/site/project/Foo.Bar/", "/site/project/foo-bar/"},
+        {"/site/project/Foo.Bar", "/site/project/foo-bar/"},
+        {"/site/project/SIX/feed.xml", "/site/project/six/feed.xml"},
     };
     for (const auto& [target, location] : table) {
         CAPTURE(target);
@@ -92,7 +98,8 @@ TEST_CASE("other spellings of a page's address lead to the one address") {
         REQUIRE(route);
         CHECK(route->kind == RouteKind::redirect);
         CHECK(route->location == location);
-        const bool names_project = target.starts_with("/site/simple/");
+        const bool names_project =
+            target.starts_with("/site/simple/") || target.starts_with("/site/project/");
         CHECK(route->project.empty() !=
               names_project);  // who may not read a project learns nothing of its name
     }
@@ -132,6 +139,14 @@ TEST_CASE("what is no address here is refused with its status") {
         {"/site/simple/-six-/", 404},
         {"/site/simple/six/other", 404},
         {"/site/simple/six/index.html/", 404},
+        {"/site/project/SIX/%3Fa", 404},
+        {"/site/project/SIX/%25", 404},
+        {"/site/project/SIX/feed.xml/", 404},
+        {"/site/project/six/index.html/", 404},
+        {"/site/project/six/a/b", 404},
+        {"/site/project/-six-/", 404},
+        {"/site/builds/six/", 404},
+        {"/site/builds/feed.xml", 404},
         {"/site/files/", 404},
         {"/site/files/ab/" + sha256 + "/x.whl", 404},
         {"/site/files/aa/" + std::string(64, 'A') + "/x.whl", 404},
