@@ -15,6 +15,25 @@ namespace {
 
 constexpr std::size_t max_rows = 200;
 
+// Works only with the script, and where a server answers.
+constexpr Literal request_form =
+    "\">\n<h2 id=\"ask\">Ask for a wheel</h2>\n"
+    "<p class=\"quiet\">The site builds it at its next tick. You need a token with the action "
+    "<code>task</code>; it stays in "
+    "this tab.</p>\n"
+    "<form class=\"search\">\n"
+    "<label>Package <input name=\"package\" required autocomplete=\"off\"></label>\n"
+    "<label>Version <input name=\"version\" required autocomplete=\"off\" placeholder=\"2.4.0\"></label>\n"
+    "<label>Python <input name=\"python\" required list=\"pythons\" autocomplete=\"off\" "
+    "placeholder=\"3.12\"></label>\n"
+    "<label>Accelerator <input name=\"accelerator\" list=\"accelerators\" autocomplete=\"off\" "
+    "placeholder=\"none\"></label>\n"
+    "<label>Token <input name=\"token\" type=\"password\" required autocomplete=\"off\"></label>\n"
+    "<button>Ask</button>\n<datalist id=\"pythons\"></datalist><datalist id=\"accelerators\"></datalist>\n"
+    "</form>\n<p id=\"request-answer\" class=\"quiet\" role=\"status\"></p>\n<ul id=\"requests\" "
+    "class=\"requests\"></ul>\n"
+    "</section>\n";
+
 Html begin_table(Literal title, Literal id, Literal columns) {
     Html html("<h2>");
     html.add(title)
@@ -123,11 +142,14 @@ std::string render_builds_page(const std::string& index, const FarmReport& repor
         .add("</small></h1>\n<div id=\"builds\">\n")
         .add(between_status_marks(tables))
         .add("</div>\n");
+    body.add("<section id=\"request\" aria-labelledby=\"ask\" hidden data-index=\"")
+        .text(index)
+        .add(request_form);
     page::Frame frame;
     frame.title = "Builds of " + index;
     frame.root = "../../";
     frame.trail = {{"../project/", "All of " + index}, {"./", "Builds"}};
-    frame.script = "live.js";
+    frame.scripts = {"live.js", "request.js"};
     frame.data_root = "../";
     return page::render_page(frame, body);
 }

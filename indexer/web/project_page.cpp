@@ -102,9 +102,11 @@ Html render_install(const ProjectPage& page, const std::vector<ShownWheel>& whee
     html.add("<div class=\"install\"><code id=\"install-line\" data-wanted=\"").text(usual).add("\">");
     html.add("pip install --index-url https://THIS-SERVER/").text(page.index).add("/simple/ ").text(usual);
     html.add("</code><button type=\"button\" id=\"copy\" hidden>Copy</button></div>\n");
-    return html.add("<p class=\"quiet\">The index alone: <a href=\"../../simple/")
-        .text(page.view.project)
-        .add("/\">files of this project for installers</a>.</p>\n</section>\n");
+    html.add("<p class=\"quiet\">The index alone: <a href=\"../../simple/").text(page.view.project);
+    html.add(
+        "/\">files of this project for installers</a>. Another version or Python: <a "
+        "href=\"../../builds/?package=");
+    return html.text(page.view.project).add("\">ask for it</a>.</p>\n</section>\n");
 }
 
 Html render_notices(const ProjectView& view) {
@@ -217,7 +219,7 @@ std::string render_project_page(const ProjectPage& page) {
     frame.title = name + " – " + std::string(page.index);
     frame.root = "../../../";
     frame.trail = {{"../", "All of " + std::string(page.index)}, {"../../builds/", "Builds"}};
-    frame.script = "live.js";
+    frame.scripts = {"live.js"};
     frame.feed = "feed.xml";
     frame.data_root = "../../";
     return page::render_page(frame, body);

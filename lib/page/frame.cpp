@@ -21,9 +21,9 @@ void add_head(Html& html, const Frame& frame) {
         html.add("<link rel=\"alternate\" type=\"application/atom+xml\" href=\"")
             .url(frame.feed)
             .add("\">\n");
-    if (!frame.script.empty())
+    for (const std::string& script : frame.scripts)
         html.add("<script src=\"")
-            .url(frame.root + asset(frame.script).published_name())
+            .url(frame.root + asset(script).published_name())
             .add("\" defer></script>\n");
     html.add("</head>\n");
 }

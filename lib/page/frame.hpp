@@ -25,11 +25,11 @@ struct Frame {
     std::string title;
     std::string
         root;  // from the page to the folder of the assets: "", "../../", or "/" for a server's own page
-    std::string farm;            // the name in the header; empty: "Wheelyard"
-    std::vector<Link> trail;     // the way here, from the front page: links
-    std::string script = {};     // "search.js"; empty: none
-    std::string feed = {};       // the page's Atom feed; empty: none
-    std::string data_root = {};  // for the script: from the page to the index's folder
+    std::string farm;                       // the name in the header; empty: "Wheelyard"
+    std::vector<Link> trail;                // the way here, from the front page: links
+    std::vector<std::string> scripts = {};  // "search.js"
+    std::string feed = {};                  // the page's Atom feed; empty: none
+    std::string data_root = {};             // for the script: from the page to the index's folder
 };
 
 // A complete document.

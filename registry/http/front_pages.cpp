@@ -66,6 +66,18 @@ std::string render_problem_page(const wire::Problem& problem) {
     return html_page(std::to_string(problem.status) + " " + problem.title, body);
 }
 
+std::string render_missing_project_page(std::string_view index, std::string_view project) {
+    const std::string folder = "/" + base::encode_percent(index) + "/";
+    const std::string name = base::encode_percent(project);
+    std::string body = "<p>The index <strong>" + base::escape_html(index) +
+                       "</strong> has no project <strong>" + base::escape_html(project) +
+                       "</strong>.</p>\n<ul>\n";
+    body += "<li><a href=\"" + folder + "project/?q=" + name + "\">Search for names like it</a></li>\n";
+    body += "<li><a href=\"" + folder + "builds/?package=" + name + "\">Ask for a wheel</a></li>\n";
+    body += "<li><a href=\"" + folder + "project/\">All projects of this index</a></li>\n</ul>\n";
+    return html_page("404 Not found", body);
+}
+
 std::string render_index_page(const IndexEntry& index, std::string_view base_url) {
     const simple::ClientSource source{index.name, simple_url(index.name, base_url), index.is_private};
     std::string body = index.title.empty() ? "" : "<p>" + base::escape_html(index.title) + "</p>\n";

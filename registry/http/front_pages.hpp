@@ -24,5 +24,7 @@ struct IndexEntry {
 [[nodiscard]] std::string render_index_list(const std::vector<IndexEntry>& indexes,
                                             std::string_view base_url);
 [[nodiscard]] std::string render_problem_page(const wire::Problem& problem);
+// The 404 of a project's page for people: where to search and to ask. `project`: normalized.
+[[nodiscard]] std::string render_missing_project_page(std::string_view index, std::string_view project);
 
 }  // namespace wheelyard::http

@@ -149,6 +149,14 @@ bool is_for_browsers(std::string_view accept) {
            accept.find("json") == std::string_view::npos;
 }
 
+void show_page(Reply& reply, std::string page) {
+    reply.replace("Content-Type", "text/html; charset=utf-8");
+    reply.add("X-Content-Type-Options", "nosniff");
+    reply.add("Content-Security-Policy", page_security_policy());
+    reply.add("Vary", "Accept");
+    reply.body = std::move(page);
+}
+
 void show_in_browser(Reply& reply) {
     const auto* body = std::get_if<std::string>(&reply.body);
     if (reply.status < 400 || body == nullptr ||
@@ -156,12 +164,7 @@ void show_in_browser(Reply& reply) {
         return;
     const auto problem = wire::parse_problem(*body);
     if (!problem) return;
-    std::string page = render_problem_page(*problem);
-    reply.replace("Content-Type", "text/html; charset=utf-8");
-    reply.add("X-Content-Type-Options", "nosniff");
-    reply.add("Content-Security-Policy", page_security_policy());
-    reply.add("Vary", "Accept");
-    reply.body = std::move(page);
+    show_page(reply, render_problem_page(*problem));
 }
 
 Reply reply_uploads_go_to(std::string_view method, std::string_view url) {

@@ -57,6 +57,8 @@ struct ReplyFrame {
 void keep_private(Reply& reply);
 // Whether the client reads HTML and no JSON: a browser, not an installer.
 [[nodiscard]] bool is_for_browsers(std::string_view accept);
+// Makes the reply a page for people; its status stays.
+void show_page(Reply& reply, std::string page);
 // Replaces the body of a problem by an HTML page.
 void show_in_browser(Reply& reply);
 // {"filename":…,"serial":…,"already_there":…}; for an incomplete resumable upload 204 with its offset; for a

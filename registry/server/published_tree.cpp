@@ -18,6 +18,7 @@
 #include "lib/io/json.hpp"
 #include "lib/io/log.hpp"
 #include "lib/io/zstd.hpp"
+#include "registry/http/front_pages.hpp"
 #include "registry/http/pypi_json.hpp"
 #include "registry/http/ranges.hpp"
 #include "registry/http/rendered_page.hpp"
@@ -390,6 +391,14 @@ Reply PublishedTree::web_page(const Route& route, const RequestHead& head) {
                                   : name.ends_with(".json") ? "application/json"
                                                             : "application/atom+xml; charset=utf-8";
     Reply reply = reply_text_file(route.index + "/" + name, type, head);
+    if (is_html && reply.status == 404 && !route.project.empty()) {
+        reply = reply_problem(wire::make_problem(
+            404, "file.not_found", "Not found", "This index has no such project.", route.project,
+            "search at /" + route.index + "/project/, or ask for it: avail_wheels " + route.project +
+                " --request"));
+        if (is_for_browsers(head.accept))
+            show_page(reply, render_missing_project_page(route.index, route.project));
+    }
     if (is_html && reply.status < 400) reply.add("Content-Security-Policy", page_security_policy());
     return reply;
 }

@@ -81,8 +81,12 @@ class PagesTest(PagesCase):
         status, html, headers = self.get(f"/{INDEX}/project/missing/", browser)
         self.assertEqual((status, headers.get_content_type()), (404, "text/html"))
         self.assertIn("style.", html)
+        self.assertIn(f'href="/{INDEX}/project/?q=missing"', html)
+        self.assertIn(f'href="/{INDEX}/builds/?package=missing"', html)
+        self.assertEqual(headers["Vary"].count("Accept"), 1)
         status, body, headers = self.get(f"/{INDEX}/project/missing/")
         self.assertEqual((status, json.loads(body)["code"]), (404, "file.not_found"))
+        self.assertIn("--request", json.loads(body)["advice"])
 
     @unittest.skipUnless(shutil.which("tidy"), "tidy is not installed")
     def test_every_page_is_valid_html(self):
@@ -127,6 +131,61 @@ class BrowserTest(PagesCase):
         line = self.browser.find_element(By.ID, "install-line").text
         self.assertEqual(line, f"pip install --index-url {self.farm.simple_url()} yard-pages==1.0")
         self.assertEqual(self.complaints(), [])
+
+    def test_a_misspelled_name_finds_its_neighbour_and_leads_to_the_request(self):
+        from selenium.webdriver.common.by import By
+        self.open(f"/{INDEX}/project/?q=yard_pagse")
+        self.wait_for(lambda: "Names like it" in self.browser.find_element(By.ID, "count").text)
+        self.assertEqual([link.text for link in self.browser.find_elements(By.CSS_SELECTOR, "#results a")], ["yard-pages"])
+        self.browser.find_element(By.LINK_TEXT, "Ask for yard-pagse").click()
+        self.wait_for(lambda: self.value_of("package") == "yard-pagse")
+        self.assertEqual(self.complaints(), [])
+
+    def value_of(self, name):
+        from selenium.webdriver.common.by import By
+        return self.browser.find_element(By.NAME, name).get_attribute("value")
+
+    def post(self, path, token, body):
+        data = json.dumps(body).encode() if isinstance(body, dict) else body
+        request = urllib.request.Request(self.farm.url + path, data, {"Authorization": f"Bearer {token}", "Content-Type": "application/json"})
+        with urllib.request.urlopen(request, timeout=PATIENCE_S) as reply:
+            return json.loads(reply.read())
+
+    def test_a_reader_asks_for_a_wheel_follows_its_log_and_cancels_it(self):
+        from selenium.webdriver.common.by import By
+        find = self.browser.find_element
+        agent = self.farm.create_token(name="agent", actions=("build",))
+        self.open(f"/{INDEX}/project/yard-pages/")
+        find(By.LINK_TEXT, "ask for it").click()
+        self.wait_for(lambda: self.value_of("package") == "yard-pages")
+        answer = find(By.ID, "request-answer")
+        for name, value in (("version", "9.9"), ("python", "3.12"), ("token", "wy_000000000000_wrong")):
+            find(By.NAME, name).send_keys(value)
+        find(By.NAME, "token").submit()
+        self.wait_for(lambda: "token" in answer.text)
+        find(By.NAME, "token").clear()
+        find(By.NAME, "token").send_keys(self.farm.create_token(name="anna", actions=("task",)))
+        find(By.NAME, "token").submit()
+        def state():  # in one step: the script replaces these elements
+            return self.browser.execute_script("return [...document.querySelectorAll('#requests .state')].map(item => item.textContent)")
+        self.wait_for(lambda: state() == ["queued"])
+
+        claimed = self.post("/api/v1/tasks/claim", agent, {"format": "wheelyard.claim/1", "claim": "a" * 32, "index": INDEX, "agent": "yard.login1",
+                                                           "pythons": ["3.12"], "accelerators": []})
+        task = claimed["task"]["id"]
+        self.assertEqual(claimed["task"]["asked_by"], "anna")
+        self.wait_for(lambda: state() == ["claimed"])
+        find(By.CSS_SELECTOR, "#requests summary").click()
+        for offset, text in ((0, b"<b>one</b>\n"), (11, b"two\n")):
+            self.post(f"/api/v1/tasks/{task}/log?claim={'a' * 32}&offset={offset}", agent, text)
+            self.wait_for(lambda: find(By.CSS_SELECTOR, "#requests .log").text.endswith(text.decode().strip()))
+        self.assertEqual(find(By.CSS_SELECTOR, "#requests .log").text, "<b>one</b>\ntwo")
+
+        self.browser.refresh()
+        self.wait_for(lambda: state() == ["claimed"])
+        find(By.CSS_SELECTOR, "#requests button").click()
+        self.wait_for(lambda: state() == ["cancelled"])
+        self.assertEqual([entry for entry in self.complaints() if "Invalid or expired token" not in entry], [])
 
     def test_a_phone_needs_no_sideways_scrolling(self):
         self.browser.set_window_size(375, 800)

@@ -6,7 +6,7 @@
   const list = document.getElementById("results");
   const count = document.getElementById("count");
   const box = form.elements.namedItem("q");
-  const max_shown = 100;
+  const max_shown = 100, max_near = 5;
   const facets = [["python", 4], ["machine", 5], ["gpu", 6], ["uses", 7]];
   let rows = null, loading = null;
   form.hidden = false;
@@ -36,6 +36,25 @@
     return score;
   };
 
+  // Levenshtein's distance; more than `limit`: no near name.
+  const distance = (a, b, limit) => {
+    if (Math.abs(a.length - b.length) > limit) return limit + 1;
+    let above = Array.from({length: b.length + 1}, (_, at) => at);
+    for (let i = 1; i <= a.length; ++i) {
+      const row = [i];
+      for (let j = 1; j <= b.length; ++j)
+        row.push(Math.min(above[j] + 1, row[j - 1] + 1, above[j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1)));
+      if (Math.min(...row) > limit) return limit + 1;
+      above = row;
+    }
+    return above[b.length];
+  };
+  const names_near = word => {
+    const limit = word.length < 5 ? 1 : 2;
+    return rows.map(row => [distance(word, row[0], limit), row]).filter(([far]) => far <= limit)
+      .sort((a, b) => a[0] - b[0]).slice(0, max_near).map(([, row]) => row);
+  };
+
   const element = (name, text, kind) => {
     const made = document.createElement(name);
     if (text) made.textContent = text;
@@ -54,8 +73,7 @@
       if (tags.childElementCount) item.append(tags);
       return item;
     }));
-    count.textContent = found.length === 0 ? "No project matches." :
-      found.length + (found.length === 1 ? " project" : " projects") +
+    count.textContent = found.length + (found.length === 1 ? " project" : " projects") +
       (found.length > max_shown ? ", the first " + max_shown + " are shown" : "");
   };
 
@@ -67,7 +85,14 @@
       if (wanted) found = found.filter(([, row]) => row[at].includes(wanted));
     }
     found.sort((a, b) => b[0] - a[0] || (a[1][0] < b[1][0] ? -1 : 1));
-    show(found.map(([, row]) => row));
+    const near = found.length === 0 && words.length === 1 ? names_near(words[0]) : [];
+    show(near.length > 0 ? near : found.map(([, row]) => row));
+    if (found.length > 0) return;
+    count.textContent = near.length > 0 ? "No project matches. Names like it are below." : "No project matches.";
+    if (words.length !== 1) return;
+    const ask = element("a", "Ask for " + words[0]);
+    ask.href = "../builds/?package=" + encodeURIComponent(words[0]);
+    count.append(" ", ask);
   }).catch(() => { count.textContent = "The list cannot be loaded; all projects are below."; });
 
   form.addEventListener("input", update);

@@ -1,0 +1,135 @@
+// The page of builds: ask for a wheel, follow the request and its log, cancel it. The token stays in this tab
+// (sessionStorage) and is sent only to this server. A tree without a server has no form.
+"use strict";
+(() => {
+  const section = document.getElementById("request");
+  if (!section) return;
+  const form = section.querySelector("form");
+  const answer = document.getElementById("request-answer");
+  const list = document.getElementById("requests");
+  const index = section.dataset.index;
+  const server = new URL(document.body.dataset.root + "../", location.href);
+  const token_key = "wheelyard-token", tasks_key = "wheelyard-tasks-" + index;
+  const interval_ms = 5000, max_requests = 20, max_log_chars = 200000;
+  const field = name => form.elements.namedItem(name);
+  const element = (name, text, kind) => {
+    const made = document.createElement(name);
+    if (text) made.textContent = text;
+    if (kind) made.className = kind;
+    return made;
+  };
+  const say = (text, is_error) => {
+    answer.textContent = text;
+    answer.className = is_error ? "note" : "quiet";
+  };
+
+  // Fails with the server's own words.
+  const call = (path, body) => fetch(new URL("api/v1/" + path, server), {
+    method: body ? "POST" : "GET", credentials: "omit", cache: "no-store", redirect: "error",
+    headers: {Authorization: "Bearer " + field("token").value.trim(), ...(body && {"Content-Type": "application/json"})},
+    body: body && JSON.stringify(body),
+  }).then(async reply => {
+    if (reply.ok) return reply;
+    const problem = await reply.json().catch(() => ({}));
+    throw new Error([problem.detail || "The server answers " + reply.status + ".", problem.value, problem.advice]
+      .filter(Boolean).join(" – "));
+  });
+
+  // What each request shows is kept between two answers, so that an open log stays open.
+  const shown = new Map();
+  const is_over = task => ["done", "failed", "cancelled"].includes(task.state);
+  const colours = {queued: "wanted", claimed: "active", done: "have", failed: "failed", cancelled: "excluded"};
+  const remember = () => sessionStorage.setItem(tasks_key, JSON.stringify([...shown.keys()].slice(-max_requests)));
+
+  const follow_log = entry => {
+    if (!entry.log_open || entry.is_reading) return;
+    entry.is_reading = true;
+    call("tasks/" + entry.task.id + "/log?offset=" + entry.offset).then(async reply => {
+      const bytes = await reply.arrayBuffer();
+      entry.offset += bytes.byteLength;
+      const text = entry.log.textContent + entry.decoder.decode(bytes, {stream: true});
+      const at_end = entry.log.scrollTop + entry.log.clientHeight >= entry.log.scrollHeight - 8;
+      entry.log.textContent = text.slice(-max_log_chars);
+      if (at_end) entry.log.scrollTop = entry.log.scrollHeight;
+    }).catch(error => say(error.message, true)).finally(() => { entry.is_reading = false; });
+  };
+
+  const add = task => {
+    const item = element("li", "", "card");
+    const entry = {task, offset: 0, attempts: task.attempts, decoder: new TextDecoder(), head: element("p"), why: element("p", "", "quiet"),
+                   log: element("pre", "", "log"), log_open: false, is_reading: false};
+    const more = element("details"), cancel = element("button", "Cancel");
+    cancel.type = "button";
+    cancel.addEventListener("click", () => call("tasks/" + entry.task.id + "/cancel", {format: "wheelyard.change/1", reason: "cancelled on the page of builds"})
+      .then(reply => reply.json()).then(update).catch(error => say(error.message, true)));
+    entry.cancel = cancel;
+    more.append(element("summary", "Log"), entry.log);
+    more.addEventListener("toggle", () => { entry.log_open = more.open; follow_log(entry); });
+    entry.log.tabIndex = 0;
+    item.append(entry.head, entry.why, more, cancel);
+    list.prepend(item);
+    return entry;
+  };
+
+  const update = task => {
+    if (!shown.has(task.id)) shown.set(task.id, add(task));
+    const entry = shown.get(task.id);
+    if (task.attempts !== entry.attempts) {  // another attempt has another log
+      Object.assign(entry, {attempts: task.attempts, offset: 0, decoder: new TextDecoder()});
+      entry.log.textContent = "";
+    }
+    entry.task = task;
+    const name = element(task.state === "done" ? "a" : "strong", task.package + " " + task.version);
+    if (task.state === "done") name.href = document.body.dataset.root + "project/" + encodeURIComponent(task.package) + "/";
+    entry.head.replaceChildren(name, " for Python " + task.python + (task.accelerator ? ", " + task.accelerator : "") + " ",
+      element("span", task.state, "state " + (colours[task.state] || "unknown")));
+    entry.why.textContent = task.reason || (task.state === "queued" ? "Waits until a site takes it at its next tick." :
+      task.state === "claimed" ? "Built by " + task.agent + "." : "");
+    entry.cancel.hidden = is_over(task);
+    follow_log(entry);
+    remember();
+  };
+
+  const refresh = () => {
+    if (document.hidden || !field("token").value) return;
+    for (const [id, entry] of shown)
+      if (!is_over(entry.task)) call("tasks/" + id).then(reply => reply.json()).then(update).catch(error => say(error.message, true));
+  };
+
+  form.addEventListener("submit", event => {
+    event.preventDefault();
+    sessionStorage.setItem(token_key, field("token").value.trim());
+    say("Asking …");
+    call("tasks", {format: "wheelyard.task/1", index, package: field("package").value.trim(), version: field("version").value.trim(),
+                   python: field("python").value.trim(), accelerator: field("accelerator").value.trim()})
+      .then(reply => reply.json()).then(task => { say("The registry has the request."); update(task); })
+      .catch(error => say(error.message, true));
+  });
+
+  // Suggestions: what the sites of this index build.
+  const suggest = (id, values) => document.getElementById(id).replaceChildren(...[...new Set(values)].sort().map(value => {
+    const option = element("option");
+    option.value = value;
+    return option;
+  }));
+  fetch(new URL("healthz", server)).then(reply => {
+    if (!reply.ok) return;
+    section.hidden = false;
+    const wanted = new URLSearchParams(location.search);
+    for (const name of ["package", "version", "python", "accelerator"]) field(name).value = wanted.get(name) ?? "";
+    field("token").value = sessionStorage.getItem(token_key) ?? "";
+    if (wanted.has("package")) {
+      section.scrollIntoView();
+      field(wanted.get("version") ? "python" : "version").focus();
+    }
+    const known = JSON.parse(sessionStorage.getItem(tasks_key) ?? "[]");
+    for (const id of known)
+      call("tasks/" + encodeURIComponent(id)).then(reply => reply.json()).then(update).catch(() => {});
+    fetch(document.body.dataset.root + "status.json").then(reply => reply.ok ? reply.json() : null).then(data => {
+      if (!data) return;
+      suggest("pythons", data.sites.flatMap(site => site.pythons ?? []));
+      suggest("accelerators", data.sites.flatMap(site => (site.nodes ?? []).map(node => node.accelerator).filter(Boolean)));
+    }).catch(() => {});
+    setInterval(refresh, interval_ms);
+  }).catch(() => {});
+})();
