@@ -28,6 +28,7 @@
 #include "registry/commands.hpp"
 #include "registry/commands_config.hpp"
 #include "registry/commands_explain.hpp"
+#include "registry/commands_files.hpp"
 #include "registry/commands_import.hpp"
 #include "registry/commands_lifecycle.hpp"
 #include "registry/commands_maintenance.hpp"
@@ -270,6 +271,8 @@ int run(int argc, char** argv) {
     registry::add_prefetch_command(app, prefetch);
     registry::ExplainArguments explain;
     registry::add_explain_command(app, explain);
+    registry::FilesArguments files;
+    registry::add_files_command(app, files);
     registry::ProvenanceArguments provenance;
     registry::add_provenance_command(app, provenance);
     registry::AuditArguments audit;
@@ -303,6 +306,7 @@ int run(int argc, char** argv) {
         return exit_status(registry::run_import(import, in_process_publisher(clock), clock));
     if (name == "prefetch") return exit_status(registry::run_prefetch(prefetch, clock));
     if (name == "explain") return exit_status(registry::run_explain(explain, clock));
+    if (name == "files") return exit_status(registry::run_files(files));
     if (name == "provenance") return exit_status(registry::run_provenance(provenance));
     if (name == "audit") return exit_status(registry::run_audit(audit));
     if (registry::choose_verb(name, change.action))

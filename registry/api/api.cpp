@@ -8,6 +8,7 @@
 #include "lib/io/log.hpp"
 #include "lib/wheel/name.hpp"
 #include "registry/api/access_api.hpp"
+#include "registry/api/file_list.hpp"
 #include "registry/api/limits.hpp"
 #include "registry/api/provenance.hpp"
 #include "registry/api/query.hpp"
@@ -72,6 +73,7 @@ wire::Answered<http::ApiReply> Api::answer(const http::ApiRequest& request) {
     if (request.operation == "explainProject") return explain(request);
     if (request.operation == access_operation) return show_access(parts_.config, parts_.tokens, request);
     if (request.operation == "readProvenance") return provenance(request);
+    if (request.operation == "listIndexFiles") return list_index_files(request);
     if (parts_.tasks != nullptr && TaskApi::handles(request.operation))
         return TaskApi({parts_.config, parts_.tokens, *parts_.tasks, parts_.writer}).answer(request);
     if (TokenApi::handles(request.operation))
@@ -196,10 +198,19 @@ wire::Answered<http::ApiReply> Api::read_audit(const http::ApiRequest& request) 
     if (!after || *after > static_cast<std::uint64_t>(INT64_MAX))
         return refuse(400, "lifecycle.after", "`after` must be a decimal serial number",
                       query_value(request.query, "after").value_or(""), "after=0 starts at the first event");
+    const auto newest = base::parse_decimal(query_value(request.query, "newest").value_or("0"));
+    if (!newest || *newest > max_events_returned)
+        return refuse(400, "lifecycle.newest", "`newest` must be a number of events, at most 1000",
+                      query_value(request.query, "newest").value_or(""),
+                      "newest=50 shows the last 50 events");
     std::vector<catalog::Event> events;
     const auto read = parts_.writer.run([&](catalog::Catalog& catalog) -> base::Status {
-        WHEELYARD_ASSIGN(events,
-                         catalog.events_after(static_cast<catalog::Serial>(*after), max_events_returned));
+        auto from = static_cast<catalog::Serial>(*after);
+        if (*newest > 0) {
+            WHEELYARD_ASSIGN(const catalog::Serial last, catalog.last_serial());
+            from = std::max(from, last - static_cast<catalog::Serial>(*newest));
+        }
+        WHEELYARD_ASSIGN(events, catalog.events_after(from, max_events_returned));
         return {};
     });
     if (!read) {
@@ -242,6 +253,38 @@ wire::Answered<http::ApiReply> Api::provenance(const http::ApiRequest& request) 
     if (document) return http::ApiReply{.status = 200, .json = *document};
     if (auto known = problem_of_request(document.error())) return tl::unexpected(*std::move(known));
     io::log_error("provenance.failed", {{"request", request.request_id}, {"error", document.error().text()}});
+    return tl::unexpected(problem_of_change(document.error()));
+}
+
+// Quarantined files and uploaders are for those who may change the files of all projects. A connection of its own: a scan of
+// a large index must not delay commits.
+wire::Answered<http::ApiReply> Api::list_index_files(const http::ApiRequest& request) {
+    const auto token = parts_.tokens.verify(request.authorization);
+    if (!token) return tl::unexpected(token.error());
+    const std::string index = parameter(request, "index");
+    if (!has_files_of(parts_.config, index) || !may_know(parts_.config, *token, index))
+        return refuse(404, "index.unknown", "There is no index with this name", index,
+                      "GET / lists the indexes");
+    const auto verbs = lifecycle::verbs();
+    const bool may_change = std::any_of(verbs.begin(), verbs.end(), [&](const lifecycle::VerbRow& row) {
+        return row.subject == Subject::file && allows(*token, index, {}, std::string(row.scope));
+    });
+    if (!may_change || !is_for_all(token->projects) || !may_read_all(parts_.config, *token, index))
+        return refuse(
+            403, "auth.scope_refused", "This token does not permit listing the files of an index", token->id,
+            "ask an administrator for a token with the action `quarantine`, `yank` or `delete` for all "
+            "projects; for a private index with `read`, too");
+    const std::string state = query_value(request.query, "state").value_or("");
+    const FileQuery query{index, catalog::parse_file_state(state),
+                          query_value(request.query, "after").value_or("")};
+    if (!state.empty() && !query.state)
+        return refuse(400, "files.state", "There is no such state of a file", state,
+                      "use state=quarantined or state=active, or leave it out");
+    const auto document =
+        catalog::Catalog::open(parts_.config.catalog_file(), catalog::Catalog::Mode::read_only)
+            .and_then([&](const catalog::Catalog& catalog) { return list_files(catalog, query); });
+    if (document) return http::ApiReply{.status = 200, .json = *document};
+    io::log_error("files.failed", {{"request", request.request_id}, {"error", document.error().text()}});
     return tl::unexpected(problem_of_change(document.error()));
 }
 

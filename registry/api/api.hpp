@@ -44,6 +44,7 @@ class Api final : public http::ApiService {
     void wait_for_pages(http::ApiReply& reply, const lifecycle::Action& action,
                         const lifecycle::Done& done) const;
     [[nodiscard]] wire::Answered<http::ApiReply> read_audit(const http::ApiRequest& request);
+    [[nodiscard]] wire::Answered<http::ApiReply> list_index_files(const http::ApiRequest& request);
     [[nodiscard]] wire::Answered<http::ApiReply> provenance(const http::ApiRequest& request);
     [[nodiscard]] wire::Answered<http::ApiReply> explain(const http::ApiRequest& request);
 

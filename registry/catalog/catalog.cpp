@@ -382,6 +382,17 @@ base::Result<std::vector<FileRow>> Catalog::files(std::string_view index, std::s
     return collect(query, file_of);
 }
 
+base::Result<std::vector<FileRow>> Catalog::files_after(std::string_view index, std::string_view filename,
+                                                        std::size_t limit,
+                                                        std::optional<FileState> state) const {
+    const std::string_view wanted = state ? file_state_text(*state) : std::string_view();
+    WHEELYARD_ASSIGN(auto query, state_->database.prepare(
+                                     select_files("WHERE index_name = ? AND filename > ? AND (? = '' OR "
+                                                  "state = ?) ORDER BY filename LIMIT ?"),
+                                     index, filename, wanted, wanted, static_cast<std::int64_t>(limit)));
+    return collect(query, file_of);
+}
+
 base::Status Catalog::read_files_of_page(const std::string& index, const std::string& project,
                                          std::vector<FileRow>& files) const {
     constexpr std::string_view sql =

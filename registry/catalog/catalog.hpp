@@ -236,6 +236,10 @@ class Catalog {
     [[nodiscard]] base::Result<std::vector<std::string>> projects(std::string_view index) const;
     [[nodiscard]] base::Result<std::vector<FileRow>> files(std::string_view index,
                                                            std::string_view project) const;
+    // The files of an index after `filename`, of all projects, sorted by filename, at most `limit`; in every state or in one.
+    [[nodiscard]] base::Result<std::vector<FileRow>> files_after(std::string_view index,
+                                                                 std::string_view filename, std::size_t limit,
+                                                                 std::optional<FileState> state = {}) const;
     // As files(), unsorted and without the fields that pages do not show: who uploaded it, why it is quarantined,
     // whether it is pinned. Replaces `files` and reuses its capacity.
     [[nodiscard]] base::Status read_files_of_page(const std::string& index, const std::string& project,

@@ -1,9 +1,11 @@
 // Small HTML pages; every variable part is escaped.
 #include "registry/http/front_pages.hpp"
 
+#include <tuple>
 #include <utility>
 
 #include "lib/base/encoding.hpp"
+#include "lib/base/text.hpp"
 #include "lib/io/json.hpp"
 #include "lib/page/frame.hpp"
 #include "lib/simple/client_config.hpp"
@@ -64,6 +66,40 @@ std::string render_problem_page(const wire::Problem& problem) {
     if (!problem.advice.empty()) body += "<p>" + base::escape_html(problem.advice) + "</p>\n";
     body += "<p><a href=\"/\">All indexes</a></p>\n";
     return html_page(std::to_string(problem.status) + " " + problem.title, body);
+}
+
+std::string render_operators_page() {
+    page::Html html(
+        "<h1>For operators</h1>\n<p class=\"quiet\">Files in quarantine, tokens and the last changes, with a "
+        "token "
+        "that may see them. It stays in this tab. The commands <code>wheelyard-registry files</code>, "
+        "<code>token</code> and <code>audit</code> do the same.</p>\n"
+        "<form id=\"operate\" class=\"search\" hidden>\n"
+        "<label>Token <input name=\"token\" type=\"password\" required autocomplete=\"off\"></label>\n"
+        "<label>Index <select name=\"index\"></select></label>\n"
+        "<label class=\"wide\">Reason for a change <input name=\"reason\" maxlength=\"500\" "
+        "autocomplete=\"off\"></label>\n<button>Show</button>\n</form>\n"
+        "<p id=\"operate-answer\" class=\"quiet\" role=\"status\"></p>\n<div id=\"lists\" hidden>\n");
+    constexpr std::string_view file_columns = "File|Size|Uploaded|Why|Change";
+    constexpr std::string_view token_columns = "Name|ID|Indexes|Projects|Actions|State|Change";
+    constexpr std::string_view change_columns = "Time|Change|Index|What|Who|Why";
+    for (const auto& [id, title, columns] : {std::tuple("quarantine", "In quarantine", file_columns),
+                                             std::tuple("tokens", "Tokens", token_columns),
+                                             std::tuple("changes", "The last changes", change_columns)}) {
+        html.add("<h2>").text(title).add(
+            "</h2>\n<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"");
+        html.text(title).add("\">\n<table id=\"").text(id).add("\"><thead><tr>");
+        for (const std::string_view column : base::split(columns, '|'))
+            html.add("<th scope=\"col\">").text(column).add("</th>");
+        html.add("</tr></thead>\n<tbody></tbody></table>\n</div>\n");
+    }
+    html.add("</div>\n");
+    page::Frame frame;
+    frame.title = "For operators";
+    frame.root = "/";
+    frame.scripts = {"operate.js"};
+    frame.data_root = "/";
+    return page::render_page(frame, html);
 }
 
 std::string render_missing_project_page(std::string_view index, std::string_view project) {

@@ -76,6 +76,12 @@ class HeadParser final : public http::basic_parser<true> {
             case http::field::content_type:
                 ++seen.content_type, head.content_type = view(value);
                 break;
+            case http::field::origin:
+                join(head.origin, value);
+                break;
+            case http::field::sec_fetch_site:
+                join(head.fetch_site, value);
+                break;
             case http::field::accept:
                 join(head.accept, value);
                 break;

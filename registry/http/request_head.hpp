@@ -28,6 +28,8 @@ struct RequestHead {
     std::string accept_encoding;
     std::string authorization;
     std::string content_type;
+    std::string origin;                          // of a browser's page, such as "https://wheels.example.org"
+    std::string fetch_site;                      // Sec-Fetch-Site: "same-origin", "cross-site", …
     std::optional<std::uint64_t> upload_offset;  // resumable uploads; nullopt if absent or not a number
     std::optional<std::uint64_t> upload_length;
     std::string forwarded_proto;  // X-Forwarded-Proto and -Host; use only from a trusted proxy

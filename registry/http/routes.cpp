@@ -273,6 +273,7 @@ constexpr std::string_view api_root = "/api/v1/";
 
 // /api/v1/…
 Answered<Route> parse_api(const Path& path, const Split& split) {
+    if (split.path == api_root) return Route{RouteKind::operators};
     if (split.path == "/api/v1/openapi.json") return Route{RouteKind::openapi};
     for (const Operation& operation : operations()) {
         if (!operation.path.starts_with(api_root)) continue;
@@ -369,9 +370,9 @@ const Operation* find_operation(std::string_view method, std::string_view api_pa
 
 std::string_view name_of(RouteKind kind) {
     static constexpr std::array<std::string_view, route_kinds> names{
-        "front",   "health", "readiness", "metrics",   "openapi",        "api",
-        "index",   "root",   "page",      "file",      "web_page",       "asset",
-        "listing", "pypi",   "upload",    "resumable", "resumable_part", "redirect"};
+        "front", "health", "readiness", "metrics",        "openapi",  "operators", "api",
+        "index", "root",   "page",      "file",           "web_page", "asset",     "listing",
+        "pypi",  "upload", "resumable", "resumable_part", "redirect"};
     return names[static_cast<std::size_t>(kind)];
 }
 

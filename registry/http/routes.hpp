@@ -2,6 +2,7 @@
 //
 //     /                                          the list of indexes
 //     /healthz  /readyz  /metrics                for monitoring
+//     /api/v1/                                   the page for operators
 //     /api/v1/…                                  the operations with this prefix (operations.cpp)
 //     /<index>/                                  how to use this index
 //     /<index>/simple/                           root page         (PEP 503, PEP 691)
@@ -39,6 +40,7 @@ enum class RouteKind {
     readiness,
     metrics,
     openapi,
+    operators,  // the page for operators, whose script uses the API
     api,
     index_front,
     root_page,

@@ -10,6 +10,7 @@
 #include "lib/base/text.hpp"
 #include "lib/io/log.hpp"
 #include "registry/http/limits.hpp"
+#include "registry/http/origin.hpp"
 #include "registry/server/limits.hpp"
 #include "registry/server/slot.hpp"
 
@@ -27,6 +28,12 @@ wire::Problem head_too_large(std::string_view received) {
                               "The request's header fields are too large.",
                               std::to_string(max_request_head_bytes) + " bytes at most",
                               "send fewer or shorter fields");
+}
+
+wire::Problem from_other_site(const std::string& origin) {
+    return wire::make_problem(403, "request.other_site", "Sent by a page of another site",
+                              "A page of another site made the browser send this change.",
+                              origin.substr(0, 200), "use the pages of this server, or a program");
 }
 
 wire::Problem too_many_files() {
@@ -169,6 +176,11 @@ Connection::Task<void> Connection::refuse_head(wire::Problem problem) {
 Connection::Task<bool> Connection::handle(const RequestHead& head) {
     Answered<Route> route = parse_target(head.target);
     if (route) kind_ = route->kind;
+    if (is_from_other_site(head, base_url(head))) {
+        Reply reply = reply_problem(from_other_site(head.origin));
+        const bool again = co_await send_and_linger(head, reply);
+        co_return again;
+    }
     if (route && route->kind == RouteKind::api) {
         const bool again = co_await answer_api(head, *route);
         co_return again;

@@ -139,6 +139,8 @@ Reply Connection::answer_route(const RequestHead& head, const Route& route) {
             return metrics();
         case RouteKind::openapi:
             return reply_json(200, render_openapi());
+        case RouteKind::operators:
+            return reply_html(render_operators_page());
         case RouteKind::index_front:
             if (wants_json(head.accept))
                 return reply_json(200, render_index_list({entry_of(route.index)}, base_url(head)));

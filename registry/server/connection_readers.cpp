@@ -43,6 +43,7 @@ ReadRequest read_request(const RequestHead& head, const Route& route) {
         case RouteKind::readiness:
         case RouteKind::metrics:
         case RouteKind::openapi:
+        case RouteKind::operators:
         case RouteKind::api:
         case RouteKind::root_page:
         case RouteKind::asset:

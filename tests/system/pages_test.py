@@ -46,7 +46,7 @@ class PagesCase(FarmCase):
             time.sleep(0.05)
 
     def pages(self):
-        return ["/", f"/{INDEX}/project/", f"/{INDEX}/project/yard-pages/", f"/{INDEX}/builds/", f"/{INDEX}/"]
+        return ["/", f"/{INDEX}/project/", f"/{INDEX}/project/yard-pages/", f"/{INDEX}/builds/", f"/{INDEX}/", "/api/v1/"]
 
 
 class PagesTest(PagesCase):
@@ -68,7 +68,7 @@ class PagesTest(PagesCase):
             self.assertLess(loaded, MAX_FIRST_LOAD_BYTES, path)
 
     def test_the_tree_has_the_same_pages_and_the_check_finds_nothing(self):
-        for path in self.pages()[:4]:
+        for path in self.pages()[:4]:  # those of the tree
             file = self.farm.tree / path.strip("/") / "index.html"
             self.assertEqual(file.read_text(), self.get(path)[1])
         self.assert_ran(self.farm.run("wheelyard-indexer", "check", "--to", self.farm.tree, "--store", self.farm.data))
@@ -87,6 +87,20 @@ class PagesTest(PagesCase):
         status, body, headers = self.get(f"/{INDEX}/project/missing/")
         self.assertEqual((status, json.loads(body)["code"]), (404, "file.not_found"))
         self.assertIn("--request", json.loads(body)["advice"])
+
+    def test_a_page_of_another_site_changes_nothing(self):
+        token = self.farm.create_token(name="operator", actions=("yank",))
+        path = f"/api/v1/indexes/{INDEX}/files/yard_other-2.0-py3-none-any.whl/yank"
+        body = json.dumps({"format": "wheelyard.change/1", "reason": "because"}).encode()
+        for field, value, expected in (("Sec-Fetch-Site", "cross-site", 403), ("Origin", "http://evil.example", 403), ("Origin", "null", 403),
+                                       ("Origin", self.farm.url, 200)):
+            request = urllib.request.Request(self.farm.url + path, body, {"Authorization": f"Bearer {token}", field: value})
+            try:
+                with urllib.request.urlopen(request, timeout=PATIENCE_S) as reply:
+                    status, code = reply.status, ""
+            except urllib.error.HTTPError as error:
+                status, code = error.code, json.loads(error.read())["code"]
+            self.assertEqual((status, code), (expected, "" if expected == 200 else "request.other_site"), field + value)
 
     @unittest.skipUnless(shutil.which("tidy"), "tidy is not installed")
     def test_every_page_is_valid_html(self):
@@ -186,6 +200,34 @@ class BrowserTest(PagesCase):
         find(By.CSS_SELECTOR, "#requests button").click()
         self.wait_for(lambda: state() == ["cancelled"])
         self.assertEqual([entry for entry in self.complaints() if "Invalid or expired token" not in entry], [])
+
+    def test_an_operator_releases_a_file_and_revokes_a_token(self):
+        from selenium.webdriver.common.by import By
+        find = self.browser.find_element
+        name = "yard_other-2.0-py3-none-any.whl"
+        self.assert_ran(self.farm.run("wheelyard-registry", "quarantine", INDEX, name, "--reason", "<b>odd</b>", "-c", self.farm.config))
+        self.farm.create_token(name="leaver")
+
+        def rows(table):
+            return self.browser.execute_script(f"return [...document.querySelectorAll('#{table} tbody tr')].map(row => row.textContent)")
+
+        self.open("/api/v1/")
+        find(By.NAME, "token").send_keys(self.farm.create_token(name="operator", actions=("quarantine", "delete", "token", "upload", "audit"),
+                                                                projects=("*",)))
+        find(By.NAME, "token").submit()
+        self.wait_for(lambda: len(rows("quarantine")) == 1 and name in rows("quarantine")[0])
+        self.assertIn("<b>odd</b>", rows("quarantine")[0])
+        find(By.XPATH, "//button[text()='Release']").click()
+        self.wait_for(lambda: "reason" in find(By.ID, "operate-answer").text)
+        find(By.NAME, "reason").send_keys("looked at it")
+        find(By.XPATH, "//button[text()='Release']").click()
+        self.wait_for(lambda: rows("quarantine") == ["None."])
+        self.assertIn(name, self.get(f"/{INDEX}/simple/yard-other/")[1])
+        find(By.XPATH, "//button[@aria-label='Revoke the token leaver']").click()
+        self.wait_for(lambda: any("leaver" in row and "revoked" in row for row in rows("tokens")))
+        audit = self.farm.run("wheelyard-registry", "audit", "-c", self.farm.config).stdout
+        self.assertIn("looked at it", audit)
+        self.assertEqual([entry for entry in self.complaints() if "403" not in entry], [])
 
     def test_a_phone_needs_no_sideways_scrolling(self):
         self.browser.set_window_size(375, 800)

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "lib/base/digest.hpp"
+#include "lib/io/json.hpp"
 #include "lib/wire/wheel_provenance.hpp"
 #include "registry/access/tokens.hpp"
 #include "tests/registry/upload_fixture.hpp"
@@ -188,6 +189,42 @@ TEST_CASE("what made a wheel is read with a token of its index and project") {
     CHECK(ask(all, "-") == "403 auth.scope_refused");
 }
 
+TEST_CASE(
+    "the files of an index are listed, with what pages do not show, for those who may change them all") {
+    ApiFixture fixture;
+    const std::string seven = WheelWriter("seven", "1.0").filename();
+    REQUIRE(fixture.send(Form::of(WheelWriter("seven", "1.0"))).status == 200);
+    const std::string all = fixture.add_actor("all", {"*"});
+    REQUIRE(fixture.ask(all, "quarantineFile", fixture.body()) == "200");
+    const auto list = [&](const std::string& token_text, const std::string& query,
+                          const std::string& index = "main") {
+        http::ApiRequest request{.request_id = "r2", .operation = "listIndexFiles", .query = query};
+        request.parameters.emplace("index", index);
+        request.authorization = "Bearer " + token_text;
+        const auto answer = fixture.api.answer(request);
+        if (!answer) return fixture.said(answer.error());
+        std::string names;
+        const io::Json document = io::parse_json(answer->json).value();
+        for (const io::Json& file : document.items("files"))
+            names += file.string_or("filename", "") + " " + file.string_or("state", "") + " " +
+                     file.string_or("state_reason", "") + " " + file.string_or("uploaded_by", "") + "\n";
+        return names;
+    };
+    const std::string six_row = fixture.filename + " quarantined because tester\n";
+    const std::string seven_row = seven + " active  tester\n";
+    CHECK(list(all, "") == seven_row + six_row);
+    CHECK(list(all, "state=quarantined") == six_row);
+    CHECK(list(all, "state=active&after=" + seven) == "");
+    CHECK(list(all, "after=" + seven) == six_row);
+    CHECK(list(all, "state=odd") == "400 files.state");
+    CHECK(list(all, "", "nowhere") == "404 index.unknown");
+    CHECK(list(fixture.add_actor("one", {"yank"}, {"main"}, {"six"}), "") == "403 auth.scope_refused");
+    CHECK(list(fixture.add_actor("away", {"yank"}, {"other"}), "") == "403 auth.scope_refused");
+    CHECK(list(fixture.add_actor("uploader", {"upload", "read", "audit"}), "") == "403 auth.scope_refused");
+    CHECK(list("wy_nobody", "") == "403 auth.token_refused");
+    CHECK(list(fixture.add_actor("yanker", {"yank"}, {"main"}), "") == seven_row + six_row);
+}
+
 TEST_CASE("refusals have their statuses") {
     ApiFixture fixture;
     const std::string all = fixture.add_actor("all", {"*"});
@@ -233,6 +270,12 @@ TEST_CASE("the audit log is read by those who may, after a serial") {
     CHECK(one->json.find("file_added") == std::string::npos);
     CHECK(one->json.find(R"("kind":"file_yanked")") != std::string::npos);
     CHECK(one->json.find(R"("actor":"all","reason":"because")") != std::string::npos);
+    const auto newest = read(all, "newest=1");
+    REQUIRE(newest.has_value());
+    CHECK(newest->json == one->json);
+    CHECK(read(all, "newest=2")->json == two->json);
+    CHECK(read(all, "newest=1000")->json == two->json);
+    CHECK(read(all, "newest=1001").error().code == "lifecycle.newest");
     CHECK(read(all, "after=x").error().status == 400);
     CHECK(read(fixture.token, "").error().code == "auth.scope_refused");
     CHECK(read(fixture.add_actor("narrow", {"audit"}, {"main"}), "").error().code == "auth.scope_refused");

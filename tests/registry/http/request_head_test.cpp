@@ -19,7 +19,7 @@ TEST_CASE("a head becomes values") {
         "Host: registry.example:8080\r\nAccept: text/html\r\nACCEPT: */*;q=0.1\r\nContent-Length: 12\r\n"
         "Range: bytes=1-2\r\nIf-Range: \"e\"\r\nIf-None-Match: \"a\"\r\nif-none-match: \"b\"\r\n"
         "Authorization: Basic eDp5\r\nContent-Type: multipart/form-data; boundary=x\r\nExpect: "
-        "100-Continue\r\n",
+        "100-Continue\r\nOrigin: https://a.example\r\nSec-Fetch-Site: cross-site\r\n",
         "POST /site/legacy/?a=b HTTP/1.1"));
     REQUIRE(head);
     CHECK(head->method == "POST");
@@ -33,6 +33,8 @@ TEST_CASE("a head becomes values") {
     CHECK(head->authorization == "Basic eDp5");
     CHECK(head->content_type == "multipart/form-data; boundary=x");
     CHECK(head->expects_continue);
+    CHECK(head->origin == "https://a.example");
+    CHECK(head->fetch_site == "cross-site");
     CHECK(head->keep_alive);
     CHECK(head->has_body());
 }

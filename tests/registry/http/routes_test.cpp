@@ -27,6 +27,8 @@ TEST_CASE("every address of the layout has its route") {
         {"/", RouteKind::front},
         {"/healthz", RouteKind::health},
         {"/readyz?verbose", RouteKind::readiness},
+        {"/api/v1/", RouteKind::operators},
+        {"/api/v1/openapi.json", RouteKind::openapi},
         {"/site/", RouteKind::index_front, "site"},
         {"/site/project/", RouteKind::web_page, "site", "", "project/index.html"},
         {"/site/project/index.html", RouteKind::web_page, "site", "", "project/index.html"},

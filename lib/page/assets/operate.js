@@ -1,0 +1,115 @@
+// The page for operators: files in quarantine, tokens, the last changes, each through the API of this server. The token stays in
+// this tab (sessionStorage) and is sent as Bearer; there is no cookie that another site could use.
+"use strict";
+(() => {
+  const form = document.getElementById("operate");
+  if (!form) return;
+  const answer = document.getElementById("operate-answer");
+  const server = new URL(document.body.dataset.root, location.href);
+  const token_key = "wheelyard-token";
+  const max_pages = 5, newest_changes = 50;
+  const field = name => form.elements.namedItem(name);
+  const element = (name, text, kind) => {
+    const made = document.createElement(name);
+    if (text) made.textContent = text;
+    if (kind) made.className = kind;
+    return made;
+  };
+  const say = (text, is_error) => {
+    answer.textContent = text;
+    answer.className = is_error ? "note" : "quiet";
+  };
+  const call = (path, options = {}) => fetch(new URL(path, server), {
+    credentials: "omit", cache: "no-store", redirect: "error", ...options,
+    headers: {Accept: "application/json", Authorization: "Bearer " + field("token").value.trim(), ...options.headers},
+  }).then(async reply => {
+    const body = await reply.json().catch(() => ({}));
+    if (reply.ok) return body;
+    throw new Error([body.detail || "The server answers " + reply.status + ".", body.value, body.advice].filter(Boolean).join(" – "));
+  });
+  const change = path => {
+    const reason = field("reason").value.trim();
+    if (!reason) {
+      field("reason").focus();
+      return Promise.reject(new Error("Write the reason first: it goes to the audit log."));
+    }
+    return call(path, {method: "POST", headers: {"Content-Type": "application/json"},
+                       body: JSON.stringify({format: "wheelyard.change/1", reason})});
+  };
+  const button = (label, title, act) => {
+    const made = element("button", label);
+    made.type = "button";
+    made.setAttribute("aria-label", title);
+    made.addEventListener("click", () => {
+      made.disabled = true;
+      act().then(() => { say(title + ": done."); return show(); })
+        .catch(error => say(error.message, true)).finally(() => { made.disabled = false; });
+    });
+    return made;
+  };
+  const row = cells => {
+    const made = element("tr");
+    cells.forEach((cell, at) => {
+      const part = element(at === 0 ? "th" : "td");
+      if (at === 0) part.scope = "row";
+      part.append(...[cell].flat());
+      made.append(part);
+    });
+    return made;
+  };
+  // A list that may not be read says so in its own table; the others are shown.
+  const fill = (id, rows_of) => {
+    const body = document.getElementById(id).tBodies[0];
+    const note = text => {
+      const cell = element("td", text, "quiet");
+      cell.colSpan = 9;
+      const line = element("tr");
+      line.append(cell);
+      return line;
+    };
+    return rows_of().then(rows => body.replaceChildren(...(rows.length ? rows : [note("None.")])))
+      .catch(error => body.replaceChildren(note(error.message)));
+  };
+  const size = bytes => bytes < 2 ** 20 ? Math.ceil(bytes / 2 ** 10) + " KiB" : (bytes / 2 ** 20).toFixed(1) + " MiB";
+  const day = text => (text ?? "").slice(0, 16).replace("T", " ");
+
+  const quarantine = async () => {
+    const folder = "api/v1/indexes/" + encodeURIComponent(field("index").value) + "/files";
+    const rows = [];
+    let after = "";
+    for (let page = 0; page < max_pages && after !== null; ++page) {
+      const part = await call(folder + "?state=quarantined&after=" + encodeURIComponent(after));
+      for (const file of part.files) {
+        const at = folder + "/" + encodeURIComponent(file.filename) + "/";
+        rows.push(row([file.filename, size(file.size_bytes), file.uploaded_by + ", " + day(file.uploaded), file.state_reason,
+          [button("Release", "Release " + file.filename, () => change(at + "release")), " ",
+           button("Delete", "Delete " + file.filename, () => change(at + "delete"))]]));
+      }
+      after = part.next;
+    }
+    return rows;
+  };
+  const tokens = async () => (await call("api/v1/tokens")).tokens.map(token => row([token.name, token.id, token.indexes.join(" "),
+    token.projects.join(" "), token.actions.join(" "), token.state,
+    token.state === "revoked" ? "" : button("Revoke", "Revoke the token " + token.name, () => change("api/v1/tokens/" + token.id + "/revoke"))]));
+  const changes = async () => (await call("api/v1/audit?newest=" + newest_changes)).events.reverse().map(event =>
+    row([day(event.time), event.kind.replaceAll("_", " "), event.index, event.filename || event.project, event.actor, event.reason]));
+
+  const show = () => Promise.all([fill("quarantine", quarantine), fill("tokens", tokens), fill("changes", changes)])
+    .then(() => { document.getElementById("lists").hidden = false; });
+  const list_indexes = () => call("").then(data => {
+    const chosen = field("index").value;
+    field("index").replaceChildren(...data.indexes.map(index => new Option(index.name, index.name)));
+    if (data.indexes.some(index => index.name === chosen)) field("index").value = chosen;
+  });
+  form.hidden = false;
+  field("token").value = sessionStorage.getItem(token_key) ?? "";
+  form.addEventListener("submit", event => {
+    event.preventDefault();
+    sessionStorage.setItem(token_key, field("token").value.trim());
+    say("");
+    list_indexes().then(show).catch(error => say(error.message, true));
+  });
+  field("index").addEventListener("change", () => fill("quarantine", quarantine));
+  if (field("token").value) form.requestSubmit();
+})();

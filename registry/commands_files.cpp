@@ -1,0 +1,103 @@
+// The list comes in pieces (file_list.hpp), from the data folder or from the server.
+#include "registry/commands_files.hpp"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "lib/base/encoding.hpp"
+#include "lib/base/printable.hpp"
+#include "lib/base/text.hpp"
+#include "lib/base/text_table.hpp"
+#include "lib/io/json.hpp"
+#include "registry/api/file_list.hpp"
+#include "registry/commands_target.hpp"
+#include "registry/config/config.hpp"
+#include "registry/remote_registry.hpp"
+#include "registry/upstream/source.hpp"
+
+namespace wheelyard::registry {
+namespace {
+
+// The document after the file `after`.
+using Ask = std::function<base::Result<std::string>(const std::string& after)>;
+
+base::Result<Ask> ask_here(const FilesArguments& arguments) {
+    WHEELYARD_ASSIGN(const RegistryConfig config, read_config(arguments.config));
+    if (!has_files_of(config, arguments.index))
+        return base::fail("index.unknown", "There is no index with this name", arguments.index,
+                          "configured: " + base::join(config.index_names(), ", "));
+    WHEELYARD_ASSIGN(auto opened,
+                     catalog::Catalog::open(config.catalog_file(), catalog::Catalog::Mode::read_only));
+    const auto state =
+        arguments.is_quarantined ? std::optional(catalog::FileState::quarantined) : std::nullopt;
+    return [catalog = std::make_shared<catalog::Catalog>(std::move(opened)), index = arguments.index,
+            state](const std::string& after) {
+        return list_files(*catalog, FileQuery{index, state, after});
+    };
+}
+
+base::Result<Ask> ask_there(const FilesArguments& arguments) {
+    WHEELYARD_ASSIGN(auto opened, RemoteRegistry::open(arguments.url, arguments.token_file));
+    const std::string address = "/api/v1/indexes/" + base::encode_percent(arguments.index) +
+                                (arguments.is_quarantined ? "/files?state=quarantined&" : "/files?") +
+                                "after=";
+    return [registry = std::make_shared<RemoteRegistry>(std::move(opened)), address](
+               const std::string& after) { return registry->get(address + base::encode_percent(after)); };
+}
+
+base::TableRow row_of(const io::Json& file) {
+    std::string state = file.string_or("state", "");
+    if (file.bool_or("yanked", false)) state += ", yanked";
+    if (file.bool_or("pinned", false)) state += ", pinned";
+    std::string why = file.string_or("state_reason", "");
+    if (why.empty()) why = file.string_or("yanked_reason", "");
+    return {file.string_or("filename", ""),
+            base::render_bytes(static_cast<std::uint64_t>(file.int_or("size_bytes", 0))),
+            state,
+            file.string_or("uploaded", "").substr(0, 10),
+            base::printable(file.string_or("uploaded_by", "")),
+            base::printable(why)};
+}
+
+}  // namespace
+
+void add_files_command(CLI::App& app, FilesArguments& arguments) {
+    CLI::App* command =
+        app.add_subcommand("files", "list the files of an index: size, state, uploader, why in quarantine");
+    command->add_option("index", arguments.index, "the index")->required();
+    command->add_flag("--quarantined", arguments.is_quarantined, "only files in quarantine");
+    command->add_flag("--json", arguments.json, "one JSON document a line, of up to 1,000 files each");
+    add_target(command, arguments.config, arguments.url, arguments.token_file);
+    command->footer(
+        "\nExample:\n  wheelyard-registry files main --quarantined -c registry.toml\n\n"
+        "With --url the token needs an action that changes files, such as `quarantine`, for all projects.\n"
+        "Exit status: 0 success, 1 failure (see standard error), 2 wrong usage.\n");
+}
+
+base::Status run_files(const FilesArguments& arguments) {
+    WHEELYARD_ASSIGN(const Ask ask, arguments.url.empty() ? ask_here(arguments) : ask_there(arguments));
+    std::vector<base::TableRow> rows{{"FILE", "SIZE", "STATE", "UPLOADED", "BY", "WHY"}};
+    std::uint64_t bytes = 0;
+    std::string after;
+    do {
+        WHEELYARD_ASSIGN(const std::string text, ask(after));
+        if (arguments.json) std::printf("%s\n", text.c_str());
+        WHEELYARD_ASSIGN(const io::Json document, io::parse_json(text));
+        for (const io::Json& file : document.items("files")) {
+            bytes += static_cast<std::uint64_t>(file.int_or("size_bytes", 0));
+            if (!arguments.json) rows.push_back(row_of(file));
+        }
+        after = document.string_or("next", "");
+    } while (!after.empty());
+    if (arguments.json) return {};
+    const std::size_t count = rows.size() - 1;
+    if (count > 0) std::printf("%s\n", base::render_table(rows).c_str());
+    std::printf("%zu %s, %s\n", count, count == 1 ? "file" : "files", base::render_bytes(bytes).c_str());
+    return {};
+}
+
+}  // namespace wheelyard::registry

@@ -1,0 +1,26 @@
+// `wheelyard-registry files INDEX`: the files of an index with what its pages do not show, such as those in quarantine.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "lib/base/result.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace wheelyard::registry {
+
+struct FilesArguments {
+    std::string index;
+    bool is_quarantined = false;
+    bool json = false;
+    std::filesystem::path config;
+    std::string url;
+    std::filesystem::path token_file;
+};
+void add_files_command(CLI::App& app, FilesArguments& arguments);
+[[nodiscard]] base::Status run_files(const FilesArguments& arguments);
+
+}  // namespace wheelyard::registry
