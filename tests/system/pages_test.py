@@ -99,7 +99,8 @@ class BrowserTest(PagesCase):
         from selenium import webdriver
         from selenium.webdriver.chrome.service import Service
         options = webdriver.ChromeOptions()
-        for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"):
+        for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+                         "--host-resolver-rules=MAP wheels.example.org 127.0.0.1"):
             options.add_argument(argument)
         options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
         self.browser = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
@@ -127,6 +128,13 @@ class BrowserTest(PagesCase):
         line = self.browser.find_element(By.ID, "install-line").text
         self.assertEqual(line, f"pip install --index-url {self.farm.simple_url()} yard-pages==1.0")
         self.assertEqual(self.complaints(), [])
+
+    def test_the_install_line_of_a_plain_http_server_names_the_host_to_trust(self):
+        from selenium.webdriver.common.by import By
+        self.browser.get(f"http://wheels.example.org:{self.farm.port}/{INDEX}/project/yard-pages/")
+        line = self.browser.find_element(By.ID, "install-line").text
+        self.assertEqual(line, f"pip install --index-url http://wheels.example.org:{self.farm.port}/{INDEX}/simple/ "
+                               "--trusted-host wheels.example.org yard-pages==1.0")
 
     def test_a_phone_needs_no_sideways_scrolling(self):
         self.browser.set_window_size(375, 800)
