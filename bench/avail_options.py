@@ -52,7 +52,7 @@ OPTIONS = [(), ("--all-versions",), ("--all_versions", "--condense"), ("-v", "1.
 TRACEBACK = "their script ends with a traceback, ours lists"
 PATTERN = "`-v 1.2*` with a name: theirs lists nothing (PEP 440 has only `1.2.*`), ours takes it as a pattern"
 NAMELESS = "`-v` without a name: theirs ignores it and lists all versions, ours lists that version of everything"
-NEWEST = "the newest version: theirs compares versions as text, so that 1.9.3 is newer than 1.11.2"
+REPEATED = "wheels that differ in no column that is shown: theirs repeats the row, ours has it once"
 STABLE_ABI = "an `abi3` wheel for an older Python, which pip takes: theirs does not list it"
 ORDER = "`--raw`: theirs in the order of the folder, ours in that of the table"
 
@@ -91,11 +91,10 @@ def reason_of(words: tuple[str, ...], ours: tuple[int, str, str], theirs: tuple[
         return NAMELESS if words[0] == "-v" else PATTERN if "1.2*" in words and not rows_of(theirs[1]) - rows_of(ours[1]) else None
     mine, other = rows_of(ours[1]), rows_of(theirs[1])
     differing = (mine - other) + (other - mine)
-    shows_newest = not {"--all-versions", "--all_versions", "--all"} & set(words)
     reasons = set()
     for row in differing:
-        if shows_newest and re.search(r"\b(scipy|torch)\b", row):
-            reasons.add(NEWEST)
+        if mine[row] == 1 and other[row] > 1:
+            reasons.add(REPEATED)
         elif re.search(r"\bshiboken6\b", row) and row in mine:
             reasons.add(STABLE_ABI)
         else:

@@ -197,7 +197,9 @@ base::Result<TickReport> tick_and_stay(Workplace& place, StatusSender& sender, b
 
 int run_tick(const Arguments& arguments) {
     std::FILE* const out = arguments.json ? stderr : stdout;  // with --json, stdout is a single document
-    const auto note = [out](const Attempt& attempt, const std::string& text) {
+    bool is_idle = true;
+    const auto note = [out, &is_idle](const Attempt& attempt, const std::string& text) {
+        is_idle = false;
         std::fputs((event_line(attempt, text) + "\n").c_str(), out);
     };
     const auto place = Workplace::open(arguments.site, note, arguments.failpoint);
@@ -214,6 +216,9 @@ int run_tick(const Arguments& arguments) {
     for (const auto& problem : report->journal_problems)
         complain(problem, exit_failed);
     if (arguments.json) print(render_plan_json(report->plan));
+    // Not to cron, which would send it as a mail every few minutes.
+    else if (is_idle && ::isatty(STDOUT_FILENO) != 0)
+        print(render_idle_tick(report->plan));
     return report->journal_problems.empty() ? exit_well : exit_failed;
 }
 

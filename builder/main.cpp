@@ -125,7 +125,7 @@ constexpr CommandRow commands[] = {
      "for.\n"
      "It is safe to stop at any time: jobs continue, and so does the next run or tick.\n",
      wheelyard::builder::run_run, true, nullptr, nullptr, add_run_options},
-    {"tick", "Do one short step, for cron; prints nothing unless something happens",
+    {"tick", "Do one short step, for cron; without a terminal it prints nothing unless something happens",
      "  */5 * * * * wheelyard-builder tick --site /path/to/site.toml\n"
      "  wheelyard-builder tick --site site.toml --json | jq '.cells[] | select(.state == \"given up\")'\n\n"
      "Several login nodes may tick at the same time: one does the work, the others print its name and exit "
@@ -229,7 +229,7 @@ int main(int argc, char** argv) {
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
-        const std::string unknown = wheelyard::base::likely_command(app, argc, argv);
+        const std::string unknown = wheelyard::base::likely_word(app, argc, argv);
         if (unknown.empty()) return app.exit(error) == 0 ? 0 : 2;
         std::fputs(("wheelyard-builder: " + unknown).c_str(), stderr);
         return 2;

@@ -51,6 +51,19 @@ bool has_patches(const Recipe& recipe) {
     return !recipe.patches.empty();
 }
 
+// Prints the file, or the folders that do not have it. Modules and [environment] add folders in CPATH.
+constexpr std::string_view headers_probe = R"(
+import os, sys, sysconfig
+folders = [sysconfig.get_path(name) for name in ("include", "platinclude")]
+folders += [folder for name in ("CPATH", "C_INCLUDE_PATH") for folder in os.environ.get(name, "").split(":")]
+folders = list(dict.fromkeys(filter(None, folders)))
+for folder in folders:
+    if os.path.isfile(os.path.join(folder, "Python.h")):
+        print(os.path.join(folder, "Python.h"))
+        sys.exit(0)
+sys.exit("no Python.h in " + ", ".join(folders))
+)";
+
 class Checker {
   public:
     Checker(const Site& site, const Recipes& recipes, const EnvironmentMap& environment)
@@ -79,7 +92,9 @@ class Checker {
 
     // Bash that sets up the site's environment, for checks of programs that modules may provide.
     [[nodiscard]] std::string setup() const {
-        const PythonChoice* python = site_.pythons.empty() ? nullptr : &site_.pythons.front();
+        return setup(site_.pythons.empty() ? nullptr : &site_.pythons.front());
+    }
+    [[nodiscard]] std::string setup(const PythonChoice* python) const {
         const Accelerator* accelerator = site_.accelerators.empty() ? nullptr : &site_.accelerators.front();
         const std::string text = render_setup(site_, python, accelerator, "");
         return text.empty() ? "" : "{ " + text + "} >&2\n";
@@ -120,12 +135,25 @@ class Checker {
                 python ? "" : python.error().advice);
             if (!python) continue;
             if (!python_) python_ = *python;
-            const MachineAnswer venv = query_machine(
-                setup() + base::quote_shell(python->executable.string()) + " -I -c 'import venv, ensurepip'",
-                environment_);
+            const MachineAnswer venv =
+                query_machine(setup(&choice) + base::quote_shell(python->executable.string()) +
+                                  " -I -c 'import venv, ensurepip'",
+                              environment_);
             add("venv of Python " + choice.version, venv.good, venv.good ? "available" : venv.last_line,
                 "install the modules venv and ensurepip (Debian: python3-venv)");
+            check_headers(choice, *python);
         }
+    }
+
+    // Python.h, which every extension module includes: a distribution has it in a package of its own.
+    void check_headers(const PythonChoice& choice, const Python& python) {
+        const MachineAnswer answer =
+            query_machine(setup(&choice) + render_environment(site_.environment, "site.toml") +
+                              base::quote_shell(python.executable.string()) + " -I -c " +
+                              base::quote_shell(std::string(headers_probe)),
+                          environment_);
+        add("headers of Python " + choice.version, answer.good, answer.last_line,
+            "install them (Debian: python3-dev, Red Hat: python3-devel), or correct [[python]]");
     }
 
     void check_compiler(const std::string& name, const std::string& compiler, const std::string& suffix,

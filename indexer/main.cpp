@@ -131,7 +131,7 @@ int main(int argc, char** argv) try {
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
-        const std::string unknown = base::likely_command(app, argc, argv);
+        const std::string unknown = base::likely_word(app, argc, argv);
         if (unknown.empty()) return app.exit(error) == 0 ? 0 : 2;
         std::cerr << "wheelyard-indexer: " << unknown;
         return 2;

@@ -143,13 +143,15 @@ class Importer {
     const base::Clock& clock_;
 };
 
-// Of a folder: its wheels, in order of their names.
-base::Result<std::vector<std::string>> with_folders_expanded(const std::vector<std::string>& words) {
+// Of a folder: its wheels, in order of their names. Without a source, a file of this folder is a path.
+base::Result<std::vector<std::string>> with_folders_expanded(const std::vector<std::string>& words,
+                                                             bool has_source) {
     std::vector<std::string> wheels;
     for (const std::string& word : words) {
         std::error_code error;
         if (!fs::is_directory(word, error)) {
-            wheels.push_back(word);
+            const bool is_here = !has_source && !is_path(word) && fs::exists(word, error);
+            wheels.push_back(is_here ? (fs::path(".") / word).native() : word);
             continue;
         }
         std::vector<std::string> inside;
@@ -199,8 +201,8 @@ void add_import_command(CLI::App& app, ImportArguments& arguments) {
     command->add_option("index", arguments.index, "the target index")->required();
     command
         ->add_option("wheels", arguments.wheels,
-                     "their file names; FILE.whl#sha256=… gives the expected hash. Or paths of wheels and of "
-                     "folders whose *.whl are imported")
+                     "paths of wheels, or of folders whose *.whl are imported; or file names of the other "
+                     "index, where FILE.whl#sha256=… gives the expected hash")
         ->required();
     command->add_option("--from", arguments.from,
                         "the other index's simple pages (https://…, or file:///… where they lie in a "
@@ -234,7 +236,8 @@ static base::Status check_opens_none(const RegistryConfig& config, const catalog
 
 base::Status run_import(const ImportArguments& arguments, const OpenPublisher& open_publisher,
                         const base::Clock& clock) {
-    WHEELYARD_ASSIGN(const std::vector<std::string> wheels, with_folders_expanded(arguments.wheels));
+    WHEELYARD_ASSIGN(const std::vector<std::string> wheels,
+                     with_folders_expanded(arguments.wheels, !arguments.from.empty()));
     // Paths need no source: a server often has no pip that names one.
     ImportSource source;
     if (!arguments.from.empty() || !std::all_of(wheels.begin(), wheels.end(), is_path)) {

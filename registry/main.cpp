@@ -285,7 +285,7 @@ int run(int argc, char** argv) {
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
-        const std::string unknown = base::likely_command(app, argc, argv);
+        const std::string unknown = base::likely_word(app, argc, argv);
         if (unknown.empty()) return app.exit(error) == 0 ? 0 : exit_usage;
         std::fputs(("wheelyard-registry: " + unknown).c_str(), stderr);
         return exit_usage;

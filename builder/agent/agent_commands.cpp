@@ -33,14 +33,15 @@ base::Result<std::string> Agent::try_again(const std::string& name, bool with_it
     for (auto& attempt : journal.attempts) {
         if (attempt.asked.cell != cell || attempt.superseded) continue;
         if (!is_over(attempt.state)) {
-            return base::fail("retry.active", "This cell has an active attempt", attempt.id);
+            return base::fail("retry.active", "This cell has an active attempt", attempt.id,
+                              "`logs` shows what it does; `cancel` stops it");
         }
         // By number, as in the plan: the order of ids depends on clocks.
         if (last == nullptr || attempt.number >= last->number) last = &attempt;
     }
     if (last == nullptr) {
-        return base::fail("retry.nothing", "No attempt of this cell has ended", name,
-                          "`status` lists cells and attempts");
+        return base::fail("retry.nothing", "No attempt of this name has ended", name,
+                          "`status` lists the attempts; `plan` lists every cell and what it waits for");
     }
     if (last->asked.purpose == Purpose::reproduction) {
         return base::fail("retry.reproduction", "Nothing is wanted of a reproduction", cell,
@@ -57,7 +58,7 @@ base::Result<std::string> Agent::try_again(const std::string& name, bool with_it
             attempt.waiting = {};
             attempt.wheel.sends = 0;
             attempt.wheel.sent = 0;
-            done = "attempt " + attempt.id + " uploads its wheel again";
+            done = "the next `tick` or `run` uploads the wheel of attempt " + attempt.id + " again";
         } else {
             attempt.superseded = true;
         }
@@ -65,9 +66,10 @@ base::Result<std::string> Agent::try_again(const std::string& name, bool with_it
         WHEELYARD_TRY(parts_.journal.write(attempt));
     }
     if (!done.empty()) return done;
-    return cell + (last->asked.purpose == Purpose::build
-                       ? " is built again by the next tick, unless the index has it"
-                       : " is run again by the next tick");
+    const std::string again = "the next `tick` or `run` ";
+    if (last->asked.purpose != Purpose::build) return again + "repeats " + cell;
+    if (last->state != State::done) return again + "builds " + cell + " again";
+    return cell + " did not fail; " + again + "builds it again only if its wheel is no longer there";
 }
 
 base::Result<std::string> Agent::retest(const std::string& name) {

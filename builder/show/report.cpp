@@ -59,6 +59,19 @@ std::string render_plan(const Plan& plan, bool explain) {
     return text;
 }
 
+std::string render_idle_tick(const Plan& plan) {
+    std::string text = "Nothing to do now: " + counts(plan) + ".\n";
+    if (!plan.start_nothing.empty()) text += "No new jobs are started: " + plan.start_nothing + "\n";
+    const auto stuck = std::find_if(plan.cells.begin(), plan.cells.end(), [](const Cell& cell) {
+        return cell.state != CellState::have && cell.state != CellState::excluded && !cell.reason.empty();
+    });
+    if (stuck != plan.cells.end())
+        text += base::printable(stuck->name + " is " + std::string(cell_state_text(stuck->state)) + ": " +
+                                stuck->reason) +
+                "\n`wheelyard-builder plan` lists every wheel with its reason.\n";
+    return text;
+}
+
 std::string render_plan_json(const Plan& plan) {
     Json cells = Json::array();
     for (const auto& cell : plan.cells) {

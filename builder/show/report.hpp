@@ -15,6 +15,8 @@ namespace wheelyard::builder {
 
 // The table of cells and a line of counts; `explain` adds the reason and the recipe of every cell.
 [[nodiscard]] std::string render_plan(const Plan& plan, bool explain);
+// What a tick on a terminal prints when it had nothing to do: the counts and the first reason.
+[[nodiscard]] std::string render_idle_tick(const Plan& plan);
 [[nodiscard]] std::string render_plan_json(const Plan& plan);  // "wheelyard.plan/1"
 
 // pip's options that determine where sources come from, each with its origin, without secrets.

@@ -1,4 +1,4 @@
-// Suggests the subcommand that a misspelt one probably means.
+// Suggests the subcommand or the option that a misspelt one probably means.
 #pragma once
 
 #include <algorithm>
@@ -34,6 +34,39 @@ template <typename App>
         parent = chosen;
     }
     return {};
+}
+
+// "There is no option `--confg`; did you mean `--config`?" with a line feed; empty: none is like a known one.
+template <typename App>
+[[nodiscard]] std::string likely_option(const App& app, int argc, const char* const* argv) {
+    const App* command = &app;
+    for (int i = 1; i < argc; ++i) {
+        const std::string word = argv[i];
+        if (word == "--") break;
+        if (!word.starts_with("--")) {
+            for (const auto* inner : command->get_subcommands({})) {
+                if (inner->get_name() == word) command = inner;
+            }
+            continue;
+        }
+        const std::string name = word.substr(2, word.find('=') - 2);
+        std::vector<std::string> names;
+        for (const auto* option : command->get_options({})) {
+            const auto& own = option->get_lnames();
+            names.insert(names.end(), own.begin(), own.end());
+        }
+        if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+        const auto likely = nearest(name, names);
+        if (likely) return "There is no option `--" + name + "`; did you mean `--" + *likely + "`?\n";
+    }
+    return {};
+}
+
+// The first of the two that knows more than CLI11's own message.
+template <typename App>
+[[nodiscard]] std::string likely_word(const App& app, int argc, const char* const* argv) {
+    const std::string command = likely_command(app, argc, argv);
+    return command.empty() ? likely_option(app, argc, argv) : command;
 }
 
 }  // namespace wheelyard::base

@@ -88,6 +88,35 @@ TEST_CASE_FIXTURE(PbsPlace, "a package that no source has is reported, and one t
     CHECK(sources == std::vector<std::string>{"source of dmeo"});
 }
 
+TEST_CASE_FIXTURE(PbsPlace, "a Python without its headers is reported with the folders that were searched") {
+    const auto real = base::find_program("python3");
+    REQUIRE(real.has_value());
+    base::Command command;
+    command.argv = {real->string(), "-c", "import sys; print('%d.%d' % sys.version_info[:2], end='')"};
+    const auto version = base::run_command(command);
+    REQUIRE(version.has_value());
+    const auto own = folder.path() / "own";
+    const auto of_a_module = folder.path() / "module";
+    // A Python that expects its headers in `own`.
+    program("python", "shift 2\nexec " + real->string() +
+                          " -I -c \"import sysconfig\nsysconfig.get_path = lambda name: '" + own.string() +
+                          "'\n$1\"");
+    site.pythons = {{version->out, (folder.path() / "bin/python").string()}};
+    const std::string what = "headers of Python " + version->out;
+    REQUIRE(line(what).has_value());
+    CHECK(!line(what)->good);
+    CHECK(line(what)->found == "no Python.h in " + own.string());
+    CHECK(line(what)->advice.find("python3-dev") != std::string::npos);
+
+    site.environment = {{"CPATH", of_a_module.string()}};
+    CHECK(line(what)->found == "no Python.h in " + own.string() + ", " + of_a_module.string());
+    testing::write(of_a_module / "Python.h", "");
+    CHECK(line(what)->found == (of_a_module / "Python.h").string());
+    testing::write(own / "Python.h", "");
+    CHECK(line(what)->good);
+    CHECK(line(what)->found == (own / "Python.h").string());
+}
+
 TEST_CASE_FIXTURE(PbsPlace, "the check of a PBS site says whether the server keeps a job history") {
     REQUIRE(line("job history").has_value());
     CHECK(line("job history")->found == "kept");

@@ -188,7 +188,7 @@ class BuilderTest(FarmCase):
         lock.unlink()
         text, _ = asked.communicate(timeout=60)
         self.assertEqual(asked.returncode, 1, text)
-        self.assertIn("No attempt of this cell has ended", text)
+        self.assertIn("No attempt of this name has ended", text)
         followed = second.communicate(timeout=WAIT_LIMIT_S)[0]
         self.assertEqual(followed.count("Another run or tick of this site is at work; following its progress"), 1, followed)
         self.assertNotIn("end it", followed)  # it waits by itself

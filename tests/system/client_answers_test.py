@@ -20,9 +20,9 @@ MODULE = '"""Made for a test."""\n__version__ = "1.0"\nvalue = {value}\n'
 PROJECT = '[project]\nname = "{name}"\nversion = "1.0"\ndescription = "Made for a test."\n'
 FLIT = '[build-system]\nrequires = ["flit_core >=3.2,<4"]\nbuild-backend = "flit_core.buildapi"\n'
 
-# (case, whether the client succeeds, what it must print: the status, and the registry's sentence from the reason phrase)
+# (case, whether the client succeeds, what it must print: the status, and of the reason phrase its sentence or offending value)
 CASES = [("accepted", True, ()), ("the same file again", True, ()), ("the name with other bytes", False, ("409", "File already exists")),
-         ("a bad token", False, ("403", "Invalid or expired token")), ("a refused wheel", False, ("400", "member"))]
+         ("a bad token", False, ("403", "Invalid or expired token")), ("a refused wheel", False, ("400", "_lie/"))]
 
 # The lines about the result, and what clients print beside it: progress, tracebacks, files of this machine.
 RESULT = re.compile(r"\b(400|401|403|409)\b|error|already|upload|success|token|RECORD|member", re.IGNORECASE)

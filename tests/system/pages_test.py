@@ -117,7 +117,8 @@ class BrowserTest(PagesCase):
         from selenium import webdriver
         from selenium.webdriver.chrome.service import Service
         options = webdriver.ChromeOptions()
-        for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"):
+        for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+                         "--host-resolver-rules=MAP wheels.example.org 127.0.0.1"):
             options.add_argument(argument)
         options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
         self.browser = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
@@ -228,6 +229,12 @@ class BrowserTest(PagesCase):
         audit = self.farm.run("wheelyard-registry", "audit", "-c", self.farm.config).stdout
         self.assertIn("looked at it", audit)
         self.assertEqual([entry for entry in self.complaints() if "403" not in entry], [])
+    def test_the_install_line_of_a_plain_http_server_names_the_host_to_trust(self):
+        from selenium.webdriver.common.by import By
+        self.browser.get(f"http://wheels.example.org:{self.farm.port}/{INDEX}/project/yard-pages/")
+        line = self.browser.find_element(By.ID, "install-line").text
+        self.assertEqual(line, f"pip install --index-url http://wheels.example.org:{self.farm.port}/{INDEX}/simple/ "
+                               "--trusted-host wheels.example.org yard-pages==1.0")
 
     def test_a_phone_needs_no_sideways_scrolling(self):
         self.browser.set_window_size(375, 800)

@@ -220,7 +220,12 @@ std::string cache_key(const HostProbe& probe, const std::string& python) {
     key += "\n" + std::string(base::trim(read_host_file(probe, "/proc/sys/kernel/random/boot_id")));
     // Shims of pyenv and others choose the Python by folder.
     std::error_code error;
-    if (python.find("/shims/") != std::string::npos) key += "\n" + fs::current_path(error).native();
+    if (const auto shims = python.find("/shims/"); shims != std::string::npos) {
+        key += "\n" + fs::current_path(error).native();
+        for (const std::string& choice :
+             {python.substr(0, shims) + "/version", std::string(".python-version")})
+            key += "\n" + base::read_file(choice, max_pyvenv_bytes).value_or("");
+    }
     for (const char* name :
          {"PYENV_VERSION", "SLURM_JOB_ID", "PBS_JOBID", "CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"})
         key += "\n" + variable(probe, name);

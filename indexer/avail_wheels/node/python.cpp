@@ -35,6 +35,10 @@ bool lies_in(const std::string& program, const std::string& prefix) {
            (fs::path(prefix) / "bin").lexically_normal();
 }
 
+bool is_python_name(std::string_view name) {
+    return name.starts_with("python") || name.starts_with("pypy");
+}
+
 // The interpreter of a script, from its first line `#!/path/python`, or, if that path is too long for the
 // kernel, from pip's `'''exec' "/path/python" "$0" "$@"` in the second. Empty: not a Python.
 std::string interpreter_of(const EnvironmentMap& environment, const std::string& script) {
@@ -43,17 +47,18 @@ std::string interpreter_of(const EnvironmentMap& environment, const std::string&
     const auto lines = base::split_lines(*text);
     std::string_view first = base::trim(lines.front().substr(2));
     constexpr std::string_view through_env = "/usr/bin/env ";
-    if (first.starts_with(through_env))
-        return program_on_path(environment, std::string(base::trim(first.substr(through_env.size()))));
+    if (first.starts_with(through_env)) {
+        const std::string name(base::trim(first.substr(through_env.size())));
+        return is_python_name(name) ? program_on_path(environment, name) : std::string();
+    }
     constexpr std::string_view through_shell = "'''exec' ";
     if (lines.size() > 1 && lines[1].starts_with(through_shell)) {
         first = lines[1].substr(through_shell.size());
         if (first.starts_with('"')) first = first.substr(1, first.find('"', 1) - 1);
     }
     const std::string program(first.substr(0, first.find(' ')));
-    const auto name = fs::path(program).filename().native();
-    return (name.starts_with("python") || name.starts_with("pypy")) && is_executable(program) ? program
-                                                                                              : std::string();
+    return is_python_name(fs::path(program).filename().native()) && is_executable(program) ? program
+                                                                                           : std::string();
 }
 
 std::optional<int> parse_minor(std::string_view text) {

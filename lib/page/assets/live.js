@@ -18,9 +18,11 @@
   const line = document.getElementById("install-line");
   const node = document.getElementById("install-node");
   const write = () => {
-    const address = new URL(root + "simple/", location.href).href;
+    const address = new URL(root + "simple/", location.href);
+    // pip takes packages over plain http only from this machine or from a host that it is to trust.
+    const trusted = address.protocol !== "http:" || /^(localhost|127(\.\d+){3}|\[::1\])$/.test(address.hostname);
     const wanted = node ? node.value : line.dataset.wanted;
-    line.textContent = "pip install --index-url " + address + " " +
+    line.textContent = "pip install --index-url " + address.href + (trusted ? " " : " --trusted-host " + address.hostname + " ") +
       (/^[A-Za-z0-9._=-]+$/.test(wanted) ? wanted : "'" + wanted + "'");
   };
   if (line) {

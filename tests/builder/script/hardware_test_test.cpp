@@ -73,7 +73,7 @@ TEST_CASE("a wheel that fails its test is not promoted, and retry tests it again
     CHECK(report.plan.cells[2].state == CellState::impossible);
     CHECK(farm.registry.promotions == 0);
     CHECK(Agent(farm.parts()).retry("demo-1.0-cp311-gpu-test").value() ==
-          "demo-1.0-cp311-gpu-test is run again by the next tick");
+          "the next `tick` or `run` repeats demo-1.0-cp311-gpu-test");
     farm.settle();
     CHECK(farm.attempts().size() == 7);
     CHECK(farm.builds() == 1);

@@ -32,6 +32,21 @@ TEST_CASE("a plan is a table with a line of counts") {
           std::string::npos);
 }
 
+TEST_CASE("a tick without work on a terminal names the counts and the first reason") {
+    Plan held = plan();
+    held.cells[1].state = CellState::held;
+    held.cells[1].reason = "may not upload\x1b[2J";
+    CHECK(render_idle_tick(held) ==
+          "Nothing to do now: 1 have, 1 held.\n"
+          "other-2-cp311 is held: may not upload?[2J\n"
+          "`wheelyard-builder plan` lists every wheel with its reason.\n");
+    held.cells.pop_back();
+    CHECK(render_idle_tick(held) == "Nothing to do now: 1 have.\n");
+    held.start_nothing = "the journal is broken";
+    CHECK(render_idle_tick(held).ends_with("No new jobs are started: the journal is broken\n"));
+    CHECK(render_idle_tick({}) == "Nothing to do now: no wheels are wanted.\n");
+}
+
 TEST_CASE("a plan as JSON names its format, and an absent attempt is null") {
     const auto json = io::parse_json(render_plan_json(plan()));
     REQUIRE(json.has_value());

@@ -374,6 +374,21 @@ TEST_CASE("the second call starts no process; another Python, job or day probes 
     CHECK(other.python_program.ends_with("venv/bin/python"));
 }
 
+TEST_CASE("a shim is asked again when the version that it starts changes") {
+    FakeNode fake;
+    const fs::path pyenv = fake.folder.path() / "pyenv";
+    fs::create_directories(pyenv / "shims");
+    REQUIRE(base::replace_file(pyenv / "shims/python3", "#!/usr/bin/env bash\n", 0755));
+    REQUIRE(base::replace_file(pyenv / "version", "3.12.1\n"));
+    fake.environment["PATH"] = (pyenv / "shims").native();
+    fake.answers["python3"] = "cpython 3.12.1 0 glibc-2.36\n";
+    CHECK(fake.known().pythons.at(0).full == "3.12.1");
+    fake.answers["python3"] = "cpython 3.13.0 0 glibc-2.36\n";
+    CHECK(fake.known().pythons.at(0).full == "3.12.1");  // from the cache
+    REQUIRE(base::replace_file(pyenv / "version", "3.13.0\n"));
+    CHECK(fake.known().pythons.at(0).full == "3.13.0");
+}
+
 TEST_CASE("a cache that cannot be written only costs time") {
     FakeNode fake;
     fake.install("python3", "cpython 3.12.1 0\n");

@@ -120,6 +120,7 @@ TEST_CASE("the Python is the one that a plain pip installs for") {
     install(folder + "/a/bin/python3");
     install(folder + "/b/bin/python3.12");
     install(folder + "/b/bin/python3");
+    install(folder + "/b/bin/bash");
     const std::string path = folder + "/a/bin:" + folder + "/b/bin";
     CHECK(python_of_pip({{"PATH", path}}) == folder + "/a/bin/python3");
     CHECK(python_of_pip({{"PATH", "/nowhere"}}).empty());
