@@ -5,6 +5,7 @@
 // before it, and its files exist. If one is deleted in between, its 404 makes us fetch the page again.
 #include "indexer/follow/follow.hpp"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <set>
@@ -76,6 +77,9 @@ class Follow {
         EventLines events;
         for (const auto& event : log.events)
             events.add(event);
+        // A source that was restored has lower serials than our log, which would stay as it is.
+        if (log.serial < state_.serial)
+            WHEELYARD_TRY(disk_.remove(options_.tree / options_.index / event_folder / event_tail));
         WHEELYARD_TRY(append_events(disk_, options_.tree, options_.index, events, report_.from_nothing));
         report_.serial = done.serial;
         WHEELYARD_ASSIGN(done.catalogue, update_catalogue(projects));
@@ -142,23 +146,31 @@ class Follow {
 
     // All events after our serial, read from the tail back. With an unknown past, every project is checked.
     base::Result<EventSegment> read_log() {
-        WHEELYARD_ASSIGN(EventSegment log, source_.segment(std::string(event_tail)));
-        report_.from_nothing = options_.all || state_.serial == 0 || log.serial < state_.serial;
-        std::string previous = log.previous;
-        catalog::Serial first = log.first;
-        while (!previous.empty() && (report_.from_nothing || first > state_.serial + 1)) {
-            WHEELYARD_ASSIGN(EventSegment older, source_.segment(previous));
-            if (older.first >= first)
+        WHEELYARD_ASSIGN(EventSegment tail, source_.segment(std::string(event_tail)));
+        report_.from_nothing = options_.all || state_.serial == 0 || tail.serial < state_.serial;
+        std::vector<EventSegment> segments{std::move(tail)};  // the newest first
+        std::size_t count = 0;
+        const auto lacks_past = [&] { return segments.back().first > state_.serial + 1; };
+        while (!segments.back().previous.empty() && (report_.from_nothing || lacks_past())) {
+            count += std::max(segments.back().events.size(), events_per_segment);
+            if (count >= options_.max_events) break;
+            const std::string name = segments.back().previous;
+            WHEELYARD_ASSIGN(EventSegment older, source_.segment(name));
+            if (older.first >= segments.back().first || older.events.empty())
                 return base::fail_malformed("follow.log",
-                                            "The event log's segments are not in descending order", previous,
-                                            "repair the followed tree");
-            log.events.insert(log.events.begin(), older.events.begin(), older.events.end());
-            first = older.first;
-            previous = older.previous;
+                                            "The event log's segments are empty or not in descending order",
+                                            name, "repair the followed tree");
+            segments.push_back(std::move(older));
         }
-        if (!report_.from_nothing)
-            std::erase_if(log.events,
-                          [&](const LoggedEvent& event) { return event.serial <= state_.serial; });
+        if (lacks_past()) report_.from_nothing = true;
+        EventSegment log;
+        log.serial = segments.front().serial;
+        for (auto segment = segments.rbegin(); segment != segments.rend(); ++segment) {
+            for (LoggedEvent& event : segment->events) {
+                if (report_.from_nothing || event.serial > state_.serial)
+                    log.events.push_back(std::move(event));
+            }
+        }
         return log;
     }
 
@@ -230,8 +242,14 @@ class Follow {
         WHEELYARD_TRY(disk_.remove_leftovers(file.parent_path()));
         const fs::path temp =
             state_folder(options_.tree) / (".tmp." + base::encode_hex(base::random_bytes(8)));
-        const auto size_fetched = source_.fetch(path, temp, sha256);
+        const std::uint64_t limit =
+            is_beside ? max_followed_metadata_bytes : std::min(size_bytes, max_followed_file_bytes);
+        const auto size_fetched = source_.fetch(path, temp, sha256, limit);
         auto fetched = size_fetched ? base::Status{} : base::Status(base::fail(size_fetched.error()));
+        if (fetched && !is_beside && *size_fetched != size_bytes)
+            fetched = base::fail_malformed(
+                "follow.wrong_size", "A fetched file does not have the size on its page", path,
+                "it has " + std::to_string(*size_fetched) + " bytes; repair the followed tree");
         if (fetched) fetched = disk_.link_or_copy(temp, file, sha256, [this] { return lock_.renew(); });
         const auto removed = disk_.remove(temp);
         WHEELYARD_TRY(fetched);

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "indexer/follow/limits.hpp"
 #include "indexer/publish/publish.hpp"
 #include "indexer/tree/disk.hpp"
 #include "lib/base/clock.hpp"
@@ -25,6 +26,7 @@ struct FollowOptions {
     std::filesystem::path tree;
     std::string index;  // the name in our tree; empty: the last part of `from`
     bool all = false;   // check every project, not only those in the log
+    std::size_t max_events = max_followed_events;
     TreeViews views{.find_links = true, .precompressed = true};
 };
 

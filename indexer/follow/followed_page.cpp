@@ -1,6 +1,7 @@
 // Uses the common parser, then requires every link to be the one that a published tree would have.
 #include "indexer/follow/followed_page.hpp"
 
+#include <set>
 #include <utility>
 
 #include "indexer/follow/limits.hpp"
@@ -28,9 +29,10 @@ base::Result<catalog::FileRow> row_of(const simple::FileLink& link, const std::s
                                       const std::string& project) {
     const auto name = wheel::parse_wheel_filename(link.filename);
     const auto time = base::parse_rfc3339(link.upload_time);
-    const bool is_a_trees = base::is_sha256_hex(link.sha256) && name && time && link.size.value_or(0) > 0 &&
-                            link.filename.size() + metadata_suffix.size() <= max_name_bytes &&
-                            link.url == from + followed_path({link.sha256, link.filename});
+    const bool is_a_trees =
+        base::is_sha256_hex(link.sha256) && name && wheel::normalize_name(name->name) == project && time &&
+        link.size.value_or(0) > 0 && link.filename.size() + metadata_suffix.size() <= max_name_bytes &&
+        link.url == from + followed_path({link.sha256, link.filename});
     if (!is_a_trees || (link.has_metadata && !base::is_sha256_hex(link.metadata_sha256)))
         return bad_link(link);
     catalog::FileRow row;
@@ -65,8 +67,12 @@ base::Result<FollowedPage> read_followed_page(const std::string& json, const std
     WHEELYARD_ASSIGN(const auto page, simple::parse_project_json(json, page_url));
     FollowedPage read;
     std::vector<catalog::FileRow> rows;
+    std::set<std::string> names;
     for (const auto& link : page.files) {
         WHEELYARD_ASSIGN(auto row, row_of(link, from, project));
+        if (!names.insert(row.filename).second)
+            return base::fail_malformed("follow.twice", "A page has a file name twice", row.filename,
+                                        "repair the followed tree");
         read.files.push_back(
             {{row.sha256, row.filename}, row.size_bytes, row.metadata_sha256, row.provenance_sha256});
         rows.push_back(std::move(row));

@@ -125,9 +125,9 @@ base::Result<std::optional<std::string>> FollowedSource::status() {
 }
 
 base::Result<std::uint64_t> FollowedSource::fetch(const std::string& path, const fs::path& to,
-                                                  const std::string& sha256) {
+                                                  const std::string& sha256, std::uint64_t limit_bytes) {
     WHEELYARD_ASSIGN(const auto answer, ask([&](const io::HttpProgress& progress) {
-                         return http_.download(url(path), to, max_followed_file_bytes, progress);
+                         return http_.download(url(path), to, limit_bytes, progress);
                      }));
     if (answer.status == status_not_found)
         return base::fail_as(base::ErrorKind::missing, base::Recovery::retry,

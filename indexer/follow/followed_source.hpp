@@ -48,9 +48,9 @@ class FollowedSource {
     // status.json as it is; nullopt: the source has none.
     [[nodiscard]] base::Result<std::optional<std::string>> status();
     // Downloads into a new file `to`, verifies the hash, syncs it, and returns its size. "follow.file_gone":
-    // it was removed after its page was fetched.
+    // it was removed after its page was fetched. A file of more than `limit_bytes` is cut off there: an error.
     [[nodiscard]] base::Result<std::uint64_t> fetch(const std::string& path, const std::filesystem::path& to,
-                                                    const std::string& sha256);
+                                                    const std::string& sha256, std::uint64_t limit_bytes);
 
   private:
     [[nodiscard]] std::string url(const std::string& path) const { return from_ + path; }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "indexer/tree/limits.hpp"
+#include "lib/base/printable.hpp"
 #include "lib/base/text.hpp"
 #include "lib/io/json.hpp"
 
@@ -31,6 +32,10 @@ base::Result<LoggedEvent> parse_event(std::string_view line) {
     const auto time = base::parse_rfc3339(fields[1]);
     const bool is_serial = serial && *serial <= static_cast<std::uint64_t>(max_event_serial);
     if (!is_serial || !time || fields[3].empty()) return bad_line(line);
+    // The log is a text that people read on terminals.
+    for (const std::string_view field : {fields[2], fields[3], fields[4]}) {
+        if (base::printable(field) != field) return bad_line(line);
+    }
     return LoggedEvent{static_cast<catalog::Serial>(*serial), *time, std::string(fields[2]),
                        std::string(fields[3]), std::string(fields[4])};
 }

@@ -5,6 +5,7 @@
 
 #include "lib/base/file.hpp"
 #include "lib/base/temp_dir.hpp"
+#include "lib/base/text.hpp"
 
 using namespace wheelyard::io;
 namespace base = wheelyard::base;
@@ -248,6 +249,42 @@ TEST_CASE("a syntax error is reported with its place") {
         CAPTURE(refused);
         CHECK(TomlDocument::parse(refused, "site.toml").error().code == "config.syntax");
     }
+}
+
+TEST_CASE("keys of many parts are refused before they exhaust the stack") {
+    const auto many = [](std::size_t parts, const std::string& part) {
+        std::string key = part;
+        for (std::size_t at = 1; at < parts; ++at)
+            key += "." + part;
+        return key;
+    };
+    const auto code_of = [](const std::string& text) {
+        const auto document = TomlDocument::parse(text, "pyproject.toml");
+        return document ? "" : document.error().code;
+    };
+    for (const std::size_t parts : {std::size_t{17}, std::size_t{100'000}}) {
+        for (const std::string part : {"a", R"("a")", "'a' ", "\t\"a.b\""}) {
+            const std::string key = many(parts, part);
+            for (const std::string& text :
+                 {key + " = 1\n", "[" + key + "]\nx = 1\n", "[[" + key + "]]\nx = 1\n",
+                  "x = {y = 1, " + key + " = 1}\n", key + " = 1\nand = = an error\n",
+                  "x = {y = \"\"\"a\n\"\"\"\"\", " + key + " = 1}\n"}) {
+                CAPTURE(text.substr(0, 80));
+                CHECK(code_of(text) == "config.syntax");
+            }
+        }
+    }
+    const std::string dots(100'000, '.');
+    for (const std::string& text :
+         {many(16, "a") + " = 1\n", "a = \"" + dots + "\"\n", "a = '" + dots + "'\n",
+          "# " + dots + "\na = 1\n", "a = \"\"\"" + dots + "\n\\\"\"\"" + dots + "\"\"\"\n",
+          "a = '''" + dots + "\n''" + dots + "'''\n",
+          "a = [" + base::replace_all(std::string(20, 'x'), "x", "1.5, ") + "]\n"}) {
+        CAPTURE(text.substr(0, 80));
+        CHECK(code_of(text) == "");
+    }
+    CHECK(TomlDocument::parse("x = 1\ny = 2\n  " + many(17, "a") + " = 1\n", "site.toml").error().sentence ==
+          "site.toml:3:34: a key has more than 16 parts");
 }
 
 TEST_CASE("a file is read from disk; a missing one has its own error code") {

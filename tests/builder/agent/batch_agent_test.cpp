@@ -338,6 +338,26 @@ TEST_CASE("a tick does not wait for a wheelhouse that it begins to fill") {
     REQUIRE(agent.cancel(farm.only().id).has_value());
 }
 
+TEST_CASE("a tick that starts, watches or ends several attempts waits for none of them") {
+    BatchFarm farm;
+    farm.site.max_jobs = 3;
+    farm.site.max_attempts = 1;
+    farm.site.wants = {{"demo", {"1.0", "1.1", "1.2"}, {"3.11"}}};
+    const auto check_tick = [&] {
+        const base::UnixMicros before = farm.clock.now();  // a clock on which only waits pass
+        REQUIRE(Agent(farm.parts()).tick().has_value());
+        CHECK(farm.clock.now() == before);
+        farm.clock.sleep_ms(max_wait_ms * 2);
+    };
+    for (int count = 0; count < 4; ++count)
+        check_tick();
+    CHECK(farm.batch.given.size() == 3);
+    farm.end_as(EndCause::node_failure);
+    for (int count = 0; count < 4; ++count)
+        check_tick();
+    CHECK(farm.batch.given.size() > 3);
+}
+
 TEST_CASE("a work folder that others may write stops every tick") {
     BatchFarm farm;
     testing::must(base::make_directories(farm.site.work_directory));

@@ -64,6 +64,15 @@ TEST_CASE("what is not a PEP 508 requirement is refused before pip sees it") {
     }
 }
 
+TEST_CASE("a pyproject.toml with a key of very many parts is refused, and does not end the agent") {
+    std::string key = "a";
+    for (int part = 0; part < 200'000; ++part)
+        key += ".a";
+    const auto system = parse_build_system("[build-system]\nrequires = []\n[tool." + key + "]\n");
+    REQUIRE(!system.has_value());
+    CHECK(system.error().code == "source.pyproject");
+}
+
 TEST_CASE("a pyproject.toml that is a FIFO or a link is refused at once") {
     const auto folder = base::TempDir::make("no-pyproject");
     REQUIRE(folder.has_value());

@@ -11,7 +11,9 @@
 #include "indexer/catalogue/catalogue_file.hpp"
 #include "indexer/catalogue/limits.hpp"
 #include "indexer/check/check.hpp"
+#include "indexer/follow/limits.hpp"
 #include "indexer/publish/publish_run.hpp"
+#include "indexer/tree/event_log.hpp"
 #include "indexer/tree/followed_state.hpp"
 #include "indexer/tree/limits.hpp"
 #include "indexer/tree/paths.hpp"
@@ -54,9 +56,10 @@ struct Upstream : StoreFixture {
         if (!endless.empty() && request.target.ends_with(endless))
             return {.status = 200, .body = std::string(max_page_bytes + 1, ' ')};
         const auto path = base::decode_percent(request.target);
-        const auto text = base::read_file(tree / path->substr(1), 1 << 24);
+        const auto text = base::read_file(tree / path->substr(1), 1 << 25);
         if (!text) return {.status = 404};
-        if (!forged.empty() && request.target.ends_with(forged)) return {.status = 200, .body = *text + "x"};
+        if (!forged.empty() && request.target.ends_with(forged))
+            return {.status = 200, .body = "x" + text->substr(1)};
         return {.status = 200, .body = *text};
     }
     LoopbackAnswer answer_tagged(const LoopbackRequest& request) const {
@@ -249,6 +252,129 @@ TEST_CASE("a file with wrong bytes is rejected, blocks no other file, and is ret
     check_whole(at.ours);
     at.forged.clear();
     CHECK(at.follow_all().lagging.empty());
+    check_same(at);
+}
+
+TEST_CASE("no more is fetched of a file than its page states, and a size that is wrong is rejected") {
+    Upstream at;
+    const auto row = at.make_row("main", "six", "1", six("1"));
+    at.add(row);
+    at.publish_all();
+    const fs::path page = project_folder(at.tree, "main", "six") / json_page;
+    const std::string text = *base::read_file(page, 1 << 20);
+    const std::string size = "\"size\":" + std::to_string(row.size_bytes);
+    const auto follow_with_size = [&](std::uint64_t bytes) {
+        REQUIRE(base::replace_file(page, base::replace_all(text, size, "\"size\":" + std::to_string(bytes))));
+        const auto report = at.follow_all(true);
+        CHECK(report.files_fetched == 0);
+        REQUIRE(report.lagging.size() == 1);
+        CHECK(!fs::exists(project_folder(at.ours, "main", "six")));
+        return report.lagging[0].error.code;
+    };
+    CHECK(follow_with_size(row.size_bytes - 1) == "http.too_large");
+    CHECK(follow_with_size(row.size_bytes + 1) == "follow.wrong_size");
+    CHECK(follow_with_size(std::uint64_t{1} << 62) == "follow.wrong_size");
+    REQUIRE(base::replace_file(page, text));
+    const fs::path metadata = file_folder(at.tree, "main", row.sha256) / (six("1") + ".metadata");
+    const std::string right = *base::read_file(metadata, 1 << 20);
+    REQUIRE(base::replace_file(metadata, std::string(max_followed_metadata_bytes + 1, 'x')));
+    const auto report = at.follow_all(true);
+    REQUIRE(report.lagging.size() == 1);
+    CHECK(report.lagging[0].error.code == "http.too_large");
+    REQUIRE(base::replace_file(metadata, right));
+    CHECK(at.follow_all(true).lagging.empty());
+    check_same(at);
+}
+
+TEST_CASE("a page with a file name twice, or with another project's file, is rejected") {
+    Upstream at;
+    at.add("main", "six", "1", six("1"));
+    at.publish_all();
+    const fs::path page = project_folder(at.tree, "main", "six") / json_page;
+    const std::string text = *base::read_file(page, 1 << 20);
+    const auto files = text.find("\"files\":[") + 9;
+    const std::string file = text.substr(files, text.rfind(']') - files);
+    REQUIRE(base::replace_file(page, text.substr(0, files) + file + "," + text.substr(files)));
+    auto report = at.follow_all();
+    REQUIRE(report.lagging.size() == 1);
+    CHECK(report.lagging[0].error.code == "follow.twice");
+    REQUIRE(base::replace_file(page, base::replace_all(text, six("1"), "torch-1-py3-none-any.whl")));
+    report = at.follow_all();
+    REQUIRE(report.lagging.size() == 1);
+    CHECK(report.lagging[0].error.code == "follow.link");
+    CHECK(!fs::exists(project_folder(at.ours, "main", "six")));
+}
+
+TEST_CASE("an event log without end is read up to a limit, and one with an empty file is rejected") {
+    std::size_t segments = 0;
+    std::size_t events_of_each = 600;
+    LoopbackServer server([&](const LoopbackRequest& request) {
+        if (request.target.find("/events/") == std::string::npos)
+            return LoopbackAnswer{.status = 200,
+                                  .body = R"({"meta":{"api-version":"1.0"},"projects":[],"files":[]})"};
+        const auto first = max_event_serial - static_cast<catalog::Serial>(++segments);
+        EventSegment segment;
+        segment.index = "main";
+        segment.first = segment.serial = first;
+        segment.previous = "next.tsv";
+        segment.events.resize(events_of_each, LoggedEvent{first, 0, "file_added", "six", six("1")});
+        return LoopbackAnswer{.status = 200, .body = render_event_segment(segment)};
+    });
+    const base::TempDir folder = make_test_folder();
+    io::HttpClient http;
+    const base::ManualClock clock{noon};
+    FollowOptions options;
+    options.from = server.url("/main");
+    options.tree = folder.path();
+    options.max_events = 6'000;
+    options.all = true;
+    const auto follow_all = [&](std::size_t events) {
+        events_of_each = events;
+        segments = 0;
+        return follow(options, http, clock);
+    };
+    CHECK(follow_all(600).has_value());
+    CHECK(segments == 10);
+    CHECK(follow_all(1).has_value());  // counts as events_per_segment
+    CHECK(segments == 12);
+    const auto empty = follow_all(0);
+    REQUIRE(!empty.has_value());
+    CHECK(empty.error().code == "follow.log");
+}
+
+TEST_CASE("a source that lost its latest serials, as by a restore, begins our log again") {
+    Upstream at;
+    at.add("main", "six", "1", six("1"));
+    at.publish_all();
+    const fs::path events = at.tree / "main" / event_folder / event_tail;
+    const std::string restored = *base::read_file(events, 1 << 20);
+    at.add("main", "zope", "1", "zope-1-py3-none-any.whl");
+    at.add("main", "zope", "2", "zope-2-py3-none-any.whl");
+    at.publish_all();
+    CHECK(at.follow_all().serial == 3);
+    REQUIRE(base::replace_file(events, restored));
+    const auto report = at.follow_all();
+    CHECK(report.from_nothing);
+    CHECK(report.serial == 1);
+    const auto ours = base::read_file(at.ours / "main" / event_folder / event_tail, 1 << 20);
+    CHECK(ours.value_or("") == restored);
+}
+
+TEST_CASE("a log that begins after our serial is another history: every project is checked") {
+    Upstream at;
+    at.add("main", "six", "1", six("1"));
+    at.publish_all();
+    at.follow_all();
+    at.add("main", "six", "2", six("2"));
+    at.add("main", "zope", "1", "zope-1-py3-none-any.whl");
+    at.publish_all();
+    const fs::path events = at.tree / "main" / event_folder / event_tail;
+    auto log = parse_event_segment(*base::read_file(events, 1 << 20));
+    REQUIRE(log);
+    log->events.erase(log->events.begin(), log->events.begin() + 2);
+    log->first = log->serial;
+    REQUIRE(base::replace_file(events, render_event_segment(*log)));
+    CHECK(at.follow_all().from_nothing);
     check_same(at);
 }
 

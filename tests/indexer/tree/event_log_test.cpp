@@ -66,7 +66,8 @@ TEST_CASE("segments that are truncated, altered or of another format are rejecte
     const std::string whole = render_event_segment({"main", 1, 2, noon, "", events_from(1, 2)});
     CHECK(parse_event_segment(whole));
     for (const std::string& bad : {std::string(), whole.substr(0, whole.size() - 1), std::string("{}\n"),
-                                   std::string("x\n"), whole + "x\n", whole + "1\tnever\tkind\tsix\t\n"})
+                                   std::string("x\n"), whole + "x\n", whole + "1\tnever\tkind\tsix\t\n",
+                                   base::replace_all(whole, "\tsix\t", "\tsix\x1b[31m\t")})
         CHECK_MESSAGE(!parse_event_segment(bad), bad);
 }
 
