@@ -36,6 +36,7 @@ MachineAnswer query_machine(const std::string& script, const EnvironmentMap& env
     command.argv = {"/bin/bash", "-c", script};
     command.environment = environment;
     command.timeout_ms = machine_query_timeout_ms;
+    command.output_limit_bytes = max_queue_bytes;  // pbsnodes prints some 2 KiB for each node of the cluster
     const auto finished = base::run_command(command);
     if (!finished) return {false, "", finished.error().sentence};
     if (finished->timed_out) return {false, finished->out, "no answer within a minute"};

@@ -135,6 +135,10 @@ TEST_CASE_FIXTURE(PbsPlace, "a PBS site that asks for GPUs needs nodes with the 
     CHECK(!line("resource ngpus")->good);
     program("pbsnodes", "echo 'n1'; echo '     resources_available.ngpus = 4'");
     CHECK(line("resource ngpus")->good);
+    // The GPU nodes are the last of a large cluster: pbsnodes has printed 5 MB before.
+    program("pbsnodes",
+            "yes '     comment = x' | head -c 5000000; echo; echo '     resources_available.ngpus = 4'");
+    CHECK(line("resource ngpus")->good);
     program("pbsnodes", "echo 'pbsnodes: not allowed' >&2; exit 1");
     CHECK(line("resource ngpus")->found == "not checked: pbsnodes: not allowed");
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "builder/plan/plan.hpp"
 #include "builder/plan/request.hpp"
 #include "builder/schedule/pbs/pbs.hpp"
 #include "builder/schedule/slurm/slurm.hpp"
@@ -56,18 +57,40 @@ const Script scripts[] = {
     {"bede-gh200", "bede-gh200", "torch", "2.4.0+cu123.gh200", "gh200"},
     {"bede-gh200", "bede-gh200-torchvision", "torchvision", "0.19.0+cu123.gh200", "gh200",
      "torch==2.4.0+cu123.gh200"},
+    {"bede-gh200", "bede-gh200-torchaudio", "torchaudio", "2.4.0+cu123.gh200", "gh200",
+     "torch==2.4.0+cu123.gh200"},
+    {"bede-gh200", "bede-gh200-mpi4py", "mpi4py", "4.0.1+gh200", ""},
     {"archer2", "archer2", "torch", "1.13.1+archer2", "zen2"},
     {"archer2", "archer2-mpi4py", "mpi4py", "4.0.1+archer2", ""},
     {"archer2", "archer2-horovod", "horovod", "0.28.1+archer2", "zen2", "torch==1.13.1+archer2"},
+    {"archer2", "archer2-torchvision", "torchvision", "0.14.1+archer2", "zen2", "torch==1.13.1+archer2"},
+    {"archer2", "archer2-torchaudio", "torchaudio", "0.13.1+archer2", "zen2", "torch==1.13.1+archer2"},
+    {"archer2", "archer2-torchtext", "torchtext", "0.14.1+archer2", "zen2", "torch==1.13.1+archer2"},
     {"archer2", "archer2-torchmetrics", "torchmetrics", "1.0.3", "", "torch==1.13.1+archer2"},
     {"derecho", "derecho", "torch", "2.4.0+cu122.a100", "a100"},
     {"derecho", "derecho-cudnn8", "torch", "2.3.1+cu122.cudnn8.a100", "a100-cudnn8"},
+    {"derecho", "derecho-torchvision", "torchvision", "0.19.0+cu122.a100", "a100", "torch==2.4.0+cu122.a100"},
+    {"derecho", "derecho-torchaudio", "torchaudio", "2.4.0+cu122.a100", "a100", "torch==2.4.0+cu122.a100"},
+    {"derecho", "derecho-cudnn8-torchvision", "torchvision", "0.18.1+cu122.cudnn8.a100", "a100-cudnn8",
+     "torch==2.3.1+cu122.cudnn8.a100"},
+    {"derecho", "derecho-cudnn8-torchaudio", "torchaudio", "2.3.1+cu122.cudnn8.a100", "a100-cudnn8",
+     "torch==2.3.1+cu122.cudnn8.a100"},
     {"derecho", "derecho-mpi4py", "mpi4py", "4.0.1+cu122.a100", "a100"},
     {"alliance", "alliance", "torch", "2.4.0+computecanada", "cuda"},
+    {"alliance", "alliance-torchvision", "torchvision", "0.19.0+computecanada", "cuda",
+     "torch==2.4.0+computecanada"},
+    {"alliance", "alliance-torchaudio", "torchaudio", "2.4.0+computecanada", "cuda",
+     "torch==2.4.0+computecanada"},
     {"alliance", "alliance-torchtext", "torchtext", "0.18.0+computecanada", "cuda",
      "torch==2.3.0+computecanada"},
     {"frontier", "frontier", "torch", "2.2.2+rocm5.7", "mi250x"},
     {"frontier", "frontier-source", "torch", "2.0.1+rocm57.gfx90a", "mi250x"},
+    {"frontier", "frontier-torchvision", "torchvision", "0.17.2+rocm5.7", "mi250x", "torch==2.2.2+rocm5.7"},
+    {"frontier", "frontier-torchaudio", "torchaudio", "2.2.2+rocm5.7", "mi250x", "torch==2.2.2+rocm5.7"},
+    {"frontier", "frontier-source-torchvision", "torchvision", "0.15.2+rocm57.gfx90a", "mi250x",
+     "torch==2.0.1+rocm57.gfx90a"},
+    {"frontier", "frontier-source-torchaudio", "torchaudio", "2.0.2+rocm57.gfx90a", "mi250x",
+     "torch==2.0.1+rocm57.gfx90a"},
     {"frontier", "frontier-mpi4py", "mpi4py", "4.0.1+frontier", ""},
 };
 
@@ -190,6 +213,26 @@ TEST_CASE("no wheel of a known site reaches its users before its tests have pass
         const bool has_gpus = std::any_of(site.accelerators.begin(), site.accelerators.end(),
                                           [](const Accelerator& one) { return one.kind != "cpu"; });
         CHECK(site.hardware_tests.gpu.has_value() == has_gpus);
+    }
+}
+
+TEST_CASE("each package that a known site wants has its script here, for each accelerator") {
+    for (const std::string name : {"bede-gh200", "archer2", "derecho", "alliance", "frontier"}) {
+        const Known known = read_known(name);
+        for (const auto& want : wanted_packages(known.site, known.recipes)) {
+            for (const auto& one : known.site.accelerators) {
+                const bool wanted = want.accelerators.empty() ||
+                                    std::find(want.accelerators.begin(), want.accelerators.end(), one.name) !=
+                                        want.accelerators.end();
+                const bool has =
+                    std::any_of(std::begin(scripts), std::end(scripts), [&](const Script& script) {
+                        const bool here = script.site == name && script.package == want.package;
+                        return here && (script.accelerator == one.name ||
+                                        std::string_view(script.accelerator).empty());
+                    });
+                CHECK_MESSAGE((has || !wanted), name << " " << want.package << " " << one.name);
+            }
+        }
     }
 }
 

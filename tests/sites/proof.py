@@ -1,7 +1,8 @@
-"""What proves each step at each site, and how its facts were verified: the table of docs/reference/site-boxes.md.
+"""What proves each step at each site, how its facts were verified, and how many changed facts are noticed: tables of
+docs/reference/site-boxes.md.
 
-    proof.py            check the table
-    proof.py --write    write it
+    proof.py            check the tables
+    proof.py --write    write them
 """
 
 import argparse
@@ -13,6 +14,7 @@ import facts
 
 PAGE = facts.ROOT / "docs" / "reference" / "site-boxes.md"
 BEGIN, END = "<!-- proof: tests/sites/proof.py writes it -->\n", "<!-- end of proof -->\n"
+MUTATIONS_BEGIN, MUTATIONS_END = "<!-- mutations: tests/sites/proof.py writes them -->\n", "<!-- end of mutations -->\n"
 # A step: the kinds of facts that it follows, and the phases of the box that go through it.
 STEPS = {
     "jobs": (("partition", "node", "job"), ("limits", "check")),
@@ -53,8 +55,24 @@ def table(text):
     return "\n".join(rows) + "\n"
 
 
+def mutation_table(counts):
+    """`counts`: site → (changes of facts and lines, those that the check does not notice)."""
+    rows = [f"| {site} | {total} | {total - len(missed)} |" for site, (total, missed) in counts.items()]
+    total = sum(total for total, _ in counts.values())
+    noticed = total - sum(len(missed) for _, missed in counts.values())
+    return "\n".join(["| site | facts and lines changed | noticed |", "|---|---|---|", *rows, f"| all | {total} | {noticed} |"]) + "\n"
+
+
+def between(begin, end, new, text):
+    return re.sub(rf"(?<={re.escape(begin)}).*?(?={re.escape(end)})", lambda _: new, text, flags=re.DOTALL)
+
+
 def page(text):
-    return re.sub(rf"(?<={re.escape(BEGIN)}).*?(?={re.escape(END)})", lambda _: table(text), text, flags=re.DOTALL)
+    return between(BEGIN, END, table(text), text)
+
+
+def page_with_counts(text, counts):
+    return between(MUTATIONS_BEGIN, MUTATIONS_END, mutation_table(counts), text)
 
 
 def uncounted():
@@ -65,13 +83,13 @@ def uncounted():
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("--write", action="store_true", help="write the table")
+    parser.add_argument("--write", action="store_true", help="write the tables")
     text = PAGE.read_text()
-    new = page(text)
+    new = page_with_counts(page(text), {site: facts.unnoticed(site) for site in facts.SITES})
     if parser.parse_args().write:
         PAGE.write_text(new)
         return 0
-    print("the table is current" if new == text else f"{PAGE.name} is old: run tests/sites/proof.py --write")
+    print("the tables are current" if new == text else f"{PAGE.name} is old: run tests/sites/proof.py --write")
     return int(new != text)
 
 

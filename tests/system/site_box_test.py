@@ -2,7 +2,7 @@
 the agent builds, tests and promotes small stand-ins for the site's packages, a colleague installs and runs them, and a purge takes what is old.
 Nothing of the box comes from the site file, so that a wrong site file fails here, and so does a wrong fact: each site has some.
 
-WHEELYARD_UPDATE_GOLDEN=1 writes the table of sites and phases, docs/reference/site-boxes.md."""
+WHEELYARD_UPDATE_GOLDEN=1 writes the tables of sites, phases and wrong facts in docs/reference/site-boxes.md."""
 
 import json
 import os
@@ -22,7 +22,7 @@ from support.user_files import LMOD
 
 RUN = Path(__file__).parent / "support" / "box" / "run.py"
 PAGE = ROOT / "docs" / "reference" / "site-boxes.md"
-LIMIT_S = 400
+LIMIT_S = 900
 full = unittest.skipUnless(os.environ.get("WHEELYARD_FULL") == "1", "scripts/test --full runs this")
 NAMESPACES = ["unshare", "--mount", "--net", "--uts", "--pid", "--fork", "--kill-child", "--mount-proc"]
 
@@ -34,8 +34,10 @@ MUTATIONS = {
     "frontier": [("partition.0.max_minutes=60", "check"), ('provided.0.version="1.20.1"', "build"), ('provides.2.home="/opt/rocm-6.0.0"', "build")],
     "derecho": [("partition.0.max_minutes=60", "check"), ('modules.0.load.6="cudnn/9.3"', "check"),
                 ('library.0.path="/opt/cray/pe/mpich/8.1.28/gtl/lib/libmpi_gtl_cuda.so"', "build"),
-                ('variables.3.values.TORCH_CUDA_ARCH_LIST="9.0"', "build"), ('provided.0.version="1.20.1"', "build")],
-    "alliance": [('init.0.path="/etc/profile"', "check"), ("partition.0.max_memory_mib=32000", "check"), ('variables.1.values.USE_CUSPARSELT="0"', "build")],
+                ('variables.3.values.TORCH_CUDA_ARCH_LIST="9.0"', "build"), ('provided.0.version="1.20.1"', "build"),
+                ("node.0.memory_mib=32000", "check")],
+    "alliance": [('init.0.path="/etc/profile"', "check"), ("partition.0.max_memory_mib=32000", "check"), ('variables.1.values.USE_CUSPARSELT="0"', "build"),
+                 ('variables.4.values.FORCE_CUDA="0"', "build")],
 }
 PHASE_TEXTS = {
     "start": "a root, two nodes and the batch system from the facts",
@@ -71,6 +73,19 @@ def run_box(site: str, *mutations: str) -> dict:
     if done.returncode != 0:
         raise AssertionError(done.stdout[-8000:] + done.stderr[-8000:])
     return json.loads(done.stdout.splitlines()[-1])
+
+
+class SiteBoxPageTest(unittest.TestCase):
+    def test_the_page_lists_each_wrong_fact_with_the_phase_that_it_fails_in(self):
+        begin, end = "<!-- wrong facts: site_box_test.py writes them -->\n", "<!-- end of wrong facts -->\n"
+        rows = [f"| {site} | `{fact}` | {phase} |" for site, all_of in sorted(MUTATIONS.items()) for fact, phase in all_of]
+        before, _, rest = PAGE.read_text().partition(begin)
+        listed, _, after = rest.partition(end)
+        table = "\n".join(["| site | wrong fact | fails in |", "|---|---|---|", *rows]) + "\n"
+        if os.environ.get("WHEELYARD_UPDATE_GOLDEN") == "1":
+            PAGE.write_text(before + begin + table + end + after)
+        else:
+            self.assertEqual(listed, table)
 
 
 @unittest.skipIf(missing(), missing())

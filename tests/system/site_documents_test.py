@@ -1,7 +1,10 @@
 """The rendered scripts against the commands of the sites' documents: every difference is on a list with its reason."""
 
 import os
+import re
+import subprocess
 import sys
+import tempfile
 import unittest
 from pathlib import Path
 
@@ -10,6 +13,7 @@ from support.farm import ROOT
 
 sys.path.insert(0, str(ROOT / "tests" / "sites"))
 import compare  # noqa: E402
+import facts  # noqa: E402
 
 
 class SiteDocumentsTest(unittest.TestCase):
@@ -23,6 +27,19 @@ class SiteDocumentsTest(unittest.TestCase):
         self.assertFalse(difference.covers("document", "make install"))
         self.assertTrue(difference.covers("script", "cmake -B build"))
         self.assertEqual(difference.unused(), [("document", "make")])
+
+    def test_the_pages_sed_leaves_no_project_user_or_registry_of_the_example(self):
+        for site in facts.SITES:
+            with self.subTest(site), tempfile.TemporaryDirectory() as folder:
+                page = (ROOT / "docs" / "how-to" / "sites" / f"{site}.md").read_text().replace("\\\n", " ")
+                [command] = re.findall(r"^    (sed -i .*)", page, re.MULTILINE)
+                file = Path(folder, "site-configs", site, "site.toml")
+                file.parent.mkdir(parents=True)
+                file.write_text((ROOT / "site-configs" / site / "site.toml").read_text())
+                subprocess.run(["bash", "-c", command], cwd=folder, check=True)
+                known = facts.read_facts(site)
+                for example in (known["project"], known["user"], "wheels.example.org"):
+                    self.assertNotIn(example, file.read_text())
 
     def test_commands_are_normalised(self):
         for line, commands in {

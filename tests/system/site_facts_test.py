@@ -29,14 +29,16 @@ class SiteFactsTest(unittest.TestCase):
         self.assertEqual(proof.page(text), text)
         self.assertEqual(proof.uncounted(), [])
 
-    def test_the_check_notices_every_changed_fact_line_and_place(self):
-        noticed = {}
+    def test_the_check_notices_every_changed_fact_line_and_place_and_the_page_counts_them(self):
+        noticed, counts = {}, {}
         for site in facts.SITES:
             with self.subTest(site):
-                total, missed = facts.unnoticed(site)
+                total, missed = counts[site] = facts.unnoticed(site)
                 noticed[site] = f"{total - len(missed)} of {total}"
                 self.assertEqual(missed, [])
                 self.assertGreater(total, 100)
+        text = proof.PAGE.read_text()
+        self.assertEqual(proof.page_with_counts(text, counts), text, "run tests/sites/proof.py --write")
         print("mutations noticed:", noticed, file=sys.stderr)
 
 

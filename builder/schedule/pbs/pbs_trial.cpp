@@ -1,8 +1,10 @@
-// Compares a job with the limits of its queue.
+// Compares a job with the limits of its queue and with the sizes of nodes.
 #include "builder/schedule/pbs/pbs_trial.hpp"
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
+#include <vector>
 
 #include "builder/schedule/batch_units.hpp"
 #include "builder/schedule/pbs/pbs_survey.hpp"
@@ -35,7 +37,85 @@ std::int64_t parse_mib(const std::string& value) {
     return parse_size_kib(value) / kib_per_mib;
 }
 
+// What a job asks of one node, or what a node has.
+struct Chunk {
+    std::int64_t cores = 0;
+    std::int64_t memory_mib = 0;
+    std::int64_t gpus = 0;
+};
+
+Chunk chunk_of(const TrialJob& job) {
+    const int cores = job.of_user ? std::max(job.cores, job.ranks_per_node) : job.cores * job.ranks_per_node;
+    return {cores, job.memory_mib, job.queue.gpus};
+}
+
+std::string text_of(const Chunk& chunk) {
+    std::string text = std::to_string(chunk.cores) + " cores";
+    if (chunk.memory_mib > 0) text += ", " + std::to_string(chunk.memory_mib) + " MiB";
+    if (chunk.gpus > 0) text += ", " + std::to_string(chunk.gpus) + " GPUs";
+    return text;
+}
+
+// PBS sends jobs of a queue to the nodes that name it, where there are such nodes, and otherwise to those that name none. A
+// routing queue may send them anywhere.
+std::vector<NodeSurvey> nodes_of_queue(std::string_view printed, std::string_view nodes,
+                                       const std::string& queue) {
+    std::vector<NodeSurvey> all = parse_nodes(nodes);
+    if (parse_server_attribute(printed, "queue_type") == "Route") return all;
+    const bool has_own =
+        std::any_of(all.begin(), all.end(), [&](const NodeSurvey& node) { return node.queue == queue; });
+    std::erase_if(all, [&](const NodeSurvey& node) { return node.queue != (has_own ? queue : ""); });
+    return all;
+}
+
+std::int64_t count_fitting(const std::vector<NodeSurvey>& nodes, const Chunk& chunk) {
+    std::int64_t count = 0;
+    for (const NodeSurvey& node : nodes) {
+        const bool has_memory = node.memory_mib == 0 || chunk.memory_mib <= node.memory_mib;
+        if (has_memory && chunk.cores <= node.cores && chunk.gpus <= node.gpus) count += node.count;
+    }
+    return count;
+}
+
+// The parts that no node has; if nodes have each of them, but not together, the parts without which the chunk fits.
+std::vector<RefusedPart> too_large(const std::vector<NodeSurvey>& nodes, const Chunk& chunk) {
+    std::vector<RefusedPart> alone, together;
+    for (const auto& [part, size] :
+         {std::pair(JobPart::cores, &Chunk::cores), std::pair(JobPart::memory, &Chunk::memory_mib),
+          std::pair(JobPart::gpus, &Chunk::gpus)}) {
+        Chunk only, without = chunk;
+        only.*size = chunk.*size;
+        without.*size = 0;
+        if (count_fitting(nodes, only) == 0) alone.push_back({part});
+        if (count_fitting(nodes, without) > 0) together.push_back({part});
+    }
+    return alone.empty() ? together : alone;
+}
+
 }  // namespace
+
+TrialAnswer compare_with_nodes(std::string_view printed, std::string_view nodes, const TrialJob& job) {
+    const std::vector<NodeSurvey> there = nodes_of_queue(printed, nodes, job.queue.queue);
+    if (there.empty()) return {TrialEnd::unknown, "pbsnodes names no node of queue " + job.queue.queue};
+    const Chunk chunk = chunk_of(job);
+    const std::int64_t fitting = count_fitting(there, chunk);
+    const std::string count = std::to_string(fitting) + (fitting == 1 ? " node has " : " nodes have ");
+    if (fitting >= job.nodes) return {TrialEnd::accepted, count + text_of(chunk)};
+    if (fitting > 0)
+        return {TrialEnd::refused,
+                "only " + count + text_of(chunk) + ", of " + std::to_string(job.nodes) + " that it asks for",
+                {{JobPart::nodes}}};
+    Chunk largest;
+    for (const NodeSurvey& node : there) {
+        largest.cores = std::max<std::int64_t>(largest.cores, node.cores);
+        largest.memory_mib = std::max(largest.memory_mib, node.memory_mib);
+        largest.gpus = std::max<std::int64_t>(largest.gpus, node.gpus);
+    }
+    return {
+        TrialEnd::refused,
+        "no node of queue " + job.queue.queue + " has " + text_of(chunk) + "; at most " + text_of(largest),
+        too_large(there, chunk)};
+}
 
 TrialAnswer read_trial(std::string_view printed, const TrialJob& job) {
     const std::string what = "queue " + job.queue.queue;
@@ -71,7 +151,17 @@ TrialAnswer try_job(const std::string& /*header*/, const TrialJob& job, const As
     if (job.queue.queue.empty())
         return {TrialEnd::unknown, "PBS has no dry run, and the default queue's limits are not known"};
     const MachineAnswer answer = ask("qstat -Q -f " + base::quote_shell(job.queue.queue));
-    if (answer.good) return read_trial(answer.out, job);
+    if (answer.good) {
+        TrialAnswer limits = read_trial(answer.out, job);
+        if (limits.end != TrialEnd::accepted) return limits;
+        const MachineAnswer nodes = ask("pbsnodes -av");
+        TrialAnswer sizes = nodes.good ? compare_with_nodes(answer.out, nodes.out, job)
+                                       : TrialAnswer{TrialEnd::unknown, nodes.last_line};
+        if (sizes.end == TrialEnd::refused) return sizes;
+        limits.said +=
+            (sizes.end == TrialEnd::accepted ? "; " : "; sizes of nodes not checked: ") + sizes.said;
+        return limits;
+    }
     if (answer.last_line.find("Unknown queue") != std::string::npos)
         return {TrialEnd::refused, answer.last_line, {{JobPart::queue}}};
     return {TrialEnd::unknown, answer.last_line};

@@ -2,7 +2,10 @@
 
 import copy
 import re
+import tomllib
 from dataclasses import dataclass, field
+
+from support.farm import ROOT
 
 # Of a person in the project who is not the agent.
 OTHER_USER = "colleague"
@@ -93,11 +96,24 @@ class BoxFacts:
                 found |= fact["values"]
         return found
 
+    def torches(self, package: str, version: str) -> list[str]:
+        """The versions of torch that a companion of this version is wanted for."""
+        wants = [one["version"] for one in self.facts["want"] if one["package"] == package and "with" in one]
+        return [torch for torch in wants if companion_version(package, torch) == version]
+
     def load(self, script: str) -> list[str]:
         return next((one["load"] for one in self.facts["modules"] if script in one["scripts"]), [])
 
     def words(self, script: str) -> list[str]:
         return next((one["words"] for one in self.facts.get("steps", []) if script in one["scripts"]), [])
+
+
+def companion_version(package: str, torch: str) -> str:
+    """Of the table of version pairs."""
+    pairs = tomllib.loads((ROOT / "site-configs/common/versions.toml").read_text())["pair"]
+    row = next((pair for pair in pairs if pair["package"] == package and pair["use"] == "companion" and
+                (pair["allowed"] == f"=={torch}" or not pair["allowed"].startswith("=="))), None)
+    return row["versions"].removeprefix("==") if row else torch
 
 
 def changed(facts: dict, place: str, value) -> dict:

@@ -21,7 +21,7 @@ from pathlib import Path
 sys.path[0] = str(Path(__file__).resolve().parents[2])
 from support.box import modules, root
 from support.box.cluster import BoxCluster
-from support.box.facts import OTHER_USER, BoxFacts, changed
+from support.box.facts import OTHER_USER, BoxFacts, changed, companion_version
 from support.box.nodes import prepare_nodes
 from support.box.pbs import BoxPbs
 from support.box.stand_ins import PUBLIC, REPOSITORIES, StandIns
@@ -29,7 +29,9 @@ from support.farm import BIN, ROOT, Farm
 from support.package_index import PackageIndex
 from support.site import PYTHON, PYTHON_VERSION
 
+# Of what hangs: a busy machine takes several times as long as an idle one.
 COMMAND_LIMIT_S = 150
+BUILD_LIMIT_S = 600
 CLONE = Path("/srv/clone")  # of our repository, for the page's commands
 
 
@@ -81,7 +83,6 @@ class Box:
 
     def packages(self) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
         """What the facts want, as builds and as wheels of an upstream (whose index the facts name)."""
-        pairs = tomllib.loads((ROOT / "site-configs/common/versions.toml").read_text())["pair"]
         upstream = {}
         for one in self.facts.facts["installed"]:
             name, version = one["requirement"].split("==")
@@ -91,9 +92,7 @@ class Box:
         for one in self.facts.facts["want"]:
             name, version = one["package"], one["version"]
             if "with" in one:
-                row = next((pair for pair in pairs if pair["package"] == name and pair["use"] == "companion" and
-                            (pair["allowed"] == f"=={version}" or not pair["allowed"].startswith("=="))), None)
-                version = row["versions"].removeprefix("==")
+                version = companion_version(name, version)
             if (name, version) in upstream:
                 wheels.append((name, upstream[name, version]))
             elif name in REPOSITORIES or name not in PUBLIC:
@@ -201,7 +200,7 @@ class Box:
         with open(self.work / "run.log", "w") as log:
             agent = subprocess.Popen([*self.as_user(self.user), "wheelyard-builder", "run", "--site", str(self.site_file)],
                                      env=self.environment(self.user), stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-        deadline = time.monotonic() + COMMAND_LIMIT_S
+        deadline = time.monotonic() + BUILD_LIMIT_S
         while True:
             ended = agent.poll() is not None or time.monotonic() > deadline
             self.attempts = sorted((json.loads(path.read_text()) for path in journal.glob("w*.json")), key=lambda one: one["id"])

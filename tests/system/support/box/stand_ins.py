@@ -310,15 +310,16 @@ class StandIns:
         self.index.mkdir(parents=True)
 
     def script_of(self, package: str, version: str) -> str:
-        """The script whose facts a package has."""
+        """The script whose facts a package has; a companion's is that of its torch's variant."""
         site = self.facts.site
-        if package != "torch":
-            return f"{site}-{package}"
-        accelerator = next((one.get("accelerator", "") for one in self.facts.facts["want"] if (one["package"], one["version"]) == (package, version)), "")
+        of_torch = [version] if package == "torch" else self.facts.torches(package, version)
+        own = "" if package == "torch" else f"-{package}"
+        accelerator = next((one.get("accelerator", "") for one in self.facts.facts["want"]
+                            if one["package"] == "torch" and one["version"] in of_torch), "")
         _, _, variant = accelerator.partition("-")
-        if not variant and self.facts.variables(f"{site}-source") and "+" not in version:
+        if not variant and of_torch and self.facts.variables(f"{site}-source") and "+" not in version:
             variant = "source"  # the same package comes from an upstream in another version
-        return f"{site}-{variant}" if variant else site
+        return f"{site}-{variant}{own}" if variant else f"{site}{own}"
 
     def project(self, package: str, version: str) -> dict[str, str]:
         """The files of a project, as texts."""
@@ -333,7 +334,9 @@ class StandIns:
                    "requires": ["numpy"] if package == "torchvision" else [], "compiler": "MPICC" if package == "mpi4py" else "CC",
                    "version_variable": VERSION_VARIABLES.get(package, "BUILD_VERSION"), "support": str(ROOT / "tests/system"),
                    "flags": [word for word in self.facts.words(script) if word.startswith("-D")]}
-        more = {"tools/amd_build/build_amd.py": "open('hipified', 'w').close()\n"} if variables.get("USE_ROCM") == "1" else {}
+        more = {}
+        if package == "torch" and variables.get("USE_ROCM") == "1":
+            more["tools/amd_build/build_amd.py"] = "open('hipified', 'w').close()\n"
         if package == "torch":
             more["torch/csrc/distributed/c10d/ProcessGroupMPI.cpp"] = PROCESS_GROUP_MPI  # a site's patch changes it
         if package == "horovod":
