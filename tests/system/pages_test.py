@@ -229,6 +229,7 @@ class BrowserTest(PagesCase):
         audit = self.farm.run("wheelyard-registry", "audit", "-c", self.farm.config).stdout
         self.assertIn("looked at it", audit)
         self.assertEqual([entry for entry in self.complaints() if "403" not in entry], [])
+
     def test_the_install_line_of_a_plain_http_server_names_the_host_to_trust(self):
         from selenium.webdriver.common.by import By
         self.browser.get(f"http://wheels.example.org:{self.farm.port}/{INDEX}/project/yard-pages/")
