@@ -176,7 +176,8 @@ Connection::Task<void> Connection::refuse_head(wire::Problem problem) {
 Connection::Task<bool> Connection::handle(const RequestHead& head) {
     Answered<Route> route = parse_target(head.target);
     if (route) kind_ = route->kind;
-    if (is_from_other_site(head, base_url(head))) {
+    const bool comes_from_page = !head.fetch_site.empty() || !head.origin.empty();
+    if (comes_from_page && is_from_other_site(head, base_url(head))) {
         Reply reply = reply_problem(from_other_site(head.origin));
         const bool again = co_await send_and_linger(head, reply);
         co_return again;

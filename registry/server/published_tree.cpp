@@ -394,8 +394,8 @@ Reply PublishedTree::web_page(const Route& route, const RequestHead& head) {
     if (is_html && reply.status == 404 && !route.project.empty()) {
         reply = reply_problem(wire::make_problem(
             404, "file.not_found", "Not found", "This index has no such project.", route.project,
-            "search at /" + route.index + "/project/, or ask for it: avail_wheels " + route.project +
-                " --request"));
+            "search at /" + route.index + "/project/, or ask for it: avail_wheels --request " +
+                route.project));
         if (is_for_browsers(head.accept))
             show_page(reply, render_missing_project_page(route.index, route.project));
     }

@@ -7,6 +7,7 @@
 #include "lib/base/text.hpp"
 #include "registry/http/chunked.hpp"
 #include "registry/http/negotiation.hpp"
+#include "registry/http/origin.hpp"
 #include "registry/http/ranges.hpp"
 #include "registry/http/request_head.hpp"
 #include "registry/http/routes.hpp"
@@ -89,6 +90,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (!head) return 0;
     require(!(head->chunked && head->content_length));
     try_target(head->target);
+    (void)is_from_other_site(*head, "https://wheels.example.org");
     (void)choose_page_form(head->accept);
     try_range(head->range, 0);
     try_range(head->range, 10);
