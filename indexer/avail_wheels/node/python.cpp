@@ -185,7 +185,7 @@ std::string first_python(const EnvironmentMap& environment) {
 }
 
 std::string python_of_pip(const EnvironmentMap& environment) {
-    const std::string first = first_python(environment);
+    std::string first = first_python(environment);
     for (const char* name : {"VIRTUAL_ENV", "CONDA_PREFIX", "EBROOTPYTHON"}) {
         if (lies_in(first, variable(environment, name))) return first;
     }
@@ -199,7 +199,7 @@ std::string python_of_pip(const EnvironmentMap& environment) {
 }
 
 std::optional<Python> python_of_shell(const EnvironmentMap& environment) {
-    const std::string first = first_python(environment);
+    std::string first = first_python(environment);
     for (const char* name : {"VIRTUAL_ENV", "CONDA_PREFIX"}) {
         const std::string prefix = variable(environment, name);
         if (!lies_in(first, prefix)) continue;
