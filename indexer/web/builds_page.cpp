@@ -149,7 +149,7 @@ std::string render_builds_page(const std::string& index, const FarmReport& repor
     frame.title = "Builds of " + index;
     frame.root = "../../";
     frame.trail = {{"../project/", "All of " + index}, {"./", "Builds"}};
-    frame.scripts = {"live.js", "request.js"};
+    frame.scripts = {"common.js", "live.js", "request.js"};
     frame.data_root = "../";
     return page::render_page(frame, body);
 }

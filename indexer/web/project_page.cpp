@@ -219,7 +219,7 @@ std::string render_project_page(const ProjectPage& page) {
     frame.title = name + " – " + std::string(page.index);
     frame.root = "../../../";
     frame.trail = {{"../", "All of " + std::string(page.index)}, {"../../builds/", "Builds"}};
-    frame.scripts = {"live.js"};
+    frame.scripts = {"common.js", "live.js"};
     frame.feed = "feed.xml";
     frame.data_root = "../../";
     return page::render_page(frame, body);

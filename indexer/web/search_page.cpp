@@ -59,7 +59,7 @@ std::string render_search_page(const std::string& index, const std::string& titl
     frame.title = "Search " + index;
     frame.root = "../../";
     frame.trail = {{"./", "All of " + index}, {"../builds/", "Builds"}};
-    frame.scripts = {"search.js"};
+    frame.scripts = {"common.js", "search.js"};
     return page::render_page(frame, body);
 }
 

@@ -97,7 +97,7 @@ std::string render_operators_page() {
     page::Frame frame;
     frame.title = "For operators";
     frame.root = "/";
-    frame.scripts = {"operate.js"};
+    frame.scripts = {"common.js", "operate.js"};
     frame.data_root = "/";
     return page::render_page(frame, html);
 }

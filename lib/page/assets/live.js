@@ -4,12 +4,7 @@
 (() => {
   const body = document.body;
   const root = body.dataset.root;
-  const element = (name, text, kind) => {
-    const made = document.createElement(name);
-    if (text) made.textContent = text;
-    if (kind) made.className = kind;
-    return made;
-  };
+  const element = yard.element;
   const words = {have: "available", wanted: "queued", active: "building", held: "held", "given up": "failed",
                  impossible: "impossible", excluded: "excluded", unknown: "unknown"};
   const colours = {"given up": "failed", impossible: "excluded"};

@@ -9,32 +9,16 @@
   const token_key = "wheelyard-token";
   const max_pages = 5, newest_changes = 50;
   const field = name => form.elements.namedItem(name);
-  const element = (name, text, kind) => {
-    const made = document.createElement(name);
-    if (text) made.textContent = text;
-    if (kind) made.className = kind;
-    return made;
-  };
-  const say = (text, is_error) => {
-    answer.textContent = text;
-    answer.className = is_error ? "note" : "quiet";
-  };
-  const call = (path, options = {}) => fetch(new URL(path, server), {
-    credentials: "omit", cache: "no-store", redirect: "error", ...options,
-    headers: {Accept: "application/json", Authorization: "Bearer " + field("token").value.trim(), ...options.headers},
-  }).then(async reply => {
-    const body = await reply.json().catch(() => ({}));
-    if (reply.ok) return body;
-    throw new Error([body.detail || "The server answers " + reply.status + ".", body.value, body.advice].filter(Boolean).join(" – "));
-  });
+  const element = yard.element;
+  const say = (text, is_error) => yard.say(answer, text, is_error);
+  const call = (path, body) => yard.call(new URL(path, server), field("token").value, body).then(reply => reply.json());
   const change = path => {
     const reason = field("reason").value.trim();
     if (!reason) {
       field("reason").focus();
       return Promise.reject(new Error("Write the reason first: it goes to the audit log."));
     }
-    return call(path, {method: "POST", headers: {"Content-Type": "application/json"},
-                       body: JSON.stringify({format: "wheelyard.change/1", reason})});
+    return call(path, {format: "wheelyard.change/1", reason});
   };
   const button = (label, title, act) => {
     const made = element("button", label);

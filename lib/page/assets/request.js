@@ -12,28 +12,9 @@
   const token_key = "wheelyard-token", tasks_key = "wheelyard-tasks-" + index;
   const interval_ms = 5000, max_requests = 20, max_log_chars = 200000;
   const field = name => form.elements.namedItem(name);
-  const element = (name, text, kind) => {
-    const made = document.createElement(name);
-    if (text) made.textContent = text;
-    if (kind) made.className = kind;
-    return made;
-  };
-  const say = (text, is_error) => {
-    answer.textContent = text;
-    answer.className = is_error ? "note" : "quiet";
-  };
-
-  // Fails with the server's own words.
-  const call = (path, body) => fetch(new URL("api/v1/" + path, server), {
-    method: body ? "POST" : "GET", credentials: "omit", cache: "no-store", redirect: "error",
-    headers: {Authorization: "Bearer " + field("token").value.trim(), ...(body && {"Content-Type": "application/json"})},
-    body: body && JSON.stringify(body),
-  }).then(async reply => {
-    if (reply.ok) return reply;
-    const problem = await reply.json().catch(() => ({}));
-    throw new Error([problem.detail || "The server answers " + reply.status + ".", problem.value, problem.advice]
-      .filter(Boolean).join(" – "));
-  });
+  const element = yard.element;
+  const say = (text, is_error) => yard.say(answer, text, is_error);
+  const call = (path, body) => yard.call(new URL("api/v1/" + path, server), field("token").value, body);
 
   // What each request shows is kept between two answers, so that an open log stays open.
   const shown = new Map();

@@ -55,12 +55,7 @@
       .sort((a, b) => a[0] - b[0]).slice(0, max_near).map(([, row]) => row);
   };
 
-  const element = (name, text, kind) => {
-    const made = document.createElement(name);
-    if (text) made.textContent = text;
-    if (kind) made.className = kind;
-    return made;
-  };
+  const element = yard.element;
 
   const show = found => {
     list.replaceChildren(...found.slice(0, max_shown).map(row => {

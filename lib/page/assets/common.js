@@ -1,0 +1,27 @@
+// What the scripts of several pages share.
+"use strict";
+const yard = (() => {
+  const element = (name, text, kind) => {
+    const made = document.createElement(name);
+    if (text) made.textContent = text;
+    if (kind) made.className = kind;
+    return made;
+  };
+  // A sentence in the page's status line.
+  const say = (line, text, is_error) => {
+    line.textContent = text;
+    line.className = is_error ? "note" : "quiet";
+  };
+  // A request with a token, POST where there is a body. Fails with the server's own words.
+  const call = (url, token, body) => fetch(url, {
+    method: body ? "POST" : "GET", credentials: "omit", cache: "no-store", redirect: "error",
+    headers: {Accept: "application/json", Authorization: "Bearer " + token.trim(), ...(body && {"Content-Type": "application/json"})},
+    body: body && JSON.stringify(body),
+  }).then(async reply => {
+    if (reply.ok) return reply;
+    const problem = await reply.json().catch(() => ({}));
+    throw new Error([problem.detail || "The server answers " + reply.status + ".", problem.value, problem.advice]
+      .filter(Boolean).join(" – "));
+  });
+  return {element, say, call};
+})();
