@@ -227,8 +227,13 @@ class Checker {
         if (checked.empty() || !checked.front().good) return;  // it does not answer
         const EnvironmentMap submits = submit_environment(
             environment_, site_.scheduler->batch->server_variables, job_environment(environment_));
-        const auto ask_as_agent = [&submits](const std::string& script) {
-            return query_machine(script, submits);
+        // All jobs ask for the same queues and nodes, which a large cluster prints in megabytes. What failed is asked again.
+        std::map<std::string, MachineAnswer> answers;
+        const auto ask_as_agent = [&](const std::string& script) {
+            if (const auto known = answers.find(script); known != answers.end()) return known->second;
+            MachineAnswer answer = query_machine(script, submits);
+            if (answer.good) answers.emplace(script, answer);
+            return answer;
         };
         for (const SiteLine& line : try_site_jobs(site_, recipes_, ask_as_agent))
             add("job: " + line.what, line.good, line.found, line.advice);

@@ -55,10 +55,10 @@ base::TableRow row_of(const io::Json& file) {
     if (file.bool_or("pinned", false)) state += ", pinned";
     std::string why = file.string_or("state_reason", "");
     if (why.empty()) why = file.string_or("yanked_reason", "");
-    return {file.string_or("filename", ""),
+    return {base::printable(file.string_or("filename", "")),
             base::render_bytes(static_cast<std::uint64_t>(file.int_or("size_bytes", 0))),
-            state,
-            file.string_or("uploaded", "").substr(0, 10),
+            base::printable(state),
+            base::printable(file.string_or("uploaded", "").substr(0, 10)),
             base::printable(file.string_or("uploaded_by", "")),
             base::printable(why)};
 }
