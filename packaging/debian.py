@@ -24,8 +24,12 @@ def write(programs, out):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
     shutil.copytree(STATE / "share", tree / "share")
-    # The unit of /usr/local, with the package's path.
-    unit = (ROOT / "docs/reference/wheelyard-registry.service").read_text().replace("/usr/local/bin/", "/usr/bin/")
+    # What `scripts/package wheels` made of this version: the agents that the registry hands out.
+    (tree / "wheels").mkdir()
+    for wheel in out.glob(f"*-{contents.VERSION}-py3-none-*.whl"):
+        shutil.copy(wheel, tree / "wheels")
+    # The unit of /usr/local, with the package's paths.
+    unit = (ROOT / "docs/reference/wheelyard-registry.service").read_text().replace("/usr/local/", "/usr/")
     (tree / "debian/wheelyard-registry.service").write_text(unit)
     moment = time.strftime("%a, %d %b %Y %H:%M:%S +0000", time.gmtime(contents.epoch()))
     (tree / "debian/changelog").write_text(

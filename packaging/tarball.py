@@ -18,6 +18,7 @@ def members(programs, is_ours):
     plain |= {f"share/{name}": data for name, data in contents.manual(PROGRAMS).items()}
     if inside:
         plain["share/doc/wheelyard/wheelyard.cdx.json"] = inside
+    plain["share/doc/wheelyard/Containerfile"] = (ROOT / "packaging/Containerfile").read_bytes()
     plain["share/doc/wheelyard/wheelyard-registry.service"] = (ROOT / "docs/reference/wheelyard-registry.service").read_bytes()
     return files | {name: (0o644, data) for name, data in plain.items()}
 

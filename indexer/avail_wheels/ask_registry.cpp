@@ -89,8 +89,8 @@ base::Result<std::string> ask_registry(const PostDocument& post, const RequestQu
         return base::fail("farm.glob", "a request needs a package name, not a pattern", wanted.name);
     WHEELYARD_ASSIGN(const auto version, exact_version(wanted));
     if (options.query.pythons.empty())
-        return base::fail("farm.python", "the registry takes requests for a Python", wanted.name,
-                          "name it: -p 3.12");
+        return base::fail("farm.python", "the registry takes requests for a Python, and none was found here",
+                          wanted.name, "name it: -p 3.12");
     WHEELYARD_ASSIGN(const auto token, read_token(environment));
     std::vector<std::string> lines;
     for (const auto& python : options.query.pythons) {

@@ -42,6 +42,10 @@ void read_listen(io::TomlTable& table, http::ServerSettings& server, const std::
     if (has_tls && (server.certificate_file.empty() || server.key_file.empty()))
         table.report("certificate_file",
                      "an https:// address requires certificate_file and certificate_key_file");
+    if (!has_tls && !(server.certificate_file.empty() && server.key_file.empty()))
+        table.report(
+            "certificate_file",
+            "no address of listen and also_listen begins with https://, so this would encrypt nothing");
 }
 
 // Four octal digits, of which the first is 0: "0660".

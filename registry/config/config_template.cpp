@@ -84,6 +84,11 @@ title = "Wheels for everybody"
 # unpacked_ratio = 100            # maximum ratio of unpacked to packed size ...
 # unpacked_ratio_from_mib = 64    # ... for wheels that unpack to more than this
 # "tag.platform_without_elf" = "reject"
+
+# Agents of this server's version, for pip: the Debian package's unit imports its wheels into this index.
+# [[index]]
+# name = "tools"
+# title = "Wheelyard's programs for clusters and users"
 )toml";
 }
 

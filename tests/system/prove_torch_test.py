@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import tempfile
 import unittest
+import unittest.mock
 from pathlib import Path
 
 from support.case import main
@@ -48,9 +49,26 @@ class ProveTorchTest(unittest.TestCase):
         self.assertEqual(self.proof.compiles(), (2, 3, 1))
         with open(build / ".ninja_log", "a", encoding="utf-8") as log:
             log.write("0\t1\t17\tgenerated.h\tf00\n")
+        self.proof.keep_ninja_logs()
+        shutil.rmtree(build)  # as the agent does once the wheel is there
         self.proof.collect()
-        self.assertEqual([line.split("\t")[3] for line in (self.folder / "evidence" / "ninja_log").read_text().splitlines()[1:]],
+        self.assertEqual([line.split("\t")[3] for line in (self.folder / "evidence" / "ninja_logs" / "w1").read_text().splitlines()[1:]],
                          [name for _, name in edges])
+
+    def test_the_second_python_is_measured_against_the_first_by_the_outputs_of_both(self):
+        proof = prove_torch.Proof("debian13", self.folder, BIN, 0, True, True)
+        for name in ("ninja_logs", "state/attempts"):
+            (self.folder / name).mkdir(parents=True)
+        for attempt, python, edges in (("w1", "3.13", [(0, 4000, "a.o"), (0, 9000, "only-here.o"), (4000, 10000, "lib.so")]),
+                                       ("w2", "3.11", [(0, 1000, "a.o"), (1000, 2000, "lib.so")])):
+            (self.folder / "state" / "attempts" / f"{attempt}.json").write_text(
+                json.dumps({"id": attempt, "package": "torch", "python": python}))
+            (self.folder / "ninja_logs" / attempt).write_text(
+                "# ninja log v7\n" + "".join(f"{began}\t{ended}\t17\t{name}\tf00\n" for began, ended, name in edges))
+        with unittest.mock.patch.object(prove_torch, "say") as said:
+            proof.compare_pythons()
+        self.assertEqual(said.call_args[0], ("torch for a second Python: 2 s of compiles and links beside 10 s for the first (2 outputs): "
+                                             "1.20 of one build for two",))
 
     def test_two_do_not_work_in_one_folder(self):
         with prove_torch.lock_folder(self.folder):

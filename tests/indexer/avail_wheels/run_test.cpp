@@ -414,6 +414,9 @@ TEST_CASE("a request goes to the registry if the site names one or the user has 
     CHECK(ask({"torch", "-p", "3.12"}).err.find("one exact version") != std::string::npos);
     CHECK(ask({"torch>=2", "-p", "3.12"}).err.find("--request 'torch==VERSION'") != std::string::npos);
     CHECK(ask({"torch==2.6"}).err.find("-p 3.12") != std::string::npos);
+    farm.environment["PATH"] = "/usr/bin:/bin";  // now there is a Python here, the system's
+    CHECK(ask({"torch==2.6"}).out.starts_with("Requested torch 2.6 for Python 3."));
+    farm.environment.erase("PATH");
     CHECK(ask({"tor*"}).status == 1);
     answer.status = 403;
     answer.body = R"({"detail":"no right","advice":"ask anna"})";

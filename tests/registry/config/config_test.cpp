@@ -10,6 +10,7 @@
 #include <sstream>
 #include <string>
 
+#include "lib/base/text.hpp"
 #include "registry/config/index_rules.hpp"
 
 using namespace wheelyard;
@@ -326,6 +327,8 @@ TEST_CASE("a Unix socket lies relative to the file, and https needs its certific
     const auto config = parse_config(with_files, "/etc/wheelyard/registry.toml").value();
     CHECK(config.server.listen[0].tls);
     CHECK(config.server.key_file == "/etc/wheelyard/k.pem");
+    const std::string without_tls = base::replace_all(with_files, "https://", "");
+    CHECK(error_of(without_tls).find("would encrypt nothing") != std::string::npos);
     CHECK(parse_config(start + "[server]\nunix_socket_mode = \"0666\"\n" + index, "/x")
               .value()
               .server.unix_socket_mode == 0666);
