@@ -44,7 +44,7 @@ class EasyBuildTest(FarmCase):
         self.assert_ran(self.easybuild())
         shown = subprocess.run(
             ["bash", "-c", f'. "{LMOD}/init/bash"; module use "$1/modules/all"; module load "wheelyard/$2"; '
-                           'command -v wheelyard-builder; wheelyard-builder --version; echo "$MANPATH"; echo "$XDG_DATA_DIRS"',
+                           'command -v wheelyard-builder; wheelyard-builder --version | head -n 1; echo "$MANPATH"; echo "$XDG_DATA_DIRS"',
              "bash", self.folder / "easybuild", self.version],
             env=self.farm.environment, capture_output=True, text=True, timeout=COMMAND_TIMEOUT_S)
         software = self.folder / "easybuild/software/wheelyard" / self.version
