@@ -111,11 +111,11 @@ Html render_install(const ProjectPage& page, const std::vector<ShownWheel>& whee
     html.add("</code><button type=\"button\" id=\"copy\" hidden>Copy</button></div>\n");
     html.add(between_status_marks(types.refusals));
     html.add("<p class=\"quiet\">Another version or Python: <a href=\"../../builds/?package=");
+    html.text(page.view.project).add("\">ask for it</a>. For installers: <a href=\"../../simple/");
     html.text(page.view.project)
-        .add("\">ask for it</a>. <span id=\"permanent\" hidden>For all installs: <a ");
-    html.add(
-        "href=\"../../\">configure pip, uv or a module</a>. </span>For installers: <a href=\"../../simple/");
-    return html.text(page.view.project).add("/\">the plain list of files</a>.</p>\n</section>\n");
+        .add("/\">the plain list of files</a>. <span id=\"permanent\" hidden>For all ");
+    return html.add(
+        "installs: <a href=\"../../\">configure pip, uv or a module</a>.</span></p>\n</section>\n");
 }
 
 Html render_notices(const ProjectView& view) {
