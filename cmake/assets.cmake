@@ -2,10 +2,12 @@
 
 set(assets_folder ${CMAKE_SOURCE_DIR}/lib/page/assets)
 set(assets_rows "")
-foreach(name style.css common.js search.js live.js operate.js request.js)
+foreach(name style.css wheel.svg common.js search.js live.js operate.js request.js)
     set(type "text/javascript; charset=utf-8")
     if(name MATCHES "\\.css$")
         set(type "text/css; charset=utf-8")
+    elseif(name MATCHES "\\.svg$")
+        set(type "image/svg+xml")
     endif()
     set_property(DIRECTORY ${CMAKE_SOURCE_DIR} APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${assets_folder}/${name})
     file(READ ${assets_folder}/${name} bytes)

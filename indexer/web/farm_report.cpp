@@ -48,12 +48,17 @@ void add_site(FarmReport& farm, status::SiteReport& site) {
         ReportedBuild made = build_of(site.site, cell);
         made.state = std::move(cell.state);
         made.reason = std::move(cell.reason);
+        made.id = std::move(cell.attempt);
+        made.purpose = std::move(cell.purpose);
         farm.cells[made.package].push_back(std::move(made));
     }
     for (status::AttemptReport& attempt : site.attempts) {
         ReportedBuild made = build_of(site.site, attempt);
         made.state = std::move(attempt.state);
+        made.id = std::move(attempt.id);
         made.phase = std::move(attempt.phase);
+        made.began = time_text(attempt.began);
+        made.memory_limit_mib = attempt.memory_limit_mib;
         made.done = attempt.done;
         made.total = attempt.total;
         made.log_tail = std::move(attempt.log_tail);
@@ -61,6 +66,7 @@ void add_site(FarmReport& farm, status::SiteReport& site) {
     }
     for (status::FailureReport& failure : site.failures) {
         ReportedBuild made = build_of(site.site, failure);
+        made.id = std::move(failure.attempt);
         made.phase = std::move(failure.phase);
         made.ended = time_text(failure.ended);
         made.cause = std::move(failure.cause);

@@ -32,12 +32,16 @@ struct ReportedBuild {
     std::string version;
     std::string python;
     std::string accelerator;
+    std::string id;       // of its attempt; empty: none yet
+    std::string purpose;  // of a cell; empty: a build, otherwise such as "gpu-test"
     std::string
         state;  // of a cell: as in the plan (docs/reference/site.md); of an attempt: as in the journal
     std::string reason;
     std::string phase;
     std::int64_t done = 0;
-    std::int64_t total = 0;  // steps; 0: unknown
+    std::int64_t total = 0;             // steps; 0: unknown
+    std::int64_t memory_limit_mib = 0;  // 0: unknown
+    std::string began;
     std::string ended;
     std::string cause;
     std::string remedy;

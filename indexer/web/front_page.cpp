@@ -4,6 +4,7 @@
 
 #include "indexer/web/index_pages.hpp"
 #include "indexer/web/limits.hpp"
+#include "indexer/web/search_form.hpp"
 #include "indexer/web/state_cell.hpp"
 #include "lib/base/clock.hpp"
 #include "lib/base/encoding.hpp"
@@ -18,6 +19,7 @@ using page::Literal;
 namespace {
 
 constexpr std::int64_t micros = 1'000'000;
+constexpr std::size_t date_chars = 10;  // "2026-11-20"
 
 std::string folder_of(const std::string& index) {
     return base::encode_percent(index) + "/";
@@ -43,17 +45,19 @@ void add_index(Html& body, const FarmText& farm, const IndexSummary& index) {
     if (title != farm.titles.end() && !title->second.empty())
         body.add("<p>").text(title->second).add("</p>\n");
     body.add("<p class=\"quiet\">").number(index.projects);
-    body.add(index.projects == 1 ? Literal(" project") : Literal(" projects")).add("</p>\n");
+    body.add(index.projects == 1 ? Literal(" project") : Literal(" projects"));
+    Html building;
+    if (!index.report.attempts.empty()) {
+        building.add(" · <a href=\"").url(folder_of(index.name) + "builds/").add("\">");
+        building.number(index.report.attempts.size()).add(" being built now</a>");
+    }
+    body.add(between_status_marks(building)).add("</p>\n");
     Html nodes;
     for (const ReportedNode& node : index.report.nodes) {
         const std::string hardware = hardware_of(node.node);
         nodes.add("<li>").text(node.name()).text(hardware.empty() ? "" : ": " + hardware).add("</li>\n");
     }
-    if (!nodes.is_empty()) nodes = Html("<ul>\n").add(nodes).add("</ul>\n");
-    if (!index.report.attempts.empty()) {
-        nodes.add("<p><a href=\"").url(folder_of(index.name) + "builds/").add("\">");
-        nodes.number(index.report.attempts.size()).add(" being built now</a></p>\n");
-    }
+    if (!nodes.is_empty()) nodes = Html("<ul class=\"tags\">\n").add(nodes).add("</ul>\n");
     body.add(between_status_marks(nodes)).add("</li>\n");
 }
 
@@ -84,8 +88,8 @@ Html render_newest(const std::vector<IndexSummary>& indexes) {
             .add("</a> <small class=\"quiet\">")
             .text(found.version)
             .add("</small></h3><p>");
-        html.text(found.summary).add("</p><p class=\"quiet\">").text(*index).add(", ");
-        html.text(short_time(base::render_rfc3339(found.uploaded_s * micros))).add("</p></li>\n");
+        html.text(found.summary).add("</p><p class=\"quiet\">").text(*index).add(" · ");
+        html.text(base::render_rfc3339(found.uploaded_s * micros).substr(0, date_chars)).add("</p></li>\n");
     }
     return html.add("</ul>\n");
 }
@@ -119,15 +123,23 @@ std::string render_front(const FarmText& farm, const std::vector<IndexSummary>& 
     std::vector<IndexSummary> shown;
     std::copy_if(indexes.begin(), indexes.end(), std::back_inserter(shown),
                  [&](const IndexSummary& index) { return !farm.hidden.contains(index.name); });
-    body.add("<h2>Indexes</h2>\n<ul class=\"grid\">\n");
+    std::vector<std::string> folders;
+    for (const IndexSummary& index : shown)
+        folders.push_back(folder_of(index.name) + "project/");
+    if (!folders.empty())
+        body.add(render_search_form(base::join(folders, " ")))
+            .add("<ul id=\"results\" class=\"grid\"></ul>\n");
+    body.add("<h2>Indexes</h2>\n<ul class=\"grid wide\">\n");
     for (const IndexSummary& index : shown)
         add_index(body, farm, index);
     body.add("</ul>\n").add(render_newest(shown));
     page::Frame frame;
     frame.title = title;
     frame.farm = farm.title;
+    frame.description = "Python wheels built for the machines of these sites, each proven by its bytes.";
+    frame.scripts = {"common.js", "search.js"};
     for (const IndexSummary& index : shown)
-        frame.trail.push_back({folder_of(index.name) + "project/", "Search " + index.name});
+        frame.trail.push_back({folder_of(index.name) + "project/", index.name});
     constexpr std::size_t max_trail = 4;
     if (frame.trail.size() > max_trail) frame.trail.resize(max_trail);
     return page::render_page(frame, body);

@@ -86,7 +86,11 @@ page::Html render_markdown(const std::string& text) {
     adapt(document.get());
     const std::unique_ptr<char, FreeText> html(
         cmark_render_html(document.get(), options, cmark_parser_get_syntax_extensions(parser.get())));
-    return page::SafeMarkup::adopt(html.get());
+    // Raw HTML is off, so these are the tables of the extension: a wide one scrolls in its own box, also by keyboard.
+    // It has no role: a region needs a name of its own.
+    const std::string boxed =
+        base::replace_all(html.get(), "<table>", "<div class=\"scroll\" tabindex=\"0\"><table>");
+    return page::SafeMarkup::adopt(base::replace_all(boxed, "</table>", "</table></div>"));
 }
 
 }  // namespace

@@ -90,6 +90,7 @@ Html render_site_matrix(const std::string& project, const FarmReport& report) {
     std::set<std::string> names;
     std::map<std::pair<std::string, SiteColumn>, const ReportedBuild*> cells;
     for (const ReportedBuild& cell : known->second) {
+        if (!cell.purpose.empty()) continue;  // a test of the wheel has the same version, site and Python
         const SiteColumn column{cell.site, cell.python, cell.accelerator};
         columns.insert(column);
         names.insert(cell.version);
@@ -116,7 +117,7 @@ Html render_site_matrix(const std::string& project, const FarmReport& report) {
             if (found == cells.end())
                 table.add("<span class=\"quiet\">never asked for</span>");
             else
-                table.add(render_state(*found->second));
+                table.add(render_state(*found->second, "../../builds/"));
             table.add("</td>");
         }
         table.add("</tr>\n");

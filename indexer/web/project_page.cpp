@@ -64,9 +64,13 @@ std::string reason_for(const std::vector<ShownWheel>& wheels, std::size_t node) 
     return "no wheel is known to run there";
 }
 
-// The choice of a node type needs the script; the reasons of node types without a wheel are always there.
-Html render_node_choice(const ProjectPage& page, const std::vector<ShownWheel>& wheels,
-                        const std::string& usual) {
+struct NodeTypes {
+    Html choice;    // needs the script
+    Html refusals;  // node types without a wheel and why
+};
+
+NodeTypes render_node_types(const ProjectPage& page, const std::vector<ShownWheel>& wheels,
+                            const std::string& usual) {
     Html options;
     Html refusals;
     for (std::size_t at = 0; at < page.report.nodes.size(); ++at) {
@@ -82,31 +86,36 @@ Html render_node_choice(const ProjectPage& page, const std::vector<ShownWheel>& 
                 .add("</li>\n");
         }
     }
-    Html html;
+    NodeTypes types;
     if (!options.is_empty()) {
-        html.add("<p class=\"search\"><label hidden>Node type <select id=\"install-node\"><option value=\"")
+        types.choice
+            .add("<p class=\"search\"><label hidden>Node type <select id=\"install-node\"><option value=\"")
             .text(usual);
-        html.add("\">newest version</option>").add(options).add("</select></label></p>\n");
+        types.choice.add("\">newest version</option>").add(options).add("</select></label></p>\n");
     }
     if (!refusals.is_empty())
-        html.add("<p>No wheel of this project runs on:</p>\n<ul>\n").add(refusals).add("</ul>\n");
-    return html;
+        types.refusals.add("<p>No wheel of this project runs on:</p>\n<ul>\n").add(refusals).add("</ul>\n");
+    return types;
 }
 
 Html render_install(const ProjectPage& page, const std::vector<ShownWheel>& wheels) {
-    Html html("<section aria-labelledby=\"install\">\n<h2 id=\"install\">Install</h2>\n");
+    Html html(
+        "<section class=\"card first\" aria-labelledby=\"install\">\n<h2 id=\"install\">Install</h2>\n");
     const catalog::FileRow* newest = newest_row(page.view);
     if (newest == nullptr) return html.add("<p>This project has no files.</p>\n</section>\n");
     const std::string usual = requirement_of(page.view.project, *newest);
-    html.add(between_status_marks(render_node_choice(page, wheels, usual)));
+    const NodeTypes types = render_node_types(page, wheels, usual);
+    html.add(between_status_marks(types.choice));
     html.add("<div class=\"install\"><code id=\"install-line\" data-wanted=\"").text(usual).add("\">");
     html.add("pip install --index-url https://THIS-SERVER/").text(page.index).add("/simple/ ").text(usual);
     html.add("</code><button type=\"button\" id=\"copy\" hidden>Copy</button></div>\n");
-    html.add("<p class=\"quiet\">The index alone: <a href=\"../../simple/").text(page.view.project);
-    html.add(
-        "/\">files of this project for installers</a>. Another version or Python: <a "
-        "href=\"../../builds/?package=");
-    return html.text(page.view.project).add("\">ask for it</a>.</p>\n</section>\n");
+    html.add(between_status_marks(types.refusals));
+    html.add("<p class=\"quiet\">Another version or Python: <a href=\"../../builds/?package=");
+    html.text(page.view.project).add("\">ask for it</a>. For installers: <a href=\"../../simple/");
+    html.text(page.view.project)
+        .add("/\">the plain list of files</a>. <span id=\"permanent\" hidden>For all ");
+    return html.add(
+        "installs: <a href=\"../../\">configure pip, uv or a module</a>.</span></p>\n</section>\n");
 }
 
 Html render_notices(const ProjectView& view) {
@@ -218,7 +227,8 @@ std::string render_project_page(const ProjectPage& page) {
     page::Frame frame;
     frame.title = name + " – " + std::string(page.index);
     frame.root = "../../../";
-    frame.trail = {{"../", "All of " + std::string(page.index)}, {"../../builds/", "Builds"}};
+    frame.description = page.text.summary;
+    frame.trail = {{"../", std::string(page.index)}, {"../../builds/", "Builds"}};
     frame.scripts = {"common.js", "live.js"};
     frame.feed = "feed.xml";
     frame.data_root = "../../";

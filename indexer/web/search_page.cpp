@@ -1,6 +1,7 @@
 // The search page. Its form works only with the script; the list below it needs none.
 #include "indexer/web/index_pages.hpp"
 #include "indexer/web/limits.hpp"
+#include "indexer/web/search_form.hpp"
 #include "lib/base/encoding.hpp"
 #include "lib/page/frame.hpp"
 
@@ -11,9 +12,8 @@ using page::Html;
 namespace {
 
 constexpr page::Literal search_form =
-    "<form id=\"search\" class=\"search\" role=\"search\" hidden>\n"
-    "<label class=\"wide\">Name, summary or keyword <input type=\"search\" name=\"q\" autocomplete=\"off\" "
-    "autofocus></label>\n"
+    "\">\n<label class=\"wide\">Name, summary or keyword <input type=\"search\" name=\"q\" "
+    "autocomplete=\"off\"></label>\n<button type=\"submit\">Search</button>\n"
     "<label hidden>Python <select name=\"python\"><option value=\"\">any</option></select></label>\n"
     "<label hidden>Machine <select name=\"machine\"><option value=\"\">any</option></select></label>\n"
     "<label hidden>GPU <select name=\"gpu\"><option value=\"\">any</option></select></label>\n"
@@ -32,12 +32,17 @@ void add_tags(Html& html, const SearchEntry& entry) {
 
 }  // namespace
 
+Html render_search_form(const std::string& folders) {
+    Html html("<form id=\"search\" class=\"search\" role=\"search\" hidden data-folders=\"");
+    return html.text(folders).add(search_form);
+}
+
 std::string render_search_page(const std::string& index, const std::string& title, const SearchList& list) {
     Html body("<h1>");
     body.text(title.empty() ? index : title).add("<small>").number(list.size());
     body.add(list.size() == 1 ? page::Literal(" project") : page::Literal(" projects"))
         .add("</small></h1>\n");
-    body.add(search_form).add("<h2>Projects</h2>\n<ul id=\"results\" class=\"grid\">\n");
+    body.add(render_search_form("")).add("<h2>Projects</h2>\n<ul id=\"results\" class=\"grid\">\n");
     std::size_t shown = 0;
     for (const auto& [name, entry] : list) {
         if (shown++ == max_listed_projects) break;
@@ -57,8 +62,10 @@ std::string render_search_page(const std::string& index, const std::string& titl
             .add(" are shown. <a href=\"../simple/\">All names</a></p>\n");
     page::Frame frame;
     frame.title = "Search " + index;
+    frame.description =
+        "All projects with wheels in " + index + ": find one by name, Python, machine or GPU.";
     frame.root = "../../";
-    frame.trail = {{"./", "All of " + index}, {"../builds/", "Builds"}};
+    frame.trail = {{"./", index}, {"../builds/", "Builds"}};
     frame.scripts = {"common.js", "search.js"};
     return page::render_page(frame, body);
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "lib/base/text.hpp"
 
@@ -39,10 +40,26 @@ Html render_bar(const ReportedBuild& build) {
     return html;
 }
 
-Html render_state(const ReportedBuild& cell) {
+std::string build_anchor(std::string_view id) {
+    std::string anchor = "build-";
+    std::copy_if(id.begin(), id.end(), std::back_inserter(anchor), base::is_ascii_alnum);
+    return anchor;
+}
+
+Html render_state(const ReportedBuild& cell, std::string_view builds) {
     const auto found = std::find_if(state_words.begin(), state_words.end(),
                                     [&](const StateWord& word) { return word.state == cell.state; });
-    Html html(found == state_words.end() ? state_words.back().html : found->html);
+    const Html word(found == state_words.end() ? state_words.back().html : found->html);
+    const bool has_more = cell.state == "active" || cell.state == "given up";
+    Html html;
+    if (has_more && !builds.empty() && !cell.id.empty())
+        html.add("<a href=\"")
+            .url(std::string(builds) + "#" + build_anchor(cell.id))
+            .add("\">")
+            .add(word)
+            .add("</a>");
+    else
+        html.add(word);
     if (cell.total > 0) html.add(" ").add(render_bar(cell));
     if (!cell.reason.empty()) html.add("<span class=\"why\">").text(cell.reason).add("</span>");
     return html;

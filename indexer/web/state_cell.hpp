@@ -9,8 +9,11 @@
 
 namespace wheelyard::indexer {
 
-// `<span class="state failed">failed</span>` with the bar of a running build and the reason below.
-[[nodiscard]] page::Html render_state(const ReportedBuild& cell);
+// `<span class="state failed">failed</span>` with the bar of a running build and the reason below. `builds`: from the page to
+// the page of builds, which has more on builds that run or have failed; empty: no link.
+[[nodiscard]] page::Html render_state(const ReportedBuild& cell, std::string_view builds = {});
+// The fragment of such a build: "build-w1kq7x9aab3cde".
+[[nodiscard]] std::string build_anchor(std::string_view id);
 // `<progress>` with the steps; empty if their number is unknown.
 [[nodiscard]] page::Html render_bar(const ReportedBuild& build);
 // "2026-11-20 12:00 UTC"

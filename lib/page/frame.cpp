@@ -13,10 +13,15 @@ constexpr Literal head_start =
     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
     "<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"referrer\" content=\"same-origin\">\n";
 
+constexpr std::string_view here = "./";
+
 void add_head(Html& html, const Frame& frame) {
     html.add(head_start).add("<meta http-equiv=\"Content-Security-Policy\" content=\"").text(content_policy);
-    html.add("\">\n<title>").text(frame.title).add("</title>\n<link rel=\"stylesheet\" href=\"");
-    html.url(frame.root + asset("style.css").published_name()).add("\">\n");
+    html.add("\">\n<title>").text(frame.title).add("</title>\n<meta name=\"description\" content=\"");
+    html.text(frame.description.empty() ? frame.title : frame.description);
+    html.add("\">\n<link rel=\"stylesheet\" href=\"").url(frame.root + asset("style.css").published_name());
+    html.add("\">\n<link rel=\"icon\" href=\"").url(frame.root + asset("wheel.svg").published_name());
+    html.add("\">\n");
     if (!frame.feed.empty())
         html.add("<link rel=\"alternate\" type=\"application/atom+xml\" href=\"")
             .url(frame.feed)
@@ -41,7 +46,11 @@ std::string render_page(const Frame& frame, const Html& body) {
     html.add("<a class=\"farm\" href=\"").url(frame.root.empty() ? "./" : frame.root).add("\">");
     html.text(frame.farm.empty() ? "Wheelyard" : frame.farm).add("</a>\n");
     for (const Link& link : frame.trail)
-        html.add("<a href=\"").url(link.url).add("\">").text(link.text).add("</a>\n");
+        html.add("<a href=\"")
+            .url(link.url)
+            .add(link.url == here ? Literal("\" aria-current=\"page\">") : Literal("\">"))
+            .text(link.text)
+            .add("</a>\n");
     html.add("</nav>\n</header>\n<main id=\"content\">\n").add(body).add("</main>\n");
     html.add("<footer>Wheels built and proven by <strong>Wheelyard</strong> ").text(WHEELYARD_VERSION);
     html.add("</footer>\n</body>\n</html>\n");

@@ -30,6 +30,7 @@ struct Frame {
     std::vector<std::string> scripts = {};  // "search.js"
     std::string feed = {};                  // the page's Atom feed; empty: none
     std::string data_root = {};             // for the script: from the page to the index's folder
+    std::string description = {};           // one sentence for search engines; empty: the title
 };
 
 // A complete document.

@@ -15,12 +15,13 @@ namespace wheelyard::http {
 namespace {
 
 // A complete page around `body`, in which every variable part is escaped already.
-std::string html_page(std::string_view title, std::string body) {
+std::string html_page(std::string_view title, std::string body, std::vector<page::Link> trail = {}) {
     page::Html html("<h1>");
     html.text(title).add("</h1>\n").add(page::SafeMarkup::adopt(std::move(body)));
     page::Frame frame;
     frame.title = title;
     frame.root = "/";
+    frame.trail = std::move(trail);
     return page::render_page(frame, html);
 }
 
@@ -61,16 +62,18 @@ std::string render_index_list(const std::vector<IndexEntry>& indexes, std::strin
 }
 
 std::string render_problem_page(const wire::Problem& problem) {
-    std::string body = "<p>" + base::escape_html(problem.detail) + "</p>\n";
+    std::string body = "<p class=\"lead\">" + base::escape_html(problem.detail) + "</p>\n";
     if (!problem.value.empty()) body += "<pre>" + base::escape_html(problem.value) + "</pre>\n";
-    if (!problem.advice.empty()) body += "<p>" + base::escape_html(problem.advice) + "</p>\n";
+    if (!problem.advice.empty())
+        body +=
+            "<p class=\"note\"><strong>What to do:</strong> " + base::escape_html(problem.advice) + "</p>\n";
     body += "<p><a href=\"/\">All indexes</a></p>\n";
     return html_page(std::to_string(problem.status) + " " + problem.title, body);
 }
 
 std::string render_operators_page() {
     page::Html html(
-        "<h1>For operators</h1>\n<p class=\"quiet\">Files in quarantine, tokens and the last changes, with a "
+        "<h1>For operators</h1>\n<p class=\"lead\">Files in quarantine, tokens and the last changes, with a "
         "token "
         "that may see them. It stays in this tab. The commands <code>wheelyard-registry files</code>, "
         "<code>token</code> and <code>audit</code> do the same.</p>\n"
@@ -105,18 +108,20 @@ std::string render_operators_page() {
 std::string render_missing_project_page(std::string_view index, std::string_view project) {
     const std::string folder = "/" + base::encode_percent(index) + "/";
     const std::string name = base::encode_percent(project);
-    std::string body = "<p>The index <strong>" + base::escape_html(index) +
+    std::string body = "<p class=\"lead\">The index <strong>" + base::escape_html(index) +
                        "</strong> has no project <strong>" + base::escape_html(project) +
                        "</strong>.</p>\n<ul>\n";
     body += "<li><a href=\"" + folder + "project/?q=" + name + "\">Search for names like it</a></li>\n";
     body += "<li><a href=\"" + folder + "builds/?package=" + name + "\">Ask for a wheel</a></li>\n";
     body += "<li><a href=\"" + folder + "project/\">All projects of this index</a></li>\n</ul>\n";
-    return html_page("404 Not found", body);
+    return html_page("404 Not found", body,
+                     {{folder + "project/", std::string(index)}, {folder + "builds/", "Builds"}});
 }
 
 std::string render_index_page(const IndexEntry& index, std::string_view base_url) {
     const simple::ClientSource source{index.name, simple_url(index.name, base_url), index.is_private};
-    std::string body = index.title.empty() ? "" : "<p>" + base::escape_html(index.title) + "</p>\n";
+    std::string body =
+        index.title.empty() ? "" : "<p class=\"lead\">" + base::escape_html(index.title) + "</p>\n";
     body += "<pre>pip install --index-url ";
     body.append(base::escape_html(source.place + simple::pip_trust_option(source.place)))
         .append(

@@ -23,5 +23,8 @@ const yard = (() => {
     throw new Error([problem.detail || "The server answers " + reply.status + ".", problem.value, problem.advice]
       .filter(Boolean).join(" – "));
   });
-  return {element, say, call};
+  // What the reader chose, for the next page. A browser may forbid storage.
+  const recall = key => { try { return localStorage.getItem(key); } catch { return null; } };
+  const remember = (key, value) => { try { localStorage.setItem(key, value); } catch { /* only this page knows it */ } };
+  return {element, say, call, recall, remember};
 })();

@@ -21,11 +21,23 @@
       (/^[A-Za-z0-9._=-]+$/.test(wanted) ? wanted : "'" + wanted + "'");
   };
   if (line) {
-    write();
+    // The choice is remembered by its name, for the next project.
+    const node_key = "wheelyard-node";
+    const name_of = choice => choice.textContent;
     if (node) {
       node.parentElement.hidden = false;
-      node.addEventListener("change", write);
+      const before = yard.recall(node_key);
+      const again = [...node.options].findIndex(choice => name_of(choice) === before);
+      if (again > 0) node.selectedIndex = again;
+      node.addEventListener("change", () => {
+        yard.remember(node_key, name_of(node.selectedOptions[0]));
+        write();
+      });
     }
+    write();
+    // A server has a page on permanent configuration, a tree on a disk has none.
+    const permanent = document.getElementById("permanent");
+    if (permanent) fetch(root, {method: "HEAD"}).then(reply => { permanent.hidden = !reply.ok; }).catch(() => {});
     const copy = document.getElementById("copy");
     copy.hidden = false;
     copy.addEventListener("click", () => navigator.clipboard.writeText(line.textContent).then(
@@ -34,7 +46,12 @@
   }
   const reveal = () => {
     const target = location.hash && document.getElementById(location.hash.slice(1));
-    if (target && target.tagName === "DETAILS") target.open = true;
+    if (!target) return;
+    const more = target.closest("details") ?? target.querySelector("details");
+    if (more) more.open = true;
+    for (const old of document.querySelectorAll(".chosen")) old.classList.remove("chosen");
+    target.classList.add("chosen");
+    target.scrollIntoView();
   };
   addEventListener("hashchange", reveal);
   reveal();
@@ -43,14 +60,24 @@
   const builds = document.getElementById("builds");
   if (!sites && !builds) return;
 
-  const state = (cell, attempt) => {
-    const known = Object.hasOwn(words, cell.state) ? cell.state : "unknown";
-    const td = element("td");
-    td.append(element("span", words[known], "state " + (colours[known] ?? known)));
-    if (attempt && attempt.total > 0) td.append(" ", bar(attempt));
-    if (cell.reason) td.append(element("span", cell.reason, "why"));
-    return td;
-  };
+  // A table of many columns can be narrowed to some of them.
+  const max_columns = 8;
+  if (sites && sites.rows[0].cells.length > max_columns) {
+    const heads = [...sites.rows[0].cells].map(head => head.textContent.toLowerCase());
+    const box = element("p", "", "search"), label = element("label", "Only columns with "), input = element("input");
+    input.placeholder = "3.12";
+    input.addEventListener("input", () => {
+      const wanted = input.value.toLowerCase().split(/[\s,]+/).filter(Boolean);
+      heads.forEach((head, at) => {
+        const hidden = at > 0 && !wanted.every(word => head.includes(word));
+        for (const line of sites.rows) line.cells[at].hidden = hidden;
+      });
+    });
+    label.append(input);
+    box.append(label);
+    sites.parentElement.before(box);
+  }
+
   const bar = attempt => {
     const made = element("progress");
     made.max = attempt.total;
@@ -58,67 +85,103 @@
     made.setAttribute("aria-label", attempt.done + " of " + attempt.total + " steps");
     return made;
   };
-  const row = (...cells) => {
-    const made = element("tr");
-    made.append(...cells);
-    return made;
-  };
-  const fill = (id, rows, empty, width) => {
-    const table = document.getElementById(id);
-    if (!table) return;
-    if (rows.length === 0) {
-      const cell = element("td", empty, "quiet");
-      cell.colSpan = width;
-      rows.push(row(cell));
+  // The address of a build that runs or has failed on the page of builds.
+  const anchor = id => "build-" + id.replace(/[^A-Za-z0-9]/g, "");
+  // The parts of a cell: its state as a word, a bar, the reason. `attempt`: of a build that runs.
+  const state = (cell, attempt) => {
+    const known = Object.hasOwn(words, cell.state) ? cell.state : "unknown";
+    let word = element("span", words[known], "state " + (colours[known] ?? known));
+    if (cell.attempt && (known === "active" || known === "given up")) {
+      const link = element("a");
+      link.href = root + "builds/#" + anchor(cell.attempt);
+      link.append(word);
+      word = link;
     }
-    table.tBodies[0].replaceChildren(...rows);
+    return [word, ...(attempt && attempt.total > 0 ? [" ", bar(attempt)] : []), ...(cell.reason ? [element("span", cell.reason, "why")] : [])];
   };
   const when = text => text ? text.slice(0, 16).replace("T", " ") + " UTC" : "";
   const name = item => item.package + " " + item.version;
-  const build = item => "Python " + item.python + (item.accelerator ? ", " + item.accelerator : "");
+  const place = item => item.site + " · Python " + item.python + (item.accelerator ? ", " + item.accelerator : "");
+  const memory = mib => mib < 1024 ? mib + " MiB" : Number((mib / 1024).toFixed(mib < 10240 ? 1 : 0)) + " GiB";
   // A site is late 10 minutes after its next tick was due, or after a day without a date for it.
   const is_late = site => Date.now() > (site.next_tick ? Date.parse(site.next_tick) + 6e5 : Date.parse(site.time) + 864e5);
   // One list of all sites, each item with the name of its site.
   const all = (data, list) => data.sites.flatMap(site => (site[list] ?? []).map(item => ({...item, site: site.site})));
 
-  const late = site => {
-    const td = element("td");
-    td.append(is_late(site) ? element("span", "late", "state failed") : element("span", "as expected", "state have"));
-    return td;
+  // A list is filled again only if it has changed, so that an open log stays open and keeps its place.
+  const last = {};
+  const fill = (id, data, items, empty) => {
+    const text = JSON.stringify(data);
+    if (last[id] === text) return;
+    last[id] = text;
+    const list = document.getElementById(id);
+    const open = new Set([...list.querySelectorAll("li[id] > details[open]")].map(part => part.parentElement.id));
+    list.replaceChildren(...(items.length ? items : [element("li", empty, "quiet")]));
+    for (const item of list.children) if (open.has(item.id)) item.querySelector("details").open = true;
   };
+  const row = (...cells) => {
+    const made = element("li", "", "row");
+    made.append(...cells);
+    return made;
+  };
+  const card = (id, item, word, kind, notes, parts) => {
+    const made = element("li", "", "card"), title = element("h3", name(item) + " ");
+    if (id) made.id = anchor(id);
+    title.append(element("span", word, "state " + kind));
+    made.append(title, element("p", [place(item), ...notes].filter(Boolean).join(" · "), "quiet"), ...parts.filter(Boolean));
+    return made;
+  };
+  const running = item => {
+    let steps, log;
+    if (item.total > 0) {
+      steps = element("p");
+      steps.append(bar(item), " " + item.done + " of " + item.total + " steps");
+    }
+    if (item.log_tail && item.log_tail.length) {
+      log = element("details");
+      log.append(element("summary", "Last lines of its log"), element("pre", item.log_tail.join("\n")));
+    }
+    return card(item.id, item, item.phase || item.state, "active", [item.began && "since " + when(item.began),
+      item.memory_limit_mib > 0 && "at most " + memory(item.memory_limit_mib) + " of memory"], [steps, log]);
+  };
+  const failed = item => {
+    let remedy;
+    if (item.remedy) {
+      remedy = element("p", " " + item.remedy, "note");
+      remedy.prepend(element("strong", "What to do:"));
+    }
+    return card(item.attempt, item, "failed", "failed", [item.phase && "in phase " + item.phase, when(item.ended)],
+      [item.cause && element("pre", item.cause), remedy]);
+  };
+  let is_first = true;
   const show_builds = data => {
-    fill("agents", data.sites.map(site => row(element("th", site.site),
-      element("td", when(site.time)), element("td", when(site.next_tick)), late(site))), "No site has reported.", 4);
-    fill("running", all(data, "attempts").map(item => {
-      const progress = element("td");
-      if (item.total > 0) progress.append(bar(item), " " + item.done + " of " + item.total);
-      const log = element("td");
-      if (item.log_tail && item.log_tail.length) {
-        const more = element("details");
-        more.append(element("summary", "last lines"), element("pre", item.log_tail.join("\n")));
-        log.append(more);
-      }
-      return row(element("th", name(item)), element("td", item.site), element("td", build(item)),
-        element("td", item.phase || item.state), progress, log);
-    }), "Nothing is being built.", 6);
-    fill("queue", all(data, "cells").filter(cell => cell.state === "wanted" || cell.state === "held").map(cell =>
-      row(element("th", name(cell)), element("td", cell.site), element("td", build(cell)), state(cell))), "Nothing waits.", 4);
-    fill("failures", all(data, "failures").map(item => row(element("th", name(item)), element("td", item.site), element("td", build(item)),
-      element("td", when(item.ended)), element("td", item.cause), element("td", item.remedy))), "No build has failed.", 6);
+    const attempts = all(data, "attempts"), failures = all(data, "failures");
+    const waiting = all(data, "cells").filter(cell => cell.state === "wanted" || cell.state === "held");
+    fill("running", attempts, attempts.map(running), "Nothing is being built.");
+    fill("failures", failures, failures.map(failed), "No build has failed.");
+    fill("queue", waiting, waiting.map(cell => {
+      const states = element("span");
+      states.append(...state(cell));
+      return row(element("strong", name(cell)), element("span", place(cell) + (cell.purpose ? " · " + cell.purpose : ""), "quiet"), states);
+    }), "Nothing waits.");
+    const agents = data.sites.map(site => ({...site, late: is_late(site)}));
+    fill("agents", agents.map(site => [site.site, site.time, site.late]), agents.map(site => {
+      const life = element("span", "last sign of life " + when(site.time) + " ");
+      life.append(site.late ? element("span", "late", "state failed") : element("span", "as expected", "state have"));
+      return row(element("strong", site.site), life, element("span", site.next_tick ? "next expected " + when(site.next_tick) : "", "quiet"));
+    }), "No site has reported.");
+    if (is_first) reveal();  // the items are new ones
+    is_first = false;
   };
 
   const show_sites = data => {
     const project = sites.dataset.project;
     const attempts = new Map(all(data, "attempts").map(item => [item.site + " " + item.id, item]));
+    const shown = new Map([...sites.querySelectorAll("td[data-cell]")].map(part => [part.dataset.cell, part]));
     for (const cell of all(data, "cells")) {
-      if (cell.package !== project) continue;
+      if (cell.package !== project || cell.purpose) continue;  // a test of a wheel is no state of its build
       const key = [cell.version, cell.site, cell.python, cell.accelerator ?? ""].join("|");
-      for (const old of sites.querySelectorAll("td[data-cell]"))
-        if (old.dataset.cell === key) {
-          const made = state(cell, cell.state === "active" && attempts.get(cell.site + " " + cell.attempt));
-          made.dataset.cell = key;
-          old.replaceWith(made);
-        }
+      shown.get(key)?.replaceChildren(...state(cell, cell.state === "active" && attempts.get(cell.site + " " + cell.attempt)));
     }
   };
 

@@ -1,4 +1,5 @@
-// The search of an index: one compact file, loaded with the first key; filters and results as the reader types.
+// The search of an index, or of all indexes on the front page: one compact file for each, loaded with the first key; filters and
+// results as the reader types.
 "use strict";
 (() => {
   const form = document.getElementById("search");
@@ -8,14 +9,21 @@
   const box = form.elements.namedItem("q");
   const max_shown = 100, max_near = 5;
   const facets = [["python", 4], ["machine", 5], ["gpu", 6], ["uses", 7]];
-  let rows = null, loading = null;
+  // From this page to the folder of each search.json. The front page shows results only for a question.
+  const folders = form.dataset.folders.split(" "), is_front = folders[0] !== "";
+  let rows = null, loading = null, shown = [];
   form.hidden = false;
 
-  const load = () => loading ??= fetch("search.json").then(reply => {
+  const load_list = folder => fetch(folder + "search.json").then(reply => {
     if (!reply.ok) throw new Error(reply.status);
     return reply.json();
   }).then(data => {
-    rows = data.projects;
+    for (const row of data.projects) row.folder = folder;
+    return data.projects;
+  });
+  const load = () => loading ??= Promise.all(folders.map(load_list)).then(lists => {
+    rows = lists.flat();
+    if (lists.length > 1) rows.sort((a, b) => (a[0] < b[0] ? -1 : a[0] > b[0] ? 1 : 0));
     for (const [name, at] of facets) {
       const values = [...new Set(rows.flatMap(row => row[at]))];
       values.sort((a, b) => a.localeCompare(b, "en", {numeric: true}));
@@ -36,16 +44,20 @@
     return score;
   };
 
-  // Levenshtein's distance; more than `limit`: no near name.
+  // Levenshtein's distance; more than `limit`: no near name. Two rows of the table are enough, and are used again.
+  const table = [new Uint16Array(260), new Uint16Array(260)];
   const distance = (a, b, limit) => {
-    if (Math.abs(a.length - b.length) > limit) return limit + 1;
-    let above = Array.from({length: b.length + 1}, (_, at) => at);
+    if (Math.abs(a.length - b.length) > limit || b.length > 255) return limit + 1;
+    let [above, row] = table;
+    for (let j = 0; j <= b.length; ++j) above[j] = j;
     for (let i = 1; i <= a.length; ++i) {
-      const row = [i];
-      for (let j = 1; j <= b.length; ++j)
-        row.push(Math.min(above[j] + 1, row[j - 1] + 1, above[j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1)));
-      if (Math.min(...row) > limit) return limit + 1;
-      above = row;
+      let best = row[0] = i;
+      for (let j = 1; j <= b.length; ++j) {
+        row[j] = Math.min(above[j] + 1, row[j - 1] + 1, above[j - 1] + (a.charCodeAt(i - 1) === b.charCodeAt(j - 1) ? 0 : 1));
+        if (row[j] < best) best = row[j];
+      }
+      if (best > limit) return limit + 1;
+      [above, row] = [row, above];
     }
     return above[b.length];
   };
@@ -57,42 +69,66 @@
 
   const element = yard.element;
 
-  const show = found => {
-    list.replaceChildren(...found.slice(0, max_shown).map(row => {
+  const address = row => row.folder + encodeURIComponent(row[0]) + "/";
+  const show = (found, total) => {
+    shown = total > 0 ? found : [];
+    list.replaceChildren(...found.map(row => {
       const item = element("li", "", "card"), title = element("h3"), link = element("a", row[0]);
-      link.href = encodeURIComponent(row[0]) + "/";
+      link.href = address(row);
       title.append(link, " ", element("small", row[1], "quiet"));
       item.append(title, element("p", row[2], "quiet"));
+      if (folders.length > 1) item.append(element("p", decodeURIComponent(row.folder.split("/")[0])));
       const tags = element("ul", "", "tags");
       for (const [, at] of facets) for (const value of row[at]) tags.append(element("li", value));
       if (tags.childElementCount) item.append(tags);
       return item;
     }));
-    count.textContent = found.length + (found.length === 1 ? " project" : " projects") +
-      (found.length > max_shown ? ", the first " + max_shown + " are shown" : "");
+    count.textContent = total + (total === 1 ? " project" : " projects") +
+      (total > max_shown ? ", the first " + max_shown + " are shown" : "");
   };
 
   const update = () => load().then(() => {
     const words = box.value.toLowerCase().replace(/[_.]/g, "-").split(/\s+/).filter(Boolean);
-    let found = rows.map(row => [rank(row, words), row]).filter(([score]) => score >= 0);
-    for (const [name, at] of facets) {
-      const wanted = form.elements.namedItem(name).value;
-      if (wanted) found = found.filter(([, row]) => row[at].includes(wanted));
+    const filters = facets.map(([name, at]) => [at, form.elements.namedItem(name).value]).filter(([, value]) => value);
+    if (is_front && words.length + filters.length === 0) {
+      show([], 0);
+      count.textContent = "";
+      return;
     }
-    found.sort((a, b) => b[0] - a[0] || (a[1][0] < b[1][0] ? -1 : 1));
-    const near = found.length === 0 && words.length === 1 ? names_near(words[0]) : [];
-    show(near.length > 0 ? near : found.map(([, row]) => row));
+    // One pass, without sorting 100,000 rows: they are in the order of names, so only their scores need an order.
+    const by_score = new Map();
+    let total = 0;
+    for (const row of rows) {
+      const score = rank(row, words);
+      if (score < 0 || !filters.every(([at, value]) => row[at].includes(value))) continue;
+      ++total;
+      if (!by_score.has(score)) by_score.set(score, []);
+      if (by_score.get(score).length < max_shown) by_score.get(score).push(row);
+    }
+    const found = [...by_score.keys()].sort((a, b) => b - a).flatMap(score => by_score.get(score)).slice(0, max_shown);
+    const near = total === 0 && words.length === 1 ? names_near(words[0]) : [];
+    show(near.length > 0 ? near : found, total);
     if (found.length > 0) return;
     count.textContent = near.length > 0 ? "No project matches. Names like it are below." : "No project matches.";
-    if (words.length !== 1) return;
+    if (words.length !== 1 || folders.length > 1) return;
     const ask = element("a", "Ask for " + words[0]);
-    ask.href = "../builds/?package=" + encodeURIComponent(words[0]);
+    ask.href = folders[0] + "../builds/?package=" + encodeURIComponent(words[0]);
     count.append(" ", ask);
   }).catch(() => { count.textContent = "The list cannot be loaded; all projects are below."; });
 
   form.addEventListener("input", update);
-  form.addEventListener("submit", event => { event.preventDefault(); update(); });
-  box.addEventListener("focus", load, {once: true});
+  // Enter leads to the project with exactly this name, or to the only one that matches.
+  form.addEventListener("submit", event => {
+    event.preventDefault();
+    update().then(() => {
+      const exact = shown.filter(row => row[0] === box.value.trim().toLowerCase().replace(/[_.]+/g, "-"));
+      const one = exact.length === 1 ? exact : shown;
+      if (one.length === 1) location.assign(address(one[0]));
+    });
+  });
+  // Not the attribute autofocus, which does nothing for a form that this script shows. The focus alone loads nothing.
+  if (document.activeElement === document.body) box.focus({preventScroll: true});
+  for (const event of ["keydown", "pointerdown"]) form.addEventListener(event, () => load().catch(() => {}), {once: true});
   const asked = new URLSearchParams(location.search).get("q");
   if (asked) { box.value = asked; update(); }
 })();

@@ -20,12 +20,15 @@ constexpr std::string_view status_json = R"({"format":"wheelyard.index-status/1"
    "nodes":[{"name":"gh200","gpus":1,"accelerator":"h100","architectures":["sm_90"]},
             {"name":"old","gpus":4,"accelerator":"v100","architectures":["sm_70"]}],
    "cells":[{"package":"sample","version":"2.0","python":"3.12","accelerator":"cuda12.6","state":"given up",
-             "reason":"nvcc: out of memory"},
+             "reason":"nvcc: out of memory","attempt":"a0"},
             {"package":"sample","version":"1.10.0","python":"3.12","accelerator":"cuda12.6","state":"have"},
+            {"package":"sample","version":"1.10.0","python":"3.12","accelerator":"cuda12.6","state":"wanted",
+             "purpose":"gpu-test"},
             {"package":"sample","version":"1.10.0","python":"3.11","state":"held"},
             {"package":"other","version":"9.9","python":"3.12","state":"wanted"}],
    "attempts":[{"id":"a1","package":"sample","version":"3.0","python":"3.12","state":"running","phase":"compile",
-                "done":30,"total":120,"log_tail":["[30/120] cc <a>"]}],
+                "done":30,"total":120,
+                "began":"2026-11-20T09:00:00Z","memory_limit_mib":2048,"log_tail":["[30/120] cc <a>"]}],
    "failures":[{"attempt":"a0","package":"sample","version":"2.0","python":"3.12","accelerator":"cuda12.6",
                 "ended":"2026-11-20T10:00:00Z","cause":"memory ran out","remedy":"fewer jobs"}]}]})";
 
@@ -75,6 +78,28 @@ TEST_CASE(
         CHECK_MESSAGE(has(html, part), part);
     CHECK(!has(html, "9.9"));  // another project's
     CHECK(!has(page_of(proven_view()), "At the sites"));
+}
+
+TEST_CASE("a project page leads from a failed build to its item on the page of builds") {
+    const FarmReport report = read_farm_report(status_json);
+    CHECK(has(page_of(proven_view(), {}, report),
+              "<a href=\"../../builds/#build-a0\"><span class=\"state failed\">"));
+    CHECK(has(render_builds_page("main", report), "<li class=\"card\" id=\"build-a0\">"));
+    CHECK(build_anchor("a\" b<1") == "build-ab1");
+}
+
+TEST_CASE("a test of a wheel does not hide the state of its build") {
+    const std::string html = page_of(proven_view(), {}, read_farm_report(status_json));
+    CHECK(has(html, "1.10.0|bede|3.12|cuda12.6\"><span class=\"state have\">"));
+}
+
+TEST_CASE("a wide table scrolls in a box of its own that the keyboard reaches") {
+    ProjectText text;
+    text.description = "| a | b |\n|---|---|\n| <table> | 2 |\n";
+    text.description_type = "text/markdown";
+    const std::string html = page_of(proven_view(), text);
+    CHECK(has(html, "<div class=\"scroll\" tabindex=\"0\"><table>"));
+    CHECK(has(html, "</table></div>"));
 }
 
 TEST_CASE("what sites report does not count when a page is compared with the catalog") {
@@ -188,13 +213,15 @@ TEST_CASE("the front page lists indexes with titles and the newest wheels, and n
         farm, {summarise("main", old, {}), summarise("gpu", fresh, {}), summarise("staging", fresh, {})});
     CHECK(has(html, "Wheels of Bede"));
     CHECK(!has(html, "staging"));
+    CHECK(has(html, "data-folders=\"main/project/ gpu/project/\""));
     CHECK(html.find(">fresh</a>") < html.find(">old</a>"));
 }
 
 TEST_CASE("the builds page shows agents, running builds with a bar, the queue and failures with a remedy") {
     const std::string html = render_builds_page("main", read_farm_report(status_json));
-    for (const char* part : {"bede", "2026-11-20 11:58 UTC", "value=\"30\" max=\"120\"",
-                             "[30/120] cc &lt;a&gt;", "other 9.9", "memory ran out", "fewer jobs"})
+    for (const char* part : {"bede", "2026-11-20 11:58 UTC", "value=\"30\" max=\"120\"", "30 of 120 steps",
+                             "since 2026-11-20 09:00 UTC", "at most 2 GiB of memory", "[30/120] cc &lt;a&gt;",
+                             "other 9.9", "gpu-test", "memory ran out", "fewer jobs"})
         CHECK_MESSAGE(has(html, part), part);
     const std::string empty = render_builds_page("main", read_farm_report("no JSON"));
     CHECK(has(empty, "No site reports to this index yet"));

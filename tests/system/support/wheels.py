@@ -31,6 +31,8 @@ class Wheel:
     requires_python: str | None = None
     extra_members: dict[str, bytes] = field(default_factory=dict)
     metadata_lines: tuple[str, ...] = ()  # more of METADATA's head: "Requires-Dist: six"
+    summary: str = "made for a test"
+    description: str = ""
     # The lies, each None or empty for the truth.
     metadata_name: str | None = None
     metadata_version: str | None = None
@@ -52,7 +54,7 @@ class Wheel:
             "Metadata-Version: 2.1",
             f"Name: {self.metadata_name or self.name}",
             f"Version: {self.metadata_version or self.version}",
-            "Summary: made for a test",
+            f"Summary: {self.summary}",
         ]
         if self.requires_python:
             metadata.append(f"Requires-Python: {self.requires_python}")
@@ -61,7 +63,7 @@ class Wheel:
         wheel = ["Wheel-Version: 1.0", "Generator: tests", f"Root-Is-Purelib: {str(pure).lower()}"]
         wheel += [f"Tag: {tag}" for tag in (self.wheel_tags or self.tags)]
         members = {f"{self.module}/__init__.py": f"value = {self.value}\n".encode(), **self.extra_members}
-        members[f"{info}/METADATA"] = ("\n".join(metadata) + "\n\nMade for a test.\n").encode()
+        members[f"{info}/METADATA"] = ("\n".join(metadata) + "\n\n" + (self.description or "Made for a test.\n")).encode()
         members[f"{info}/WHEEL"] = ("\n".join(wheel) + "\n").encode()
         rows = [(name, record_hash(data), str(len(data))) for name, data in members.items()]
         rows = [(name, self.record_changes.get(name, digest), size) for name, digest, size in rows]

@@ -1,0 +1,214 @@
+"""A visitor's way through the pages in Chromium, short enough for every run: from the front page to an install line and to a request,
+by keyboard alone, without scripts, on a phone; axe-core finds no barrier on any page. system/pages has more, for full runs."""
+
+import re
+import shutil
+import tempfile
+import time
+import unittest
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+
+from support.browser import PHONE, Browser, Keys, why_no_axe, why_no_browser
+from support.case import main
+from support.farm import Farm
+from support.sample_farm import SAMPLE_INDEXES, SAMPLE_SETTINGS, SAMPLE_TITLES, fill, wait_for_pages
+
+PATIENCE_S = 60
+MAX_FIRST_LOAD_BYTES = 60_000
+MAX_STYLE_BYTES = 15_000
+# A page, its style, its icon, at most three scripts, and what they ask at once.
+MAX_FIRST_LOAD_REQUESTS = 9
+BEDE = "/bede-gh200"
+PAGES = {"front": "/", "search": f"{BEDE}/project/?q=to", "project": f"{BEDE}/project/torch/", "Python only": f"{BEDE}/project/tqdm/",
+         "builds": f"{BEDE}/builds/", "one build": f"{BEDE}/builds/#build-w1kq7x9aab3cde", "failed build": f"{BEDE}/builds/#build-w1kq7x9aab3aaa",
+         "request": f"{BEDE}/builds/?package=torch&version=2.6.0", "index": f"{BEDE}/", "operators": "/api/v1/"}
+
+
+def error_pages(farm: Farm) -> dict[str, str]:
+    """The pages of refusals as a browser gets them."""
+    pages = {}
+    for name, path in (("404", f"{BEDE}/project/trch/"), ("404 index", "/nowhere/simple/"), ("401", "/lab/project/")):
+        status, headers, body = farm.get(path, accept="text/html,application/xhtml+xml")
+        assert (status, headers.get_content_type()) == (int(name[:3]), "text/html"), (name, status, headers)
+        pages[name] = body.decode()
+    for name in ("403", "503"):  # the same function renders every refusal
+        pages[name] = pages["401"].replace("401", name)
+    return pages
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+
+@unittest.skipIf(why_no_browser(), why_no_browser())
+class BrowserTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = Path(tempfile.mkdtemp(prefix="wheelyard-browser-"))
+        cls.addClassCleanup(shutil.rmtree, cls.folder, ignore_errors=True)
+        cls.farm = Farm((*SAMPLE_INDEXES, "lab"), settings=SAMPLE_SETTINGS, index_settings=SAMPLE_TITLES | {"lab": 'read = "token"'})
+        cls.addClassCleanup(cls.farm.__exit__)
+        cls.farm.start()
+        fill(cls.farm, cls.folder / "wheels")
+        wait_for_pages(cls.farm)
+        cls.browser = Browser(cls.farm.url)
+        cls.addClassCleanup(cls.browser.quit)
+
+    def setUp(self):
+        self.browser.show()
+        self.browser.complaints()  # those of other tests
+
+    def wait_for(self, condition):
+        deadline = time.monotonic() + PATIENCE_S
+        while not condition():
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.05)
+
+    def press(self, *keys):
+        self.browser.driver.switch_to.active_element.send_keys(*keys)
+
+    def focused(self) -> str:
+        return self.browser.run("const it = document.activeElement; return it.id || it.name || it.textContent.trim()")
+
+    def test_three_clicks_lead_from_the_front_page_to_the_install_line_of_a_node_type(self):
+        browser = self.browser
+        browser.open("/")
+        self.wait_for(lambda: self.focused() == "q")
+        self.press("torc")
+        self.wait_for(lambda: "torch" in browser.texts("#results h3 a"))
+        browser.link("torch").click()                                                      # 1
+        self.wait_for(lambda: browser.path() == PAGES["project"])
+        browser.find("#install-node option:last-child").click()                            # 2
+        browser.driver.execute_cdp_cmd("Browser.grantPermissions", {"permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]})
+        browser.find("#copy").click()                                                      # 3
+        self.wait_for(lambda: browser.find("#copy").text == "Copied")
+        line = f"pip install --index-url {self.farm.simple_url('bede-gh200')} torch==2.5.1"
+        self.assertEqual(browser.find("#install-line").text, line)
+        self.assertEqual(browser.driver.execute_async_script("navigator.clipboard.readText().then(arguments[0])"), line)
+        chosen = browser.run("return document.getElementById('install-node').value")
+        browser.open(f"{BEDE}/project/torchvision/")  # another project remembers the node type
+        self.assertNotEqual(browser.run("return document.getElementById('install-node').selectedIndex"), 0)
+        self.assertEqual(chosen, "torch==2.5.1")
+        browser.open(PAGES["project"])
+        browser.link("ask for it").click()
+        self.wait_for(lambda: browser.run("return document.getElementsByName('package')[0].value") == "torch")
+        for name, value in (("version", "9.9"), ("python", "3.12"), ("token", self.farm.create_token(name="anna", actions=("task",)))):
+            field = browser.find(f"#request [name={name}]")
+            field.clear()  # of what another page of this tab has kept
+            field.send_keys(value)
+        browser.find("#request form button").click()
+        self.wait_for(lambda: browser.texts("#requests .state") == ["queued"])
+        self.assertEqual(browser.complaints(), [])
+
+    def test_the_keyboard_alone_leads_to_the_install_line(self):
+        browser = self.browser
+        browser.open("/")
+        self.wait_for(lambda: self.focused() == "q")
+        self.press("torch", Keys.ENTER)  # the name leads to its project
+        self.wait_for(lambda: browser.path() == PAGES["project"])
+        self.press(Keys.TAB)
+        self.assertEqual(self.focused(), "Skip to the content")
+        self.press(Keys.ENTER)
+        for _ in range(4):
+            if self.focused() == "copy":
+                break
+            self.press(Keys.TAB)
+        self.assertEqual(self.focused(), "copy")
+        width = browser.run("return getComputedStyle(document.activeElement).outlineWidth")
+        self.assertEqual(width, "3px")
+
+    def test_without_scripts_every_page_shows_its_content(self):
+        browser = self.browser
+        browser.show(scripts=False)
+        try:
+            for path, words in (("/", ("bede-gh200", "1 being built now", "dask")), (f"{BEDE}/project/", ("torch", "tqdm")),
+                                (PAGES["project"], ("pip install --index-url https://THIS-SERVER/bede-gh200/simple/ torch==2.5.1", "building",
+                                                    "no space left on the scratch disk", "libmpi.so.40")),
+                                (PAGES["builds"], ("4312 of 7291 steps", "Killed signal", "Raise memory_mib"))):
+                browser.open(path)
+                text = browser.find("main").text
+                for word in words:
+                    self.assertIn(word, text, path)
+                self.assertEqual([form for form in browser.driver.find_elements("css selector", "form") if form.is_displayed()], [], path)
+        finally:
+            browser.show()
+
+    def test_a_project_leads_to_its_failed_build_and_that_says_what_to_do(self):
+        browser = self.browser
+        browser.open(PAGES["project"])
+        browser.link("failed").click()
+        self.wait_for(lambda: browser.texts(".chosen h3") == ["torch 2.5.1 failed"])
+        self.assertIn("What to do: Free space below /nobackup", browser.find(".chosen").text)
+
+    def test_a_phone_needs_no_sideways_scrolling(self):
+        self.browser.show(size=PHONE)
+        for name, path in PAGES.items():
+            self.browser.open(path)
+            self.assertLessEqual(self.browser.overflow(), 0, name)
+
+    def test_a_table_of_40_columns_can_be_narrowed(self):
+        browser = self.browser
+        browser.open("/archer2/project/pyyaml/")
+        shown = "return [...document.querySelectorAll('#sites th[scope=col]')].filter(part => part.offsetWidth > 0).map(part => part.textContent)"
+        self.assertEqual(len(browser.run(shown)), 41)
+        browser.find("[placeholder='3.12']").send_keys("3.12 zen4")
+        self.assertEqual(browser.run(shown), ["Version", "archer2Python 3.12, zen4"])
+
+    @unittest.skipIf(why_no_axe(), why_no_axe())
+    def test_no_page_has_a_barrier(self):
+        browser = self.browser
+        errors = error_pages(self.farm)
+        operator = self.farm.create_token(name="operator", actions=("quarantine", "delete", "token", "upload", "audit"), projects=("*",))
+        self.assertEqual(self.farm.run("wheelyard-registry", "quarantine", "bede-gh200", "tqdm-4.67.0-py3-none-any.whl", "--reason", "odd",
+                                       "-c", self.farm.config).returncode, 0)
+        found = []
+
+        def look(name):
+            for dark, size in ((False, None), (True, None), (False, PHONE)):
+                browser.show(dark, *([size] if size else []))
+                found.extend(f"{name}, {'dark' if dark else 'phone' if size else 'light'}: {line}" for line in browser.barriers())
+        for name, path in PAGES.items():
+            browser.open(path)
+            if name == "search":
+                self.wait_for(lambda: "2 projects" in browser.texts("#count"))
+            if name == "operators":
+                browser.find("[name=token]").send_keys(operator, Keys.ENTER)
+                self.wait_for(lambda: browser.texts("#tokens tbody th"))
+            if name == "request":
+                self.wait_for(lambda: browser.find("#request").is_displayed())
+            browser.run("for (const part of document.querySelectorAll('details')) part.open = true")
+            look(name)
+        # A browser gets these with another status than 200; here a plain server has them, beside the tree's style.
+        served = self.folder / "errors"
+        shutil.copytree(self.farm.tree, served, ignore=lambda *_: ["bede-gh200", "archer2", "lab", ".wheelyard"])
+        for name, html in errors.items():
+            (served / f"{name}.html").write_text(html)
+        with ThreadingHTTPServer(("127.0.0.1", 0), lambda *all: Quiet(*all, directory=served)) as server:
+            Thread(target=server.serve_forever, daemon=True).start()
+            for name in errors:
+                browser.driver.get(f"http://127.0.0.1:{server.server_port}/{name}.html")
+                self.assertEqual(browser.find("h1").text[:3], name[:3])
+                self.assertNotEqual(browser.run("return document.styleSheets.length"), 0)
+                look(name)
+            server.shutdown()
+        self.assertEqual(found, [])
+
+    def test_the_first_load_of_a_page_is_small(self):
+        for name in ("front", "search", "project", "builds"):
+            self.browser.driver.execute_cdp_cmd("Network.clearBrowserCache", {})
+            self.browser.requests()
+            self.browser.open(PAGES[name])
+            asked = [path for path in self.browser.requests() if not path.startswith("/favicon")]
+            size = {path: len(self.farm.get(path)[2]) for path in set(asked)}
+            self.assertLess(sum(size.values()), MAX_FIRST_LOAD_BYTES, (name, size))
+            self.assertLessEqual(len(asked), MAX_FIRST_LOAD_REQUESTS, (name, asked))
+            style, = [bytes_ for path, bytes_ in size.items() if re.fullmatch(r"/style\.[0-9a-f]+\.css", path)]
+            self.assertLess(style, MAX_STYLE_BYTES)
+
+
+if __name__ == "__main__":
+
+    main()
