@@ -32,7 +32,7 @@ pid_t lock_from_outside(const std::filesystem::path& shm) {
     lock.l_whence = SEEK_SET;
     lock.l_start = 120;
     lock.l_len = 1;
-    if (file < 0 || ::fcntl(file, F_SETLK, &lock) != 0) ::_exit(1);
+    if (file < 0 || ::fcntl(file, F_SETLKW, &lock) != 0) ::_exit(1);  // waits for a commit
     ::pause();
     ::_exit(0);
 }
