@@ -206,6 +206,7 @@ if __name__ == "__main__":
         port = free.getsockname()[1]
     mp.spawn(rank, args=(port,), nprocs=2)
 END
+export USE_LIBUV=0 # this torch has no libuv, which the bundled TensorPipe would bring
 python ranks.py
 mkdir example
 cat > example/CMakeLists.txt <<'END'
