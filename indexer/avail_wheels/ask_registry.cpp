@@ -80,7 +80,7 @@ std::optional<RequestQueue> request_queue(const Options& options, const Environm
 }
 
 base::Result<std::string> ask_registry(const PostDocument& post, const RequestQueue& queue,
-                                       const Options& options, const Wanted& wanted,
+                                       const Wanted& wanted, const std::vector<Python>& pythons,
                                        const EnvironmentMap& environment) {
     if (queue.index.empty())
         return base::fail("farm.index", "no index is named that the request is for", {},
@@ -88,12 +88,12 @@ base::Result<std::string> ask_registry(const PostDocument& post, const RequestQu
     if (wanted.is_glob())
         return base::fail("farm.glob", "a request needs a package name, not a pattern", wanted.name);
     WHEELYARD_ASSIGN(const auto version, exact_version(wanted));
-    if (options.query.pythons.empty())
+    if (pythons.empty())
         return base::fail("farm.python", "the registry takes requests for a Python, and none was found here",
                           wanted.name, "name it: -p 3.12");
     WHEELYARD_ASSIGN(const auto token, read_token(environment));
     std::vector<std::string> lines;
-    for (const auto& python : options.query.pythons) {
+    for (const auto& python : pythons) {
         const io::Json task = io::Json::object({{"format", "wheelyard.task/1"},
                                                 {"index", queue.index},
                                                 {"package", wanted.pattern},

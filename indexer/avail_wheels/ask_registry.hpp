@@ -24,11 +24,11 @@ struct RequestQueue {
 [[nodiscard]] std::optional<RequestQueue> request_queue(const Options& options,
                                                         const EnvironmentMap& environment);
 
-// Adds a task for each Python of the query. The registry returns the existing task for a repeated request. The user's
+// Adds a task for each Python. The registry returns the existing task for a repeated request. The user's
 // token is in $WHEELYARD_TOKEN_FILE, else in wheelyard/token of the configuration folder. Returns a message for the
 // user. Errors: "farm.version", "farm.python", "farm.token", "farm.refused", "http.*".
 [[nodiscard]] base::Result<std::string> ask_registry(const PostDocument& post, const RequestQueue& queue,
-                                                     const Options& options, const Wanted& wanted,
+                                                     const Wanted& wanted, const std::vector<Python>& pythons,
                                                      const EnvironmentMap& environment);
 
 }  // namespace wheelyard::avail_wheels

@@ -317,11 +317,11 @@ int request_one(const Options& options, const World& world, const std::string& r
     }
     const auto queue = request_queue(options, world.environment);
     if (queue && !wanted) return print_error(err, wanted.error());
-    Options asked = options;
-    if (queue && asked.query.pythons.empty())
-        asked.query.pythons = known_node(world.probe, *world.clock).pythons;
+    const auto pythons = options.query.pythons.empty() && queue
+                             ? known_node(world.probe, *world.clock).pythons
+                             : options.query.pythons;
     const auto result = queue
-                            ? ask_registry(world.post, *queue, asked, *wanted, world.environment)
+                            ? ask_registry(world.post, *queue, *wanted, pythons, world.environment)
                             : write_request(options, requirement, world.user, world.probe.host, *world.clock);
     if (!result) return print_error(err, result.error());
     out << *result << '\n';
