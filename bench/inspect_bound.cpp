@@ -13,8 +13,8 @@
 #include <thread>
 #include <vector>
 
-#include "lib/base/digest.hpp"
-#include "lib/base/file.hpp"
+#include "lib/base/digest/digest.hpp"
+#include "lib/base/files/file.hpp"
 #include "lib/inspect/zip/inflate.hpp"
 #include "lib/inspect/zip/parallel.hpp"
 #include "lib/inspect/zip/zip.hpp"

@@ -16,9 +16,9 @@
 #include <thread>
 #include <vector>
 
-#include "lib/base/digest.hpp"
-#include "lib/base/file.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/digest/digest.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/inspect/zip/member_stream.hpp"
 #include "lib/inspect/zip/parallel.hpp"
 #include "lib/inspect/zip/zip.hpp"

@@ -4,7 +4,7 @@
 #include <cstdio>
 
 #include "builder/show/report.hpp"
-#include "lib/base/printable.hpp"
+#include "lib/base/text/printable.hpp"
 
 namespace wheelyard::builder {
 

@@ -21,11 +21,11 @@
 #include "builder/status_sender.hpp"
 #include "builder/users/user_files.hpp"
 #include "builder/workplace.hpp"
-#include "lib/base/file.hpp"
-#include "lib/base/printable.hpp"
-#include "lib/base/process.hpp"
-#include "lib/base/text.hpp"
-#include "lib/base/untrusted_file.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/files/untrusted_file.hpp"
+#include "lib/base/process/process.hpp"
+#include "lib/base/text/printable.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
 
 namespace wheelyard::builder {

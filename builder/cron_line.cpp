@@ -8,8 +8,8 @@
 #include "builder/schedule/batch_command.hpp"
 #include "builder/schedule/scheduler_kind.hpp"
 #include "builder/script/script.hpp"
-#include "lib/base/encoding.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/text/encoding.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
 namespace {

@@ -6,7 +6,7 @@
 #include "builder/command_output.hpp"
 #include "builder/commands.hpp"
 #include "builder/doctor/doctor_report.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
 namespace {

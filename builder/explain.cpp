@@ -6,8 +6,8 @@
 #include "builder/doctor/doctor_rules.hpp"
 #include "builder/show/report.hpp"
 #include "lib/base/limits.hpp"
-#include "lib/base/printable.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/text/printable.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
 
 namespace wheelyard::builder {

@@ -7,7 +7,7 @@
 
 #include "builder/commands.hpp"
 #include "builder/limits.hpp"
-#include "lib/base/likely_command.hpp"
+#include "lib/base/text/likely_command.hpp"
 #include "lib/base/version.hpp"
 
 namespace {

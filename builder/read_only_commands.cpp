@@ -12,11 +12,11 @@
 #include "builder/plan/request.hpp"
 #include "builder/status_sender.hpp"
 #include "builder/workplace.hpp"
-#include "lib/base/file.hpp"
+#include "lib/base/files/file.hpp"
 #include "lib/base/limits.hpp"
-#include "lib/base/printable.hpp"
-#include "lib/base/terminal.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/process/terminal.hpp"
+#include "lib/base/text/printable.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
 namespace {

@@ -1,8 +1,8 @@
 // Redraws a status line on a terminal; prints fewer lines otherwise.
 #include "builder/screen.hpp"
 
-#include "lib/base/printable.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/text/printable.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
 namespace {

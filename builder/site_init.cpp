@@ -7,9 +7,9 @@
 #include "builder/command_output.hpp"
 #include "builder/limits.hpp"
 #include "builder/site/site.hpp"
-#include "lib/base/file.hpp"
-#include "lib/base/process.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/process/process.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
 namespace {

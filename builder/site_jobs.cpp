@@ -8,7 +8,7 @@
 #include "builder/schedule/scheduler_kind.hpp"
 #include "builder/script/hardware_test.hpp"
 #include "builder/users/user_files.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "builder/site_report.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
 namespace {

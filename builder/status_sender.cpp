@@ -6,7 +6,7 @@
 #include "builder/remote/report_client.hpp"
 #include "builder/site_report.hpp"
 #include "builder/status_report.hpp"
-#include "lib/base/file.hpp"
+#include "lib/base/files/file.hpp"
 #include "lib/io/json.hpp"
 
 namespace wheelyard::builder {

@@ -9,8 +9,8 @@
 #include "builder/limits.hpp"
 #include "builder/script/script.hpp"
 #include "builder/site/script_setup.hpp"
-#include "lib/base/file.hpp"
-#include "lib/base/process.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/process/process.hpp"
 
 namespace wheelyard::builder {
 namespace {

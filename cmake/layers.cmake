@@ -8,7 +8,7 @@
 # room that uses `base` through another names `base` too. The rooms of one program share its namespace (decision 12).
 
 # lib: what every program shares
-wheelyard_layer(base         lib/base)
+wheelyard_layer(base         lib/base/*)
 wheelyard_layer(io           lib/io                       base)
 wheelyard_layer(wheel        lib/wheel                    base)
 wheelyard_layer(simple       lib/simple                   base io wheel)
@@ -93,5 +93,5 @@ set(WHEELYARD_TEST_PROGRAMS governor avail_wheels base io wheel simple status pa
 # wheelyard_pure(ROOM HEADER…): nothing in ROOM reaches one of these headers, directly or through others (`ctest -R layers`).
 function(wheelyard_pure)
 endfunction()
-wheelyard_pure(plan lib/io/http_client.hpp lib/io/archive.hpp lib/base/file.hpp lib/base/process.hpp)
-wheelyard_pure(verdict lib/io/http_client.hpp lib/base/file.hpp lib/base/process.hpp)
+wheelyard_pure(plan lib/io/http_client.hpp lib/io/archive.hpp lib/base/files/file.hpp lib/base/process/process.hpp)
+wheelyard_pure(verdict lib/io/http_client.hpp lib/base/files/file.hpp lib/base/process/process.hpp)

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <utility>
 
-#include "lib/base/file.hpp"
-#include "lib/base/file_url.hpp"
+#include "lib/base/files/file.hpp"
 #include "lib/base/result.hpp"
+#include "lib/base/text/file_url.hpp"
 #include "lib/io/json.hpp"
 #include "lib/simple/client_config.hpp"
 

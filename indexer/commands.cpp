@@ -9,8 +9,8 @@
 #include "indexer/check/repair.hpp"
 #include "indexer/publish/publish_run.hpp"
 #include "indexer/tree/tree_lock.hpp"
-#include "lib/base/printable.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/text/printable.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
 
 namespace wheelyard::indexer {

@@ -5,7 +5,7 @@
 
 #include "indexer/client_command.hpp"
 #include "indexer/commands.hpp"
-#include "lib/base/likely_command.hpp"
+#include "lib/base/text/likely_command.hpp"
 #include "lib/base/version.hpp"
 
 namespace {

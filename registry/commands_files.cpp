@@ -8,10 +8,10 @@
 #include <optional>
 #include <vector>
 
-#include "lib/base/encoding.hpp"
-#include "lib/base/printable.hpp"
-#include "lib/base/text.hpp"
-#include "lib/base/text_table.hpp"
+#include "lib/base/text/encoding.hpp"
+#include "lib/base/text/printable.hpp"
+#include "lib/base/text/text.hpp"
+#include "lib/base/text/text_table.hpp"
 #include "lib/io/json.hpp"
 #include "registry/api/file_list.hpp"
 #include "registry/commands_target.hpp"

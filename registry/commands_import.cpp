@@ -8,10 +8,10 @@
 #include <thread>
 #include <utility>
 
-#include "lib/base/digest.hpp"
-#include "lib/base/file.hpp"
-#include "lib/base/terminal.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/digest/digest.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/process/terminal.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/inspect/inspect.hpp"
 #include "lib/io/json.hpp"
 #include "lib/simple/client.hpp"

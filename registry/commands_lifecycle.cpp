@@ -8,8 +8,8 @@
 #include <memory>
 #include <utility>
 
-#include "lib/base/terminal.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/process/terminal.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
 #include "lib/wheel/name.hpp"
 #include "registry/access/local_actor.hpp"

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "lib/base/file.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
 #include "registry/commands_config.hpp"
 #include "registry/lifecycle/backup.hpp"

@@ -11,9 +11,9 @@
 #include <optional>
 #include <utility>
 
-#include "lib/base/file.hpp"
-#include "lib/base/process.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/process/process.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/io/http_client.hpp"
 #include "lib/simple/client.hpp"
 #include "registry/commands_config.hpp"

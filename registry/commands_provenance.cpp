@@ -3,9 +3,9 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
-#include "lib/base/encoding.hpp"
-#include "lib/base/printable.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/text/encoding.hpp"
+#include "lib/base/text/printable.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/wire/wheel_provenance.hpp"
 #include "registry/api/provenance.hpp"
 #include "registry/commands_target.hpp"

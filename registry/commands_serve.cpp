@@ -14,7 +14,7 @@
 #include <thread>
 #include <utility>
 
-#include "lib/base/file.hpp"
+#include "lib/base/files/file.hpp"
 #include "lib/io/log.hpp"
 #include "registry/access/tokens.hpp"
 #include "registry/api/api.hpp"

@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <utility>
 
-#include "lib/base/file.hpp"
+#include "lib/base/files/file.hpp"
 #include "lib/io/json.hpp"
 #include "registry/catalog/catalog.hpp"
 #include "registry/catalog/file_row.hpp"

@@ -2,7 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "lib/base/process.hpp"
+#include "lib/base/process/process.hpp"
 #include "registry/config/config_place.hpp"
 
 namespace wheelyard::registry {

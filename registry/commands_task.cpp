@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "lib/base/encoding.hpp"
-#include "lib/base/terminal.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/process/terminal.hpp"
+#include "lib/base/text/encoding.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
 #include "registry/access/local_actor.hpp"
 #include "registry/commands_target.hpp"

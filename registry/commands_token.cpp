@@ -6,8 +6,8 @@
 #include <cstdio>
 #include <utility>
 
-#include "lib/base/file.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
 #include "registry/access/local_actor.hpp"
 #include "registry/access/token_rules.hpp"

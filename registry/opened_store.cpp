@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "lib/base/file.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/text/text.hpp"
 #include "registry/upstream/source.hpp"
 
 namespace wheelyard::registry {

@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "lib/base/file.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/wire/problem.hpp"
 #include "registry/access/limits.hpp"
 #include "registry/access/tokens.hpp"

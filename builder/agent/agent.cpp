@@ -9,7 +9,7 @@
 #include "builder/attempt/limits.hpp"
 #include "builder/attempt/slots.hpp"
 #include "builder/site/work_folder.hpp"
-#include "lib/base/file.hpp"
+#include "lib/base/files/file.hpp"
 #include "lib/base/limits.hpp"
 
 namespace wheelyard::builder {

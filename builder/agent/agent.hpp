@@ -14,7 +14,7 @@
 #include "builder/agent/attempt_stepper.hpp"
 #include "builder/agent/task_leases.hpp"
 #include "builder/plan/plan.hpp"
-#include "lib/base/lock_file.hpp"
+#include "lib/base/files/lock_file.hpp"
 #include "lib/base/result.hpp"
 
 namespace wheelyard::builder {

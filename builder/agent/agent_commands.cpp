@@ -5,7 +5,7 @@
 
 #include "builder/agent/agent.hpp"
 #include "builder/attempt/attempt_names.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
 namespace fs = std::filesystem;

@@ -7,7 +7,7 @@
 #include "builder/attempt/temporary_files.hpp"
 #include "builder/plan/request.hpp"
 #include "builder/script/hardware_test.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
 namespace {

@@ -10,8 +10,8 @@
 #include "builder/sources/login_step.hpp"
 #include "builder/steps/build_tree.hpp"
 #include "builder/steps/diagnosis.hpp"
-#include "lib/base/file.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
 namespace {

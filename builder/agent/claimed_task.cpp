@@ -6,7 +6,7 @@
 
 #include "builder/attempt/limits.hpp"
 #include "builder/plan/plan_history.hpp"
-#include "lib/base/untrusted_file.hpp"
+#include "lib/base/files/untrusted_file.hpp"
 
 namespace wheelyard::builder {
 namespace {

@@ -13,7 +13,7 @@
 #include "builder/attempt/temporary_files.hpp"
 #include "builder/sources/source_cache.hpp"
 #include "lib/base/limits.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
 namespace {

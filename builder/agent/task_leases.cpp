@@ -11,10 +11,10 @@
 #include "builder/attempt/backoff.hpp"
 #include "builder/attempt/limits.hpp"
 #include "builder/plan/plan_history.hpp"
-#include "lib/base/digest.hpp"
-#include "lib/base/encoding.hpp"
-#include "lib/base/file.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/digest/digest.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/text/encoding.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
 namespace {

@@ -7,7 +7,7 @@
 #include "builder/attempt/attempt_fields.hpp"
 #include "builder/attempt/limits.hpp"
 #include "lib/base/check.hpp"
-#include "lib/base/digest.hpp"
+#include "lib/base/digest/digest.hpp"
 
 namespace wheelyard::builder {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <set>
 
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "lib/base/digest.hpp"
+#include "lib/base/digest/digest.hpp"
 
 namespace wheelyard::builder {
 

@@ -4,8 +4,8 @@
 
 #include "builder/attempt/limits.hpp"
 #include "builder/attempt/temporary_files.hpp"
-#include "lib/base/file.hpp"
-#include "lib/base/untrusted_file.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/files/untrusted_file.hpp"
 #include "lib/io/json.hpp"
 
 namespace wheelyard::builder {

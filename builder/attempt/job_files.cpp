@@ -5,9 +5,9 @@
 #include <cerrno>
 
 #include "builder/attempt/limits.hpp"
-#include "lib/base/file.hpp"
-#include "lib/base/text.hpp"
-#include "lib/base/untrusted_file.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/files/untrusted_file.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
 
 namespace wheelyard::builder {

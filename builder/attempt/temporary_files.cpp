@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "lib/base/remove_tree.hpp"
+#include "lib/base/files/remove_tree.hpp"
 
 namespace wheelyard::builder {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "builder/compare/causes.hpp"
 #include "builder/compare/explain_bytes.hpp"
-#include "lib/base/file.hpp"
+#include "lib/base/files/file.hpp"
 #include "lib/base/keep_alive.hpp"
 #include "lib/base/result.hpp"
 

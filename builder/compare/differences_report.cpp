@@ -1,7 +1,7 @@
 #include "builder/compare/differences_report.hpp"
 
-#include "lib/base/printable.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/text/printable.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
 
 namespace wheelyard::builder {

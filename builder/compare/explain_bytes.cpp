@@ -6,8 +6,8 @@
 #include <optional>
 
 #include "builder/compare/limits.hpp"
-#include "lib/base/text.hpp"
-#include "lib/base/utf8.hpp"
+#include "lib/base/text/text.hpp"
+#include "lib/base/text/utf8.hpp"
 
 namespace wheelyard::builder {
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "builder/compare/limits.hpp"
-#include "lib/base/encoding.hpp"
+#include "lib/base/text/encoding.hpp"
 #include "lib/inspect/elf/elf.hpp"
 
 namespace wheelyard::builder {

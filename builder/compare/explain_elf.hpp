@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "builder/compare/explain_bytes.hpp"
-#include "lib/base/file.hpp"
+#include "lib/base/files/file.hpp"
 #include "lib/base/result.hpp"
 
 namespace wheelyard::builder {

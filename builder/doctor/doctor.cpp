@@ -7,8 +7,8 @@
 #include "builder/attempt/limits.hpp"
 #include "builder/doctor/limits.hpp"
 #include "builder/doctor/word_search.hpp"
-#include "lib/base/file.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
 namespace {

@@ -1,7 +1,7 @@
 // Text and JSON of examinations and rules.
 #include "builder/doctor/doctor_report.hpp"
 
-#include "lib/base/printable.hpp"
+#include "lib/base/text/printable.hpp"
 #include "lib/io/json.hpp"
 
 namespace wheelyard::builder {

@@ -5,7 +5,7 @@
 
 #include "builder/doctor/doctor_rules_parts.hpp"
 #include "lib/base/check.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
 namespace {

@@ -5,8 +5,8 @@
 #include <array>
 
 #include "builder/attempt/limits.hpp"
-#include "lib/base/text.hpp"
-#include "lib/base/utf8.hpp"
+#include "lib/base/text/text.hpp"
+#include "lib/base/text/utf8.hpp"
 
 namespace wheelyard::builder {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "builder/doctor/error_line.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
 

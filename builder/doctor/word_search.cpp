@@ -4,7 +4,7 @@
 #include <deque>
 
 #include "lib/base/check.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
 

@@ -6,8 +6,8 @@
 #include "builder/governor/admission/history.hpp"
 #include "builder/governor/admission/limits.hpp"
 #include "builder/governor/options.hpp"
-#include "lib/base/file.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::governor {
 namespace {

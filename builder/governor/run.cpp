@@ -23,9 +23,9 @@
 #include "builder/governor/launch/message.hpp"
 #include "builder/governor/launch/shims.hpp"
 #include "builder/governor/options.hpp"
-#include "lib/base/process.hpp"
-#include "lib/base/temp_dir.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/files/temp_dir.hpp"
+#include "lib/base/process/process.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::governor {
 namespace {

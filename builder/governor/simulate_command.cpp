@@ -8,8 +8,8 @@
 #include "builder/governor/limits.hpp"
 #include "builder/governor/memory/memory_limit.hpp"
 #include "builder/governor/options.hpp"
-#include "lib/base/file.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::governor {
 namespace {

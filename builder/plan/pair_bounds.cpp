@@ -3,7 +3,7 @@
 #include <map>
 
 #include "builder/site/version_pairs.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/wheel/name.hpp"
 
 namespace wheelyard::builder {

@@ -13,7 +13,7 @@
 #include "builder/plan/plan_history.hpp"
 #include "builder/plan/plan_reproductions.hpp"
 #include "builder/plan/version_choice.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/wheel/filename.hpp"
 #include "lib/wheel/version.hpp"
 

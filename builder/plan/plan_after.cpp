@@ -8,7 +8,7 @@
 
 #include "builder/plan/plan_history.hpp"
 #include "builder/script/hardware_test.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
 namespace {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
 namespace {

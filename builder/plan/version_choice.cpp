@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "builder/plan/pair_bounds.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/wheel/specifier.hpp"
 #include "lib/wheel/version.hpp"
 

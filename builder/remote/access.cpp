@@ -5,8 +5,8 @@
 
 #include "builder/remote/limits.hpp"
 #include "builder/remote/upload.hpp"
-#include "lib/base/encoding.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/text/encoding.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
 #include "lib/wire/problem.hpp"
 

@@ -1,8 +1,8 @@
 #include "builder/remote/report_client.hpp"
 
 #include "builder/remote/upload.hpp"
-#include "lib/base/encoding.hpp"
-#include "lib/base/file.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/text/encoding.hpp"
 #include "lib/wire/problem.hpp"
 
 namespace wheelyard::builder {

@@ -6,8 +6,8 @@
 
 #include "builder/attempt/limits.hpp"
 #include "builder/remote/limits.hpp"
-#include "lib/base/text.hpp"
-#include "lib/base/untrusted_file.hpp"
+#include "lib/base/files/untrusted_file.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
 #include "lib/wire/problem.hpp"
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "lib/base/encoding.hpp"
+#include "lib/base/text/encoding.hpp"
 #include "lib/wire/problem.hpp"
 
 namespace wheelyard::builder {

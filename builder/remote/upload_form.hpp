@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "lib/base/file.hpp"
+#include "lib/base/files/file.hpp"
 #include "lib/base/result.hpp"
 #include "lib/io/http_client.hpp"
 

@@ -6,8 +6,8 @@
 
 #include "builder/attempt/limits.hpp"
 #include "builder/schedule/limits.hpp"
-#include "lib/base/text.hpp"
-#include "lib/base/utf8.hpp"
+#include "lib/base/text/text.hpp"
+#include "lib/base/text/utf8.hpp"
 
 namespace wheelyard::builder {
 base::Result<base::Finished> run_batch_command(const BatchCommand& command) {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "builder/attempt/environment.hpp"
-#include "lib/base/process.hpp"
+#include "lib/base/process/process.hpp"
 #include "lib/base/result.hpp"
 
 namespace wheelyard::builder {

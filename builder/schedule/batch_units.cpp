@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <limits>
 
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
 namespace {

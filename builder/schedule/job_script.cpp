@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include "builder/schedule/limits.hpp"
-#include "lib/base/encoding.hpp"
-#include "lib/base/file.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/text/encoding.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
 namespace {

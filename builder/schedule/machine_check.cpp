@@ -1,8 +1,8 @@
 #include "builder/schedule/machine_check.hpp"
 
 #include "builder/schedule/limits.hpp"
-#include "lib/base/process.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/process/process.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
 namespace {

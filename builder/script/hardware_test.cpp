@@ -5,8 +5,8 @@
 
 #include "builder/script/script_frame.hpp"
 #include "builder/site/script_setup.hpp"
-#include "lib/base/encoding.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/text/encoding.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
 namespace {

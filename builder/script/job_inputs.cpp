@@ -6,11 +6,11 @@
 #include <string_view>
 
 #include "builder/script/limits.hpp"
-#include "lib/base/digest.hpp"
-#include "lib/base/file.hpp"
+#include "lib/base/digest/digest.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/files/untrusted_file.hpp"
 #include "lib/base/limits.hpp"
-#include "lib/base/text.hpp"
-#include "lib/base/untrusted_file.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/wheel/version.hpp"
 
 namespace wheelyard::builder {

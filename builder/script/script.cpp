@@ -11,8 +11,8 @@
 #include "builder/script/script_requirements.hpp"
 #include "builder/script/script_steps.hpp"
 #include "builder/site/script_setup.hpp"
-#include "lib/base/encoding.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/text/encoding.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/simple/pip_config.hpp"
 
 namespace wheelyard::builder {

@@ -5,7 +5,7 @@
 
 #include "builder/site/script_setup.hpp"
 #include "lib/base/check.hpp"
-#include "lib/base/encoding.hpp"
+#include "lib/base/text/encoding.hpp"
 
 namespace wheelyard::builder {
 namespace {

@@ -2,8 +2,8 @@
 #include "builder/script/script_steps.hpp"
 
 #include "builder/script/script_frame.hpp"
-#include "lib/base/encoding.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/text/encoding.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
 namespace {

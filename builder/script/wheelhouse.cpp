@@ -5,7 +5,7 @@
 #include "builder/script/script_frame.hpp"
 #include "builder/script/script_requirements.hpp"
 #include "builder/script/script_steps.hpp"
-#include "lib/base/encoding.hpp"
+#include "lib/base/text/encoding.hpp"
 
 namespace wheelyard::builder {
 namespace {

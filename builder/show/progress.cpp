@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
 namespace {

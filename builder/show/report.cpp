@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <array>
 
-#include "lib/base/printable.hpp"
-#include "lib/base/text.hpp"
-#include "lib/base/text_table.hpp"
-#include "lib/base/url.hpp"
+#include "lib/base/text/printable.hpp"
+#include "lib/base/text/text.hpp"
+#include "lib/base/text/text_table.hpp"
+#include "lib/base/text/url.hpp"
 #include "lib/io/json.hpp"
 
 namespace wheelyard::builder {

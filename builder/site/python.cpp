@@ -2,9 +2,9 @@
 #include "builder/site/python.hpp"
 
 #include "builder/site/limits.hpp"
-#include "lib/base/process.hpp"
-#include "lib/base/temp_dir.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/files/temp_dir.hpp"
+#include "lib/base/process/process.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
 #include "lib/simple/pip_config.hpp"
 #include "lib/wheel/version.hpp"

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "lib/base/file.hpp"
+#include "lib/base/files/file.hpp"
 #include "lib/base/limits.hpp"
 #include "lib/wheel/version.hpp"
 

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "lib/base/encoding.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/text/encoding.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/wheel/version.hpp"
 
 namespace wheelyard::builder {

@@ -7,8 +7,8 @@
 
 #include "builder/attempt/limits.hpp"
 #include "builder/site/limits.hpp"
-#include "lib/base/text.hpp"
-#include "lib/base/url.hpp"
+#include "lib/base/text/text.hpp"
+#include "lib/base/text/url.hpp"
 
 namespace wheelyard::builder {
 namespace {

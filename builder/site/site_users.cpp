@@ -5,7 +5,7 @@
 #include <set>
 
 #include "builder/site/limits.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
 namespace {

@@ -5,7 +5,7 @@
 #include <array>
 #include <map>
 
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/io/toml.hpp"
 #include "lib/wheel/name.hpp"
 

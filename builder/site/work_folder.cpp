@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <string>
 
-#include "lib/base/file.hpp"
+#include "lib/base/files/file.hpp"
 
 namespace wheelyard::builder {
 namespace {

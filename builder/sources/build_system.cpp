@@ -5,8 +5,8 @@
 #include <cerrno>
 
 #include "builder/sources/limits.hpp"
-#include "lib/base/text.hpp"
-#include "lib/base/untrusted_file.hpp"
+#include "lib/base/files/untrusted_file.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/io/toml.hpp"
 #include "lib/wheel/requirement.hpp"
 

@@ -19,7 +19,7 @@ struct BuildSystem {
 
 // Errors: "source.pyproject" (not TOML, a requirement that is none, or a back end that is not a module name).
 [[nodiscard]] base::Result<BuildSystem> parse_build_system(std::string_view pyproject);
-// Returns the default if `project` has no pyproject.toml. Errors: those above; "file.not_regular" (lib/base/untrusted_file.hpp).
+// Returns the default if `project` has no pyproject.toml. Errors: those above; "file.not_regular" (lib/base/files/untrusted_file.hpp).
 [[nodiscard]] base::Result<BuildSystem> read_build_system(const std::filesystem::path& project);
 
 }  // namespace wheelyard::builder

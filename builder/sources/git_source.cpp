@@ -11,13 +11,13 @@
 #include "builder/sources/login_step.hpp"
 #include "builder/sources/source_cache.hpp"
 #include "builder/sources/source_copy.hpp"
-#include "lib/base/digest.hpp"
-#include "lib/base/encoding.hpp"
-#include "lib/base/file.hpp"
-#include "lib/base/process.hpp"
-#include "lib/base/text.hpp"
-#include "lib/base/untrusted_file.hpp"
-#include "lib/base/url.hpp"
+#include "lib/base/digest/digest.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/files/untrusted_file.hpp"
+#include "lib/base/process/process.hpp"
+#include "lib/base/text/encoding.hpp"
+#include "lib/base/text/text.hpp"
+#include "lib/base/text/url.hpp"
 
 namespace wheelyard::builder {
 namespace {

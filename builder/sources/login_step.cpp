@@ -11,13 +11,13 @@
 #include "builder/doctor/doctor.hpp"
 #include "builder/doctor/last_words.hpp"
 #include "builder/sources/limits.hpp"
-#include "lib/base/encoding.hpp"
-#include "lib/base/file.hpp"
-#include "lib/base/process.hpp"
-#include "lib/base/reaped_process.hpp"
-#include "lib/base/remove_tree.hpp"
-#include "lib/base/text.hpp"
-#include "lib/base/untrusted_file.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/files/remove_tree.hpp"
+#include "lib/base/files/untrusted_file.hpp"
+#include "lib/base/process/process.hpp"
+#include "lib/base/process/reaped_process.hpp"
+#include "lib/base/text/encoding.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
 namespace {

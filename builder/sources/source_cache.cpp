@@ -9,9 +9,9 @@
 #include "builder/attempt/limits.hpp"
 #include "builder/attempt/temporary_files.hpp"
 #include "builder/sources/limits.hpp"
-#include "lib/base/file.hpp"
-#include "lib/base/text.hpp"
-#include "lib/base/untrusted_file.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/files/untrusted_file.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
 

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "builder/sources/limits.hpp"
-#include "lib/base/file.hpp"
+#include "lib/base/files/file.hpp"
 
 namespace wheelyard::builder {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "lib/base/file.hpp"
+#include "lib/base/files/file.hpp"
 
 namespace wheelyard::builder {
 

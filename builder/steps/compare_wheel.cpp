@@ -6,10 +6,10 @@
 #include "builder/steps/built_wheel.hpp"
 #include "builder/steps/provenance.hpp"
 #include "builder/steps/steps.hpp"
-#include "lib/base/digest.hpp"
-#include "lib/base/file.hpp"
-#include "lib/base/text.hpp"
-#include "lib/base/untrusted_file.hpp"
+#include "lib/base/digest/digest.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/files/untrusted_file.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
 namespace {

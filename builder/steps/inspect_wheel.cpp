@@ -1,9 +1,9 @@
 // built ─► uploading: inspects the wheel by the registry's own rules, and compares it with what was asked.
 #include "builder/steps/built_wheel.hpp"
 #include "builder/steps/steps.hpp"
-#include "lib/base/digest.hpp"
-#include "lib/base/file.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/digest/digest.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/wheel/version.hpp"
 
 namespace wheelyard::builder {

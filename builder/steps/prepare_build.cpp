@@ -10,8 +10,8 @@
 #include "builder/steps/build_tree.hpp"
 #include "builder/steps/steps.hpp"
 #include "builder/steps/wheelhouse_step.hpp"
-#include "lib/base/digest.hpp"
-#include "lib/base/file.hpp"
+#include "lib/base/digest/digest.hpp"
+#include "lib/base/files/file.hpp"
 
 namespace wheelyard::builder {
 namespace {

@@ -4,7 +4,7 @@
 #include "builder/script/script.hpp"
 #include "builder/steps/steps.hpp"
 #include "builder/steps/wheelhouse_step.hpp"
-#include "lib/base/file.hpp"
+#include "lib/base/files/file.hpp"
 
 namespace wheelyard::builder {
 

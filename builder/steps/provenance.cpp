@@ -9,11 +9,11 @@
 #include "builder/script/script_frame.hpp"
 #include "builder/site/script_setup.hpp"
 #include "builder/steps/limits.hpp"
-#include "lib/base/digest.hpp"
-#include "lib/base/file.hpp"
-#include "lib/base/text.hpp"
-#include "lib/base/untrusted_file.hpp"
-#include "lib/base/utf8.hpp"
+#include "lib/base/digest/digest.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/files/untrusted_file.hpp"
+#include "lib/base/text/text.hpp"
+#include "lib/base/text/utf8.hpp"
 #include "lib/simple/pip_config.hpp"
 
 namespace wheelyard::builder {

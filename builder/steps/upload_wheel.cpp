@@ -4,8 +4,8 @@
 #include "builder/steps/limits.hpp"
 #include "builder/steps/provenance.hpp"
 #include "builder/steps/steps.hpp"
-#include "lib/base/digest.hpp"
-#include "lib/base/file.hpp"
+#include "lib/base/digest/digest.hpp"
+#include "lib/base/files/file.hpp"
 
 namespace wheelyard::builder {
 namespace {

@@ -3,7 +3,7 @@
 #include "builder/steps/job_result.hpp"
 #include "builder/steps/limits.hpp"
 #include "builder/steps/steps.hpp"
-#include "lib/base/file.hpp"
+#include "lib/base/files/file.hpp"
 
 namespace wheelyard::builder {
 namespace {

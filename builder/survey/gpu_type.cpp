@@ -1,6 +1,6 @@
 #include "builder/survey/gpu_type.hpp"
 
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/wheel/version.hpp"
 
 namespace wheelyard::builder {

@@ -6,7 +6,7 @@
 
 #include "builder/survey/limits.hpp"
 #include "builder/survey/site_draft_parts.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
 namespace {

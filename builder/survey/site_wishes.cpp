@@ -1,8 +1,8 @@
 #include "builder/survey/site_wishes.hpp"
 
 #include "builder/survey/limits.hpp"
-#include "lib/base/printable.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/text/printable.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
 

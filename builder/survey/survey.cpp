@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "lib/base/encoding.hpp"
-#include "lib/base/text.hpp"
-#include "lib/base/url.hpp"
+#include "lib/base/text/encoding.hpp"
+#include "lib/base/text/text.hpp"
+#include "lib/base/text/url.hpp"
 
 namespace wheelyard::builder {
 namespace {

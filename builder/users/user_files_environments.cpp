@@ -3,8 +3,8 @@
 // these.
 #include "builder/site/script_setup.hpp"
 #include "builder/users/user_files_parts.hpp"
-#include "lib/base/encoding.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/text/encoding.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/simple/client_config.hpp"
 
 namespace wheelyard::builder::user_files {

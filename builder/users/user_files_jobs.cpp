@@ -6,8 +6,8 @@
 #include "builder/site/script_setup.hpp"
 #include "builder/users/user_files.hpp"
 #include "builder/users/user_files_parts.hpp"
-#include "lib/base/encoding.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/text/encoding.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder::user_files {
 namespace {

@@ -3,8 +3,8 @@
 #include <filesystem>
 
 #include "indexer/avail_wheels/limits.hpp"
-#include "lib/base/file.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
 
 namespace wheelyard::avail_wheels {

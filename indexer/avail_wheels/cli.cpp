@@ -8,7 +8,7 @@
 #include "indexer/avail_wheels/source/source.hpp"
 #include "indexer/avail_wheels/table/table.hpp"
 #include "indexer/avail_wheels/words.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/base/version.hpp"
 
 namespace wheelyard::avail_wheels {

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "indexer/avail_wheels/words.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::avail_wheels {
 

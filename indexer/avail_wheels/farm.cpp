@@ -5,10 +5,10 @@
 #include <system_error>
 
 #include "indexer/avail_wheels/limits.hpp"
-#include "lib/base/blake2b.hpp"
-#include "lib/base/encoding.hpp"
-#include "lib/base/file.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/digest/blake2b.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/text/encoding.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/simple/index_folder.hpp"
 #include "lib/status/index_status.hpp"
 #include "lib/wheel/name.hpp"

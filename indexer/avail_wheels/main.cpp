@@ -20,7 +20,7 @@
 #include "lib/inspect/dist_info/metadata_alone.hpp"
 #include "lib/io/http_client.hpp"
 #endif
-#include "lib/base/process.hpp"
+#include "lib/base/process/process.hpp"
 
 namespace {
 

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "indexer/avail_wheels/farm.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/wheel/name.hpp"
 
 namespace wheelyard::avail_wheels {

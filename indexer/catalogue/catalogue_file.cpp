@@ -16,7 +16,7 @@
 #include "indexer/tree/limits.hpp"
 #include "indexer/tree/paths.hpp"
 #include "indexer/tree/tree_lock.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
 #include "lib/wheel/name.hpp"
 

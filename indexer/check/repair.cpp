@@ -20,7 +20,7 @@
 #include "indexer/tree/paths.hpp"
 #include "indexer/tree/published_state.hpp"
 #include "indexer/tree/tree_lock.hpp"
-#include "lib/base/file.hpp"
+#include "lib/base/files/file.hpp"
 
 namespace wheelyard::indexer {
 

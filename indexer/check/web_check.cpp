@@ -9,8 +9,8 @@
 #include "indexer/tree/paths.hpp"
 #include "indexer/web/search_list.hpp"
 #include "indexer/web/state_cell.hpp"
-#include "lib/base/encoding.hpp"
-#include "lib/base/file.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/text/encoding.hpp"
 
 namespace wheelyard::indexer {
 

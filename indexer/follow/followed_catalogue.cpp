@@ -16,7 +16,7 @@
 #include "indexer/tree/limits.hpp"
 #include "indexer/tree/page_files.hpp"
 #include "indexer/tree/paths.hpp"
-#include "lib/base/url.hpp"
+#include "lib/base/text/url.hpp"
 #include "lib/simple/catalogue.hpp"
 #include "lib/simple/page.hpp"
 #include "lib/wheel/filename.hpp"

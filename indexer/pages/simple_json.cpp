@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "indexer/tree/paths.hpp"
-#include "lib/base/byte_set.hpp"
 #include "lib/base/clock.hpp"
+#include "lib/base/text/byte_set.hpp"
 #include "lib/io/json.hpp"
 
 namespace wheelyard::indexer {

@@ -10,7 +10,7 @@
 #include "indexer/tree/paths.hpp"
 #include "indexer/web/feed.hpp"
 #include "indexer/web/limits.hpp"
-#include "lib/base/digest.hpp"
+#include "lib/base/digest/digest.hpp"
 #include "lib/page/assets.hpp"
 
 namespace wheelyard::indexer {

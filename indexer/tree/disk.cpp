@@ -17,9 +17,9 @@
 #include <vector>
 
 #include "indexer/tree/limits.hpp"
-#include "lib/base/digest.hpp"
-#include "lib/base/encoding.hpp"
-#include "lib/base/file.hpp"
+#include "lib/base/digest/digest.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/text/encoding.hpp"
 
 namespace wheelyard::indexer {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "indexer/tree/hidden_folders.hpp"
-#include "lib/base/fd.hpp"
+#include "lib/base/files/fd.hpp"
 #include "lib/base/result.hpp"
 
 namespace wheelyard::indexer {

@@ -6,9 +6,9 @@
 #include <system_error>
 #include <utility>
 
-#include "lib/base/digest.hpp"
-#include "lib/base/encoding.hpp"
-#include "lib/base/file.hpp"
+#include "lib/base/digest/digest.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/text/encoding.hpp"
 
 namespace wheelyard::indexer {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "lib/base/fd.hpp"
+#include "lib/base/files/fd.hpp"
 #include "lib/base/keep_alive.hpp"
 #include "lib/base/result.hpp"
 

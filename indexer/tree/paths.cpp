@@ -1,7 +1,7 @@
 // The layout of a published tree.
 #include "indexer/tree/paths.hpp"
 
-#include "lib/base/encoding.hpp"
+#include "lib/base/text/encoding.hpp"
 
 namespace wheelyard::indexer {
 

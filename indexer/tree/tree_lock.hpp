@@ -1,11 +1,11 @@
-// The lock of a published tree: one writer at a time, across hosts (lib/base/lock_file.hpp).
+// The lock of a published tree: one writer at a time, across hosts (lib/base/files/lock_file.hpp).
 #pragma once
 
 #include <filesystem>
 
 #include "indexer/tree/limits.hpp"
 #include "lib/base/clock.hpp"
-#include "lib/base/lock_file.hpp"
+#include "lib/base/files/lock_file.hpp"
 #include "lib/base/result.hpp"
 
 namespace wheelyard::indexer {

@@ -5,7 +5,7 @@
 #include "indexer/web/index_pages.hpp"
 #include "indexer/web/state_cell.hpp"
 #include "lib/base/limits.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/page/frame.hpp"
 
 namespace wheelyard::indexer {

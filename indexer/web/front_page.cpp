@@ -7,8 +7,8 @@
 #include "indexer/web/search_form.hpp"
 #include "indexer/web/state_cell.hpp"
 #include "lib/base/clock.hpp"
-#include "lib/base/encoding.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/text/encoding.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/page/frame.hpp"
 
 namespace wheelyard::indexer {

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "indexer/web/limits.hpp"
-#include "lib/base/printable.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/text/printable.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::indexer {
 

@@ -11,7 +11,7 @@
 #include "indexer/web/markdown.hpp"
 #include "indexer/web/matrix.hpp"
 #include "indexer/web/state_cell.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/page/frame.hpp"
 #include "lib/wheel/version.hpp"
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "indexer/web/project_page.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/page/html.hpp"
 #include "lib/wheel/metadata.hpp"
 

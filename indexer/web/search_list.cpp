@@ -6,7 +6,7 @@
 
 #include "indexer/web/limits.hpp"
 #include "indexer/web/wheel_facts.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
 
 namespace wheelyard::indexer {

@@ -2,7 +2,7 @@
 #include "indexer/web/index_pages.hpp"
 #include "indexer/web/limits.hpp"
 #include "indexer/web/search_form.hpp"
-#include "lib/base/encoding.hpp"
+#include "lib/base/text/encoding.hpp"
 #include "lib/page/frame.hpp"
 
 namespace wheelyard::indexer {

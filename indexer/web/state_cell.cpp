@@ -4,7 +4,7 @@
 #include <array>
 #include <iterator>
 
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::indexer {
 

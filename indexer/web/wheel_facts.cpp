@@ -8,7 +8,7 @@
 #include "indexer/tree/paths.hpp"
 #include "indexer/web/limits.hpp"
 #include "indexer/web/state_cell.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::indexer {
 

@@ -7,7 +7,7 @@
 #include <chrono>
 #include <cstdio>
 
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::base {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <climits>  // defines the macros of the C library
 
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 
 #ifndef WHEELYARD_COMMIT
 #define WHEELYARD_COMMIT "unknown"

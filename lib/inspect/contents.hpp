@@ -9,7 +9,7 @@
 
 #include <vector>
 
-#include "lib/base/file.hpp"
+#include "lib/base/files/file.hpp"
 #include "lib/base/result.hpp"
 #include "lib/inspect/dist_info/record_check.hpp"
 #include "lib/inspect/gpu/gpu_code.hpp"

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "lib/base/file.hpp"
+#include "lib/base/files/file.hpp"
 #include "lib/base/result.hpp"
 #include "lib/inspect/truth/elf_member.hpp"
 #include "lib/inspect/truth/facts.hpp"

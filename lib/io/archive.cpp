@@ -15,7 +15,7 @@
 #include <optional>
 #include <set>
 
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::io {
 namespace fs = std::filesystem;

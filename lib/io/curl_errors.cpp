@@ -1,6 +1,6 @@
 #include "lib/io/curl_errors.hpp"
 
-#include "lib/base/url.hpp"
+#include "lib/base/text/url.hpp"
 
 namespace wheelyard::io {
 namespace {

@@ -1,5 +1,5 @@
 // The part of http_client.hpp that needs no libcurl; callers that only read answers do not link it.
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/io/http_client.hpp"
 
 namespace wheelyard::io {

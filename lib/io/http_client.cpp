@@ -8,8 +8,8 @@
 #include <optional>
 
 #include "lib/base/check.hpp"
-#include "lib/base/file.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/io/curl_errors.hpp"
 #include "lib/io/curl_library.hpp"
 #include "lib/io/http_transfer.hpp"

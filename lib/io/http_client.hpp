@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "lib/base/file.hpp"
+#include "lib/base/files/file.hpp"
 #include "lib/base/result.hpp"
 
 namespace wheelyard::io {

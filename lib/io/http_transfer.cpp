@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/io/private_address.hpp"
 
 namespace wheelyard::io {

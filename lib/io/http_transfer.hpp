@@ -8,8 +8,8 @@
 #include <optional>
 #include <string_view>
 
-#include "lib/base/fd.hpp"
-#include "lib/base/file.hpp"
+#include "lib/base/files/fd.hpp"
+#include "lib/base/files/file.hpp"
 #include "lib/base/result.hpp"
 #include "lib/io/curl_library.hpp"
 #include "lib/io/http_client.hpp"

@@ -8,7 +8,7 @@
 #include <unordered_set>
 
 #include "lib/base/check.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::io {
 namespace {

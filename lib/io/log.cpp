@@ -6,7 +6,7 @@
 #include <cerrno>
 
 #include "lib/base/clock.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::io {
 namespace {

@@ -7,9 +7,9 @@
 #include <tuple>
 #include <variant>
 
-#include "lib/base/file.hpp"
+#include "lib/base/files/file.hpp"
 #include "lib/base/limits.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/io/toml_tree.hpp"
 
 namespace wheelyard::io {

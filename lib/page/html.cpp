@@ -2,9 +2,9 @@
 
 #include <utility>
 
-#include "lib/base/encoding.hpp"
-#include "lib/base/printable.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/text/encoding.hpp"
+#include "lib/base/text/printable.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::page {
 

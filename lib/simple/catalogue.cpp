@@ -7,9 +7,9 @@
 #include <cerrno>
 #include <utility>
 
-#include "lib/base/byte_set.hpp"
-#include "lib/base/file.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/text/byte_set.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/simple/limits.hpp"
 
 namespace wheelyard::simple {

@@ -1,6 +1,6 @@
 #include "lib/simple/client.hpp"
 
-#include "lib/base/url.hpp"
+#include "lib/base/text/url.hpp"
 #include "lib/simple/limits.hpp"
 #include "lib/wheel/name.hpp"
 

@@ -11,9 +11,9 @@
 #include <array>
 #include <set>
 
-#include "lib/base/file_url.hpp"
-#include "lib/base/text.hpp"
-#include "lib/base/url.hpp"
+#include "lib/base/text/file_url.hpp"
+#include "lib/base/text/text.hpp"
+#include "lib/base/text/url.hpp"
 #include "lib/simple/modulefile_text.hpp"
 
 namespace wheelyard::simple {

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::simple {
 namespace {

@@ -1,8 +1,8 @@
 #include "lib/simple/index_folder.hpp"
 
-#include "lib/base/file.hpp"
-#include "lib/base/file_url.hpp"
-#include "lib/base/url.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/text/file_url.hpp"
+#include "lib/base/text/url.hpp"
 
 namespace wheelyard::simple {
 namespace fs = std::filesystem;

@@ -4,7 +4,7 @@
 #include <set>
 #include <vector>
 
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::simple {
 namespace {

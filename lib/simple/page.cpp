@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <array>
 
-#include "lib/base/digest.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/digest/digest.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
 #include "lib/simple/html_anchors.hpp"
 #include "lib/simple/limits.hpp"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "lib/base/result.hpp"
-#include "lib/base/url.hpp"
+#include "lib/base/text/url.hpp"
 
 namespace wheelyard::simple {
 

@@ -5,8 +5,8 @@
 #include <array>
 #include <charconv>
 
-#include "lib/base/file.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/simple/limits.hpp"
 
 namespace wheelyard::simple {

@@ -5,9 +5,9 @@
 #include <array>
 #include <variant>
 
-#include "lib/base/printable.hpp"
-#include "lib/base/text.hpp"
-#include "lib/base/utf8.hpp"
+#include "lib/base/text/printable.hpp"
+#include "lib/base/text/text.hpp"
+#include "lib/base/text/utf8.hpp"
 
 namespace wheelyard::status {
 namespace {

@@ -1,6 +1,6 @@
 #include "lib/wheel/excerpt.hpp"
 
-#include "lib/base/utf8.hpp"
+#include "lib/base/text/utf8.hpp"
 #include "lib/wheel/limits.hpp"
 
 namespace wheelyard::wheel {

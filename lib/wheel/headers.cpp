@@ -3,7 +3,7 @@
 // rejected. With a list of faults it guesses as Python's e-mail parser does.
 #include <algorithm>
 
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/wheel/excerpt.hpp"
 #include "lib/wheel/limits.hpp"
 #include "lib/wheel/metadata.hpp"

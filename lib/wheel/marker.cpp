@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/wheel/excerpt.hpp"
 #include "lib/wheel/limits.hpp"
 #include "lib/wheel/name.hpp"

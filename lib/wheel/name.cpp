@@ -1,6 +1,6 @@
 #include "lib/wheel/name.hpp"
 
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::wheel {
 namespace {

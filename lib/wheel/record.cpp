@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <array>
 
-#include "lib/base/encoding.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/text/encoding.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/wheel/excerpt.hpp"
 #include "lib/wheel/limits.hpp"
 

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/wheel/excerpt.hpp"
 #include "lib/wheel/limits.hpp"
 #include "lib/wheel/name.hpp"

@@ -7,7 +7,7 @@
 #include <array>
 
 #include "lib/base/check.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/wheel/excerpt.hpp"
 #include "lib/wheel/limits.hpp"
 

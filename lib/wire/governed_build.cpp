@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "lib/base/text.hpp"
-#include "lib/base/utf8.hpp"
+#include "lib/base/text/text.hpp"
+#include "lib/base/text/utf8.hpp"
 
 namespace wheelyard::wire {
 namespace {

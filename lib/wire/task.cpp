@@ -5,7 +5,7 @@
 #include <tuple>
 #include <utility>
 
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/wheel/name.hpp"
 #include "lib/wheel/version.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "lib/base/digest.hpp"
+#include "lib/base/digest/digest.hpp"
 #include "lib/io/json.hpp"
 
 namespace wheelyard::wire {

@@ -4,9 +4,9 @@
 #include <array>
 #include <utility>
 
-#include "lib/base/digest.hpp"
-#include "lib/base/encoding.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/digest/digest.hpp"
+#include "lib/base/text/encoding.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/io/log.hpp"
 #include "registry/access/limits.hpp"
 #include "registry/lifecycle/action.hpp"

@@ -2,8 +2,8 @@
 
 #include <optional>
 
-#include "lib/base/digest.hpp"
-#include "lib/base/file.hpp"
+#include "lib/base/digest/digest.hpp"
+#include "lib/base/files/file.hpp"
 #include "lib/wire/wheel_provenance.hpp"
 
 namespace wheelyard::registry {

@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "lib/base/encoding.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/text/encoding.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::registry {
 

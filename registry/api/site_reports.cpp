@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <system_error>
 
-#include "lib/base/file.hpp"
-#include "lib/base/private_files.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/files/private_files.hpp"
 #include "lib/io/log.hpp"
 #include "lib/status/index_status.hpp"
 #include "registry/api/limits.hpp"

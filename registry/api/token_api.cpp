@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/io/log.hpp"
 #include "registry/access/limits.hpp"
 #include "registry/access/token_rules.hpp"

@@ -18,9 +18,9 @@
 #include <system_error>
 
 #include "lib/base/check.hpp"
-#include "lib/base/digest.hpp"
-#include "lib/base/file.hpp"
-#include "lib/base/private_files.hpp"
+#include "lib/base/digest/digest.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/files/private_files.hpp"
 #include "registry/blobs/store.hpp"
 
 namespace wheelyard::blobs {

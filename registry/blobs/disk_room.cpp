@@ -8,8 +8,8 @@
 #include <limits>
 #include <string>
 
-#include "lib/base/file.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::blobs {
 

@@ -15,11 +15,11 @@
 #include <utility>
 
 #include "lib/base/check.hpp"
-#include "lib/base/encoding.hpp"
-#include "lib/base/file.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/files/private_files.hpp"
+#include "lib/base/files/untrusted_file.hpp"
 #include "lib/base/limits.hpp"
-#include "lib/base/private_files.hpp"
-#include "lib/base/untrusted_file.hpp"
+#include "lib/base/text/encoding.hpp"
 #include "registry/blobs/collection.hpp"
 
 namespace wheelyard::blobs {

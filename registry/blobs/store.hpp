@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "lib/base/clock.hpp"
-#include "lib/base/digest.hpp"
-#include "lib/base/fd.hpp"
+#include "lib/base/digest/digest.hpp"
+#include "lib/base/files/fd.hpp"
 #include "lib/base/result.hpp"
 
 namespace wheelyard::blobs {

@@ -7,8 +7,8 @@
 #include <mutex>
 #include <utility>
 
-#include "lib/base/file.hpp"
-#include "lib/base/private_files.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/files/private_files.hpp"
 
 namespace wheelyard::catalog {
 namespace {

@@ -5,7 +5,7 @@
 #include <limits>
 #include <optional>
 
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/io/toml.hpp"
 #include "registry/config/index_rules.hpp"
 #include "registry/config/limits.hpp"

@@ -1,5 +1,5 @@
 // The configuration that `wheelyard-registry init` writes: valid as it is, with every key in it.
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 #include "registry/config/config.hpp"
 
 namespace wheelyard::registry {

@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "lib/base/text.hpp"
-#include "lib/base/url.hpp"
+#include "lib/base/text/text.hpp"
+#include "lib/base/text/url.hpp"
 #include "lib/wheel/name.hpp"
 
 namespace wheelyard::registry {

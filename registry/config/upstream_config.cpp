@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "lib/base/limits.hpp"
-#include "lib/base/text.hpp"
-#include "lib/base/url.hpp"
+#include "lib/base/text/text.hpp"
+#include "lib/base/text/url.hpp"
 #include "lib/wheel/name.hpp"
 #include "registry/config/config.hpp"
 #include "registry/config/limits.hpp"

@@ -4,8 +4,8 @@
 #include <tuple>
 #include <utility>
 
-#include "lib/base/encoding.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/text/encoding.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
 #include "lib/page/frame.hpp"
 #include "lib/simple/client_config.hpp"

@@ -5,7 +5,7 @@
 #include <array>
 #include <string>
 
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 #include "registry/http/limits.hpp"
 
 namespace wheelyard::http {

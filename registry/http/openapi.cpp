@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
 #include "registry/http/api.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "lib/base/url.hpp"
+#include "lib/base/text/url.hpp"
 
 namespace wheelyard::http {
 

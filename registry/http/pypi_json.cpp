@@ -4,7 +4,7 @@
 #include <array>
 #include <optional>
 
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/wheel/filename.hpp"
 #include "lib/wheel/metadata.hpp"
 

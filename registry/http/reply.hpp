@@ -7,7 +7,7 @@
 #include <string_view>
 #include <variant>
 
-#include "lib/base/fd.hpp"
+#include "lib/base/files/fd.hpp"
 #include "lib/wire/problem.hpp"
 #include "registry/http/upload.hpp"
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <boost/beast/http/basic_parser.hpp>
 
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 #include "registry/http/limits.hpp"
 
 namespace wheelyard::http {

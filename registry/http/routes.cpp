@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "lib/base/digest.hpp"
-#include "lib/base/encoding.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/digest/digest.hpp"
+#include "lib/base/text/encoding.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/page/assets.hpp"
 #include "lib/wheel/name.hpp"
 #include "lib/wheel/version.hpp"

@@ -5,9 +5,9 @@
 #include <filesystem>
 #include <utility>
 
-#include "lib/base/fd.hpp"
+#include "lib/base/files/fd.hpp"
+#include "lib/base/files/temp_dir.hpp"
 #include "lib/base/result.hpp"
-#include "lib/base/temp_dir.hpp"
 
 namespace wheelyard::registry {
 

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "lib/base/file_url.hpp"
-#include "lib/base/process.hpp"
-#include "lib/base/text.hpp"
-#include "lib/base/url.hpp"
+#include "lib/base/process/process.hpp"
+#include "lib/base/text/file_url.hpp"
+#include "lib/base/text/text.hpp"
+#include "lib/base/text/url.hpp"
 #include "lib/simple/client.hpp"
 #include "lib/simple/index_folder.hpp"
 #include "lib/simple/pip_config.hpp"

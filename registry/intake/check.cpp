@@ -7,8 +7,8 @@
 #include <cstdio>
 #include <thread>
 
-#include "lib/base/terminal.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/process/terminal.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/inspect/inspect.hpp"
 #include "lib/inspect/verdict/rules_document.hpp"
 #include "lib/io/json.hpp"

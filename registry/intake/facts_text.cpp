@@ -1,6 +1,6 @@
 #include "registry/intake/facts_text.hpp"
 
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/inspect/truth/libraries.hpp"
 
 namespace wheelyard::registry {

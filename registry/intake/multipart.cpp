@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 #include "registry/intake/limits.hpp"
 
 namespace wheelyard::registry {

@@ -1,6 +1,6 @@
 #include "registry/intake/quota.hpp"
 
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::registry {
 namespace {

@@ -5,9 +5,9 @@
 #include <string>
 #include <utility>
 
-#include "lib/base/digest.hpp"
-#include "lib/base/encoding.hpp"
-#include "lib/base/file.hpp"
+#include "lib/base/digest/digest.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/text/encoding.hpp"
 #include "lib/inspect/inspect.hpp"
 #include "lib/io/log.hpp"
 #include "lib/wire/task.hpp"

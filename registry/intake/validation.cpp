@@ -5,8 +5,8 @@
 #include <set>
 #include <utility>
 
-#include "lib/base/digest.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/digest/digest.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/inspect/limits.hpp"
 #include "lib/inspect/verdict/policy.hpp"
 #include "lib/wheel/name.hpp"

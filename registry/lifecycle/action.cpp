@@ -5,8 +5,8 @@
 #include <array>
 
 #include "lib/base/check.hpp"
-#include "lib/base/encoding.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/text/encoding.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
 
 namespace wheelyard::lifecycle {

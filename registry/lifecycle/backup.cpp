@@ -8,10 +8,10 @@
 #include <system_error>
 #include <utility>
 
-#include "lib/base/digest.hpp"
-#include "lib/base/encoding.hpp"
-#include "lib/base/file.hpp"
-#include "lib/base/private_files.hpp"
+#include "lib/base/digest/digest.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/files/private_files.hpp"
+#include "lib/base/text/encoding.hpp"
 #include "lib/io/json.hpp"
 #include "registry/lifecycle/limits.hpp"
 

@@ -9,10 +9,10 @@
 #include <map>
 #include <utility>
 
-#include "lib/base/digest.hpp"
-#include "lib/base/encoding.hpp"
-#include "lib/base/file.hpp"
-#include "lib/base/untrusted_file.hpp"
+#include "lib/base/digest/digest.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/files/untrusted_file.hpp"
+#include "lib/base/text/encoding.hpp"
 #include "lib/io/json.hpp"
 
 namespace wheelyard::lifecycle {

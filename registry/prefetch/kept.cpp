@@ -3,9 +3,9 @@
 #include <system_error>
 #include <utility>
 
-#include "lib/base/digest.hpp"
-#include "lib/base/file.hpp"
-#include "lib/base/private_files.hpp"
+#include "lib/base/digest/digest.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/files/private_files.hpp"
 #include "registry/prefetch/limits.hpp"
 
 namespace wheelyard::registry {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "lib/base/digest.hpp"
+#include "lib/base/digest/digest.hpp"
 #include "lib/io/toml.hpp"
 #include "lib/wheel/name.hpp"
 

@@ -7,7 +7,7 @@
 #include <optional>
 #include <variant>
 
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/io/log.hpp"
 #include "registry/http/limits.hpp"
 #include "registry/http/origin.hpp"

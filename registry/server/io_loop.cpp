@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "lib/base/clock.hpp"
-#include "lib/base/digest.hpp"
-#include "lib/base/encoding.hpp"
+#include "lib/base/digest/digest.hpp"
+#include "lib/base/text/encoding.hpp"
 #include "lib/io/log.hpp"
 #include "registry/server/connection.hpp"
 

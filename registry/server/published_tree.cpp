@@ -12,8 +12,8 @@
 #include <cstring>
 
 #include "lib/base/clock.hpp"
-#include "lib/base/encoding.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/text/encoding.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/io/gzip.hpp"
 #include "lib/io/json.hpp"
 #include "lib/io/log.hpp"

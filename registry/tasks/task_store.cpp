@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "lib/base/digest.hpp"
-#include "lib/base/encoding.hpp"
-#include "lib/base/file.hpp"
+#include "lib/base/digest/digest.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/text/encoding.hpp"
 #include "lib/io/log.hpp"
 #include "registry/catalog/schema.hpp"
 #include "registry/tasks/limits.hpp"

@@ -4,7 +4,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "lib/base/digest.hpp"
+#include "lib/base/digest/digest.hpp"
 #include "lib/io/json.hpp"
 #include "registry/upstream/limits.hpp"
 

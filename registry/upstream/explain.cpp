@@ -3,8 +3,8 @@
 #include <set>
 #include <utility>
 
-#include "lib/base/text.hpp"
-#include "lib/base/url.hpp"
+#include "lib/base/text/text.hpp"
+#include "lib/base/text/url.hpp"
 #include "lib/wheel/name.hpp"
 #include "registry/config/index_rules.hpp"
 #include "registry/upstream/limits.hpp"

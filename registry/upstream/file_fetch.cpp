@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "lib/base/file.hpp"
+#include "lib/base/files/file.hpp"
 #include "lib/inspect/inspect.hpp"
 #include "registry/intake/stored_row.hpp"
 #include "registry/intake/validation.hpp"

@@ -2,9 +2,9 @@
 
 #include <utility>
 
-#include "lib/base/digest.hpp"
-#include "lib/base/file.hpp"
-#include "lib/base/private_files.hpp"
+#include "lib/base/digest/digest.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/files/private_files.hpp"
 #include "lib/io/json.hpp"
 #include "lib/io/log.hpp"
 #include "registry/upstream/limits.hpp"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "lib/base/url.hpp"
+#include "lib/base/text/url.hpp"
 #include "lib/wheel/filename.hpp"
 
 namespace wheelyard::registry {

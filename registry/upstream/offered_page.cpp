@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "lib/base/digest.hpp"
+#include "lib/base/digest/digest.hpp"
 #include "lib/io/log.hpp"
 #include "lib/wheel/filename.hpp"
 #include "registry/upstream/limits.hpp"

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "lib/base/url.hpp"
+#include "lib/base/text/url.hpp"
 #include "lib/simple/limits.hpp"
 #include "lib/simple/page.hpp"
 #include "registry/upstream/freshness.hpp"

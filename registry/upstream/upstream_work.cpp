@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include "lib/base/digest.hpp"
+#include "lib/base/digest/digest.hpp"
 #include "lib/io/log.hpp"
 #include "registry/upstream/freshness.hpp"
 #include "registry/upstream/limits.hpp"

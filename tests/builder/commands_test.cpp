@@ -7,7 +7,7 @@
 #include <cstdio>
 
 #include "builder/agent/limits.hpp"
-#include "lib/base/fd.hpp"
+#include "lib/base/files/fd.hpp"
 #include "tests/builder/fake_farm.hpp"
 
 namespace wheelyard::builder {

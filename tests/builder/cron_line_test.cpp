@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include "lib/base/process.hpp"
+#include "lib/base/process/process.hpp"
 
 namespace wheelyard::builder {
 namespace {

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "lib/base/file.hpp"
+#include "lib/base/files/file.hpp"
 #include "lib/base/limits.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder::testing {
 

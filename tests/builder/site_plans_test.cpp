@@ -6,7 +6,7 @@
 #include <set>
 
 #include "builder/plan/plan.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 #include "tests/support/golden.hpp"
 
 namespace wheelyard::builder {

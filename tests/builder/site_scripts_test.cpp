@@ -13,8 +13,8 @@
 #include "builder/script/wheelhouse.hpp"
 #include "builder/site/script_setup.hpp"
 #include "builder/site_check.hpp"
-#include "lib/base/process.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/process/process.hpp"
+#include "lib/base/text/text.hpp"
 #include "tests/support/golden.hpp"
 
 namespace wheelyard::builder {

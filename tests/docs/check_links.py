@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """`ctest -R docs-links`: every relative link of every Markdown file resolves, and every page under docs/ has its form.
 
-A code span that looks like a path of the tree, `lib/base/text.hpp` or `tests/golden/`, exists, and so does such a path in
+A code span that looks like a path of the tree, `lib/base/text/text.hpp` or `tests/golden/`, exists, and so does such a path in
 a comment of a source. It begins with a folder of the root, or with one beside the page.
 
 A link may end in `#heading` of a Markdown file. A link may carry a title, `[words](file "claim")`: the file that it links

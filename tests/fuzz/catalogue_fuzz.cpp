@@ -2,7 +2,7 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "lib/base/temp_dir.hpp"
+#include "lib/base/files/temp_dir.hpp"
 #include "lib/simple/catalogue.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

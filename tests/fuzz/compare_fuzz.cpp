@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "builder/compare/compare_wheels.hpp"
-#include "lib/base/temp_dir.hpp"
+#include "lib/base/files/temp_dir.hpp"
 
 using namespace wheelyard;
 

@@ -4,8 +4,8 @@
 #include <string_view>
 
 #include "lib/base/clock.hpp"
-#include "lib/base/encoding.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/text/encoding.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/inspect/elf/limits.hpp"
 #include "lib/inspect/elf/section_walk.hpp"
 #include "lib/inspect/gpu/gpu_code.hpp"

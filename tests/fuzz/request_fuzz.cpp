@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 #include "registry/http/chunked.hpp"
 #include "registry/http/negotiation.hpp"
 #include "registry/http/origin.hpp"

@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <string>
 
-#include "lib/base/digest.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/digest/digest.hpp"
+#include "lib/base/text/text.hpp"
 #include "registry/upstream/freshness.hpp"
 #include "registry/upstream/limits.hpp"
 #include "registry/upstream/offer.hpp"

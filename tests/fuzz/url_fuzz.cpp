@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "lib/base/url.hpp"
+#include "lib/base/text/url.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace wheelyard::base;

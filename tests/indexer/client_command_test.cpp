@@ -5,9 +5,9 @@
 
 #include <sstream>
 
-#include "lib/base/file.hpp"
-#include "lib/base/file_url.hpp"
-#include "lib/base/temp_dir.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/files/temp_dir.hpp"
+#include "lib/base/text/file_url.hpp"
 
 using namespace wheelyard;
 using namespace wheelyard::indexer;

@@ -5,7 +5,7 @@
 #include <optional>
 #include <sstream>
 
-#include "lib/base/lock_file.hpp"
+#include "lib/base/files/lock_file.hpp"
 #include "lib/io/json.hpp"
 #include "tests/indexer/store_fixture.hpp"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "lib/base/file.hpp"
+#include "lib/base/files/file.hpp"
 #include "tests/indexer/forwarding_disk.hpp"
 
 namespace wheelyard::indexer {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "lib/base/clock.hpp"
-#include "lib/base/digest.hpp"
-#include "lib/base/temp_dir.hpp"
+#include "lib/base/digest/digest.hpp"
+#include "lib/base/files/temp_dir.hpp"
 #include "registry/blobs/store.hpp"
 #include "registry/catalog/catalog.hpp"
 

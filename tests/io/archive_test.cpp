@@ -9,9 +9,9 @@
 #include <clocale>
 #include <optional>
 
-#include "lib/base/file.hpp"
-#include "lib/base/process.hpp"
-#include "lib/base/temp_dir.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/files/temp_dir.hpp"
+#include "lib/base/process/process.hpp"
 
 using namespace wheelyard::io;
 namespace base = wheelyard::base;

@@ -6,10 +6,10 @@
 #include <cstdlib>
 
 #include "lib/base/clock.hpp"
-#include "lib/base/encoding.hpp"
-#include "lib/base/file.hpp"
-#include "lib/base/temp_dir.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/files/temp_dir.hpp"
+#include "lib/base/text/encoding.hpp"
+#include "lib/base/text/text.hpp"
 #include "tests/support/loopback_server.hpp"
 
 using namespace wheelyard::io;

@@ -8,9 +8,9 @@
 #include <thread>
 #include <vector>
 
-#include "lib/base/file.hpp"
-#include "lib/base/temp_dir.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/files/temp_dir.hpp"
+#include "lib/base/text/text.hpp"
 
 using namespace wheelyard::io;
 namespace base = wheelyard::base;

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "lib/base/clock.hpp"
-#include "lib/base/file.hpp"
-#include "lib/base/temp_dir.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/files/temp_dir.hpp"
 #include "registry/catalog/catalog.hpp"
 #include "registry/config/config.hpp"
 

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "lib/base/clock.hpp"
-#include "lib/base/digest.hpp"
-#include "lib/base/temp_dir.hpp"
+#include "lib/base/digest/digest.hpp"
+#include "lib/base/files/temp_dir.hpp"
 #include "registry/intake/uploads.hpp"
 #include "tests/support/wheel_writer.hpp"
 

@@ -5,7 +5,7 @@
 
 #include <fstream>
 
-#include "lib/base/temp_dir.hpp"
+#include "lib/base/files/temp_dir.hpp"
 
 namespace wheelyard::simple {
 

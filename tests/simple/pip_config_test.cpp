@@ -3,10 +3,10 @@
 
 #include <doctest/doctest.h>
 
-#include "lib/base/file.hpp"
-#include "lib/base/process.hpp"
-#include "lib/base/temp_dir.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/files/temp_dir.hpp"
+#include "lib/base/process/process.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::simple {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/status/index_status.hpp"
 #include "tests/support/golden.hpp"
 

@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <vector>
 
-#include "lib/base/file.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::test_support {
 

@@ -8,7 +8,7 @@
 
 #include <stdexcept>
 
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::testing {
 namespace {

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "lib/base/fd.hpp"
+#include "lib/base/files/fd.hpp"
 
 namespace wheelyard::testing {
 

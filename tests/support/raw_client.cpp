@@ -10,7 +10,7 @@
 #include <cerrno>
 #include <stdexcept>
 
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::testing {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "lib/base/fd.hpp"
+#include "lib/base/files/fd.hpp"
 
 namespace wheelyard::testing {
 

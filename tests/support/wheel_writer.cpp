@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "lib/base/check.hpp"
-#include "lib/base/digest.hpp"
-#include "lib/base/encoding.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/digest/digest.hpp"
+#include "lib/base/text/encoding.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::test_support {
 namespace {

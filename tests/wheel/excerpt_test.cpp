@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/wheel/limits.hpp"
 
 namespace wheelyard::wheel {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::wheel::test {
 

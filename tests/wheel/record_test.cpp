@@ -3,8 +3,8 @@
 
 #include <doctest/doctest.h>
 
-#include "lib/base/digest.hpp"
-#include "lib/base/encoding.hpp"
+#include "lib/base/digest/digest.hpp"
+#include "lib/base/text/encoding.hpp"
 #include "lib/wheel/limits.hpp"
 
 namespace wheelyard::wheel {

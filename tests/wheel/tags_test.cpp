@@ -4,7 +4,7 @@
 #include <charconv>
 #include <set>
 
-#include "lib/base/digest.hpp"
+#include "lib/base/digest/digest.hpp"
 #include "tests/wheel/golden_table.hpp"
 
 namespace wheelyard::wheel {

@@ -12,7 +12,7 @@
 #include "builder/governor/admission/limits.hpp"
 #include "builder/governor/admission/surprise.hpp"
 #include "builder/governor/memory/memory_limit.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::governor {
 namespace {

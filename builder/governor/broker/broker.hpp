@@ -9,7 +9,7 @@
 
 #include "builder/governor/memory/compile_groups.hpp"
 #include "builder/governor/memory/memory_limit.hpp"
-#include "lib/base/fd.hpp"
+#include "lib/base/files/fd.hpp"
 
 namespace wheelyard::governor {
 

@@ -8,7 +8,7 @@
 
 #include "builder/governor/broker/limits.hpp"
 #include "lib/base/clock.hpp"
-#include "lib/base/file.hpp"
+#include "lib/base/files/file.hpp"
 
 namespace wheelyard::governor {
 namespace {

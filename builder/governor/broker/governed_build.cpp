@@ -13,8 +13,8 @@
 #include "builder/governor/launch/message.hpp"
 #include "builder/governor/memory/limits.hpp"
 #include "builder/governor/memory/process_tree.hpp"
-#include "lib/base/process.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/process/process.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::governor {
 namespace {

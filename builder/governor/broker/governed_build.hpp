@@ -17,7 +17,7 @@
 #include "builder/governor/launch/compiler_version.hpp"
 #include "builder/governor/memory/compile_groups.hpp"
 #include "builder/governor/memory/memory_watch.hpp"
-#include "lib/base/fd.hpp"
+#include "lib/base/files/fd.hpp"
 
 namespace wheelyard::governor {
 

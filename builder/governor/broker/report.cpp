@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::governor {
 namespace {

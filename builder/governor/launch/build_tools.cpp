@@ -5,7 +5,7 @@
 #include <array>
 #include <initializer_list>
 
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::governor {
 namespace {

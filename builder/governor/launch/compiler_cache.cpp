@@ -19,9 +19,9 @@
 #include "builder/governor/launch/limits.hpp"
 #include "builder/governor/launch/shims.hpp"
 #include "builder/governor/memory/limits.hpp"
-#include "lib/base/file.hpp"
-#include "lib/base/process.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/process/process.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::governor {
 namespace {

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "lib/base/fd.hpp"
+#include "lib/base/files/fd.hpp"
 
 namespace wheelyard::governor {
 

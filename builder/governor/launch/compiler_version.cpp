@@ -4,8 +4,8 @@
 #include <sys/stat.h>
 
 #include "builder/governor/launch/limits.hpp"
-#include "lib/base/process.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/process/process.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::governor {
 namespace {

@@ -29,7 +29,7 @@
 #include "builder/governor/launch/message.hpp"
 #include "builder/governor/launch/shims.hpp"
 #include "builder/governor/memory/limits.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::governor {
 namespace {

@@ -23,7 +23,7 @@
 #include <string_view>
 #include <vector>
 
-#include "lib/base/fd.hpp"
+#include "lib/base/files/fd.hpp"
 #include "lib/base/result.hpp"
 
 namespace wheelyard::governor {

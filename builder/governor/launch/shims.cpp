@@ -13,8 +13,8 @@
 #include "builder/governor/launch/build_tools.hpp"
 #include "builder/governor/launch/compile_command.hpp"
 #include "builder/governor/launch/limits.hpp"
-#include "lib/base/file.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::governor {
 namespace {

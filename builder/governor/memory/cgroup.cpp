@@ -7,9 +7,9 @@
 #include <algorithm>
 
 #include "builder/governor/memory/limits.hpp"
-#include "lib/base/fd.hpp"
-#include "lib/base/file.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/files/fd.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::governor {
 namespace {

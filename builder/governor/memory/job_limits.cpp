@@ -5,9 +5,9 @@
 
 #include "builder/governor/memory/limits.hpp"
 #include "builder/governor/memory/memory_limit.hpp"
-#include "lib/base/lock_file.hpp"
-#include "lib/base/process.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/files/lock_file.hpp"
+#include "lib/base/process/process.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::governor {
 namespace {

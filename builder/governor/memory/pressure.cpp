@@ -2,8 +2,8 @@
 #include "builder/governor/memory/pressure.hpp"
 
 #include "builder/governor/memory/limits.hpp"
-#include "lib/base/file.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::governor {
 

@@ -13,8 +13,8 @@
 #include <string_view>
 
 #include "builder/governor/memory/limits.hpp"
-#include "lib/base/fd.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/files/fd.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::governor {
 namespace {

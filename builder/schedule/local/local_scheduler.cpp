@@ -7,13 +7,13 @@
 #include <cerrno>
 
 #include "builder/attempt/limits.hpp"
-#include "lib/base/file.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/files/lock_file.hpp"
+#include "lib/base/files/untrusted_file.hpp"
 #include "lib/base/limits.hpp"
-#include "lib/base/lock_file.hpp"
-#include "lib/base/process.hpp"
-#include "lib/base/reaped_process.hpp"
-#include "lib/base/text.hpp"
-#include "lib/base/untrusted_file.hpp"
+#include "lib/base/process/process.hpp"
+#include "lib/base/process/reaped_process.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
 namespace {

@@ -8,8 +8,8 @@
 #include "builder/attempt/limits.hpp"
 #include "builder/schedule/batch_command.hpp"
 #include "builder/schedule/batch_units.hpp"
-#include "lib/base/text.hpp"
-#include "lib/base/utf8.hpp"
+#include "lib/base/text/text.hpp"
+#include "lib/base/text/utf8.hpp"
 #include "lib/io/json.hpp"
 
 namespace wheelyard::builder::pbs {

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "builder/schedule/scheduler.hpp"
-#include "lib/base/process.hpp"
+#include "lib/base/process/process.hpp"
 #include "lib/base/result.hpp"
 
 namespace wheelyard::builder::pbs {

@@ -4,7 +4,7 @@
 #include "builder/schedule/pbs/pbs_scheduler.hpp"
 #include "builder/schedule/pbs/pbs_survey.hpp"
 #include "builder/schedule/pbs/pbs_trial.hpp"
-#include "lib/base/encoding.hpp"
+#include "lib/base/text/encoding.hpp"
 
 namespace wheelyard::builder {
 namespace {

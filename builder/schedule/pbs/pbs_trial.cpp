@@ -8,8 +8,8 @@
 
 #include "builder/schedule/batch_units.hpp"
 #include "builder/schedule/pbs/pbs_survey.hpp"
-#include "lib/base/encoding.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/text/encoding.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder::pbs {
 namespace {

@@ -7,8 +7,8 @@
 #include "builder/attempt/limits.hpp"
 #include "builder/schedule/batch_units.hpp"
 #include "builder/schedule/job_script.hpp"
-#include "lib/base/text.hpp"
-#include "lib/base/utf8.hpp"
+#include "lib/base/text/text.hpp"
+#include "lib/base/text/utf8.hpp"
 
 namespace wheelyard::builder::slurm {
 namespace {

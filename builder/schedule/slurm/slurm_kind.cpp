@@ -4,7 +4,7 @@
 #include "builder/schedule/slurm/slurm_scheduler.hpp"
 #include "builder/schedule/slurm/slurm_survey.hpp"
 #include "builder/schedule/slurm/slurm_trial.hpp"
-#include "lib/base/encoding.hpp"
+#include "lib/base/text/encoding.hpp"
 
 namespace wheelyard::builder {
 namespace {

@@ -7,9 +7,9 @@
 #include "builder/schedule/job_script.hpp"
 #include "builder/schedule/limits.hpp"
 #include "builder/schedule/slurm/slurm.hpp"
-#include "lib/base/file.hpp"
-#include "lib/base/text.hpp"
-#include "lib/base/untrusted_file.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/files/untrusted_file.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
 namespace {

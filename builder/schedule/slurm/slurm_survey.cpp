@@ -4,7 +4,7 @@
 #include <map>
 
 #include "builder/schedule/batch_units.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder::slurm {
 namespace {

@@ -6,9 +6,9 @@
 
 #include "builder/attempt/limits.hpp"
 #include "builder/schedule/slurm/slurm.hpp"
-#include "lib/base/encoding.hpp"
-#include "lib/base/text.hpp"
-#include "lib/base/utf8.hpp"
+#include "lib/base/text/encoding.hpp"
+#include "lib/base/text/text.hpp"
+#include "lib/base/text/utf8.hpp"
 
 namespace wheelyard::builder::slurm {
 namespace {

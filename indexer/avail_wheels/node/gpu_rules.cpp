@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::avail_wheels {
 

@@ -5,7 +5,7 @@
 #include <array>
 
 #include "indexer/avail_wheels/node/limits.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::avail_wheels {
 

@@ -12,8 +12,8 @@
 
 #include "indexer/avail_wheels/node/gpu_rules.hpp"
 #include "indexer/avail_wheels/node/limits.hpp"
-#include "lib/base/file.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::avail_wheels {
 

@@ -11,7 +11,7 @@
 
 #include "indexer/avail_wheels/node/node.hpp"
 #include "lib/base/clock.hpp"
-#include "lib/base/process.hpp"
+#include "lib/base/process/process.hpp"
 
 namespace wheelyard::avail_wheels {
 

@@ -8,8 +8,8 @@
 #include <system_error>
 
 #include "indexer/avail_wheels/node/limits.hpp"
-#include "lib/base/file.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::avail_wheels {
 

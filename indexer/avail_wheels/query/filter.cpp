@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "indexer/avail_wheels/query/pip_tags.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/wheel/tags.hpp"
 
 namespace wheelyard::avail_wheels {

@@ -8,7 +8,7 @@
 #include "indexer/avail_wheels/query/needs.hpp"
 #include "indexer/avail_wheels/query/pip_tags.hpp"
 #include "indexer/avail_wheels/query/query.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::avail_wheels {
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
 #include "lib/wheel/tags.hpp"
 

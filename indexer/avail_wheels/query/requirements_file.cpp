@@ -4,8 +4,8 @@
 
 #include "indexer/avail_wheels/query/limits.hpp"
 #include "indexer/avail_wheels/query/wanted.hpp"
-#include "lib/base/file.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/io/toml.hpp"
 
 namespace wheelyard::avail_wheels {

@@ -1,7 +1,7 @@
 // Parses names, globs and specifiers.
 #include "indexer/avail_wheels/query/wanted.hpp"
 
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/wheel/name.hpp"
 #include "lib/wheel/requirement.hpp"
 

@@ -7,11 +7,11 @@
 #include <system_error>
 
 #include "indexer/avail_wheels/source/limits.hpp"
-#include "lib/base/blake2b.hpp"
-#include "lib/base/encoding.hpp"
-#include "lib/base/file.hpp"
-#include "lib/base/text.hpp"
-#include "lib/base/url.hpp"
+#include "lib/base/digest/blake2b.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/text/encoding.hpp"
+#include "lib/base/text/text.hpp"
+#include "lib/base/text/url.hpp"
 #include "lib/io/json.hpp"
 #include "lib/simple/limits.hpp"
 

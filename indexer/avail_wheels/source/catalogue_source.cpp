@@ -6,7 +6,7 @@
 
 #include "indexer/avail_wheels/query/filter.hpp"
 #include "indexer/avail_wheels/source/source.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/wheel/name.hpp"
 
 namespace wheelyard::avail_wheels {

@@ -2,10 +2,10 @@
 // headers are passed on standard input, so that passwords do not appear in the argument list.
 #include "indexer/avail_wheels/source/curl_program.hpp"
 
-#include "lib/base/file.hpp"
-#include "lib/base/process.hpp"
-#include "lib/base/temp_dir.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/files/temp_dir.hpp"
+#include "lib/base/process/process.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::avail_wheels {
 

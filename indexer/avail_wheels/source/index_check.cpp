@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "indexer/avail_wheels/source/limits.hpp"
-#include "lib/base/text.hpp"
-#include "lib/base/url.hpp"
+#include "lib/base/text/text.hpp"
+#include "lib/base/text/url.hpp"
 #include "lib/io/json.hpp"
 
 namespace wheelyard::avail_wheels {

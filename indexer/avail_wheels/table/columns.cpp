@@ -7,7 +7,7 @@
 
 #include "indexer/avail_wheels/query/needs.hpp"
 #include "lib/base/check.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::avail_wheels {
 

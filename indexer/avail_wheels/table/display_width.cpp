@@ -6,7 +6,7 @@
 #include <array>
 #include <cstdint>
 
-#include "lib/base/utf8.hpp"
+#include "lib/base/text/utf8.hpp"
 
 namespace wheelyard::avail_wheels {
 

@@ -8,8 +8,8 @@
 #include <array>
 #include <cerrno>
 
-#include "lib/base/fd.hpp"
-#include "lib/base/file.hpp"
+#include "lib/base/files/fd.hpp"
+#include "lib/base/files/file.hpp"
 
 namespace wheelyard::avail_wheels {
 

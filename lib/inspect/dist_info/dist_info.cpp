@@ -4,7 +4,7 @@
 #include <set>
 #include <unordered_set>
 
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/inspect/dist_info/entry_points.hpp"
 #include "lib/inspect/dist_info/limits.hpp"
 #include "lib/inspect/dist_info/metadata_fields.hpp"

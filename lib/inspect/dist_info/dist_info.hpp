@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "lib/base/file.hpp"
+#include "lib/base/files/file.hpp"
 #include "lib/base/result.hpp"
 #include "lib/inspect/verdict/findings.hpp"
 #include "lib/inspect/zip/zip.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "lib/base/file.hpp"
+#include "lib/base/files/file.hpp"
 #include "lib/inspect/verdict/findings.hpp"
 #include "lib/inspect/verdict/policy.hpp"
 #include "lib/inspect/zip/member_stream.hpp"

@@ -8,7 +8,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/inspect/dist_info/spdx_licenses.hpp"
 #include "lib/wheel/name.hpp"
 #include "lib/wheel/requirement.hpp"

@@ -3,7 +3,7 @@
 #include <optional>
 #include <unordered_set>
 
-#include "lib/base/encoding.hpp"
+#include "lib/base/text/encoding.hpp"
 
 namespace wheelyard::inspect {
 namespace {

@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "lib/base/digest.hpp"
+#include "lib/base/digest/digest.hpp"
 #include "lib/inspect/verdict/findings.hpp"
 #include "lib/inspect/zip/zip.hpp"
 #include "lib/wheel/record.hpp"

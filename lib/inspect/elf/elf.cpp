@@ -4,8 +4,8 @@
 #include <map>
 #include <optional>
 
-#include "lib/base/byte_cursor.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/text/byte_cursor.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/inspect/elf/elf_identity.hpp"
 #include "lib/inspect/elf/elf_sections.hpp"
 #include "lib/inspect/elf/limits.hpp"

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "lib/base/file.hpp"
+#include "lib/base/files/file.hpp"
 #include "lib/base/result.hpp"
 #include "lib/inspect/elf/elf_notes.hpp"
 #include "lib/inspect/elf/elf_sections.hpp"

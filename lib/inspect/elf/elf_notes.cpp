@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "lib/base/byte_cursor.hpp"
+#include "lib/base/text/byte_cursor.hpp"
 
 namespace wheelyard::inspect {
 namespace {

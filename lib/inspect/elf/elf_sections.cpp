@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <string_view>
 
-#include "lib/base/byte_cursor.hpp"
 #include "lib/base/limits.hpp"
+#include "lib/base/text/byte_cursor.hpp"
 #include "lib/inspect/elf/limits.hpp"
 
 namespace wheelyard::inspect {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "lib/base/byte_cursor.hpp"
 #include "lib/base/limits.hpp"
+#include "lib/base/text/byte_cursor.hpp"
 #include "lib/inspect/elf/limits.hpp"
 
 namespace wheelyard::inspect {

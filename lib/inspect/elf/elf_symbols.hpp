@@ -6,7 +6,7 @@
 #include <functional>
 #include <string_view>
 
-#include "lib/base/file.hpp"
+#include "lib/base/files/file.hpp"
 #include "lib/base/result.hpp"
 
 namespace wheelyard::inspect {

@@ -6,7 +6,7 @@
 #include <span>
 #include <unordered_map>
 
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::inspect {
 namespace {

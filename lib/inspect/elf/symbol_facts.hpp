@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "lib/base/file.hpp"
+#include "lib/base/files/file.hpp"
 #include "lib/base/result.hpp"
 #include "lib/inspect/elf/elf_symbols.hpp"
 #include "lib/inspect/elf/string_abi.hpp"

@@ -1,6 +1,6 @@
 #include "lib/inspect/gpu/fatbin.hpp"
 
-#include "lib/base/byte_cursor.hpp"
+#include "lib/base/text/byte_cursor.hpp"
 
 namespace wheelyard::inspect {
 namespace {

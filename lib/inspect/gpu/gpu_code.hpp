@@ -5,7 +5,7 @@
 #include <set>
 #include <string>
 
-#include "lib/base/file.hpp"
+#include "lib/base/files/file.hpp"
 #include "lib/base/result.hpp"
 #include "lib/inspect/elf/elf.hpp"
 

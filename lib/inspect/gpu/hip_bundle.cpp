@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "lib/base/byte_cursor.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/text/byte_cursor.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/inspect/gpu/packed_bundle.hpp"
 
 namespace wheelyard::inspect {

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <optional>
 
-#include "lib/base/byte_cursor.hpp"
+#include "lib/base/text/byte_cursor.hpp"
 #include "lib/inspect/elf/section_walk.hpp"
 #include "lib/inspect/gpu/limits.hpp"
 #include "lib/inspect/zip/zstd_stream.hpp"

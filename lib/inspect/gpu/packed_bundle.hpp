@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include "lib/base/file.hpp"
+#include "lib/base/files/file.hpp"
 #include "lib/base/result.hpp"
 
 namespace wheelyard::inspect {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/inspect/elf/elf_identity.hpp"
 #include "lib/inspect/elf/private_symbols.hpp"
 #include "lib/inspect/truth/c_library.hpp"

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/inspect/truth/libraries.hpp"
 
 namespace wheelyard::inspect {

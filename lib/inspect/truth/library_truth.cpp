@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/inspect/elf/private_symbols.hpp"
 #include "lib/inspect/truth/c_library.hpp"
 #include "lib/inspect/truth/libraries.hpp"

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/inspect/elf/elf_identity.hpp"
 #include "lib/inspect/truth/libraries.hpp"
 #include "lib/inspect/truth/module_suffix.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/inspect/truth/libraries.hpp"
 
 namespace wheelyard::inspect {

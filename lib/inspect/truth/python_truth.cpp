@@ -5,7 +5,7 @@
 #include <optional>
 #include <set>
 
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/inspect/truth/module_suffix.hpp"
 #include "lib/wheel/tags.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/inspect/elf/elf_identity.hpp"
 #include "lib/inspect/truth/gpu_truth.hpp"
 #include "lib/inspect/truth/library_truth.hpp"

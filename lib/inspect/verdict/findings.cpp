@@ -5,9 +5,9 @@
 #include <tuple>
 
 #include "lib/base/check.hpp"
-#include "lib/base/encoding.hpp"
-#include "lib/base/text.hpp"
-#include "lib/base/utf8.hpp"
+#include "lib/base/text/encoding.hpp"
+#include "lib/base/text/text.hpp"
+#include "lib/base/text/utf8.hpp"
 #include "lib/inspect/verdict/limits.hpp"
 
 namespace wheelyard::inspect {

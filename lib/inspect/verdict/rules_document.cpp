@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "lib/base/text_table.hpp"
+#include "lib/base/text/text_table.hpp"
 
 namespace wheelyard::inspect {
 namespace {

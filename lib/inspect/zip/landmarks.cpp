@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "lib/base/byte_cursor.hpp"
+#include "lib/base/text/byte_cursor.hpp"
 #include "lib/inspect/verdict/limits.hpp"
 #include "lib/inspect/zip/limits.hpp"
 

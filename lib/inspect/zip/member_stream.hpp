@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "lib/base/file.hpp"
+#include "lib/base/files/file.hpp"
 #include "lib/base/result.hpp"
 #include "lib/inspect/zip/inflate.hpp"
 #include "lib/inspect/zip/landmarks.hpp"

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "lib/base/byte_cursor.hpp"
+#include "lib/base/text/byte_cursor.hpp"
 #include "lib/inspect/zip/limits.hpp"
 #include "lib/inspect/zip/zip_end.hpp"
 #include "lib/inspect/zip/zip_names.hpp"

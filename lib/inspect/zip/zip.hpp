@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "lib/base/file.hpp"
+#include "lib/base/files/file.hpp"
 #include "lib/base/result.hpp"
 #include "lib/inspect/verdict/findings.hpp"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "lib/base/byte_cursor.hpp"
+#include "lib/base/text/byte_cursor.hpp"
 
 namespace wheelyard::inspect {
 namespace {

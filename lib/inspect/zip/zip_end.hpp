@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "lib/base/file.hpp"
+#include "lib/base/files/file.hpp"
 #include "lib/base/result.hpp"
 #include "lib/inspect/verdict/findings.hpp"
 

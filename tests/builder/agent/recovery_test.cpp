@@ -11,9 +11,9 @@
 #include "builder/schedule/pbs/pbs.hpp"
 #include "builder/schedule/scheduler.hpp"
 #include "builder/schedule/slurm/slurm.hpp"
-#include "lib/base/file.hpp"
-#include "lib/base/lock_file.hpp"
-#include "lib/base/temp_dir.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/files/lock_file.hpp"
+#include "lib/base/files/temp_dir.hpp"
 #include "lib/io/http_client.hpp"
 #include "lib/simple/client.hpp"
 

@@ -6,7 +6,7 @@
 
 #include "builder/attempt/attempt_fields.hpp"
 #include "builder/attempt/limits.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 #include "tests/support/golden.hpp"
 
 namespace wheelyard::builder {

@@ -4,7 +4,7 @@
 
 #include "builder/compare/differences_report.hpp"
 #include "builder/compare/limits.hpp"
-#include "lib/base/temp_dir.hpp"
+#include "lib/base/files/temp_dir.hpp"
 #include "tests/support/elf_writer.hpp"
 #include "tests/support/golden.hpp"
 #include "tests/support/wheel_writer.hpp"

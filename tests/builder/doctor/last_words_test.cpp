@@ -7,7 +7,7 @@
 
 #include "builder/attempt/limits.hpp"
 #include "lib/base/limits.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
 namespace {

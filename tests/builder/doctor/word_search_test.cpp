@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <string>
 
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
 namespace {

@@ -7,9 +7,9 @@
 #include <cstdlib>
 
 #include "builder/remote/limits.hpp"
-#include "lib/base/digest.hpp"
-#include "lib/base/temp_dir.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/digest/digest.hpp"
+#include "lib/base/files/temp_dir.hpp"
+#include "lib/base/text/text.hpp"
 #include "tests/support/loopback_server.hpp"
 
 namespace wheelyard::builder {

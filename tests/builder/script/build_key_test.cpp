@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "lib/base/file.hpp"
-#include "lib/base/temp_dir.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/files/temp_dir.hpp"
 #include "tests/builder/fake_farm.hpp"
 
 namespace wheelyard::builder {

@@ -4,7 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "builder/script/limits.hpp"
-#include "lib/base/temp_dir.hpp"
+#include "lib/base/files/temp_dir.hpp"
 #include "tests/builder/fake_farm.hpp"
 
 namespace wheelyard::builder {

@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include "lib/base/printable.hpp"
+#include "lib/base/text/printable.hpp"
 #include "lib/io/json.hpp"
 
 namespace wheelyard::builder {

@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include "lib/base/temp_dir.hpp"
+#include "lib/base/files/temp_dir.hpp"
 #include "tests/builder/documented_keys.hpp"
 
 namespace wheelyard::builder {

@@ -3,8 +3,8 @@
 #include <doctest/doctest.h>
 #include <sys/stat.h>
 
-#include "lib/base/temp_dir.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/files/temp_dir.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
 namespace {

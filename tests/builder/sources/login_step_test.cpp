@@ -5,11 +5,11 @@
 
 #include "builder/attempt/limits.hpp"
 #include "builder/sources/limits.hpp"
-#include "lib/base/file.hpp"
-#include "lib/base/lock_file.hpp"
-#include "lib/base/process.hpp"
-#include "lib/base/temp_dir.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/files/lock_file.hpp"
+#include "lib/base/files/temp_dir.hpp"
+#include "lib/base/process/process.hpp"
+#include "lib/base/text/text.hpp"
 #include "tests/builder/patiently.hpp"
 
 namespace wheelyard::builder {

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <string>
 
-#include "lib/base/temp_dir.hpp"
+#include "lib/base/files/temp_dir.hpp"
 #include "tests/builder/fake_farm.hpp"
 
 namespace wheelyard::builder {

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "lib/base/digest.hpp"
+#include "lib/base/digest/digest.hpp"
 #include "tests/builder/fake_farm.hpp"
 #include "tests/support/golden.hpp"
 

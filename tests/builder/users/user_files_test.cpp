@@ -3,9 +3,9 @@
 
 #include <doctest/doctest.h>
 
-#include "lib/base/process.hpp"
-#include "lib/base/temp_dir.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/files/temp_dir.hpp"
+#include "lib/base/process/process.hpp"
+#include "lib/base/text/text.hpp"
 #include "tests/support/golden.hpp"
 
 namespace wheelyard::builder {

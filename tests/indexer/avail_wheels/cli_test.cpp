@@ -3,8 +3,8 @@
 #include <doctest/doctest.h>
 
 #include "indexer/avail_wheels/table/table.hpp"
-#include "lib/base/file.hpp"
-#include "lib/base/temp_dir.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/files/temp_dir.hpp"
 #include "lib/base/version.hpp"
 
 using namespace wheelyard;

@@ -6,9 +6,9 @@
 #include <sstream>
 
 #include "lib/base/clock.hpp"
-#include "lib/base/file.hpp"
-#include "lib/base/temp_dir.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/files/temp_dir.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
 #include "lib/simple/catalogue.hpp"
 #include "tests/support/golden.hpp"

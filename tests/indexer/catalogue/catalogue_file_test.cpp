@@ -7,8 +7,8 @@
 #include "indexer/tree/limits.hpp"
 #include "indexer/tree/paths.hpp"
 #include "indexer/tree/tree_lock.hpp"
-#include "lib/base/file.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/text/text.hpp"
 #include "tests/indexer/forwarding_disk.hpp"
 #include "tests/indexer/store_fixture.hpp"
 

@@ -6,8 +6,8 @@
 
 #include "indexer/publish/publish.hpp"
 #include "indexer/tree/paths.hpp"
-#include "lib/base/file.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/text/text.hpp"
 #include "tests/indexer/store_fixture.hpp"
 
 using namespace wheelyard;

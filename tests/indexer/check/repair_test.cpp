@@ -9,8 +9,8 @@
 #include "indexer/publish/publish_run.hpp"
 #include "indexer/tree/disk.hpp"
 #include "indexer/tree/paths.hpp"
-#include "lib/base/file.hpp"
-#include "lib/base/lock_file.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/files/lock_file.hpp"
 #include "tests/indexer/store_fixture.hpp"
 
 using namespace wheelyard;

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "lib/base/url.hpp"
+#include "lib/base/text/url.hpp"
 #include "lib/simple/page.hpp"
 #include "tests/indexer/sample_view.hpp"
 #include "tests/support/golden.hpp"

@@ -10,9 +10,9 @@
 #include "indexer/publish/publish_run.hpp"
 #include "indexer/tree/event_log.hpp"
 #include "indexer/tree/paths.hpp"
-#include "lib/base/file.hpp"
+#include "lib/base/files/file.hpp"
 #include "lib/base/limits.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 #include "tests/indexer/store_fixture.hpp"
 
 using namespace wheelyard;

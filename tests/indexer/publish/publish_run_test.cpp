@@ -9,7 +9,7 @@
 #include "indexer/pages/project_view.hpp"
 #include "indexer/tree/limits.hpp"
 #include "indexer/tree/paths.hpp"
-#include "lib/base/file.hpp"
+#include "lib/base/files/file.hpp"
 #include "registry/catalog/file_row.hpp"
 #include "tests/indexer/dying_disk.hpp"
 #include "tests/indexer/store_fixture.hpp"

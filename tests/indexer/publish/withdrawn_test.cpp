@@ -10,7 +10,7 @@
 #include "indexer/check/repair.hpp"
 #include "indexer/publish/publish_run.hpp"
 #include "indexer/tree/paths.hpp"
-#include "lib/base/file.hpp"
+#include "lib/base/files/file.hpp"
 #include "lib/base/limits.hpp"
 #include "tests/indexer/dying_disk.hpp"
 #include "tests/indexer/store_fixture.hpp"

@@ -6,9 +6,9 @@
 #include <set>
 
 #include "indexer/tree/limits.hpp"
-#include "lib/base/digest.hpp"
-#include "lib/base/file.hpp"
-#include "lib/base/temp_dir.hpp"
+#include "lib/base/digest/digest.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/files/temp_dir.hpp"
 
 using namespace wheelyard;
 using namespace wheelyard::indexer;

@@ -4,8 +4,8 @@
 #include <doctest/doctest.h>
 
 #include "indexer/tree/limits.hpp"
-#include "lib/base/file.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/text/text.hpp"
 #include "tests/indexer/forwarding_disk.hpp"
 #include "tests/indexer/store_fixture.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "lib/base/url.hpp"
+#include "lib/base/text/url.hpp"
 #include "tests/indexer/sample_view.hpp"
 
 using namespace wheelyard;

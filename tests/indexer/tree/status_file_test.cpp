@@ -2,9 +2,9 @@
 
 #include <doctest/doctest.h>
 
-#include "lib/base/file.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/files/temp_dir.hpp"
 #include "lib/base/limits.hpp"
-#include "lib/base/temp_dir.hpp"
 
 namespace wheelyard::indexer {
 

@@ -7,8 +7,8 @@
 
 #include "indexer/tree/limits.hpp"
 #include "indexer/tree/paths.hpp"
-#include "lib/base/file.hpp"
-#include "lib/base/temp_dir.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/files/temp_dir.hpp"
 
 using namespace wheelyard;
 using namespace wheelyard::indexer;
@@ -31,7 +31,7 @@ TEST_CASE("a lock is renewed after a quarter of its lifetime, or if the clock ha
         auto lock = TreeLock::acquire(tree->path(), clock);
         REQUIRE(lock);
         const fs::path file = state_folder(tree->path()) / "lock";
-        // Other processes check the file's own time (lib/base/lock_file.hpp).
+        // Other processes check the file's own time (lib/base/files/lock_file.hpp).
         const auto before = fs::file_time_type::clock::now() - std::chrono::hours(1);
         fs::last_write_time(file, before);
         clock.set(row.now);

@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "lib/base/limits.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/inspect/elf/elf_identity.hpp"
 #include "lib/inspect/elf/limits.hpp"
 #include "tests/support/elf_writer.hpp"

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <map>
 
-#include "lib/base/file.hpp"
+#include "lib/base/files/file.hpp"
 #include "lib/base/limits.hpp"
 #include "tests/support/elf_writer.hpp"
 

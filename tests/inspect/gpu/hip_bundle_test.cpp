@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "lib/base/file.hpp"
+#include "lib/base/files/file.hpp"
 #include "lib/base/limits.hpp"
 #include "tests/inspect/gpu_section.hpp"
 #include "tests/support/elf_writer.hpp"

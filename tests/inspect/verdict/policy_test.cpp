@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include "lib/base/encoding.hpp"
+#include "lib/base/text/encoding.hpp"
 #include "lib/wheel/record.hpp"
 #include "tests/inspect/sample.hpp"
 

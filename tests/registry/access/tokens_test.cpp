@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "lib/base/clock.hpp"
-#include "lib/base/encoding.hpp"
-#include "lib/base/temp_dir.hpp"
+#include "lib/base/files/temp_dir.hpp"
+#include "lib/base/text/encoding.hpp"
 #include "registry/catalog/catalog.hpp"
 
 using namespace wheelyard;

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "lib/base/digest.hpp"
+#include "lib/base/digest/digest.hpp"
 #include "lib/io/json.hpp"
 #include "lib/wire/wheel_provenance.hpp"
 #include "registry/access/tokens.hpp"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 #include "tests/registry/upload_fixture.hpp"
 
 using namespace wheelyard;

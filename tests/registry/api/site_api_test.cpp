@@ -6,8 +6,8 @@
 #include <map>
 #include <string>
 
-#include "lib/base/file.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/status/index_status.hpp"
 #include "registry/access/tokens.hpp"
 #include "tests/registry/upload_fixture.hpp"

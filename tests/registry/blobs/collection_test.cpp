@@ -9,9 +9,9 @@
 #include <string>
 #include <thread>
 
-#include "lib/base/digest.hpp"
-#include "lib/base/file.hpp"
-#include "lib/base/temp_dir.hpp"
+#include "lib/base/digest/digest.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/files/temp_dir.hpp"
 #include "registry/blobs/store.hpp"
 
 using namespace wheelyard;

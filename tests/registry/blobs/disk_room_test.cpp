@@ -4,8 +4,8 @@
 #include <doctest/doctest.h>
 #include <sys/stat.h>
 
+#include "lib/base/files/temp_dir.hpp"
 #include "lib/base/limits.hpp"
-#include "lib/base/temp_dir.hpp"
 
 using namespace wheelyard;
 

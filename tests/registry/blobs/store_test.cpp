@@ -14,9 +14,9 @@
 #include <utility>
 #include <vector>
 
-#include "lib/base/digest.hpp"
-#include "lib/base/file.hpp"
-#include "lib/base/temp_dir.hpp"
+#include "lib/base/digest/digest.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/files/temp_dir.hpp"
 
 using namespace wheelyard;
 namespace fs = std::filesystem;

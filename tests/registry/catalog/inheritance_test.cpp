@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 #include "tests/registry/catalog/row_fixture.hpp"
 
 using namespace wheelyard;

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string>
 
-#include "lib/base/temp_dir.hpp"
+#include "lib/base/files/temp_dir.hpp"
 #include "registry/catalog/catalog.hpp"
 
 namespace wheelyard::catalog {

@@ -16,8 +16,8 @@
 #include <string>
 #include <vector>
 
-#include "lib/base/temp_dir.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/files/temp_dir.hpp"
+#include "lib/base/text/text.hpp"
 #include "registry/catalog/catalog.hpp"
 #include "registry/catalog/file_row.hpp"
 #include "tests/registry/catalog/row_fixture.hpp"

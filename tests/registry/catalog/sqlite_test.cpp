@@ -13,7 +13,7 @@
 #include <string>
 #include <string_view>
 
-#include "lib/base/temp_dir.hpp"
+#include "lib/base/files/temp_dir.hpp"
 
 using namespace wheelyard;
 using catalog::Database;

@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "lib/base/temp_dir.hpp"
+#include "lib/base/files/temp_dir.hpp"
 
 using namespace wheelyard;
 using catalog::Catalog;

@@ -10,7 +10,7 @@
 #include <sstream>
 #include <string>
 
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 #include "registry/config/index_rules.hpp"
 
 using namespace wheelyard;

@@ -8,7 +8,7 @@
 #include <set>
 #include <sstream>
 
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
 #include "registry/http/routes.hpp"
 

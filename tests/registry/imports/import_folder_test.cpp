@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "lib/base/file.hpp"
+#include "lib/base/files/file.hpp"
 
 using namespace wheelyard;
 using namespace wheelyard::registry;

@@ -5,8 +5,8 @@
 
 #include <unistd.h>
 
-#include "lib/base/file.hpp"
-#include "lib/base/temp_dir.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/files/temp_dir.hpp"
 #include "lib/inspect/verdict/rules_document.hpp"
 #include "lib/io/json.hpp"
 #include "tests/support/wheel_writer.hpp"

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "lib/base/file.hpp"
+#include "lib/base/files/file.hpp"
 #include "registry/intake/limits.hpp"
 #include "tests/registry/upload_fixture.hpp"
 

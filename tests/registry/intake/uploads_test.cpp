@@ -11,9 +11,9 @@
 #include <thread>
 #include <vector>
 
-#include "lib/base/encoding.hpp"
-#include "lib/base/file.hpp"
+#include "lib/base/files/file.hpp"
 #include "lib/base/limits.hpp"
+#include "lib/base/text/encoding.hpp"
 #include "lib/inspect/limits.hpp"
 #include "lib/wheel/metadata.hpp"
 #include "lib/wire/wheel_provenance.hpp"

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "lib/base/digest.hpp"
-#include "lib/base/file.hpp"
+#include "lib/base/digest/digest.hpp"
+#include "lib/base/files/file.hpp"
 #include "registry/intake/limits.hpp"
 #include "tests/support/wheel_writer.hpp"
 

@@ -8,7 +8,7 @@
 #include <fstream>
 #include <string>
 
-#include "lib/base/file.hpp"
+#include "lib/base/files/file.hpp"
 #include "registry/catalog/file_row.hpp"
 #include "registry/catalog/sqlite.hpp"
 #include "tests/registry/lifecycle/place_fixture.hpp"

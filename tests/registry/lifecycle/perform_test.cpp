@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "lib/base/file.hpp"
+#include "lib/base/files/file.hpp"
 #include "tests/registry/lifecycle/place_fixture.hpp"
 
 using namespace wheelyard;

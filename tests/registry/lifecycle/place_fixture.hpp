@@ -8,7 +8,7 @@
 
 #include <string>
 
-#include "lib/base/temp_dir.hpp"
+#include "lib/base/files/temp_dir.hpp"
 #include "registry/lifecycle/perform.hpp"
 
 namespace wheelyard::lifecycle {

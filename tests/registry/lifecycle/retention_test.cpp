@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 
 using namespace wheelyard;
 using lifecycle::choose_given_up;

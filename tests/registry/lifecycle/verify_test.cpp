@@ -9,7 +9,7 @@
 #include <map>
 #include <string>
 
-#include "lib/base/file.hpp"
+#include "lib/base/files/file.hpp"
 #include "registry/catalog/sqlite.hpp"
 #include "tests/registry/lifecycle/place_fixture.hpp"
 

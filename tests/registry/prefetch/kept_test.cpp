@@ -3,8 +3,8 @@
 
 #include <doctest/doctest.h>
 
-#include "lib/base/file.hpp"
-#include "lib/base/temp_dir.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/files/temp_dir.hpp"
 
 using namespace wheelyard;
 using registry::Kept;

@@ -16,10 +16,10 @@
 #include <string>
 #include <thread>
 
-#include "lib/base/digest.hpp"
-#include "lib/base/encoding.hpp"
-#include "lib/base/file.hpp"
-#include "lib/base/temp_dir.hpp"
+#include "lib/base/digest/digest.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/files/temp_dir.hpp"
+#include "lib/base/text/encoding.hpp"
 #include "registry/server/server.hpp"
 #include "tests/support/raw_client.hpp"
 

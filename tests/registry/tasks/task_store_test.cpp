@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "lib/base/temp_dir.hpp"
+#include "lib/base/files/temp_dir.hpp"
 #include "registry/tasks/limits.hpp"
 
 using namespace wheelyard;

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <thread>
 
-#include "lib/base/file.hpp"
+#include "lib/base/files/file.hpp"
 #include "tests/registry/upload_fixture.hpp"
 #include "tests/support/becomes_true.hpp"
 

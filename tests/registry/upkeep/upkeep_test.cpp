@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "lib/base/fd.hpp"
+#include "lib/base/files/fd.hpp"
 #include "tests/registry/upload_fixture.hpp"
 #include "tests/support/becomes_true.hpp"
 

@@ -6,9 +6,9 @@
 #include <optional>
 
 #include "builder/governor/admission/limits.hpp"
-#include "lib/base/file.hpp"
-#include "lib/base/lock_file.hpp"
-#include "lib/base/temp_dir.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/files/lock_file.hpp"
+#include "lib/base/files/temp_dir.hpp"
 
 using namespace wheelyard::governor;
 namespace base = wheelyard::base;

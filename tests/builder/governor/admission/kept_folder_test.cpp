@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "builder/governor/admission/history.hpp"
-#include "lib/base/file.hpp"
-#include "lib/base/temp_dir.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/files/temp_dir.hpp"
 #include "tests/support/variable.hpp"
 
 namespace wheelyard::governor {

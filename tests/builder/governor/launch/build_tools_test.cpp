@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 
 using namespace wheelyard::governor;
 

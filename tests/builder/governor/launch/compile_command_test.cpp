@@ -3,9 +3,9 @@
 
 #include <doctest/doctest.h>
 
-#include "lib/base/file.hpp"
-#include "lib/base/temp_dir.hpp"
-#include "lib/base/text.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/files/temp_dir.hpp"
+#include "lib/base/text/text.hpp"
 
 using namespace wheelyard::governor;
 

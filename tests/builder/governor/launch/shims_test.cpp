@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "lib/base/file.hpp"
-#include "lib/base/temp_dir.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/files/temp_dir.hpp"
 #include "tests/support/variable.hpp"
 
 using namespace wheelyard::governor;

@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "builder/governor/launch/limits.hpp"
-#include "lib/base/file.hpp"
-#include "lib/base/temp_dir.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/files/temp_dir.hpp"
 
 namespace wheelyard::governor {
 namespace {

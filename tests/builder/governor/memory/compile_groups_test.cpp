@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "builder/governor/memory/limits.hpp"
-#include "lib/base/fd.hpp"
-#include "lib/base/file.hpp"
-#include "lib/base/temp_dir.hpp"
+#include "lib/base/files/fd.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/files/temp_dir.hpp"
 
 namespace wheelyard::governor {
 namespace {

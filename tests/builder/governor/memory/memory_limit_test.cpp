@@ -4,8 +4,8 @@
 #include <doctest/doctest.h>
 
 #include "builder/governor/memory/limits.hpp"
-#include "lib/base/file.hpp"
-#include "lib/base/temp_dir.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/files/temp_dir.hpp"
 
 using namespace wheelyard::governor;
 namespace base = wheelyard::base;

@@ -5,7 +5,7 @@
 
 #include <map>
 
-#include "lib/base/text.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder::slurm {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <filesystem>
 
-#include "lib/base/file.hpp"
-#include "lib/base/temp_dir.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/files/temp_dir.hpp"
 
 using namespace wheelyard;
 using namespace wheelyard::avail_wheels;

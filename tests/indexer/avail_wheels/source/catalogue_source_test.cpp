@@ -2,8 +2,8 @@
 
 #include "indexer/avail_wheels/source/catalogue_cache.hpp"
 #include "indexer/avail_wheels/source/source.hpp"
-#include "lib/base/file.hpp"
-#include "lib/base/temp_dir.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/files/temp_dir.hpp"
 #include "tests/indexer/avail_wheels/sample_wheels.hpp"
 
 using namespace wheelyard;

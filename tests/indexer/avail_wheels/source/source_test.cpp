@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "lib/base/file.hpp"
-#include "lib/base/temp_dir.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/files/temp_dir.hpp"
 #include "tests/indexer/avail_wheels/sample_wheels.hpp"
 #include "tests/support/loopback_server.hpp"
 

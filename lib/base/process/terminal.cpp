@@ -1,0 +1,52 @@
+#include "lib/base/process/terminal.hpp"
+
+#include <unistd.h>
+
+#include "lib/base/text/printable.hpp"
+
+namespace wheelyard::base {
+namespace {
+
+constexpr std::size_t max_character_bytes = 4;
+
+}  // namespace
+
+TerminalWriter::TerminalWriter(std::FILE* out, bool raw)
+    : out_(out), is_filtered_(!raw && ::isatty(::fileno(out)) == 1) {}
+
+void TerminalWriter::write(std::string_view piece) {
+    if (!is_filtered_) {
+        std::fwrite(piece.data(), 1, piece.size(), out_);
+        return;
+    }
+    const std::string text = rest_.append(piece);
+    // Up to the last byte that begins a character; that one may be incomplete.
+    std::size_t whole = text.size();
+    while (whole > 0 && text.size() - whole < max_character_bytes &&
+           (static_cast<unsigned char>(text[whole - 1]) & 0xC0U) == 0x80U)
+        --whole;
+    if (whole > 0 && static_cast<unsigned char>(text[whole - 1]) >= 0xC0U) --whole;
+    rest_ = text.substr(whole);
+    std::string_view complete(text);
+    if (rest_.size() >= max_character_bytes) {
+        rest_.clear();
+    } else {
+        complete = complete.substr(0, whole);
+    }
+    const std::string shown = printable(complete);
+    std::fwrite(shown.data(), 1, shown.size(), out_);
+}
+
+void TerminalWriter::finish() {
+    const std::string shown = printable(rest_);
+    std::fwrite(shown.data(), 1, shown.size(), out_);
+    rest_.clear();
+}
+
+void print_untrusted(std::FILE* out, std::string_view text, bool raw) {
+    TerminalWriter writer(out, raw);
+    writer.write(text);
+    writer.finish();
+}
+
+}  // namespace wheelyard::base

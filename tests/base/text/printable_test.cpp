@@ -1,0 +1,31 @@
+#include "lib/base/text/printable.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace wheelyard::base;
+
+TEST_CASE("text that can control a terminal is replaced, and nothing else") {
+    struct Row {
+        const char* text;
+        const char* shown;
+    };
+    const Row rows[] = {
+        {"error: größe – 1 → 2 \U0001F600\n\ttab", "error: größe – 1 → 2 \U0001F600\n\ttab"},
+        {"\x1b[31mred\x1b[0m", "?[31mred?[0m"},
+        {"a\rb\ab\x7f", "a?b?b?"},
+        {"C1: \u009b31m \u0080", "C1: ?31m ?"},
+        {"bidi: \u202e \u2066 \u200f \u061c", "bidi: ? ? ? ?"},
+        {"lines: \u2028\u2029", "lines: ??"},
+        {"Latin-1 CSI: \x9b"
+         "31m \xe9",
+         "Latin-1 CSI: ?31m \xe9"},
+        {"overlong: \xc0\x9b \xe0\x82\x9b", "overlong: \xc0? \xe0??"},
+        {"surrogate: \xed\xa0\x80", "surrogate: \xed\xa0?"},
+        {"cut: \xe2\x82", "cut: \xe2?"},
+        {"joiner: \u200d kept", "joiner: \u200d kept"},
+    };
+    for (const auto& row : rows) {
+        CAPTURE(row.text);
+        CHECK(printable(row.text) == row.shown);
+    }
+}
