@@ -61,6 +61,7 @@ tl::unexpected<base::Error> fail_grant(std::string sentence, std::string value, 
                          {"upload.no_grant", std::move(sentence), std::move(value), std::move(advice)});
 }
 
+constexpr int status_unauthorized = 401;
 constexpr std::string_view kept_in_quarantine = "upload.quarantined";
 // Problem codes that concern the credentials, not the wheel.
 constexpr std::string_view lease_ended = "grant.over";
@@ -131,17 +132,49 @@ base::Status judge_upload_answer(const io::HttpAnswer& answer) {
     return base::fail("upload.refused", sentence, value, advice);
 }
 
+base::Result<std::string> HttpRegistry::token() const {
+    return token_ ? token_() : read_token(settings_.token_file);
+}
+
+base::Result<io::HttpHeaders> HttpRegistry::credentials() const {
+    WHEELYARD_ASSIGN(const auto token, this->token());
+    return io::HttpHeaders{{"Authorization", "Basic " + base::encode_base64("__token__:" + token)}};
+}
+
+// All pages are below the URL of the settings. libcurl drops the header when a redirect leads to another host.
+simple::GetPage HttpRegistry::page_reader() {
+    return [this](const std::string& url, const io::HttpHeaders& headers,
+                  std::uint64_t limit_bytes) -> base::Result<io::HttpAnswer> {
+        auto answer = http_.get(url, headers, limit_bytes);
+        if (!answer || answer->status != status_unauthorized) return answer;
+        WHEELYARD_ASSIGN(auto all, credentials());
+        all.insert(all.end(), headers.begin(), headers.end());
+        return http_.get(url, all, limit_bytes);
+    };
+}
+
+// A page may name a file of another host, which gets no token.
+base::Result<io::HttpAnswer> HttpRegistry::fetch(const std::string& url, const std::filesystem::path& file,
+                                                 const io::HttpProgress& progress) {
+    auto answer = http_.download(url, file, max_download_bytes, progress);
+    const bool is_ours = url.starts_with(settings_.url + "/");
+    if (!answer || answer->status != status_unauthorized || !is_ours) return answer;
+    WHEELYARD_ASSIGN(const auto headers, credentials());
+    return http_.download(url, file, max_download_bytes, progress, headers);
+}
+
 base::Result<std::optional<simple::ProjectPage>> HttpRegistry::page(const std::string& project) {
-    return simple::fetch_project(http_, settings_.simple_url(), project, simple::Forbidden::is_error);
+    return simple::fetch_project(page_reader(), settings_.simple_url(), project, simple::Forbidden::is_error);
 }
 
 base::Result<std::optional<simple::ProjectPage>> HttpRegistry::promoted_page(const std::string& project) {
-    return simple::fetch_project(http_, settings_.promoted_url(), project, simple::Forbidden::is_error);
+    return simple::fetch_project(page_reader(), settings_.promoted_url(), project,
+                                 simple::Forbidden::is_error);
 }
 
 base::Status HttpRegistry::download(const simple::FileLink& link, const std::filesystem::path& file,
                                     const io::HttpProgress& progress) {
-    WHEELYARD_ASSIGN(const auto answer, http_.download(link.url, file, max_download_bytes, progress));
+    WHEELYARD_ASSIGN(const auto answer, fetch(link.url, file, progress));
     if (answer.status != 200) {
         return io::fail_status(
             answer.status,
@@ -180,7 +213,7 @@ base::Status HttpRegistry::upload(const WheelToUpload& wheel, const io::HttpProg
 }
 
 base::Status HttpRegistry::send(const WheelToUpload& wheel, const io::HttpProgress& progress) {
-    WHEELYARD_ASSIGN(const auto token, token_ ? token_() : read_token(settings_.token_file));
+    WHEELYARD_ASSIGN(const auto token, this->token());
     WHEELYARD_ASSIGN(const auto blake2b_256, base::hex_of_file(base::DigestKind::blake2b_256, wheel.file));
     auto fields = render_upload_fields(wheel.inspection, wheel.sha256, blake2b_256);
     if (!wheel.provenance.empty()) fields.push_back({"wheelyard_provenance", wheel.provenance});

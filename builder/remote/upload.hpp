@@ -11,6 +11,7 @@
 #include "builder/site/site.hpp"
 #include "lib/base/clock.hpp"
 #include "lib/io/http_client.hpp"
+#include "lib/simple/client.hpp"
 
 namespace wheelyard::builder {
 
@@ -37,7 +38,8 @@ using TokenSource = std::function<base::Result<std::string>()>;
 
 class HttpRegistry final : public Registry {
   public:
-    // Without `token`, each upload reads the token file of the settings. Nothing stores a token.
+    // Without `token`, each upload reads the token file of the settings. Nothing stores a token. Reading asks without a
+    // token first, and with it where the index is private (401).
     HttpRegistry(io::HttpClient& http, base::Clock& clock, RegistrySettings settings, TokenSource token = {})
         : http_(http), clock_(clock), settings_(std::move(settings)), token_(std::move(token)) {}
     [[nodiscard]] std::string index() const override { return settings_.index; }
@@ -53,6 +55,12 @@ class HttpRegistry final : public Registry {
     [[nodiscard]] base::Status upload(const WheelToUpload& wheel, const io::HttpProgress& progress) override;
 
   private:
+    [[nodiscard]] base::Result<std::string> token() const;
+    [[nodiscard]] base::Result<io::HttpHeaders> credentials() const;
+    [[nodiscard]] simple::GetPage page_reader();
+    [[nodiscard]] base::Result<io::HttpAnswer> fetch(const std::string& url,
+                                                     const std::filesystem::path& file,
+                                                     const io::HttpProgress& progress);
     [[nodiscard]] base::Status send(const WheelToUpload& wheel, const io::HttpProgress& progress);
     io::HttpClient& http_;
     base::Clock& clock_;

@@ -255,14 +255,19 @@ Result<HttpAnswer> HttpClient::send(const std::string& method, const std::string
 }
 
 Result<HttpAnswer> HttpClient::download(const std::string& url, const fs::path& file,
-                                        std::uint64_t limit_bytes, const HttpProgress& progress) {
+                                        std::uint64_t limit_bytes, const HttpProgress& progress,
+                                        const HttpHeaders& headers) {
     WHEELYARD_TRY(state_->open());
     Transfer transfer;
     transfer.limit_bytes = limit_bytes;
     transfer.file = file;
     transfer.progress = progress;
+    WHEELYARD_ASSIGN(const auto list, header_list(headers));
     state_->prepare(url, transfer);
+    state_->set(CURLOPT_HTTPHEADER, list.get());
     auto answer = state_->perform(url, transfer);
+    state_->curl->easy_reset(
+        state_->handle.get());  // drops the references to the headers before they are freed
     if (answer && answer->status == 200) {
         if (auto made = transfer.open_file(); !made) return fail(std::move(made.error()));  // an empty body
     } else if (transfer.fd) {

@@ -91,7 +91,8 @@ class HttpClient {
     // body in `body`.
     [[nodiscard]] base::Result<HttpAnswer> download(const std::string& url, const std::filesystem::path& file,
                                                     std::uint64_t limit_bytes,
-                                                    const HttpProgress& progress = {});
+                                                    const HttpProgress& progress = {},
+                                                    const HttpHeaders& headers = {});
     // Sends a small body; `headers` include its Content-Type. Does not follow redirects: a POST would become
     // a GET. Waits for the answer as long as an upload does.
     [[nodiscard]] base::Result<HttpAnswer> post(const std::string& url, const std::string& body,

@@ -115,6 +115,39 @@ TEST_CASE("from our own registry, 404 means absent and 403 is an error") {
     CHECK(forbidden.error().code == "simple.http");
 }
 
+TEST_CASE("a private index is read with the agent's token, and no other host gets it") {
+    const base::TempDir folder = *base::TempDir::make("private");
+    testing::write(folder.path() / "token", "wy_secret\n");
+    const std::string bytes = "the wheel";
+    std::vector<std::string> seen;
+    const auto answer = [&](const wheelyard::testing::LoopbackRequest& request) {
+        seen.push_back(request.header("authorization"));
+        if (seen.back() != "Basic " + base::encode_base64("__token__:wy_secret"))
+            return LoopbackAnswer{.status = 401};
+        if (request.target.find("/simple/") == std::string::npos) return LoopbackAnswer{.body = bytes};
+        return LoopbackAnswer{.status = 404};
+    };
+    LoopbackServer server(answer);
+    LoopbackServer other(answer);
+    io::HttpClient http;
+    base::SystemClock clock;
+    HttpRegistry registry(http, clock, {server.url(""), "main", folder.path() / "token"});
+    const auto page = registry.page("demo");
+    REQUIRE_MESSAGE(page.has_value(), page.error().text());
+    CHECK_FALSE(page->has_value());
+    simple::FileLink link;
+    link.filename = "demo.whl";
+    link.sha256 = base::sha256_hex(bytes);
+    link.url = server.url("/main/files/demo.whl");
+    CHECK(registry.download(link, folder.path() / "ours", {}).has_value());
+    CHECK(testing::read(folder.path() / "ours") == bytes);
+    CHECK(seen.size() == 4);  // each without the token first
+    link.url = other.url("/main/files/demo.whl");
+    CHECK_FALSE(registry.download(link, folder.path() / "theirs", {}).has_value());
+    CHECK(seen.size() == 5);
+    CHECK(seen.back().empty());
+}
+
 TEST_CASE("an upload goes to the index with the token, and a missing token file is an error") {
     const base::TempDir folder = *base::TempDir::make("upload");
     const auto wheel = testing::demo_wheel();
