@@ -98,7 +98,8 @@ CompileGroups::~CompileGroups() {
 // must be the only one in its group; it moves into a child group.
 bool CompileGroups::delegate_memory() {
     const std::string own = root_ + own_, folder = root_ + folder_;
-    const auto enabled = base::split(read_control(own + "/cgroup.subtree_control"), ' ');
+    const std::string controllers = read_control(own + "/cgroup.subtree_control");
+    const auto enabled = base::split(controllers, ' ');
     if (std::find(enabled.begin(), enabled.end(), "memory") == enabled.end()) {
         if (read_control(own + "/cgroup.procs") != std::to_string(::getpid())) return false;
         const std::string child = folder + "/build";

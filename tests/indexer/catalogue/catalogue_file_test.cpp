@@ -224,7 +224,8 @@ TEST_CASE("writing large catalogues renews the lock") {
     REQUIRE(update_catalogues(disk, store.catalog, store.tree, clock, true));
     const auto at = disk.lock_then.find("refreshed ");
     REQUIRE(at != std::string::npos);
-    const auto renewed = base::parse_rfc3339(base::split_lines(disk.lock_then.substr(at + 10)).front());
+    const std::string rest = disk.lock_then.substr(at + 10);
+    const auto renewed = base::parse_rfc3339(base::split_lines(rest).front());
     CHECK(*renewed > noon + lock_stale_after_ms * 1000);
 }
 
