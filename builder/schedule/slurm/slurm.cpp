@@ -63,7 +63,7 @@ constexpr std::array<std::string_view, 16> hopeless = {
 
 // Parts of sbatch's standard error (texts of slurm_strerror() in 22.05) that mean: no job was created, and a
 // retry may succeed. Permanent errors are in neither table.
-constexpr std::array<std::string_view, 15> not_now = {
+constexpr std::array<std::string_view, 16> not_now = {
     "Unable to contact slurm controller (connect failure)",
     "Connection refused",
     "standby mode",
@@ -71,7 +71,8 @@ constexpr std::array<std::string_view, 15> not_now = {
     "Failed to access \"",
     "authentication credential",
     "Unable to process configuration file",
-    "AssocMaxSubmitJobLimit",  // limit of submitted jobs
+    "Could not establish a configuration source",  // slurmctld serves it (configless) and does not answer
+    "AssocMaxSubmitJobLimit",                      // limit of submitted jobs
     "AssocGrpSubmitJobsLimit",
     "QOSMaxSubmitJobPerUserLimit",
     "QOSGrpSubmitJobsLimit",

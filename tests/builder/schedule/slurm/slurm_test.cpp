@@ -163,6 +163,7 @@ TEST_CASE("a refusal is temporary, permanent, or leaves open whether a job exist
         {"sbatch: error: Batch job submission failed: Socket timed out on send/recv operation",
          "scheduler.unsure"},
         {"squeue: fatal: Unable to process configuration file", "scheduler.not_now"},
+        {"sbatch: fatal: Could not establish a configuration source", "scheduler.not_now"},
     };
     for (const auto& row : rows) {
         CAPTURE(row.said);
