@@ -88,6 +88,7 @@ class Agent {
     [[nodiscard]] base::Status remove_older_trees(const Attempt& attempt,
                                                   const std::vector<Attempt>& attempts) const;
     void resume(Attempt& attempt, const Attempt& last) const;
+    [[nodiscard]] std::string tree_for(const Attempt& attempt, const std::vector<Attempt>& attempts) const;
     void size_request(Attempt& attempt, const std::vector<Attempt>& earlier) const;
     [[nodiscard]] base::Status size_again(Attempt& attempt, const std::vector<Attempt>& attempts) const;
 

@@ -122,8 +122,8 @@ Attempt begin_reproduction(const Attempt& built, base::UnixMicros now) {
     attempt.asked.for_task = false;
     attempt.created = attempt.changed = now;
     attempt.source = built.source;
-    attempt.reproduced = {built.id,           built.job.builds_in, built.wheel.filename,
-                          built.wheel.sha256, std::nullopt,        {}};
+    attempt.reproduced = {built.id,           built.job.tree, built.wheel.filename,
+                          built.wheel.sha256, std::nullopt,   {}};
     return attempt;
 }
 
@@ -150,6 +150,7 @@ base::Result<std::string> Agent::reproduce(const std::string& asked) {
         WHEELYARD_TRY(parts_.journal.write(other));
     }
     WHEELYARD_TRY(remove_older_trees(attempt, journal.attempts));
+    attempt.job.tree = tree_for(attempt, journal.attempts);
     size_request(attempt, journal.attempts);
     WHEELYARD_TRY(parts_.journal.write(attempt));
     parts_.report(attempt, "repeats attempt " + built->id + ", which made " + built->wheel.filename);

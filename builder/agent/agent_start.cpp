@@ -1,12 +1,18 @@
 // Starts attempts at wanted cells, and sets what their jobs request.
+#include <fcntl.h>
+#include <sys/file.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <tuple>
 
 #include "builder/agent/agent.hpp"
+#include "builder/agent/build_folder.hpp"
 #include "builder/attempt/slots.hpp"
 #include "builder/attempt/temporary_files.hpp"
 #include "builder/plan/request.hpp"
 #include "builder/script/hardware_test.hpp"
+#include "lib/base/files/fd.hpp"
 #include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
@@ -43,12 +49,20 @@ base::Status Agent::remove_older_trees(const Attempt& attempt, const std::vector
     for (const auto& other : attempts) {
         if (other.asked.cell != attempt.asked.cell) continue;
         const AttemptFolder folder = parts_.folder_of(other);
-        const bool goes_on =
-            !attempt.job.builds_in.empty() && folder.build() == parts_.folder_of(attempt).build();
+        const bool goes_on = !attempt.job.builds_in.empty() && other.job.tree == attempt.job.tree;
         for (const auto& path : goes_on ? folder.own_bulk() : folder.bulk())
             WHEELYARD_TRY(free_space(path, parts_.keep_alive));
     }
     return {};
+}
+
+// A job that its scheduler lost may still run in a tree that no attempt needs any more.
+std::string Agent::tree_for(const Attempt& attempt, const std::vector<Attempt>& attempts) const {
+    return choose_tree(attempt, attempts, [this](const std::string& tree) {
+        const AttemptFolder folder{{}, parts_.site.work_directory / "trees" / tree};
+        const base::Fd fence(::open(folder.fence().c_str(), O_RDWR | O_CLOEXEC));
+        return fence && ::flock(fence.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    });
 }
 
 base::Status Agent::start(const Cell& cell, JournalContent& journal) {
@@ -69,6 +83,7 @@ base::Status Agent::start(const Cell& cell, JournalContent& journal) {
         attempt.number = std::max(attempt.number, other.number + 1);
     }
     WHEELYARD_TRY(remove_older_trees(attempt, journal.attempts));
+    if (makes_wheel(cell.purpose)) attempt.job.tree = tree_for(attempt, journal.attempts);
     size_request(attempt, journal.attempts);
     WHEELYARD_TRY(parts_.journal.write(attempt));
     parts_.failpoints.hit("journal.planned");
@@ -89,9 +104,11 @@ void Agent::resume(Attempt& attempt, const Attempt& last) const {
         attempt.source = last.source;  // only that one is right
     std::error_code error;
     if (last.superseded || last.tree.removed != 0 || !last.failure || !resumes_after(*last.failure) ||
-        last.source.sha256.empty() || !fs::is_directory(parts_.folder_of(last).tree(), error)) {
+        last.source.sha256.empty() || !parts_.folder_of(last).has_build_tree() ||
+        !fs::is_directory(parts_.folder_of(last).tree(), error)) {
         return;
     }
+    attempt.job.tree = last.job.tree;
     attempt.job.builds_in = last.job.builds_in.empty() ? last.id : last.job.builds_in;
     attempt.source = last.source;
 }

@@ -86,8 +86,8 @@ struct WheelRecord : wire::WheelFile {
 
 // The build that a reproduction repeats, and what the comparison found. Empty for other purposes.
 struct ReproducedRecord {
-    std::string attempt;    // that made the recorded wheel
-    std::string builds_in;  // the attempt in whose build tree it did; empty: its own
+    std::string attempt;  // that made the recorded wheel
+    std::string tree;     // the name of its build tree (builder/agent/build_folder.hpp)
     std::string filename;
     std::string sha256;
     std::optional<bool> identical;    // nullopt: not compared yet
@@ -123,7 +123,8 @@ struct PhaseRecord {
 
 // The attempt's job: what it requests, its submissions and its end.
 struct JobRecord : wire::JobSize {
-    std::string builds_in;  // the attempt whose build tree it continues; empty: its own tree
+    std::string tree;  // WORK/trees/TREE is its build tree (builder/agent/build_folder.hpp); empty: no build
+    std::string builds_in;  // the attempt that began this tree, if it continues one
     int submits = 0;
     base::UnixMicros submitted = 0;
     std::vector<PhaseRecord> phases;

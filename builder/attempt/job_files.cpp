@@ -28,8 +28,19 @@ std::vector<std::filesystem::path> AttemptFolder::own_bulk() const {
 
 std::vector<std::filesystem::path> AttemptFolder::bulk() const {
     std::vector<std::filesystem::path> all = own_bulk();
-    all.insert(all.end(), {tree(), venv(), build() / "beside"});
+    const auto of_build = build_bulk();
+    if (has_build_tree()) all.insert(all.end(), of_build.begin(), of_build.end());
     return all;
+}
+
+std::vector<std::filesystem::path> AttemptFolder::build_bulk() const {
+    return {tree(), venv(), build() / "beside", build() / "home"};
+}
+
+bool AttemptFolder::has_build_tree() const {
+    if (build_root.empty()) return true;
+    const auto user = base::read_untrusted_file(used_by(), max_record_bytes);
+    return user && base::trim(*user) == root.filename().native();
 }
 
 bool AttemptFolder::is_claimed() const {

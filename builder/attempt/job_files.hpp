@@ -5,10 +5,17 @@
 //         log           stdout and stderr of the job
 //         claim/owner   the process that runs it: {"host":"n1","boot":"…","pid":4711,"start":88123}
 //         exit.json     its end: {"format":"wheelyard.exit/1","exit_code":0,"phase":"smoke",…}
-//         tree/         the unpacked source
-//         venv/         the build's environment
+//         build_key     identifies the settings of its build (build_key.hpp)
 //         wheel/        the result
 //         smoke/        the smoke test's environment
+//
+// Its build tree is elsewhere, at a path that the next build of the package gets, too (builder/agent/build_folder.hpp):
+//
+//     WORK/trees/torch-1/
+//         used_by       the attempt that may use it
+//         fence         locked by every process of the job in it
+//         tree/         the unpacked source
+//         venv/         the build's environment
 //
 // The exit record takes precedence over the scheduler's status.
 #pragma once
@@ -28,7 +35,7 @@ namespace wheelyard::builder {
 
 struct AttemptFolder {
     std::filesystem::path root;
-    // The folder of the attempt whose build tree this one continues; empty: its own.
+    // The folder of its build tree; empty: inside its own.
     std::filesystem::path build_root = {};
     [[nodiscard]] const std::filesystem::path& build() const {
         return build_root.empty() ? root : build_root;
@@ -51,8 +58,10 @@ struct AttemptFolder {
     [[nodiscard]] std::filesystem::path built_by() const { return root / "built_by"; }  // provenance.hpp
     [[nodiscard]] std::filesystem::path governor_summary() const { return root / "governor.json"; }
     [[nodiscard]] std::filesystem::path tree() const { return build() / "tree"; }
-    // Identifies the inputs of the build in the tree (build_key.hpp).
-    [[nodiscard]] std::filesystem::path build_key() const { return build() / "build_key"; }
+    [[nodiscard]] std::filesystem::path used_by() const { return build() / "used_by"; }
+    [[nodiscard]] std::filesystem::path fence() const { return build() / "fence"; }
+    // Identifies the settings of the build (build_key.hpp). It stays when the tree is removed: a reproduction compares it.
+    [[nodiscard]] std::filesystem::path build_key() const { return root / "build_key"; }
     [[nodiscard]] std::filesystem::path venv() const { return build() / "venv"; }
     [[nodiscard]] std::filesystem::path pip_conf() const { return root / "pip.conf"; }  // mode 0600
     [[nodiscard]] std::filesystem::path wheel() const { return root / "wheel"; }
@@ -61,10 +70,13 @@ struct AttemptFolder {
     [[nodiscard]] std::filesystem::path differences() const { return root / "differences.txt"; }
     [[nodiscard]] std::filesystem::path differences_json() const { return root / "differences.json"; }
     [[nodiscard]] bool is_claimed() const;
-    // Files that only the job needs; removed after the attempt. own_bulk() excludes the build tree, which several
-    // attempts may share.
+    // Whether the build tree is this attempt's, and not already another's.
+    [[nodiscard]] bool has_build_tree() const;
+    // Files that only the job needs; removed after the attempt. own_bulk() excludes the build tree, and so does bulk() once
+    // another attempt uses it.
     [[nodiscard]] std::vector<std::filesystem::path> own_bulk() const;
     [[nodiscard]] std::vector<std::filesystem::path> bulk() const;
+    [[nodiscard]] std::vector<std::filesystem::path> build_bulk() const;  // whoever uses it
 };
 
 // The last log_tail_bytes of the log; "" if it cannot be read.

@@ -10,7 +10,7 @@
 
 namespace wheelyard::builder {
 
-// What the bytes of each build may contain of its own place: the IDs of attempts, which are in the paths of their folders.
+// What the bytes of each build may contain of its own place: the names of the attempt's folder and of its build tree.
 struct BuildNames {
     std::vector<std::string> recorded;
     std::vector<std::string> again;

@@ -322,12 +322,16 @@ class Planner {
     }
 
     // A pure wheel serves every Python, so two builds of it would produce the same file name. Until a published wheel
-    // shows that the project builds one wheel for each Python, its Pythons are built one after another.
+    // shows that the project builds one wheel for each Python, its Pythons are built one after another. With a compiler
+    // cache they always are: the second finds most of its compiles there.
     void judge_siblings(Cell& cell, const std::optional<simple::ProjectPage>* page) const {
-        if (page != nullptr && *page && builds_per_python(**page)) return;
-        const auto hold = [&cell](const std::string& other) {
+        const bool is_per_python = page != nullptr && *page && builds_per_python(**page);
+        if (is_per_python && site_.compiler_cache_gib == 0) return;
+        const auto hold = [&cell, is_per_python](const std::string& other) {
             cell.state = CellState::held;
-            cell.reason = "after " + other + ": its wheel may serve this Python too";
+            cell.reason = "after " + other +
+                          (is_per_python ? ": most of its compiles are then in the compiler cache"
+                                         : ": its wheel may serve this Python too");
         };
         for (const auto& attempt : world_.attempts) {
             if (attempt.asked.purpose == Purpose::build && attempt.asked.cell != cell.name &&

@@ -17,7 +17,7 @@ namespace wheelyard::builder {
                                     const std::filesystem::path& python,
                                     const std::vector<std::string>& constraints);
 
-// Whether the folder's tree was started with this key; false for a tree without a key.
+// Whether the attempt of this folder built with this key; false without a key.
 [[nodiscard]] bool is_built_by(const AttemptFolder& folder, const std::string& key);
 
 }  // namespace wheelyard::builder

@@ -26,7 +26,7 @@ begin venv
 # build holds this lock. On a file system without locks the tree is not protected.
 exec 9> "$build/fence"
 flock -w {{fence_wait_s}} 9 || if test $? -eq 1; then phase={{fence_phase}}; exit {{fence_exit}}; fi
-rm -rf {{stale}}"$folder/wheel" "$folder/smoke" "$folder/empty"
+{{used_by}}rm -rf {{stale}}"$folder/wheel" "$folder/smoke" "$folder/empty"
 {{resume}}"$python" -m venv "$build/venv"
 export PATH="$build/venv/bin:$PATH"
 export PIP_DISABLE_PIP_VERSION_CHECK=1
@@ -38,6 +38,11 @@ export PIP_DISABLE_PIP_VERSION_CHECK=1
         printf 'tool\t%s\t%s\n' "$tool" "$(timeout 20 "$tool" --version 2>&1 < /dev/null | grep -m 1 '[0-9][.][0-9]')"
     done
 } > "$folder/built_by" || true
+)sh";
+
+constexpr std::string_view used_by_part =
+    R"sh(# A job that starts late, after its agent has given it up, leaves the tree to the attempt that uses it.
+if test "$(cat "$build/used_by")" != "$attempt"; then phase={{fence_phase}}; exit {{fence_exit}}; fi
 )sh";
 
 constexpr std::string_view requirements_part = R"sh(
@@ -86,13 +91,15 @@ fi
 
 Fields fields_of(const ScriptInput& input) {
     const bool own = input.attempt.job.builds_in.empty();
+    const Fields of_fence = {{"fence_wait_s", std::to_string(fence_wait_s)},
+                             {"fence_phase", std::string(fence_phase)},
+                             {"fence_exit", std::to_string(fence_exit_code)}};
     Fields fields = frame_fields(input);
+    fields.insert(fields.end(), of_fence.begin(), of_fence.end());
     const Fields of_build = {
         {"stale", own ? "\"$build/venv\" " : ""},
         {"resume", render_resume(input)},
-        {"fence_wait_s", std::to_string(fence_wait_s)},
-        {"fence_phase", std::string(fence_phase)},
-        {"fence_exit", std::to_string(fence_exit_code)},
+        {"used_by", input.folder.build_root.empty() ? "" : fill(used_by_part, of_fence)},
         {"source", quote_shell(input.attempt.source.folder)},
         {"install", render_hashed_install(input) + render_install(input, "pip_install")}};
     fields.insert(fields.end(), of_build.begin(), of_build.end());

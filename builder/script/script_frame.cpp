@@ -147,19 +147,19 @@ Fields frame_fields(const ScriptInput& input) {
     const bool builds = makes_wheel(input.attempt.asked.purpose);
     const bool asks_site = (!input.attempt.asked.against.empty() || !builds) && input.site.registry;
     const auto constraints = constraints_for(input.site, input.attempt);
-    return {{"title", title(input)},
-            {"attempt", input.attempt.id},
-            {"number", std::to_string(input.attempt.number)},
-            {"cell", input.attempt.asked.cell},
-            {"folder", quote_shell(input.folder.root.string())},
-            {"build",
-             input.attempt.job.builds_in.empty() ? "$folder" : quote_shell(input.folder.build().string())},
-            {"python", quote_shell(input.python.string())},
-            {"bounds", render_bounds(constraints)},
-            {"constraint", constraints.empty() ? "" : "--constraint \"$folder/constraints.txt\" "},
-            {"index",
-             asks_site ? "--extra-index-url " + quote_shell(input.site.registry->simple_url()) + " " : ""},
-            {"durable", builds ? std::string(durable_wheel) : ""}};
+    return {
+        {"title", title(input)},
+        {"attempt", input.attempt.id},
+        {"number", std::to_string(input.attempt.number)},
+        {"cell", input.attempt.asked.cell},
+        {"folder", quote_shell(input.folder.root.string())},
+        {"build", input.folder.build_root.empty() ? "$folder" : quote_shell(input.folder.build().string())},
+        {"python", quote_shell(input.python.string())},
+        {"bounds", render_bounds(constraints)},
+        {"constraint", constraints.empty() ? "" : "--constraint \"$folder/constraints.txt\" "},
+        {"index",
+         asks_site ? "--extra-index-url " + quote_shell(input.site.registry->simple_url()) + " " : ""},
+        {"durable", builds ? std::string(durable_wheel) : ""}};
 }
 
 Environment own_environment(const Recipe& recipe, Purpose purpose) {

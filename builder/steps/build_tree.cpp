@@ -12,7 +12,8 @@ base::Status remove_bulk(const Attempt& attempt, const Ports& ports) {
 
 base::Status leave_old_tree(Attempt& attempt, const Ports& ports) {
     if (attempt.job.builds_in.empty()) return {};
-    WHEELYARD_TRY(remove_bulk(attempt, ports));
+    for (const auto& path : ports.folder_of(attempt).build_bulk())
+        WHEELYARD_TRY(free_space(path, ports.keep_alive));
     attempt.job.builds_in.clear();
     return {};
 }

@@ -7,7 +7,7 @@ namespace wheelyard::builder {
 
 // Removes what only the job needed.
 [[nodiscard]] base::Status remove_bulk(const Attempt& attempt, const Ports& ports);
-// Abandons the interrupted attempt's tree: this attempt builds in its own.
+// Removes the tree that the attempt was to continue: it builds from the beginning, at the same place.
 [[nodiscard]] base::Status leave_old_tree(Attempt& attempt, const Ports& ports);
 
 }  // namespace wheelyard::builder

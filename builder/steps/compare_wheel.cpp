@@ -93,13 +93,11 @@ base::Result<Comparison> compare_files(const Attempt& attempt, const Ports& port
     WHEELYARD_ASSIGN(const auto again_bytes, base::FileReader::open(again));
     WHEELYARD_TRY(base::make_directories(folder.recorded()));
     const ReproducedRecord& was = attempt.reproduced;
-    const BuildNames names{{was.attempt, was.builds_in}, {attempt.id, attempt.job.builds_in}};
+    const BuildNames names{{was.attempt, was.tree}, {attempt.id, attempt.job.tree}};
     WHEELYARD_ASSIGN(Comparison comparison, compare_wheels({recorded_bytes, again_bytes, names,
                                                             folder.recorded(), ports.keep_alive}));
     if (comparison.identical) return comparison;
-    const fs::path attempts = ports.site.work_directory / "attempts";
-    const std::string& tree = was.builds_in.empty() ? was.attempt : was.builds_in;
-    compare_inputs({attempts / was.attempt, attempts / tree}, folder, comparison);
+    compare_inputs({ports.site.work_directory / "attempts" / was.attempt}, folder, comparison);
     return comparison;
 }
 

@@ -56,7 +56,7 @@ void read_governor_summary(Attempt& attempt, const AttemptFolder& folder) {
 Fail judge_failure(const Attempt& attempt, const AttemptFolder& folder, const ExitRecord& record,
                    const JobView& job) {
     if (record.phase == fence_phase && record.exit_code == fence_exit_code)
-        return fail_job(record.phase, {EndCause::tree_busy, {}, attempt.job.builds_in, {}});
+        return fail_job(record.phase, {EndCause::tree_busy, {}, attempt.job.tree, {}});
     if (const auto end = explain(folder, record, job)) return fail_job(record.phase, *end);
     if (attempt.job.governed && attempt.job.governed->could_not_fit > 0) {
         const auto& messages = attempt.job.governed->messages;

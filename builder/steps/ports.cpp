@@ -20,9 +20,8 @@ Recipe Ports::recipe_of(const Attempt& attempt) const {
 }
 
 AttemptFolder Ports::folder_of(const Attempt& attempt) const {
-    const fs::path attempts = site.work_directory / "attempts";
-    return {attempts / attempt.id,
-            attempt.job.builds_in.empty() ? fs::path() : attempts / attempt.job.builds_in};
+    return {site.work_directory / "attempts" / attempt.id,
+            attempt.job.tree.empty() ? fs::path() : site.work_directory / "trees" / attempt.job.tree};
 }
 
 base::Result<fs::path> Ports::python_of(const Attempt& attempt) const {

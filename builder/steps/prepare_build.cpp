@@ -26,17 +26,20 @@ base::Result<std::string> key_of_build(const Attempt& attempt, const Ports& port
 
 base::Status unpack_source(Attempt& attempt, Ports& ports, const Recipe& recipe, const std::string& key) {
     // If flags, compilers or the interpreter have changed, the old tree would mix two builds into one wheel.
-    if (!attempt.job.builds_in.empty() && !is_built_by(ports.folder_of(attempt), key)) {
+    const AttemptFolder begun{ports.site.work_directory / "attempts" / attempt.job.builds_in};
+    if (!attempt.job.builds_in.empty() && !is_built_by(begun, key)) {
         ports.report(attempt, "starts from the beginning: the build tree was made with other settings");
         WHEELYARD_TRY(leave_old_tree(attempt, ports));
     }
     const AttemptFolder folder = ports.folder_of(attempt);
     // The tree is already complete if a step on the login node is still running.
     const bool unpacked = !attempt.source.folder.empty() && is_built_by(folder, key);
-    if (attempt.job.builds_in.empty() && !unpacked) {
+    // From here on the tree's earlier attempt cannot continue in it.
+    WHEELYARD_TRY(base::make_directories(folder.build()));
+    WHEELYARD_TRY(base::replace_file(folder.used_by(), attempt.id + "\n"));
+    if (attempt.job.builds_in.empty() && !unpacked)
         WHEELYARD_TRY(ports.sources.unpack(recipe, attempt.source, folder.tree(), ports.keep_alive));
-        WHEELYARD_TRY(base::replace_file(folder.build_key(), key + "\n"));
-    }
+    WHEELYARD_TRY(base::replace_file(folder.build_key(), key + "\n"));
     WHEELYARD_TRY(ports.sources.put_beside(recipe, folder.build(), ports.keep_alive));
     WHEELYARD_ASSIGN(const auto patches,
                      find_patches(recipe, attempt.asked.version, folder.build() / "beside"));

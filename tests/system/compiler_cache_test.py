@@ -1,4 +1,4 @@
-"""A site's compiler cache: what one attempt has compiled, another finds, in its own folder; a reproduction compiles all."""
+"""A site's compiler cache: what one attempt has compiled, the next finds; a reproduction compiles all."""
 
 import os
 import shutil
@@ -33,7 +33,8 @@ class CompilerCacheTest(FarmCase):
             self.assert_ran(site.builder("run"))
             first, second = sorted(site.attempts(), key=lambda attempt: attempt["number"])
             self.assertEqual((first["state"], second["state"]), ("failed", "done"))
-            self.assertEqual(second["job"]["builds_in"], "")  # a tree of its own
+            self.assertEqual(second["job"]["builds_in"], "")  # from the beginning, at the same path
+            self.assertEqual(first["job"]["tree"], second["job"]["tree"])
             self.assertEqual(self.statistics(site), (1, 1))
             site.builder("reproduce", "yard-fast")
             again, = (attempt for attempt in site.attempts() if attempt["purpose"] == "reproduction")

@@ -40,8 +40,9 @@ class ProveTorchTest(unittest.TestCase):
         return process
 
     def test_a_compile_that_ninja_logged_twice_counts_as_done_again(self):
-        build = self.folder / "work" / "attempts" / "w1" / "tree" / "pytorch-1.13.1" / "build"
+        build = self.folder / "work" / "trees" / "torch-1" / "tree" / "pytorch-1.13.1" / "build"
         build.mkdir(parents=True)
+        (self.folder / "work" / "trees" / "torch-1" / "used_by").write_text("w1\n")
         self.assertEqual(self.proof.compiles(), (0, 0, 0))
         (build / "build.ninja").write_text("build a.o: CXX a.cpp\nbuild sub/b.o: CXX b.cpp\nbuild c.o: CXX c.cpp\nbuild lib.so: LINK a.o\n")
         edges = [(0, "a.o"), (4, "lib.so"), (2, "sub/b.o"), (9, "a.o")]

@@ -47,7 +47,7 @@ TEST_CASE("a wanted wheel is built, inspected, uploaded and visible on its page"
     CHECK(attempt.state == State::done);
     CHECK(attempt.wheel.filename == "demo-1.0-py3-none-any.whl");
     CHECK(attempt.job.exit_code == 0);
-    CHECK(!fs::exists(farm.site.work_directory / "attempts" / attempt.id / "tree"));
+    CHECK(!fs::exists(farm.site.work_directory / "trees" / "demo-1" / "tree"));
     CHECK(fs::exists(farm.site.work_directory / "attempts" / attempt.id / "log"));
     const auto outcome = wire::parse_outcome(testing::read(farm.journal->outcome_file(attempt.id)));
     REQUIRE(outcome.has_value());
@@ -678,8 +678,7 @@ TEST_CASE("copying a source refreshes the lock, and stops if the lock is lost") 
     const auto copied = [&farm] {
         std::size_t count = 0;
         std::error_code none_yet;
-        for (fs::directory_iterator at(farm.site.work_directory / "attempts", none_yet), end; at != end;
-             ++at) {
+        for (fs::directory_iterator at(farm.site.work_directory / "trees", none_yet), end; at != end; ++at) {
             for (fs::directory_iterator file(at->path() / "tree/demo", none_yet); file != end; ++file)
                 ++count;
         }
@@ -722,7 +721,7 @@ TEST_CASE("removing a build tree refreshes the lock, and stops if the lock is lo
         return attempts.size() == 1 && fs::exists(farm.journal->outcome_file(attempts.front().id));
     };
     REQUIRE(!is_about_to_end());
-    const fs::path tree = farm.site.work_directory / "attempts" / farm.attempts().front().id / "tree";
+    const fs::path tree = farm.site.work_directory / "trees" / "demo-1" / "tree";
     const auto left = [&tree] {
         std::error_code none;
         const fs::recursive_directory_iterator entries(tree, none);

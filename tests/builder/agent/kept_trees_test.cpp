@@ -106,9 +106,7 @@ struct FailedFarm : testing::Farm {
         testing::write(folder.path() / "break", "");
         CHECK(settle().plan.count(CellState::given_up) == 1);
     }
-    [[nodiscard]] AttemptFolder attempt_folder() const {
-        return {site.work_directory / "attempts" / attempts().front().id};
-    }
+    [[nodiscard]] AttemptFolder attempt_folder() { return parts().folder_of(attempts().front()); }
 };
 
 TEST_CASE("a tree is kept while there is space; its log, record and journal entry remain after its removal") {
@@ -183,7 +181,7 @@ TEST_CASE("a wheel whose upload failed remains without its tree and is uploaded 
     farm.site.trees_gib = 0;
     farm.registry.refusal = "no right on this index";
     CHECK(farm.settle().plan.count(CellState::given_up) == 1);
-    const AttemptFolder folder{farm.site.work_directory / "attempts" / farm.attempts().front().id};
+    const AttemptFolder folder = farm.parts().folder_of(farm.attempts().front());
     CHECK(!fs::exists(folder.venv()));
     CHECK(fs::exists(folder.wheel()));
     farm.registry.refusal.clear();
@@ -205,12 +203,14 @@ TEST_CASE("no tree is removed while a journal file cannot be read, and only a fe
         Attempt other = ended("w0" + std::to_string(count), "gone-" + std::to_string(count), count + 1, {});
         other.asked.package = "gone";
         other.asked.version = "1.0";
+        other.job.tree = other.asked.cell;
         testing::must(farm.journal->write(other));
-        testing::write(farm.site.work_directory / "attempts" / other.id / "tree" / "file", "x");
+        testing::write(farm.parts().folder_of(other).used_by(), other.id + "\n");
+        testing::write(farm.parts().folder_of(other).tree() / "file", "x");
     }
     const auto left = [&] {
         int trees = 0;
-        for (const auto& entry : fs::directory_iterator(farm.site.work_directory / "attempts"))
+        for (const auto& entry : fs::directory_iterator(farm.site.work_directory / "trees"))
             trees += fs::exists(entry.path() / "tree") ? 1 : 0;
         return trees;
     };

@@ -1,7 +1,10 @@
 // Reproductions by the whole agent: requested by a person, built like any other attempt, compared, never uploaded.
 #include <doctest/doctest.h>
+#include <fcntl.h>
+#include <sys/file.h>
 
 #include "builder/agent/agent.hpp"
+#include "lib/base/files/fd.hpp"
 #include "tests/builder/fake_farm.hpp"
 
 namespace wheelyard::builder {
@@ -52,6 +55,23 @@ TEST_CASE("a reproduction is built without caches, compared with the index's whe
     CHECK(attempt.reproduced.attempt == last_of(farm, cell).id);
     CHECK(testing::read(farm.parts().folder_of(attempt).differences()).find(" is identical\n") !=
           std::string::npos);
+}
+
+TEST_CASE("a reproduction builds at the path of the recorded build, unless a job still runs there") {
+    for (const bool is_locked : {false, true}) {
+        Farm farm;
+        farm.settle();
+        const Attempt built = last_of(farm, cell);
+        CHECK(built.job.tree == "demo-1");
+        const AttemptFolder folder = farm.parts().folder_of(built);
+        const base::Fd fence(::open(folder.fence().c_str(), O_RDWR | O_CLOEXEC));
+        REQUIRE(::flock(fence.get(), is_locked ? LOCK_EX : LOCK_UN) == 0);
+        ask(farm, cell);
+        CHECK(last_of(farm, reproduction).job.tree == (is_locked ? "demo-2" : "demo-1"));
+        farm.settle();
+        CHECK(last_of(farm, reproduction).reproduced.identical == true);
+        CHECK(last_of(farm, reproduction).reproduced.tree == "demo-1");
+    }
 }
 
 TEST_CASE("another wheel is no failure: the attempt is done and names the causes") {

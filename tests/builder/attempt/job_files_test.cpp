@@ -33,23 +33,24 @@ TEST_CASE("a record of another attempt or a truncated one is an error, a missing
     CHECK(!absent->has_value());
 }
 
-TEST_CASE("own_bulk excludes the build tree that the next attempt continues, bulk includes it") {
-    const AttemptFolder cut{"/work/w1"};
-    const AttemptFolder next{"/work/w2", "/work/w1"};
-    const auto own = cut.own_bulk();
-    const auto all = next.bulk();
-    const auto has = [](const auto& paths, const char* path) {
+TEST_CASE("own_bulk excludes the build tree; bulk includes it as long as no other attempt uses it") {
+    const base::TempDir dir = *base::TempDir::make("bulk");
+    const AttemptFolder folder{dir.path() / "w1", dir.path() / "trees" / "demo-1"};
+    const auto has = [](const auto& paths, const std::filesystem::path& path) {
         return std::find(paths.begin(), paths.end(), path) != paths.end();
     };
-    for (const char* path :
-         {"/work/w1/wheelhouse", "/work/w1/checked", "/work/w1/asking", "/work/w1/smoke"}) {
-        CAPTURE(path);
-        CHECK(has(own, path));
-    }
-    for (const char* path : {"/work/w1/tree", "/work/w1/venv", "/work/w1/beside"}) {
-        CAPTURE(path);
-        CHECK_FALSE(has(own, path));
-        CHECK(has(all, path));
+    for (const char* name : {"wheelhouse", "checked", "asking", "smoke"})
+        CHECK(has(folder.own_bulk(), folder.root / name));
+    for (const auto& [user, is_own] :
+         {std::pair("w1\n", true), std::pair("w2\n", false), std::pair("", false)}) {
+        testing::write(folder.used_by(), user);
+        CHECK(folder.has_build_tree() == is_own);
+        for (const char* name : {"tree", "venv", "beside", "home"}) {
+            CAPTURE(name);
+            CHECK_FALSE(has(folder.own_bulk(), folder.build() / name));
+            CHECK(has(folder.bulk(), folder.build() / name) == is_own);
+            CHECK(has(folder.build_bulk(), folder.build() / name));
+        }
     }
 }
 

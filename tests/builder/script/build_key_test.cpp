@@ -74,7 +74,7 @@ TEST_CASE("every setting that affects the objects changes the key") {
     }
 }
 
-TEST_CASE("is_built_by rejects a tree without a key or with a different key") {
+TEST_CASE("is_built_by rejects an attempt without a key or with a different key") {
     const base::TempDir dir = *base::TempDir::make("key");
     AttemptFolder folder;
     folder.root = dir.path();

@@ -41,9 +41,7 @@ std::string render(const Attempt& attempt, const Recipe& recipe, Environment env
     site.cores = 4;
     site.state_directory = "/home/wheelyard/state";
     site.environment = std::move(environment);
-    const AttemptFolder folder{
-        "/work/attempts/w1ng012h6crvmar",
-        attempt.job.builds_in.empty() ? "" : "/work/attempts/" + attempt.job.builds_in};
+    const AttemptFolder folder{"/work/attempts/w1ng012h6crvmar", "/work/trees/rapid-fuzz-1"};
     return render_script({site, recipe, attempt, "/usr/bin/python3.11", folder, governor});
 }
 
@@ -89,18 +87,18 @@ TEST_CASE("rendered scripts match the golden files, and bash accepts them") {
 // A script of the farm's demo project, written and ready to run.
 struct Ready {
     Farm farm;
-    AttemptFolder folder{farm.folder.path() / "attempt"};
+    AttemptFolder folder{farm.folder.path() / "w1ng012h6crvmar", farm.folder.path() / "trees" / "demo-1"};
     EnvironmentMap environment = job_environment(base::current_environment());
 
     explicit Ready(const std::string& test_command = "", const std::string& builds_in = "") {
         Attempt attempt = example();
         attempt.job.builds_in = builds_in;
-        if (!builds_in.empty()) folder.build_root = farm.folder.path() / builds_in;
         attempt.asked.package = "demo";
         attempt.source.folder = "demo";
         Recipe recipe = default_recipe("demo");
         recipe.test_command = test_command;
         testing::must(base::make_directories(folder.root));
+        testing::write(folder.used_by(), attempt.id + "\n");
         testing::write(folder.tree() / "demo" / "setup.py", "");
         testing::write(folder.script(),
                        render_script({farm.site, recipe, attempt, farm.folder.path() / "python", folder}));
@@ -217,7 +215,7 @@ TEST_CASE("an empty tree can be resumed") {
 struct OtherJob {
     int descriptor;
     explicit OtherJob(const AttemptFolder& folder)
-        : descriptor(::open((folder.build() / "fence").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)) {
+        : descriptor(::open(folder.fence().c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)) {
         REQUIRE(::flock(descriptor, LOCK_EX) == 0);
     }
     OtherJob(const OtherJob&) = delete;
@@ -243,6 +241,16 @@ TEST_CASE("a job does not touch a tree that another job has locked, and reports 
     CHECK(ready.record().phase == fence_phase);
     CHECK(ready.record().exit_code == fence_exit_code);
     CHECK(fs::exists(half));
+    CHECK(fs::exists(ready.folder.venv()));
+    CHECK(ready.farm.builds() == 0);
+}
+
+TEST_CASE("a job that starts late leaves the tree to the attempt that uses it by now") {
+    const Ready ready;
+    testing::write(ready.folder.used_by(), "w1ngnext0000000\n");
+    testing::must(base::make_directories(ready.folder.venv()));
+    CHECK(ready.run().exit_code == fence_exit_code);
+    CHECK(ready.record().phase == fence_phase);
     CHECK(fs::exists(ready.folder.venv()));
     CHECK(ready.farm.builds() == 0);
 }

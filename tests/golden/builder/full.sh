@@ -5,7 +5,7 @@ set -eu -o pipefail
 
 attempt=w1ng012h6crvmar
 folder=/work/attempts/w1ng012h6crvmar
-build=$folder
+build=/work/trees/rapid-fuzz-1
 python=/usr/bin/python3.11
 
 # Only the first start of an attempt runs: mkdir succeeds once. A second start changes nothing.
@@ -73,6 +73,8 @@ begin venv
 # build holds this lock. On a file system without locks the tree is not protected.
 exec 9> "$build/fence"
 flock -w 120 9 || if test $? -eq 1; then phase=fence; exit 75; fi
+# A job that starts late, after its agent has given it up, leaves the tree to the attempt that uses it.
+if test "$(cat "$build/used_by")" != "$attempt"; then phase=fence; exit 75; fi
 rm -rf "$build/venv" "$folder/wheel" "$folder/smoke" "$folder/empty"
 "$python" -m venv "$build/venv"
 export PATH="$build/venv/bin:$PATH"
