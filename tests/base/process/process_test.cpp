@@ -112,6 +112,8 @@ TEST_CASE("environment and folder are those of the command") {
     command.environment = Settings{{"A", "1"}, {"PATH", "/usr/bin:/bin"}};
     command.directory = "/";
     CHECK(run_command(command).value().out == "1-\n/\n");
+    command.environment = Settings{{"A", "2"}};  // the program is found on our PATH
+    CHECK(run_command(command).value().out == "2-\n/\n");
     command.environment = Settings{};
     (*command.environment)["PATH"] = "/nowhere";
     CHECK(run_command(command).error().code == "process.not_found");

@@ -29,7 +29,7 @@ std::vector<std::function<Wheel()>> valid_elf_wheels() {
         with_elf("cp311-cp311-linux_armv6l", {.machine = 40, .bits = 32, .flags = 0x5000200}),
         with_elf("cp311-cp311-manylinux_2_34_x86_64", glibc_2_34),
         with_elf("cp311-cp311-manylinux_2_36_x86_64", packed_relocations),
-        with_elf("cp311-cp311-musllinux_1_2_x86_64", {.needed = {"libc.musl-x86_64.so.1"}}),
+        with_elf("cp311-cp311-musllinux_1_2_x86_64", {.needed = {"libc.musl-x86_64.so.1", "libz.so.1"}}),
         with_elf(linux_311, x86_64, "six/_six.cpython-311-x86_64-linux-gnu.so"),
         with_elf("cp311-cp311-manylinux_2_28_x86_64",
                  {.needed = {"libc.so.6", "libstdc++.so.6", "libcudart.so.12"},
@@ -328,6 +328,8 @@ TEST_CASE("search paths are allowed below a policy's prefix, but not in its sibl
     CHECK_FALSE(accepted("/cvmfs/soft.example.org/lib"));
     CHECK_FALSE(accepted("/cvmfs/soft.example/../../tmp"));
     CHECK_FALSE(accepted("/cvmfs"));
+    CHECK_FALSE(accepted(":/tmp"));  // an empty path, then one that is not allowed
+    CHECK(accepted(":/cvmfs/soft.example"));
     const auto inspection = checked(
         with_elf(linux_311, {.runpath = "/cvmfs/soft.example/core/cudacore/12.2.2/lib64"})(), options);
     REQUIRE(inspection.verdicts.size() == 1);
