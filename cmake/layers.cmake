@@ -57,7 +57,7 @@ wheelyard_layer(lifecycle    registry/lifecycle           base io wheel blobs ca
 wheelyard_layer(tasks        registry/tasks               base io wire catalog)
 wheelyard_layer(http         registry/http                base io wheel simple wire page)
 wheelyard_layer(server       registry/server              base io http page)
-wheelyard_layer(config       registry/config              base io wheel verdict truth inspect blobs catalog tasks server)
+wheelyard_layer(config       registry/config              base io page wheel verdict truth inspect blobs catalog tasks server)
 wheelyard_layer(access       registry/access              base io wheel catalog lifecycle tasks http)
 wheelyard_layer(commit       registry/commit              base io catalog)
 wheelyard_layer(intake       registry/intake              base io wheel verdict truth inspect wire blobs catalog http config access commit)

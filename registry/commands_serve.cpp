@@ -80,7 +80,8 @@ std::vector<http::IndexEntry> index_entries(const RegistryConfig& config) {
         const bool is_staging =
             std::any_of(config.indexes.begin(), config.indexes.end(),
                         [&](const IndexConfig& other) { return other.staging == index.name; });
-        entries.push_back({index.name, index.title, !is_staging, index.is_private});
+        entries.push_back(
+            {index.name, index.title, !is_staging, index.is_private, config.pages && index.has_pages});
     }
     std::sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
     return entries;

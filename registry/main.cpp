@@ -48,9 +48,15 @@ constexpr const char* exit_statuses =
 
 // What the pages for people show of the configuration. They do not list staging indexes.
 indexer::FarmText farm_text(const registry::RegistryConfig& config) {
-    indexer::FarmText farm;
+    indexer::FarmText farm{.title = config.look.name,
+                           .text = config.look.text,
+                           .contact = config.look.contact,
+                           .style = config.look.style,
+                           .logo = config.look.farm.logo,
+                           .logo_bytes = {config.look.logo}};
     for (const auto& index : config.indexes) {
         if (!index.title.empty()) farm.titles.emplace(index.name, index.title);
+        if (!index.has_pages) farm.without_pages.insert(index.name);
         if (!index.staging.empty() && index.staging != index.name) farm.hidden.insert(index.staging);
     }
     return farm;

@@ -84,8 +84,8 @@ class Comparison {
             const std::string page = index + "/simple/" + project + "/";
             compare_page(page + std::string(json_page), render_project_json(found->view));
             compare_page(page + std::string(html_page), render_project_html(found->view));
-            if (!has_current_pages()) continue;
-            WHEELYARD_TRY(compare_web_page(tree_, index, *found,
+            if (!has_current_pages() || state_.pages.farm.without_pages.contains(index)) continue;
+            WHEELYARD_TRY(compare_web_page(tree_, state_.pages.farm, index, *found,
                                            [&](std::string code, std::string web_page, std::string detail) {
                                                note(std::move(code), std::move(web_page), std::move(detail));
                                            }));

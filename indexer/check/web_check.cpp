@@ -7,6 +7,7 @@
 #include "indexer/tree/limits.hpp"
 #include "indexer/tree/page_files.hpp"
 #include "indexer/tree/paths.hpp"
+#include "indexer/web/index_pages.hpp"
 #include "indexer/web/search_list.hpp"
 #include "indexer/web/state_cell.hpp"
 #include "lib/base/files/file.hpp"
@@ -63,8 +64,8 @@ void check_web_pages(const fs::path& tree, const std::string& index, const NoteF
     }
 }
 
-base::Status compare_web_page(const fs::path& tree, const std::string& index, const CatalogView& found,
-                              const NoteFinding& note) {
+base::Status compare_web_page(const fs::path& tree, const FarmText& farm, const std::string& index,
+                              const CatalogView& found, const NoteFinding& note) {
     ProjectView view = found.view;
     std::erase_if(view.files, [&](const catalog::FileRow& row) { return !is_there(file_text(tree, row)); });
     ProjectText text;
@@ -73,11 +74,13 @@ base::Status compare_web_page(const fs::path& tree, const std::string& index, co
             base::read_file(file_text(tree, *row) + std::string(metadata_suffix), max_page_bytes);
         if (metadata) text = read_project_text(*metadata);
     }
+    const FarmReport nothing;
+    const page::Farm look = frame_of(farm);
     const std::string page = index + "/project/" + view.project + "/";
     const auto html = base::read_file(web_folder(tree, index, view.project) / html_page, max_page_bytes);
     if (!html)
         note("page_missing", page, html.error().text());
-    else if (without_status(*html) != without_status(render_project_page({index, view, text, {}})))
+    else if (without_status(*html) != without_status(render_project_page({index, view, text, nothing, look})))
         note("page_stale", page, "it differs from the catalog");
     return {};
 }

@@ -18,7 +18,9 @@ using NoteFinding = std::function<void(std::string, std::string, std::string)>;
 void check_web_pages(const std::filesystem::path& tree, const std::string& index, const NoteFinding& note);
 
 // page_missing, page_stale: the page of a project that the catalog shows. What sites report is not compared.
-[[nodiscard]] base::Status compare_web_page(const std::filesystem::path& tree, const std::string& index,
-                                            const CatalogView& found, const NoteFinding& note);
+// `farm`: the look that the tree was published with.
+[[nodiscard]] base::Status compare_web_page(const std::filesystem::path& tree, const FarmText& farm,
+                                            const std::string& index, const CatalogView& found,
+                                            const NoteFinding& note);
 
 }  // namespace wheelyard::indexer

@@ -19,11 +19,15 @@ namespace fs = std::filesystem;
 
 std::string look_of(const FarmText& farm) {
     constexpr std::size_t digits = 16;
-    std::string text = page::look() + "\n" + farm.title;
+    std::string text = page::look();
+    for (const std::string& part : {farm.title, farm.text, farm.contact, farm.style, farm.logo})
+        text.append("\n").append(part);
     for (const auto& [index, title] : farm.titles)
         text.append("\n").append(index).append("\t").append(title);
     for (const auto& index : farm.hidden)
         text.append("\n-").append(index);
+    for (const auto& index : farm.without_pages)
+        text.append("\n!").append(index);
     return base::sha256_hex(text).substr(0, digits);
 }
 
@@ -51,8 +55,12 @@ base::Status WebRun::prepare(const std::vector<std::string>& indexes, bool from_
     WHEELYARD_ASSIGN(const auto shown, catalog_.shown_indexes(inheritance_));
     std::set<std::string> names(shown.begin(), shown.end());
     names.insert(indexes.begin(), indexes.end());
+    std::erase_if(touched.projects,
+                  [&](const auto& project) { return farm_.without_pages.contains(project.first.index); });
     for (const auto& [name, what] : touched.projects)
         names.insert(name.index);
+    for (const std::string& index : farm_.without_pages)
+        names.erase(index);
     for (const std::string& index : names) {
         IndexState& state = indexes_[index];
         WHEELYARD_ASSIGN(const auto status, read_if_there(status_file(tree_, index), max_farm_report_bytes));
@@ -86,6 +94,9 @@ base::Status WebRun::write_assets() {
     std::vector<NamedBytes> files;
     for (const page::Asset& asset : page::assets())
         files.push_back({asset.published_name(), std::string(asset.bytes)});
+    if (!farm_.style.empty()) files.push_back({look_.style, farm_.style});
+    if (!farm_.logo.empty() && !farm_.logo_bytes.bytes.empty())
+        files.push_back({farm_.logo, farm_.logo_bytes.bytes});
     return write(tree_.native(), files);
 }
 
@@ -119,7 +130,7 @@ base::Status WebRun::write_project(const ProjectName& name, ProjectView& view) {
     WHEELYARD_ASSIGN(const ProjectText text, read_text(view));
     const std::vector<NamedBytes> pages{
         {std::string(feed_page), render_feed(name.index, view)},
-        {std::string(html_page), render_project_page({name.index, view, text, index.report})}};
+        {std::string(html_page), render_project_page({name.index, view, text, index.report, look_})}};
     WHEELYARD_TRY(write(web_folder(tree_, name.index, name.project).native(), pages));
     index.list[name.project] = make_search_entry(view, text);
     return {};
@@ -154,11 +165,12 @@ base::Status WebRun::write_indexes() {
             const std::vector<NamedBytes> pages{
                 {std::string(search_page_file), render_search_list(state.list)},
                 {std::string(html_page),
-                 render_search_page(index, title == farm_.titles.end() ? "" : title->second, state.list)}};
+                 render_search_page(look_, index, title == farm_.titles.end() ? "" : title->second,
+                                    state.list)}};
             WHEELYARD_TRY(write(web_root_folder(tree_, index).native(), pages));
         }
         WHEELYARD_TRY(write(builds_folder(tree_, index).native(),
-                            {{std::string(html_page), render_builds_page(index, state.report)}}));
+                            {{std::string(html_page), render_builds_page(look_, index, state.report)}}));
         summaries.push_back(summarise(index, state.list, std::move(state.report)));
     }
     return write(tree_.native(), {{std::string(html_page), render_front(farm_, summaries)}});
@@ -174,6 +186,14 @@ base::Status WebRun::remove_gone() {
             WHEELYARD_TRY(disk_.remove(folder / (std::string(feed_page) + std::string(gzip_suffix))));
             WHEELYARD_TRY(remove_pages(disk_, folder));
             WHEELYARD_TRY(disk_.remove(folder));
+            WHEELYARD_TRY(disk_.sync_directory(folder.parent_path().native()));
+        }
+    }
+    for (const std::string& index : farm_.without_pages) {
+        for (const fs::path& folder : {web_root_folder(tree_, index), builds_folder(tree_, index)}) {
+            WHEELYARD_ASSIGN(const auto there, disk_.size_of(folder.native()));
+            if (!there) continue;
+            WHEELYARD_TRY(remove_folder(disk_, folder, keep_alive_));
             WHEELYARD_TRY(disk_.sync_directory(folder.parent_path().native()));
         }
     }

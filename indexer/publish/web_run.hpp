@@ -20,6 +20,7 @@
 #include "indexer/tree/disk.hpp"
 #include "indexer/web/index_pages.hpp"
 #include "lib/base/result.hpp"
+#include "lib/page/farm.hpp"
 #include "registry/catalog/catalog.hpp"
 #include "registry/catalog/inheritance.hpp"
 
@@ -43,6 +44,7 @@ class WebRun {
           tree_(tree),
           inheritance_(inheritance),
           farm_(farm),
+          look_(frame_of(farm)),
           keep_alive_(std::move(keep_alive)),
           settings_(settings) {}
 
@@ -82,6 +84,7 @@ class WebRun {
     const std::filesystem::path& tree_;
     const catalog::Inheritance& inheritance_;
     const FarmText& farm_;
+    const page::Farm look_;
     base::KeepAlive keep_alive_;
     WebSettings settings_;
     std::map<std::string, IndexState> indexes_;

@@ -12,24 +12,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Depth first. Links are removed, never followed.
-base::Status remove_all(Disk& disk, const fs::path& folder, const base::KeepAlive& keep_alive) {
-    WHEELYARD_TRY(keep_alive());
-    std::vector<fs::path> entries;
-    std::error_code error;
-    for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error))
-        entries.push_back(entry->path());
-    if (error) return base::fail_errno("readdir", folder.native(), error.value());
-    for (const fs::path& entry : entries) {
-        std::error_code ignored;
-        if (fs::is_directory(fs::symlink_status(entry, ignored)))
-            WHEELYARD_TRY(remove_all(disk, entry, keep_alive));
-        else
-            WHEELYARD_TRY(disk.remove(entry));
-    }
-    return disk.remove(folder);
-}
-
 // What a killed update of catalogues left may name projects. All of it can be rebuilt.
 base::Status remove_catalogue_state(Disk& disk, const fs::path& tree, const base::KeepAlive& keep_alive) {
     const fs::path folder = catalogues_folder(tree);
@@ -59,14 +41,15 @@ base::Status withdraw_indexes(Disk& disk, const fs::path& tree, const catalog::I
     WHEELYARD_TRY(remove_pages(disk, tree));
     WHEELYARD_TRY(remove_catalogue_state(disk, tree, keep_alive));
     for (const std::string& name : names)
-        WHEELYARD_TRY(remove_all(disk, tree / name, keep_alive));
+        WHEELYARD_TRY(remove_folder(disk, tree / name, keep_alive));
     WHEELYARD_TRY(disk.sync_directory(state_folder(tree).native()));
     return disk.sync_directory(tree.native());
 }
 
 void keep_readers(FarmText& farm, const catalog::Inheritance& inheritance) {
     std::erase_if(farm.titles, [&](const auto& title) { return !inheritance.is_in(title.first); });
-    std::erase_if(farm.hidden, [&](const std::string& index) { return !inheritance.is_in(index); });
+    for (auto* names : {&farm.hidden, &farm.without_pages})
+        std::erase_if(*names, [&](const std::string& index) { return !inheritance.is_in(index); });
 }
 
 base::Status make_private_folder(Disk& disk, const fs::path& tree) {

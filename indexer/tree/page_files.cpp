@@ -78,6 +78,23 @@ base::Status remove_pages(Disk& disk, const fs::path& folder) {
     return disk.sync_directory(folder);
 }
 
+base::Status remove_folder(Disk& disk, const fs::path& folder, const base::KeepAlive& keep_alive) {
+    WHEELYARD_TRY(keep_alive());
+    std::vector<fs::path> entries;
+    std::error_code error;
+    for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error))
+        entries.push_back(entry->path());
+    if (error) return base::fail_errno("readdir", folder.native(), error.value());
+    for (const fs::path& entry : entries) {
+        std::error_code ignored;
+        if (fs::is_directory(fs::symlink_status(entry, ignored)))
+            WHEELYARD_TRY(remove_folder(disk, entry, keep_alive));
+        else
+            WHEELYARD_TRY(disk.remove(entry));
+    }
+    return disk.remove(folder);
+}
+
 base::Result<std::vector<std::string>> names_with_folders(const fs::path& tree, const std::string& index) {
     return folders_below(root_folder(tree, index));
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "indexer/tree/disk.hpp"
+#include "lib/base/keep_alive.hpp"
 #include "lib/base/result.hpp"
 
 namespace wheelyard::indexer {
@@ -17,6 +18,9 @@ namespace wheelyard::indexer {
                                              const std::vector<NamedBytes>& pages, bool precompressed);
 
 // Removes a project's pages but not their folder.
+// With everything in it, depth first. Links are removed, never followed.
+[[nodiscard]] base::Status remove_folder(Disk& disk, const std::filesystem::path& folder,
+                                         const base::KeepAlive& keep_alive);
 [[nodiscard]] base::Status remove_pages(Disk& disk, const std::filesystem::path& folder);
 
 // The names of the folders in `folder`, sorted; none if it does not exist.

@@ -56,11 +56,17 @@ Json render_pages(const PagesState& pages) {
     Json titles = Json::object();
     for (const auto& [index, title] : pages.farm.titles)
         titles.set(index, title);
-    return Json::object({{"serial", pages.serial},
-                         {"look", pages.look},
-                         {"farm", Json::object({{"title", pages.farm.title},
-                                                {"titles", std::move(titles)},
-                                                {"hidden", Json::array_of(pages.farm.hidden)}})}});
+    return Json::object(
+        {{"serial", pages.serial},
+         {"look", pages.look},
+         {"farm", Json::object({{"title", pages.farm.title},
+                                {"text", pages.farm.text},
+                                {"contact", pages.farm.contact},
+                                {"style", pages.farm.style},
+                                {"logo", pages.farm.logo},
+                                {"titles", std::move(titles)},
+                                {"hidden", Json::array_of(pages.farm.hidden)},
+                                {"without_pages", Json::array_of(pages.farm.without_pages)}})}});
 }
 
 PagesState parse_pages(const Json& json) {
@@ -68,7 +74,12 @@ PagesState parse_pages(const Json& json) {
     const Json* farm = json.find("farm");
     if (farm == nullptr) return pages;
     pages.farm.title = farm->string_or("title", {});
+    pages.farm.text = farm->string_or("text", {});
+    pages.farm.contact = farm->string_or("contact", {});
+    pages.farm.style = farm->string_or("style", {});
+    pages.farm.logo = farm->string_or("logo", {});
     pages.farm.hidden = texts_of(*farm, "hidden");
+    pages.farm.without_pages = texts_of(*farm, "without_pages");
     const Json* titles = farm->find("titles");
     if (titles == nullptr || titles->as_object() == nullptr) return pages;
     for (const auto& [index, title] : *titles->as_object()) {

@@ -11,8 +11,9 @@
 // Every run retries them.
 //
 // `pages` says how far the pages for people are and what the farm's configuration said about itself:
-// {"serial":12,"look":"…","farm":{"title":"","titles":{"main":"Wheels of Bede"},"hidden":["staging"]}}. A server
-// writes them a moment after the Simple pages.
+// {"serial":12,"look":"…","farm":{"title":"","text":"","contact":"","style":"","logo":"",
+// "titles":{"main":"Wheels of Bede"},"hidden":["staging"],"without_pages":[]}}. A server writes them a moment after the
+// Simple pages.
 //
 // `read` is "token" in a tree of private indexes, and absent in one of public indexes. A tree never changes from one to
 // the other.

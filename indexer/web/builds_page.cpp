@@ -138,7 +138,7 @@ void add_agents(Html& body, const FarmReport& report) {
 
 }  // namespace
 
-std::string render_builds_page(const std::string& index, const FarmReport& report) {
+std::string render_builds_page(const page::Farm& farm, const std::string& index, const FarmReport& report) {
     Html lists("<p class=\"quiet\">");
     if (report.time.empty())
         lists.add("No site reports to this index yet");
@@ -158,6 +158,7 @@ std::string render_builds_page(const std::string& index, const FarmReport& repor
         .text(index)
         .add(request_form);
     page::Frame frame;
+    frame.farm = farm;
     frame.title = "Builds of " + index;
     frame.description = "What is being built for " + index + ", what waits, and why builds have failed.";
     frame.root = "../../";

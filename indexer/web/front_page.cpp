@@ -114,12 +114,43 @@ IndexSummary summarise(const std::string& index, const SearchList& list, FarmRep
     return summary;
 }
 
+namespace {
+
+constexpr std::string_view our_text =
+    "Python wheels built for the machines of these sites, each proven by its bytes.";
+
+// A URL or an address of electronic mail becomes a link; anything else is shown as it is.
+Html render_contact(const std::string& contact) {
+    Html html;
+    if (contact.empty()) return html;
+    const bool is_mail =
+        contact.find('@') != std::string::npos && contact.find_first_of(" /") == std::string::npos;
+    const std::string url = is_mail && !contact.starts_with("mailto:") ? "mailto:" + contact : contact;
+    html.add("<p class=\"quiet\">Contact: ");
+    if (is_mail || page::is_safe_url(url)) {
+        html.add("<a href=\"").url(url).add("\">").text(contact).add("</a>");
+    } else {
+        html.text(contact);
+    }
+    return html.add("</p>\n");
+}
+
+}  // namespace
+
+page::Farm frame_of(const FarmText& farm) {
+    return {farm.title, farm.style.empty() ? "" : page::farm_file_name("farm", ".css", farm.style),
+            farm.logo};
+}
+
 std::string render_front(const FarmText& farm, const std::vector<IndexSummary>& indexes) {
     const std::string title = farm.title.empty() ? "Wheelyard" : farm.title;
     Html body("<h1>");
-    body.text(title).add(
-        "</h1>\n<p class=\"lead\">Python wheels built for the machines of these sites, each proven by its "
-        "bytes.</p>\n");
+    const std::string lead = farm.text.empty() ? std::string(our_text) : farm.text;
+    body.text(title)
+        .add("</h1>\n<p class=\"lead\">")
+        .text(lead)
+        .add("</p>\n")
+        .add(render_contact(farm.contact));
     std::vector<IndexSummary> shown;
     std::copy_if(indexes.begin(), indexes.end(), std::back_inserter(shown),
                  [&](const IndexSummary& index) { return !farm.hidden.contains(index.name); });
@@ -135,8 +166,8 @@ std::string render_front(const FarmText& farm, const std::vector<IndexSummary>& 
     body.add("</ul>\n").add(render_newest(shown));
     page::Frame frame;
     frame.title = title;
-    frame.farm = farm.title;
-    frame.description = "Python wheels built for the machines of these sites, each proven by its bytes.";
+    frame.farm = frame_of(farm);
+    frame.description = lead;
     frame.scripts = {"common.js", "search.js"};
     for (const IndexSummary& index : shown)
         frame.trail.push_back({folder_of(index.name) + "project/", index.name});

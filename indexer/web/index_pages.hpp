@@ -9,14 +9,19 @@
 #include "indexer/tree/farm_text.hpp"
 #include "indexer/web/farm_report.hpp"
 #include "indexer/web/search_list.hpp"
+#include "lib/page/farm.hpp"
 
 namespace wheelyard::indexer {
 
+// What the frame of every page shows of a farm.
+[[nodiscard]] page::Farm frame_of(const FarmText& farm);
+
 // TREE/<index>/project/index.html: the search, and the projects for readers without its script.
-[[nodiscard]] std::string render_search_page(const std::string& index, const std::string& title,
-                                             const SearchList& list);
+[[nodiscard]] std::string render_search_page(const page::Farm& farm, const std::string& index,
+                                             const std::string& title, const SearchList& list);
 // TREE/<index>/builds/index.html: agents, what runs, what waits, what failed.
-[[nodiscard]] std::string render_builds_page(const std::string& index, const FarmReport& report);
+[[nodiscard]] std::string render_builds_page(const page::Farm& farm, const std::string& index,
+                                             const FarmReport& report);
 
 struct IndexSummary {
     std::string name;

@@ -225,6 +225,7 @@ std::string render_project_page(const ProjectPage& page) {
     }
     body.add("</div>\n").add(render_aside(page)).add("</div>\n");
     page::Frame frame;
+    frame.farm = page.farm;
     frame.title = name + " – " + std::string(page.index);
     frame.root = "../../../";
     frame.description = page.text.summary;

@@ -9,6 +9,7 @@
 #include "indexer/pages/project_view.hpp"
 #include "indexer/web/farm_report.hpp"
 #include "indexer/web/wheel_facts.hpp"
+#include "lib/page/farm.hpp"
 
 namespace wheelyard::indexer {
 
@@ -30,6 +31,7 @@ struct ProjectPage {
     const ProjectView& view;
     const ProjectText& text;  // of the newest wheel
     const FarmReport& report;
+    const page::Farm& farm;
 };
 
 // The row whose METADATA describes the project: the last of the newest version that is neither a pre-release nor

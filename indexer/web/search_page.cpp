@@ -37,7 +37,8 @@ Html render_search_form(const std::string& folders) {
     return html.text(folders).add(search_form);
 }
 
-std::string render_search_page(const std::string& index, const std::string& title, const SearchList& list) {
+std::string render_search_page(const page::Farm& farm, const std::string& index, const std::string& title,
+                               const SearchList& list) {
     Html body("<h1>");
     body.text(title.empty() ? index : title).add("<small>").number(list.size());
     body.add(list.size() == 1 ? page::Literal(" project") : page::Literal(" projects"))
@@ -61,6 +62,7 @@ std::string render_search_page(const std::string& index, const std::string& titl
             .number(max_listed_projects)
             .add(" are shown. <a href=\"../simple/\">All names</a></p>\n");
     page::Frame frame;
+    frame.farm = farm;
     frame.title = "Search " + index;
     frame.description =
         "All projects with wheels in " + index + ": find one by name, Python, machine or GPU.";

@@ -20,7 +20,11 @@ void add_head(Html& html, const Frame& frame) {
     html.add("\">\n<title>").text(frame.title).add("</title>\n<meta name=\"description\" content=\"");
     html.text(frame.description.empty() ? frame.title : frame.description);
     html.add("\">\n<link rel=\"stylesheet\" href=\"").url(frame.root + asset("style.css").published_name());
-    html.add("\">\n<link rel=\"icon\" href=\"").url(frame.root + asset("wheel.svg").published_name());
+    html.add("\">\n");
+    if (!frame.farm.style.empty())
+        html.add("<link rel=\"stylesheet\" href=\"").url(frame.root + frame.farm.style).add("\">\n");
+    html.add("<link rel=\"icon\" href=\"")
+        .url(frame.root + (frame.farm.logo.empty() ? asset("wheel.svg").published_name() : frame.farm.logo));
     html.add("\">\n");
     if (!frame.feed.empty())
         html.add("<link rel=\"alternate\" type=\"application/atom+xml\" href=\"")
@@ -43,8 +47,12 @@ std::string render_page(const Frame& frame, const Html& body) {
     html.add(
         ">\n<a class=\"skip\" href=\"#content\">Skip to the content</a>\n<header>\n<nav "
         "aria-label=\"Pages\">\n");
-    html.add("<a class=\"farm\" href=\"").url(frame.root.empty() ? "./" : frame.root).add("\">");
-    html.text(frame.farm.empty() ? "Wheelyard" : frame.farm).add("</a>\n");
+    html.add(frame.farm.logo.empty() ? Literal("<a class=\"farm\" href=\"")
+                                     : Literal("<a class=\"farm own\" href=\""));
+    html.url(frame.root.empty() ? "./" : frame.root).add("\">");
+    if (!frame.farm.logo.empty())
+        html.add("<img alt=\"\" src=\"").url(frame.root + frame.farm.logo).add("\">");
+    html.text(frame.farm.name.empty() ? "Wheelyard" : frame.farm.name).add("</a>\n");
     for (const Link& link : frame.trail)
         html.add("<a href=\"")
             .url(link.url)

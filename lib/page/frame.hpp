@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "lib/page/farm.hpp"
 #include "lib/page/html.hpp"
 
 namespace wheelyard::page {
@@ -25,7 +26,7 @@ struct Frame {
     std::string title;
     std::string
         root;  // from the page to the folder of the assets: "", "../../", or "/" for a server's own page
-    std::string farm;                       // the name in the header; empty: "Wheelyard"
+    Farm farm;
     std::vector<Link> trail;                // the way here, from the front page: links
     std::vector<std::string> scripts = {};  // "search.js"
     std::string feed = {};                  // the page's Atom feed; empty: none

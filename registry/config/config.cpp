@@ -122,6 +122,7 @@ IndexConfig read_index(io::TomlTable& table, const RegistryConfig& so_far) {
     }
     index.title = table.string_or("title", "");
     read_readers(table, index);
+    index.has_pages = table.boolean_or("pages", true);
     index.max_file_bytes = static_cast<std::uint64_t>(table.integer_or("max_file_mib", default_max_file_mib,
                                                                        1, max_file_mib_limit)) *
                            base::mib;
@@ -144,6 +145,12 @@ base::Result<RegistryConfig> read_document(io::TomlDocument document, const std:
     // Default if the key or its table is missing: "data" in the file's folder.
     config.store = store.path_if("directory").value_or(file.parent_path() / "data");
     config.pages = store.boolean_or("pages", true);
+    config.look = read_pages(root.table_or_empty("pages"));
+    config.server.farm = config.look.farm;
+    if (!config.look.style.empty())
+        config.server.farm_files.emplace_back(config.look.farm.style, config.look.style);
+    if (!config.look.logo.empty())
+        config.server.farm_files.emplace_back(config.look.farm.logo, config.look.logo);
     config.min_free_bytes = static_cast<std::uint64_t>(
                                 store.integer_or("min_free_mib", default_min_free_mib, 1, max_min_free_mib)) *
                             base::mib;

@@ -13,6 +13,7 @@
 #include "lib/inspect/inspect.hpp"
 #include "registry/blobs/disk_room.hpp"
 #include "registry/config/limits.hpp"
+#include "registry/config/pages_config.hpp"
 #include "registry/config/upstream_config.hpp"
 #include "registry/server/server.hpp"
 #include "registry/tasks/task_store.hpp"
@@ -30,6 +31,7 @@ struct IndexConfig {
     std::string name;         // first segment of its URLs: /<name>/simple/
     std::string title;        // for people; may be empty
     bool is_private = false;  // `read = "token"`: only tokens with the action `read` may read it
+    bool has_pages = true;    // for people
     std::uint64_t max_file_bytes = static_cast<std::uint64_t>(default_max_file_mib) * base::mib;
     inspect::Policy policy;
     std::vector<std::string> inherits = {};  // indexes whose projects this one also shows, in order
@@ -47,6 +49,7 @@ struct RegistryConfig {
     std::uint64_t min_free_bytes = static_cast<std::uint64_t>(default_min_free_mib) * base::mib;
     std::int64_t scrub_mib_per_s = default_scrub_mib_per_s;  // 0: `serve` does not scrub
     bool pages = true;                                       // the published tree has pages for people
+    PagesConfig look;                                        // [pages]
     tasks::TaskRules tasks;
     std::vector<IndexConfig> indexes;
 

@@ -38,6 +38,15 @@ directory = "data"
 # min_free_mib = 64         # uploads end while this much is free on the disk; as much is kept for administrators
 # scrub_mib_per_s = 8       # stored wheels are read and compared with their hashes all the time; 0: never
 
+# How the pages for people look.
+[pages]
+# name = "Wheels of Bede"   # in the header of every page
+# text = ""                 # what this farm is, on the front page
+# contact = ""              # a URL or an address of electronic mail, on the front page
+# colour = "#0b57a4"        # of links, in light; it must be readable
+# colour_dark = "#8fc0f8"   # of links, in dark
+# logo = "logo.svg"         # a file .svg or .png, at most 64 KiB
+
 # Tasks: wheels that users request and agents build. See docs/reference/task.md.
 [tasks]
 # lease_s = 3600            # an agent that does not renew its lease in this time loses the task
@@ -49,6 +58,7 @@ directory = "data"
 name = "main"
 title = "Wheels for everybody"
 # read = "public"           # "token": only tokens with the action `read` may read this index
+# pages = true              # this index has pages for people
 # max_file_mib = 8192
 # quota_mib = 0             # what uploads may keep in this index: bytes ...
 # quota_files = 0           # ... and files; 0: no limit

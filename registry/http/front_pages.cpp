@@ -15,11 +15,13 @@ namespace wheelyard::http {
 namespace {
 
 // A complete page around `body`, in which every variable part is escaped already.
-std::string html_page(std::string_view title, std::string body, std::vector<page::Link> trail = {}) {
+std::string html_page(const page::Farm& farm, std::string_view title, std::string body,
+                      std::vector<page::Link> trail = {}) {
     page::Html html("<h1>");
     html.text(title).add("</h1>\n").add(page::SafeMarkup::adopt(std::move(body)));
     page::Frame frame;
     frame.title = title;
+    frame.farm = farm;
     frame.root = "/";
     frame.trail = std::move(trail);
     return page::render_page(frame, html);
@@ -36,7 +38,7 @@ std::string simple_url(std::string_view index, std::string_view base_url) {
 
 }  // namespace
 
-std::string render_front_page(const std::vector<IndexEntry>& indexes) {
+std::string render_front_page(const page::Farm& farm, const std::vector<IndexEntry>& indexes) {
     std::string list = "<ul>\n";
     for (const IndexEntry& index : indexes) {
         if (!index.is_advertised) continue;
@@ -45,7 +47,7 @@ std::string render_front_page(const std::vector<IndexEntry>& indexes) {
         if (!index.title.empty()) list.append(": ").append(base::escape_html(index.title));
         list.append("</li>\n");
     }
-    return html_page("Indexes", list + "</ul>\n");
+    return html_page(farm, "Indexes", list + "</ul>\n");
 }
 
 std::string render_index_list(const std::vector<IndexEntry>& indexes, std::string_view base_url) {
@@ -61,17 +63,17 @@ std::string render_index_list(const std::vector<IndexEntry>& indexes, std::strin
            "\n";
 }
 
-std::string render_problem_page(const wire::Problem& problem) {
+std::string render_problem_page(const page::Farm& farm, const wire::Problem& problem) {
     std::string body = "<p class=\"lead\">" + base::escape_html(problem.detail) + "</p>\n";
     if (!problem.value.empty()) body += "<pre>" + base::escape_html(problem.value) + "</pre>\n";
     if (!problem.advice.empty())
         body +=
             "<p class=\"note\"><strong>What to do:</strong> " + base::escape_html(problem.advice) + "</p>\n";
     body += "<p><a href=\"/\">All indexes</a></p>\n";
-    return html_page(std::to_string(problem.status) + " " + problem.title, body);
+    return html_page(farm, std::to_string(problem.status) + " " + problem.title, body);
 }
 
-std::string render_operators_page() {
+std::string render_operators_page(const page::Farm& farm) {
     page::Html html(
         "<h1>For operators</h1>\n<p class=\"lead\">Files in quarantine, tokens and the last changes, with a "
         "token "
@@ -99,13 +101,15 @@ std::string render_operators_page() {
     html.add("</div>\n");
     page::Frame frame;
     frame.title = "For operators";
+    frame.farm = farm;
     frame.root = "/";
     frame.scripts = {"common.js", "operate.js"};
     frame.data_root = "/";
     return page::render_page(frame, html);
 }
 
-std::string render_missing_project_page(std::string_view index, std::string_view project) {
+std::string render_missing_project_page(const page::Farm& farm, std::string_view index,
+                                        std::string_view project) {
     const std::string folder = "/" + base::encode_percent(index) + "/";
     const std::string name = base::encode_percent(project);
     std::string body = "<p class=\"lead\">The index <strong>" + base::escape_html(index) +
@@ -114,19 +118,22 @@ std::string render_missing_project_page(std::string_view index, std::string_view
     body += "<li><a href=\"" + folder + "project/?q=" + name + "\">Search for names like it</a></li>\n";
     body += "<li><a href=\"" + folder + "builds/?package=" + name + "\">Ask for a wheel</a></li>\n";
     body += "<li><a href=\"" + folder + "project/\">All projects of this index</a></li>\n</ul>\n";
-    return html_page("404 Not found", body,
+    return html_page(farm, "404 Not found", body,
                      {{folder + "project/", std::string(index)}, {folder + "builds/", "Builds"}});
 }
 
-std::string render_index_page(const IndexEntry& index, std::string_view base_url) {
+std::string render_index_page(const page::Farm& farm, const IndexEntry& index, std::string_view base_url) {
     const simple::ClientSource source{index.name, simple_url(index.name, base_url), index.is_private};
     std::string body =
         index.title.empty() ? "" : "<p class=\"lead\">" + base::escape_html(index.title) + "</p>\n";
     body += "<pre>pip install --index-url ";
     body.append(base::escape_html(source.place + simple::pip_trust_option(source.place)))
-        .append(
-            " PACKAGE</pre>\n<p><a href=\"simple/\">All packages</a></p>\n<h2>Permanent "
-            "configuration</h2>\n");
+        .append(" PACKAGE</pre>\n<ul>\n");
+    if (index.has_pages)
+        body +=
+            "<li><a href=\"project/\">Search</a></li>\n"
+            "<li><a href=\"builds/\">Builds, and the form that asks for a wheel</a></li>\n";
+    body += "<li><a href=\"simple/\">All packages</a></li>\n</ul>\n<h2>Permanent configuration</h2>\n";
     for (const auto& file : simple::client_files()) {
         append_details(
             body, std::string(file.word) + ": " + std::string(file.where) + ", " + std::string(file.hint),
@@ -143,7 +150,7 @@ std::string render_index_page(const IndexEntry& index, std::string_view base_url
                 "node types",
             simple::render_modulefile(kind, index.name, "/path/to/that/folder", nodes));
     }
-    return html_page(index.name, body);
+    return html_page(farm, index.name, body);
 }
 
 }  // namespace wheelyard::http

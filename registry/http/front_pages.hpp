@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "lib/page/farm.hpp"
 #include "lib/wire/problem.hpp"
 
 namespace wheelyard::http {
@@ -14,19 +15,22 @@ struct IndexEntry {
     std::string title = {};     // for people; may be empty
     bool is_advertised = true;  // false: staging of another index, for agents and operators
     bool is_private = false;    // only tokens with the action `read` may read it
+    bool has_pages = true;      // for people: a search, its projects, its builds
 };
 
-[[nodiscard]] std::string render_front_page(const std::vector<IndexEntry>& indexes);
+[[nodiscard]] std::string render_front_page(const page::Farm& farm, const std::vector<IndexEntry>& indexes);
 // `base_url` is the server's URL as the reader sees it, such as "https://wheels.example.org".
-[[nodiscard]] std::string render_index_page(const IndexEntry& index, std::string_view base_url);
+[[nodiscard]] std::string render_index_page(const page::Farm& farm, const IndexEntry& index,
+                                            std::string_view base_url);
 // The advertised indexes, for programs:
 //     {"format":"wheelyard.indexes/1","indexes":[{"name":"main","title":"…","url":"https://…/main/simple/"}]}
 [[nodiscard]] std::string render_index_list(const std::vector<IndexEntry>& indexes,
                                             std::string_view base_url);
-[[nodiscard]] std::string render_problem_page(const wire::Problem& problem);
+[[nodiscard]] std::string render_problem_page(const page::Farm& farm, const wire::Problem& problem);
 // Files in quarantine, tokens and the last changes, for operators: all of it comes by the script, from the API.
-[[nodiscard]] std::string render_operators_page();
+[[nodiscard]] std::string render_operators_page(const page::Farm& farm);
 // The 404 of a project's page for people: where to search and to ask. `project`: normalized.
-[[nodiscard]] std::string render_missing_project_page(std::string_view index, std::string_view project);
+[[nodiscard]] std::string render_missing_project_page(const page::Farm& farm, std::string_view index,
+                                                      std::string_view project);
 
 }  // namespace wheelyard::http

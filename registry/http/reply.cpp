@@ -157,14 +157,14 @@ void show_page(Reply& reply, std::string page) {
     reply.body = std::move(page);
 }
 
-void show_in_browser(Reply& reply) {
+void show_in_browser(const page::Farm& farm, Reply& reply) {
     const auto* body = std::get_if<std::string>(&reply.body);
     if (reply.status < 400 || body == nullptr ||
         reply.fields.find(wire::problem_content_type) == std::string::npos)
         return;
     const auto problem = wire::parse_problem(*body);
     if (!problem) return;
-    show_page(reply, render_problem_page(*problem));
+    show_page(reply, render_problem_page(farm, *problem));
 }
 
 Reply reply_uploads_go_to(std::string_view method, std::string_view url) {
@@ -220,13 +220,14 @@ std::string page_security_policy() {
     return std::string(page::content_policy) + "; frame-ancestors 'none'";
 }
 
-Reply reply_asset(std::string_view name) {
-    const page::Asset& asset = *page::find_asset(name);
+Reply reply_asset(std::string_view content_type, std::string bytes) {
     Reply reply{200};
-    reply.add("Content-Type", asset.content_type);
+    reply.add("Content-Type", content_type);
+    // A logo that somebody opens by itself runs nothing.
+    reply.add("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; sandbox");
     reply.add("Cache-Control", "public, max-age=31536000, immutable");
     reply.add("X-Content-Type-Options", "nosniff");
-    reply.body = std::string(asset.bytes);
+    reply.body = std::move(bytes);
     return reply;
 }
 

@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "lib/base/files/fd.hpp"
+#include "lib/page/farm.hpp"
 #include "lib/wire/problem.hpp"
 #include "registry/http/upload.hpp"
 
@@ -60,7 +61,7 @@ void keep_private(Reply& reply);
 // Makes the reply a page for people; its status stays.
 void show_page(Reply& reply, std::string page);
 // Replaces the body of a problem by an HTML page.
-void show_in_browser(Reply& reply);
+void show_in_browser(const page::Farm& farm, Reply& reply);
 // {"filename":…,"serial":…,"already_there":…}; for an incomplete resumable upload 204 with its offset; for a
 // quarantined file 422 "upload.quarantined".
 [[nodiscard]] Reply reply_uploaded(const UploadDone& done);
@@ -70,7 +71,7 @@ inline constexpr std::string_view content_security_policy =
     "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 // The policy of pages for people: the style sheet and the scripts of this server, none from other hosts, none inline.
 [[nodiscard]] std::string page_security_policy();
-// A style sheet or script whose name contains its hash: may be cached permanently. `name` must be an asset's.
-[[nodiscard]] Reply reply_asset(std::string_view name);
+// A file whose name contains its hash: may be cached permanently.
+[[nodiscard]] Reply reply_asset(std::string_view content_type, std::string bytes);
 
 }  // namespace wheelyard::http

@@ -10,6 +10,7 @@
 #include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/page/assets.hpp"
+#include "lib/page/farm.hpp"
 #include "lib/wheel/name.hpp"
 #include "lib/wheel/version.hpp"
 #include "registry/http/limits.hpp"
@@ -322,7 +323,7 @@ Answered<Route> parse_target(std::string_view target) {
     if (!is_index_name(parts[0])) return not_found(split->path);
     if (parts.size() == 1) {
         if (path->ends_in_slash) return Route{RouteKind::index_front, parts[0]};
-        if (page::find_asset(parts[0]) != nullptr) {
+        if (page::find_asset(parts[0]) != nullptr || page::is_farm_file_name(parts[0])) {
             Route route{RouteKind::asset};
             route.filename = parts[0];
             return route;

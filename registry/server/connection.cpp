@@ -213,7 +213,7 @@ Connection::Task<bool> Connection::handle(const RequestHead& head) {
         file_slot.emplace(shared_.files_now, shared_.settings.max_files);
         if (!file_slot->taken()) reply = reply_problem(too_many_files());  // closes the file
     }
-    if (head.method == "GET" && is_for_browsers(head.accept)) show_in_browser(reply);
+    if (head.method == "GET" && is_for_browsers(head.accept)) show_in_browser(shared_.settings.farm, reply);
     // No other request here uses a body; lingering reads and discards it.
     bool again = false;
     if (head.has_body())

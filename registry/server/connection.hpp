@@ -68,6 +68,7 @@ class Connection {
 
     // connection_answers.cpp
     [[nodiscard]] Reply answer(const RequestHead& head, const Route& route);
+    [[nodiscard]] Reply asset(const std::string& name) const;
     [[nodiscard]] Reply answer_route(const RequestHead& head, const Route& route);
     [[nodiscard]] IndexEntry entry_of(std::string_view index) const;
     // Where uploads for this route go, as the client reaches the server.

@@ -3,6 +3,8 @@
 #include <array>
 #include <chrono>
 
+#include "lib/page/assets.hpp"
+#include "lib/page/farm.hpp"
 #include "registry/http/front_pages.hpp"
 #include "registry/http/openapi.hpp"
 #include "registry/server/connection.hpp"
@@ -58,6 +60,12 @@ void allow_other_origins(Reply& reply) {
     reply.add("Access-Control-Expose-Headers", "ETag, Content-Range, Content-Length, Accept-Ranges");
 }
 
+wire::Problem no_pages(const std::string& index) {
+    return wire::make_problem(404, "index.no_pages", "No pages for people",
+                              "This index has none, by the registry's configuration.", index,
+                              "its packages are listed at /" + index + "/simple/");
+}
+
 }  // namespace
 
 IndexEntry Connection::entry_of(std::string_view index) const {
@@ -103,9 +111,20 @@ Connection::Task<Reply> Connection::answer_front(const RequestHead& head) {
             entries.push_back(entry);
     }
     Reply reply = wants_json(head.accept) ? reply_json(200, render_index_list(entries, base_url(head)))
-                                          : reply_html(render_front_page(entries));
+                                          : reply_html(render_front_page(shared_.settings.farm, entries));
     keep_private(reply);
     co_return reply;
+}
+
+Reply Connection::asset(const std::string& name) const {
+    if (const page::Asset* ours = page::find_asset(name); ours != nullptr)
+        return reply_asset(ours->content_type, std::string(ours->bytes));
+    for (const auto& [file, bytes] : shared_.settings.farm_files) {
+        if (file == name) return reply_asset(page::farm_file_type(name), bytes);
+    }
+    return reply_problem(wire::make_problem(404, "file.not_found", "Not found",
+                                            "No page names this file any more.", name,
+                                            "load the page again"));
 }
 
 Reply Connection::answer(const RequestHead& head, const Route& route) {
@@ -130,7 +149,8 @@ Reply Connection::answer_route(const RequestHead& head, const Route& route) {
         case RouteKind::front:
             if (wants_json(head.accept))
                 return reply_json(200, render_index_list(shared_.public_entries, base_url(head)));
-            return loop_.tree().front(head).value_or(reply_html(render_front_page(shared_.public_entries)));
+            return loop_.tree().front(head).value_or(
+                reply_html(render_front_page(shared_.settings.farm, shared_.public_entries)));
         case RouteKind::health:
             return reply_text(200, "ok\n");
         case RouteKind::readiness:
@@ -140,18 +160,20 @@ Reply Connection::answer_route(const RequestHead& head, const Route& route) {
         case RouteKind::openapi:
             return reply_json(200, render_openapi());
         case RouteKind::operators:
-            return reply_html(render_operators_page());
+            return reply_html(render_operators_page(shared_.settings.farm));
         case RouteKind::index_front:
             if (wants_json(head.accept))
                 return reply_json(200, render_index_list({entry_of(route.index)}, base_url(head)));
-            return reply_html(render_index_page(entry_of(route.index), base_url(head)));
+            return reply_html(
+                render_index_page(shared_.settings.farm, entry_of(route.index), base_url(head)));
         case RouteKind::root_page:
         case RouteKind::project_page:
             return tree_of(route).page(route, head);
         case RouteKind::web_page:
+            if (!entry_of(route.index).has_pages) return reply_problem(no_pages(route.index));
             return tree_of(route).web_page(route, head);
         case RouteKind::asset:
-            return reply_asset(route.filename);
+            return asset(route.filename);
         case RouteKind::file:
             return tree_of(route).file(route, head);
         case RouteKind::listing:

@@ -103,9 +103,11 @@ IoLoop::IoLoop(ServerShared& shared)
     : shared_(shared),
       work_(context_.get_executor()),
       sweep_(context_),
-      tree_(shared.settings.published, shared.settings.accel_prefix, path_of(shared.settings.public_url)),
+      tree_(shared.settings.published, shared.settings.accel_prefix, path_of(shared.settings.public_url),
+            shared.settings.farm),
       // No proxy reads the private tree, so files of it are sent here.
-      private_tree_(shared.settings.published_private, {}, path_of(shared.settings.public_url)) {}
+      private_tree_(shared.settings.published_private, {}, path_of(shared.settings.public_url),
+                    shared.settings.farm) {}
 
 void IoLoop::run() {
     schedule_sweep();

@@ -397,7 +397,7 @@ Reply PublishedTree::web_page(const Route& route, const RequestHead& head) {
             "search at /" + route.index + "/project/, or ask for it: avail_wheels --request " +
                 route.project));
         if (is_for_browsers(head.accept))
-            show_page(reply, render_missing_project_page(route.index, route.project));
+            show_page(reply, render_missing_project_page(farm_, route.index, route.project));
     }
     if (is_html && reply.status < 400) reply.add("Content-Security-Policy", page_security_policy());
     return reply;

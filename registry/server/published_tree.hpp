@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 
+#include "lib/page/farm.hpp"
 #include "registry/http/negotiation.hpp"
 #include "registry/http/reply.hpp"
 #include "registry/http/request_head.hpp"
@@ -23,12 +24,13 @@ namespace wheelyard::http {
 class PublishedTree {
   public:
     // `accel_prefix`: the proxy sends the files, by X-Accel-Redirect to this prefix; empty: this server does.
-    // `url_prefix`: the path of the server's public URL, "/wheels"; usually empty.
+    // `url_prefix`: the path of the server's public URL, "/wheels"; usually empty. `farm`: on the pages that are not there.
     explicit PublishedTree(std::filesystem::path root, std::string accel_prefix = {},
-                           std::string url_prefix = {})
+                           std::string url_prefix = {}, page::Farm farm = {})
         : root_(std::move(root)),
           accel_prefix_(std::move(accel_prefix)),
-          url_prefix_(std::move(url_prefix)) {}
+          url_prefix_(std::move(url_prefix)),
+          farm_(std::move(farm)) {}
     // A root or project page; negotiated if the route has no form. 200, 304, 404 or 406.
     [[nodiscard]] Reply page(const Route& route, const RequestHead& head);
     // A file or its METADATA. 200, 206, 304, 404 or 416.
@@ -85,6 +87,7 @@ class PublishedTree {
     std::filesystem::path root_;
     std::string accel_prefix_;
     std::string url_prefix_;
+    page::Farm farm_;
     base::Fd root_folder_;
     std::map<std::string, Page> pages_;
     std::size_t cached_bytes_ = 0;

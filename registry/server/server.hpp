@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "lib/base/result.hpp"
+#include "lib/page/farm.hpp"
 #include "registry/http/api.hpp"
 #include "registry/http/front_pages.hpp"
 #include "registry/http/metrics.hpp"
@@ -44,6 +45,8 @@ struct ServerSettings {
     std::filesystem::path published;               // root of the tree that the indexer writes
     std::filesystem::path published_private = {};  // that of the private indexes
     std::vector<IndexEntry> indexes;               // existing indexes; others are 404
+    page::Farm farm = {};                          // in the frame of the pages that the server renders
+    std::vector<std::pair<std::string, std::string>> farm_files = {};  // its style and logo: name, bytes
     std::int64_t header_timeout_ms = 30'000;
     std::int64_t idle_timeout_ms = 75'000;
     std::int64_t stall_timeout_ms = 60'000;  // without enough progress of a body, in either direction

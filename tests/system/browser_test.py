@@ -1,6 +1,7 @@
 """A visitor's way through the pages in Chromium, short enough for every run: from the front page to an install line and to a request,
 by keyboard alone, without scripts, on a phone; axe-core finds no barrier on any page. system/pages has more, for full runs."""
 
+import json
 import re
 import shutil
 import tempfile
@@ -12,8 +13,10 @@ from threading import Thread
 
 from support.browser import PHONE, Browser, Keys, why_no_axe, why_no_browser
 from support.case import main
+from support.clients import RawUpload
 from support.farm import Farm
 from support.sample_farm import SAMPLE_INDEXES, SAMPLE_SETTINGS, SAMPLE_TITLES, fill, wait_for_pages
+from support.wheels import Wheel
 
 PATIENCE_S = 60
 MAX_FIRST_LOAD_BYTES = 60_000
@@ -36,6 +39,13 @@ def error_pages(farm: Farm) -> dict[str, str]:
     for name in ("403", "503"):  # the same function renders every refusal
         pages[name] = pages["401"].replace("401", name)
     return pages
+
+
+def wait_until(condition) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
 
 
 class Quiet(SimpleHTTPRequestHandler):
@@ -61,12 +71,6 @@ class BrowserTest(unittest.TestCase):
         self.browser.show()
         self.browser.complaints()  # those of other tests
 
-    def wait_for(self, condition):
-        deadline = time.monotonic() + PATIENCE_S
-        while not condition():
-            self.assertLess(time.monotonic(), deadline)
-            time.sleep(0.05)
-
     def press(self, *keys):
         self.browser.driver.switch_to.active_element.send_keys(*keys)
 
@@ -76,15 +80,15 @@ class BrowserTest(unittest.TestCase):
     def test_three_clicks_lead_from_the_front_page_to_the_install_line_of_a_node_type(self):
         browser = self.browser
         browser.open("/")
-        self.wait_for(lambda: self.focused() == "q")
+        wait_until(lambda: self.focused() == "q")
         self.press("torc")
-        self.wait_for(lambda: "torch" in browser.texts("#results h3 a"))
+        wait_until(lambda: "torch" in browser.texts("#results h3 a"))
         browser.link("torch").click()                                                      # 1
-        self.wait_for(lambda: browser.path() == PAGES["project"])
+        wait_until(lambda: browser.path() == PAGES["project"])
         browser.find("#install-node option:last-child").click()                            # 2
         browser.driver.execute_cdp_cmd("Browser.grantPermissions", {"permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]})
         browser.find("#copy").click()                                                      # 3
-        self.wait_for(lambda: browser.find("#copy").text == "Copied")
+        wait_until(lambda: browser.find("#copy").text == "Copied")
         line = f"pip install --index-url {self.farm.simple_url('bede-gh200')} torch==2.5.1"
         self.assertEqual(browser.find("#install-line").text, line)
         self.assertEqual(browser.driver.execute_async_script("navigator.clipboard.readText().then(arguments[0])"), line)
@@ -94,21 +98,21 @@ class BrowserTest(unittest.TestCase):
         self.assertEqual(chosen, "torch==2.5.1")
         browser.open(PAGES["project"])
         browser.link("ask for it").click()
-        self.wait_for(lambda: browser.run("return document.getElementsByName('package')[0].value") == "torch")
+        wait_until(lambda: browser.run("return document.getElementsByName('package')[0].value") == "torch")
         for name, value in (("version", "9.9"), ("python", "3.12"), ("token", self.farm.create_token(name="anna", actions=("task",)))):
             field = browser.find(f"#request [name={name}]")
             field.clear()  # of what another page of this tab has kept
             field.send_keys(value)
         browser.find("#request form button").click()
-        self.wait_for(lambda: browser.texts("#requests .state") == ["queued"])
+        wait_until(lambda: browser.texts("#requests .state") == ["queued"])
         self.assertEqual(browser.complaints(), [])
 
     def test_the_keyboard_alone_leads_to_the_install_line(self):
         browser = self.browser
         browser.open("/")
-        self.wait_for(lambda: self.focused() == "q")
+        wait_until(lambda: self.focused() == "q")
         self.press("torch", Keys.ENTER)  # the name leads to its project
-        self.wait_for(lambda: browser.path() == PAGES["project"])
+        wait_until(lambda: browser.path() == PAGES["project"])
         self.press(Keys.TAB)
         self.assertEqual(self.focused(), "Skip to the content")
         self.press(Keys.ENTER)
@@ -140,7 +144,7 @@ class BrowserTest(unittest.TestCase):
         browser = self.browser
         browser.open(PAGES["project"])
         browser.link("failed").click()
-        self.wait_for(lambda: browser.texts(".chosen h3") == ["torch 2.5.1 failed"])
+        wait_until(lambda: browser.texts(".chosen h3") == ["torch 2.5.1 failed"])
         self.assertIn("What to do: Free space below /nobackup", browser.find(".chosen").text)
 
     def test_a_phone_needs_no_sideways_scrolling(self):
@@ -173,12 +177,12 @@ class BrowserTest(unittest.TestCase):
         for name, path in PAGES.items():
             browser.open(path)
             if name == "search":
-                self.wait_for(lambda: "2 projects" in browser.texts("#count"))
+                wait_until(lambda: "2 projects" in browser.texts("#count"))
             if name == "operators":
                 browser.find("[name=token]").send_keys(operator, Keys.ENTER)
-                self.wait_for(lambda: browser.texts("#tokens tbody th"))
+                wait_until(lambda: browser.texts("#tokens tbody th"))
             if name == "request":
-                self.wait_for(lambda: browser.find("#request").is_displayed())
+                wait_until(lambda: browser.find("#request").is_displayed())
             browser.run("for (const part of document.querySelectorAll('details')) part.open = true")
             look(name)
         # A browser gets these with another status than 200; here a plain server has them, beside the tree's style.
@@ -209,6 +213,59 @@ class BrowserTest(unittest.TestCase):
             self.assertLess(style, MAX_STYLE_BYTES)
 
 
-if __name__ == "__main__":
+OWN_LOOK = """
+[pages]
+name = "Wheels of Bede"
+text = "Built for <GH200>."
+contact = "help@example.org"
+colour = "#7a0019"
+colour_dark = "#ffcc33"
+logo = "ours.svg"
+"""
+LOGO = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 32"><path d="M0 0h64v32H0z" fill="#7a0019"/></svg>'
 
+
+@unittest.skipIf(why_no_browser(), why_no_browser())
+class OwnLookTest(unittest.TestCase):
+    def test_a_farm_has_its_own_name_colours_and_logo_and_an_index_without_pages(self):
+        with tempfile.TemporaryDirectory(prefix="wheelyard-look-") as folder:
+            (Path(folder) / "ours.svg").write_text(LOGO)
+            farm = Farm(("main", "bulk"), Path(folder), settings=OWN_LOOK, index_settings={"bulk": "pages = false"})
+            with farm:
+                farm.start()
+                token = farm.create_token()
+                for index in farm.indexes:
+                    self.assertEqual(RawUpload(farm, token, Wheel("Yard.Look", "1.0").write(Path(folder) / index), index).send()[0], 200)
+                wait_until(lambda: b"yard-look" in farm.get("/main/project/search.json")[2])
+                self.look_at(farm)
+                status, _, body = farm.get("/bulk/project/yard-look/")
+                self.assertEqual((status, json.loads(body)["code"]), (404, "index.no_pages"))
+                self.assertEqual(farm.get("/bulk/simple/yard-look/")[0], 200)
+                self.assertFalse((farm.tree / "bulk" / "project").exists())
+                for path in ("/farm.0123456789ab.css", "/logo.0123456789ab.svg"):
+                    self.assertEqual(farm.get(path)[0], 404)
+
+    def look_at(self, farm):
+        browser = Browser(farm.url)
+        self.addCleanup(browser.quit)
+        for path in ("/", "/main/project/yard-look/", "/main/builds/", "/main/", "/bulk/", "/api/v1/", "/main/project/missing/"):
+            for dark, colour in ((False, "rgb(122, 0, 25)"), (True, "rgb(255, 204, 51)")):
+                browser.show(dark)
+                browser.open(path)
+                self.assertEqual(browser.run("return getComputedStyle(document.documentElement).getPropertyValue('--accent').trim()"),
+                                 "#ffcc33" if dark else "#7a0019", path)
+                self.assertEqual(browser.texts("nav .farm"), ["Wheels of Bede"], path)
+                self.assertEqual(browser.run("return document.querySelector('nav .farm img').naturalWidth > 0"), True, path)
+                if path == "/":
+                    self.assertEqual(browser.run("return getComputedStyle(document.querySelector('main h3 a')).color"), colour)
+                if not why_no_axe():
+                    self.assertEqual(browser.barriers(), [], path)
+        browser.open("/")
+        self.assertEqual(browser.texts(".lead"), ["Built for <GH200>."])
+        self.assertEqual(browser.link("help@example.org").get_attribute("href"), "mailto:help@example.org")
+        self.assertNotIn("bulk", browser.find("main").text)
+        self.assertEqual([line for line in browser.complaints() if "404" not in line], [])
+
+
+if __name__ == "__main__":
     main()

@@ -11,6 +11,7 @@
 #include "indexer/pages/project_view.hpp"
 #include "indexer/publish/publish_run.hpp"
 #include "indexer/tree/paths.hpp"
+#include "indexer/web/index_pages.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/files/lock_file.hpp"
 #include "lib/base/text/url.hpp"
@@ -584,6 +585,64 @@ TEST_CASE("a run that does not know the configuration keeps the farm's titles, a
     REQUIRE(publish(store.catalog, store.blobs, store.tree, {"main"}, store.clock,
                     {.pages = true, .farm = FarmText{}}));
     CHECK(text_of(store.tree / "index.html").find("Wheels of Bede") == std::string::npos);
+}
+
+TEST_CASE("an index without pages has none, loses those that it had, and can have them again") {
+    StoreFixture store;
+    store.add("main", "six", "1.16.0", six_wheel);
+    store.add("bulk", "six", "1.16.0", six_wheel);
+    const auto publish_with = [&](std::set<std::string> without) {
+        REQUIRE(publish(
+            store.catalog, store.blobs, store.tree, {"main", "bulk"}, store.clock,
+            {.precompressed = true, .pages = true, .farm = FarmText{.without_pages = std::move(without)}}));
+    };
+    publish_with({});
+    REQUIRE(fs::exists(store.tree / "bulk/project/six/index.html"));
+    REQUIRE(fs::exists(store.tree / "bulk/builds/index.html"));
+    const std::string simple = text_of(store.tree / "bulk/simple/six/index.html");
+    publish_with({"bulk"});
+    CHECK(!fs::exists(store.tree / "bulk/project"));
+    CHECK(!fs::exists(store.tree / "bulk/builds"));
+    CHECK(text_of(store.tree / "bulk/simple/six/index.html") == simple);
+    CHECK(text_of(store.tree / "index.html").find("bulk") == std::string::npos);
+    CHECK(fs::exists(store.tree / "main/project/six/index.html"));
+    // New files bring no page, in a run that does not know the configuration either; the check misses none.
+    store.add("bulk", "six", "1.17.0", "six-1.17.0-py3-none-any.whl");
+    publish_all(store);
+    CHECK(!fs::exists(store.tree / "bulk/project"));
+    check_whole(store);
+    publish_with({});
+    CHECK(text_of(store.tree / "bulk/project/six/index.html").find("1.17.0") != std::string::npos);
+    check_whole(store);
+}
+
+TEST_CASE(
+    "a farm's style and logo lie in the tree before pages name them, and older names stay for older pages") {
+    StoreFixture store;
+    store.add("main", "six", "1.16.0", six_wheel);
+    const FarmText farm{.title = "A farm",
+                        .style = ":root { --accent: #7a0019; }",
+                        .logo = "logo.0123456789ab.svg",
+                        .logo_bytes = {"<svg/>"}};
+    REQUIRE(publish(store.catalog, store.blobs, store.tree, {"main"}, store.clock,
+                    {.pages = true, .farm = farm}));
+    CHECK(text_of(store.tree / farm.logo) == "<svg/>");
+    const std::string style = frame_of(farm).style;
+    CHECK(text_of(store.tree / style) == farm.style);
+    for (const char* page :
+         {"index.html", "main/project/index.html", "main/project/six/index.html", "main/builds/index.html"}) {
+        CHECK_MESSAGE(text_of(store.tree / page).find(style) != std::string::npos, page);
+        CHECK_MESSAGE(text_of(store.tree / page).find(farm.logo) != std::string::npos, page);
+    }
+    // A run that does not know the configuration keeps them; the check compares with them.
+    store.add("main", "six", "1.17.0", "six-1.17.0-py3-none-any.whl");
+    publish_all(store);
+    CHECK(text_of(store.tree / "main/project/six/index.html").find(style) != std::string::npos);
+    check_whole(store);
+    REQUIRE(publish(store.catalog, store.blobs, store.tree, {"main"}, store.clock,
+                    {.pages = true, .farm = FarmText{}}));
+    CHECK(text_of(store.tree / "main/project/six/index.html").find(style) == std::string::npos);
+    CHECK(fs::exists(store.tree / style));
 }
 
 TEST_CASE("a tree of another history with the same number of events is not changed") {

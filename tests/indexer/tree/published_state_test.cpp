@@ -7,7 +7,16 @@ using namespace wheelyard::indexer;
 
 TEST_CASE("the state of a tree survives a round trip") {
     PublishedState with_farm;
-    with_farm.pages = {9, "a1b2", {"A farm", {{"main", "Wheels of Bede"}}, {"staging"}}};
+    with_farm.pages = {9,
+                       "a1b2",
+                       {.title = "A farm",
+                        .text = "Wheels for all",
+                        .contact = "a@example.org",
+                        .style = ":root {}",
+                        .logo = "logo.2d711642b726.svg",
+                        .titles = {{"main", "Wheels of Bede"}},
+                        .hidden = {"staging"},
+                        .without_pages = {"bulk"}}};
     PublishedState of_private;
     of_private.is_private = true;
     for (const auto& state :

@@ -43,7 +43,7 @@ ProjectView proven_view() {
 }
 
 std::string page_of(const ProjectView& view, const ProjectText& text = {}, const FarmReport& report = {}) {
-    return render_project_page({"main", view, text, report});
+    return render_project_page({"main", view, text, report, page::Farm{}});
 }
 ProjectText with_summary(const std::string& summary) {
     ProjectText text;
@@ -84,7 +84,7 @@ TEST_CASE("a project page leads from a failed build to its item on the page of b
     const FarmReport report = read_farm_report(status_json);
     CHECK(has(page_of(proven_view(), {}, report),
               "<a href=\"../../builds/#build-a0\"><span class=\"state failed\">"));
-    CHECK(has(render_builds_page("main", report), "<li class=\"card\" id=\"build-a0\">"));
+    CHECK(has(render_builds_page({}, "main", report), "<li class=\"card\" id=\"build-a0\">"));
     CHECK(build_anchor("a\" b<1") == "build-ab1");
 }
 
@@ -138,10 +138,10 @@ TEST_CASE("no text of a project can inject HTML into any page") {
             build.package = build.phase = build.cause = build.remedy = build.ended = text;
     report.attempts[0].log_tail = {text};
     const SearchList list{{"sample", make_search_entry(view, project)}};
-    FarmText farm{.title = text, .titles = {{"main", text}}, .hidden = {}};
+    FarmText farm{.title = text, .text = text, .contact = text, .titles = {{"main", text}}, .hidden = {}};
     for (const std::string& html :
-         {page_of(view, project, report), render_search_page("main", text, list),
-          render_builds_page("main", report), render_front(farm, {summarise("main", list, report)}),
+         {page_of(view, project, report), render_search_page({}, "main", text, list),
+          render_builds_page({}, "main", report), render_front(farm, {summarise("main", list, report)}),
           render_feed("main", view)}) {
         CHECK(!has(html, "<script>"));
         CHECK(!has(html, "<img"));
@@ -217,12 +217,25 @@ TEST_CASE("the front page lists indexes with titles and the newest wheels, and n
     CHECK(html.find(">fresh</a>") < html.find(">old</a>"));
 }
 
+TEST_CASE("the front page says what the farm says of itself, and a contact is a link where it can be one") {
+    const auto front = [](const char* text, const char* contact) {
+        return render_front({.text = text, .contact = contact}, {});
+    };
+    CHECK(has(front("", ""), "<p class=\"lead\">Python wheels built"));
+    CHECK(!has(front("", ""), "Contact"));
+    CHECK(has(front("Wheels of <Bede>", ""), "<p class=\"lead\">Wheels of &lt;Bede&gt;</p>"));
+    CHECK(has(front("", "help@example.org"), "<a href=\"mailto:help@example.org\">help@example.org</a>"));
+    CHECK(has(front("", "https://example.org/@help"), "<a href=\"https://example.org/@help\">"));
+    CHECK(has(front("", "room 3, ask Anna"), "Contact: room 3, ask Anna</p>"));
+    CHECK(!has(front("", "javascript:alert(1)"), "<a href=\"javascript"));
+}
+
 TEST_CASE("the builds page shows agents, running builds with a bar, the queue and failures with a remedy") {
-    const std::string html = render_builds_page("main", read_farm_report(status_json));
+    const std::string html = render_builds_page({}, "main", read_farm_report(status_json));
     for (const char* part : {"bede", "2026-11-20 11:58 UTC", "value=\"30\" max=\"120\"", "30 of 120 steps",
                              "since 2026-11-20 09:00 UTC", "at most 2 GiB of memory", "[30/120] cc &lt;a&gt;",
                              "other 9.9", "gpu-test", "memory ran out", "fewer jobs"})
         CHECK_MESSAGE(has(html, part), part);
-    const std::string empty = render_builds_page("main", read_farm_report("no JSON"));
+    const std::string empty = render_builds_page({}, "main", read_farm_report("no JSON"));
     CHECK(has(empty, "No site reports to this index yet"));
 }

@@ -6,31 +6,32 @@
 namespace wheelyard::http {
 
 TEST_CASE("the front page links every index and escapes what it shows") {
-    const std::string page = render_front_page({{"bede-gh200"}, {"a<b"}});
+    const std::string page = render_front_page({}, {{"bede-gh200"}, {"a<b"}});
     CHECK(page.find("<a href=\"/bede-gh200/\">bede-gh200</a>") != std::string::npos);
     CHECK(page.find("<a href=\"/a%3Cb/\">a&lt;b</a>") != std::string::npos);
 }
 
 TEST_CASE("an index's page shows the line that pip needs, for the server as it calls itself") {
-    const std::string page = render_index_page({"site"}, "http://registry.example:8080");
+    const std::string page = render_index_page({}, {"site"}, "http://registry.example:8080");
     CHECK(page.find("pip install --index-url http://registry.example:8080/site/simple/ --trusted-host "
                     "registry.example PACKAGE") != std::string::npos);
-    CHECK(render_index_page({"site"}, "https://registry.example").find("/site/simple/ PACKAGE") !=
+    CHECK(render_index_page({}, {"site"}, "https://registry.example").find("/site/simple/ PACKAGE") !=
           std::string::npos);
     for (const char* said :
          {"index-url = http://registry.example:8080/site/simple/", "trusted-host = registry.example",
           "[[tool.poetry.source]]", "[[tool.pdm.source]]", "[[index]]", "setenv PIP_CONFIG_FILE",
           "setenv(&quot;PIP_CONFIG_FILE&quot;"})
         CHECK_MESSAGE(page.find(said) != std::string::npos, said);
-    CHECK(render_index_page({"site"}, "http://x\"><script>").find("<script>") == std::string::npos);
+    CHECK(render_index_page({}, {"site"}, "http://x\"><script>").find("<script>") == std::string::npos);
 }
 
 TEST_CASE("an index is shown with its title, and a staging index not at all") {
     const std::vector<IndexEntry> indexes{{"main", "Wheels of <Bede>"}, {"staging", "", false}};
-    const std::string page = render_front_page(indexes);
+    const std::string page = render_front_page({}, indexes);
     CHECK(page.find("<a href=\"/main/\">main</a>: Wheels of &lt;Bede&gt;") != std::string::npos);
     CHECK(page.find("staging") == std::string::npos);
-    CHECK(render_index_page(indexes[0], "https://host").find("Wheels of &lt;Bede&gt;") != std::string::npos);
+    CHECK(render_index_page({}, indexes[0], "https://host").find("Wheels of &lt;Bede&gt;") !=
+          std::string::npos);
     CHECK(render_index_list(indexes, "https://host") ==
           R"({"format":"wheelyard.indexes/1","indexes":[{"name":"main","title":"Wheels of <Bede>",)"
           R"("url":"https://host/main/simple/"}]})"
@@ -44,12 +45,17 @@ TEST_CASE("who reads the list of indexes learns which of them ask for a token") 
 }
 
 TEST_CASE("an index's page leads to its packages") {
-    CHECK(render_index_page({"site"}, "https://host").find("<a href=\"simple/\">") != std::string::npos);
+    for (const char* way : {"simple/", "project/", "builds/"})
+        CHECK(render_index_page({}, {"site"}, "https://host").find("<a href=\"" + std::string(way) + "\">") !=
+              std::string::npos);
+    const std::string bare = render_index_page({}, {.name = "site", .has_pages = false}, "https://host");
+    CHECK(bare.find("<a href=\"simple/\">") != std::string::npos);
+    CHECK(bare.find("<a href=\"project/\">") == std::string::npos);
 }
 
 TEST_CASE("a refusal as a page says what, which value and what to do, all of it escaped, and leads back") {
     const std::string page =
-        render_problem_page({404, "x.y", "No <index>", "There is <none>.", "a<b", "ask <them>"});
+        render_problem_page({}, {404, "x.y", "No <index>", "There is <none>.", "a<b", "ask <them>"});
     for (const char* shown : {"404 No &lt;index&gt;", "There is &lt;none&gt;.", "<pre>a&lt;b</pre>",
                               "ask &lt;them&gt;", "<a href=\"/\">All indexes</a>"})
         CHECK_MESSAGE(page.find(shown) != std::string::npos, shown);
