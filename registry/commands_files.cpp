@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <tuple>
 #include <vector>
 
 #include "lib/base/text/encoding.hpp"
@@ -14,6 +15,7 @@
 #include "lib/base/text/text_table.hpp"
 #include "lib/io/json.hpp"
 #include "registry/api/file_list.hpp"
+#include "registry/api/storage.hpp"
 #include "registry/commands_target.hpp"
 #include "registry/config/config.hpp"
 #include "registry/remote_registry.hpp"
@@ -25,13 +27,21 @@ namespace {
 // The document after the file `after`.
 using Ask = std::function<base::Result<std::string>(const std::string& after)>;
 
-base::Result<Ask> ask_here(const FilesArguments& arguments) {
-    WHEELYARD_ASSIGN(const RegistryConfig config, read_config(arguments.config));
+base::Result<RegistryConfig> config_with_index(const FilesArguments& arguments) {
+    WHEELYARD_ASSIGN(RegistryConfig config, read_config(arguments.config));
     if (!has_files_of(config, arguments.index))
         return base::fail("index.unknown", "There is no index with this name", arguments.index,
                           "configured: " + base::join(config.index_names(), ", "));
-    WHEELYARD_ASSIGN(auto opened,
-                     catalog::Catalog::open(config.catalog_file(), catalog::Catalog::Mode::read_only));
+    return config;
+}
+
+base::Result<catalog::Catalog> open_catalog(const RegistryConfig& config) {
+    return catalog::Catalog::open(config.catalog_file(), catalog::Catalog::Mode::read_only);
+}
+
+base::Result<Ask> ask_here(const FilesArguments& arguments) {
+    WHEELYARD_ASSIGN(const RegistryConfig config, config_with_index(arguments));
+    WHEELYARD_ASSIGN(auto opened, open_catalog(config));
     const auto state =
         arguments.is_quarantined ? std::optional(catalog::FileState::quarantined) : std::nullopt;
     return [catalog = std::make_shared<catalog::Catalog>(std::move(opened)), index = arguments.index,
@@ -63,7 +73,66 @@ base::TableRow row_of(const io::Json& file) {
             base::printable(why)};
 }
 
+base::Result<std::string> storage_of(const FilesArguments& arguments) {
+    if (!arguments.url.empty()) {
+        WHEELYARD_ASSIGN(auto registry, RemoteRegistry::open(arguments.url, arguments.token_file));
+        return registry.get("/api/v1/indexes/" + base::encode_percent(arguments.index) + "/storage");
+    }
+    WHEELYARD_ASSIGN(const RegistryConfig config, config_with_index(arguments));
+    WHEELYARD_ASSIGN(const auto catalog, open_catalog(config));
+    return describe_storage(config, catalog, arguments.index);
+}
+
+std::string bytes_of(const io::Json& object, std::string_view key) {
+    return base::render_bytes(static_cast<std::uint64_t>(object.int_or(key, 0)));
+}
+
+// "3 files, 1.0 MiB"
+std::string sum_of(const io::Json& object) {
+    const std::int64_t files = object.int_or("files", 0);
+    return std::to_string(files) + (files == 1 ? " file, " : " files, ") + bytes_of(object, "bytes");
+}
+
+std::string render_storage(const io::Json& storage) {
+    std::string text = base::printable(storage.string_or("index", "")) + ": " + sum_of(storage);
+    if (storage.int_or("quota_bytes", 0) > 0) text += " of " + bytes_of(storage, "quota_bytes");
+    if (storage.int_or("quota_files", 0) > 0)
+        text += ", at most " + std::to_string(storage.int_or("quota_files", 0)) + " files";
+    const io::Json* quarantined = storage.find("quarantined");
+    if (quarantined != nullptr && quarantined->int_or("files", 0) > 0)
+        text += "; in quarantine " + sum_of(*quarantined);
+    text += "; the disk has " + bytes_of(storage, "free_bytes") + " left\n";
+    for (const auto& [list, name, title] :
+         {std::tuple("projects", "project", "PROJECT"), std::tuple("uploaders", "name", "UPLOADER")}) {
+        std::vector<base::TableRow> rows{{title, "FILES", "SIZE"}};
+        for (const io::Json& one : storage.items(list))
+            rows.push_back({base::printable(one.string_or(name, "")), std::to_string(one.int_or("files", 0)),
+                            bytes_of(one, "bytes")});
+        if (rows.size() > 1) text += "\n" + base::render_table(rows) + "\n";
+    }
+    return text;
+}
+
 }  // namespace
+
+void add_storage_command(CLI::App& app, FilesArguments& arguments) {
+    CLI::App* command =
+        app.add_subcommand("storage", "show what an index keeps: size, quota, largest projects");
+    command->add_option("index", arguments.index, "the index")->required();
+    command->add_flag("--json", arguments.json, "one JSON document");
+    add_target(command, arguments.config, arguments.url, arguments.token_file);
+    command->footer(
+        "\nExample:\n  wheelyard-registry storage main -c registry.toml\n\n"
+        "With --url the token needs an action that changes files, such as `quarantine`, for all projects.\n"
+        "Exit status: 0 success, 1 failure (see standard error), 2 wrong usage.\n");
+}
+
+base::Status run_storage(const FilesArguments& arguments) {
+    WHEELYARD_ASSIGN(const std::string text, storage_of(arguments));
+    WHEELYARD_ASSIGN(const io::Json document, io::parse_json(text));
+    std::fputs((arguments.json ? text + "\n" : render_storage(document)).c_str(), stdout);
+    return {};
+}
 
 void add_files_command(CLI::App& app, FilesArguments& arguments) {
     CLI::App* command =

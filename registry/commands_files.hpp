@@ -1,4 +1,5 @@
 // `wheelyard-registry files INDEX`: the files of an index with what its pages do not show, such as those in quarantine.
+// `wheelyard-registry storage INDEX`: what the index keeps, and its largest projects.
 #pragma once
 
 #include <filesystem>
@@ -22,5 +23,7 @@ struct FilesArguments {
 };
 void add_files_command(CLI::App& app, FilesArguments& arguments);
 [[nodiscard]] base::Status run_files(const FilesArguments& arguments);
+void add_storage_command(CLI::App& app, FilesArguments& arguments);
+[[nodiscard]] base::Status run_storage(const FilesArguments& arguments);
 
 }  // namespace wheelyard::registry

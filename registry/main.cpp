@@ -279,6 +279,7 @@ int run(int argc, char** argv) {
     registry::add_explain_command(app, explain);
     registry::FilesArguments files;
     registry::add_files_command(app, files);
+    registry::add_storage_command(app, files);
     registry::ProvenanceArguments provenance;
     registry::add_provenance_command(app, provenance);
     registry::AuditArguments audit;
@@ -313,6 +314,7 @@ int run(int argc, char** argv) {
     if (name == "prefetch") return exit_status(registry::run_prefetch(prefetch, clock));
     if (name == "explain") return exit_status(registry::run_explain(explain, clock));
     if (name == "files") return exit_status(registry::run_files(files));
+    if (name == "storage") return exit_status(registry::run_storage(files));
     if (name == "provenance") return exit_status(registry::run_provenance(provenance));
     if (name == "audit") return exit_status(registry::run_audit(audit));
     if (registry::choose_verb(name, change.action))

@@ -14,6 +14,7 @@
 #include "registry/api/query.hpp"
 #include "registry/api/readers.hpp"
 #include "registry/api/site_api.hpp"
+#include "registry/api/storage.hpp"
 #include "registry/api/task_api.hpp"
 #include "registry/api/token_api.hpp"
 #include "registry/intake/refusal.hpp"
@@ -74,6 +75,7 @@ wire::Answered<http::ApiReply> Api::answer(const http::ApiRequest& request) {
     if (request.operation == access_operation) return show_access(parts_.config, parts_.tokens, request);
     if (request.operation == "readProvenance") return provenance(request);
     if (request.operation == "listIndexFiles") return list_index_files(request);
+    if (request.operation == "describeStorage") return storage(request);
     if (parts_.tasks != nullptr && TaskApi::handles(request.operation))
         return TaskApi({parts_.config, parts_.tokens, *parts_.tasks, parts_.writer}).answer(request);
     if (TokenApi::handles(request.operation))
@@ -256,12 +258,11 @@ wire::Answered<http::ApiReply> Api::provenance(const http::ApiRequest& request) 
     return tl::unexpected(problem_of_change(document.error()));
 }
 
-// Quarantined files and uploaders are for those who may change the files of all projects. A connection of its own: a scan of
-// a large index must not delay commits.
-wire::Answered<http::ApiReply> Api::list_index_files(const http::ApiRequest& request) {
+// Quarantined files and uploaders are for those who may change the files of all projects. Returns the index.
+wire::Answered<std::string> Api::index_to_operate(const http::ApiRequest& request) {
     const auto token = parts_.tokens.verify(request.authorization);
     if (!token) return tl::unexpected(token.error());
-    const std::string index = parameter(request, "index");
+    std::string index = parameter(request, "index");
     if (!has_files_of(parts_.config, index) || !may_know(parts_.config, *token, index))
         return refuse(404, "index.unknown", "There is no index with this name", index,
                       "GET / lists the indexes");
@@ -274,18 +275,37 @@ wire::Answered<http::ApiReply> Api::list_index_files(const http::ApiRequest& req
             403, "auth.scope_refused", "This token does not permit listing the files of an index", token->id,
             "ask an administrator for a token with the action `quarantine`, `yank` or `delete` for all "
             "projects; for a private index with `read`, too");
+    return index;
+}
+
+// A connection of its own: a scan of a large index must not delay commits.
+wire::Answered<http::ApiReply> Api::read_index(const http::ApiRequest& request, const ReadIndex& read) {
+    const auto document =
+        catalog::Catalog::open(parts_.config.catalog_file(), catalog::Catalog::Mode::read_only)
+            .and_then(read);
+    if (document) return http::ApiReply{.status = 200, .json = *document};
+    io::log_error("index.read_failed", {{"request", request.request_id}, {"error", document.error().text()}});
+    return tl::unexpected(problem_of_change(document.error()));
+}
+
+wire::Answered<http::ApiReply> Api::list_index_files(const http::ApiRequest& request) {
+    const auto index = index_to_operate(request);
+    if (!index) return tl::unexpected(index.error());
     const std::string state = query_value(request.query, "state").value_or("");
-    const FileQuery query{index, catalog::parse_file_state(state),
+    const FileQuery query{*index, catalog::parse_file_state(state),
                           query_value(request.query, "after").value_or("")};
     if (!state.empty() && !query.state)
         return refuse(400, "files.state", "There is no such state of a file", state,
                       "use state=quarantined or state=active, or leave it out");
-    const auto document =
-        catalog::Catalog::open(parts_.config.catalog_file(), catalog::Catalog::Mode::read_only)
-            .and_then([&](const catalog::Catalog& catalog) { return list_files(catalog, query); });
-    if (document) return http::ApiReply{.status = 200, .json = *document};
-    io::log_error("files.failed", {{"request", request.request_id}, {"error", document.error().text()}});
-    return tl::unexpected(problem_of_change(document.error()));
+    return read_index(request, [&](const catalog::Catalog& catalog) { return list_files(catalog, query); });
+}
+
+wire::Answered<http::ApiReply> Api::storage(const http::ApiRequest& request) {
+    const auto index = index_to_operate(request);
+    if (!index) return tl::unexpected(index.error());
+    return read_index(request, [&](const catalog::Catalog& catalog) {
+        return describe_storage(parts_.config, catalog, *index);
+    });
 }
 
 // Every valid token may ask about public indexes, whose pages show the same projects to everybody.

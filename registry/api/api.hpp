@@ -2,6 +2,8 @@
 // published tree show it. lifecycle/ implements the changes; docs/reference/api.md documents the requests.
 #pragma once
 
+#include <functional>
+#include <string>
 #include <string_view>
 
 #include "lib/base/clock.hpp"
@@ -44,7 +46,12 @@ class Api final : public http::ApiService {
     void wait_for_pages(http::ApiReply& reply, const lifecycle::Action& action,
                         const lifecycle::Done& done) const;
     [[nodiscard]] wire::Answered<http::ApiReply> read_audit(const http::ApiRequest& request);
+    using ReadIndex = std::function<base::Result<std::string>(const catalog::Catalog&)>;
+    [[nodiscard]] wire::Answered<std::string> index_to_operate(const http::ApiRequest& request);
+    [[nodiscard]] wire::Answered<http::ApiReply> read_index(const http::ApiRequest& request,
+                                                            const ReadIndex& read);
     [[nodiscard]] wire::Answered<http::ApiReply> list_index_files(const http::ApiRequest& request);
+    [[nodiscard]] wire::Answered<http::ApiReply> storage(const http::ApiRequest& request);
     [[nodiscard]] wire::Answered<http::ApiReply> provenance(const http::ApiRequest& request);
     [[nodiscard]] wire::Answered<http::ApiReply> explain(const http::ApiRequest& request);
 

@@ -12,6 +12,9 @@ inline constexpr std::size_t max_events_returned = 1'000;
 // Files in one reply of the list of an index's files.
 inline constexpr std::size_t max_files_returned = 1'000;
 
+// Projects, and uploaders, in the description of an index's storage.
+inline constexpr std::size_t max_largest_returned = 50;
+
 // The clocks of an agent and of the registry may differ by this much.
 inline constexpr std::int64_t max_clock_skew_ms = 10 * 60'000;
 // A site that has been silent for so long makes room for another one.

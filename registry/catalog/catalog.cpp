@@ -280,6 +280,34 @@ base::Result<std::vector<Usage>> Catalog::usage(std::string_view index) const {
     });
 }
 
+base::Result<std::vector<ProjectUsage>> Catalog::largest_projects(std::string_view index,
+                                                                  std::size_t limit) const {
+    WHEELYARD_ASSIGN(auto query, state_->database.prepare(
+                                     "SELECT project, count(*), sum(size_bytes) AS bytes, max(upload_time) "
+                                     "FROM file WHERE index_name = ? GROUP BY project "
+                                     "ORDER BY bytes DESC, project LIMIT ?",
+                                     index, static_cast<std::int64_t>(limit)));
+    return collect(query, [](const Statement& row) {
+        return ProjectUsage{.project = row.text(0),
+                            .files = static_cast<std::uint64_t>(row.integer(1)),
+                            .bytes = static_cast<std::uint64_t>(row.integer(2)),
+                            .newest = row.integer(3)};
+    });
+}
+
+base::Result<Usage> Catalog::quarantine_usage(std::string_view index) const {
+    WHEELYARD_ASSIGN(auto query,
+                     state_->database.prepare("SELECT count(*), coalesce(sum(size_bytes), 0) FROM file "
+                                              "WHERE index_name = ? AND state = 'quarantined'",
+                                              index));
+    WHEELYARD_ASSIGN(const auto rows, collect(query, [](const Statement& row) {
+                         return Usage{.uploaded_by = {},
+                                      .files = static_cast<std::uint64_t>(row.integer(0)),
+                                      .bytes = static_cast<std::uint64_t>(row.integer(1))};
+                     }));
+    return rows.front();
+}
+
 base::Status Catalog::try_write() const {
     return catalog::try_write(state_->database);
 }

@@ -146,6 +146,14 @@ struct Usage {
     std::uint64_t bytes = 0;  // of the wheels
 };
 
+// What a project of its own keeps in an index.
+struct ProjectUsage {
+    std::string project;
+    std::uint64_t files = 0;
+    std::uint64_t bytes = 0;      // of the wheels
+    base::UnixMicros newest = 0;  // upload
+};
+
 // A row of `blob`, for gc and verify.
 struct BlobRow {
     std::string sha256;
@@ -248,6 +256,11 @@ class Catalog {
                                                             std::string_view filename) const;
     [[nodiscard]] base::Result<std::vector<std::string>> indexes() const;  // that have projects of their own
     [[nodiscard]] base::Result<std::vector<Usage>> usage(std::string_view index) const;
+    // Those with the most bytes first, at most `limit`; and what is in quarantine, as one sum. Both read every row of the
+    // index.
+    [[nodiscard]] base::Result<std::vector<ProjectUsage>> largest_projects(std::string_view index,
+                                                                           std::size_t limit) const;
+    [[nodiscard]] base::Result<Usage> quarantine_usage(std::string_view index) const;
     // Commits a transaction that changes no content: fails where a real change would.
     [[nodiscard]] base::Status try_write() const;
     [[nodiscard]] base::Result<std::optional<ProjectRow>> project(std::string_view index,

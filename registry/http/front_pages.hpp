@@ -27,7 +27,7 @@ struct IndexEntry {
 [[nodiscard]] std::string render_index_list(const std::vector<IndexEntry>& indexes,
                                             std::string_view base_url);
 [[nodiscard]] std::string render_problem_page(const page::Farm& farm, const wire::Problem& problem);
-// Files in quarantine, tokens and the last changes, for operators: all of it comes by the script, from the API.
+// Files in quarantine, storage, tokens and the last changes, for operators: all of it comes by the script, from the API.
 [[nodiscard]] std::string render_operators_page(const page::Farm& farm);
 // The 404 of a project's page for people: where to search and to ask. `project`: normalized.
 [[nodiscard]] std::string render_missing_project_page(const page::Farm& farm, std::string_view index,

@@ -40,6 +40,8 @@ constexpr std::array rows{
     Operation{"GET", "/api/v1/indexes/{index}/files", "listIndexFiles",
               "Lists the files of an index in the order of their names (?state=quarantined&after=…)", json,
               false, true},
+    Operation{"GET", "/api/v1/indexes/{index}/storage", "describeStorage",
+              "Returns what an index keeps: its size, its quota, its largest projects", json, false, true},
     Operation{"GET", "/api/v1/indexes/{index}/files/{filename}/provenance", "readProvenance",
               "Returns what made a wheel, as its uploader stated it", json, false, true},
     Operation{"POST", "/api/v1/indexes/{index}/projects/{project}/status", "setProjectStatus",

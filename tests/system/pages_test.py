@@ -215,6 +215,11 @@ class BrowserTest(PagesCase):
         find(By.NAME, "token").submit()
         self.wait_for(lambda: len(rows("quarantine")) == 1 and name in rows("quarantine")[0])
         self.assertIn("<b>odd</b>", rows("quarantine")[0])
+        self.wait_for(lambda: len(rows("storage")) == 2)
+        self.assertRegex(rows("storage")[0], r"^yard-(other|pages)1\d+ KiB\d{4}-")
+        kept = find(By.XPATH, "//*[@id='storage']/../preceding-sibling::p[1]").text
+        self.assertRegex(kept, r"^2 files, \d+ KiB; in quarantine 1 file, \d+ KiB; the disk has .* left\.$")
+        self.assertEqual(self.farm.run("wheelyard-registry", "storage", INDEX, "-c", self.farm.config).stdout.split("; the disk")[0].count("1 file"), 1)
         find(By.XPATH, "//button[text()='Release']").click()
         self.wait_for(lambda: "reason" in find(By.ID, "operate-answer").text)
         find(By.NAME, "reason").send_keys("looked at it")

@@ -1,4 +1,4 @@
-// The page for operators: files in quarantine, tokens, the last changes, each through the API of this server. The token stays in
+// The page for operators: files in quarantine, storage, tokens, the last changes, each through the API of this server. The token stays in
 // this tab (sessionStorage) and is sent as Bearer; there is no cookie that another site could use.
 "use strict";
 (() => {
@@ -54,7 +54,8 @@
     return rows_of().then(rows => body.replaceChildren(...(rows.length ? rows : [note("None.")])))
       .catch(error => body.replaceChildren(note(error.message)));
   };
-  const size = bytes => bytes < 2 ** 20 ? Math.ceil(bytes / 2 ** 10) + " KiB" : (bytes / 2 ** 20).toFixed(1) + " MiB";
+  const size = bytes => bytes < 2 ** 20 ? Math.ceil(bytes / 2 ** 10) + " KiB" :
+    bytes < 2 ** 30 ? (bytes / 2 ** 20).toFixed(1) + " MiB" : (bytes / 2 ** 30).toFixed(1) + " GiB";
   const day = text => (text ?? "").slice(0, 16).replace("T", " ");
 
   const quarantine = async () => {
@@ -73,13 +74,33 @@
     }
     return rows;
   };
+  // What the index keeps, in a sentence, and a row for each of its largest projects.
+  const storage = async () => {
+    const line = document.getElementById("storage").closest("div").previousElementSibling;
+    line.hidden = true;
+    const kept = await call("api/v1/indexes/" + encodeURIComponent(field("index").value) + "/storage");
+    const files = count => count + (count === 1 ? " file" : " files");
+    line.textContent = files(kept.files) + ", " + size(kept.bytes) + (kept.quota_bytes ? " of " + size(kept.quota_bytes) : "") +
+      (kept.quota_files ? ", at most " + files(kept.quota_files) : "") +
+      (kept.quarantined.files ? "; in quarantine " + files(kept.quarantined.files) + ", " + size(kept.quarantined.bytes) : "") +
+      "; the disk has " + size(kept.free_bytes) + " left.";
+    line.hidden = false;
+    return kept.projects.map(one => {
+      const bar = element("progress");
+      [bar.max, bar.value] = [kept.bytes || 1, one.bytes];
+      bar.setAttribute("aria-label", "Share of " + one.project);
+      const link = element("a", one.project);
+      link.href = new URL(encodeURIComponent(field("index").value) + "/project/" + encodeURIComponent(one.project) + "/", server);
+      return row([link, String(one.files), size(one.bytes), bar, day(one.newest)]);
+    });
+  };
   const tokens = async () => (await call("api/v1/tokens")).tokens.map(token => row([token.name, token.id, token.indexes.join(" "),
     token.projects.join(" "), token.actions.join(" "), token.state,
     token.state === "revoked" ? "" : button("Revoke", "Revoke the token " + token.name, () => change("api/v1/tokens/" + token.id + "/revoke"))]));
   const changes = async () => (await call("api/v1/audit?newest=" + newest_changes)).events.reverse().map(event =>
     row([day(event.time), event.kind.replaceAll("_", " "), event.index, event.filename || event.project, event.actor, event.reason]));
 
-  const show = () => Promise.all([fill("quarantine", quarantine), fill("tokens", tokens), fill("changes", changes)])
+  const show = () => Promise.all([fill("quarantine", quarantine), fill("storage", storage), fill("tokens", tokens), fill("changes", changes)])
     .then(() => { document.getElementById("lists").hidden = false; });
   const list_indexes = () => call("").then(data => {
     const chosen = field("index").value;
@@ -94,6 +115,6 @@
     say("");
     list_indexes().then(show).catch(error => say(error.message, true));
   });
-  field("index").addEventListener("change", () => fill("quarantine", quarantine));
+  field("index").addEventListener("change", () => Promise.all([fill("quarantine", quarantine), fill("storage", storage)]));
   if (field("token").value) form.requestSubmit();
 })();

@@ -225,6 +225,43 @@ TEST_CASE(
     CHECK(list(fixture.add_actor("yanker", {"yank"}, {"main"}), "") == seven_row + six_row);
 }
 
+TEST_CASE("what an index keeps is described for those who may change its files") {
+    ApiFixture fixture;
+    const WheelWriter seven("seven", "1.0");
+    REQUIRE(fixture.send(Form::of(seven)).status == 200);
+    REQUIRE(fixture.send(Form::of(WheelWriter("seven", "1.1"))).status == 200);
+    const std::string all = fixture.add_actor("all", {"*"});
+    REQUIRE(fixture.ask(all, "quarantineFile", fixture.body()) == "200");
+    const auto ask = [&](const std::string& token_text, const std::string& index = "main") {
+        http::ApiRequest request{.request_id = "r2", .operation = "describeStorage"};
+        request.parameters.emplace("index", index);
+        request.authorization = "Bearer " + token_text;
+        return fixture.api.answer(request);
+    };
+    const io::Json document = io::parse_json(ask(all)->json).value();
+    CHECK(document.string_or("format", "") == "wheelyard.storage/1");
+    CHECK(document.int_or("files", 0) == 3);
+    const io::Json& quarantined = *document.find("quarantined");
+    CHECK(quarantined.int_or("files", 0) == 1);
+    const auto& projects = document.items("projects");
+    REQUIRE(projects.size() == 2);
+    CHECK(projects[0].string_or("project", "") == "seven");
+    CHECK(projects[0].int_or("files", 0) == 2);
+    CHECK(projects[1].string_or("project", "") == "six");
+    CHECK(projects[1].int_or("bytes", 0) == quarantined.int_or("bytes", -1));
+    CHECK(projects[0].int_or("bytes", 0) + projects[1].int_or("bytes", 0) == document.int_or("bytes", -1));
+    REQUIRE(document.items("uploaders").size() == 1);
+    CHECK(document.items("uploaders")[0].string_or("name", "") == "tester");
+    CHECK(document.find("quota_bytes")->is_null());
+    CHECK(document.int_or("free_bytes", 0) > 0);
+    CHECK(fixture.said(ask(all, "nowhere").error()) == "404 index.unknown");
+    CHECK(fixture.said(ask(fixture.add_actor("one", {"yank"}, {"main"}, {"six"})).error()) ==
+          "403 auth.scope_refused");
+    CHECK(fixture.said(ask(fixture.add_actor("uploader", {"upload", "audit"})).error()) ==
+          "403 auth.scope_refused");
+    CHECK(fixture.said(ask("wy_nobody").error()) == "403 auth.token_refused");
+}
+
 TEST_CASE("refusals have their statuses") {
     ApiFixture fixture;
     const std::string all = fixture.add_actor("all", {"*"});

@@ -1,0 +1,60 @@
+#include "registry/api/storage.hpp"
+
+#include <algorithm>
+
+#include "lib/base/clock.hpp"
+#include "lib/io/json.hpp"
+#include "registry/api/limits.hpp"
+#include "registry/blobs/disk_room.hpp"
+#include "registry/intake/quota.hpp"
+
+namespace wheelyard::registry {
+namespace {
+
+io::Json limit_of(std::uint64_t quota) {
+    return quota == no_quota ? io::Json() : io::Json(quota);
+}
+
+io::Json list_uploaders(std::vector<catalog::Usage> usage) {
+    std::sort(usage.begin(), usage.end(), [](const catalog::Usage& a, const catalog::Usage& b) {
+        return a.bytes != b.bytes ? a.bytes > b.bytes : a.uploaded_by < b.uploaded_by;
+    });
+    if (usage.size() > max_largest_returned) usage.resize(max_largest_returned);
+    io::Json uploaders = io::Json::array();
+    for (const catalog::Usage& one : usage)
+        uploaders.push(
+            io::Json::object({{"name", one.uploaded_by}, {"files", one.files}, {"bytes", one.bytes}}));
+    return uploaders;
+}
+
+}  // namespace
+
+base::Result<std::string> describe_storage(const RegistryConfig& config, const catalog::Catalog& catalog,
+                                           const std::string& index) {
+    WHEELYARD_ASSIGN(const auto usage, catalog.usage(index));
+    WHEELYARD_ASSIGN(const auto largest, catalog.largest_projects(index, max_largest_returned));
+    WHEELYARD_ASSIGN(const auto quarantined, catalog.quarantine_usage(index));
+    const catalog::Usage all = usage_of(usage, {});
+    const IndexConfig* configured = config.find_index(index);
+    const Quota quota = configured == nullptr ? Quota{} : configured->quota;
+    io::Json projects = io::Json::array();
+    for (const catalog::ProjectUsage& one : largest)
+        projects.push(io::Json::object({{"project", one.project},
+                                        {"files", one.files},
+                                        {"bytes", one.bytes},
+                                        {"newest", base::render_rfc3339(one.newest)}}));
+    return io::Json::object({{"format", "wheelyard.storage/1"},
+                             {"index", index},
+                             {"files", all.files},
+                             {"bytes", all.bytes},
+                             {"quota_files", limit_of(quota.files)},
+                             {"quota_bytes", limit_of(quota.bytes)},
+                             {"quarantined",
+                              io::Json::object({{"files", quarantined.files}, {"bytes", quarantined.bytes}})},
+                             {"free_bytes", blobs::free_bytes_of(config.store)},
+                             {"projects", std::move(projects)},
+                             {"uploaders", list_uploaders(usage)}})
+        .render();
+}
+
+}  // namespace wheelyard::registry
