@@ -31,7 +31,25 @@ status::CellReport cell_of(const Cell& cell) {
             .attempt = cell.attempt};
 }
 
-status::AttemptReport attempt_of(const AttemptView& view, std::vector<std::string> log_tail) {
+std::vector<std::string> phase_names(const BuildCourse& course) {
+    std::vector<std::string> names;
+    for (const BuildCourse::Phase& phase : course.phases)
+        names.push_back(phase.name);
+    return names;
+}
+
+// A phase ends where the next one begins.
+std::vector<std::int64_t> phase_seconds(const BuildCourse& course, base::UnixMicros now) {
+    std::vector<std::int64_t> seconds;
+    for (std::size_t at = 0; at < course.phases.size(); ++at) {
+        const bool is_last = at + 1 == course.phases.size();
+        const base::UnixMicros end = is_last ? now : course.phases[at + 1].began;
+        seconds.push_back(std::max<std::int64_t>(0, (end - course.phases[at].began) / 1'000'000));
+    }
+    return seconds;
+}
+
+status::AttemptReport attempt_of(const AttemptView& view, const AttemptLog& log, base::UnixMicros now) {
     const Attempt& attempt = view.attempt;
     std::string waiting = waiting_suffix(attempt.waiting);
     if (waiting.starts_with(", ")) waiting.erase(0, 2);
@@ -47,7 +65,10 @@ status::AttemptReport attempt_of(const AttemptView& view, std::vector<std::strin
             .done = view.progress.done,
             .total = view.progress.total,
             .memory_limit_mib = attempt.job.memory_mib,
-            .log_tail = std::move(log_tail)};
+            .memory_mib = log.course.memory_mib,
+            .phases = phase_names(log.course),
+            .phase_seconds = phase_seconds(log.course, now),
+            .log_tail = log.last_lines};
 }
 
 status::FailureReport failure_of(const Attempt& attempt) {
@@ -59,6 +80,7 @@ status::FailureReport failure_of(const Attempt& attempt) {
             .version = attempt.asked.version,
             .python = attempt.asked.python,
             .accelerator = attempt.asked.accelerator,
+            .began = attempt.created,
             .ended = attempt.changed,
             .phase = failure.phase,
             .rule = failure.cause,
@@ -72,6 +94,7 @@ void hide_secrets_in(status::SiteReport& report, const std::vector<std::string>&
         hide(cell.reason);
     for (auto& attempt : report.attempts) {
         hide(attempt.waiting);
+        std::for_each(attempt.phases.begin(), attempt.phases.end(), hide);
         std::for_each(attempt.log_tail.begin(), attempt.log_tail.end(), hide);
     }
     for (auto& failure : report.failures) {
@@ -96,7 +119,7 @@ std::vector<std::string> last_log_lines(std::string_view log) {
 }
 
 status::SiteReport make_status_report(const ReportInput& input,
-                                      const std::map<std::string, std::vector<std::string>>& log_tails) {
+                                      const std::map<std::string, AttemptLog>& logs) {
     status::SiteReport report;
     report.site = input.site.name;
     report.index = input.site.registry->index;
@@ -111,10 +134,10 @@ status::SiteReport make_status_report(const ReportInput& input,
         report.cells.push_back(cell_of(cell));
     for (const AttemptView& view : input.attempts) {
         const Attempt& attempt = view.attempt;
-        const auto tail = log_tails.find(attempt.id);
+        const auto log = logs.find(attempt.id);
         if (!is_over(attempt.state))
             report.attempts.push_back(
-                attempt_of(view, tail == log_tails.end() ? std::vector<std::string>() : tail->second));
+                attempt_of(view, log == logs.end() ? AttemptLog() : log->second, input.now));
         else if (attempt.failure && !attempt.superseded)
             report.failures.push_back(failure_of(attempt));
     }

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "builder/build_course.hpp"
 #include "builder/plan/plan.hpp"
 #include "builder/show/report.hpp"
 #include "lib/base/clock.hpp"
@@ -22,9 +23,15 @@ struct ReportInput {
     std::vector<std::string> secrets = {};
 };
 
-// Fits the limits of the format. `log_tails`: by attempt; an attempt may have none.
-[[nodiscard]] status::SiteReport make_status_report(
-    const ReportInput& input, const std::map<std::string, std::vector<std::string>>& log_tails);
+// What the log of an attempt says.
+struct AttemptLog {
+    std::vector<std::string> last_lines;
+    BuildCourse course;
+};
+
+// Fits the limits of the format. `logs`: by attempt; an attempt may have none.
+[[nodiscard]] status::SiteReport make_status_report(const ReportInput& input,
+                                                    const std::map<std::string, AttemptLog>& logs);
 
 // The last lines of a log that have any text. Of a line that a progress bar rewrites, only the last state stays.
 [[nodiscard]] std::vector<std::string> last_log_lines(std::string_view log);

@@ -1,7 +1,9 @@
 #include "builder/status_sender.hpp"
 
+#include <algorithm>
 #include <utility>
 
+#include "builder/build_course.hpp"
 #include "builder/limits.hpp"
 #include "builder/remote/report_client.hpp"
 #include "builder/site_report.hpp"
@@ -52,15 +54,20 @@ base::Status StatusSender::send(const Plan& plan) {
     WHEELYARD_ASSIGN(const auto journal, place_.journal().read());
     const base::UnixMicros now = place_.clock().now();
     const auto views = place_.views(journal.attempts);
-    std::map<std::string, std::vector<std::string>> log_tails;
+    std::map<std::string, AttemptLog> logs;
     for (const Attempt& attempt : journal.attempts) {
-        if (!is_over(attempt.state) && place_.site().registry->report == "all")
-            log_tails.emplace(attempt.id, last_log_lines(read_log_tail(place_.log_of(attempt))));
+        if (is_over(attempt.state)) continue;
+        const std::string text = read_log_tail(place_.log_of(attempt), course_log_bytes);
+        AttemptLog& log = logs[attempt.id];
+        log.course = parse_build_course(text);
+        if (place_.site().registry->report == "all")
+            log.last_lines = last_log_lines(
+                std::string_view(text).substr(text.size() - std::min(text.size(), log_tail_bytes)));
     }
     ReportInput input{place_.site(), plan, views, now, now + tick_interval_s_ * 1'000'000};
     WHEELYARD_ASSIGN(input.secrets, secrets_of(place_.site()));
     return send_report(http_, *place_.site().registry, input.site.name,
-                       status::render_site_report(make_status_report(input, log_tails)));
+                       status::render_site_report(make_status_report(input, logs)));
 }
 
 void StatusSender::note(const base::Status& sent) {

@@ -86,10 +86,10 @@ base::Result<std::optional<ExitRecord>> read_exit_record(const AttemptFolder& fo
     return std::optional<ExitRecord>(std::move(record));
 }
 
-std::string read_log_tail(const std::filesystem::path& log) {
+std::string read_log_tail(const std::filesystem::path& log, std::uint64_t max_bytes) {
     const auto reader = base::FileReader::open(log);
     if (!reader) return "";
-    const std::uint64_t length = std::min<std::uint64_t>(reader->size(), log_tail_bytes);
+    const std::uint64_t length = std::min<std::uint64_t>(reader->size(), max_bytes);
     std::string tail(static_cast<std::size_t>(length), '\0');
     if (!reader->read_at(reader->size() - length, tail.data(), tail.size())) return "";
     return tail;

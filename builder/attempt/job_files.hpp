@@ -28,6 +28,7 @@
 #include <vector>
 
 #include "builder/attempt/attempt.hpp"
+#include "builder/attempt/limits.hpp"
 #include "lib/base/clock.hpp"
 #include "lib/base/result.hpp"
 
@@ -79,8 +80,9 @@ struct AttemptFolder {
     [[nodiscard]] std::vector<std::filesystem::path> build_bulk() const;  // whoever uses it
 };
 
-// The last log_tail_bytes of the log; "" if it cannot be read.
-[[nodiscard]] std::string read_log_tail(const std::filesystem::path& log);
+// The end of the log, at most `max_bytes`; "" if it cannot be read.
+[[nodiscard]] std::string read_log_tail(const std::filesystem::path& log,
+                                        std::uint64_t max_bytes = log_tail_bytes);
 
 inline constexpr std::string_view wheelhouse_step = "wheelhouse";  // on the login node
 

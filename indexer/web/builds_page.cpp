@@ -16,6 +16,7 @@ using page::Literal;
 namespace {
 
 constexpr std::size_t max_rows = 200;
+constexpr std::int64_t max_shown_seconds = std::int64_t{10} * 366 * 24 * 3600;
 
 // Works only with the script, and where a server answers.
 constexpr Literal request_form =
@@ -45,6 +46,14 @@ void end_list(Html& html, bool has_rows, Literal empty) {
     html.add("</ul>\n");
 }
 
+std::string mib_text(std::int64_t mib) {
+    return base::render_bytes(static_cast<std::uint64_t>(mib) * base::mib);
+}
+
+std::string seconds_text(std::int64_t seconds) {
+    return base::render_duration_ms(std::min(seconds, max_shown_seconds) * 1000);
+}
+
 // "bede · Python 3.12, gh200"
 void add_place(Html& html, const ReportedBuild& build) {
     html.text(build.site).add(" · Python ").text(build.python);
@@ -58,6 +67,47 @@ void begin_build(Html& html, const ReportedBuild& build) {
     html.add("><h3>").text(build.package).add(" ").text(build.version).add(" ");
 }
 
+// "prepare 12.0 s · build 41 min 07 s"
+void add_phases(Html& body, const ReportedBuild& build) {
+    if (build.phases.empty() || build.phases.size() != build.phase_seconds.size()) return;
+    body.add("<p class=\"quiet\">");
+    for (std::size_t at = 0; at < build.phases.size(); ++at) {
+        if (at > 0) body.add(" · ");
+        body.text(build.phases[at]).add(" ").text(seconds_text(build.phase_seconds[at]));
+    }
+    body.add("</p>\n");
+}
+
+// The memory of the compiles over time, below the line of the limit. live.js draws the same.
+void add_memory(Html& body, const ReportedBuild& build) {
+    if (build.memory_mib.empty() || build.memory_limit_mib <= 0) return;
+    constexpr std::uint64_t width = 240;
+    constexpr std::uint64_t height = 48;
+    const std::int64_t peak = *std::max_element(build.memory_mib.begin(), build.memory_mib.end());
+    const auto top = static_cast<std::uint64_t>(std::max(peak, build.memory_limit_mib));
+    const auto y_of = [&](std::int64_t mib) {
+        return height - static_cast<std::uint64_t>(mib) * height / top;
+    };
+    const std::uint64_t limit = y_of(build.memory_limit_mib);
+    body.add("<p><svg class=\"memory\" viewBox=\"0 -1 ").number(width).add(" ").number(height + 2);
+    body.add("\" role=\"img\" aria-label=\"Memory of its compiles over time\"><path class=\"limit\" d=\"M0 ");
+    body.number(limit).add("H").number(width).add("\"/><path d=\"M0 ").number(height);
+    const std::size_t count = build.memory_mib.size();
+    for (std::size_t at = 0; at < count; ++at)
+        body.add("L")
+            .number(at * width / count)
+            .add(" ")
+            .number(y_of(build.memory_mib[at]))
+            .add("H")
+            .number((at + 1) * width / count);
+    body.add("V")
+        .number(height)
+        .add("\"/></svg> memory of its compiles: ")
+        .text(mib_text(build.memory_mib.back()));
+    body.add(" now, ").text(mib_text(peak)).add(" at most, of ").text(mib_text(build.memory_limit_mib));
+    body.add("</p>\n");
+}
+
 void add_running(Html& body, const FarmReport& report) {
     begin_list(body, "Running", "running");
     for (std::size_t at = 0; at < std::min(report.attempts.size(), max_rows); ++at) {
@@ -68,9 +118,7 @@ void add_running(Html& body, const FarmReport& report) {
         add_place(body, build);
         if (!build.began.empty()) body.add(" · since ").text(short_time(build.began));
         if (build.memory_limit_mib > 0)
-            body.add(" · at most ")
-                .text(base::render_bytes(static_cast<std::uint64_t>(build.memory_limit_mib) * base::mib))
-                .add(" of memory");
+            body.add(" · at most ").text(mib_text(build.memory_limit_mib)).add(" of memory");
         body.add("</p>\n");
         if (build.total > 0)
             body.add("<p>")
@@ -80,6 +128,8 @@ void add_running(Html& body, const FarmReport& report) {
                 .add(" of ")
                 .number(static_cast<std::uint64_t>(build.total))
                 .add(" steps</p>\n");
+        add_phases(body, build);
+        add_memory(body, build);
         if (!build.log_tail.empty())
             body.add("<details><summary>Last lines of its log</summary><pre>")
                 .text(base::join(build.log_tail, "\n"))
@@ -97,6 +147,7 @@ void add_failures(Html& body, const FarmReport& report) {
         body.add("<span class=\"state failed\">failed</span></h3>\n<p class=\"quiet\">");
         add_place(body, build);
         if (!build.phase.empty()) body.add(" · in phase ").text(build.phase);
+        if (build.seconds > 0) body.add(" · after ").text(seconds_text(build.seconds));
         if (!build.ended.empty()) body.add(" · ").text(short_time(build.ended));
         body.add("</p>\n");
         if (!build.cause.empty()) body.add("<pre>").text(build.cause).add("</pre>\n");

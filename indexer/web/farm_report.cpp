@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "indexer/web/limits.hpp"
 #include "lib/base/clock.hpp"
 #include "lib/status/index_status.hpp"
 
@@ -58,7 +59,11 @@ void add_site(FarmReport& farm, status::SiteReport& site) {
         made.id = std::move(attempt.id);
         made.phase = std::move(attempt.phase);
         made.began = time_text(attempt.began);
-        made.memory_limit_mib = attempt.memory_limit_mib;
+        made.memory_limit_mib = std::min(attempt.memory_limit_mib, max_shown_mib);
+        for (const std::int64_t mib : attempt.memory_mib)
+            made.memory_mib.push_back(std::min(mib, max_shown_mib));
+        made.phases = std::move(attempt.phases);
+        made.phase_seconds = std::move(attempt.phase_seconds);
         made.done = attempt.done;
         made.total = attempt.total;
         made.log_tail = std::move(attempt.log_tail);
@@ -69,6 +74,8 @@ void add_site(FarmReport& farm, status::SiteReport& site) {
         made.id = std::move(failure.attempt);
         made.phase = std::move(failure.phase);
         made.ended = time_text(failure.ended);
+        if (failure.began > 0)
+            made.seconds = std::max<std::int64_t>(0, (failure.ended - failure.began) / 1'000'000);
         made.cause = std::move(failure.cause);
         made.remedy = std::move(failure.remedy);
         farm.failures.push_back(std::move(made));

@@ -39,10 +39,14 @@ struct ReportedBuild {
     std::string reason;
     std::string phase;
     std::int64_t done = 0;
-    std::int64_t total = 0;             // steps; 0: unknown
-    std::int64_t memory_limit_mib = 0;  // 0: unknown
+    std::int64_t total = 0;                // steps; 0: unknown
+    std::int64_t memory_limit_mib = 0;     // 0: unknown
+    std::vector<std::int64_t> memory_mib;  // of its compiles, oldest first
+    std::vector<std::string> phases;
+    std::vector<std::int64_t> phase_seconds;  // of each of `phases`
     std::string began;
     std::string ended;
+    std::int64_t seconds = 0;  // of a failed build; 0: unknown
     std::string cause;
     std::string remedy;
     std::vector<std::string> log_tail;

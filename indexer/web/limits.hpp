@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "lib/base/limits.hpp"
 
@@ -21,6 +22,8 @@ inline constexpr std::size_t max_listed_projects = 500;
 inline constexpr std::size_t max_feed_entries = 20;
 // On the front page, of all indexes together.
 inline constexpr std::size_t max_newest = 8;
+// Of memory that a site reports; more is shown as this. Arithmetic with pixels and bytes stays within 64 bits.
+inline constexpr std::int64_t max_shown_mib = std::int64_t{1} << 40;
 // Of a summary in the search file and in lists.
 inline constexpr std::size_t max_summary_bytes = 200;
 // Values of one list of a wheel's section, such as GPU architectures.

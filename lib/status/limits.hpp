@@ -16,7 +16,9 @@ inline constexpr std::size_t max_text_bytes = 400;      // of one reason, cause 
 inline constexpr std::size_t max_word_bytes = 200;  // of a name, version or state; longer ones are refused
 inline constexpr std::size_t max_log_lines = 50;    // of one running attempt
 inline constexpr std::size_t max_log_line_bytes = 500;
-inline constexpr std::size_t max_failures = 50;  // the newest; older ones are in the agent's journal
+inline constexpr std::size_t max_phases = 16;         // of one running attempt; the newest
+inline constexpr std::size_t max_memory_points = 60;  // of one running attempt: a picture of 240 pixels
+inline constexpr std::size_t max_failures = 50;       // the newest; older ones are in the agent's journal
 
 // Sites that report to one index.
 inline constexpr std::size_t max_sites_per_index = 64;

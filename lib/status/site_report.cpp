@@ -50,10 +50,18 @@ struct Texts {
 };
 
 template <typename Owner>
+struct Counts {
+    std::vector<std::int64_t> Owner::*member;
+    std::size_t max_items;
+};
+
+template <typename Owner>
 struct Field {
     std::string_view name;
     std::string_view meaning;
-    std::variant<Word<Owner>, Text<Owner>, Count<Owner>, Time<Owner>, Flag<Owner>, Texts<Owner>> value;
+    std::variant<Word<Owner>, Text<Owner>, Count<Owner>, Time<Owner>, Flag<Owner>, Texts<Owner>,
+                 Counts<Owner>>
+        value;
     Need need = Need::optional;
 };
 
@@ -101,6 +109,13 @@ constexpr std::array attempt_fields = {
     Field<A>{"total", "steps of this phase; absent: no counter; 100: `done` is a percentage",
              Count<A>{&A::total}},
     Field<A>{"memory_limit_mib", "memory that its job requests", Count<A>{&A::memory_limit_mib}},
+    Field<A>{"memory_mib",
+             "memory of its compiles so far, oldest first: the maximum in each of at most 60 equal parts",
+             Counts<A>{&A::memory_mib, max_memory_points}},
+    Field<A>{"phases", "the phases of its job so far, at most the last 16",
+             Texts<A>{&A::phases, max_phases, max_word_bytes}},
+    Field<A>{"phase_seconds", "how long each of `phases` took, or has taken so far",
+             Counts<A>{&A::phase_seconds, max_phases}},
     Field<A>{"log_tail", "the last lines of its log, at most 50 of 500 bytes",
              Texts<A>{&A::log_tail, max_log_lines, max_log_line_bytes}},
 };
@@ -112,6 +127,7 @@ constexpr std::array failure_fields = {
     Field<F>{"version", "as in its cell", Word<F>{&F::version}, Need::required},
     Field<F>{"python", "as in its cell", Word<F>{&F::python}, Need::required},
     Field<F>{"accelerator", "as in its cell", Word<F>{&F::accelerator}},
+    Field<F>{"began", "when the attempt began", Time<F>{&F::began}},
     Field<F>{"ended", "when it failed", Time<F>{&F::ended}},
     Field<F>{"phase", "phase of the job, or step of the agent", Word<F>{&F::phase}},
     Field<F>{"rule", "the doctor's rule that matches its log (doctor-rules.md)", Word<F>{&F::rule}},
@@ -165,6 +181,13 @@ struct Rendering {
         }
         return list.items().empty() ? Json() : list;
     }
+    Json operator()(const Counts<Owner>& field) const {
+        Json list = Json::array();
+        for (const std::int64_t item : owner.*field.member) {
+            if (list.items().size() < field.max_items) list.push(std::max<std::int64_t>(item, 0));
+        }
+        return list.items().empty() ? Json() : list;
+    }
     static Json text(std::string value) { return value.empty() ? Json() : Json(std::move(value)); }
 };
 
@@ -206,6 +229,14 @@ struct Parsing {
         for (const Json& item : *json.as_array()) {
             if (item.as_string() == nullptr) return false;
             (into.*field.member).push_back(clean(*item.as_string(), field.max_bytes));
+        }
+        return true;
+    }
+    bool operator()(const Counts<Owner>& field) const {
+        if (json.as_array() == nullptr || json.as_array()->size() > field.max_items) return false;
+        for (const Json& item : *json.as_array()) {
+            if (item.as_int() == nullptr || *item.as_int() < 0) return false;
+            (into.*field.member).push_back(*item.as_int());
         }
         return true;
     }

@@ -63,6 +63,9 @@ struct AttemptReport {
     std::int64_t done = 0;
     std::int64_t total = 0;
     std::int64_t memory_limit_mib = 0;
+    std::vector<std::int64_t> memory_mib = {};
+    std::vector<std::string> phases = {};
+    std::vector<std::int64_t> phase_seconds = {};
     std::vector<std::string> log_tail;
 };
 
@@ -73,6 +76,7 @@ struct FailureReport {
     std::string version;
     std::string python;
     std::string accelerator;
+    base::UnixMicros began = 0;
     base::UnixMicros ended = 0;
     std::string phase;
     std::string rule;

@@ -31,7 +31,7 @@ struct Made {
     Site site;
     Plan plan;
     std::vector<AttemptView> views;
-    std::map<std::string, std::vector<std::string>> logs;
+    std::map<std::string, AttemptLog> logs;
     Made() {
         site.name = "bede";
         site.registry = RegistrySettings{"http://127.0.0.1:1", "bede-gh200", "token"};
@@ -64,7 +64,7 @@ TEST_CASE("a report has the plan, the attempts that run and the failures, newest
     old.superseded = true;
     made.views.push_back({old, {}});
     made.views.push_back({attempt("w8", State::done), {}});
-    made.logs["w2"] = {"[3/9] cc"};
+    made.logs["w2"] = {{"[3/9] cc"}, {{{"unpack", 1'000'000}, {"build", 1'500'000}}, {12, 40}}};
     const auto report = made.report();
     CHECK(report.site == "bede");
     CHECK(report.index == "bede-gh200");
@@ -77,6 +77,9 @@ TEST_CASE("a report has the plan, the attempts that run and the failures, newest
     CHECK(report.attempts[0].phase == "build");
     CHECK(report.attempts[0].total == 9);
     CHECK(report.attempts[0].log_tail == std::vector<std::string>{"[3/9] cc"});
+    CHECK(report.attempts[0].phases == std::vector<std::string>{"unpack", "build"});
+    CHECK(report.attempts[0].phase_seconds == std::vector<std::int64_t>{0, 3});
+    CHECK(report.attempts[0].memory_mib == std::vector<std::int64_t>{12, 40});
     REQUIRE(report.failures.size() == 2);
     CHECK(report.failures[0].attempt == "w1");
     CHECK(report.failures[1].attempt == "w0");
@@ -88,8 +91,9 @@ TEST_CASE("no secret of the site leaves it in a report") {
     Made made;
     made.views = {{failed("w0", 2'000'000), {}}, {attempt("w2", State::running), {}}};
     made.views[1].attempt.waiting = {WaitFor::retry, 1, 0, 0, "no answer of https://u:hunter2@index/"};
-    made.logs["w2"] = {"token wy_secret", "pip https://u:hunter2@index/",
-                       "wy_5f0c9a31d2be_0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"};
+    made.logs["w2"].last_lines = {
+        "token wy_secret", "pip https://u:hunter2@index/",
+        "wy_5f0c9a31d2be_0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"};
     const std::string text = status::render_site_report(made.report());
     for (const char* secret : {"hunter2", "wy_secret", "0123456789abcdef"})
         CHECK_MESSAGE(text.find(secret) == std::string::npos, secret);

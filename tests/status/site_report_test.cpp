@@ -37,9 +37,12 @@ SiteReport sample() {
                                .done = 12,
                                .total = 345,
                                .memory_limit_mib = 64'000,
+                               .memory_mib = {0, 5'200, 61'000},
+                               .phases = {"unpack", "build"},
+                               .phase_seconds = {3, 57},
                                .log_tail = {"[12/345] c++", "warning: x"}});
-    report.failures.push_back({"w0", "torch", "2.4.0", "3.12", "h100", noon - 2 * minute, "build",
-                               "memory.compiler_killed", "killed", "more memory"});
+    report.failures.push_back({"w0", "torch", "2.4.0", "3.12", "h100", noon - 9 * minute, noon - 2 * minute,
+                               "build", "memory.compiler_killed", "killed", "more memory"});
     return report;
 }
 
@@ -57,6 +60,9 @@ TEST_CASE("a report survives a round trip") {
     REQUIRE(read.has_value());
     CHECK(render_site_report(*read) == text);
     CHECK(read->attempts.at(0).log_tail == sample().attempts.at(0).log_tail);
+    CHECK(read->attempts.at(0).memory_mib == sample().attempts.at(0).memory_mib);
+    CHECK(read->attempts.at(0).phase_seconds == sample().attempts.at(0).phase_seconds);
+    CHECK(read->failures.at(0).began == noon - 9 * minute);
     CHECK(read->failures.at(0).rule == "memory.compiler_killed");
     CHECK(read->cells.at(1).accelerator.empty());
     CHECK(read->next_tick == noon + 5 * minute);

@@ -131,6 +131,28 @@
     made.append(title, element("p", [place(item), ...notes].filter(Boolean).join(" · "), "quiet"), ...parts.filter(Boolean));
     return made;
   };
+  const duration = seconds => seconds < 60 ? seconds + ".0 s" : seconds < 3600 ? Math.floor(seconds / 60) + " min " +
+    String(seconds % 60).padStart(2, "0") + " s" : Math.floor(seconds / 3600) + " h " + String(Math.floor(seconds / 60) % 60).padStart(2, "0") + " min";
+  const phases = item => item.phases && item.phases.length === item.phase_seconds?.length &&
+    element("p", item.phases.map((phase, at) => phase + " " + duration(item.phase_seconds[at])).join(" · "), "quiet");
+  // The memory of the compiles over time, below the line of the limit.
+  const picture = item => {
+    const used = item.memory_mib, limit = item.memory_limit_mib;
+    if (!used?.length || !limit) return null;
+    const width = 240, height = 48, peak = Math.max(...used), top = Math.max(peak, limit);
+    const y = mib => height - Math.floor(mib * height / top), x = at => Math.floor(at * width / used.length);
+    const part = (name, values) => {
+      const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+      for (const [key, value] of Object.entries(values)) made.setAttribute(key, value);
+      return made;
+    };
+    const image = part("svg", {class: "memory", viewBox: `0 -1 ${width} ${height + 2}`, role: "img", "aria-label": "Memory of its compiles over time"});
+    image.append(part("path", {class: "limit", d: `M0 ${y(limit)}H${width}`}),
+      part("path", {d: `M0 ${height}` + used.map((mib, at) => `L${x(at)} ${y(mib)}H${x(at + 1)}`).join("") + `V${height}`}));
+    const made = element("p");
+    made.append(image, ` memory of its compiles: ${memory(used.at(-1))} now, ${memory(peak)} at most, of ${memory(limit)}`);
+    return made;
+  };
   const running = item => {
     let steps, log;
     if (item.total > 0) {
@@ -142,7 +164,7 @@
       log.append(element("summary", "Last lines of its log"), element("pre", item.log_tail.join("\n")));
     }
     return card(item.id, item, item.phase || item.state, "active", [item.began && "since " + when(item.began),
-      item.memory_limit_mib > 0 && "at most " + memory(item.memory_limit_mib) + " of memory"], [steps, log]);
+      item.memory_limit_mib > 0 && "at most " + memory(item.memory_limit_mib) + " of memory"], [steps, phases(item), picture(item), log]);
   };
   const failed = item => {
     let remedy;
@@ -150,7 +172,8 @@
       remedy = element("p", " " + item.remedy, "note");
       remedy.prepend(element("strong", "What to do:"));
     }
-    return card(item.attempt, item, "failed", "failed", [item.phase && "in phase " + item.phase, when(item.ended)],
+    return card(item.attempt, item, "failed", "failed", [item.phase && "in phase " + item.phase,
+      item.began && item.ended && "after " + duration(Math.max(0, Math.floor((Date.parse(item.ended) - Date.parse(item.began)) / 1000))), when(item.ended)],
       [item.cause && element("pre", item.cause), remedy]);
   };
   let is_first = true;

@@ -6,6 +6,7 @@
 #include "indexer/web/index_pages.hpp"
 #include "indexer/web/limits.hpp"
 #include "indexer/web/state_cell.hpp"
+#include "lib/base/text/text.hpp"
 #include "tests/indexer/sample_view.hpp"
 
 using namespace wheelyard;
@@ -28,9 +29,10 @@ constexpr std::string_view status_json = R"({"format":"wheelyard.index-status/1"
             {"package":"other","version":"9.9","python":"3.12","state":"wanted"}],
    "attempts":[{"id":"a1","package":"sample","version":"3.0","python":"3.12","state":"running","phase":"compile",
                 "done":30,"total":120,
-                "began":"2026-11-20T09:00:00Z","memory_limit_mib":2048,"log_tail":["[30/120] cc <a>"]}],
+                "began":"2026-11-20T09:00:00Z","memory_limit_mib":2048,"memory_mib":[512,1536,1024],
+                "phases":["unpack","compile"],"phase_seconds":[3,6723],"log_tail":["[30/120] cc <a>"]}],
    "failures":[{"attempt":"a0","package":"sample","version":"2.0","python":"3.12","accelerator":"cuda12.6",
-                "ended":"2026-11-20T10:00:00Z","cause":"memory ran out","remedy":"fewer jobs"}]}]})";
+                "began":"2026-11-20T08:59:30Z","ended":"2026-11-20T10:00:00Z","cause":"memory ran out","remedy":"fewer jobs"}]}]})";
 
 ProjectView proven_view() {
     ProjectView view = sample_view();
@@ -234,8 +236,12 @@ TEST_CASE("the builds page shows agents, running builds with a bar, the queue an
     const std::string html = render_builds_page({}, "main", read_farm_report(status_json));
     for (const char* part : {"bede", "2026-11-20 11:58 UTC", "value=\"30\" max=\"120\"", "30 of 120 steps",
                              "since 2026-11-20 09:00 UTC", "at most 2 GiB of memory", "[30/120] cc &lt;a&gt;",
+                             "unpack 3.0 s · compile 1 h 52 min", "1 GiB now, 1.5 GiB at most, of 2 GiB",
+                             "<path d=\"M0 48L0 36H80L80 12H160L160 24H240V48\"/>", "after 1 h 00 min",
                              "other 9.9", "gpu-test", "memory ran out", "fewer jobs"})
         CHECK_MESSAGE(has(html, part), part);
+    const std::string absurd = base::replace_all(status_json, "[512,1536,1024]", "[0,9223372036854775807]");
+    CHECK(has(render_builds_page({}, "main", read_farm_report(absurd)), "H120L120 0H240V48"));
     const std::string empty = render_builds_page({}, "main", read_farm_report("no JSON"));
     CHECK(has(empty, "No site reports to this index yet"));
 }
