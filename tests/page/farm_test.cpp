@@ -34,6 +34,8 @@ TEST_CASE("a colour must be readable on every ground of its scheme") {
         {"red", Scheme::light, "#rrggbb"},
         {"#12345", Scheme::light, "#rrggbb"},
         {"#12345g", Scheme::light, "#rrggbb"},
+        {"0b57a4f", Scheme::light, "#rrggbb"},
+        {"#0b57a4ff", Scheme::light, "#rrggbb"},
         {"", Scheme::light, "#rrggbb"},
         {"#000000}x{", Scheme::light, "#rrggbb"},
     };
@@ -95,5 +97,8 @@ TEST_CASE("the frame of a page names the farm, its style after ours, and its log
               "friends</a>"));
     CHECK(has(own, "<link rel=\"icon\" href=\"../logo.2d711642b726.svg\">"));
     const auto ours = own.find(page::asset("style.css").published_name());
-    CHECK(own.find("<link rel=\"stylesheet\" href=\"../farm.2d711642b726.css\">") > ours);
+    const auto theirs = own.find("<link rel=\"stylesheet\" href=\"../farm.2d711642b726.css\">");
+    REQUIRE(theirs != std::string::npos);
+    CHECK(theirs > ours);
+    CHECK(plain.find("stylesheet") == plain.rfind("stylesheet"));
 }

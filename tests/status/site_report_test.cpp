@@ -86,6 +86,12 @@ TEST_CASE("a report with a wrong member is refused, and the error names the memb
         {with("\"state\":\"have\"", "\"state\":\"" + long_word + "\""), "`cells.state`"},
         {with("\"done\":12", "\"done\":-1"), "`attempts.done`"},
         {with("[\"[12/345] c++\"", "[7"), "`attempts.log_tail`"},
+        {with("[\"[12/345] c++\"", "[\"[12/345] c++\",7"), "`attempts.log_tail`"},
+        {with("\"pythons\":[\"3.12\"]", "\"pythons\":\"3.12\""), "`pythons`"},
+        {with("\"memory_mib\":[0,", "\"memory_mib\":[-1,"), "`attempts.memory_mib`"},
+        {with("\"memory_mib\":[0,", "\"memory_mib\":[\"0\","), "`attempts.memory_mib`"},
+        {with("\"phase_seconds\":[3,57]", "\"phase_seconds\":3"), "`attempts.phase_seconds`"},
+        {with("\"site\":\"bede\",", "\"site\":\"bede\",\"cut\":1,"), "`cut`"},
         {with("\"failures\":[", "\"failures\":[7,"), "failures"},
         {with("\"nodes\":[", "\"nodes\":7,\"x\":["), "`nodes`"},
     };

@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+"""What do the pages for people cost beside the Simple pages, and does the search of a large index stay usable?
+
+One store for each number of projects, and two trees of it: with pages for people and with `--no-pages`, published in turns.
+Measured: the CPU time of the first run, that of a new wheel of an existing project, and the bytes that a browser loads with
+the first key of the search.
+
+    cmake --build --preset release --target wheelyard-registry wheelyard-indexer
+    bench/index_web.py --bin build/release/bin [--projects 1000 5000 100000] [--rounds 5] [--folder /dev/shm]
+"""
+
+import argparse
+import gzip
+import pathlib
+import resource
+import statistics
+import subprocess
+import tempfile
+
+import results
+from index_publish import check_room
+from index_store import FILES_PER_PROJECT, INDEX, Store
+
+PAGES, SIMPLE = "with pages for people", "Simple pages alone"
+
+
+class Trees:
+    def __init__(self, folder, bin_folder, projects):
+        self.store = Store(folder / str(projects), bin_folder, projects)
+        self.version = FILES_PER_PROJECT
+        self.folder = folder / str(projects)
+        publish = [bin_folder / "wheelyard-indexer", "publish", "--store", self.store.data, "--to"]
+        self.commands = {PAGES: [*publish, self.folder / "pages"], SIMPLE: [*publish, self.folder / "simple", "--no-pages"]}
+        self.first = {kind: self.cpu_ms(kind) for kind in self.commands}
+        self.one = {kind: [] for kind in self.commands}
+
+    def cpu_ms(self, kind):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run(self.commands[kind], check=True, stdout=subprocess.DEVNULL)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime) * 1000
+
+    def publish_one(self):
+        self.store.add(self.store.projects // 2 + self.version % 7, self.version)
+        self.version += 1
+        for kind in self.commands:
+            self.one[kind].append(self.cpu_ms(kind))
+
+    def search(self):
+        text = (self.folder / "pages" / INDEX / "project" / "search.json").read_bytes()
+        return len(text), len(gzip.compress(text, 6))
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("--bin", required=True, type=pathlib.Path)
+    arguments.add_argument("--projects", type=int, nargs="+", default=[1_000, 5_000, 100_000])
+    arguments.add_argument("--rounds", type=int, default=5)
+    arguments.add_argument("--folder", type=pathlib.Path, default=None)
+    given = results.parse_arguments(arguments)
+    rows = []
+    with tempfile.TemporaryDirectory(dir=given.folder, prefix="wheelyard-bench-") as name:
+        folder = pathlib.Path(name)
+        check_room(folder, [2 * projects for projects in given.projects])
+        for projects in given.projects:
+            trees = Trees(folder, given.bin.resolve(), projects)
+            for _ in range(given.rounds):
+                trees.publish_one()
+            size, packed = trees.search()
+            print(f"{projects:7} projects: first run {trees.first[PAGES]:.0f} ms of CPU, without pages {trees.first[SIMPLE]:.0f}; one wheel "
+                  f"{statistics.median(trees.one[PAGES]):.1f}, without {statistics.median(trees.one[SIMPLE]):.1f}; "
+                  f"search.json {size:,} bytes, {packed:,} compressed", flush=True)
+            rows += [results.row(f"the first run, {projects:,} projects", "ms of CPU", "lower", [trees.first[PAGES]], SIMPLE, [trees.first[SIMPLE]]),
+                     results.row(f"one wheel, in a tree of {projects:,} projects", "ms of CPU", "lower", trees.one[PAGES], SIMPLE, trees.one[SIMPLE])]
+    results.record(given, "index-web", "Pages for people beside Simple pages", rows)
+
+
+if __name__ == "__main__":
+    main()
