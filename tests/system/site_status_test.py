@@ -76,6 +76,8 @@ class SiteStatusTest(FarmCase):
             self.assertEqual(cells["ready"]["site"], INDEX)
             failure, = document["sites"][0]["failures"]
             self.assertEqual(failure["package"], "pinned")
+            phases, seconds = running[0]["phases"], running[0]["phase_seconds"]
+            self.assertEqual((phases[-1], len(seconds)), (running[0]["phase"], len(phases)))
             secret = self.token.rpartition("_")[2]
             self.assertNotIn(secret, json.dumps(document))  # the build has printed it
             self.assertNotIn("late", self.status().stderr)
