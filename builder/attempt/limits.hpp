@@ -30,10 +30,10 @@ inline constexpr int max_login_waits = 100;
 inline constexpr int max_preparing = 2;
 // Attempts that wait for a source that does not answer: each delays a tick by up to one connection timeout.
 inline constexpr int max_waiting_attempts = 50;
-inline constexpr std::uint64_t max_record_bytes = base::mib;     // a journal file, an exit record, a claim
-inline constexpr std::uint64_t log_tail_bytes = 64 * base::kib;  // read to report progress
+inline constexpr std::uint64_t max_record_bytes = base::mib;       // a journal file, an exit record, a claim
+inline constexpr std::uint64_t log_tail_bytes = 64 * base::kib;    // read to report progress
 inline constexpr std::uint64_t course_log_bytes = 16 * base::mib;  // read to report phases and memory
-inline constexpr std::size_t max_error_line_bytes = 400;         // of a log, in a diagnosis
+inline constexpr std::size_t max_error_line_bytes = 400;           // of a log, in a diagnosis
 inline constexpr std::size_t max_claims = 1'000;  // of one site at once; max_jobs has the same limit
 inline constexpr std::int64_t default_login_minutes = 120;  // of one step: login nodes are shared
 

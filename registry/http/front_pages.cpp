@@ -75,7 +75,8 @@ std::string render_problem_page(const page::Farm& farm, const wire::Problem& pro
 
 std::string render_operators_page(const page::Farm& farm) {
     page::Html html(
-        "<h1>For operators</h1>\n<p class=\"lead\">Files in quarantine, storage, tokens and the last changes, "
+        "<h1>For operators</h1>\n<p class=\"lead\">Files in quarantine, storage, tokens and the last "
+        "changes, "
         "with a token that may see them. It stays in this tab. The commands <code>wheelyard-registry "
         "files</code>, <code>storage</code>, <code>token</code> and <code>audit</code> do the same.</p>\n"
         "<form id=\"operate\" class=\"search\" hidden>\n"
@@ -88,12 +89,13 @@ std::string render_operators_page(const page::Farm& farm) {
     constexpr std::string_view storage_columns = "Project|Files|Size|Share|Newest";
     constexpr std::string_view token_columns = "Name|ID|Indexes|Projects|Actions|State|Change";
     constexpr std::string_view change_columns = "Time|Change|Index|What|Who|Why";
-    for (const auto& [id, title, columns] : {std::tuple("quarantine", "In quarantine", file_columns),
-                                             std::tuple("storage", "Storage", storage_columns),
-                                             std::tuple("tokens", "Tokens", token_columns),
-                                             std::tuple("changes", "The last changes", change_columns)}) {
+    for (const auto& [id, title, columns] :
+         {std::tuple("quarantine", "In quarantine", file_columns),
+          std::tuple("storage", "Storage", storage_columns), std::tuple("tokens", "Tokens", token_columns),
+          std::tuple("changes", "The last changes", change_columns)}) {
         html.add("<h2>").text(title).add(
-            "</h2>\n<p class=\"quiet\" hidden></p>\n<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"");
+            "</h2>\n<p class=\"quiet\" hidden></p>\n<div class=\"scroll\" role=\"region\" tabindex=\"0\" "
+            "aria-label=\"");
         html.text(title).add("\">\n<table id=\"").text(id).add("\"><thead><tr>");
         for (const std::string_view column : base::split(columns, '|'))
             html.add("<th scope=\"col\">").text(column).add("</th>");

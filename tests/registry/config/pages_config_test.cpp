@@ -75,7 +75,8 @@ TEST_CASE("what is wrong with a look is said with its key") {
     };
     for (const Row& row : rows) {
         CAPTURE(row.line);
-        const auto config = registry::parse_config(around + row.line + "\n", scratch.path() / "registry.toml");
+        const auto config =
+            registry::parse_config(around + row.line + "\n", scratch.path() / "registry.toml");
         REQUIRE(!config);
         CHECK_MESSAGE(config.error().text().find(row.says) != std::string::npos, config.error().text());
         CHECK(config.error().text().find(":5:") != std::string::npos);
