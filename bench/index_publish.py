@@ -43,6 +43,16 @@ def check_room(folder, projects):
         raise SystemExit(f"{folder} takes {there.f_favail} more names, these trees have {needed}: see --help")
 
 
+def measure(command):
+    """Runs it to its end: milliseconds of wall time and of CPU."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    begin = time.monotonic()
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    wall_ms = (time.monotonic() - begin) * 1000
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return wall_ms, (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime) * 1000
+
+
 class Tree:
     def __init__(self, folder, bin_folder, projects):
         self.store = Store(folder / str(projects), bin_folder, projects)
@@ -65,12 +75,9 @@ class Tree:
 
     def publish(self, kind):
         self.commit(kind)
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        begin = time.monotonic()
-        subprocess.run(self.command, check=True, stdout=subprocess.DEVNULL)
-        self.wall_ms[kind].append((time.monotonic() - begin) * 1000)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        self.cpu_ms[kind].append((after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime) * 1000)
+        wall_ms, cpu_ms = measure(self.command)
+        self.wall_ms[kind].append(wall_ms)
+        self.cpu_ms[kind].append(cpu_ms)
 
     def calls(self):
         """Files written or linked, and fsyncs, when publishing a new wheel of an existing project."""

@@ -12,13 +12,11 @@ the first key of the search.
 import argparse
 import gzip
 import pathlib
-import resource
 import statistics
-import subprocess
 import tempfile
 
 import results
-from index_publish import check_room
+from index_publish import check_room, measure
 from index_store import FILES_PER_PROJECT, INDEX, Store
 
 PAGES, SIMPLE = "with pages for people", "Simple pages alone"
@@ -35,10 +33,7 @@ class Trees:
         self.one = {kind: [] for kind in self.commands}
 
     def cpu_ms(self, kind):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        subprocess.run(self.commands[kind], check=True, stdout=subprocess.DEVNULL)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        return (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime) * 1000
+        return measure(self.commands[kind])[1]
 
     def publish_one(self):
         self.store.add(self.store.projects // 2 + self.version % 7, self.version)

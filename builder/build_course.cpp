@@ -6,13 +6,13 @@
 #include <optional>
 #include <utility>
 
+#include "builder/attempt/job_files.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/status/limits.hpp"
 
 namespace wheelyard::builder {
 namespace {
 
-constexpr std::string_view marker = "@@wheelyard phase=";
 constexpr std::string_view governor = "governor: ";
 
 // "build at=2026-11-20T09:00:12Z"
@@ -72,8 +72,8 @@ BuildCourse parse_build_course(std::string_view log) {
     BuildCourse course;
     std::vector<std::int64_t> memory;
     for (const auto line : base::split_lines(log)) {
-        if (line.starts_with(marker)) {
-            if (auto phase = parse_phase(line.substr(marker.size())))
+        if (line.starts_with(phase_mark)) {
+            if (auto phase = parse_phase(line.substr(phase_mark.size())))
                 course.phases.push_back(*std::move(phase));
         } else if (line.starts_with(governor)) {
             if (const auto mib = parse_memory(line)) memory.push_back(*mib);

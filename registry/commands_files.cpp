@@ -113,18 +113,33 @@ std::string render_storage(const io::Json& storage) {
     return text;
 }
 
-}  // namespace
-
-void add_storage_command(CLI::App& app, FilesArguments& arguments) {
-    CLI::App* command =
-        app.add_subcommand("storage", "show what an index keeps: size, quota, largest projects");
+// What `files` and `storage` share.
+CLI::App* add_command(CLI::App& app, FilesArguments& arguments, const std::string& name,
+                      const std::string& description, const std::string& json, const std::string& example) {
+    CLI::App* command = app.add_subcommand(name, description);
     command->add_option("index", arguments.index, "the index")->required();
-    command->add_flag("--json", arguments.json, "one JSON document");
+    command->add_flag("--json", arguments.json, json);
     add_target(command, arguments.config, arguments.url, arguments.token_file);
     command->footer(
-        "\nExample:\n  wheelyard-registry storage main -c registry.toml\n\n"
+        "\nExample:\n  wheelyard-registry " + example +
+        " -c registry.toml\n\n"
         "With --url the token needs an action that changes files, such as `quarantine`, for all projects.\n"
         "Exit status: 0 success, 1 failure (see standard error), 2 wrong usage.\n");
+    return command;
+}
+
+}  // namespace
+
+void add_files_command(CLI::App& app, FilesArguments& arguments) {
+    add_command(app, arguments, "files",
+                "list the files of an index: size, state, uploader, why in quarantine",
+                "one JSON document a line, of up to 1,000 files each", "files main --quarantined")
+        ->add_flag("--quarantined", arguments.is_quarantined, "only files in quarantine");
+}
+
+void add_storage_command(CLI::App& app, FilesArguments& arguments) {
+    add_command(app, arguments, "storage", "show what an index keeps: size, quota, largest projects",
+                "one JSON document", "storage main");
 }
 
 base::Status run_storage(const FilesArguments& arguments) {
@@ -132,19 +147,6 @@ base::Status run_storage(const FilesArguments& arguments) {
     WHEELYARD_ASSIGN(const io::Json document, io::parse_json(text));
     std::fputs((arguments.json ? text + "\n" : render_storage(document)).c_str(), stdout);
     return {};
-}
-
-void add_files_command(CLI::App& app, FilesArguments& arguments) {
-    CLI::App* command =
-        app.add_subcommand("files", "list the files of an index: size, state, uploader, why in quarantine");
-    command->add_option("index", arguments.index, "the index")->required();
-    command->add_flag("--quarantined", arguments.is_quarantined, "only files in quarantine");
-    command->add_flag("--json", arguments.json, "one JSON document a line, of up to 1,000 files each");
-    add_target(command, arguments.config, arguments.url, arguments.token_file);
-    command->footer(
-        "\nExample:\n  wheelyard-registry files main --quarantined -c registry.toml\n\n"
-        "With --url the token needs an action that changes files, such as `quarantine`, for all projects.\n"
-        "Exit status: 0 success, 1 failure (see standard error), 2 wrong usage.\n");
 }
 
 base::Status run_files(const FilesArguments& arguments) {

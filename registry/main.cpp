@@ -48,7 +48,7 @@ constexpr const char* exit_statuses =
 
 // What the pages for people show of the configuration. They do not list staging indexes.
 indexer::FarmText farm_text(const registry::RegistryConfig& config) {
-    indexer::FarmText farm{.title = config.look.name,
+    indexer::FarmText farm{.title = config.look.farm.name,
                            .text = config.look.text,
                            .contact = config.look.contact,
                            .style = config.look.style,

@@ -84,6 +84,9 @@ struct AttemptFolder {
 [[nodiscard]] std::string read_log_tail(const std::filesystem::path& log,
                                         std::uint64_t max_bytes = log_tail_bytes);
 
+// Begins the line of a log where a phase begins (builder/script/script_frame.cpp).
+inline constexpr std::string_view phase_mark = "@@wheelyard phase=";
+
 inline constexpr std::string_view wheelhouse_step = "wheelhouse";  // on the login node
 
 // The exit record of a job whose build tree is in use by another job.

@@ -3,12 +3,11 @@
 
 #include <algorithm>
 
+#include "builder/attempt/job_files.hpp"
 #include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
 namespace {
-
-constexpr std::string_view marker = "@@wheelyard phase=";
 
 // "[12/345] …" or "[ 12%] …", after any prefix (pip indents by two).
 bool parse_counter(std::string_view line, Progress& progress) {
@@ -40,8 +39,8 @@ bool parse_counter(std::string_view line, Progress& progress) {
 Progress parse_progress(std::string_view log_tail) {
     Progress progress;
     for (const auto line : base::split_lines(log_tail)) {
-        if (line.starts_with(marker)) {
-            const auto rest = line.substr(marker.size());
+        if (line.starts_with(phase_mark)) {
+            const auto rest = line.substr(phase_mark.size());
             progress = {std::string(rest.substr(0, rest.find(' '))), 0, 0};
         } else {
             parse_counter(line, progress);

@@ -18,10 +18,10 @@ namespace wheelyard::indexer {
                                              const std::vector<NamedBytes>& pages, bool precompressed);
 
 // Removes a project's pages but not their folder.
-// With everything in it, depth first. Links are removed, never followed.
+[[nodiscard]] base::Status remove_pages(Disk& disk, const std::filesystem::path& folder);
+// Removes the folder with everything in it, depth first. Links are removed, never followed.
 [[nodiscard]] base::Status remove_folder(Disk& disk, const std::filesystem::path& folder,
                                          const base::KeepAlive& keep_alive);
-[[nodiscard]] base::Status remove_pages(Disk& disk, const std::filesystem::path& folder);
 
 // The names of the folders in `folder`, sorted; none if it does not exist.
 [[nodiscard]] base::Result<std::vector<std::string>> folders_below(const std::filesystem::path& folder);

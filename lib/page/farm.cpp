@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t colour_chars = 7;  // "#rrggbb"
 constexpr std::size_t hash_chars = 12;
-constexpr double least_contrast = 4.5;
+constexpr double min_contrast = 4.5;
 
 struct Ground {
     std::string_view colour;
@@ -73,7 +73,7 @@ std::string colour_fault(std::string_view colour, Scheme scheme) {
     if (!parsed) return "a colour has the form #rrggbb, with hexadecimal digits";
     for (const Ground& ground : scheme == Scheme::light ? light_grounds : dark_grounds) {
         const double ratio = contrast(*parsed, *parse_colour(ground.colour));
-        if (ratio >= least_contrast) continue;
+        if (ratio >= min_contrast) continue;
         std::array<char, 8> shown{};
         std::snprintf(shown.data(), shown.size(), "%.1f", std::floor(ratio * 10) / 10);
         return "text of this colour has a contrast of " + std::string(shown.data()) + " on the " +

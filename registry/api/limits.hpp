@@ -13,7 +13,7 @@ inline constexpr std::size_t max_events_returned = 1'000;
 inline constexpr std::size_t max_files_returned = 1'000;
 
 // Projects, and uploaders, in the description of an index's storage.
-inline constexpr std::size_t max_largest_returned = 50;
+inline constexpr std::size_t max_top_returned = 50;
 
 // The clocks of an agent and of the registry may differ by this much.
 inline constexpr std::int64_t max_clock_skew_ms = 10 * 60'000;

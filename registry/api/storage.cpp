@@ -19,7 +19,7 @@ io::Json list_uploaders(std::vector<catalog::Usage> usage) {
     std::sort(usage.begin(), usage.end(), [](const catalog::Usage& a, const catalog::Usage& b) {
         return a.bytes != b.bytes ? a.bytes > b.bytes : a.uploaded_by < b.uploaded_by;
     });
-    if (usage.size() > max_largest_returned) usage.resize(max_largest_returned);
+    if (usage.size() > max_top_returned) usage.resize(max_top_returned);
     io::Json uploaders = io::Json::array();
     for (const catalog::Usage& one : usage)
         uploaders.push(
@@ -32,13 +32,13 @@ io::Json list_uploaders(std::vector<catalog::Usage> usage) {
 base::Result<std::string> describe_storage(const RegistryConfig& config, const catalog::Catalog& catalog,
                                            const std::string& index) {
     WHEELYARD_ASSIGN(const auto usage, catalog.usage(index));
-    WHEELYARD_ASSIGN(const auto largest, catalog.largest_projects(index, max_largest_returned));
+    WHEELYARD_ASSIGN(const auto top, catalog.top_projects(index, max_top_returned));
     WHEELYARD_ASSIGN(const auto quarantined, catalog.quarantine_usage(index));
     const catalog::Usage all = usage_of(usage, {});
     const IndexConfig* configured = config.find_index(index);
     const Quota quota = configured == nullptr ? Quota{} : configured->quota;
     io::Json projects = io::Json::array();
-    for (const catalog::ProjectUsage& one : largest)
+    for (const catalog::ProjectUsage& one : top)
         projects.push(io::Json::object({{"project", one.project},
                                         {"files", one.files},
                                         {"bytes", one.bytes},

@@ -280,8 +280,8 @@ base::Result<std::vector<Usage>> Catalog::usage(std::string_view index) const {
     });
 }
 
-base::Result<std::vector<ProjectUsage>> Catalog::largest_projects(std::string_view index,
-                                                                  std::size_t limit) const {
+base::Result<std::vector<ProjectUsage>> Catalog::top_projects(std::string_view index,
+                                                              std::size_t limit) const {
     WHEELYARD_ASSIGN(auto query, state_->database.prepare(
                                      "SELECT project, count(*), sum(size_bytes) AS bytes, max(upload_time) "
                                      "FROM file WHERE index_name = ? GROUP BY project "

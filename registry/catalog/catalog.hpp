@@ -258,8 +258,8 @@ class Catalog {
     [[nodiscard]] base::Result<std::vector<Usage>> usage(std::string_view index) const;
     // Those with the most bytes first, at most `limit`; and what is in quarantine, as one sum. Both read every row of the
     // index.
-    [[nodiscard]] base::Result<std::vector<ProjectUsage>> largest_projects(std::string_view index,
-                                                                           std::size_t limit) const;
+    [[nodiscard]] base::Result<std::vector<ProjectUsage>> top_projects(std::string_view index,
+                                                                       std::size_t limit) const;
     [[nodiscard]] base::Result<Usage> quarantine_usage(std::string_view index) const;
     // Commits a transaction that changes no content: fails where a real change would.
     [[nodiscard]] base::Status try_write() const;

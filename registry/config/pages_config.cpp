@@ -42,13 +42,12 @@ void read_logo(io::TomlTable& table, PagesConfig& pages) {
 
 PagesConfig read_pages(io::TomlTable table) {
     PagesConfig pages;
-    pages.name = read_text(table, "name");
+    pages.farm.name = read_text(table, "name");
     pages.text = read_text(table, "text");
     pages.contact = read_text(table, "contact");
     const std::string light = read_colour(table, "colour", page::Scheme::light);
     const std::string dark = read_colour(table, "colour_dark", page::Scheme::dark);
     pages.style = page::render_farm_style(light, dark);
-    pages.farm.name = pages.name;
     if (!pages.style.empty()) pages.farm.style = page::farm_file_name("farm", ".css", pages.style);
     read_logo(table, pages);
     return pages;

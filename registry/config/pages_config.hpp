@@ -9,7 +9,6 @@
 namespace wheelyard::registry {
 
 struct PagesConfig {
-    std::string name;     // in the header of every page; empty: "Wheelyard"
     std::string text;     // what this farm is, on the front page
     std::string contact;  // URL or address of electronic mail
     std::string style;    // the style sheet of its colours; may be empty
