@@ -14,6 +14,7 @@ namespace {
 constexpr page::Literal search_form =
     "\">\n<label class=\"wide\">Name, summary or keyword <input type=\"search\" name=\"q\" "
     "autocomplete=\"off\"></label>\n<button type=\"submit\">Search</button>\n"
+    "<label hidden>Index <select name=\"index\"><option value=\"\">any</option></select></label>\n"
     "<label hidden>Python <select name=\"python\"><option value=\"\">any</option></select></label>\n"
     "<label hidden>Machine <select name=\"machine\"><option value=\"\">any</option></select></label>\n"
     "<label hidden>GPU <select name=\"gpu\"><option value=\"\">any</option></select></label>\n"

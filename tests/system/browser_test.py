@@ -32,12 +32,12 @@ PAGES = {"front": "/", "search": f"{BEDE}/project/?q=to", "project": f"{BEDE}/pr
 def error_pages(farm: Farm) -> dict[str, str]:
     """The pages of refusals as a browser gets them."""
     pages = {}
-    for name, path in (("404", f"{BEDE}/project/trch/"), ("404 index", "/nowhere/simple/"), ("401", "/lab/project/")):
+    # No page answers 403: to a reader without rights a private index is as if it were not there.
+    for name, path in (("404", f"{BEDE}/project/trch/"), ("404 index", "/nowhere/simple/"), ("401", "/lab/project/"),
+                       ("503", "/far/simple/yard-six/")):
         status, headers, body = farm.get(path, accept="text/html,application/xhtml+xml")
-        assert (status, headers.get_content_type()) == (int(name[:3]), "text/html"), (name, status, headers)
+        assert (status, headers.get_content_type()) == (int(name[:3]), "text/html"), (name, status, body[:2000])
         pages[name] = body.decode()
-    for name in ("403", "503"):  # the same function renders every refusal
-        pages[name] = pages["401"].replace("401", name)
     return pages
 
 
@@ -59,7 +59,9 @@ class BrowserTest(unittest.TestCase):
     def setUpClass(cls):
         cls.folder = Path(tempfile.mkdtemp(prefix="wheelyard-browser-"))
         cls.addClassCleanup(shutil.rmtree, cls.folder, ignore_errors=True)
-        cls.farm = Farm((*SAMPLE_INDEXES, "lab"), settings=SAMPLE_SETTINGS, index_settings=SAMPLE_TITLES | {"lab": 'read = "token"'})
+        far = '[[index.upstream]]\nname = "gone"\nurl = "http://127.0.0.1:1/simple/"\nprivate_hosts = ["127.0.0.1"]'
+        cls.farm = Farm((*SAMPLE_INDEXES, "lab", "far"), settings=SAMPLE_SETTINGS,
+                        index_settings=SAMPLE_TITLES | {"lab": 'read = "token"', "far": far})
         cls.addClassCleanup(cls.farm.__exit__)
         cls.farm.start()
         fill(cls.farm, cls.folder / "wheels")
@@ -106,6 +108,17 @@ class BrowserTest(unittest.TestCase):
         browser.find("#request form button").click()
         wait_until(lambda: browser.texts("#requests .state") == ["queued"])
         self.assertEqual(browser.complaints(), [])
+
+    def test_the_front_page_searches_all_indexes_or_one(self):
+        browser = self.browser
+        browser.open("/")
+        browser.find("[name=q]").send_keys("t")
+        wait_until(lambda: len(set(browser.texts("#results .card > p:nth-of-type(2)"))) == len(SAMPLE_INDEXES))
+        browser.find("[name=index]").send_keys("archer2")
+        wait_until(lambda: set(browser.texts("#results .card > p:nth-of-type(2)")) == {"archer2"})
+        browser.open(f"{BEDE}/project/?q=t")
+        wait_until(lambda: browser.texts("#results .card"))
+        self.assertFalse(browser.find("[name=index]").is_displayed())
 
     def test_the_keyboard_alone_leads_to_the_install_line(self):
         browser = self.browser

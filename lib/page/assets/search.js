@@ -9,8 +9,10 @@
   const box = form.elements.namedItem("q");
   const max_shown = 100, max_near = 5;
   const facets = [["python", 4], ["machine", 5], ["gpu", 6], ["uses", 7]];
+  const index_at = 9;  // behind what the file has; the page of an index has no choice of index
   // From this page to the folder of each search.json. The front page shows results only for a question.
   const folders = form.dataset.folders.split(" "), is_front = folders[0] !== "";
+  const filters = folders.length > 1 ? [["index", index_at], ...facets] : facets;
   let rows = null, loading = null, shown = [];
   form.hidden = false;
 
@@ -18,13 +20,16 @@
     if (!reply.ok) throw new Error(reply.status);
     return reply.json();
   }).then(data => {
-    for (const row of data.projects) row.folder = folder;
+    for (const row of data.projects) {
+      row.folder = folder;
+      row[index_at] = [decodeURIComponent(folder.split("/")[0])];
+    }
     return data.projects;
   });
   const load = () => loading ??= Promise.all(folders.map(load_list)).then(lists => {
     rows = lists.flat();
     if (lists.length > 1) rows.sort((a, b) => (a[0] < b[0] ? -1 : a[0] > b[0] ? 1 : 0));
-    for (const [name, at] of facets) {
+    for (const [name, at] of filters) {
       const values = [...new Set(rows.flatMap(row => row[at]))];
       values.sort((a, b) => a.localeCompare(b, "en", {numeric: true}));
       const select = form.elements.namedItem(name);
@@ -77,7 +82,7 @@
       link.href = address(row);
       title.append(link, " ", element("small", row[1], "quiet"));
       item.append(title, element("p", row[2], "quiet"));
-      if (folders.length > 1) item.append(element("p", decodeURIComponent(row.folder.split("/")[0])));
+      if (folders.length > 1) item.append(element("p", row[index_at][0]));
       const tags = element("ul", "", "tags");
       for (const [, at] of facets) for (const value of row[at]) tags.append(element("li", value));
       if (tags.childElementCount) item.append(tags);
@@ -89,8 +94,8 @@
 
   const update = () => load().then(() => {
     const words = box.value.toLowerCase().replace(/[_.]/g, "-").split(/\s+/).filter(Boolean);
-    const filters = facets.map(([name, at]) => [at, form.elements.namedItem(name).value]).filter(([, value]) => value);
-    if (is_front && words.length + filters.length === 0) {
+    const chosen = filters.map(([name, at]) => [at, form.elements.namedItem(name).value]).filter(([, value]) => value);
+    if (is_front && words.length + chosen.length === 0) {
       show([], 0);
       count.textContent = "";
       return;
@@ -100,7 +105,7 @@
     let total = 0;
     for (const row of rows) {
       const score = rank(row, words);
-      if (score < 0 || !filters.every(([at, value]) => row[at].includes(value))) continue;
+      if (score < 0 || !chosen.every(([at, value]) => row[at].includes(value))) continue;
       ++total;
       if (!by_score.has(score)) by_score.set(score, []);
       if (by_score.get(score).length < max_shown) by_score.get(score).push(row);
