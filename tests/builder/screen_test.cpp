@@ -41,6 +41,13 @@ TEST_CASE("a log gets a line for each tenth of progress, not for each poll") {
     CHECK(text.find('\r') == std::string::npos);
 }
 
+TEST_CASE("a log gets no line for a build without a phase, nor for one that does not run") {
+    AttemptView waiting = building(1), silent = building(1);
+    waiting.attempt.state = State::submitting;
+    silent.progress = {};
+    CHECK(drawn(false, [&](Screen& screen) { screen.show({waiting, silent}); }).empty());
+}
+
 TEST_CASE("a terminal's status line is redrawn, and removed at the end") {
     const std::string text = drawn(true, [](Screen& screen) {
         screen.show({building(1)});

@@ -20,6 +20,7 @@ TEST_CASE("secrets and the users of URLs are hidden, wherever they are") {
         {"https://host/a@b", "https://host/a@b"},
         {"mail me@host, see https://host", "mail me@host, see https://host"},
         {"me@host http://", "me@host http://"},
+        {"http://@host", "http://(hidden)@host"},
         {"curl -u __token__:wy_5f0c9a31d2be_0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef "
          "x",
          "curl -u __token__:(hidden) x"},

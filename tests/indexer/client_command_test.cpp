@@ -45,3 +45,21 @@ TEST_CASE("an index in a folder is recognised for every spelling of the folder")
     CHECK(pip_conf_of("file://elsewhere/simple/").find("a file URL or an absolute path") !=
           std::string::npos);
 }
+
+TEST_CASE("a kind of file is printed for each node, and a node of a token must be one of the nodes") {
+    std::ostringstream out, err;
+    ClientOptions options;
+    options.nodes = {"one=http://one.example/main/simple/", "two=http://two.example/main/simple/"};
+    options.machines = {"one=aarch64"};
+    options.kind = "pip";
+    CHECK(run_client_config(options, out, err) == 0);
+    for (const char* part :
+         {"index-url = http://one.example/main/simple/", "index-url = http://two.example/main/simple/"})
+        CHECK_MESSAGE(out.str().find(part) != std::string::npos, out.str());
+    CHECK(out.str().find("uv") == std::string::npos);
+    options.with_token = {"three"};
+    CHECK(run_client_config(options, out, err) != 0);
+    CHECK(err.str().find("There is no --node with this name") != std::string::npos);
+    options.with_token = {"two"};
+    CHECK(run_client_config(options, out, err) == 0);
+}

@@ -35,6 +35,7 @@ TEST_CASE("a colour must be readable on every ground of its scheme") {
         {"#12345", Scheme::light, "#rrggbb"},
         {"#12345g", Scheme::light, "#rrggbb"},
         {"0b57a4f", Scheme::light, "#rrggbb"},
+        {"00b57a4", Scheme::light, "#rrggbb"},
         {"#0b57a4ff", Scheme::light, "#rrggbb"},
         {"", Scheme::light, "#rrggbb"},
         {"#000000}x{", Scheme::light, "#rrggbb"},
@@ -90,6 +91,7 @@ TEST_CASE("the frame of a page names the farm, its style after ours, and its log
     const std::string plain = page::render_page(frame, page::Html());
     CHECK(has(plain, "<a class=\"farm\" href=\"../\">Wheelyard</a>"));
     CHECK_FALSE(has(plain, "<img"));
+    CHECK_FALSE(has(plain, "stylesheet\" href=\"../\""));
     frame.farm = {"Bede & friends", "farm.2d711642b726.css", "logo.2d711642b726.svg"};
     const std::string own = page::render_page(frame, page::Html());
     CHECK(has(own,

@@ -138,7 +138,12 @@ TEST_CASE("a wheel meets a task's Python by its tags, for any platform") {
                         {"py3-none-linux_x86_64", "3.11", true},
                         {"cp313-cp313t-linux_x86_64", "3.13", true},
                         {"pp310-pypy310_pp73-linux_x86_64", "3.10", true},
-                        {"py3-none-any", "3.99999", false}};
+                        {"py3-none-any", "3.99999", false},
+                        {"py3-none-any", "100.1", false},
+                        {"py3-none-any", "3", false},
+                        {"py3-none-any", "3.11.1", false},
+                        {"py3-none-any", "x.11", false},
+                        {"py3-none-any", "3.x", false}};
     for (const Row& row : rows) {
         CAPTURE(row.tags);
         CAPTURE(row.python);

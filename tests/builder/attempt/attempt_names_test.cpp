@@ -41,3 +41,14 @@ TEST_CASE("an ambiguous part is an error with the cells, unless only one of them
     CHECK(*complete_name("slow", attempts, [](const Attempt& one) { return !is_over(one.state); }) ==
           "yard-slow-1.1-cp311");
 }
+
+TEST_CASE("at most eight cells are listed, and more are indicated") {
+    std::vector<Attempt> many;
+    for (const char* python : {"6", "7", "8", "9", "10", "11", "12", "13"})
+        many.push_back(attempt_of(std::string("w") + python, std::string("demo-1.0-cp3") + python));
+    CHECK(complete_name("demo", many).error().advice.ends_with("demo-1.0-cp39"));
+    many.push_back(attempt_of("w14", "demo-1.0-cp314"));
+    const std::string advice = complete_name("demo", many).error().advice;
+    CHECK(advice.ends_with(", demo-1.0-cp38, …"));
+    CHECK(advice.find("cp39") == std::string::npos);
+}

@@ -70,6 +70,7 @@ TEST_CASE("builds of the package for other Pythons count; other packages and unf
     Attempt never_started = ended("demo-1-cp311", 1, 6000, 1);
     never_started.job.submits = 0;
     CHECK(chosen(site, {other, running, never_started}) == 4000);
+    CHECK(chosen(site, {other, running, never_started, ended("demo-1-cp311", 1, 4000, 1)}) == 6000);
 }
 
 TEST_CASE("a job killed by its scheduler for memory counts like a compile that did not fit") {

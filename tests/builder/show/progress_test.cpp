@@ -38,6 +38,7 @@ TEST_CASE("a bar has the requested width") {
     CHECK(render_bar({"build", 50, 100}, 4) == "[##--] 50%");
     CHECK(render_bar({"build", 4, 4}, 4) == "[####] 4/4");
     CHECK(render_bar({"build", 0, 0}, 4).empty());
+    CHECK(render_bar({"build", 1, 1}, 0).empty());
 }
 
 }  // namespace

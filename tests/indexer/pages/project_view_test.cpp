@@ -64,4 +64,6 @@ TEST_CASE("plain releases sort as they do among other versions") {
 
 TEST_CASE("an invalid version does not break the page") {
     CHECK(order_of({"1.0", "not a version"}) == std::vector<std::string>{"not a version", "1.0"});
+    CHECK(order_of({"1.0", "1..2", "1.0.", ".5", "0.9"}) ==
+          std::vector<std::string>{".5", "1..2", "1.0.", "0.9", "1.0"});
 }

@@ -49,6 +49,13 @@ TEST_CASE("the best tag wins, then the higher build number; what does not run th
         chosen({"a-1.0-cp312-cp312-manylinux_2_34_aarch64.whl", "a-1.0-cp312-cp312-manylinux_2_28_x86_64.whl",
                 "a-1.0-cp311-cp311-manylinux_2_28_aarch64.whl", "a-1.0.tar.gz", "a-1.1-py3-none-any.whl"}) ==
         "none");
+    CHECK(chosen({"a-1.0.tar.gz", "a-0.9-py3-none-any.whl", "a-1.0-cp312-cp312-manylinux_2_34_aarch64.whl",
+                  "a-1.0-py3-none-any.whl", "a-1.0-py2.py3-none-any.whl",
+                  "a-1.0-cp312-cp312-manylinux_2_28_aarch64.whl"}) ==
+          "a-1.0-cp312-cp312-manylinux_2_28_aarch64.whl");
+    CHECK(chosen({"a-1.0-cp312-none-any.whl", "a-1.0-py3-none-any.whl",
+                  "a-1.0-cp312-cp312-manylinux2014_aarch64.whl"}) ==
+          "a-1.0-cp312-cp312-manylinux2014_aarch64.whl");
     CHECK(chosen({"a-1.0+cu126-py3-none-any.whl"}) == "none");
     CHECK(chosen({"a-1.0+cu126-py3-none-any.whl"}, "1.0+cu126") == "a-1.0+cu126-py3-none-any.whl");
 }
