@@ -134,7 +134,7 @@ std::string render_activity(const AttemptView& view) {
 
 std::string render_status(const std::vector<AttemptView>& attempts, base::UnixMicros now) {
     if (attempts.empty()) return "No attempts yet.\n";
-    std::vector<base::TableRow> rows = {{"ATTEMPT", "TASK", "NO", "SINCE", "WHAT"}};
+    std::vector<base::TableRow> rows = {{"ATTEMPT", "CELL", "NO", "SINCE", "WHAT"}};
     for (const auto& view : attempts) {
         const auto& attempt = view.attempt;
         rows.push_back({attempt.id, attempt.asked.cell, std::to_string(attempt.number),
