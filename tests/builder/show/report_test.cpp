@@ -90,7 +90,7 @@ TEST_CASE("a status line has the activity of an attempt, its wait or its failure
     governed.attempt.job.governed = wire::GovernedBuild();
     CHECK(render_activity(governed).find("failed in build: it broke [x: error]; governed: 0 compiles") == 0);
     CHECK(render_status({}, 0) == "No attempts yet.\n");
-    CHECK(render_status({view}, 0).starts_with("ATTEMPT  TASK"));
+    CHECK(render_status({view}, 0).starts_with("ATTEMPT  CELL"));
     AttemptView claimed = view;
     claimed.claimed_task = "t5f0c9a31d2be";
     CHECK(render_status({view}, 0).find("of the registry") == std::string::npos);
