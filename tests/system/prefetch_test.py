@@ -3,7 +3,6 @@ the registry in a network namespace that has nothing but loopback."""
 
 import json
 import os
-import shutil
 import sqlite3
 import subprocess
 import time
@@ -11,21 +10,14 @@ import unittest
 
 from support.case import FarmCase, main
 from support.clients import CLIENTS, installed_value
-from support.farm import BIN, COMMAND_TIMEOUT_S, START_TIMEOUT_S, Farm
+from support.farm import START_TIMEOUT_S, Farm
+from support.island import CAN_CUT, WHY_NOT, on_island
 from support.upstream import Upstream
 from support.wheels import Wheel, incompressible
 
 INDEX, SITE = "base", "gh200"
 ARM, X86 = "manylinux_2_28_aarch64", "manylinux_2_28_x86_64"
 KIB, DAY_S = 1024, 24 * 3600
-NO_NETWORK = ["unshare", "--map-root-user", "--net"]
-CAN_CUT = shutil.which("unshare") and subprocess.run([*NO_NETWORK, "/bin/sh", "-c", "PATH=/usr/sbin:/sbin:$PATH ip link set lo up"],
-                                                     capture_output=True, check=False).returncode == 0
-# Starts the registry, waits for it, and runs the rest of the arguments beside it; nothing outside can be reached.
-ISLAND = """PATH=/usr/sbin:/sbin:$PATH; ip link set lo up || exit 99
-"$1" serve --config "$2" --ready-file "$3" & server=$!; shift 2; ready=$1; shift
-while [ ! -s "$ready" ]; do kill -0 $server || exit 98; sleep 0.05; done
-"$@"; status=$?; kill $server; wait $server; exit $status"""
 
 
 class PrefetchTest(FarmCase):
@@ -77,13 +69,10 @@ class PrefetchTest(FarmCase):
         return [name for name, in rows]
 
     def on_island(self, *command) -> subprocess.CompletedProcess:
-        self.farm.stop()
         self.upstream.stop()
-        self.farm.ready_file.unlink()
-        return subprocess.run([*NO_NETWORK, "/bin/sh", "-c", ISLAND, "sh", BIN / "wheelyard-registry", self.farm.config, self.farm.ready_file,
-                               *command], env=self.farm.environment, capture_output=True, text=True, timeout=COMMAND_TIMEOUT_S)
+        return on_island(self.farm, *command)
 
-    @unittest.skipUnless(CAN_CUT, "this machine does not allow a network namespace (unshare, ip)")
+    @unittest.skipUnless(CAN_CUT, WHY_NOT)
     def test_a_node_of_another_machine_type_installs_without_a_way_out(self):
         done = self.prefetch("-r", self.requirements)
         self.assert_ran(done)
@@ -102,7 +91,7 @@ class PrefetchTest(FarmCase):
                          ["yard_arm-1.0.dist-info", "yard_six-1.0.dist-info", "yard_torch-1.0.dist-info"])
         self.assertEqual(installed_value("pip-new", into, "yard_six"), "1")
 
-    @unittest.skipUnless(CAN_CUT, "this machine does not allow a network namespace (unshare, ip)")
+    @unittest.skipUnless(CAN_CUT, WHY_NOT)
     def test_pip_installs_from_a_lock_that_was_prefetched_without_uv(self):
         lock = self.folder / "pylock.toml"
         entry = self.upstream.files[self.six]

@@ -315,6 +315,30 @@ class UpstreamTest(FarmCase):
         status, _, body = self.farm.get(f"/api/v1/indexes/{SITE}/projects/yard-six/explain", headers={"Authorization": f"Bearer {self.token}"})
         self.assertEqual((status, json.loads(body)["supplied_by"]), (200, "base.public"))
 
+    def test_the_generated_configuration_names_one_index_which_is_all_that_pip_and_uv_need(self):
+        """A dozen packages, two of them our own; machine_index_test.py has a hundred, the machine's own index, poetry and pdm."""
+        others = [f"yard-other-{number}" for number in range(10)]
+        for number, name in enumerate(others):
+            self.offer(self.wheel(name, metadata_lines=tuple(f"Requires-Dist: {needed}" for needed in others[number + 1:number + 2])))
+        self.offer(self.wheel("yard-torch", version="9.0", value=9))
+        self.open_farm()
+        self.upload(self.wheel("yard-torch", metadata_lines=(f"Requires-Dist: {others[0]}",), value=7), SITE)
+        self.upload(self.wheel("yard-vision", metadata_lines=("Requires-Dist: yard-torch==1.0",), value=7), SITE)
+        made = self.folder / "made"
+        self.assert_ran(self.farm.run("wheelyard-indexer", "client-config", "--node", f"farm={self.farm.simple_url(SITE)}", "--to", made))
+        for kind in ("pip.conf", "uv.toml", "poetry.toml", "pdm.toml"):
+            self.assertEqual((made / "farm" / kind).read_text().count("://"), 1)
+        environment = self.farm.environment | {"PIP_CONFIG_FILE": str(made / "farm/pip.conf"), "UV_CONFIG_FILE": str(made / "farm/uv.toml")}
+        for client in ("pip-old", "pip-debian", "pip-new", "uv"):
+            target = self.folder / client
+            python = CLIENTS / ("pip-new" if client == "uv" else client) / "bin/python"
+            command = [CLIENTS / "uv/bin/uv", "pip", "install", "--no-cache", "--python", python] if client == "uv" else \
+                [python, "-m", "pip", "install", "--no-cache-dir"]
+            self.assert_ran(subprocess.run([*command, "--target", target, "yard-vision"], env=environment, capture_output=True, text=True,
+                                           timeout=COMMAND_TIMEOUT_S))
+            self.assertEqual(len(list(target.glob("*.dist-info"))), 12)
+            self.assertEqual(installed_value("pip-new", target, "yard_torch"), "7")
+
     def test_a_stop_does_not_wait_for_a_slow_upstream(self):
         wheel = self.wheel("yard-six")
         self.offer(wheel, wait_s=50)
