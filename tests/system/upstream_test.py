@@ -270,17 +270,30 @@ class UpstreamTest(FarmCase):
         spellings = ["yard-torch", "Yard-Torch", "YARD_TORCH", "yard.torch", "yard--torch", "yard-_.torch", "yard_torch", "yard-torch/index.json",
                      "yard%2Dtorch", "yard%2dtorch", "%79ard-torch", "yard-torch/?format=application/vnd.pypi.simple.v1%2Bjson",
                      "only-here", "Only.Here", "only_here", "ONLY--HERE", "only.-_here", "yard-mine", "Yard.Mine", "yard%5Fmine", "YARD-MINE"]
-        for spelling in spellings:
-            with self.subTest(spelling):
-                path = f"/{SITE}/simple/{spelling}" + ("" if "/" in spelling else "/")
-                status, _, body = self.farm.get(path)
-                self.assertNotIn(b"99.0", body)
-                self.assertEqual(status, 200 if "mine" in spelling.lower() else 404, body)
         evil = self.upstream.files["yard_torch-99.0-py3-none-any.whl"].sha256
-        for filename in ("yard_torch-99.0-py3-none-any.whl", "Yard.Torch-99.0-py3-none-any.whl", "YARD_TORCH-99.0-py3-none-any.whl",
-                         "yard_torch-99.0-py3-none-any.whl.metadata"):
-            self.assertEqual(self.farm.get(f"/{SITE}/files/{evil[:2]}/{evil}/{filename}")[0], 404)
+        filenames = ("yard_torch-99.0-py3-none-any.whl", "Yard.Torch-99.0-py3-none-any.whl", "YARD_TORCH-99.0-py3-none-any.whl",
+                     "yard_torch-99.0-py3-none-any.whl.metadata")
+
+        def try_every_way() -> None:
+            for spelling in spellings:
+                with self.subTest(spelling):
+                    path = f"/{SITE}/simple/{spelling}" + ("" if "/" in spelling else "/")
+                    status, _, body = self.farm.get(path)
+                    self.assertNotIn(b"99.0", body)
+                    self.assertEqual(status, 200 if "mine" in spelling.lower() else 404, body)
+            for filename in filenames:
+                self.assertEqual(self.farm.get(f"/{SITE}/files/{evil[:2]}/{evil}/{filename}")[0], 404)
+            self.assertGreaterEqual(len(spellings) + len(filenames), 20)
+
+        try_every_way()
         self.assertEqual([request for request in self.upstream.requests if "torch" in request or "here" in request], [])
+        # The upstream does offer them: `base`, which does not own the names, shows and stores them. Nothing of that reaches the site's index.
+        for name in ("yard-torch", "only-here", "yard-mine"):
+            filename = f"{name.replace('-', '_')}-99.0-py3-none-any.whl"
+            self.assertEqual((list(self.farm.files(name, BASE)), self.get_file(filename, name)[0]), ([filename], 200))
+        try_every_way()
+        for name in ("yard-torch", "Only.Here"):
+            self.assert_failed(pip_install(self.farm, "pip-new", self.folder / "none", name, index=SITE), "No matching distribution found")
         target = self.folder / "into"
         self.assert_ran(pip_install(self.farm, "pip-new", target, "yard-mine", index=SITE))
         self.assertEqual(installed_value("pip-new", target, "yard_mine"), "1")
