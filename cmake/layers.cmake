@@ -64,7 +64,7 @@ wheelyard_layer(intake       registry/intake              base io wheel verdict 
 wheelyard_layer(upstream     registry/upstream            base io wheel simple verdict inspect wire blobs catalog http config commit intake)
 wheelyard_layer(api          registry/api                 base io wheel status wire blobs lifecycle tasks http config access catalog commit intake upstream)
 wheelyard_layer(imports      registry/imports             base io wheel simple verdict intake)
-wheelyard_layer(prefetch     registry/prefetch            base io wheel simple)
+wheelyard_layer(prefetch     registry/prefetch            base io wheel simple status)
 wheelyard_layer(upkeep       registry/upkeep              base io blobs catalog lifecycle tasks http config commit intake upstream prefetch)
 wheelyard_layer(registry     registry                     base io wheel simple status inspect wire blobs catalog lifecycle tasks http server config access commit intake upstream api imports prefetch upkeep)
 

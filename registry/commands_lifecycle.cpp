@@ -47,8 +47,11 @@ constexpr std::array helps{
     VerbHelp{Verb::unpin, "end the protection of a pinned file",
              "main torch-2.4.0-cp312-cp312-linux_aarch64.whl -c registry.toml"},
     VerbHelp{Verb::promote,
-             "show a file in another index, too, for example from staging; no bytes are copied",
-             "staging torch-2.4.0-cp312-cp312-linux_aarch64.whl --to main -c registry.toml"},
+             "show files in another index, too, for example from staging; all of them at once, and no bytes "
+             "are copied",
+             "staging torch-2.4.0-cp312-cp312-linux_aarch64.whl "
+             "torchvision-0.19.0-cp312-cp312-linux_aarch64.whl --to main -c "
+             "registry.toml"},
     VerbHelp{Verb::set_status,
              "set a project's status (PEP 792): active, deprecated, archived (no uploads), quarantined "
              "(no uploads and no files listed)",
@@ -75,6 +78,9 @@ void add_verb(CLI::App& app, const VerbHelp& help, LifecycleArguments& arguments
     if (row.subject == Subject::file)
         command->add_option("filename", action.filename, "the file's name, as on the project's page")
             ->required();
+    if (help.verb == Verb::promote)
+        command->add_option("with", action.with,
+                            "more files of the set; users who see the first file see these, too");
     if (row.subject == Subject::project)
         command->add_option("project", action.project, "the project's name")->required();
     if (help.verb == Verb::set_status)

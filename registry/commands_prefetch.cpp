@@ -1,4 +1,4 @@
-// requirements ─► uv resolves them against our index ─► wheels of the index's pages ─► record ─► HEAD of each file
+// requirements, wants of sites ─► uv resolves them against our index ─► wheels of the index's pages ─► record ─► HEAD of each file
 //
 // The files are requested from the running server, which fetches them as for any client: hashes are pinned, and
 // cooldown, `allow` and `deny` hold.
@@ -21,6 +21,7 @@
 #include "registry/prefetch/kept.hpp"
 #include "registry/prefetch/limits.hpp"
 #include "registry/prefetch/pylock.hpp"
+#include "registry/prefetch/site_wants.hpp"
 #include "registry/prefetch/target.hpp"
 
 namespace wheelyard::registry {
@@ -48,8 +49,9 @@ base::Result<std::string> server_url(const PrefetchArguments& arguments, const R
 }
 
 // uv evaluates markers for the target; pip would evaluate them for this machine.
-base::Result<std::string> resolve(const std::vector<fs::path>& requirements, const std::string& simple_url,
-                                  const Target& target) {
+// `requirements`: files, or "-" for `input`.
+base::Result<std::string> resolve(const std::vector<fs::path>& requirements, const std::string& input,
+                                  const std::string& simple_url, const Target& target) {
     base::Command command;
     command.argv = {"uv",
                     "pip",
@@ -71,6 +73,7 @@ base::Result<std::string> resolve(const std::vector<fs::path>& requirements, con
                     target.platform_of_uv()};
     for (const fs::path& file : requirements)
         command.argv.push_back(file.native());
+    command.input = input;
     command.timeout_ms = resolve_timeout_ms;
     command.output_limit_bytes = max_pylock_bytes;
     if (!base::find_program("uv"))
@@ -85,8 +88,11 @@ base::Result<std::string> resolve(const std::vector<fs::path>& requirements, con
 
 class Prefetch {
   public:
-    Prefetch(const PrefetchArguments& arguments, std::string simple_url)
-        : arguments_(arguments), simple_url_(std::move(simple_url)), http_(settings()) {}
+    Prefetch(const PrefetchArguments& arguments, const std::string& server_url)
+        : arguments_(arguments),
+          index_url_(server_url + "/" + arguments.index + "/"),
+          simple_url_(index_url_ + "simple/"),
+          http_(settings()) {}
 
     base::Status add(const Target& target) {
         std::vector<fs::path> requirements;
@@ -99,8 +105,31 @@ class Prefetch {
             WHEELYARD_TRY(add_lock(text, file, target));
         }
         if (requirements.empty()) return {};
-        WHEELYARD_ASSIGN(const std::string text, resolve(requirements, simple_url_, target));
+        WHEELYARD_ASSIGN(const std::string text, resolve(requirements, {}, simple_url_, target));
         return add_lock(text, "pylock.toml", target);
+    }
+
+    base::Result<std::vector<SiteWant>> read_wants() {
+        constexpr int ok = 200;
+        const std::string url = index_url_ + std::string(status::index_status_name);
+        WHEELYARD_ASSIGN(const auto answer, http_.get(url));
+        if (answer.status != ok)
+            return base::fail("prefetch.no_reports", "No site has reported what it wants", arguments_.index,
+                              "its agents do at each tick; until then name requirements with -r");
+        WHEELYARD_ASSIGN(const auto reported, status::parse_index_status(answer.body));
+        return wants_of(reported);
+    }
+
+    // With all that it needs, each want by itself: two versions of a package are not installed together. False: the
+    // index has no wheel of it for this target.
+    base::Result<bool> add_want(const SiteWant& want, const Target& target) {
+        WHEELYARD_ASSIGN(const auto version, wheel::Version::parse(want.version));
+        WHEELYARD_ASSIGN(const auto* page, find_page(want.package));
+        if (page == nullptr || !has_wheel(*page, version, target)) return false;
+        WHEELYARD_ASSIGN(const std::string text,
+                         resolve({"-"}, want.requirement() + "\n", simple_url_, target));
+        WHEELYARD_TRY(add_lock(text, "pylock.toml", target));
+        return true;
     }
 
     [[nodiscard]] const std::set<WantedFile>& files() const { return files_; }
@@ -156,16 +185,23 @@ class Prefetch {
         return {};
     }
 
-    base::Result<const simple::ProjectPage*> page_of(const std::string& project) {
+    // nullptr: the index has no such project.
+    base::Result<const simple::ProjectPage*> find_page(const std::string& project) {
         if (const auto known = pages_.find(project); known != pages_.end()) return &known->second;
         WHEELYARD_ASSIGN(auto page, simple::fetch_project(http_, simple_url_, project));
-        if (!page)
-            return base::fail("prefetch.no_project", "The index has no such project", project,
-                              "`wheelyard-registry explain` shows why");
+        if (!page) return nullptr;
         return &pages_.emplace(project, *std::move(page)).first->second;
     }
 
+    base::Result<const simple::ProjectPage*> page_of(const std::string& project) {
+        WHEELYARD_ASSIGN(const simple::ProjectPage* page, find_page(project));
+        if (page != nullptr) return page;
+        return base::fail("prefetch.no_project", "The index has no such project", project,
+                          "`wheelyard-registry explain` shows why");
+    }
+
     const PrefetchArguments& arguments_;
+    const std::string index_url_;
     const std::string simple_url_;
     io::HttpClient http_;
     std::map<std::string, simple::ProjectPage> pages_;
@@ -185,9 +221,37 @@ base::Status check_arguments(const PrefetchArguments& arguments, const RegistryC
         return base::fail("prefetch.private", "This index is private, and `prefetch` sends no token",
                           arguments.index,
                           "prefetch for the public index that has the upstream; this one may inherit it");
-    if (arguments.requirements.empty() || arguments.pythons.empty() || arguments.platforms.empty())
+    const bool has_requirements = !arguments.requirements.empty();
+    if (arguments.platforms.empty() || (!has_requirements && !arguments.wants) ||
+        (has_requirements && arguments.pythons.empty()))
         return base::fail("prefetch.arguments", "prefetch needs -r, --python and --platform", {},
-                          "see wheelyard-registry prefetch --help");
+                          "or --wants and --platform; see wheelyard-registry prefetch --help");
+    return {};
+}
+
+// Wants whose wheel no platform can use are not built yet, or are of other nodes: the next run finds them.
+base::Status add_wants(Prefetch& prefetch, const PrefetchArguments& arguments, Kept& kept,
+                       std::FILE* progress) {
+    WHEELYARD_ASSIGN(const auto wants, prefetch.read_wants());
+    std::set<std::string> targets(kept.targets.begin(), kept.targets.end());
+    std::size_t without_wheel = 0;
+    for (const SiteWant& want : wants) {
+        bool is_there = false;
+        for (const std::string& platform : arguments.platforms) {
+            WHEELYARD_ASSIGN(const Target target, make_target(want.python, platform));
+            WHEELYARD_ASSIGN(const bool is_added, prefetch.add_want(want, target));
+            if (!is_added) continue;
+            is_there = true;
+            targets.insert(target.text());
+            std::fprintf(progress, "%s, %s: %zu wheels so far\n", want.requirement().c_str(),
+                         target.text().c_str(), prefetch.files().size());
+        }
+        if (!is_there) ++without_wheel;
+    }
+    if (without_wheel > 0)
+        std::fprintf(progress, "%zu of %zu wants of the sites have no wheel for these platforms yet\n",
+                     without_wheel, wants.size());
+    kept.targets.assign(targets.begin(), targets.end());
     return {};
 }
 
@@ -223,6 +287,8 @@ void add_prefetch_command(CLI::App& app, PrefetchArguments& arguments) {
     command->add_option(
         "--platform", arguments.platforms,
         "a platform of the nodes: manylinux_2_28_aarch64 is glibc 2.28 on aarch64; repeatable");
+    command->add_flag("--wants", arguments.wants,
+                      "what the sites of the index want, as their agents report it, and what that needs");
     command->add_option("--name", arguments.name,
                         "name of the record of what is kept; the next run with it replaces the record "
                         "(default: default)");
@@ -238,7 +304,7 @@ void add_prefetch_command(CLI::App& app, PrefetchArguments& arguments) {
         "manylinux_2_28_aarch64 -c registry.toml\n\n"
         "uv resolves the requirements, for each Python and platform, against the index of the running "
         "server. "
-        "A pylock.toml needs no uv.\n"
+        "A pylock.toml needs no uv. With --wants the sites' reports name the Pythons.\n"
         "Exit status: 0 the server has all files, 1 failure (see standard error), 2 wrong usage.\n");
 }
 
@@ -247,10 +313,11 @@ base::Status run_prefetch(const PrefetchArguments& arguments, base::Clock& clock
     WHEELYARD_TRY(check_arguments(arguments, config));
     if (arguments.forget) return forget(arguments, config);
     WHEELYARD_ASSIGN(const std::string url, server_url(arguments, config));
-    Prefetch prefetch(arguments, url + "/" + arguments.index + "/simple/");
+    Prefetch prefetch(arguments, url);
     Kept kept{.index = arguments.index, .name = arguments.name, .made = clock.now()};
     std::FILE* progress = arguments.json ? stderr : stdout;
-    for (const std::string& python : arguments.pythons) {
+    for (const std::string& python :
+         arguments.requirements.empty() ? std::vector<std::string>() : arguments.pythons) {
         for (const std::string& platform : arguments.platforms) {
             WHEELYARD_ASSIGN(const Target target, make_target(python, platform));
             WHEELYARD_TRY(prefetch.add(target));
@@ -258,6 +325,7 @@ base::Status run_prefetch(const PrefetchArguments& arguments, base::Clock& clock
             std::fprintf(progress, "%s: %zu wheels so far\n", target.text().c_str(), prefetch.files().size());
         }
     }
+    if (arguments.wants) WHEELYARD_TRY(add_wants(prefetch, arguments, kept, progress));
     std::uint64_t bytes = 0;
     for (const WantedFile& file : prefetch.files()) {
         kept.files.insert(file.kept);

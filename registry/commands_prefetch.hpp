@@ -21,6 +21,7 @@ struct PrefetchArguments {
     std::vector<std::filesystem::path> requirements;
     std::vector<std::string> pythons;
     std::vector<std::string> platforms;
+    bool wants = false;  // what the sites of the index want, as they report it
     std::string name = "default";
     std::string url;  // of the running server; empty: the first address of the configuration
     bool forget = false;

@@ -175,14 +175,21 @@ void add_task_commands(CLI::App& app, TaskArguments& arguments) {
     CLI::App* task = app.add_subcommand("task", "wheels that agents are asked to build");
     task->require_subcommand(1);
     wire::TaskWish& wish = arguments.wish;
-    CLI::App* add = add_command(task, "add", "request a wheel; returns the existing task if there is one",
-                                "bede-gh200 torch 2.4.0 --python 3.11 -c registry.toml", arguments);
+    CLI::App* add =
+        add_command(task, "add", "request wheels; returns the existing task if there is one",
+                    "bede-gh200 torch 2.4.0 --python 3.11 --python 3.12 -c registry.toml", arguments);
     add->add_option("index", wish.index, "the index whose site should build it")->required();
     add->add_option("package", wish.package, "the project (agents need a recipe for it)")->required();
     add->add_option("version", wish.version, "one exact version")->required();
-    add->add_option("--python", wish.python, "Python version, such as 3.11")->required();
-    add->add_option("--accelerator", wish.accelerator, "an accelerator of the site (default: none)");
-    add->add_flag("--json", arguments.json, "one JSON document on standard output");
+    add->add_option("--python", arguments.pythons, "Python version, such as 3.11; repeatable")
+        ->required()
+        ->allow_extra_args(false);
+    add->add_option("--accelerator", arguments.accelerators,
+                    "an accelerator of the site (default: none); repeatable")
+        ->allow_extra_args(false);
+    add->add_option("--also", arguments.more_indexes, "another index whose site should build it; repeatable")
+        ->allow_extra_args(false);
+    add->add_flag("--json", arguments.json, "JSON lines, one document for each task");
     CLI::App* list = add_command(task, "list", "list tasks in the order of their requests",
                                  "bede-gh200 --state queued -c registry.toml", arguments);
     list->add_option("index", wish.index, "only of this index");
@@ -205,13 +212,57 @@ void add_task_commands(CLI::App& app, TaskArguments& arguments) {
     cancel->add_flag("--json", arguments.json, "one JSON document on standard output");
 }
 
+namespace {
+
+std::vector<wire::TaskWish> wishes_of(const TaskArguments& arguments) {
+    std::vector<std::string> indexes{arguments.wish.index};
+    indexes.insert(indexes.end(), arguments.more_indexes.begin(), arguments.more_indexes.end());
+    const auto accelerators =
+        arguments.accelerators.empty() ? std::vector<std::string>{""} : arguments.accelerators;
+    std::vector<wire::TaskWish> wishes;
+    for (const std::string& index : indexes) {
+        for (const std::string& python : arguments.pythons) {
+            for (const std::string& accelerator : accelerators) {
+                wishes.push_back(arguments.wish);
+                wishes.back().index = index;
+                wishes.back().python = python;
+                wishes.back().accelerator = accelerator;
+            }
+        }
+    }
+    return wishes;
+}
+
+// A refused one stops none of the others. Repeating the command adds what is missing.
+base::Status add_tasks(TaskDesk& desk, const TaskArguments& arguments) {
+    const auto wishes = wishes_of(arguments);
+    std::size_t refused = 0;
+    std::optional<base::Error> first;
+    for (const wire::TaskWish& wish : wishes) {
+        const auto task = desk.add(wish);
+        if (task) {
+            print_task(*task, arguments);
+            continue;
+        }
+        if (wishes.size() > 1)
+            base::print_untrusted(stderr,
+                                  wish.index + ", Python " + wish.python + ": " + task.error().text() + "\n");
+        if (++refused == 1) first = task.error();
+    }
+    if (!first) return {};
+    if (wishes.size() == 1) return base::fail(*first);
+    return base::fail("task.refused", "Some of the requests were refused",
+                      std::to_string(refused) + " of " + std::to_string(wishes.size()), first->advice);
+}
+
+}  // namespace
+
 base::Status run_task(const std::string& verb, const TaskArguments& arguments, const base::Clock& clock) {
     WHEELYARD_ASSIGN(const auto desk, open_desk(arguments, clock));
     if (verb == "list") return print_list(*desk, arguments);
     if (verb == "log") return print_log(*desk, arguments);
-    auto task = verb == "add"      ? desk->add(arguments.wish)
-                : verb == "cancel" ? desk->cancel(arguments.id, arguments.reason)
-                                   : desk->find(arguments.id);
+    if (verb == "add") return add_tasks(*desk, arguments);
+    auto task = verb == "cancel" ? desk->cancel(arguments.id, arguments.reason) : desk->find(arguments.id);
     if (!task) return tl::unexpected(std::move(task.error()));
     print_task(*task, arguments);
     return {};

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "lib/base/clock.hpp"
 #include "lib/base/result.hpp"
@@ -17,6 +18,10 @@ namespace wheelyard::registry {
 
 struct TaskArguments {
     wire::TaskWish wish;
+    // of `add`: a wheel for each Python on each accelerator of each index
+    std::vector<std::string> pythons;
+    std::vector<std::string> accelerators;
+    std::vector<std::string> more_indexes;
     std::string id;
     std::string state;  // of `list`; empty: all
     std::string reason;

@@ -101,6 +101,31 @@ std::vector<Cell> tests_of(const Cell& cell, const PlanInput& input) {
     return tests;
 }
 
+bool is_pending(const Cell& cell) {
+    const bool may_come =
+        cell.state == CellState::wanted || cell.state == CellState::held || cell.state == CellState::active;
+    return may_come && !cell.awaits_others;
+}
+
+// A package is promoted after the wheels that are built against it: its users never see it without them. One that
+// needs a person, or is impossible, does not stop it.
+void hold_for_companions(std::vector<Cell>& cells) {
+    for (Cell& promotion : cells) {
+        if (promotion.purpose != Purpose::promotion || promotion.state != CellState::wanted) continue;
+        const std::string built_against = promotion.package + "==" + promotion.version;
+        const auto companion = std::find_if(cells.begin(), cells.end(), [&](const Cell& cell) {
+            const bool is_of_set = cell.against == built_against && cell.python == promotion.python &&
+                                   (cell.accelerator.empty() || cell.accelerator == promotion.accelerator);
+            const bool decides =
+                cell.purpose == Purpose::promotion || (cell.purpose == Purpose::build && !cell.wheel);
+            return is_of_set && decides && is_pending(cell);
+        });
+        if (companion == cells.end()) continue;
+        promotion.state = CellState::held;
+        promotion.reason = "after " + companion->name + ", which is built against it";
+    }
+}
+
 }  // namespace
 
 std::vector<Cell> with_followups(std::vector<Cell> plan, const PlanInput& input) {
@@ -121,6 +146,7 @@ std::vector<Cell> with_followups(std::vector<Cell> plan, const PlanInput& input)
         judge_promotion(promotion, tests_of_wheel[plan[i].wheel->sha256], input);
         cells.push_back(std::move(promotion));
     }
+    hold_for_companions(cells);
     return cells;
 }
 

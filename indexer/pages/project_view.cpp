@@ -106,7 +106,8 @@ bool is_offered(const catalog::FileRow& row, catalog::ProjectStatus status) {
 }
 
 base::Result<bool> read_project(const catalog::Catalog& catalog, const catalog::Inheritance& inheritance,
-                                const std::string& index, const std::string& project, CatalogView& found) {
+                                const std::string& index, const std::string& project, CatalogView& found,
+                                catalog::Serial up_to) {
     found.source = index;
     if (inheritance.inherits(index)) {
         WHEELYARD_ASSIGN(auto source, catalog.source_of(inheritance, index, project));
@@ -116,7 +117,9 @@ base::Result<bool> read_project(const catalog::Catalog& catalog, const catalog::
     WHEELYARD_ASSIGN(auto project_row, catalog.project(found.source, project));
     if (!project_row) return false;
     auto& files = found.view.files;
-    WHEELYARD_TRY(catalog.read_files_of_page(found.source, project, files));
+    WHEELYARD_TRY(catalog.read_files_of_page(found.source, project, files, up_to));
+    if (files.empty() && up_to != catalog::newest_of_all)
+        WHEELYARD_TRY(catalog.read_files_of_page(found.source, project, files));
     if (found.source != index) {
         for (auto& row : files)
             row.index = index;

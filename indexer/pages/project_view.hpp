@@ -31,10 +31,12 @@ struct CatalogView {
     std::vector<catalog::FileRow> hidden;
 };
 // Overwrites `found` and reuses its memory. False: `index` shows no such project, and `found` is unspecified.
+// `up_to`: without the files that came later, unless there are no others.
 [[nodiscard]] base::Result<bool> read_project(const catalog::Catalog& catalog,
                                               const catalog::Inheritance& inheritance,
                                               const std::string& index, const std::string& project,
-                                              CatalogView& found);
+                                              CatalogView& found,
+                                              catalog::Serial up_to = catalog::newest_of_all);
 // nullopt: `index` shows no such project.
 [[nodiscard]] base::Result<std::optional<CatalogView>> read_project(const catalog::Catalog& catalog,
                                                                     const catalog::Inheritance& inheritance,

@@ -2,8 +2,9 @@
 // any moment and the machine may crash at any moment.
 //
 // Every page is rendered from rows read *after* the last serial was read. These rows may already contain a
-// later commit. That is harmless: a page is written only after all files of its own rows are in place, and
-// the later event is processed again. A damaged project or file does not block the others: it is recorded,
+// later change. That is harmless: a page is written only after all files of its own rows are in place, and
+// the later event is processed again. Files that came later are left out, since a promoted set appears in the order
+// of its events (touched_views.hpp). A damaged project or file does not block the others: it is recorded,
 // reported and retried by every run. The root is the only page that lists other pages (root_names.hpp); a
 // large one may be left to a later run. A new index appears as a whole, with its root.
 #include "indexer/publish/publish.hpp"
@@ -243,7 +244,7 @@ class PublishRun {
         const bool bulk = touched.size() >= settings_.bulk_from;
         if (bulk) WHEELYARD_TRY(disk_.begin_bulk(tree_));
         std::size_t count = 0;
-        TouchedViews views(catalog_, inheritance_, touched);
+        TouchedViews views(catalog_, inheritance_, touched, report_.serial);
         while (true) {
             WHEELYARD_ASSIGN(const auto read, views.read_some(settings_.rows_per_read));
             if (read.empty()) break;

@@ -1,8 +1,20 @@
 #include "indexer/publish/touched_views.hpp"
 
+#include <algorithm>
+
 #include "indexer/publish/limits.hpp"
 
 namespace wheelyard::indexer {
+
+TouchedViews::TouchedViews(const catalog::Catalog& catalog, const catalog::Inheritance& inheritance,
+                           const TouchedProjects& touched, catalog::Serial up_to)
+    : catalog_(catalog), inheritance_(inheritance), up_to_(up_to) {
+    order_.reserve(touched.size());
+    for (const auto& project : touched)
+        order_.push_back(&project);
+    std::stable_sort(order_.begin(), order_.end(),
+                     [](const auto* a, const auto* b) { return a->second.newest < b->second.newest; });
+}
 
 std::size_t TouchedViews::buffered_rows() const {
     std::size_t rows = 0;
@@ -17,14 +29,14 @@ base::Result<std::span<ProjectRead>> TouchedViews::read_some(std::size_t max_row
     std::size_t count = 0;
     const auto read = [&]() -> base::Status {
         WHEELYARD_ASSIGN(const auto read_at, catalog_.last_serial());
-        for (std::size_t rows = 0; next_ != end_ && rows < max_rows; ++next_, ++count) {
+        for (std::size_t rows = 0; next_ != order_.size() && rows < max_rows; ++next_, ++count) {
             if (count == read_.size()) read_.emplace_back();
             ProjectRead& project = read_[count];
-            const ProjectName& name = next_->first;
-            project.touched = &*next_;
+            project.touched = order_[next_];
+            const ProjectName& name = project.touched->first;
             project.read_at = read_at;
-            WHEELYARD_ASSIGN(project.is_shown,
-                             read_project(catalog_, inheritance_, name.index, name.project, project.found));
+            WHEELYARD_ASSIGN(project.is_shown, read_project(catalog_, inheritance_, name.index, name.project,
+                                                            project.found, up_to_));
             rows += 1;
             if (project.is_shown) rows += project.found.view.files.size() + project.found.hidden.size();
         }

@@ -1,5 +1,8 @@
 // Reads touched projects from the catalog in batches. One transaction per batch: one per project would pay
 // for SQLite's locks each time, and one for all would keep the WAL from being truncated.
+//
+// The order is that of each project's newest event, and files that came after `up_to` are left to a later run. So the
+// pages of a promoted set change in the order of its events: the first file's page last, when it finds the others there.
 #pragma once
 
 #include <cstddef>
@@ -23,8 +26,7 @@ struct ProjectRead {
 class TouchedViews {
   public:
     TouchedViews(const catalog::Catalog& catalog, const catalog::Inheritance& inheritance,
-                 const TouchedProjects& touched)
-        : catalog_(catalog), inheritance_(inheritance), next_(touched.begin()), end_(touched.end()) {}
+                 const TouchedProjects& touched, catalog::Serial up_to = catalog::newest_of_all);
 
     // The next batch, up to about `max_rows` rows of files and projects; empty at the end. Valid until the
     // next call, which reuses the memory.
@@ -34,8 +36,9 @@ class TouchedViews {
     [[nodiscard]] std::size_t buffered_rows() const;
     const catalog::Catalog& catalog_;
     const catalog::Inheritance& inheritance_;
-    TouchedProjects::const_iterator next_;
-    TouchedProjects::const_iterator end_;
+    catalog::Serial up_to_;
+    std::vector<const TouchedProjects::value_type*> order_;
+    std::size_t next_ = 0;
     std::vector<ProjectRead> read_;
 };
 

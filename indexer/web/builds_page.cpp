@@ -22,7 +22,8 @@ constexpr std::int64_t max_shown_seconds = std::int64_t{10} * 366 * 24 * 3600;
 constexpr Literal request_form =
     "\">\n<h2 id=\"ask\">Ask for a wheel</h2>\n"
     "<p class=\"quiet\">The site builds it at its next tick. You need a token with the action "
-    "<code>task</code>; it stays in this tab.</p>\n"
+    "<code>task</code>; it stays in this tab. Several Pythons or accelerators, separated by spaces, are a "
+    "request each.</p>\n"
     "<form class=\"search\">\n"
     "<label>Package <input name=\"package\" required autocomplete=\"off\"></label>\n"
     "<label>Version <input name=\"version\" required autocomplete=\"off\" placeholder=\"2.4.0\"></label>\n"

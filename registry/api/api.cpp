@@ -33,9 +33,10 @@ bool is_for_all(const std::vector<std::string>& scope) {
     return std::find(scope.begin(), scope.end(), "*") != scope.end();
 }
 
-// The pages to wait for. A retention run may touch many projects, so it waits for all pages of the index,
-// including those of an earlier, repeated request.
+// The pages to wait for. A retention run may touch many projects, as does the promotion of a set, so they wait for all
+// pages of the index, including those of an earlier, repeated request.
 PageOf pages_of(const Action& action) {
+    if (!action.with.empty()) return {action.to_index, {}, {}};
     PageOf page{action.verb == Verb::promote ? action.to_index : action.index, action.project,
                 action.filename};
     if (page.project.empty()) page.project = project_of_filename(action.filename);
@@ -100,7 +101,13 @@ wire::Answered<void> Api::check_scope(const Action& action, const catalog::Token
                                                                  : wheel::normalize_name(action.project);
         allowed =
             allows(token, action.index, project, scope) && (!project.empty() || is_for_all(token.projects));
-        if (action.verb == Verb::promote) allowed = allowed && allows(token, action.to_index, project, scope);
+        for (const std::string& filename : lifecycle::filenames_of(action)) {
+            if (action.verb != Verb::promote) break;
+            const std::string its_project = project_of_filename(filename);
+            allowed = allowed && (!its_project.empty() || is_for_all(token.projects)) &&
+                      allows(token, action.index, its_project, scope) &&
+                      allows(token, action.to_index, its_project, scope);
+        }
     }
     if (allowed) return {};
     return refuse(
@@ -115,11 +122,14 @@ wire::Answered<void> Api::check_promotion(const Action& action, const catalog::T
         !may_know(parts_.config, token, action.to_index))
         return refuse(404, "index.unknown", "There is no index with this name", action.to_index,
                       "GET / lists the indexes");
-    const auto row = parts_.writer.find_file(action.index, action.filename);
-    if (!row) return tl::unexpected(problem_of_change(row.error()));
-    if (!*row || (*row)->uploaded_by != token.name) return {};
-    return refuse(403, "lifecycle.own_file", "The uploader of a file cannot promote it", token.name,
-                  "promote it with another token");
+    for (const std::string& filename : lifecycle::filenames_of(action)) {
+        const auto row = parts_.writer.find_file(action.index, filename);
+        if (!row) return tl::unexpected(problem_of_change(row.error()));
+        if (*row && (*row)->uploaded_by == token.name)
+            return refuse(403, "lifecycle.own_file", "The uploader of a file cannot promote it", token.name,
+                          "promote it with another token");
+    }
+    return {};
 }
 
 void Api::wait_for_pages(http::ApiReply& reply, const Action& action, const lifecycle::Done& done) const {
@@ -181,7 +191,7 @@ wire::Answered<http::ApiReply> Api::change(const http::ApiRequest& request, cons
                                     {"action", std::string(row.word)},
                                     {"token", token->id},
                                     {"index", action.index},
-                                    {"filename", action.filename},
+                                    {"filename", base::join(lifecycle::filenames_of(action), " ")},
                                     {"project", action.project},
                                     {"serial", std::to_string(done->serial)},
                                     {"changed", done->changed ? "yes" : "no"}});

@@ -422,12 +422,14 @@ base::Result<std::vector<FileRow>> Catalog::files_after(std::string_view index, 
 }
 
 base::Status Catalog::read_files_of_page(const std::string& index, const std::string& project,
-                                         std::vector<FileRow>& files) const {
+                                         std::vector<FileRow>& files, Serial up_to) const {
     constexpr std::string_view sql =
         "SELECT filename, version, sha256, size_bytes, metadata_sha256, metadata_size_bytes, "
         "requires_python, upload_time, yanked, yanked_reason, facts_json, state, metadata_name, "
-        "ifnull(provenance_sha256, ''), provenance_size_bytes FROM file WHERE index_name = ? AND project = ?";
-    WHEELYARD_ASSIGN(auto query, state_->database.prepare(sql, index, project));
+        "ifnull(provenance_sha256, ''), provenance_size_bytes FROM file WHERE index_name = ? AND project = ? "
+        "AND "
+        "added_serial <= ?";
+    WHEELYARD_ASSIGN(auto query, state_->database.prepare(sql, index, project, up_to));
     std::size_t count = 0;
     for (;; ++count) {
         WHEELYARD_ASSIGN(const bool is_row, query.step());

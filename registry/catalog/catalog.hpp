@@ -137,6 +137,7 @@ struct Changed {
     Serial serial = 0;             // once this serial is visible, so is the change (changed and already_so)
     std::string project = {};      // normalized, where it is known
     std::string value_there = {};  // name_taken: the hash; project_closed: the status
+    std::string filename = {};     // promotion: the refused one of several
 };
 
 // What the uploads of one name keep in an index.
@@ -207,9 +208,15 @@ class Catalog {
     // quarantined one.
     [[nodiscard]] base::Result<Changed> give_back(const FileName& name, const Cause& cause);
     [[nodiscard]] base::Result<Changed> set_project_status(const ProjectRow& wanted, const Cause& cause);
-    // Adds the file to `to_index` as well; no bytes are copied.
+    // Adds the files of `index` to `to_index` as well; no bytes are copied. One transaction: all or none. The events
+    // have the opposite order of `filenames`, so that the page of the first one is published last.
+    [[nodiscard]] base::Result<Changed> promote_files(const std::string& index,
+                                                      std::span<const std::string> filenames,
+                                                      const std::string& to_index, const Cause& cause);
     [[nodiscard]] base::Result<Changed> promote_file(const FileName& name, const std::string& to_index,
-                                                     const Cause& cause);
+                                                     const Cause& cause) {
+        return promote_files(name.index, std::span(&name.filename, 1), to_index, cause);
+    }
     // Forgets those of the blobs that no row refers to, with one event; returns them: the caller may
     // now unlink them.
     [[nodiscard]] base::Result<std::vector<std::string>> forget_blobs(const std::vector<std::string>& sha256s,
@@ -250,8 +257,10 @@ class Catalog {
                                                                  std::optional<FileState> state = {}) const;
     // As files(), unsorted and without the fields that pages do not show: who uploaded it, why it is quarantined,
     // whether it is pinned. Replaces `files` and reuses its capacity.
+    // `up_to`: only files that were added by this serial.
     [[nodiscard]] base::Status read_files_of_page(const std::string& index, const std::string& project,
-                                                  std::vector<FileRow>& files) const;
+                                                  std::vector<FileRow>& files,
+                                                  Serial up_to = newest_of_all) const;
     [[nodiscard]] base::Result<std::optional<FileRow>> file(std::string_view index,
                                                             std::string_view filename) const;
     [[nodiscard]] base::Result<std::vector<std::string>> indexes() const;  // that have projects of their own

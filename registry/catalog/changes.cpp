@@ -78,6 +78,42 @@ base::Result<Changed> remove_row(const Database& database, Transaction& transact
     return commit(transaction, serial, row.project);
 }
 
+// One file of a promotion, in the caller's transaction.
+base::Result<Changed> promote_one(const Database& database, const FileName& name, const std::string& to_index,
+                                  bool would_publish, const Cause& cause) {
+    WHEELYARD_ASSIGN(auto row, find_file(database, name.index, name.filename));
+    if (!row) return refused(ChangeOutcome::no_such_file);
+    if (would_publish) return refused(ChangeOutcome::would_publish, row->project);
+    if (row->state == FileState::quarantined) return refused(ChangeOutcome::quarantined, row->project);
+    WHEELYARD_ASSIGN(const auto source, find_project(database, name.index, row->project));
+    if (source && source->status == ProjectStatus::quarantined)
+        return refused(ChangeOutcome::quarantined, row->project);
+    row->index = to_index;
+    row->upload_time = cause.time;  // when it came to be there: resolvers cut by this (PEP 700)
+    row->pinned = false;            // a pin is one index's
+    WHEELYARD_ASSIGN(const auto earlier, find_earlier(database, *row));
+    if (earlier) {
+        switch (earlier->outcome) {
+            case AddOutcome::already_there: {
+                WHEELYARD_ASSIGN(const auto there, find_file(database, to_index, name.filename));
+                if (there && there->state == FileState::quarantined)
+                    return refused(ChangeOutcome::quarantined, row->project);
+                return already_so(database, row->project);
+            }
+            case AddOutcome::name_taken:
+                return refused(ChangeOutcome::name_taken, row->project, earlier->sha256_there);
+            case AddOutcome::name_was_deleted:
+                return refused(ChangeOutcome::name_was_deleted, row->project);
+            case AddOutcome::project_closed:
+            case AddOutcome::added:
+                return refused(ChangeOutcome::project_closed, row->project);
+        }
+    }
+    WHEELYARD_ASSIGN(const Serial serial, append_event(database, EventKind::file_promoted, *row, cause));
+    WHEELYARD_TRY(insert_file(database, *row, serial));
+    return Changed{.outcome = ChangeOutcome::changed, .serial = serial, .project = row->project};
+}
+
 }  // namespace
 
 base::Result<Changed> Catalog::set_yanked(const FileName& name, bool yanked, const Cause& cause) {
@@ -172,43 +208,29 @@ base::Result<Changed> Catalog::set_project_status(const ProjectRow& wanted, cons
     return commit(transaction, serial, wanted.project);
 }
 
-base::Result<Changed> Catalog::promote_file(const FileName& name, const std::string& to_index,
-                                            const Cause& cause) {
+base::Result<Changed> Catalog::promote_files(const std::string& index, std::span<const std::string> filenames,
+                                             const std::string& to_index, const Cause& cause) {
     const Database& database = state_->database;
     WHEELYARD_ASSIGN(Transaction transaction, Transaction::begin_immediate(database));
-    WHEELYARD_ASSIGN(auto row, find_file(database, name.index, name.filename));
-    if (!row) return refused(ChangeOutcome::no_such_file);
     WHEELYARD_ASSIGN(const Inheritance rules, read_inheritance(database));
-    if (rules.is_private(name.index) && !rules.is_private(to_index))
-        return refused(ChangeOutcome::would_publish, row->project);
-    if (row->state == FileState::quarantined) return refused(ChangeOutcome::quarantined, row->project);
-    WHEELYARD_ASSIGN(const auto source, find_project(database, name.index, row->project));
-    if (source && source->status == ProjectStatus::quarantined)
-        return refused(ChangeOutcome::quarantined, row->project);
-    row->index = to_index;
-    row->upload_time = cause.time;  // when it came to be there: resolvers cut by this (PEP 700)
-    row->pinned = false;            // a pin is one index's
-    WHEELYARD_ASSIGN(const auto earlier, find_earlier(database, *row));
-    if (earlier) {
-        switch (earlier->outcome) {
-            case AddOutcome::already_there: {
-                WHEELYARD_ASSIGN(const auto there, find_file(database, to_index, name.filename));
-                if (there && there->state == FileState::quarantined)
-                    return refused(ChangeOutcome::quarantined, row->project);
-                return already_so(database, row->project);
-            }
-            case AddOutcome::name_taken:
-                return refused(ChangeOutcome::name_taken, row->project, earlier->sha256_there);
-            case AddOutcome::name_was_deleted:
-                return refused(ChangeOutcome::name_was_deleted, row->project);
-            case AddOutcome::project_closed:
-            case AddOutcome::added:
-                return refused(ChangeOutcome::project_closed, row->project);
+    const bool would_publish = rules.is_private(index) && !rules.is_private(to_index);
+    Changed all{.outcome = ChangeOutcome::already_so};
+    for (auto filename = filenames.rbegin(); filename != filenames.rend(); ++filename) {
+        WHEELYARD_ASSIGN(Changed changed,
+                         promote_one(database, {index, *filename}, to_index, would_publish, cause));
+        const bool is_done =
+            changed.outcome == ChangeOutcome::changed || changed.outcome == ChangeOutcome::already_so;
+        if (!is_done) {  // the transaction is undone
+            changed.filename = *filename;
+            return changed;
         }
+        if (all.outcome == ChangeOutcome::already_so)
+            all = std::move(changed);
+        else if (changed.outcome == ChangeOutcome::changed)
+            all.serial = changed.serial;
     }
-    WHEELYARD_ASSIGN(const Serial serial, append_event(database, EventKind::file_promoted, *row, cause));
-    WHEELYARD_TRY(insert_file(database, *row, serial));
-    return commit(transaction, serial, row->project);
+    WHEELYARD_TRY(transaction.commit());
+    return all;
 }
 
 base::Result<std::vector<std::string>> Catalog::forget_blobs(const std::vector<std::string>& sha256s,

@@ -36,7 +36,7 @@ constexpr std::array rows{
     Operation{"POST", "/api/v1/indexes/{index}/files/{filename}/unpin", "unpinFile",
               "Permits the deletion of a file again", json, true, true},
     Operation{"POST", "/api/v1/indexes/{index}/files/{filename}/promote", "promoteFile",
-              "Adds a file to another index", json, true, true},
+              "Adds a file, or several as one change, to another index", json, true, true},
     Operation{"GET", "/api/v1/indexes/{index}/files", "listIndexFiles",
               "Lists the files of an index in the order of their names (?state=quarantined&after=…)", json,
               false, true},

@@ -48,6 +48,17 @@ base::Status read_member(const Json& document, std::string_view name, const T* (
     return {};
 }
 
+base::Status read_with(const Json& document, std::vector<std::string>& with) {
+    const Json* member = document.find("with");
+    if (member == nullptr || member->is_null()) return {};
+    if (member->as_array() == nullptr) return bad_body("A member has the wrong type", "with");
+    for (const Json& filename : document.items("with")) {
+        if (filename.as_string() == nullptr) return bad_body("A member has the wrong type", "with");
+        with.push_back(*filename.as_string());
+    }
+    return {};
+}
+
 base::Status check_reason(const Action& action) {
     const bool wanted = row_of(action.verb).needs_reason ||
                         (action.verb == Verb::set_status && action.status != catalog::ProjectStatus::active);
@@ -92,6 +103,11 @@ base::Status check(const Action& action) {
         return base::fail_as(
             base::ErrorKind::invalid, base::Recovery::never,
             {"lifecycle.to", "A promotion goes to another index", action.to_index, "name the target index"});
+    if (action.with.size() >= max_files_of_set)
+        return base::fail_as(base::ErrorKind::invalid, base::Recovery::never,
+                             {"lifecycle.set", "Too many files for one promotion",
+                              std::to_string(action.with.size() + 1) + " files",
+                              "at most " + std::to_string(max_files_of_set) + " at once"});
     if (action.verb == Verb::retain && (action.keep < 1 || action.keep > max_kept_versions))
         return base::fail_as(base::ErrorKind::invalid, base::Recovery::never,
                              {"lifecycle.keep", "A retention rule keeps at least one version of a series",
@@ -105,6 +121,13 @@ base::Status check(const Action& action) {
              std::to_string(action.grace_ms) + " ms",
              base::render_duration_ms(min_grace_ms) + " to " + base::render_duration_ms(max_grace_ms)});
     return {};
+}
+
+std::vector<std::string> filenames_of(const Action& action) {
+    std::vector<std::string> filenames;
+    if (!action.filename.empty()) filenames.push_back(action.filename);
+    filenames.insert(filenames.end(), action.with.begin(), action.with.end());
+    return filenames;
 }
 
 std::string address_of(const Action& action) {
@@ -123,7 +146,10 @@ std::string address_of(const Action& action) {
 std::string render_body(const Action& action) {
     Json body = Json::object({{"format", change_format}});
     if (!action.reason.empty()) body.set("reason", action.reason);
-    if (action.verb == Verb::promote) body.set("to", action.to_index);
+    if (action.verb == Verb::promote) {
+        body.set("to", action.to_index);
+        if (!action.with.empty()) body.set("with", Json::array_of(action.with));
+    }
     if (action.verb == Verb::set_status) body.set("status", catalog::project_status_text(action.status));
     if (action.verb == Verb::retain) {
         body.set("keep", action.keep);
@@ -141,8 +167,10 @@ base::Status read_body(std::string_view body, Action& action) {
     if (format != change_format)
         return bad_body("The body's format is not " + std::string(change_format), format);
     WHEELYARD_TRY(read_member(*document, "reason", &Json::as_string, action.reason));
-    if (action.verb == Verb::promote)
+    if (action.verb == Verb::promote) {
         WHEELYARD_TRY(read_member(*document, "to", &Json::as_string, action.to_index));
+        WHEELYARD_TRY(read_with(*document, action.with));
+    }
     if (action.verb == Verb::set_status) {
         std::string status;
         WHEELYARD_TRY(read_member(*document, "status", &Json::as_string, status));

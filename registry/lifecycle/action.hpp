@@ -56,6 +56,8 @@ struct Action {
     std::string filename = {};
     std::string project = {};   // set_status; retain: only this one
     std::string to_index = {};  // promote
+    // promote: more files, in the same transaction. The page of `filename` shows it after the pages of these files.
+    std::vector<std::string> with = {};
     catalog::ProjectStatus status = catalog::ProjectStatus::active;
     std::string reason = {};
     std::int64_t keep = 0;                   // retain: versions a series
@@ -74,8 +76,10 @@ struct Done {
 };
 
 // Checks an action as far as possible without the catalog. Errors "lifecycle.reason_missing", "…reason",
-// "…keep", "…grace".
+// "…set", "…keep", "…grace".
 [[nodiscard]] base::Status check(const Action& action);
+// `filename` and what goes with it.
+[[nodiscard]] std::vector<std::string> filenames_of(const Action& action);
 
 // The absolute URL path of the action.
 [[nodiscard]] std::string address_of(const Action& action);

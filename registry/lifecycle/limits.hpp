@@ -10,6 +10,8 @@ namespace wheelyard::lifecycle {
 
 inline constexpr std::size_t max_reason_bytes = 500;  // one line on a page and in the log
 inline constexpr std::int64_t max_kept_versions = 10'000;
+inline constexpr std::size_t max_files_of_set =
+    100;  // promoted in one transaction, whose bytes are hashed before
 
 // gc. The minimum grace is many times as long as an upload takes from storing its bytes to committing their
 // row: a younger blob may belong to an upload in progress.

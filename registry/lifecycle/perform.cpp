@@ -43,7 +43,8 @@ constexpr std::array refusals{
 base::Result<Done> done_of(const Action& action, const Changed& changed) {
     for (const RefusalRow& row : refusals) {
         if (row.outcome != changed.outcome) continue;
-        const std::string& subject = action.filename.empty() ? action.project : action.filename;
+        const std::string& named = action.filename.empty() ? action.project : action.filename;
+        const std::string& subject = changed.filename.empty() ? named : changed.filename;
         return base::fail_as(
             row.kind, base::Recovery::never,
             {std::string(row.code), std::string(row.sentence), subject, std::string(row.advice)});
@@ -51,9 +52,9 @@ base::Result<Done> done_of(const Action& action, const Changed& changed) {
     Done done;
     done.changed = changed.outcome == ChangeOutcome::changed;
     done.serial = changed.serial;
-    if (!action.filename.empty())
+    for (std::string& filename : filenames_of(action))
         done.files.push_back(
-            {action.verb == Verb::promote ? action.to_index : action.index, action.filename});
+            {action.verb == Verb::promote ? action.to_index : action.index, std::move(filename)});
     return done;
 }
 
@@ -73,7 +74,7 @@ base::Result<Changed> change(catalog::Catalog& catalog, const Action& action, co
         case Verb::unpin:
             return catalog.set_pinned(name, action.verb == Verb::pin, cause);
         case Verb::promote:
-            return catalog.promote_file(name, action.to_index, cause);
+            return catalog.promote_files(action.index, filenames_of(action), action.to_index, cause);
         case Verb::set_status:
             return catalog.set_project_status({.index = action.index,
                                                .project = action.project,
@@ -89,10 +90,10 @@ base::Result<Changed> change(catalog::Catalog& catalog, const Action& action, co
 
 // A file that is released or promoted is shown from then on, so its bytes must be intact: they may have changed on
 // the disk, and verify moves damaged blobs of quarantined files away.
-base::Status check_bytes(const Place& place, const Action& action) {
+base::Status check_bytes(const Place& place, const Action& action, const std::string& filename) {
     std::optional<catalog::FileRow> row;
     WHEELYARD_TRY(place.on_catalog([&](catalog::Catalog& catalog) -> base::Status {
-        WHEELYARD_ASSIGN(row, catalog.file(action.index, action.filename));
+        WHEELYARD_ASSIGN(row, catalog.file(action.index, filename));
         return {};
     }));
     const bool is_hidden = row && row->state == catalog::FileState::quarantined;
@@ -145,8 +146,10 @@ base::Result<Done> perform(const Place& place, const Action& action, const std::
     WHEELYARD_TRY(check(action));
     if (action.verb == Verb::retain) return retain(place, action, actor);
     if (action.verb == Verb::collect) return collect(place, action, actor);
-    if (action.verb == Verb::release || action.verb == Verb::promote)
-        WHEELYARD_TRY(check_bytes(place, action));
+    if (action.verb == Verb::release || action.verb == Verb::promote) {
+        for (const std::string& filename : filenames_of(action))
+            WHEELYARD_TRY(check_bytes(place, action, filename));
+    }
     Changed changed;
     WHEELYARD_TRY(place.on_catalog([&](catalog::Catalog& catalog) -> base::Status {
         WHEELYARD_ASSIGN(changed,

@@ -1,5 +1,6 @@
 #include "registry/prefetch/target.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 #include <tuple>
@@ -72,6 +73,14 @@ const simple::FileLink* choose_wheel(const simple::ProjectPage& page, const whee
         best_build = std::move(name->build);
     }
     return best;
+}
+
+bool has_wheel(const simple::ProjectPage& page, const wheel::Version& version, const Target& target) {
+    return std::any_of(page.files.begin(), page.files.end(), [&](const simple::FileLink& link) {
+        const auto name = wheel::parse_wheel_filename(link.filename);
+        return name && !name->variant && name->version.compare_public(version) == 0 &&
+               wheel::best_position(name->tags, target.tags);
+    });
 }
 
 }  // namespace wheelyard::registry

@@ -31,4 +31,8 @@ struct Target {
 [[nodiscard]] const simple::FileLink* choose_wheel(const simple::ProjectPage& page,
                                                    const wheel::Version& version, const Target& target);
 
+// Whether a wheel of this version runs there, with any local label.
+[[nodiscard]] bool has_wheel(const simple::ProjectPage& page, const wheel::Version& version,
+                             const Target& target);
+
 }  // namespace wheelyard::registry

@@ -107,6 +107,12 @@ class BrowserTest(unittest.TestCase):
             field.send_keys(value)
         browser.find("#request form button").click()
         wait_until(lambda: browser.texts("#requests .state") == ["queued"])
+        field = browser.find("#request [name=python]")  # one request for several Pythons
+        field.clear()
+        field.send_keys("3.11, 3.12")
+        browser.find("#request form button").click()
+        wait_until(lambda: browser.find("#request-answer").text == "The registry has the 2 requests.")
+        self.assertEqual(browser.texts("#requests .state"), ["queued", "queued"])
         self.assertEqual(browser.complaints(), [])
 
     def test_the_front_page_searches_all_indexes_or_one(self):

@@ -111,6 +111,30 @@ class LifecycleTest(FarmCase):
         self.assertEqual((self.status_of(wheel), self.status_of(wheel, STABLE)), (404, 200))
         self.assert_failed(self.command("promote", INDEX, wheel.name, "--to", "nowhere"), "no index with this name")
 
+    def test_a_set_is_installable_from_staging_and_then_promoted_as_one_change(self):
+        torch = Wheel("set-torch", "2.4").write(self.folder)
+        needs = ("Requires-Dist: set-torch==2.4",)
+        others = [Wheel(name, "2.4", metadata_lines=needs).write(self.folder) for name in ("set-audio", "set-vision")]
+        wheels = [torch, *others]
+        for wheel in wheels:
+            self.assertEqual(RawUpload(self.farm, self.token, wheel).send()[0], 200)
+        names = [wheel.name for wheel in wheels]
+        staged = pip_install(self.farm, "pip-new", self.folder / "staged", "set-vision", "set-audio", "set-torch")
+        self.assert_ran(staged)
+        self.assert_failed(self.command("promote", INDEX, *names, "set_nothing-1-py3-none-any.whl", "--to", STABLE), "set_nothing", "no such file")
+        self.assertEqual([len(self.farm.files(name, STABLE)) for name in ("set-torch", "set-audio", "set-vision")], [0, 0, 0])
+        token_file = self.folder / "token"
+        token_file.write_text(json.loads(self.act("token", "create", "--name", "sets", "--index", "*", "--action", "promote", "--json"))["token"])
+        done = self.farm.run("wheelyard-registry", "promote", INDEX, *names, "--to", STABLE, "--json", "--url", self.farm.url, "--token-file",
+                             token_file)
+        self.assert_ran(done)
+        self.assertEqual([file["filename"] for file in json.loads(done.stdout)["files"]], names)
+        promoted = pip_install(self.farm, "pip-new", self.folder / "users", "set-vision", "set-audio", "set-torch", index=STABLE)
+        self.assert_ran(promoted)
+        events = [json.loads(line) for line in self.act("audit", "--index", STABLE, "--json").splitlines()]
+        self.assertEqual([event["filename"] for event in events if event["filename"] in names], names[::-1])
+        self.farm.check_tree()
+
     def test_a_command_does_over_http_what_it_does_on_the_data_folder(self):
         wheel = self.upload("remote")
         token_file = self.folder / "token"

@@ -3,29 +3,22 @@ the registry in a network namespace that has nothing but loopback."""
 
 import json
 import os
-import shutil
 import sqlite3
 import subprocess
 import time
 import unittest
+import urllib.request
 
 from support.case import FarmCase, main
-from support.clients import CLIENTS, installed_value
-from support.farm import BIN, COMMAND_TIMEOUT_S, START_TIMEOUT_S, Farm
+from support.clients import CLIENTS, RawUpload, installed_value
+from support.farm import COMMAND_TIMEOUT_S, START_TIMEOUT_S, Farm
+from support.island import CAN_CUT, WHY_NOT, on_island
 from support.upstream import Upstream
 from support.wheels import Wheel, incompressible
 
 INDEX, SITE = "base", "gh200"
 ARM, X86 = "manylinux_2_28_aarch64", "manylinux_2_28_x86_64"
 KIB, DAY_S = 1024, 24 * 3600
-NO_NETWORK = ["unshare", "--map-root-user", "--net"]
-CAN_CUT = shutil.which("unshare") and subprocess.run([*NO_NETWORK, "/bin/sh", "-c", "PATH=/usr/sbin:/sbin:$PATH ip link set lo up"],
-                                                     capture_output=True, check=False).returncode == 0
-# Starts the registry, waits for it, and runs the rest of the arguments beside it; nothing outside can be reached.
-ISLAND = """PATH=/usr/sbin:/sbin:$PATH; ip link set lo up || exit 99
-"$1" serve --config "$2" --ready-file "$3" & server=$!; shift 2; ready=$1; shift
-while [ ! -s "$ready" ]; do kill -0 $server || exit 98; sleep 0.05; done
-"$@"; status=$?; kill $server; wait $server; exit $status"""
 
 
 class PrefetchTest(FarmCase):
@@ -70,6 +63,11 @@ class PrefetchTest(FarmCase):
         return self.farm.run("wheelyard-registry", "prefetch", SITE, "--python", "3.12", "--platform", platform, "-c", self.farm.config, *more,
                              environment=environment | {"PATH": path + environment["PATH"]})
 
+    def prefetch_wants(self, *more):
+        environment = self.farm.environment
+        return self.farm.run("wheelyard-registry", "prefetch", SITE, "--wants", "--platform", ARM, "-c", self.farm.config, *more,
+                             environment=environment | {"PATH": f"{CLIENTS}/uv/bin:{environment['PATH']}"})
+
     def cached(self) -> list[str]:
         with sqlite3.connect(f"file:{self.farm.data / 'catalog.sqlite'}?mode=ro", uri=True) as catalog:
             rows = catalog.execute("SELECT filename FROM file ORDER BY filename").fetchall()
@@ -77,13 +75,10 @@ class PrefetchTest(FarmCase):
         return [name for name, in rows]
 
     def on_island(self, *command) -> subprocess.CompletedProcess:
-        self.farm.stop()
         self.upstream.stop()
-        self.farm.ready_file.unlink()
-        return subprocess.run([*NO_NETWORK, "/bin/sh", "-c", ISLAND, "sh", BIN / "wheelyard-registry", self.farm.config, self.farm.ready_file,
-                               *command], env=self.farm.environment, capture_output=True, text=True, timeout=COMMAND_TIMEOUT_S)
+        return on_island(self.farm, *command)
 
-    @unittest.skipUnless(CAN_CUT, "this machine does not allow a network namespace (unshare, ip)")
+    @unittest.skipUnless(CAN_CUT, WHY_NOT)
     def test_a_node_of_another_machine_type_installs_without_a_way_out(self):
         done = self.prefetch("-r", self.requirements)
         self.assert_ran(done)
@@ -102,7 +97,7 @@ class PrefetchTest(FarmCase):
                          ["yard_arm-1.0.dist-info", "yard_six-1.0.dist-info", "yard_torch-1.0.dist-info"])
         self.assertEqual(installed_value("pip-new", into, "yard_six"), "1")
 
-    @unittest.skipUnless(CAN_CUT, "this machine does not allow a network namespace (unshare, ip)")
+    @unittest.skipUnless(CAN_CUT, WHY_NOT)
     def test_pip_installs_from_a_lock_that_was_prefetched_without_uv(self):
         lock = self.folder / "pylock.toml"
         entry = self.upstream.files[self.six]
@@ -119,6 +114,32 @@ class PrefetchTest(FarmCase):
         lock.write_text(lock.read_text().replace(entry.sha256, "0" * 64))
         self.farm.start()
         self.assert_failed(self.prefetch("-r", lock, path=""), "The lock has another hash for this wheel")
+
+    @unittest.skipUnless(CAN_CUT, WHY_NOT)
+    def test_what_sites_want_is_prefetched_with_all_that_it_needs(self):
+        token = self.farm.create_token(SITE)
+        self.assert_failed(self.prefetch_wants(), "No site has reported what it wants")
+        for version in ("2.0", "3.0"):  # no environment has both
+            wheel = Wheel("site-torch", version, metadata_lines=("Requires-Dist: yard-torch",))
+            self.assertEqual(RawUpload(self.farm, token, wheel.write(self.folder / "own"), SITE).send()[0], 200)
+        cells = [{"package": "site-torch", "version": version, "python": "3.12", "accelerator": "gh200", "state": state}
+                 for version, state in (("2.0", "have"), ("3.0", "have"), ("4.0", "active"))]
+        report = {"format": "wheelyard.site/1", "site": "bede", "index": SITE, "time": "2026-01-01T00:00:00.000000Z", "pythons": ["3.12"],
+                  "cells": cells}
+        request = urllib.request.Request(f"{self.farm.url}/api/v1/indexes/{SITE}/sites/bede", json.dumps(report).encode(),
+                                         {"Authorization": f"Bearer {token}"}, method="PUT")
+        with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=COMMAND_TIMEOUT_S) as answer:
+            self.assertEqual(answer.status, 200)
+        done = self.prefetch_wants("--name", "wants")
+        self.assert_ran(done, "site-torch==2.0, Python 3.12 on " + ARM, "1 of 3 wants of the sites have no wheel for these platforms yet",
+                        "kept as wants: 5 files")
+        own = {f"site_torch-{version}-py3-none-any.whl" for version in ("2.0", "3.0")}
+        self.assertEqual(set(self.cached()), {self.torch[ARM], self.six, self.arm} | own)
+        into = self.folder / "into"
+        installed = self.on_island(CLIENTS / "pip-new/bin/python", "-m", "pip", "install", "--no-cache-dir", "--target", into, "--platform", ARM,
+                                   "--python-version", "3.12", "--only-binary", ":all:", "--no-deps", "--index-url", self.farm.simple_url(SITE),
+                                   "site-torch==2.0", "yard-torch", "yard-six", "yard-arm")
+        self.assert_ran(installed)
 
     def test_what_was_prefetched_is_kept_beyond_the_limit_until_it_is_forgotten(self):
         self.assert_ran(self.prefetch("-r", self.requirements, "--name", "nodes"))

@@ -86,6 +86,19 @@ class TasksTest(FarmCase):
             self.assertEqual(list((agent.folder / "state/claims").iterdir()), [])
             self.assert_no_secret(agent)
 
+    def test_one_command_requests_wheels_for_many_targets_and_shows_each(self):
+        self.fresh_farm()
+        words = ("add", INDEX, "torch", "2.4.0", "--python", "3.11", "--python", "3.12", "--accelerator", "gpu", "--accelerator", "cpu", "--json")
+        tasks = [json.loads(line) for line in self.asker.say(*words).splitlines()]
+        self.assertEqual([(task["python"], task["accelerator"], task["state"]) for task in tasks],
+                         [(python, accelerator, "queued") for python in ("3.11", "3.12") for accelerator in ("gpu", "cpu")])
+        again = [json.loads(line)["id"] for line in self.asker.say(*words).splitlines()]
+        self.assertEqual(again, [task["id"] for task in tasks])
+        # The token is for one of the sites: the other's refusal stops nothing, and is said.
+        partly = self.asker.run("add", INDEX, "six", "1.0", "--python", "3.12", "--also", STAGING)
+        self.assert_failed(partly, f"{STAGING}, Python 3.12: ", "Some of the requests were refused", "1 of 2")
+        self.assertIn("queued  " + INDEX + "  six 1.0 for Python 3.12", partly.stdout)
+
     def test_a_task_whose_agent_stays_away_is_built_by_another_and_the_late_one_gives_it_up(self):
         farm = self.fresh_farm(lease_s=15)
         task = self.ask_for("yard-late")

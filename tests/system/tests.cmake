@@ -11,13 +11,13 @@ foreach(source ${system_tests})
         "WHEELYARD_BIN=${CMAKE_BINARY_DIR}/bin;WHEELYARD_CLIENTS=${CMAKE_SOURCE_DIR}/build/clients")
 endforeach()
 # What takes minutes: for `scripts/test --full` alone.
-set_tests_properties(system/large_wheel system/slurm_accounting system/openapi system/more_clients system/easybuild system/installers PROPERTIES LABELS full)
+set_tests_properties(system/large_wheel system/slurm_accounting system/openapi system/more_clients system/easybuild system/installers system/machine_index PROPERTIES LABELS full)
 # With WHEELYARD_FULL=1 the whole suite, at a pace that a real server can serve.
 set_tests_properties(system/pbs_on_path PROPERTIES TIMEOUT 2700)
 # With WHEELYARD_FULL=1 four sites, and wrong facts of each.
 set_tests_properties(system/site_box PROPERTIES TIMEOUT 3600)
 # Need what scripts/other-nodes makes; skipped without it.
-set_tests_properties(system/avail_nodes system/other_root system/real_torch system/governor_v2
+set_tests_properties(system/avail_nodes system/other_root system/real_torch system/offline_torch system/governor_v2
     PROPERTIES LABELS full SKIP_RETURN_CODE 77 TIMEOUT 3600)
 # Its builds fill the machine to its limits on purpose: beside another test it would measure that one.
 set_tests_properties(system/governor system/governor_groups system/governor_launcher system/governor_memory system/governor_tools system/governor_v2

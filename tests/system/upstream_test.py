@@ -270,17 +270,30 @@ class UpstreamTest(FarmCase):
         spellings = ["yard-torch", "Yard-Torch", "YARD_TORCH", "yard.torch", "yard--torch", "yard-_.torch", "yard_torch", "yard-torch/index.json",
                      "yard%2Dtorch", "yard%2dtorch", "%79ard-torch", "yard-torch/?format=application/vnd.pypi.simple.v1%2Bjson",
                      "only-here", "Only.Here", "only_here", "ONLY--HERE", "only.-_here", "yard-mine", "Yard.Mine", "yard%5Fmine", "YARD-MINE"]
-        for spelling in spellings:
-            with self.subTest(spelling):
-                path = f"/{SITE}/simple/{spelling}" + ("" if "/" in spelling else "/")
-                status, _, body = self.farm.get(path)
-                self.assertNotIn(b"99.0", body)
-                self.assertEqual(status, 200 if "mine" in spelling.lower() else 404, body)
         evil = self.upstream.files["yard_torch-99.0-py3-none-any.whl"].sha256
-        for filename in ("yard_torch-99.0-py3-none-any.whl", "Yard.Torch-99.0-py3-none-any.whl", "YARD_TORCH-99.0-py3-none-any.whl",
-                         "yard_torch-99.0-py3-none-any.whl.metadata"):
-            self.assertEqual(self.farm.get(f"/{SITE}/files/{evil[:2]}/{evil}/{filename}")[0], 404)
+        filenames = ("yard_torch-99.0-py3-none-any.whl", "Yard.Torch-99.0-py3-none-any.whl", "YARD_TORCH-99.0-py3-none-any.whl",
+                     "yard_torch-99.0-py3-none-any.whl.metadata")
+
+        def try_every_way() -> None:
+            for spelling in spellings:
+                with self.subTest(spelling):
+                    path = f"/{SITE}/simple/{spelling}" + ("" if "/" in spelling else "/")
+                    status, _, body = self.farm.get(path)
+                    self.assertNotIn(b"99.0", body)
+                    self.assertEqual(status, 200 if "mine" in spelling.lower() else 404, body)
+            for filename in filenames:
+                self.assertEqual(self.farm.get(f"/{SITE}/files/{evil[:2]}/{evil}/{filename}")[0], 404)
+            self.assertGreaterEqual(len(spellings) + len(filenames), 20)
+
+        try_every_way()
         self.assertEqual([request for request in self.upstream.requests if "torch" in request or "here" in request], [])
+        # The upstream does offer them: `base`, which does not own the names, shows and stores them. Nothing of that reaches the site's index.
+        for name in ("yard-torch", "only-here", "yard-mine"):
+            filename = f"{name.replace('-', '_')}-99.0-py3-none-any.whl"
+            self.assertEqual((list(self.farm.files(name, BASE)), self.get_file(filename, name)[0]), ([filename], 200))
+        try_every_way()
+        for name in ("yard-torch", "Only.Here"):
+            self.assert_failed(pip_install(self.farm, "pip-new", self.folder / "none", name, index=SITE), "No matching distribution found")
         target = self.folder / "into"
         self.assert_ran(pip_install(self.farm, "pip-new", target, "yard-mine", index=SITE))
         self.assertEqual(installed_value("pip-new", target, "yard_mine"), "1")
@@ -314,6 +327,30 @@ class UpstreamTest(FarmCase):
         self.assert_ran(self.farm.run("wheelyard-registry", "explain", BASE, "other-six", "-c", self.farm.config), "not permitted")
         status, _, body = self.farm.get(f"/api/v1/indexes/{SITE}/projects/yard-six/explain", headers={"Authorization": f"Bearer {self.token}"})
         self.assertEqual((status, json.loads(body)["supplied_by"]), (200, "base.public"))
+
+    def test_the_generated_configuration_names_one_index_which_is_all_that_pip_and_uv_need(self):
+        """A dozen packages, two of them our own; machine_index_test.py has a hundred, the machine's own index, poetry and pdm."""
+        others = [f"yard-other-{number}" for number in range(10)]
+        for number, name in enumerate(others):
+            self.offer(self.wheel(name, metadata_lines=tuple(f"Requires-Dist: {needed}" for needed in others[number + 1:number + 2])))
+        self.offer(self.wheel("yard-torch", version="9.0", value=9))
+        self.open_farm()
+        self.upload(self.wheel("yard-torch", metadata_lines=(f"Requires-Dist: {others[0]}",), value=7), SITE)
+        self.upload(self.wheel("yard-vision", metadata_lines=("Requires-Dist: yard-torch==1.0",), value=7), SITE)
+        made = self.folder / "made"
+        self.assert_ran(self.farm.run("wheelyard-indexer", "client-config", "--node", f"farm={self.farm.simple_url(SITE)}", "--to", made))
+        for kind in ("pip.conf", "uv.toml", "poetry.toml", "pdm.toml"):
+            self.assertEqual((made / "farm" / kind).read_text().count("://"), 1)
+        environment = self.farm.environment | {"PIP_CONFIG_FILE": str(made / "farm/pip.conf"), "UV_CONFIG_FILE": str(made / "farm/uv.toml")}
+        for client in ("pip-old", "pip-debian", "pip-new", "uv"):
+            target = self.folder / client
+            python = CLIENTS / ("pip-new" if client == "uv" else client) / "bin/python"
+            command = [CLIENTS / "uv/bin/uv", "pip", "install", "--no-cache", "--python", python] if client == "uv" else \
+                [python, "-m", "pip", "install", "--no-cache-dir"]
+            self.assert_ran(subprocess.run([*command, "--target", target, "yard-vision"], env=environment, capture_output=True, text=True,
+                                           timeout=COMMAND_TIMEOUT_S))
+            self.assertEqual(len(list(target.glob("*.dist-info"))), 12)
+            self.assertEqual(installed_value("pip-new", target, "yard_torch"), "7")
 
     def test_a_stop_does_not_wait_for_a_slow_upstream(self):
         wheel = self.wheel("yard-six")

@@ -12,6 +12,7 @@
   const token_key = "wheelyard-token", tasks_key = "wheelyard-tasks-" + index;
   const interval_ms = 5000, max_requests = 20, max_log_chars = 200000;
   const field = name => form.elements.namedItem(name);
+  const words = name => field(name).value.split(/[\s,]+/).filter(Boolean);  // "3.11 3.12": a request for each
   const element = yard.element;
   const say = (text, is_error) => yard.say(answer, text, is_error);
   const call = (path, body) => yard.call(new URL("api/v1/" + path, server), field("token").value, body);
@@ -80,10 +81,14 @@
   form.addEventListener("submit", event => {
     event.preventDefault();
     sessionStorage.setItem(token_key, field("token").value.trim());
+    const targets = words("python").flatMap(python => (words("accelerator").length ? words("accelerator") : [""])
+      .map(accelerator => ({python, accelerator})));
+    if (targets.length > max_requests) return say("At most " + max_requests + " wheels at once.", true);
     say("Asking …");
-    call("tasks", {format: "wheelyard.task/1", index, package: field("package").value.trim(), version: field("version").value.trim(),
-                   python: field("python").value.trim(), accelerator: field("accelerator").value.trim()})
-      .then(reply => reply.json()).then(task => { say("The registry has the request."); update(task); })
+    Promise.all(targets.map(target => call("tasks", {format: "wheelyard.task/1", index, package: field("package").value.trim(),
+                                                     version: field("version").value.trim(), ...target})
+      .then(reply => reply.json()).then(update)))
+      .then(() => say(targets.length === 1 ? "The registry has the request." : "The registry has the " + targets.length + " requests."))
       .catch(error => say(error.message, true));
   });
 

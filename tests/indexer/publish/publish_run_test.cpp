@@ -161,6 +161,37 @@ bool survives_death_at(std::size_t at, DyingDisk::Moment moment, const Scene& sc
     return true;
 }
 
+const std::string set_torch = "torch-2.4.0-cp312-cp312-linux_aarch64.whl";
+const std::string set_audio = "audio-2.4.0-cp312-cp312-linux_aarch64.whl";
+const std::string set_vision = "vision-0.19.0-cp312-cp312-linux_aarch64.whl";
+
+// Two indexes with an older torch each; `gpu` inherits vision and audio.
+void add_set(StoreFixture& store) {
+    const catalog::Cause cause{.actor = "configuration", .reason = {}, .time = noon};
+    REQUIRE(store.catalog.set_index_rules({{"main", {}, {}}, {"gpu", {"main"}, {}}}, cause));
+    for (const auto* project : {"torch", "audio", "vision"})
+        store.add("main", project, "1.0", std::string(project) + "-1.0-cp312-cp312-linux_aarch64.whl");
+    store.add("staging", "torch", "2.4.0", set_torch);
+    store.add("staging", "audio", "2.4.0", set_audio);
+    store.add("staging", "vision", "0.19.0", set_vision);
+}
+
+// Of the first file, also the pages of indexes that inherit it: it is nowhere without the others.
+void check_whole_set(const StoreFixture& store) {
+    const auto shows = [&](const std::string& index, const std::string& project, const std::string& filename,
+                           const std::string& page) {
+        const auto text = base::read_file(project_folder(store.tree, index, project) / page, 1 << 20);
+        return text && text->find(filename) != std::string::npos;
+    };
+    for (const std::string index : {"main", "gpu"}) {
+        for (const std::string page : {"index.json", "index.html"}) {
+            if (!shows(index, "torch", set_torch, page)) continue;
+            CHECK(shows(index, "audio", set_audio, page));
+            CHECK(shows(index, "vision", set_vision, page));
+        }
+    }
+}
+
 void die_everywhere(DyingDisk::Moment moment, const Scene& scene, std::size_t fewest = 20) {
     std::size_t operations = 0;
     while (survives_death_at(operations, moment, scene))
@@ -231,4 +262,60 @@ TEST_CASE("a run that writes late roots may die before any of its operations") {
 }
 TEST_CASE("a run that writes late roots may die after any of its operations") {
     die_everywhere(DyingDisk::Moment::after, {.on_a_published_tree = true, .roots_alone = true}, 3);
+}
+
+TEST_CASE("no run that dies shows the first file of a promoted set without the others") {
+    bool has_died = true;
+    for (std::size_t at = 0; has_died; ++at) {
+        CAPTURE(at);
+        StoreFixture store;
+        add_set(store);
+        const std::vector<std::string> indexes{"main", "gpu", "staging"};
+        REQUIRE(publish(store.catalog, store.blobs, store.tree, indexes, store.clock));
+        REQUIRE(store.catalog.promote_files("staging", std::vector{set_torch, set_audio, set_vision}, "main",
+                                            {.actor = "anna", .reason = {}, .time = noon}));
+        DyingDisk disk(at, DyingDisk::Moment::after);
+        const auto report = publish_with(disk, store.catalog, store.blobs, store.tree, indexes, store.clock);
+        has_died = disk.is_dead();
+        CHECK(report.has_value() != has_died);
+        check_whole_set(store);
+        if (!has_died) CHECK(at > 10);
+    }
+}
+
+TEST_CASE("a run that a promotion overtakes leaves all of the set to the next run") {
+    // Promotes the set after the run has read the log, and before it reads the rows.
+    class PromotingDisk final : public ForwardingDisk {
+      public:
+        explicit PromotingDisk(StoreFixture& store) : store_(store) {}
+        base::Result<std::optional<std::uint64_t>> size_of(const std::string& path) override {
+            if (!is_done_ && path.find("/main/simple/torch/") != std::string::npos) {
+                is_done_ = true;
+                REQUIRE(store_.catalog.promote_files("staging", std::vector{set_torch, set_audio, set_vision},
+                                                     "main", {.actor = "anna", .reason = {}, .time = noon}));
+            }
+            return disk_.size_of(path);
+        }
+
+      private:
+        StoreFixture& store_;
+        bool is_done_ = false;
+    };
+
+    StoreFixture store;
+    add_set(store);
+    const std::vector<std::string> indexes{"main", "gpu", "staging"};
+    REQUIRE(publish(store.catalog, store.blobs, store.tree, indexes, store.clock));
+    store.add("main", "torch", "1.1", "torch-1.1-cp312-cp312-linux_aarch64.whl");
+    PromotingDisk disk(store);
+    REQUIRE(publish_with(disk, store.catalog, store.blobs, store.tree, indexes, store.clock));
+    const fs::path page = project_folder(store.tree, "main", "torch") / "index.json";
+    CHECK(base::read_file(page, 1 << 20)->find("torch-1.1-") != std::string::npos);
+    CHECK(base::read_file(page, 1 << 20)->find(set_torch) == std::string::npos);
+    CHECK(store.catalog.file("main", set_torch).value().has_value());
+    check_whole_set(store);
+    REQUIRE(publish(store.catalog, store.blobs, store.tree, indexes, store.clock));
+    CHECK(base::read_file(page, 1 << 20)->find(set_torch) != std::string::npos);
+    check_whole_set(store);
+    CHECK(compare_with_catalog(store.catalog, store.tree)->empty());
 }

@@ -166,6 +166,25 @@ TEST_CASE("a file is promoted by another identity, with rights on both indexes")
     CHECK(fixture.cli.file("other", fixture.filename).value().has_value());
 }
 
+TEST_CASE("a set needs the rights and another uploader for each of its files") {
+    ApiFixture fixture;
+    const Form second = Form::of(WheelWriter("seven", "1.0"));
+    REQUIRE(fixture.send(second).status == 200);
+    const std::string of_six = fixture.add_actor("of-six", {"promote"}, {"main", "other"}, {"six"});
+    const std::string own = fixture.add_actor("tester", {"promote"});
+    const std::string other = fixture.add_actor("releaser", {"promote"}, {"main", "other"});
+    const auto to = [&](const std::string& with) {
+        return fixture.body(R"(,"to":"other","with":[")" + with + "\"]");
+    };
+    CHECK(fixture.ask(of_six, "promoteFile", to(second.filename)) == "403 auth.scope_refused");
+    CHECK(fixture.ask(other, "promoteFile", to("no-wheel")) == "404 lifecycle.no_such_file");
+    CHECK(fixture.ask(own, "promoteFile", to(second.filename)) == "403 lifecycle.own_file");
+    CHECK_FALSE(fixture.cli.file("other", fixture.filename).value().has_value());
+    CHECK(fixture.ask(other, "promoteFile", to(second.filename)) == "200");
+    CHECK(fixture.cli.file("other", fixture.filename).value().has_value());
+    CHECK(fixture.cli.file("other", second.filename).value().has_value());
+}
+
 TEST_CASE("what made a wheel is read with a token of its index and project") {
     ApiFixture fixture;
     const WheelWriter wheel("seven", "1.0");

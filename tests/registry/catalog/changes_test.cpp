@@ -317,6 +317,44 @@ TEST_CASE("a promotion never replaces: other bytes and deleted names are refused
           ChangeOutcome::name_was_deleted);
 }
 
+TEST_CASE("a set is promoted in one transaction, with the first file's event last") {
+    Filled filled;
+    REQUIRE(filled.catalog.add_file(row_of("main", "nine", "1.0", 'f')));
+    REQUIRE(filled.catalog.add_file(row_of("main", "ten", "1.0", 'e')));
+    const std::vector<std::string> set{"ten-1.0-py3-none-any.whl", "nine-1.0-py3-none-any.whl", six};
+    const auto before = filled.catalog.last_serial().value();
+    const auto promoted = filled.catalog.promote_files("main", set, "stable", cause).value();
+    CHECK(promoted.outcome == ChangeOutcome::changed);
+    CHECK(promoted.serial == before + 3);
+    const auto events = filled.catalog.events_after(before, 10).value();
+    REQUIRE(events.size() == 3);
+    for (std::size_t i = 0; i < 3; ++i) {
+        CHECK(events[i].kind == EventKind::file_promoted);
+        CHECK(events[i].filename == set[2 - i]);
+    }
+    CHECK(filled.catalog.promote_files("main", set, "stable", cause)->outcome == ChangeOutcome::already_so);
+    CHECK(filled.catalog.last_serial().value() == before + 3);
+}
+
+TEST_CASE("if one file of a set is refused, none is promoted") {
+    Filled filled;
+    REQUIRE(filled.catalog.add_file(row_of("main", "nine", "1.0", 'f')));
+    REQUIRE(filled.catalog.add_file(row_of("stable", "six", "1.0", 'd')));
+    const std::string nine = "nine-1.0-py3-none-any.whl";
+    const auto before = filled.catalog.last_serial().value();
+    const std::vector<std::string> taken{six, nine};
+    const auto refused = filled.catalog.promote_files("main", taken, "stable", cause).value();
+    CHECK(refused.outcome == ChangeOutcome::name_taken);
+    CHECK(refused.filename == six);
+    const std::vector<std::string> missing{nine, "eleven-1.0-py3-none-any.whl"};
+    CHECK(filled.catalog.promote_files("main", missing, "stable", cause)->outcome ==
+          ChangeOutcome::no_such_file);
+    CHECK_FALSE(filled.catalog.file("stable", nine).value().has_value());
+    CHECK(filled.catalog.last_serial().value() == before);
+    const std::vector<std::string> partly{nine, nine};  // the second one is there already
+    CHECK(filled.catalog.promote_files("main", partly, "stable", cause)->serial == before + 1);
+}
+
 TEST_CASE("blobs come sorted by hash, in pieces") {
     Filled filled;
     const auto first = filled.catalog.blobs_after("", 2).value();

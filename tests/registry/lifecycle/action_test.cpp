@@ -61,6 +61,13 @@ TEST_CASE("a body says what the address does not, and is read back") {
     REQUIRE(read_body(render_body(action), read));
     CHECK(read.reason == action.reason);
     CHECK(read.to_index == "stable");
+    CHECK(read.with.empty());
+
+    action.with = {"torchvision-0.19.0-py3-none-any.whl", "torchaudio-2.4.0-py3-none-any.whl"};
+    REQUIRE(read_body(render_body(action), read));
+    CHECK(read.with == action.with);
+    read.filename = action.filename;
+    CHECK(filenames_of(read) == std::vector<std::string>{action.filename, action.with[0], action.with[1]});
 
     action = {};
     action.verb = Verb::retain;
@@ -105,6 +112,8 @@ TEST_CASE("bodies that are not understood are refused, and never half read as so
              Row{Verb::yank, R"({"format":"wheelyard.change/1","dry_run":true})"},
              Row{Verb::remove, R"({"format":"wheelyard.change/1","reason":"x","dry_run":true})"},
              Row{Verb::promote, R"({"format":"wheelyard.change/1","to":["main"]})"},
+             Row{Verb::promote, R"({"format":"wheelyard.change/1","to":"main","with":"six.whl"})"},
+             Row{Verb::promote, R"({"format":"wheelyard.change/1","to":"main","with":[1]})"},
              Row{Verb::set_status, R"({"format":"wheelyard.change/1","status":"gone"})"},
              Row{Verb::set_status, R"({"format":"wheelyard.change/1"})"},
              Row{Verb::retain, R"({"format":"wheelyard.change/1","keep":"3"})"},
@@ -148,6 +157,16 @@ TEST_CASE("what makes no sense is refused before anything is touched") {
         {"lifecycle.to", of_file(Verb::promote)},
         {"lifecycle.to", with(of_file(Verb::promote), [](Action& a) { a.to_index = "main"; })},
         {"", with(of_file(Verb::promote), [](Action& a) { a.to_index = "stable"; })},
+        {"", with(of_file(Verb::promote),
+                  [](Action& a) {
+                      a.to_index = "stable";
+                      a.with.resize(max_files_of_set - 1);
+                  })},
+        {"lifecycle.set", with(of_file(Verb::promote),
+                               [](Action& a) {
+                                   a.to_index = "stable";
+                                   a.with.resize(max_files_of_set);
+                               })},
         {"lifecycle.keep", {.verb = Verb::retain, .index = "main"}},
         {"", {.verb = Verb::retain, .index = "main", .keep = 1}},
         {"", {.verb = Verb::retain, .index = "main", .keep = max_kept_versions}},

@@ -59,3 +59,14 @@ TEST_CASE("the best tag wins, then the higher build number; what does not run th
     CHECK(chosen({"a-1.0+cu126-py3-none-any.whl"}) == "none");
     CHECK(chosen({"a-1.0+cu126-py3-none-any.whl"}, "1.0+cu126") == "a-1.0+cu126-py3-none-any.whl");
 }
+
+TEST_CASE("a want has a wheel whatever its local label is, if one runs there") {
+    const auto target = make_target("3.12", "manylinux_2_28_aarch64").value();
+    const auto has = [&](const std::vector<std::string>& filenames) {
+        return registry::has_wheel(page_of(filenames), wheel::Version::parse("2.4.0").value(), target);
+    };
+    CHECK(has({"torch-2.4.0+cu124-cp312-cp312-linux_aarch64.whl"}));
+    CHECK(has({"torch-2.4-py3-none-any.whl"}));
+    CHECK_FALSE(has({"torch-2.4.0-cp312-cp312-linux_x86_64.whl", "torch-2.4.1-cp312-cp312-linux_aarch64.whl",
+                     "torch-2.4.0-cp311-cp311-linux_aarch64.whl", "torch-2.4.0.tar.gz"}));
+}
