@@ -71,7 +71,9 @@ Age age_of(const CachedPage& page, base::UnixMicros now) {
 base::Result<std::unique_ptr<Upstreams>> Upstreams::open(UpstreamParts parts) {
     WHEELYARD_ASSIGN(catalog::Catalog reader,
                      catalog::Catalog::open(parts.config.catalog_file(), catalog::Catalog::Mode::read_only));
-    return std::unique_ptr<Upstreams>(new Upstreams(std::move(parts), std::move(reader)));
+    auto upstreams = std::unique_ptr<Upstreams>(new Upstreams(std::move(parts), std::move(reader)));
+    WHEELYARD_TRY(upstreams->store_.remove_leftovers());
+    return upstreams;
 }
 
 Upstreams::Upstreams(UpstreamParts parts, catalog::Catalog reader)
