@@ -82,6 +82,11 @@ title = "Wheels for everybody"
 # proxy = ""
 # username = "reader"             # sent to the host of `url` only
 # password_file = "secrets/reader"
+# inspect_first = false           # true: nothing of a file is sent before it is inspected
+
+# What to do about findings in wheels of this upstream: the keys of [index.policy]; its default preset is "mirror".
+# [index.upstream.policy]
+# "gpu.architecture_missing" = "quarantine"
 
 # What to do about findings in wheels: a preset ("linux", "manylinux-strict", "mirror"), the site's module tree
 # and GPUs, and the severity of single rules ("reject", "quarantine", "warn", "note" or "ignore").

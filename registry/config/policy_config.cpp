@@ -59,9 +59,9 @@ void read_severity(io::TomlTable& table, const std::string& code, inspect::Polic
 
 }  // namespace
 
-inspect::Policy read_policy(io::TomlTable table) {
+inspect::Policy read_policy(io::TomlTable table, const std::string& default_preset) {
     inspect::Policy policy;
-    const std::string preset = table.string_or("preset", "linux");
+    const std::string preset = table.string_or("preset", default_preset);
     if (auto made = inspect::make_preset(preset))
         policy = std::move(*made);
     else

@@ -1,4 +1,4 @@
-// An index's policy in TOML: [index.policy] of the configuration, or a separate file for
+// An index's policy in TOML: [index.policy] and [index.upstream.policy] of the configuration, or a separate file for
 // `wheelyard-registry check --policy`.
 //
 //     preset = "linux"                              # the default; or "manylinux-strict", "mirror"
@@ -19,7 +19,7 @@
 namespace wheelyard::registry {
 
 // Reports problems to the table's document.
-[[nodiscard]] inspect::Policy read_policy(io::TomlTable table);
+[[nodiscard]] inspect::Policy read_policy(io::TomlTable table, const std::string& default_preset = "linux");
 
 // Takes a preset's name, or the path of a file with the keys above at top level. Errors "config.*".
 [[nodiscard]] base::Result<inspect::Policy> load_policy(const std::string& preset_or_file);

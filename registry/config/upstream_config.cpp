@@ -8,6 +8,7 @@
 #include "lib/wheel/name.hpp"
 #include "registry/config/config.hpp"
 #include "registry/config/limits.hpp"
+#include "registry/config/policy_config.hpp"
 
 namespace wheelyard::registry {
 namespace {
@@ -68,6 +69,8 @@ UpstreamConfig read_upstream(io::TomlTable& table, const std::string& index_name
     upstream.cooldown_except = read_globs(table, "cooldown_except");
     upstream.max_cache_bytes =
         static_cast<std::uint64_t>(table.integer_or("max_cache_mib", 0, 0, max_cache_mib_limit)) * base::mib;
+    upstream.inspect_first = table.boolean_or("inspect_first", false);
+    upstream.policy = read_policy(table.table_or_empty("policy"), "mirror");
     upstream.proxy = table.string_or("proxy", "");
     upstream.username = table.string_or("username", "");
     upstream.password_file = table.path_if("password_file").value_or("");

@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "lib/inspect/verdict/policy.hpp"
 #include "lib/io/toml.hpp"
 
 namespace wheelyard::registry {
@@ -30,6 +31,8 @@ struct UpstreamConfig {
     std::int64_t cooldown_days = 0;                 // files younger than this are not offered
     std::vector<std::string> cooldown_except = {};  // globs of projects without a cooldown
     std::uint64_t max_cache_bytes = 0;              // of fetched files that are kept; 0: no limit
+    bool inspect_first = false;                     // nothing of a file is sent before it is inspected
+    inspect::Policy policy = {};                    // for its wheels
     std::string proxy = {};                         // empty: none
     std::string username = {};                      // Basic authentication to the URL's own host
     std::filesystem::path password_file = {};

@@ -25,4 +25,12 @@ inline constexpr std::size_t max_trailer_bytes = 8 * base::kib;     // of a chun
 inline constexpr std::int64_t retry_after_s = 5;                    // Retry-After of every 503
 inline constexpr std::int64_t redirect_max_age_s = 60;  // cache lifetime of redirects to normalized names
 
+// Files that are sent while they arrive.
+// Sent after the last check only. Files below min_arriving_bytes are sent when they are complete: they take no time.
+inline constexpr std::uint64_t held_back_bytes = 64 * base::kib;
+inline constexpr std::uint64_t min_arriving_bytes = 1 * base::mib;
+// Readers wake up after this many bytes, and after this time if there are fewer.
+inline constexpr std::uint64_t arriving_step_bytes = 256 * base::kib;
+inline constexpr std::int64_t arriving_step_ms = 100;
+
 }  // namespace wheelyard::http

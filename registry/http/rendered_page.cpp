@@ -57,4 +57,15 @@ Reply reply_metadata(SharedText bytes, const Route& route, const RequestHead& he
     return reply;
 }
 
+Reply reply_arriving(SharedArrivingFile file, const Route& route) {
+    Reply reply;
+    reply.add("ETag", "\"" + route.sha256 + "\"");
+    reply.add("Cache-Control", "public, max-age=31536000, immutable");
+    reply.add("Accept-Ranges", "bytes");
+    reply.add("Content-Type", "application/octet-stream");
+    reply.add("X-Content-Type-Options", "nosniff");
+    reply.body = std::move(file);
+    return reply;
+}
+
 }  // namespace wheelyard::http

@@ -1,4 +1,4 @@
-// Replies with a page that lies in memory in all of its forms.
+// Replies with what comes from an upstream: a page that lies in memory in all of its forms, METADATA, an arriving file.
 #pragma once
 
 #include "registry/http/reply.hpp"
@@ -14,6 +14,9 @@ namespace wheelyard::http {
 
 // METADATA of a file: as the published tree sends it.
 [[nodiscard]] Reply reply_metadata(SharedText bytes, const Route& route, const RequestHead& head);
+
+// A whole file that still arrives: for a request without ranges and conditions.
+[[nodiscard]] Reply reply_arriving(SharedArrivingFile file, const Route& route);
 
 [[nodiscard]] Reply reply_not_acceptable(std::string_view accept);
 

@@ -88,6 +88,7 @@ void Reply::replace(std::string_view name, std::string_view value) {
 std::uint64_t Reply::body_size() const {
     if (const auto* text = std::get_if<std::string>(&body)) return text->size();
     if (const auto* page = std::get_if<SharedText>(&body)) return (*page)->size();
+    if (const auto* file = std::get_if<SharedArrivingFile>(&body)) return (*file)->size_bytes();
     return std::get<FileSlice>(body).length;
 }
 

@@ -1,4 +1,5 @@
-// A reply as a value: status, header fields, and a body (text, a cached page, or a slice of an open file).
+// A reply as a value: status, header fields, and a body (text, a cached page, a slice of an open file, or a file that
+// still arrives).
 #pragma once
 
 #include <cstdint>
@@ -10,6 +11,7 @@
 #include "lib/base/files/fd.hpp"
 #include "lib/page/farm.hpp"
 #include "lib/wire/problem.hpp"
+#include "registry/http/arriving_file.hpp"
 #include "registry/http/upload.hpp"
 
 namespace wheelyard::http {
@@ -26,7 +28,7 @@ struct Reply {
     int status = 200;
     std::string reason = {};  // empty: the standard phrase of the status
     std::string fields = {};  // "Name: value\r\n" each; without framing, Date and the request id
-    std::variant<std::string, SharedText, FileSlice> body = std::string();
+    std::variant<std::string, SharedText, FileSlice, SharedArrivingFile> body = std::string();
     bool close = false;  // close the connection after this reply
 
     void add(std::string_view name, std::string_view value);

@@ -28,6 +28,8 @@ struct UpstreamRequest {
     std::string filename = {};  // a file; including ".metadata"
     // False: answer with what is there, even if it is old.
     bool may_wait = true;
+    // Whether the answer may be a file that still arrives.
+    bool may_arrive = false;
 };
 
 struct UpstreamAnswer {
@@ -35,11 +37,13 @@ struct UpstreamAnswer {
         published,  // the published tree has the answer, also if that is 404
         page,
         metadata,  // of a wheel that is not stored yet
+        arriving,
         problem,
     };
     Kind kind = Kind::published;
     std::shared_ptr<const RenderedPage> page = {};
     SharedText metadata = {};
+    SharedArrivingFile arriving = {};
     wire::Problem problem = {};
 };
 

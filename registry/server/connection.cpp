@@ -209,7 +209,8 @@ Connection::Task<bool> Connection::handle(const RequestHead& head) {
     else
         reply = answer(head, *route);
     if (route && !was_barred && is_private(*route)) keep_private(reply);
-    if (std::holds_alternative<FileSlice>(reply.body)) {
+    if (std::holds_alternative<FileSlice>(reply.body) ||
+        std::holds_alternative<SharedArrivingFile>(reply.body)) {
         file_slot.emplace(shared_.files_now, shared_.settings.max_files);
         if (!file_slot->taken()) reply = reply_problem(too_many_files());  // closes the file
     }

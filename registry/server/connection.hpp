@@ -128,6 +128,8 @@ class Connection {
     Task<bool> send_and_linger(const RequestHead& head, Reply& reply);
     Task<bool> write(std::string_view head, std::string_view body, bool more_follows);
     Task<bool> write_file(std::string_view head, const FileSlice& slice);
+    Task<bool> write_arriving(std::string_view head, ArrivingFile& file);
+    Task<bool> write_part(int file, std::uint64_t offset, std::uint64_t length, Pace& pace);
     Task<bool> wait_for(ClientSocket::Step step);
     Task<bool> wait_at_pace(ClientSocket::Step step, Pace& pace);
     void note_moved(Pace& pace, std::uint64_t bytes) const;

@@ -1,4 +1,5 @@
-// The sending side of a connection: head and page in one call, files with sendfile(2) in bounded turns.
+// The sending side of a connection: head and page in one call, files with sendfile(2) in bounded turns, files that
+// arrive as they grow.
 #include <algorithm>
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -6,6 +7,7 @@
 #include "lib/io/log.hpp"
 #include "registry/server/connection.hpp"
 #include "registry/server/limits.hpp"
+#include "registry/server/page_wait.hpp"
 
 namespace wheelyard::http {
 
@@ -18,8 +20,11 @@ Connection::Task<bool> Connection::send(const RequestHead& head, Reply& reply, b
     const std::string head_text = render_reply_head(reply, frame);
     bool sent = false;
     const auto* slice = std::get_if<FileSlice>(&reply.body);
+    const auto* arriving = std::get_if<SharedArrivingFile>(&reply.body);
     if (slice != nullptr && head.method != "HEAD" && slice->length > 0) {
         sent = co_await write_file(head_text, *slice);
+    } else if (arriving != nullptr && head.method != "HEAD") {
+        sent = co_await write_arriving(head_text, **arriving);
     } else {
         std::string_view body;
         if (const auto* text = std::get_if<std::string>(&reply.body)) body = *text;
@@ -82,14 +87,42 @@ Connection::Task<bool> Connection::write_file(std::string_view head, const FileS
     const bool head_sent = co_await write(head, {}, true);
     if (!head_sent) co_return false;
     Pace pace;
-    std::uint64_t offset = slice.offset;
-    std::uint64_t left = slice.length;
+    co_return co_await write_part(slice.file.get(), slice.offset, slice.length, pace);
+}
+
+// Sends what there is of the file, and waits for more. If it breaks, the client sees the connection end before
+// Content-Length.
+Connection::Task<bool> Connection::write_arriving(std::string_view head, ArrivingFile& file) {
+    const bool head_sent = co_await write(head, {}, false);
+    if (!head_sent) co_return false;
+    Pace pace;
+    std::uint64_t offset = 0;
+    while (offset < file.size_bytes()) {
+        const ArrivingFile::Progress now = file.progress();
+        if (ended_ || now.state == ArrivingFile::State::broken) co_return false;
+        if (now.readable_bytes > offset) {
+            const bool sent = co_await write_part(file.file(), offset, now.readable_bytes - offset, pace);
+            if (!sent) co_return false;
+            offset = now.readable_bytes;
+            continue;
+        }
+        PageWait more(socket_.executor());
+        file.call_when_past(offset, [wake = more.answer()] { wake(true); });
+        const std::optional<bool> came = co_await more.wait(upstream_file_wait_ms);
+        if (!came) co_return false;
+    }
+    co_return true;
+}
+
+Connection::Task<bool> Connection::write_part(int file, std::uint64_t offset, std::uint64_t length,
+                                              Pace& pace) {
+    std::uint64_t left = length;
     std::size_t in_turn = 0;
     while (left > 0) {
         if (ended_) co_return false;
         const auto want =
             static_cast<std::size_t>(std::min<std::uint64_t>(left, sendfile_turn_bytes - in_turn));
-        const ClientSocket::Tried tried = socket_.try_send_file(slice.file.get(), offset, want);
+        const ClientSocket::Tried tried = socket_.try_send_file(file, offset, want);
         if (tried.step != ClientSocket::Step::moved) {
             in_turn = 0;
             const bool ready = co_await wait_at_pace(tried.step, pace);

@@ -55,6 +55,9 @@ Connection::Task<Reply> Connection::answer_from_upstream(const RequestHead& head
     }
     const Slot slot(shared_.upstream_waits_now, max_upstream_waits);
     UpstreamRequest request{route.index, route.project, route.sha256, route.filename, slot.taken()};
+    // Ranges and conditions are those of the stored file; HEAD asks whether it can be stored.
+    request.may_arrive = head.method == "GET" && head.range.empty() && head.if_none_match.empty() &&
+                         head.if_modified_since.empty();
     const std::int64_t wait_ms = is_page ? upstream_page_wait_ms : upstream_file_wait_ms;
     auto found = co_await ask_upstream(request, wait_ms);
     if (!found && is_page && request.may_wait) {
@@ -74,6 +77,8 @@ Connection::Task<Reply> Connection::answer_from_upstream(const RequestHead& head
             co_return reply_rendered_page(found->page, route, head);
         case UpstreamAnswer::Kind::metadata:
             co_return reply_metadata(found->metadata, route, head);
+        case UpstreamAnswer::Kind::arriving:
+            co_return reply_arriving(found->arriving, route);
         case UpstreamAnswer::Kind::problem:
             co_return reply_problem(slot.taken() ? found->problem : upstream_busy());
     }

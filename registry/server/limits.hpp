@@ -22,7 +22,7 @@ inline constexpr std::size_t max_reader_checks = 1'024;
 inline constexpr std::int64_t upstream_page_wait_ms = 10'000;
 // For a page that was never fetched: the client's timeout decides.
 inline constexpr std::int64_t upstream_first_page_wait_ms = 60'000;
-// A file is sent once it is stored; large ones take long.
+// Without a byte: a request for part of a file waits until all of it is stored, and large ones take long.
 inline constexpr std::int64_t upstream_file_wait_ms = 15 * 60'000;
 inline constexpr std::size_t max_upstream_waits = 1'024;  // concurrent; each holds a connection
 

@@ -4,7 +4,9 @@
 #include <utility>
 
 #include "lib/base/files/file.hpp"
+#include "lib/base/text/text.hpp"
 #include "lib/inspect/inspect.hpp"
+#include "registry/http/limits.hpp"
 #include "registry/intake/stored_row.hpp"
 #include "registry/intake/validation.hpp"
 #include "registry/upstream/limits.hpp"
@@ -27,17 +29,54 @@ bool may_try_again(const base::Error& error) {
     return error.kind == base::ErrorKind::cut || error.kind == base::ErrorKind::unreachable;
 }
 
-base::Result<blobs::StagedBlob> download(const FileFetchParts& parts, UpstreamClient& client,
-                                         const simple::FileLink& link, std::uint64_t limit_bytes) {
+struct Download {
+    blobs::StagedBlob staged;
+    std::uint64_t announced_bytes = 0;  // the size that readers may be promised; 0: they wait for the end
+    http::SharedArrivingFile arriving = nullptr;
+};
+
+// Readers get Content-Length before the first byte. If the page does not give the size, the answer to a request for one
+// byte does: "Content-Range: bytes 0-0/1234".
+std::uint64_t announced_size(const FileFetchParts& parts, UpstreamClient& client,
+                             const simple::FileLink& link) {
+    if (!parts.arrives) return 0;
+    if (link.size) return *link.size;
+    constexpr std::string_view first_byte = "bytes 0-0/";
+    const auto answer = client.get(link.url, {{"Range", "bytes=0-0"}}, 1);
+    if (!answer || !answer->header("content-range").starts_with(first_byte)) return 0;
+    return base::parse_decimal(answer->header("content-range").substr(first_byte.size())).value_or(0);
+}
+
+base::Status show_arriving(const FileFetchParts& parts, Download& download) {
+    if (!download.arriving) {
+        if (download.announced_bytes < http::min_arriving_bytes) return {};
+        WHEELYARD_ASSIGN(base::Fd file, base::open_read(download.staged.path()));
+        download.arriving = std::make_shared<http::ArrivingFile>(std::move(file), download.announced_bytes);
+        parts.arrives(download.arriving);
+    }
+    download.arriving->note_written(download.staged.size());
+    return {};
+}
+
+// One try. Those before it may have left the file's beginning in `into`: the bytes up to there are not taken again, and
+// the hash of the whole shows whether both belong together.
+base::Status download(const FileFetchParts& parts, UpstreamClient& client, const simple::FileLink& link,
+                      std::uint64_t limit_bytes, Download& into) {
     WHEELYARD_TRY(parts.config.room().check(link.size.value_or(0)));
-    WHEELYARD_ASSIGN(blobs::StagedBlob staged, parts.blobs.stage());
-    std::uint64_t checked = 0;
+    blobs::StagedBlob& staged = into.staged;
+    std::uint64_t known = staged.size();
+    std::uint64_t checked = staged.size();
     const auto take = [&](std::string_view bytes) -> base::Status {
+        const std::uint64_t passed_over = std::min<std::uint64_t>(known, bytes.size());
+        known -= passed_over;
+        bytes.remove_prefix(static_cast<std::size_t>(passed_over));
+        if (bytes.empty()) return {};
         if (staged.size() - checked >= room_check_bytes) {
             checked = staged.size();
             WHEELYARD_TRY(parts.config.room().check(0));
         }
-        return staged.write(bytes);
+        WHEELYARD_TRY(staged.write(bytes));
+        return show_arriving(parts, into);
     };
     const auto answer = client.fetch(link.url, limit_bytes, take);
     if (!answer && answer.error().kind == base::ErrorKind::too_large && link.size)
@@ -49,14 +88,17 @@ base::Result<blobs::StagedBlob> download(const FileFetchParts& parts, UpstreamCl
             answer->status,
             {"upstream.status", "The upstream answered with status " + std::to_string(answer->status),
              link.filename});
-    return staged;
+    return {};
 }
 
 base::Result<blobs::StagedBlob> download_patiently(const FileFetchParts& parts, UpstreamClient& client,
                                                    const simple::FileLink& link, std::uint64_t limit_bytes) {
+    WHEELYARD_ASSIGN(blobs::StagedBlob staged, parts.blobs.stage());
+    Download into{std::move(staged), announced_size(parts, client, link)};
     for (int tries = 1;; ++tries) {
-        auto staged = download(parts, client, link, limit_bytes);
-        if (staged || tries == max_tries || !may_try_again(staged.error())) return staged;
+        auto done = download(parts, client, link, limit_bytes, into);
+        if (done) return std::move(into.staged);
+        if (tries == max_tries || !may_try_again(done.error())) return base::fail(std::move(done.error()));
     }
 }
 
@@ -71,15 +113,13 @@ base::Status check_bytes(blobs::StagedBlob& staged, const simple::FileLink& link
     return {};
 }
 
-// Wheels of others: what pip installs is taken, with warnings.
 base::Result<inspect::Inspection> inspect_bytes(const FileFetchParts& parts, const blobs::StagedBlob& staged,
-                                                const std::string& filename) {
+                                                const inspect::Policy& policy, const std::string& filename) {
     WHEELYARD_ASSIGN(const auto reader, base::FileReader::open(staged.path()));
-    WHEELYARD_ASSIGN(inspect::Inspection inspection,
-                     inspect::inspect_wheel(reader, filename,
-                                            {.policy = inspect::make_preset("mirror").value(),
-                                             .threads = parts.inspect_threads,
-                                             .progress = {}}));
+    WHEELYARD_ASSIGN(
+        inspect::Inspection inspection,
+        inspect::inspect_wheel(reader, filename,
+                               {.policy = policy, .threads = parts.inspect_threads, .progress = {}}));
     if (const auto good = check_inspection(inspection); !good)
         return refused("upstream.refused", good.error().detail, good.error().code);
     return inspection;
@@ -101,7 +141,8 @@ base::Result<FetchedFile> fetch_file(const FileFetchParts& parts, UpstreamClient
                               {}});
     WHEELYARD_ASSIGN(blobs::StagedBlob staged, download_patiently(parts, client, link, limit_bytes));
     WHEELYARD_TRY(check_bytes(staged, link));
-    WHEELYARD_ASSIGN(const inspect::Inspection inspection, inspect_bytes(parts, staged, link.filename));
+    WHEELYARD_ASSIGN(const inspect::Inspection inspection,
+                     inspect_bytes(parts, staged, upstream.policy, link.filename));
     const std::uint64_t size_bytes = staged.size();
     WHEELYARD_ASSIGN(const std::string metadata, parts.blobs.store_bytes(inspection.metadata_bytes));
     WHEELYARD_ASSIGN(const std::string stored, parts.blobs.store(std::move(staged)));
@@ -117,7 +158,7 @@ base::Result<FetchedFile> fetch_file(const FileFetchParts& parts, UpstreamClient
     WHEELYARD_ASSIGN(const catalog::Added added, parts.writer.add_file(row));
     if (const auto refusal = refusal_of(added, row))
         return refused("upstream.refused", refusal->detail, refusal->code);
-    return FetchedFile{added.serial, size_bytes};
+    return FetchedFile{added.serial, size_bytes, row.state_reason};
 }
 
 }  // namespace wheelyard::registry

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "lib/base/clock.hpp"
@@ -11,6 +12,7 @@
 #include "registry/blobs/store.hpp"
 #include "registry/commit/writer.hpp"
 #include "registry/config/config.hpp"
+#include "registry/http/arriving_file.hpp"
 #include "registry/upstream/cached_page.hpp"
 #include "registry/upstream/upstream_client.hpp"
 
@@ -21,11 +23,15 @@ struct FileFetchParts {
     const blobs::BlobStore& blobs;
     Writer& writer;
     unsigned inspect_threads = 1;
+    // Called at most once, with a large file of which the first bytes are there. It is not ended here: that is for the
+    // caller, by the result. Empty: nobody reads before the end.
+    std::function<void(http::SharedArrivingFile)> arrives = {};
 };
 
 struct FetchedFile {
     catalog::Serial serial = 0;
     std::uint64_t bytes = 0;
+    std::string quarantined_because = {};  // empty: it is offered
 };
 
 // Errors: "upstream.hash" and "upstream.size": other bytes than the page promises (kind conflict, an alarm); "upstream.too_large";

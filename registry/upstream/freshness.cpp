@@ -40,4 +40,12 @@ std::int64_t retry_after_seconds(const io::HttpAnswer& answer) {
     return std::clamp(seconds.value_or(default_retry_after_s), std::int64_t{1}, max_retry_after_s);
 }
 
+std::int64_t asked_pause_s(const io::HttpAnswer& answer) {
+    constexpr int too_many = 429;
+    constexpr int unavailable = 503;
+    const bool asks =
+        answer.status == too_many || (answer.status == unavailable && !answer.header("retry-after").empty());
+    return asks ? retry_after_seconds(answer) : 0;
+}
+
 }  // namespace wheelyard::registry

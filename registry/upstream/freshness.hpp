@@ -16,5 +16,7 @@ inline constexpr base::UnixMicros second_us = 1'000'000;
 
 // How long to send no request, from Retry-After of a 429 or 503 as seconds; other forms get the default.
 [[nodiscard]] std::int64_t retry_after_seconds(const io::HttpAnswer& answer);
+// The same if the answer asks for such a pause, by a 429 or by Retry-After of a 503; else 0.
+[[nodiscard]] std::int64_t asked_pause_s(const io::HttpAnswer& answer);
 
 }  // namespace wheelyard::registry

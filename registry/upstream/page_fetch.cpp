@@ -12,8 +12,6 @@ namespace wheelyard::registry {
 namespace {
 
 constexpr int status_not_modified = 304;
-constexpr int status_too_many = 429;
-constexpr int status_unavailable = 503;
 
 // 403 means absent: so the CUDA and ROCm indexes of PyTorch answer for projects that they do not have.
 bool means_absent(int status) {
@@ -33,10 +31,8 @@ tl::unexpected<PageFailure> failure_of(const io::HttpAnswer& answer, const std::
                       url};
     error.kind = base::ErrorKind::unavailable;
     error.recovery = base::Recovery::retry;
-    const bool asks_for_pause = answer.status == status_too_many || (answer.status == status_unavailable &&
-                                                                     !answer.header("retry-after").empty());
-    return tl::unexpected(PageFailure{std::move(error), io::is_temporary_status(answer.status),
-                                      asks_for_pause ? retry_after_seconds(answer) : 0});
+    return tl::unexpected(
+        PageFailure{std::move(error), io::is_temporary_status(answer.status), asked_pause_s(answer)});
 }
 
 }  // namespace

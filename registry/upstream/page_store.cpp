@@ -24,6 +24,19 @@ std::string key_of(const std::string& cache_index, const std::string& project) {
 
 }  // namespace
 
+base::Status PageStore::remove_leftovers() const {
+    std::error_code error;
+    if (!std::filesystem::exists(folder_, error)) return {};
+    for (std::filesystem::recursive_directory_iterator entry(folder_, error), end; !error && entry != end;
+         entry.increment(error)) {
+        const std::string name = entry->path().filename().native();
+        if (name.starts_with('.') && name.find(".tmp.") != std::string::npos)
+            WHEELYARD_TRY(base::remove_file(entry->path()));
+    }
+    if (error) return base::fail_errno("readdir", folder_.string(), error.value());
+    return {};
+}
+
 std::filesystem::path PageStore::page_file(const std::string& cache_index, const std::string& project) const {
     return folder_ / cache_index / "pages" / (project + ".json");
 }

@@ -21,6 +21,8 @@ class PageStore {
     // `folder`: DIR/upstream; created when the first page is written.
     explicit PageStore(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
+    // Removes what killed writers left. For the one process that writes.
+    [[nodiscard]] base::Status remove_leftovers() const;
     // nullptr: none. An unreadable file is logged and counts as none.
     [[nodiscard]] SharedPage find(const std::string& cache_index, const std::string& project);
     // Durable on return. An absent project without earlier files is kept in memory only: anybody can ask for any name.

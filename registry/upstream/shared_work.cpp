@@ -70,6 +70,18 @@ void SharedWork::start(const std::string& name, const std::string& owner, Work w
     if (then) then(false);
 }
 
+void SharedWork::answer_waiters(const std::string& name) {
+    std::vector<Then> waiters;
+    {
+        const std::lock_guard lock(mutex_);
+        const auto job = jobs_.find(name);
+        if (job == jobs_.end()) return;
+        waiters.swap(job->second.waiters);
+    }
+    for (const Then& then : waiters)
+        then(true);
+}
+
 std::size_t SharedWork::waiting() const {
     const std::lock_guard lock(mutex_);
     return queue_.size();

@@ -17,7 +17,7 @@ namespace wheelyard::registry {
 class SharedWork {
   public:
     using Work = std::function<void()>;
-    // Called once: true after the work ran, false if it will not run (too much waits, or the pool stops). On the
+    // Called once: true after the work ran or at answer_waiters(), false if it will not run (too much waits, or the pool stops). On the
     // thread of the work, or before start() returns.
     using Then = std::function<void(bool ran)>;
 
@@ -28,6 +28,9 @@ class SharedWork {
 
     // If work of this name waits or runs already, only `then` is added. `then` may be empty.
     void start(const std::string& name, const std::string& owner, Work work, Then then);
+    // Answers those who wait for this running work so far, and goes on: they may have what they need. They may start()
+    // it again to wait for its end.
+    void answer_waiters(const std::string& name);
     // Starts no more work and answers those who wait for it; running work goes on.
     void stop();
     [[nodiscard]] std::size_t waiting() const;

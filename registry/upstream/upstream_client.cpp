@@ -7,6 +7,7 @@
 #include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/url.hpp"
+#include "registry/upstream/freshness.hpp"
 #include "registry/upstream/limits.hpp"
 #include "registry/upstream/offer.hpp"
 
@@ -64,9 +65,11 @@ base::Result<UpstreamClient::Place> UpstreamClient::place_of(const std::string& 
 template <typename Request>
 base::Result<io::HttpAnswer> UpstreamClient::follow(std::string url, const io::HttpHeaders& headers,
                                                     Request request) {
+    asked_pause_s_ = 0;
     for (int hops = 0;; ++hops) {
         WHEELYARD_ASSIGN(const Place place, place_of(url, headers));
         WHEELYARD_ASSIGN(io::HttpAnswer answer, request(*place.http, url, place.headers));
+        asked_pause_s_ = registry::asked_pause_s(answer);
         if (!is_redirect(answer.status)) return answer;
         if (hops == max_redirects)
             return base::fail_for_now("upstream.redirect", "The upstream redirects too often", url);

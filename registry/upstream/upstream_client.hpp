@@ -27,6 +27,9 @@ class UpstreamClient {
     [[nodiscard]] base::Result<io::HttpAnswer> fetch(const std::string& url, std::uint64_t limit_bytes,
                                                      const io::HttpSink& sink);
 
+    // How long the last answer asked to be left alone; 0: it did not.
+    [[nodiscard]] std::int64_t asked_pause_s() const { return asked_pause_s_; }
+
   private:
     struct Place {
         io::HttpClient* http;
@@ -39,6 +42,7 @@ class UpstreamClient {
 
     const UpstreamConfig& upstream_;
     const std::atomic<bool>& stopping_;
+    std::int64_t asked_pause_s_ = 0;
     io::HttpClient public_;   // refuses private addresses
     io::HttpClient private_;  // for the hosts that may have them
 };

@@ -34,6 +34,43 @@ wire::Problem problem_of_file(const base::Error& error, const std::string& filen
 
 }  // namespace
 
+Upstreams::Passing::Passing(Upstreams& owner, std::string work) : owner_(owner), work_(std::move(work)) {}
+
+Upstreams::Passing::~Passing() {
+    if (!file_) return;
+    {
+        const std::lock_guard lock(owner_.mutex_);
+        owner_.arriving_.erase(work_);
+    }
+    file_->end(false);  // no effect on what is complete
+}
+
+// Those who wait are answered with the file; those who come later find it.
+void Upstreams::Passing::begin(http::SharedArrivingFile file) {
+    file_ = std::move(file);
+    {
+        const std::lock_guard lock(owner_.mutex_);
+        owner_.arriving_[work_] = file_;
+    }
+    owner_.file_work_->answer_waiters(work_);
+}
+
+void Upstreams::Passing::complete() {
+    if (file_) file_->end(true);
+}
+
+http::SharedArrivingFile Upstreams::arriving(const std::string& work) const {
+    const std::lock_guard lock(mutex_);
+    const auto found = arriving_.find(work);
+    return found == arriving_.end() ? nullptr : found->second;
+}
+
+base::Result<std::optional<catalog::FileRow>> Upstreams::fetched_row(const Candidate& candidate,
+                                                                     const std::string& filename) {
+    const std::lock_guard lock(reader_mutex_);
+    return reader_.file(candidate.upstream->cache_index, filename);
+}
+
 bool Upstreams::is_worth_asking(const Candidate& candidate, const std::string& work) const {
     const base::UnixMicros now = parts_.clock.now();
     const std::lock_guard lock(mutex_);
@@ -41,6 +78,12 @@ bool Upstreams::is_worth_asking(const Candidate& candidate, const std::string& w
     if (health != health_.end() && now < health->second.not_before) return false;
     const auto failure = failures_.find(work);
     return failure == failures_.end() || now >= failure->second.until;
+}
+
+bool Upstreams::is_paused(const Candidate& candidate) const {
+    const std::lock_guard lock(mutex_);
+    const auto health = health_.find(candidate.upstream->cache_index);
+    return health != health_.end() && parts_.clock.now() < health->second.files_not_before;
 }
 
 void Upstreams::start(SharedWork& pool, const std::string& work, const Candidate& candidate,
@@ -88,6 +131,8 @@ void Upstreams::load_metadata(const Candidate& candidate, const UpstreamFile& fi
     const UpstreamConfig& upstream = *candidate.upstream;
     auto client = take_client(upstream);
     auto answer = client->get(file.link.url + ".metadata", {}, max_metadata_bytes);
+    const std::int64_t pause_s = client->asked_pause_s();
+    if (pause_s > 0) note_failure(upstream.cache_index, pause_s);
     give_client(upstream, std::move(client));
     base::Status loaded;
     if (!answer)
@@ -114,14 +159,27 @@ void Upstreams::load_metadata(const Candidate& candidate, const UpstreamFile& fi
 
 void Upstreams::load_wheel(const Candidate& candidate, const UpstreamFile& file, const std::string& work) {
     const UpstreamConfig& upstream = *candidate.upstream;
+    // Whoever looked for the row may have come just before the end of an earlier run.
+    if (const auto row = fetched_row(candidate, file.link.filename); row && *row) return;
+    Passing passing(*this, work);
+    FileFetchParts fetch{.config = parts_.config,
+                         .blobs = parts_.blobs,
+                         .writer = parts_.writer,
+                         .inspect_threads = parts_.inspect_threads};
+    if (!upstream.inspect_first)
+        fetch.arrives = [&](http::SharedArrivingFile arriving) { passing.begin(std::move(arriving)); };
     auto client = take_client(upstream);
-    const auto fetched = fetch_file({.config = parts_.config,
-                                     .blobs = parts_.blobs,
-                                     .writer = parts_.writer,
-                                     .inspect_threads = parts_.inspect_threads},
-                                    *client, *candidate.index, upstream, file);
+    const auto fetched = fetch_file(fetch, *client, *candidate.index, upstream, file);
+    const std::int64_t pause_s = client->asked_pause_s();
+    if (pause_s > 0) note_failure(upstream.cache_index, pause_s);
     give_client(upstream, std::move(client));
     if (fetched) {
+        if (fetched->quarantined_because.empty())
+            passing.complete();
+        else
+            io::log_warn("upstream.quarantined", {{"upstream", upstream.cache_index},
+                                                  {"filename", file.link.filename},
+                                                  {"because", fetched->quarantined_because}});
         ++counts_.files;
         counts_.file_bytes += fetched->bytes;
         io::log_info("upstream.fetched", {{"upstream", upstream.cache_index},
@@ -153,6 +211,7 @@ void Upstreams::note_failure(const std::string& upstream, std::int64_t pause_s) 
     health.backoff_s = std::clamp(health.backoff_s * 2, min_backoff_s, max_backoff_s);
     const std::int64_t wait_s = pause_s > 0 ? pause_s : health.backoff_s;
     health.not_before = std::max(health.not_before, now + wait_s * second_us);
+    if (pause_s > 0) health.files_not_before = health.not_before;
 }
 
 void Upstreams::remember_failure(const std::string& work, std::int64_t for_s, wire::Problem problem) {

@@ -31,6 +31,13 @@ wire::Problem internal_problem(const base::Error& error) {
                               "report the request ID to the administrator");
 }
 
+wire::Problem quarantined_problem(const catalog::FileRow& row) {
+    const std::string why = row.state_reason.empty() ? "no reason is recorded" : row.state_reason;
+    return wire::make_problem(404, "upstream.quarantined", "In quarantine: " + why,
+                              "The registry keeps this file in quarantine: " + why + ".", row.filename,
+                              "ask the administrator of this registry");
+}
+
 // The project that a request is about; empty if there is no such name.
 std::string project_of(const http::UpstreamRequest& request) {
     if (!request.project.empty()) return request.project;
@@ -64,7 +71,9 @@ Age age_of(const CachedPage& page, base::UnixMicros now) {
 base::Result<std::unique_ptr<Upstreams>> Upstreams::open(UpstreamParts parts) {
     WHEELYARD_ASSIGN(catalog::Catalog reader,
                      catalog::Catalog::open(parts.config.catalog_file(), catalog::Catalog::Mode::read_only));
-    return std::unique_ptr<Upstreams>(new Upstreams(std::move(parts), std::move(reader)));
+    auto upstreams = std::unique_ptr<Upstreams>(new Upstreams(std::move(parts), std::move(reader)));
+    WHEELYARD_TRY(upstreams->store_.remove_leftovers());
+    return upstreams;
 }
 
 Upstreams::Upstreams(UpstreamParts parts, catalog::Catalog reader)
@@ -184,22 +193,27 @@ void Upstreams::answer_metadata(const SharedAsk& ask, const Supply& supply, cons
     if (bytes) return ask->then({.kind = Kind::metadata, .metadata = std::move(bytes)});
     const std::string work = "metadata " + cache_index + "/" + file.link.metadata_sha256;
     if (const auto failure = recent_failure(work)) return ask->then(problem_answer(*failure));
-    if (ask->tried.contains(work) || !ask->request.may_wait)
+    if (ask->tried.contains(work) || is_paused(supply.candidate) || !ask->request.may_wait)
         return ask->then(problem_answer(http::upstream_unavailable(ask->project)));
     start(*page_work_, work, supply.candidate, ask,
           [this, candidate = supply.candidate, file, work] { load_metadata(candidate, file, work); });
 }
 
 void Upstreams::answer_wheel(const SharedAsk& ask, const Supply& supply, const UpstreamFile& file) {
-    std::unique_lock lock(reader_mutex_);
-    const auto row = reader_.file(supply.candidate.upstream->cache_index, file.link.filename);
-    lock.unlock();
+    const auto row = fetched_row(supply.candidate, file.link.filename);
     if (!row) return ask->then(problem_answer(internal_problem(row.error())));
+    if (*row && (*row)->state == catalog::FileState::quarantined)
+        return ask->then(problem_answer(quarantined_problem(**row)));
     if (*row) return await_published(ask);
     const std::string work =
         "file " + supply.candidate.upstream->cache_index + "/" + file.link.sha256 + "/" + file.link.filename;
     if (const auto failure = recent_failure(work)) return ask->then(problem_answer(*failure));
-    if (ask->tried.contains(work) || !ask->request.may_wait)
+    auto file_so_far = arriving(work);
+    const bool is_arriving = file_so_far != nullptr;
+    if (is_arriving && ask->request.may_arrive)
+        return ask->then({.kind = Kind::arriving, .arriving = std::move(file_so_far)});
+    const bool may_start = !ask->tried.contains(work) && !is_paused(supply.candidate);
+    if ((!may_start && !is_arriving) || !ask->request.may_wait)
         return ask->then(problem_answer(http::upstream_unavailable(ask->project)));
     start(*file_work_, work, supply.candidate, ask,
           [this, candidate = supply.candidate, file, work] { load_wheel(candidate, file, work); });

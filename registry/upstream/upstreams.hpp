@@ -2,6 +2,7 @@
 //
 //     page:  source ─► cached page ─(old or missing)─► fetch, once for all who ask ─► merge, store ─► offer ─► render
 //     file:  source ─► cached page ─► offered? ─► fetch, once for all who ask ─► blob, row, event ─► published tree
+//                                                 └► a large one: sent while it arrives, its end after the event
 //
 // Threads: find() runs on the server's pool and reads the catalog and cache files only. Requests to upstreams run on
 // threads of their own, pages beside files, and answer their waiters.
@@ -93,6 +94,7 @@ class Upstreams final : public http::UpstreamService {
     };
     struct Health {  // of one upstream
         base::UnixMicros not_before = 0;
+        base::UnixMicros files_not_before = 0;  // it asked for a pause
         std::int64_t backoff_s = 0;
     };
     struct Rendered {
@@ -115,7 +117,24 @@ class Upstreams final : public http::UpstreamService {
     void await_published(const SharedAsk& ask);
 
     // upstream_work.cpp: requests to upstreams.
+    // A large file that is sent while it arrives. What nobody completes ends broken.
+    class Passing {
+      public:
+        Passing(Upstreams& owner, std::string work);
+        ~Passing();
+        Passing(const Passing&) = delete;
+        Passing& operator=(const Passing&) = delete;
+        void begin(http::SharedArrivingFile file);
+        void complete();
+
+      private:
+        Upstreams& owner_;
+        const std::string work_;
+        http::SharedArrivingFile file_;
+    };
+    [[nodiscard]] http::SharedArrivingFile arriving(const std::string& work) const;
     [[nodiscard]] bool is_worth_asking(const Candidate& candidate, const std::string& work) const;
+    [[nodiscard]] bool is_paused(const Candidate& candidate) const;
     void start(SharedWork& pool, const std::string& work, const Candidate& candidate, const SharedAsk& ask,
                std::function<void()> run);
     void refresh_page(const Candidate& candidate, const std::string& project);
@@ -124,6 +143,9 @@ class Upstreams final : public http::UpstreamService {
     void note_success(const std::string& upstream);
     void note_failure(const std::string& upstream, std::int64_t pause_s);
     void remember_failure(const std::string& work, std::int64_t for_s, wire::Problem problem);
+    // The row of what was fetched under this name.
+    [[nodiscard]] base::Result<std::optional<catalog::FileRow>> fetched_row(const Candidate& candidate,
+                                                                            const std::string& filename);
     [[nodiscard]] std::optional<wire::Problem> recent_failure(const std::string& work) const;
     [[nodiscard]] std::unique_ptr<UpstreamClient> take_client(const UpstreamConfig& upstream);
     void give_client(const UpstreamConfig& upstream, std::unique_ptr<UpstreamClient> client);
@@ -142,7 +164,8 @@ class Upstreams final : public http::UpstreamService {
 
     mutable std::mutex mutex_;  // guards the maps below
     std::map<std::string, Health> health_;
-    std::map<std::string, Failure> failures_;  // by the name of the work
+    std::map<std::string, Failure> failures_;                   // by the name of the work
+    std::map<std::string, http::SharedArrivingFile> arriving_;  // by the name of the work
     std::map<std::string, std::shared_ptr<const Rendered>> rendered_;
     std::map<std::string, std::vector<std::unique_ptr<UpstreamClient>>> clients_;  // idle ones
 

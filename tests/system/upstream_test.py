@@ -3,6 +3,7 @@ farm serves what is right, keeps what it has, and never takes a name of its own 
 
 import concurrent.futures
 import hashlib
+import http.client
 import json
 import subprocess
 import time
@@ -14,6 +15,8 @@ from support.upstream import Upstream
 from support.wheels import Wheel, incompressible, sha256_of
 
 BASE, SITE = "base", "gh200"
+LARGE = 3 << 20       # such files are sent while they arrive
+UNREAD = 32 << 20     # more than the sockets of a client that does not read take
 
 
 def rules(upstream: Upstream, more: str = "", hosts: str = "") -> dict[str, str]:
@@ -130,12 +133,135 @@ class UpstreamTest(FarmCase):
         self.assertEqual({(status, hashlib.sha256(body).hexdigest()) for status, _, body in answers}, {(200, wanted)})
         self.assertEqual(self.upstream.count(f"/files/{wheel.filename}"), 1)
 
+    # --- files that are sent while they arrive ------------------------------------------------------------------------
+
+    def large(self, name: str, size: int = LARGE, **more) -> tuple[Wheel, bytes]:
+        """Offered, with its bytes: large enough to be sent while it arrives."""
+        wheel = self.wheel(name, extra_members={f"{name.replace('-', '_')}/data": incompressible(size)})
+        return wheel, self.offer(wheel, **more).body
+
+    def open_file(self, wheel: Wheel, index: str = BASE, **headers: str) -> http.client.HTTPResponse:
+        """The head of the answer; its body is not read yet."""
+        entry = self.farm.files(wheel.name, index)[wheel.filename]
+        connection = http.client.HTTPConnection("127.0.0.1", self.farm.port, timeout=COMMAND_TIMEOUT_S)
+        self.addCleanup(connection.close)
+        connection.request("GET", "/" + index + entry["url"].removeprefix("../.."), headers=headers)
+        return connection.getresponse()
+
+    def test_a_file_is_sent_while_it_arrives_and_late_comers_share_the_download(self):
+        for page in ("json", "html"):
+            with self.subTest(page):
+                self.upstream.html = page == "html"
+                wheel, body = self.large(f"yard-{page}", hold_after=LARGE // 2)
+                if page == "json":
+                    self.open_farm()
+                first = self.open_file(wheel)
+                self.assertEqual((first.status, first.headers["Content-Length"]), (200, str(len(body))))
+                got = first.read(LARGE // 4)
+                late = self.open_file(wheel, SITE)
+                self.assertEqual(late.read(LARGE // 4), got)
+                with concurrent.futures.ThreadPoolExecutor(2) as pool:
+                    part = pool.submit(lambda: self.open_file(wheel, Range="bytes=10-19"))  # waits for the stored file
+                    self.upstream.files[wheel.filename].go.set()
+                    self.assertEqual((part.result().status, part.result().read()), (206, body[10:20]))
+                self.assertEqual(got + first.read(), body)
+                self.assertEqual(got + late.read(), body)
+                again = self.open_file(wheel)
+                self.assertEqual((again.read(), again.headers["ETag"]), (body, first.headers["ETag"]))
+                self.assertEqual(self.upstream.count(f"/files/{wheel.filename}"), 1)
+        self.farm.check_tree()
+        self.assertEqual(self.farm.staging_leftovers(), [])
+
+    def test_a_slow_client_does_not_hold_the_download_back(self):
+        wheel, body = self.large("yard-slow", UNREAD, hold_after=LARGE // 2)
+        self.open_farm()
+        slow = self.open_file(wheel)
+        self.upstream.files[wheel.filename].go.set()
+        self.assertEqual(self.open_file(wheel).read(), body)  # while the slow one has read nothing
+        self.assertEqual(slow.read(), body)
+
+    def test_a_download_that_breaks_once_goes_on_for_those_who_read_it(self):
+        wheel, body = self.large("yard-broken", cut_after=LARGE // 2, cuts=1)
+        self.open_farm()
+        self.assertEqual(self.open_file(wheel).read(), body)
+        self.assertEqual(self.upstream.count(f"/files/{wheel.filename}"), 2)
+
+    def test_wrong_bytes_end_as_a_broken_transfer(self):
+        self.open_farm()
+        table = {"cut": dict(cut_after=LARGE // 2), "other bytes": dict(flip=True), "fewer bytes than the page says": dict(fewer=5000),
+                 "more bytes than the page says": dict(suffix=b"more"), "more, without a length": dict(suffix=b"more", chunked=True),
+                 "cut, without a length": dict(cut_after=LARGE // 2, chunked=True), "garbage": dict(garbage=True)}
+        stalled, _ = self.large("yard-stalled", hold_after=LARGE // 2)  # it is given up after half a minute
+        stalling = self.open_file(stalled)
+        for number, (what, wrong) in enumerate(table.items()):
+            with self.subTest(what):
+                name = f"yard-bad{number}"
+                wheel, body = self.large(name)
+                offered = self.upstream.files[wheel.filename]
+                if wrong.pop("garbage", False):  # as the page says, and no wheel
+                    offered = self.upstream.files[wheel.filename] = type(offered)(incompressible(LARGE, 7))
+                offered.body += wrong.pop("suffix", b"")
+                if wrong.pop("flip", False):
+                    offered.body = offered.body[:-1] + bytes([offered.body[-1] ^ 1])
+                if fewer := wrong.pop("fewer", 0):
+                    offered.body = offered.body[:-fewer]
+                for key, value in wrong.items():
+                    setattr(offered, key, value)
+                answer = self.open_file(wheel)
+                if answer.status == 200:
+                    with self.assertRaises(http.client.IncompleteRead):
+                        answer.read()
+                else:  # its length was wrong from the beginning
+                    self.assertIn(answer.status, (502, 503))
+                again = self.open_file(wheel)
+                self.assertIn(again.status, (502, 503), again.read())
+                self.assertNotIn(name.replace("-", "_"), self.farm.run("wheelyard-registry", "dump", "-c", self.farm.config).stdout)
+        with self.assertRaises(http.client.IncompleteRead):
+            stalling.read()
+        self.farm.check_tree()
+        self.assertEqual(self.farm.staging_leftovers(), [])
+
+    def test_a_stop_ends_the_transfers_of_arriving_files(self):
+        wheel, _ = self.large("yard-stopped", hold_after=LARGE // 2)
+        self.open_farm()
+        answer = self.open_file(wheel)
+        self.assertEqual(answer.status, 200)
+        self.farm.stop()
+        with self.assertRaises((http.client.IncompleteRead, ConnectionError)):
+            answer.read()
+        self.upstream.files[wheel.filename].go.set()
+
+    def test_a_site_quarantines_fetched_wheels_by_code(self):
+        for inspect_first in ("true", "false"):
+            with self.subTest(inspect_first=inspect_first):
+                wheel = self.wheel(f"yard-{inspect_first}", tags=("py3-none-linux_x86_64",),
+                                   extra_members={f"yard_{inspect_first}/data": incompressible(LARGE)})
+                good, body = self.large(f"yard-good-{inspect_first}")
+                self.offer(wheel)
+                self.open_farm(f'inspect_first = {inspect_first}\n[index.upstream.policy]\n"tag.platform_without_elf" = "quarantine"')
+                self.assertEqual(self.open_file(good).read(), body)
+                answer = self.open_file(wheel)
+                if inspect_first == "true":
+                    self.assertEqual((answer.status, json.loads(answer.read())["code"]), (404, "upstream.quarantined"))
+                else:
+                    self.assertEqual(answer.status, 200)
+                    with self.assertRaises(http.client.IncompleteRead):
+                        answer.read()
+                self.assertEqual(self.farm.files(wheel.name, BASE), {})
+                sha256 = self.upstream.files[wheel.filename].sha256
+                status, _, problem = self.farm.get(f"/{BASE}/files/{sha256[:2]}/{sha256}/{wheel.filename}")
+                self.assertEqual((status, json.loads(problem)["code"]), (404, "upstream.quarantined"))
+                self.assert_ran(self.farm.run("wheelyard-registry", "release", f"{BASE}.public", wheel.filename, "-c", self.farm.config,
+                                              "--reason", "checked"))
+                self.assertEqual(self.open_file(wheel).read(), self.upstream.files[wheel.filename].body)
+                self.farm.stop()
+
     # --- an upstream that misbehaves ----------------------------------------------------------------------------------
 
     def test_nothing_wrong_is_served(self):
         good = self.wheel("yard-good")
         secret = self.wheel("yard-secret").write(self.folder / "secret")
-        self.open_farm()
+        self.open_farm(hosts='hosts = ["localhost"]')
         self.upstream.offer(secret)
         own = f"http://127.0.0.1:{self.upstream.port}"
         table = {
@@ -145,6 +271,10 @@ class UpstreamTest(FarmCase):
             "a wrong size": dict(size=10),
             "more bytes than the page says": dict(body_suffix=b"more"),
             "a redirect to another name of this machine": dict(redirect=f"http://localhost:{self.upstream.port}/files/{secret.name}"),
+            "a redirect to a named host that has a loopback address": dict(redirect=f"https://localhost:{self.upstream.port}/files/{secret.name}"),
+            "a redirect to another loopback address": dict(redirect=f"http://127.0.0.2:{self.upstream.port}/files/{secret.name}"),
+            "a redirect to loopback by IPv6": dict(redirect=f"http://[::1]:{self.upstream.port}/files/{secret.name}"),
+            "a redirect to loopback as a number": dict(redirect=f"http://2130706433:{self.upstream.port}/files/{secret.name}"),
             "a redirect to a private address": dict(redirect="http://10.0.0.1/x.whl"),
             "a redirect to the cloud's metadata": dict(redirect="http://169.254.169.254/latest/"),
             "a redirect to a file": dict(redirect="file:///etc/passwd"),
@@ -236,6 +366,26 @@ class UpstreamTest(FarmCase):
         self.assertEqual(self.farm.get(f"/{BASE}/simple/yard-six/")[0], 503)
         self.assertEqual(self.farm.get(f"/{BASE}/simple/yard-five/")[0], 503)
         self.assertEqual(self.upstream.count("/simple/yard-five/"), 0)
+
+    def test_429_for_a_file_pauses_the_upstream(self):
+        wheel, other = self.wheel("yard-six"), self.wheel("yard-six", version="2.0")
+        self.offer(wheel, status=429, headers={"Retry-After": "3600"})
+        self.offer(other)
+        self.open_farm()
+        for one in (wheel, other):
+            self.assertEqual(self.get_file(one.filename, "yard-six")[0], 503)
+        self.assertEqual(self.upstream.count(f"/files/{other.filename}"), 0)
+        self.assertEqual(self.farm.get(f"/{BASE}/simple/yard-new/")[0], 503)
+        self.assertEqual(self.upstream.count("/simple/yard-new/"), 0)
+
+    def test_a_slow_page_leaves_the_old_one(self):
+        wheel = self.wheel("yard-six")
+        self.offer(wheel)
+        self.open_farm()
+        self.assertIn(wheel.filename, self.farm.files("yard-six", BASE))
+        self.upstream.page_wait_s["yard-six"] = 50
+        self.change_upstream_age()
+        self.assertIn(wheel.filename, self.farm.files("yard-six", BASE))
 
     def test_what_is_absent_is_not_asked_again_and_403_means_absent(self):
         self.upstream.pages["yard-forbidden"] = (403, {}, b"")

@@ -203,6 +203,9 @@ max_cache_mib = 2
 proxy = "http://proxy.example.org:3128"
 username = "reader"
 password_file = "secret"
+inspect_first = true
+[index.upstream.policy]
+"elf.needed_unknown" = "quarantine"
 [[index.upstream]]
 name = "site"
 url = "http://10.0.0.1/simple/"
@@ -221,6 +224,12 @@ private_hosts = ["10.0.0.1"]
     CHECK(upstreams[0].max_cache_bytes == 2 << 20);
     CHECK(upstreams[1].max_cache_bytes == 0);
     CHECK(upstreams[0].password_file == "/etc/wheelyard/secret");
+    CHECK(upstreams[0].inspect_first);
+    CHECK_FALSE(upstreams[1].inspect_first);
+    auto expected = inspect::make_preset("mirror").value();  // whatever the index's own preset is
+    CHECK(upstreams[1].policy.severities == expected.severities);
+    expected.severities.insert_or_assign("elf.needed_unknown", inspect::Severity::quarantine);
+    CHECK(upstreams[0].policy.severities == expected.severities);
     const auto rules = registry::index_rules(*config);
     REQUIRE(rules.size() == 3);
     CHECK(rules[1] == catalog::IndexRule{.index = "main.public"});
@@ -251,6 +260,9 @@ TEST_CASE("what is wrong with an upstream is said") {
         {named + "url = \"https://a.example.org/\"\nusername = \"me\"\n", "belong together"},
         {named + "url = \"https://a.example.org/\"\ncooldown_day = 3\n", "cooldown_days"},
         {named + "url = \"https://a.example.org/\"\nmax_cache_mib = -1\n", "max_cache_mib"},
+        {named +
+             "url = \"https://a.example.org/\"\n[index.upstream.policy]\n\"elf.nothing\" = \"quarantine\"\n",
+         "unknown rule"},
         {named + "url = \"https://a.example.org/\"\n[[index.upstream]]\nname = \"public\"\nurl = "
                  "\"https://b.example.org/\"\n",
          "two upstreams"}};

@@ -132,3 +132,25 @@ TEST_CASE("of two owners, a slow one has half of the threads and half of the wai
         "last", "slow", [] {}, [&](bool ran) { last.set_value(ran); });
     CHECK(last.get_future().get());
 }
+
+TEST_CASE("running work answers those who wait so far, who may wait again for its end") {
+    Gate gate;
+    std::atomic<int> runs = 0;
+    std::promise<void> early;
+    SharedWork pool(1, 10, 1);
+    const auto run = [&] {
+        ++runs;
+        gate.open.wait();
+        pool.answer_waiters("a");
+    };
+    std::promise<void> again;
+    pool.start("a", "one", run, [&](bool) {
+        early.set_value();
+        pool.start("a", "one", run, [&](bool) { again.set_value(); });
+    });
+    gate.opened.set_value();
+    early.get_future().wait();
+    again.get_future().wait();
+    CHECK(runs == 1);
+    pool.answer_waiters("no such work");
+}

@@ -33,8 +33,13 @@ class Offered:
     upload_time: str = "2026-01-01T00:00:00Z"
     redirect: str = ""            # sends 302 to this
     cut_after: int | None = None  # bytes after which the connection ends
+    cuts: int = 1 << 30           # how often; later answers are whole
     wait_s: float = 0.0
+    hold_after: int | None = None  # bytes after which it waits until `go` is set
+    go: threading.Event = field(default_factory=threading.Event)
+    chunked: bool = False         # without Content-Length
     status: int = 200
+    headers: dict = field(default_factory=dict)  # of an answer with another status
     more: dict = field(default_factory=dict)
 
     def __post_init__(self):
@@ -48,6 +53,7 @@ class Upstream:
         self.requests: list[str] = []
         self.pages: dict[str, tuple[int, dict, bytes]] = {}  # project → an answer instead of the page
         self.cache_control = "max-age=600"
+        self.page_wait_s: dict[str, float] = {}  # by project
         self.html = False  # HTML without sizes and times, as PEP 503 alone has it
         self.lock = threading.Lock()
         upstream = self
@@ -56,6 +62,9 @@ class Upstream:
             protocol_version = "HTTP/1.1"
 
             def do_GET(self):
+                file = upstream.files.get(unquote(self.path).removeprefix("/files/"))
+                if self.headers.get("Range") == "bytes=0-0" and file:  # as clients ask for the size
+                    return self.reply(206, {"Content-Range": f"bytes 0-0/{len(file.body)}"}, file.body[:1])
                 with upstream.lock:
                     upstream.requests.append(unquote(self.path))
                 kind, _, rest = unquote(self.path).lstrip("/").partition("/")
@@ -67,6 +76,7 @@ class Upstream:
                     self.reply(404, {}, b"nothing here")
 
             def page(self, project: str):
+                time.sleep(upstream.page_wait_s.get(project, 0))
                 if project in upstream.pages:
                     return self.reply(*upstream.pages[project])
                 content_type, body = upstream.page(project)
@@ -87,13 +97,29 @@ class Upstream:
                 time.sleep(file.wait_s)
                 if file.redirect:
                     return self.reply(302, {"Location": file.redirect}, b"")
-                if file.cut_after is None:
-                    return self.reply(file.status, {}, file.body)
+                if file.status != 200:
+                    return self.reply(file.status, file.headers, file.body)
                 self.send_response(200)
-                self.send_header("Content-Length", str(len(file.body)))
+                if file.chunked:
+                    self.send_header("Transfer-Encoding", "chunked")
+                else:
+                    self.send_header("Content-Length", str(len(file.body)))
                 self.end_headers()
-                self.wfile.write(file.body[:file.cut_after])
-                self.close_connection = True
+                if file.cut_after is not None and file.cuts > 0:
+                    file.cuts -= 1
+                    self.wfile.write(file.body[:file.cut_after])
+                    self.close_connection = True
+                    return
+                first = len(file.body) if file.hold_after is None else file.hold_after
+                self.piece(file.chunked, file.body[:first])
+                if file.hold_after is not None:
+                    file.go.wait(60)
+                    self.piece(file.chunked, file.body[first:])
+                if file.chunked:
+                    self.wfile.write(b"0\r\n\r\n")
+
+            def piece(self, chunked: bool, body: bytes):
+                self.wfile.write(b"%x\r\n%s\r\n" % (len(body), body) if chunked else body)
 
             def reply(self, status: int, headers: dict, body: bytes):
                 self.send_response(status)
