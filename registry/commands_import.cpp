@@ -53,9 +53,9 @@ class Importer {
 
     base::Result<Imported> import(const std::string& wheel) {
         const fs::path local(wheel);
-        WHEELYARD_ASSIGN(
-            const WheelChoice choice,
-            parse_wheel_choice(is_path(wheel) ? local.filename().native() : wheel, index_.policy));
+        WHEELYARD_ASSIGN(const WheelChoice choice,
+                         parse_wheel_choice(is_path(wheel) ? local.filename().native() : wheel, index_.policy,
+                                            takes_of(index_)));
         WHEELYARD_ASSIGN(const WheelPlace place,
                          is_path(wheel) ? place_of(local) : find_wheel(http_, source_.from, choice));
         WHEELYARD_ASSIGN(const auto there, store_.catalog.file(index_.name, choice.filename));
@@ -121,10 +121,10 @@ class Importer {
     base::Result<inspect::Inspection> inspect(const WheelChoice& choice, const blobs::StagedBlob& staged) {
         WHEELYARD_ASSIGN(const auto reader, base::FileReader::open(staged.path()));
         WHEELYARD_ASSIGN(inspect::Inspection inspection,
-                         inspect::inspect_wheel(reader, choice.filename,
-                                                {.policy = index_.policy,
-                                                 .threads = std::max(1U, std::thread::hardware_concurrency()),
-                                                 .progress = {}}));
+                         inspect::inspect_file(reader, choice.filename,
+                                               {.policy = index_.policy,
+                                                .threads = std::max(1U, std::thread::hardware_concurrency()),
+                                                .progress = {}}));
         if (auto good = check_inspection(inspection); !good) return refused(std::move(good.error()));
         return inspection;
     }

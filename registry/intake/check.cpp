@@ -86,7 +86,7 @@ base::Result<inspect::Inspection> check_one(const fs::path& path, unsigned threa
     options.policy = policy;
     options.threads = threads;
     options.progress = [&](std::uint64_t done, std::uint64_t total) { line.update(done, total); };
-    return inspect::inspect_wheel(reader, path.filename().string(), options);
+    return inspect::inspect_file(reader, path.filename().string(), options);
 }
 
 std::string render_report(const fs::path& path, const inspect::Inspection& inspection,

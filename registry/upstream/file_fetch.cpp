@@ -71,15 +71,15 @@ base::Status check_bytes(blobs::StagedBlob& staged, const simple::FileLink& link
     return {};
 }
 
-// Wheels of others: what pip installs is taken, with warnings.
+// Files of others: what pip installs is taken, with warnings.
 base::Result<inspect::Inspection> inspect_bytes(const FileFetchParts& parts, const blobs::StagedBlob& staged,
                                                 const std::string& filename) {
     WHEELYARD_ASSIGN(const auto reader, base::FileReader::open(staged.path()));
     WHEELYARD_ASSIGN(inspect::Inspection inspection,
-                     inspect::inspect_wheel(reader, filename,
-                                            {.policy = inspect::make_preset("mirror").value(),
-                                             .threads = parts.inspect_threads,
-                                             .progress = {}}));
+                     inspect::inspect_file(reader, filename,
+                                           {.policy = inspect::make_preset("mirror").value(),
+                                            .threads = parts.inspect_threads,
+                                            .progress = {}}));
     if (const auto good = check_inspection(inspection); !good)
         return refused("upstream.refused", good.error().detail, good.error().code);
     return inspection;
