@@ -143,9 +143,9 @@ class Importer {
     const base::Clock& clock_;
 };
 
-// Of a folder: its wheels, in order of their names. Without a source, a file of this folder is a path.
+// Of a folder: its wheels, and its sdists where the index takes them, in order of their names. Without a source, a file of this folder is a path.
 base::Result<std::vector<std::string>> with_folders_expanded(const std::vector<std::string>& words,
-                                                             bool has_source) {
+                                                             bool has_source, Takes takes) {
     std::vector<std::string> wheels;
     for (const std::string& word : words) {
         std::error_code error;
@@ -156,7 +156,9 @@ base::Result<std::vector<std::string>> with_folders_expanded(const std::vector<s
         }
         std::vector<std::string> inside;
         for (fs::directory_iterator entry(word, error), end; !error && entry != end; entry.increment(error)) {
-            if (entry->path().extension() == ".whl")
+            const bool is_sdist =
+                takes == Takes::wheels_and_sdists && entry->path().native().ends_with(".tar.gz");
+            if (is_sdist || entry->path().extension() == ".whl")
                 inside.push_back((fs::path(word) / entry->path().filename()).native());
         }
         if (error) return base::fail_errno("readdir", word, error.value());
@@ -236,8 +238,11 @@ static base::Status check_opens_none(const RegistryConfig& config, const catalog
 
 base::Status run_import(const ImportArguments& arguments, const OpenPublisher& open_publisher,
                         const base::Clock& clock) {
+    WHEELYARD_ASSIGN(const RegistryConfig config, read_config(arguments.config));
+    const IndexConfig* target = config.find_index(arguments.index);
     WHEELYARD_ASSIGN(const std::vector<std::string> wheels,
-                     with_folders_expanded(arguments.wheels, !arguments.from.empty()));
+                     with_folders_expanded(arguments.wheels, !arguments.from.empty(),
+                                           target == nullptr ? Takes::wheels : takes_of(*target)));
     // Paths need no source: a server often has no pip that names one.
     ImportSource source;
     if (!arguments.from.empty() || !std::all_of(wheels.begin(), wheels.end(), is_path)) {

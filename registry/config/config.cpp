@@ -165,6 +165,7 @@ base::Result<RegistryConfig> read_document(io::TomlDocument document, const std:
         config.indexes.push_back(read_index(table, config));
     check_index_rules(indexes, config.indexes);
     check_readers(indexes, config);
+    check_sdists(indexes, config);
     if (config.indexes.empty()) root.report("index", "at least one [[index]] is required");
     WHEELYARD_TRY(document.finish());
     return config;

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <string_view>
-#include <unordered_set>
+#include <unordered_map>
+#include <utility>
 
 #include "lib/base/text/text.hpp"
 #include "lib/inspect/dist_info/metadata_fields.hpp"
@@ -19,10 +20,14 @@ class SdistCheck {
         : bytes_(bytes), filename_(filename), sizes_(sizes), findings_(findings), folder_(filename.stem) {}
 
     base::Result<Sdist> run() {
-        auto read = read_members();
-        if (!read) {
-            if (read.error().kind != base::ErrorKind::malformed) return base::fail(std::move(read.error()));
-            findings_.add_final("sdist.archive_invalid", {}, {}, read.error().value);
+        if (auto read = read_members(); !read) {
+            base::Error& error = read.error();
+            if (error.kind == base::ErrorKind::malformed)
+                end("sdist.archive_invalid", {}, {}, error.value);
+            else if (error.kind == base::ErrorKind::too_large)
+                end("sdist.bomb", {}, "at most " + error.value);
+            else
+                return base::fail(std::move(error));
         }
         if (ended_) return std::move(sdist_);
         if (!has_pkg_info_) findings_.add("sdist.pkg_info_missing", folder_ + "/PKG-INFO");
@@ -32,54 +37,87 @@ class SdistCheck {
     }
 
   private:
+    void end(std::string_view code, std::string_view member, std::string_view expected,
+             std::string_view found = {}) {
+        findings_.add_final(code, member, expected, found);
+        ended_ = true;
+    }
+
+    // What the archive may unpack to: as for a wheel.
+    [[nodiscard]] std::uint64_t max_unpacked_bytes() const {
+        const std::uint64_t by_ratio = bytes_.size() > sizes_.unpacked_bytes / sizes_.ratio
+                                           ? sizes_.unpacked_bytes
+                                           : bytes_.size() * sizes_.ratio;
+        return std::min(sizes_.unpacked_bytes, std::max(sizes_.ratio_from_bytes, by_ratio));
+    }
+
     // Stops at the first finding that ends the check.
     base::Status read_members() {
-        WHEELYARD_ASSIGN(auto reader, io::TarGzReader::open(bytes_));
+        const std::uint64_t limit_bytes = max_unpacked_bytes();
+        WHEELYARD_ASSIGN(auto reader, io::TarGzReader::open(bytes_, limit_bytes));
         while (!ended_) {
             WHEELYARD_ASSIGN(const auto member, reader.next());
             if (!member) return {};
-            if (!check_count_and_size(*member)) return {};
+            check_count_and_size(*member, limit_bytes);
+            if (ended_) return {};
             check_name(*member);
             if (member->kind == io::TarKind::file) WHEELYARD_TRY(read_known(reader, *member));
         }
         return {};
     }
 
-    // Before a member's data is unpacked. Declared sizes are what the archive unpacks to: tar has no compression of its own.
-    bool check_count_and_size(const io::TarMember& member) {
+    // Before a member's data is unpacked.
+    void check_count_and_size(const io::TarMember& member, std::uint64_t limit_bytes) {
         ++sdist_.members;
-        const bool is_too_long = member.size_bytes > sizes_.unpacked_bytes - sdist_.unpacked_bytes;
-        sdist_.unpacked_bytes += is_too_long ? 0 : member.size_bytes;
-        const bool is_bomb =
-            sdist_.unpacked_bytes > sizes_.ratio_from_bytes &&
-            sdist_.unpacked_bytes / std::max<std::uint64_t>(1, bytes_.size()) >= sizes_.ratio;
-        if (is_too_long || is_bomb) {
-            findings_.add_final("sdist.bomb", member.name, {}, base::render_bytes(member.size_bytes));
-            ended_ = true;
-        } else if (sdist_.members > max_sdist_members) {
-            findings_.add_final("sdist.too_many_members", {}, std::to_string(max_sdist_members));
-            ended_ = true;
-        }
-        return !ended_;
+        if (member.size_bytes > limit_bytes - sdist_.unpacked_bytes)
+            return end("sdist.bomb", member.name, "at most " + base::render_bytes(limit_bytes),
+                       base::render_bytes(member.size_bytes));
+        sdist_.unpacked_bytes += member.size_bytes;
+        if (sdist_.members > max_sdist_members)
+            end("sdist.too_many_members", member.name, std::to_string(max_sdist_members));
     }
 
     void check_name(const io::TarMember& member) {
         const std::string_view name = member.name;
-        const bool has_control =
-            std::any_of(name.begin(), name.end(), [](char c) { return (c >= 0 && c < ' ') || c == '\x7f'; });
-        if (name.empty() || has_control || name.size() > max_sdist_name_bytes || !base::is_utf8(name))
-            findings_.add("sdist.member_name", name.substr(0, max_sdist_name_bytes));
-        if (!member.is_inside || member.kind == io::TarKind::other)
-            findings_.add_final("sdist.member_unsafe", name);
         std::string_view path = name;
         while (path.ends_with('/'))
             path.remove_suffix(1);
+        const bool has_control =
+            std::any_of(name.begin(), name.end(), [](char c) { return (c >= 0 && c < ' ') || c == '\x7f'; });
+        const bool has_odd_part = ("/" + std::string(path) + "/").find("/./") != std::string::npos ||
+                                  path.find("//") != std::string_view::npos;
+        if (path.empty() || has_control || has_odd_part || name.size() > max_sdist_name_bytes ||
+            !base::is_utf8(name))
+            findings_.add("sdist.member_name", name.substr(0, max_sdist_name_bytes));
+        if (!member.is_inside || member.kind == io::TarKind::other)
+            findings_.add_final("sdist.member_unsafe", name);
         const bool is_below =
             path.starts_with(folder_) && path.size() > folder_.size() && path[folder_.size()] == '/';
         const bool is_folder = path == folder_ && member.kind == io::TarKind::folder;
         if (!is_below && !is_folder) findings_.add("sdist.folder", name, folder_ + "/…");
-        if (member.kind != io::TarKind::folder && !names_.insert(std::string(path)).second)
-            findings_.add("sdist.member_duplicate", name);
+        keep_name(path, member);
+    }
+
+    // A name that is at once a file or link and a folder lets an unpacker write through the link.
+    void keep_name(std::string_view path, const io::TarMember& member) {
+        const auto [kept, is_new] = kinds_.try_emplace(std::string(path), member.kind);
+        const bool are_folders = kept->second == io::TarKind::folder && member.kind == io::TarKind::folder;
+        if (!is_new && !are_folders) findings_.add("sdist.member_duplicate", member.name);
+        if (is_new) names_bytes_ += path.size();
+        for (auto slash = path.rfind('/'); slash != std::string_view::npos && slash > 0 && !ended_;
+             slash = path.rfind('/', slash - 1)) {
+            const std::string_view parent = path.substr(0, slash);
+            const auto [folder, is_first] = kinds_.try_emplace(std::string(parent), io::TarKind::folder);
+            if (folder->second != io::TarKind::folder)
+                findings_.add_final("sdist.member_unsafe", member.name, {},
+                                    std::string(parent) + " is not a folder");
+            if (!is_first) break;  // its own parents are known
+            names_bytes_ += parent.size();
+            if (names_bytes_ > max_sdist_names_bytes) break;
+        }
+        if (names_bytes_ > max_sdist_names_bytes)
+            end("sdist.too_many_members", member.name,
+                "names of at most " + base::render_bytes(max_sdist_names_bytes));
     }
 
     // Sdists from before PEP 625 may name their folder in another spelling: sdist.folder says so.
@@ -126,7 +164,8 @@ class SdistCheck {
     Findings& findings_;
     const std::string folder_;
     Sdist sdist_;
-    std::unordered_set<std::string> names_;
+    std::unordered_map<std::string, io::TarKind> kinds_;  // of each member and of the folders that it lies in
+    std::size_t names_bytes_ = 0;                         // of the keys of kinds_
     bool has_pkg_info_ = false;
     bool has_pyproject_ = false;
     bool ended_ = false;

@@ -101,13 +101,15 @@ const std::vector<Rule>& rules() {
         {"sdist.bomb", reject, "The archive unpacks to far more than its size (decompression bomb).",
          "Generate large repetitive data at build time instead of shipping it.", sdist_format},
         {"sdist.member_unsafe", reject,
-         "A member would be written outside the folder, or is neither a file nor a folder nor a link inside "
-         "it.",
+         "A member would be written outside the folder or through a link, or is neither a file nor a folder "
+         "nor "
+         "a link inside it.",
          sdist_again, "PEP 721"},
         {"sdist.member_name", reject,
-         "A member's name is not UTF-8, contains control characters, or is longer than file systems allow.",
+         "A member's name is not UTF-8, has control characters or an empty or `.` part, or is too long.",
          "Rename the file.", sdist_format},
-        {"sdist.member_duplicate", reject, "Two members have the same name.", sdist_again, sdist_format},
+        {"sdist.member_duplicate", reject, "Two members have the same name, and are not both folders.",
+         sdist_again, sdist_format},
         {"sdist.folder", reject, "A member is outside the folder {name}-{version} of the file name.",
          sdist_again, "PEP 625"},
         {"sdist.pkg_info_missing", reject, "There is no PKG-INFO in the archive's folder.", sdist_again,
