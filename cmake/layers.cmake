@@ -22,7 +22,8 @@ wheelyard_layer(elf          lib/inspect/elf              base)
 wheelyard_layer(gpu          lib/inspect/gpu              base zip elf)
 wheelyard_layer(dist_info    lib/inspect/dist_info        base wheel verdict zip)
 wheelyard_layer(truth        lib/inspect/truth            base wheel verdict elf gpu)
-wheelyard_layer(inspect      lib/inspect                  base wheel verdict zip gpu dist_info truth)
+wheelyard_layer(sdist        lib/inspect/sdist            base io wheel verdict dist_info)
+wheelyard_layer(inspect      lib/inspect                  base wheel verdict zip gpu dist_info truth sdist)
 
 wheelyard_layer(wire         lib/wire                     base io wheel elf inspect)
 

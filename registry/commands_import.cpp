@@ -53,9 +53,9 @@ class Importer {
 
     base::Result<Imported> import(const std::string& wheel) {
         const fs::path local(wheel);
-        WHEELYARD_ASSIGN(
-            const WheelChoice choice,
-            parse_wheel_choice(is_path(wheel) ? local.filename().native() : wheel, index_.policy));
+        WHEELYARD_ASSIGN(const WheelChoice choice,
+                         parse_wheel_choice(is_path(wheel) ? local.filename().native() : wheel, index_.policy,
+                                            takes_of(index_)));
         WHEELYARD_ASSIGN(const WheelPlace place,
                          is_path(wheel) ? place_of(local) : find_wheel(http_, source_.from, choice));
         WHEELYARD_ASSIGN(const auto there, store_.catalog.file(index_.name, choice.filename));
@@ -121,10 +121,10 @@ class Importer {
     base::Result<inspect::Inspection> inspect(const WheelChoice& choice, const blobs::StagedBlob& staged) {
         WHEELYARD_ASSIGN(const auto reader, base::FileReader::open(staged.path()));
         WHEELYARD_ASSIGN(inspect::Inspection inspection,
-                         inspect::inspect_wheel(reader, choice.filename,
-                                                {.policy = index_.policy,
-                                                 .threads = std::max(1U, std::thread::hardware_concurrency()),
-                                                 .progress = {}}));
+                         inspect::inspect_file(reader, choice.filename,
+                                               {.policy = index_.policy,
+                                                .threads = std::max(1U, std::thread::hardware_concurrency()),
+                                                .progress = {}}));
         if (auto good = check_inspection(inspection); !good) return refused(std::move(good.error()));
         return inspection;
     }
@@ -143,9 +143,9 @@ class Importer {
     const base::Clock& clock_;
 };
 
-// Of a folder: its wheels, in order of their names. Without a source, a file of this folder is a path.
+// Of a folder: its wheels, and its sdists where the index takes them, in order of their names. Without a source, a file of this folder is a path.
 base::Result<std::vector<std::string>> with_folders_expanded(const std::vector<std::string>& words,
-                                                             bool has_source) {
+                                                             bool has_source, Takes takes) {
     std::vector<std::string> wheels;
     for (const std::string& word : words) {
         std::error_code error;
@@ -156,7 +156,9 @@ base::Result<std::vector<std::string>> with_folders_expanded(const std::vector<s
         }
         std::vector<std::string> inside;
         for (fs::directory_iterator entry(word, error), end; !error && entry != end; entry.increment(error)) {
-            if (entry->path().extension() == ".whl")
+            const bool is_sdist =
+                takes == Takes::wheels_and_sdists && entry->path().native().ends_with(".tar.gz");
+            if (is_sdist || entry->path().extension() == ".whl")
                 inside.push_back((fs::path(word) / entry->path().filename()).native());
         }
         if (error) return base::fail_errno("readdir", word, error.value());
@@ -236,8 +238,11 @@ static base::Status check_opens_none(const RegistryConfig& config, const catalog
 
 base::Status run_import(const ImportArguments& arguments, const OpenPublisher& open_publisher,
                         const base::Clock& clock) {
+    WHEELYARD_ASSIGN(const RegistryConfig config, read_config(arguments.config));
+    const IndexConfig* target = config.find_index(arguments.index);
     WHEELYARD_ASSIGN(const std::vector<std::string> wheels,
-                     with_folders_expanded(arguments.wheels, !arguments.from.empty()));
+                     with_folders_expanded(arguments.wheels, !arguments.from.empty(),
+                                           target == nullptr ? Takes::wheels : takes_of(*target)));
     // Paths need no source: a server often has no pip that names one.
     ImportSource source;
     if (!arguments.from.empty() || !std::all_of(wheels.begin(), wheels.end(), is_path)) {

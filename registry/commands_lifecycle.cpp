@@ -16,6 +16,7 @@
 #include "registry/access/tokens.hpp"
 #include "registry/commands_config.hpp"
 #include "registry/commands_target.hpp"
+#include "registry/config/index_rules.hpp"
 #include "registry/lifecycle/perform.hpp"
 #include "registry/opened_store.hpp"
 #include "registry/remote_registry.hpp"
@@ -128,6 +129,10 @@ base::Result<lifecycle::Done> perform_once(const LifecycleArguments& arguments, 
                                            const OpenPublisher& open_publisher, const base::Clock& clock) {
     WHEELYARD_ASSIGN(const auto store,
                      open_store(arguments.config, open_publisher, {action.to_index}, action.index));
+    if (action.verb == Verb::promote) {
+        for (const std::string& filename : lifecycle::filenames_of(action))
+            WHEELYARD_TRY(check_takes(*store->config.find_index(action.to_index), filename));
+    }
     WHEELYARD_ASSIGN(lifecycle::Done done, lifecycle::perform(store->place(clock), action, local_actor()));
     if (done.serial == 0) return done;
     base::Status pages = store->show(done.files);

@@ -1,7 +1,9 @@
 // Uses the common parser, then requires every link to be the one that a published tree would have.
 #include "indexer/follow/followed_page.hpp"
 
+#include <optional>
 #include <set>
+#include <string>
 #include <utility>
 
 #include "indexer/follow/limits.hpp"
@@ -25,20 +27,33 @@ tl::unexpected<base::Error> bad_link(const simple::FileLink& link) {
         link.url, "follow an index that wheelyard publishes");
 }
 
+// What the name of a wheel or of an sdist says.
+struct ReleaseName {
+    std::string project;  // normalised
+    std::string version;
+};
+std::optional<ReleaseName> read_name(const std::string& filename) {
+    if (const auto name = wheel::parse_wheel_filename(filename))
+        return ReleaseName{name->project, name->version.text()};
+    if (const auto name = wheel::parse_sdist_filename(filename))
+        return ReleaseName{name->project, name->version.text()};
+    return std::nullopt;
+}
+
 base::Result<catalog::FileRow> row_of(const simple::FileLink& link, const std::string& from,
                                       const std::string& project) {
-    const auto name = wheel::parse_wheel_filename(link.filename);
+    const auto name = read_name(link.filename);
     const auto time = base::parse_rfc3339(link.upload_time);
-    const bool is_a_trees =
-        base::is_sha256_hex(link.sha256) && name && wheel::normalize_name(name->name) == project && time &&
-        link.size.value_or(0) > 0 && link.filename.size() + metadata_suffix.size() <= max_name_bytes &&
-        link.url == from + followed_path({link.sha256, link.filename});
+    const bool is_a_trees = base::is_sha256_hex(link.sha256) && name && name->project == project && time &&
+                            link.size.value_or(0) > 0 &&
+                            link.filename.size() + metadata_suffix.size() <= max_name_bytes &&
+                            link.url == from + followed_path({link.sha256, link.filename});
     if (!is_a_trees || (link.has_metadata && !base::is_sha256_hex(link.metadata_sha256)))
         return bad_link(link);
     catalog::FileRow row;
     row.project = project;
     row.filename = link.filename;
-    row.version = name->version.text();
+    row.version = name->version;
     row.sha256 = link.sha256;
     row.size_bytes = *link.size;
     if (link.has_metadata) row.metadata_sha256 = link.metadata_sha256;

@@ -18,7 +18,8 @@ base::Status TreeFiles::place(const catalog::FileRow& row, bool is_touched) {
         WHEELYARD_ASSIGN(is_new, disk_.make_directories(folder));
     }
     bool has_file = false;
-    bool has_metadata = false;
+    const bool offers_metadata = !row.metadata_sha256.empty();
+    bool has_metadata = !offers_metadata;
     if (!is_new) {
         WHEELYARD_ASSIGN(has_file, is_in_place(file, row.size_bytes));
         if (!has_file && !asks_folder_first) {
@@ -27,7 +28,9 @@ base::Status TreeFiles::place(const catalog::FileRow& row, bool is_touched) {
     }
     made_last_folder_ = is_new;
     if (!is_new) {
-        WHEELYARD_ASSIGN(has_metadata, is_in_place(metadata, row.metadata_size_bytes));
+        if (offers_metadata) {
+            WHEELYARD_ASSIGN(has_metadata, is_in_place(metadata, row.metadata_size_bytes));
+        }
         if ((!has_file || !has_metadata) && cleaned_.insert(folder).second)
             WHEELYARD_TRY(disk_.remove_leftovers(folder));
     }

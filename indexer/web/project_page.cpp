@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "indexer/tree/paths.hpp"
@@ -13,6 +14,7 @@
 #include "indexer/web/state_cell.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/page/frame.hpp"
+#include "lib/wheel/filename.hpp"
 #include "lib/wheel/version.hpp"
 
 namespace wheelyard::indexer {
@@ -28,17 +30,39 @@ bool is_final(const catalog::FileRow& row) {
     return version && !version->is_prerelease();
 }
 
-// The newest wheels, newest version first.
-std::vector<ShownWheel> newest_wheels(const ProjectPage& page) {
+using Rows = std::vector<const catalog::FileRow*>;
+
+// The files of one kind, newest version first.
+Rows rows_of(const ProjectView& view, bool sdists) {
+    Rows rows;
+    for (auto row = view.files.rbegin(); row != view.files.rend(); ++row) {
+        if (wheel::is_sdist_filename(row->filename) == sdists) rows.push_back(&*row);
+    }
+    return rows;
+}
+
+std::vector<ShownWheel> newest_wheels(const ProjectPage& page, const Rows& rows) {
     std::vector<ShownWheel> wheels;
     std::set<std::string_view> versions;
-    const auto& files = page.view.files;
-    for (auto row = files.rbegin(); row != files.rend() && wheels.size() < max_read_wheels; ++row) {
+    for (const catalog::FileRow* row : rows) {
         versions.insert(row->version);
-        if (versions.size() > max_matrix_versions) break;
+        if (wheels.size() == max_read_wheels || versions.size() > max_matrix_versions) break;
         wheels.push_back(read_wheel(*row, page.report.nodes));
     }
     return wheels;
+}
+
+// One line for each file.
+Html render_file_list(std::span<const catalog::FileRow* const> rows) {
+    Html html("<ul>\n");
+    for (const catalog::FileRow* row : rows.first(std::min(rows.size(), max_listed_files))) {
+        html.add("<li id=\"").text(anchor_of(*row)).add("\"><a href=\"").url(file_link(*row)).add("\">");
+        html.text(row->filename).add("</a> <span class=\"quiet\">").text(base::render_bytes(row->size_bytes));
+        html.add("</span>");
+        if (row->yanked) html.add(" <span class=\"state yanked\">yanked</span>");
+        html.add("</li>\n");
+    }
+    return html.add("</ul>\n");
 }
 
 std::string requirement_of(const std::string& name, const catalog::FileRow& row) {
@@ -141,7 +165,7 @@ Html render_sites(const ProjectPage& page) {
     return between_status_marks(html);
 }
 
-Html render_versions(const ProjectPage& page, const std::vector<ShownWheel>& wheels) {
+Html render_versions(const ProjectPage& page, const Rows& rows, const std::vector<ShownWheel>& wheels) {
     Html html("<section aria-labelledby=\"wheels\">\n<h2 id=\"wheels\">Wheels</h2>\n");
     if (wheels.empty()) return html.add("<p>None.</p>\n</section>\n");
     html.add(render_wheel_matrix(wheels)).add("<h3>What each wheel proves</h3>\n");
@@ -153,23 +177,20 @@ Html render_versions(const ProjectPage& page, const std::vector<ShownWheel>& whe
         }
         html.add(render_wheel(wheels[at], page.report.nodes, at == 0));
     }
-    const auto& files = page.view.files;
-    if (files.size() > max_wheel_sections) {
-        html.add("<details><summary>")
-            .number(files.size() - max_wheel_sections)
-            .add(" older files</summary>\n<ul>\n");
-        std::size_t listed = 0;
-        for (auto row = files.rbegin() + static_cast<std::ptrdiff_t>(max_wheel_sections);
-             row != files.rend() && listed < max_listed_files; ++row, ++listed) {
-            html.add("<li id=\"").text(anchor_of(*row)).add("\"><a href=\"").url(file_link(*row)).add("\">");
-            html.text(row->filename)
-                .add("</a> <span class=\"quiet\">")
-                .text(base::render_bytes(row->size_bytes));
-            html.add("</span></li>\n");
-        }
-        html.add("</ul>\n</details>\n");
+    if (rows.size() > max_wheel_sections) {
+        html.add("<details><summary>").number(rows.size() - max_wheel_sections);
+        html.add(" older files</summary>\n")
+            .add(render_file_list(std::span(rows).subspan(max_wheel_sections)))
+            .add("</details>\n");
     }
     return html.add("</section>\n");
+}
+
+Html render_sdists(const Rows& rows) {
+    if (rows.empty()) return {};
+    Html html("<section aria-labelledby=\"sdists\">\n<h2 id=\"sdists\">Source distributions</h2>\n");
+    html.add("<p class=\"quiet\">An installer builds these where no wheel fits.</p>\n");
+    return html.add(render_file_list(rows)).add("</section>\n");
 }
 
 Html render_aside(const ProjectPage& page) {
@@ -200,13 +221,19 @@ Html render_aside(const ProjectPage& page) {
 const catalog::FileRow* newest_row(const ProjectView& view) {
     const auto& files = view.files;
     if (files.empty()) return nullptr;
-    const auto found = std::find_if(files.rbegin(), files.rend(),
-                                    [](const catalog::FileRow& row) { return !row.yanked && is_final(row); });
-    return found == files.rend() ? &files.back() : &*found;
+    auto found = std::find_if(files.rbegin(), files.rend(),
+                              [](const catalog::FileRow& row) { return !row.yanked && is_final(row); });
+    if (found == files.rend()) found = files.rbegin();
+    // A wheel of the version says more than its sdist.
+    const auto wheel = std::find_if(found, files.rend(), [&](const catalog::FileRow& row) {
+        return row.version == found->version && !row.yanked && !wheel::is_sdist_filename(row.filename);
+    });
+    return wheel == files.rend() ? &*found : &*wheel;
 }
 
 std::string render_project_page(const ProjectPage& page) {
-    const std::vector<ShownWheel> wheels = newest_wheels(page);
+    const Rows rows = rows_of(page.view, false);
+    const std::vector<ShownWheel> wheels = newest_wheels(page, rows);
     const catalog::FileRow* newest = newest_row(page.view);
     const std::string name = page.text.name.empty() ? page.view.project : page.text.name;
     Html body("<h1>");
@@ -215,7 +242,8 @@ std::string render_project_page(const ProjectPage& page) {
     body.add("</h1>\n");
     if (!page.text.summary.empty()) body.add("<p class=\"lead\">").text(page.text.summary).add("</p>\n");
     body.add(render_notices(page.view)).add("<div class=\"columns\">\n<div>\n");
-    body.add(render_install(page, wheels)).add(render_sites(page)).add(render_versions(page, wheels));
+    body.add(render_install(page, wheels)).add(render_sites(page)).add(render_versions(page, rows, wheels));
+    body.add(render_sdists(rows_of(page.view, true)));
     if (!page.text.description.empty()) {
         body.add(
             "<section aria-labelledby=\"description\">\n<h2 id=\"description\">Description</h2>\n<div "

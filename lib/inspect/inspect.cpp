@@ -7,6 +7,7 @@
 #include "lib/inspect/dist_info/dist_info.hpp"
 #include "lib/inspect/dist_info/record_check.hpp"
 #include "lib/inspect/limits.hpp"
+#include "lib/inspect/sdist/sdist.hpp"
 #include "lib/inspect/truth/gather_facts.hpp"
 #include "lib/inspect/truth/loaded_code.hpp"
 #include "lib/inspect/truth/promise.hpp"
@@ -16,6 +17,15 @@
 
 namespace wheelyard::inspect {
 namespace {
+
+constexpr std::string_view sdist_extension = ".tar.gz";  // PEP 625 has no other
+
+void check_length(std::string_view filename, Findings& findings) {
+    if (filename.size() > max_wheel_filename_bytes)
+        findings.add_final("filename.invalid", {},
+                           "at most " + std::to_string(max_wheel_filename_bytes) + " bytes",
+                           std::to_string(filename.size()));
+}
 
 base::Status check(const base::Reader& bytes, const InspectOptions& options, Findings& findings,
                    Inspection& result) {
@@ -79,10 +89,7 @@ base::Result<Inspection> inspect_wheel(const base::Reader& bytes, std::string_vi
     Inspection result;
     result.facts.size_bytes = bytes.size();
     auto name = wheel::parse_wheel_filename(filename);
-    if (filename.size() > max_wheel_filename_bytes)
-        findings.add_final("filename.invalid", {},
-                           "at most " + std::to_string(max_wheel_filename_bytes) + " bytes",
-                           std::to_string(filename.size()));
+    check_length(filename, findings);
     if (name) {
         result.filename = std::move(*name);
         if (!wheel::is_normalized(result.filename)) {
@@ -99,6 +106,44 @@ base::Result<Inspection> inspect_wheel(const base::Reader& bytes, std::string_vi
     }
     result.verdicts = findings.take();
     return result;
+}
+
+base::Result<Inspection> inspect_sdist(const base::Reader& bytes, std::string_view filename,
+                                       const InspectOptions& options) {
+    Findings findings(options.policy);
+    Inspection result;
+    result.facts.size_bytes = bytes.size();
+    check_length(filename, findings);
+    auto name = wheel::parse_sdist_filename(filename);
+    if (name && name->extension == sdist_extension) {
+        result.filename.project = name->project;
+        result.filename.version = name->version;
+        if (!wheel::is_normalized(*name))
+            findings.add(
+                "filename.not_normalized", {},
+                wheel::escape_name(name->project) + "-" + name->version.text() + std::string(sdist_extension),
+                filename);
+        WHEELYARD_ASSIGN(Sdist sdist, check_sdist(bytes, *name, options.policy.sizes, findings));
+        result.facts.members = sdist.members;
+        result.facts.unpacked_bytes = sdist.unpacked_bytes;
+        if (sdist.metadata) {
+            result.facts.requires_python = sdist.metadata->requires_python;
+            result.facts.static_metadata = has_static_metadata(*sdist.metadata);
+            result.metadata = std::move(*sdist.metadata);
+        }
+        result.metadata_bytes = std::move(sdist.metadata_bytes);
+    } else {
+        findings.add_final("filename.invalid", {}, {},
+                           name ? "not a " + std::string(sdist_extension) : name.error().text());
+    }
+    result.verdicts = findings.take();
+    return result;
+}
+
+base::Result<Inspection> inspect_file(const base::Reader& bytes, std::string_view filename,
+                                      const InspectOptions& options) {
+    return wheel::is_sdist_filename(filename) ? inspect_sdist(bytes, filename, options)
+                                              : inspect_wheel(bytes, filename, options);
 }
 
 }  // namespace wheelyard::inspect

@@ -1,5 +1,5 @@
-// The complete check of one wheel: bytes in, facts and verdicts out. It imports and executes nothing and
-// unpacks nothing to disk. The registry runs it on every upload, and the agent on every build before it
+// The complete check of one wheel or source distribution: bytes in, facts and verdicts out. It imports and executes
+// nothing and unpacks nothing to disk. The registry runs it on every upload, and the agent on every build before it
 // uploads.
 #pragma once
 
@@ -28,9 +28,9 @@ struct InspectOptions {
 };
 
 struct Inspection {
-    wheel::WheelFilename filename;
-    wheel::Metadata metadata;    // empty if METADATA could not be read (there is a reject verdict then)
-    std::string metadata_bytes;  // METADATA unmodified, as served for PEP 658
+    wheel::WheelFilename filename;  // of an sdist: project and version only
+    wheel::Metadata metadata;       // empty if METADATA could not be read (a verdict says so)
+    std::string metadata_bytes;     // METADATA or PKG-INFO unmodified, as served for PEP 658
     Facts facts;
     std::vector<ElfMember> elves;          // sorted by name, without their sections
     std::vector<Verdict> verdicts;         // worst first
@@ -45,5 +45,13 @@ struct Inspection {
 // problem of the wheel itself is a verdict.
 [[nodiscard]] base::Result<Inspection> inspect_wheel(const base::Reader& bytes, std::string_view filename,
                                                      const InspectOptions& options = {});
+
+// The same for a source distribution. Its facts are sizes, Requires-Python and static_metadata.
+[[nodiscard]] base::Result<Inspection> inspect_sdist(const base::Reader& bytes, std::string_view filename,
+                                                     const InspectOptions& options = {});
+
+// One of the two, by the extension of `filename`.
+[[nodiscard]] base::Result<Inspection> inspect_file(const base::Reader& bytes, std::string_view filename,
+                                                    const InspectOptions& options = {});
 
 }  // namespace wheelyard::inspect

@@ -2,9 +2,6 @@
 // disk (no writes through links).
 #include "lib/io/archive.hpp"
 
-#include <archive.h>
-#include <archive_entry.h>
-#include <locale.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -16,6 +13,7 @@
 #include <set>
 
 #include "lib/base/text/text.hpp"
+#include "lib/io/archive_entry.hpp"
 
 namespace wheelyard::io {
 namespace fs = std::filesystem;
@@ -24,11 +22,6 @@ using base::Result;
 using base::Status;
 
 namespace {
-
-struct FreeArchive {
-    void operator()(archive* handle) const { archive_free(handle); }
-};
-using Archive = std::unique_ptr<archive, FreeArchive>;
 
 tl::unexpected<base::Error> fail_broken(archive* reader, const fs::path& path) {
     const char* why = archive_error_string(reader);
@@ -45,57 +38,6 @@ tl::unexpected<base::Error> fail_unsafe(std::string_view name, const char* why) 
 // Errors that the entries themselves cause: one takes the place of another, or its name cannot exist. Another try would
 // end the same way.
 constexpr std::array errors_of_entries = {EEXIST, EILSEQ, EINVAL, EISDIR, EMLINK, ENOTDIR, ENOTEMPTY};
-
-// The entry's name without empty and "." parts; nullopt when it is absolute or has a "..".
-std::optional<std::vector<std::string_view>> safe_parts(std::string_view name) {
-    if (name.starts_with('/')) return std::nullopt;
-    std::vector<std::string_view> parts;
-    for (const auto part : base::split(name, '/')) {
-        if (part == "..") return std::nullopt;
-        if (!part.empty() && part != ".") parts.push_back(part);
-    }
-    return parts;
-}
-
-// A link target may start with ".." parts up to the folder's top and then descend. A ".." after another part
-// is rejected: that part may be a link to anywhere.
-bool stays_inside(std::string_view target, std::size_t depth) {
-    if (target.empty() || target.starts_with('/')) return false;
-    std::size_t climbed = 0;
-    bool descended = false;
-    for (const auto part : base::split(target, '/')) {
-        if (part == "..") {
-            if (descended || ++climbed > depth) return false;
-        } else if (!part.empty() && part != ".") {
-            descended = true;
-        }
-    }
-    return true;
-}
-
-// libarchive drops names marked as UTF-8 unless the thread's locale is UTF-8; daemons run in the C locale.
-class Utf8Locale {
-  public:
-    Utf8Locale() : own_(::newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr)) {
-        if (own_) before_ = ::uselocale(own_);
-    }
-    Utf8Locale(const Utf8Locale&) = delete;
-    Utf8Locale& operator=(const Utf8Locale&) = delete;
-    ~Utf8Locale() {
-        if (!own_) return;
-        ::uselocale(before_);
-        ::freelocale(own_);
-    }
-
-  private:
-    locale_t own_;
-    locale_t before_ = nullptr;
-};
-
-// The name as bytes, from whichever form libarchive provides.
-std::string_view bytes_of(const char* plain, const char* utf8) {
-    return plain ? plain : utf8 ? utf8 : "";
-}
 
 class Unpacking {
   public:
@@ -130,7 +72,7 @@ class Unpacking {
 
   private:
     Status take(archive_entry* entry, const fs::path& path) {
-        const std::string name(bytes_of(archive_entry_pathname(entry), archive_entry_pathname_utf8(entry)));
+        const std::string name(name_of(entry));
         const auto parts = safe_parts(name);
         if (name.empty())
             return base::fail_malformed("archive.broken", "an entry of this archive has no readable name",
@@ -152,18 +94,16 @@ class Unpacking {
     }
 
     Status check_kind(archive_entry* entry, const std::string& name, std::size_t depth) const {
-        const bool is_hardlink = archive_entry_hardlink(entry) || archive_entry_hardlink_utf8(entry);
+        const bool is_hardlink = !hardlink_of(entry).empty();
         const auto kind = archive_entry_filetype(entry);
         if (is_hardlink) {
-            const auto other =
-                safe_parts(bytes_of(archive_entry_hardlink(entry), archive_entry_hardlink_utf8(entry)));
+            const auto other = safe_parts(hardlink_of(entry));
             if (!other || other->empty()) return fail_unsafe(name, "is a link that leaves the folder");
             const auto target = unpacked_file(*other);
             if (!target) return fail_unsafe(name, "is a hard link to what is not a file of this archive");
             archive_entry_set_hardlink(entry, target->c_str());
         } else if (kind == AE_IFLNK) {
-            const std::string target(
-                bytes_of(archive_entry_symlink(entry), archive_entry_symlink_utf8(entry)));
+            const std::string target(symlink_of(entry));
             if (!stays_inside(target, depth)) return fail_unsafe(name, "is a link that leaves the folder");
             archive_entry_set_symlink(entry, target.c_str());
         } else if (kind != AE_IFREG && kind != AE_IFDIR) {

@@ -163,7 +163,9 @@ bool is_normalized(const WheelFilename& filename) {
     return filename.name == escape_name(filename.name) && filename.version_text == filename.version.text();
 }
 
-base::Result<SdistFilename> parse_sdist_filename(std::string_view filename, std::string_view project) {
+namespace {
+
+base::Result<SdistFilename> split_extension(std::string_view filename) {
     WHEELYARD_TRY(check_characters(filename));
     const auto* extension = std::find_if(sdist_extensions.begin(), sdist_extensions.end(),
                                          [&](auto text) { return filename.ends_with(text); });
@@ -171,21 +173,60 @@ base::Result<SdistFilename> parse_sdist_filename(std::string_view filename, std:
         return base::fail("filename.extension", "The file name of an sdist must end in .tar.gz or .zip",
                           excerpt(filename));
     }
-    const auto stem = filename.substr(0, filename.size() - extension->size());
-    const auto normal = normalize_name(project);
+    return SdistFilename{.project = {},
+                         .version = {},
+                         .extension = std::string(*extension),
+                         .stem = std::string(filename.substr(0, filename.size() - extension->size()))};
+}
+
+base::Status set_version(SdistFilename& filename, std::string_view text) {
+    auto version = Version::parse(text);
+    if (!version) {
+        return base::fail("filename.version", "The version in the sdist's file name is not valid",
+                          excerpt(text), version.error().advice);
+    }
+    filename.version = std::move(*version);
+    return {};
+}
+
+}  // namespace
+
+bool is_sdist_filename(std::string_view filename) {
+    return std::any_of(sdist_extensions.begin(), sdist_extensions.end(),
+                       [&](auto extension) { return filename.ends_with(extension); });
+}
+
+bool is_normalized(const SdistFilename& filename) {
+    return filename.extension == sdist_extensions.front() &&
+           filename.stem == escape_name(filename.project) + "-" + filename.version.text();
+}
+
+base::Result<SdistFilename> parse_sdist_filename(std::string_view filename) {
+    WHEELYARD_ASSIGN(SdistFilename sdist, split_extension(filename));
+    const std::string_view stem = sdist.stem;
+    const auto dash = stem.rfind('-');
+    if (dash == std::string_view::npos || !is_valid_name(stem.substr(0, dash))) {
+        return base::fail("filename.name", "The file name does not begin with a valid project name",
+                          excerpt(filename), "use name-version.tar.gz");
+    }
+    WHEELYARD_TRY(set_version(sdist, stem.substr(dash + 1)));
+    sdist.project = normalize_name(stem.substr(0, dash));
+    return sdist;
+}
+
+base::Result<SdistFilename> parse_sdist_filename(std::string_view filename, std::string_view project) {
+    WHEELYARD_ASSIGN(SdistFilename sdist, split_extension(filename));
+    sdist.project = normalize_name(project);
+    const std::string_view stem = sdist.stem;
     // In old sdists both name and version may contain '-': split where the left side is the project's name.
     for (auto dash = stem.find('-'); dash != std::string_view::npos; dash = stem.find('-', dash + 1)) {
         const auto name = stem.substr(0, dash);
-        if (!is_valid_name(name) || normalize_name(name) != normal) continue;
-        auto version = Version::parse(stem.substr(dash + 1));
-        if (!version) {
-            return base::fail("filename.version", "The version in the sdist's file name is not valid",
-                              excerpt(stem.substr(dash + 1)), version.error().advice);
-        }
-        return SdistFilename{normal, std::move(*version), std::string(*extension)};
+        if (!is_valid_name(name) || normalize_name(name) != sdist.project) continue;
+        WHEELYARD_TRY(set_version(sdist, stem.substr(dash + 1)));
+        return sdist;
     }
     return base::fail("filename.name", "The sdist's file name does not begin with the project's name",
-                      excerpt(filename), "expected " + normal + "-VERSION" + std::string(*extension));
+                      excerpt(filename), "expected " + sdist.project + "-VERSION" + sdist.extension);
 }
 
 }  // namespace wheelyard::wheel

@@ -54,7 +54,14 @@ struct SdistFilename {
     std::string project;  // normalised
     Version version;
     std::string extension;  // ".tar.gz", ".zip"
+    std::string stem;       // the file name without the extension
 };
+// What the name alone says: the version follows the last `-`, as in PEP 625's form. Errors "filename.*".
+[[nodiscard]] base::Result<SdistFilename> parse_sdist_filename(std::string_view filename);
+// Whether the name has PEP 625's form: {name}-{version}.tar.gz, both in normal form.
+[[nodiscard]] bool is_normalized(const SdistFilename& filename);
+// Whether the file's extension is that of sdists.
+[[nodiscard]] bool is_sdist_filename(std::string_view filename);
 // `project` (in any spelling) is needed because names in old sdists may contain `-`.
 [[nodiscard]] base::Result<SdistFilename> parse_sdist_filename(std::string_view filename,
                                                                std::string_view project);

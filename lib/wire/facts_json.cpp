@@ -55,6 +55,7 @@ Json facts_to_json(const Facts& facts) {
     json.set("tags", std::move(tags));
     json.set("root_is_purelib", facts.root_is_purelib);
     json.set("requires_python", facts.requires_python);
+    if (facts.static_metadata) json.set("static_metadata", true);
     Json floors = Json::object();
     for (const auto& [prefix, version] : facts.symbol_floors)
         floors.set(prefix, version);

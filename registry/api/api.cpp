@@ -17,6 +17,7 @@
 #include "registry/api/storage.hpp"
 #include "registry/api/task_api.hpp"
 #include "registry/api/token_api.hpp"
+#include "registry/config/index_rules.hpp"
 #include "registry/intake/refusal.hpp"
 #include "registry/intake/uploads.hpp"
 #include "registry/upstream/explain.hpp"
@@ -122,7 +123,10 @@ wire::Answered<void> Api::check_promotion(const Action& action, const catalog::T
         !may_know(parts_.config, token, action.to_index))
         return refuse(404, "index.unknown", "There is no index with this name", action.to_index,
                       "GET / lists the indexes");
+    const auto& target = *parts_.config.find_index(action.to_index);
     for (const std::string& filename : lifecycle::filenames_of(action)) {
+        if (const auto taken = check_takes(target, filename); !taken)
+            return tl::unexpected(problem_of_change(taken.error()));
         const auto row = parts_.writer.find_file(action.index, filename);
         if (!row) return tl::unexpected(problem_of_change(row.error()));
         if (*row && (*row)->uploaded_by == token.name)

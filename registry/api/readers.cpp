@@ -1,8 +1,10 @@
 #include "registry/api/readers.hpp"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
+#include "lib/wheel/filename.hpp"
 #include "lib/wheel/name.hpp"
 #include "registry/intake/refusal.hpp"
 
@@ -34,6 +36,15 @@ std::vector<std::string> known_indexes(const RegistryConfig& config, const catal
 }
 
 std::string project_of_filename(const std::string& filename) {
+    std::string_view name = filename;
+    for (const std::string_view suffix : {".metadata", ".prov"}) {
+        if (name.ends_with(suffix)) name.remove_suffix(suffix.size());
+    }
+    // The name of an upstream's sdist may have dashes before its version: its first part may be another project.
+    if (wheel::is_sdist_filename(name)) {
+        const auto sdist = wheel::parse_sdist_filename(name);
+        return sdist ? sdist->project : std::string();
+    }
     const std::string stem = filename.substr(0, filename.find('-'));
     return wheel::is_valid_name(stem) ? wheel::normalize_name(stem) : std::string();
 }

@@ -25,7 +25,8 @@ namespace wheelyard::registry {
 [[nodiscard]] std::vector<std::string> known_indexes(const RegistryConfig& config,
                                                      const catalog::TokenRow& token);
 
-// The normalized project of a file's name; empty if it is not the name of a wheel.
+// The normalized project of a file's name; empty if it is not the name of a wheel or of an sdist. The name may
+// be followed by the suffix of its METADATA or provenance.
 [[nodiscard]] std::string project_of_filename(const std::string& filename);
 
 // Both references outlive the object. Thread-safe.

@@ -456,6 +456,7 @@ base::Status Catalog::read_files_of_page(const std::string& index, const std::st
         row.metadata_name = query.view(12);
         row.provenance_sha256 = query.view(13);
         row.provenance_size_bytes = static_cast<std::uint64_t>(query.integer(14));
+        keep_offered_metadata(row);
     }
     files.resize(count);
     return {};

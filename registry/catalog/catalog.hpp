@@ -44,7 +44,8 @@ struct FileRow {
     std::string version;  // normalized
     std::string sha256;
     std::uint64_t size_bytes = 0;
-    std::string metadata_sha256;  // of the METADATA blob that `.metadata` serves
+    std::string
+        metadata_sha256;  // of METADATA or PKG-INFO. Empty in the row of a page: it offers no `.metadata`
     std::uint64_t metadata_size_bytes = 0;
     std::string requires_python;  // empty: any
     base::UnixMicros upload_time = 0;
@@ -60,6 +61,10 @@ struct FileRow {
         {};  // of the document that says what made the wheel; empty: none was sent
     std::uint64_t provenance_size_bytes = 0;
 };
+
+// Leaves in a page's row only metadata that installers may read instead of the file (PEP 658): a wheel's, and an sdist's
+// if it holds for every wheel that is built from it (PEP 643).
+void keep_offered_metadata(FileRow& row);
 
 enum class EventKind {
     file_added,

@@ -32,6 +32,14 @@ std::string render_file_row(const FileRow& row) {
     return json.render();
 }
 
+void keep_offered_metadata(FileRow& row) {
+    if (row.filename.ends_with(".whl")) return;
+    const auto facts = io::parse_json(row.facts_json);
+    if (facts && facts->bool_or("static_metadata", false)) return;
+    row.metadata_sha256.clear();
+    row.metadata_size_bytes = 0;
+}
+
 base::Result<FileRow> parse_file_row(std::string_view json) {
     WHEELYARD_ASSIGN(const io::Json document, io::parse_json(json));
     FileRow row;

@@ -123,6 +123,7 @@ IndexConfig read_index(io::TomlTable& table, const RegistryConfig& so_far) {
     index.title = table.string_or("title", "");
     read_readers(table, index);
     index.has_pages = table.boolean_or("pages", true);
+    index.sdists = table.boolean_or("sdists", false);
     index.max_file_bytes = static_cast<std::uint64_t>(table.integer_or("max_file_mib", default_max_file_mib,
                                                                        1, max_file_mib_limit)) *
                            base::mib;
@@ -133,6 +134,8 @@ IndexConfig read_index(io::TomlTable& table, const RegistryConfig& so_far) {
     index.policy = read_policy(table.table_or_empty("policy"));
     read_index_rule(table, index);
     index.upstreams = read_upstreams(table, index.name);
+    for (UpstreamConfig& upstream : index.upstreams)
+        upstream.sdists = index.sdists;
     return index;
 }
 
@@ -162,6 +165,7 @@ base::Result<RegistryConfig> read_document(io::TomlDocument document, const std:
         config.indexes.push_back(read_index(table, config));
     check_index_rules(indexes, config.indexes);
     check_readers(indexes, config);
+    check_sdists(indexes, config);
     if (config.indexes.empty()) root.report("index", "at least one [[index]] is required");
     WHEELYARD_TRY(document.finish());
     return config;

@@ -32,6 +32,7 @@ struct IndexConfig {
     std::string title;        // for people; may be empty
     bool is_private = false;  // `read = "token"`: only tokens with the action `read` may read it
     bool has_pages = true;    // for people
+    bool sdists = false;      // source distributions are accepted, and offered of upstreams
     std::uint64_t max_file_bytes = static_cast<std::uint64_t>(default_max_file_mib) * base::mib;
     inspect::Policy policy;
     std::vector<std::string> inherits = {};  // indexes whose projects this one also shows, in order

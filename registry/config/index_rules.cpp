@@ -6,6 +6,7 @@
 
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/url.hpp"
+#include "lib/wheel/filename.hpp"
 #include "lib/wheel/name.hpp"
 
 namespace wheelyard::registry {
@@ -100,6 +101,27 @@ void read_readers(io::TomlTable& table, IndexConfig& index) {
     const std::string readers = table.string_or("read", "public");
     index.is_private = readers == "token";
     if (!index.is_private && readers != "public") table.report("read", "must be \"public\" or \"token\"");
+}
+
+void check_sdists(std::vector<io::TomlTable>& tables, const RegistryConfig& config) {
+    for (std::size_t at = 0; at < config.indexes.size(); ++at) {
+        const IndexConfig& index = config.indexes[at];
+        if (index.sdists) continue;
+        for (const std::string& parent : index.inherits) {
+            const IndexConfig* inherited = config.find_index(parent);
+            if (inherited != nullptr && inherited->sdists)
+                tables[at].report("inherits",
+                                  "`" + parent + "` has sdists = true, so `" + index.name +
+                                      "` would offer its source distributions: set sdists = true, too");
+        }
+    }
+}
+
+base::Status check_takes(const IndexConfig& index, std::string_view filename) {
+    if (index.sdists || !wheel::is_sdist_filename(filename)) return {};
+    return base::fail_as(base::ErrorKind::conflict, base::Recovery::never,
+                         {"lifecycle.sdist", "The target index takes no source distributions", index.name,
+                          "set sdists = true for this index"});
 }
 
 void check_readers(std::vector<io::TomlTable>& tables, const RegistryConfig& config) {

@@ -1,6 +1,7 @@
 // Reads and cross-checks `inherits`, `owns`, `staging` and `read` of the indexes, and converts them for the catalog.
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "lib/io/toml.hpp"
@@ -17,6 +18,10 @@ void check_index_rules(std::vector<io::TomlTable>& tables, const std::vector<Ind
 void read_readers(io::TomlTable& table, IndexConfig& index);
 // Reports whatever would show files of a private index to everyone, or would bring them to a public index.
 void check_readers(std::vector<io::TomlTable>& tables, const RegistryConfig& config);
+// Reports an index without `sdists` that would show those of an index that it inherits from.
+void check_sdists(std::vector<io::TomlTable>& tables, const RegistryConfig& config);
+// Whether the index takes a file of this name: an sdist only where `sdists` is set. Error "lifecycle.sdist".
+[[nodiscard]] base::Status check_takes(const IndexConfig& index, std::string_view filename);
 // Also of the caches of upstreams, which are as private as their index.
 [[nodiscard]] std::vector<catalog::IndexRule> index_rules(const RegistryConfig& config);
 

@@ -28,6 +28,7 @@ struct UpstreamConfig {
     std::set<std::string> private_hosts = {};       // of them, those that may have private addresses
     std::vector<std::string> allow = {};            // globs of normalised project names; empty: all
     std::vector<std::string> deny = {};             // takes precedence over `allow`
+    bool sdists = false;                            // as the index says
     std::int64_t cooldown_days = 0;                 // files younger than this are not offered
     std::vector<std::string> cooldown_except = {};  // globs of projects without a cooldown
     std::uint64_t max_cache_bytes = 0;              // of fetched files that are kept; 0: no limit

@@ -28,10 +28,17 @@ bool is_yanked(const Json& file) {
     return yanked != nullptr && (yanked->as_string() != nullptr || file.bool_or("yanked", false));
 }
 
+std::optional<wheel::Version> version_of(const std::string& filename) {
+    if (auto name = wheel::parse_wheel_filename(filename)) return std::move(name->version);
+    if (auto name = wheel::parse_sdist_filename(filename)) return std::move(name->version);
+    return std::nullopt;
+}
+
 Json render_file(const Json& file, const PypiPlace& place) {
     const std::string time = file.string_or("upload-time", {});
     const std::string filename = file.string_or("filename", {});
     const auto name = wheel::parse_wheel_filename(filename);
+    const bool is_sdist = wheel::is_sdist_filename(filename);
     const std::string reason = file.string_or("yanked", {});
     const std::string requires_python = file.string_or("requires-python", {});
     const Json* hashes = file.find("hashes");
@@ -40,8 +47,10 @@ Json render_file(const Json& file, const PypiPlace& place) {
                                      place_of(file).substr(files_folder.size())},
                          {"digests", hashes == nullptr ? Json::object() : *hashes},
                          {"size", file.int_or("size", 0)},
-                         {"packagetype", "bdist_wheel"},
-                         {"python_version", name ? base::join(name->pythons, ".") : std::string()},
+                         {"packagetype", is_sdist ? "sdist" : "bdist_wheel"},
+                         {"python_version", is_sdist ? "source"
+                                            : name   ? base::join(name->pythons, ".")
+                                                     : std::string()},
                          {"requires_python", requires_python.empty() ? Json() : Json(requires_python)},
                          {"upload_time", time.substr(0, time.find_first_of(".Z"))},
                          {"upload_time_iso_8601", time},
@@ -114,14 +123,14 @@ base::Result<PypiProject> read_pypi_project(std::string_view page_json, std::str
     std::string newest;
     std::string newest_final;
     for (const Json& file : page.items("files")) {
-        const auto name = wheel::parse_wheel_filename(file.string_or("filename", {}));
-        if (!name || place_of(file).empty()) continue;
-        const std::string text = name->version.text();
+        const auto parsed = version_of(file.string_or("filename", {}));
+        if (!parsed || place_of(file).empty()) continue;
+        const std::string text = parsed->text();
         if (project.releases.empty() || project.releases.back().first != text)
             project.releases.emplace_back(text, std::vector<Json>());
         project.releases.back().second.push_back(file);
         newest = text;
-        if (!name->version.is_prerelease() && !is_yanked(file)) newest_final = text;
+        if (!parsed->is_prerelease() && !is_yanked(file)) newest_final = text;
     }
     project.version = !version.empty() ? std::string(version) : newest_final.empty() ? newest : newest_final;
     const auto chosen = std::find_if(project.releases.begin(), project.releases.end(),

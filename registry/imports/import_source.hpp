@@ -10,20 +10,21 @@
 #include "lib/inspect/verdict/policy.hpp"
 #include "lib/io/http_client.hpp"
 #include "lib/simple/page.hpp"
-#include "lib/wheel/filename.hpp"
+#include "registry/intake/validation.hpp"
 
 namespace wheelyard::registry {
 
-// "torch-2.6.0-cp312-cp312-manylinux_2_28_aarch64.whl", optionally followed by "#sha256=…" as in the links of
-// an index page.
+// "torch-2.6.0-cp312-cp312-manylinux_2_28_aarch64.whl", or an sdist's name, optionally followed by "#sha256=…" as in the
+// links of an index page.
 struct WheelChoice {
-    wheel::WheelFilename name;
+    UploadName name;
     std::string filename;
     std::string sha256;  // lower-case hex; empty: not given
 };
 // Errors: those of an upload's file name to an index with this policy, and "import.hash".
 [[nodiscard]] base::Result<WheelChoice> parse_wheel_choice(std::string_view text,
-                                                           const inspect::Policy& policy = {});
+                                                           const inspect::Policy& policy = {},
+                                                           Takes takes = Takes::wheels);
 
 // Whether a page from `url` is trusted for hashes: over https, or from this machine.
 [[nodiscard]] bool may_say_hashes(std::string_view url);

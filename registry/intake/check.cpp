@@ -28,7 +28,7 @@ void print(std::FILE* to, const std::string& text) {
     base::print_untrusted(to, text);
 }
 
-// The wheels that the arguments mean: files as given, and the sorted *.whl of each folder.
+// The files that the arguments mean: as given, and the sorted *.whl and *.tar.gz of each folder.
 base::Result<std::vector<fs::path>> find_wheels(const std::vector<fs::path>& paths) {
     std::vector<fs::path> wheels;
     for (const auto& path : paths) {
@@ -39,13 +39,15 @@ base::Result<std::vector<fs::path>> find_wheels(const std::vector<fs::path>& pat
         }
         std::vector<fs::path> inside;
         for (fs::directory_iterator it(path, failed), end; !failed && it != end; it.increment(failed)) {
-            if (it->path().extension() == ".whl") inside.push_back(it->path());
+            if (it->path().extension() == ".whl" || it->path().native().ends_with(".tar.gz"))
+                inside.push_back(it->path());
         }
         if (failed)
             return base::fail("check.unreadable", "The folder cannot be read.", path.string(),
                               failed.message());
         if (inside.empty())
-            return base::fail("check.no_wheels", "The folder contains no wheels.", path.string());
+            return base::fail("check.no_wheels", "The folder contains no wheels or source distributions.",
+                              path.string());
         std::sort(inside.begin(), inside.end());
         wheels.insert(wheels.end(), inside.begin(), inside.end());
     }
@@ -86,7 +88,7 @@ base::Result<inspect::Inspection> check_one(const fs::path& path, unsigned threa
     options.policy = policy;
     options.threads = threads;
     options.progress = [&](std::uint64_t done, std::uint64_t total) { line.update(done, total); };
-    return inspect::inspect_wheel(reader, path.filename().string(), options);
+    return inspect::inspect_file(reader, path.filename().string(), options);
 }
 
 std::string render_report(const fs::path& path, const inspect::Inspection& inspection,

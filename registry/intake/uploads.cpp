@@ -119,7 +119,7 @@ class FormUpload final : public http::UploadRequest, private MultipartHandler {
     MultipartParser parser_;
     UploadForm form_;
     std::string filename_text_;
-    std::optional<wheel::WheelFilename> filename_;
+    std::optional<UploadName> filename_;
     std::optional<blobs::StagedBlob> staged_;
     bool in_content_ = false;
     std::uint64_t other_file_bytes_ = 0;
@@ -151,7 +151,7 @@ wire::Answered<void> FormUpload::file_begin(std::string_view name, std::string_v
         return refuse(400, "upload.content_twice", "The form has two files",
                       "The field `content` was sent twice.");
     filename_text_ = wire::one_line_title(filename);  // shortened and sanitized for the log
-    auto parsed = check_filename(filename, index_.policy);
+    auto parsed = check_filename(filename, index_.policy, takes_of(index_));
     if (!parsed) return refuse(std::move(parsed.error()));
     filename_text_ = std::string(filename);
     filename_ = std::move(*parsed);
@@ -165,7 +165,7 @@ wire::Answered<void> FormUpload::file_begin(std::string_view name, std::string_v
     if (!token_.version.empty() && !wire::meets_version(filename_->version.text(), token_.version)) {
         return refuse(
             403, "auth.version_refused", "This grant is for version " + token_.version,
-            "The grant's task requests version " + token_.version + ", but the wheel has another version.",
+            "The grant's task requests version " + token_.version + ", but the file has another version.",
             filename_->version.text(), "build the version that the task requests");
     }
     if (auto room = check_room(0); !room) return room;
@@ -231,7 +231,7 @@ wire::Answered<void> FormUpload::check_content() {
     if (auto good = check_form(form_); !good) return good;
     if (!staged_)
         return refuse(400, "upload.no_content", "The form has no file", "The field `content` is missing.", {},
-                      "send the wheel as `content`");
+                      "send the file as `content`");
     if (auto good = check_form_against(form_, *filename_); !good) return good;
     size_bytes_ = staged_->size();
     sha256_ = staged_->finish();
@@ -264,7 +264,7 @@ wire::Answered<void> FormUpload::repair(const catalog::FileRow& row) {
     if (!parts_.blobs.is_intact(row.metadata_sha256)) {
         const auto reader = base::FileReader::open(staged_->path());
         if (!reader) return fail(reader.error());
-        const auto inspection = inspect::inspect_wheel(
+        const auto inspection = inspect::inspect_file(
             *reader, filename_text_,
             {.policy = index_.policy, .threads = parts_.inspect_threads, .progress = {}});
         if (!inspection) return fail(inspection.error());
@@ -305,8 +305,8 @@ wire::Answered<inspect::Inspection> FormUpload::inspect_content() {
     const auto reader = base::FileReader::open(staged_->path());
     if (!reader) return fail(reader.error());
     auto inspection =
-        inspect::inspect_wheel(*reader, filename_text_,
-                               {.policy = index_.policy, .threads = parts_.inspect_threads, .progress = {}});
+        inspect::inspect_file(*reader, filename_text_,
+                              {.policy = index_.policy, .threads = parts_.inspect_threads, .progress = {}});
     if (!inspection) return fail(inspection.error());
     if (auto good = check_inspection(*inspection); !good) return refuse(std::move(good.error()));
     return *std::move(inspection);

@@ -71,10 +71,15 @@ wire::Answered<void> check_action(const UploadForm& form) {
                   "send :action=file_upload");
 }
 
-tl::unexpected<wire::Problem> refuse_sdist(const std::string& detail, std::string_view value) {
-    return refuse(400, "upload.sdist", "This registry accepts wheels only, not source distributions", detail,
-                  wire::one_line_title(value), "upload the wheels only: dist/*.whl");
+tl::unexpected<wire::Problem> refuse_sdist(std::string_view filename) {
+    return refuse(
+        400, "upload.sdist", "This index accepts wheels only, not source distributions",
+        "The file name is that of a source distribution.", wire::one_line_title(filename),
+        "upload the wheels only (dist/*.whl), or ask an administrator to set `sdists = true` for this index");
 }
+
+constexpr std::string_view wheel_filetype = "bdist_wheel";
+constexpr std::string_view sdist_filetype = "sdist";
 
 // Attestations (PEP 740) are not stored, and a sender must not believe that they were.
 wire::Answered<void> check_attestations(const UploadForm& form) {
@@ -89,11 +94,11 @@ wire::Answered<void> check_attestations(const UploadForm& form) {
 wire::Answered<void> check_filetype(const UploadForm& form) {
     if (!form.filetype)
         return refuse(400, "upload.field_missing", "The form has no filetype",
-                      "The field `filetype` is missing.", "filetype", "send filetype=bdist_wheel");
-    if (*form.filetype == "bdist_wheel") return {};
-    if (*form.filetype == "sdist") return refuse_sdist("The form has filetype=sdist.", "sdist");
+                      "The field `filetype` is missing.", "filetype",
+                      "send filetype=bdist_wheel, or sdist for a source distribution");
+    if (*form.filetype == wheel_filetype || *form.filetype == sdist_filetype) return {};
     return refuse(400, "upload.unknown_filetype", "Unknown filetype",
-                  "Only wheels (filetype=bdist_wheel) are accepted.", wire::one_line_title(*form.filetype));
+                  "The known ones are bdist_wheel and sdist.", wire::one_line_title(*form.filetype));
 }
 
 wire::Answered<void> check_digest_fields(const UploadForm& form) {
@@ -125,6 +130,70 @@ std::string normal_filename(const wheel::WheelFilename& name) {
     return normal.text();
 }
 
+// What refuses every kind of file.
+wire::Answered<void> check_characters(std::string_view filename) {
+    const bool separator = filename.find_first_of("/\\") != std::string_view::npos;
+    const bool unprintable =
+        std::any_of(filename.begin(), filename.end(), [](char c) { return c <= ' ' || c > '~'; });
+    if (filename.empty() || separator || unprintable) {
+        return refuse(400, "upload.bad_filename", "Invalid file name",
+                      "A file name must consist of printable ASCII characters without spaces, `/` and `\\`.",
+                      wire::one_line_title(filename));
+    }
+    constexpr std::size_t max_bytes = inspect::max_wheel_filename_bytes;
+    if (filename.size() <= max_bytes) return {};
+    return refuse(400, "upload.bad_filename", "File name too long",
+                  "A file name may have at most " + std::to_string(max_bytes) + " bytes.",
+                  wire::one_line_title(filename), "use fewer tags, or a shorter local version");
+}
+
+tl::unexpected<wire::Problem> refuse_filename(std::string_view filename, const base::Error& why) {
+    return refuse(400, "upload.bad_filename", "Invalid file name (" + std::string(filename) + ")",
+                  why.sentence, wire::one_line_title(filename), why.advice);
+}
+
+wire::Answered<void> check_normal(std::string_view filename, bool is_normal, const std::string& right,
+                                  const inspect::Policy& policy) {
+    if (is_normal || inspect::severity_under(policy, "filename.not_normalized") != inspect::Severity::reject)
+        return {};
+    return refuse(400, "upload.name_not_normalized", "File name is not normalized; it should be " + right,
+                  "The name and version in a file name must be in normal form (PEP 427, PEP 625, PEP 440): " +
+                      right + ".",
+                  wire::one_line_title(filename), "build it again with a current build backend");
+}
+
+wire::Answered<UploadName> check_wheel_filename(std::string_view filename, const inspect::Policy& policy) {
+    auto parsed = wheel::parse_wheel_filename(filename);
+    if (!parsed) return refuse_filename(filename, parsed.error());
+    if (parsed->variant) {
+        const inspect::Rule& rule = *inspect::find_rule("filename.variant");
+        return refuse(400, std::string(rule.code), std::string(rule.sentence), std::string(rule.sentence),
+                      *parsed->variant, std::string(rule.advice));
+    }
+    if (auto normal = check_normal(filename, wheel::is_normalized(*parsed), normal_filename(*parsed), policy);
+        !normal)
+        return tl::unexpected(std::move(normal.error()));
+    return UploadName{.project = parsed->project, .version = parsed->version};
+}
+
+// The only archive of source distributions (PEP 625); the others are those of older ones.
+constexpr std::string_view sdist_extension = ".tar.gz";
+constexpr std::array<std::string_view, 4> older_sdist_extensions{".zip", ".tgz", ".tar.bz2", ".tar.xz"};
+
+wire::Answered<UploadName> check_sdist_filename(std::string_view filename, const inspect::Policy& policy) {
+    if (!filename.ends_with(sdist_extension))
+        return refuse(400, "upload.sdist_archive", "A source distribution must be a .tar.gz file",
+                      "PEP 625 names {name}-{version}.tar.gz only.", wire::one_line_title(filename),
+                      "make it again with `python -m build --sdist`");
+    const auto parsed = wheel::parse_sdist_filename(filename);
+    if (!parsed) return refuse_filename(filename, parsed.error());
+    const std::string right =
+        wheel::escape_name(parsed->project) + "-" + parsed->version.text() + std::string(sdist_extension);
+    if (auto normal = check_normal(filename, wheel::is_normalized(*parsed), right, policy); !normal)
+        return tl::unexpected(std::move(normal.error()));
+    return UploadName{.project = parsed->project, .version = parsed->version, .is_sdist = true};
+}
+
 }  // namespace
 
 std::optional<std::string>* UploadForm::field(std::string_view wanted) {
@@ -134,51 +203,24 @@ std::optional<std::string>* UploadForm::field(std::string_view wanted) {
     return nullptr;
 }
 
-wire::Answered<wheel::WheelFilename> check_filename(std::string_view filename,
-                                                    const inspect::Policy& policy) {
-    for (const std::string_view ending : {".tar.gz", ".zip", ".tgz", ".tar.bz2", ".tar.xz"}) {
-        if (filename.ends_with(ending) && filename.find(".whl") == std::string_view::npos)
-            return refuse_sdist("The file name is that of a source distribution.", filename);
-    }
-    const bool separator = filename.find_first_of("/\\") != std::string_view::npos;
-    const bool unprintable =
-        std::any_of(filename.begin(), filename.end(), [](char c) { return c <= ' ' || c > '~'; });
-    if (filename.empty() || separator || unprintable) {
-        return refuse(400, "upload.bad_filename", "Invalid file name",
-                      "A file name must consist of printable ASCII characters without spaces, `/` and `\\`.",
-                      wire::one_line_title(filename));
-    }
+wire::Answered<UploadName> check_filename(std::string_view filename, const inspect::Policy& policy,
+                                          Takes takes) {
+    const bool is_older_sdist = filename.find(".whl") == std::string_view::npos &&
+                                std::any_of(older_sdist_extensions.begin(), older_sdist_extensions.end(),
+                                            [&](auto extension) { return filename.ends_with(extension); });
+    const bool is_sdist = is_older_sdist || filename.ends_with(sdist_extension);
+    if (is_sdist && takes == Takes::wheels) return refuse_sdist(filename);
+    if (auto good = check_characters(filename); !good) return tl::unexpected(std::move(good.error()));
+    if (is_sdist) return check_sdist_filename(filename, policy);
     if (!filename.ends_with(".whl")) {
-        return refuse(400, "upload.not_a_wheel", "This registry accepts wheels (.whl) only",
+        return refuse(400, "upload.not_a_wheel",
+                      takes == Takes::wheels_and_sdists
+                          ? "This index accepts wheels (.whl) and source distributions (.tar.gz) only"
+                          : "This index accepts wheels (.whl) only",
                       "The file name does not end in .whl.", wire::one_line_title(filename),
                       "build a wheel and upload it");
     }
-    constexpr std::size_t max_bytes = inspect::max_wheel_filename_bytes;
-    if (filename.size() > max_bytes) {
-        return refuse(400, "upload.bad_filename", "File name too long",
-                      "A file name may have at most " + std::to_string(max_bytes) + " bytes.",
-                      wire::one_line_title(filename), "use fewer tags, or a shorter local version");
-    }
-    auto parsed = wheel::parse_wheel_filename(filename);
-    if (!parsed) {
-        return refuse(400, "upload.bad_filename", "Invalid file name (" + std::string(filename) + ")",
-                      parsed.error().sentence, wire::one_line_title(filename), parsed.error().advice);
-    }
-    if (parsed->variant) {
-        const inspect::Rule& rule = *inspect::find_rule("filename.variant");
-        return refuse(400, std::string(rule.code), std::string(rule.sentence), std::string(rule.sentence),
-                      *parsed->variant, std::string(rule.advice));
-    }
-    if (!wheel::is_normalized(*parsed) &&
-        inspect::severity_under(policy, "filename.not_normalized") == inspect::Severity::reject) {
-        const std::string right = normal_filename(*parsed);
-        return refuse(
-            400, "upload.name_not_normalized", "File name is not normalized; it should be " + right,
-            "The name and version in a wheel's file name must be in normal form (PEP 427, PEP 440): " +
-                right + ".",
-            wire::one_line_title(filename), "build it again with a current build backend");
-    }
-    return *std::move(parsed);
+    return check_wheel_filename(filename, policy);
 }
 
 wire::Answered<void> check_size(std::uint64_t size_bytes, std::uint64_t limit_bytes) {
@@ -212,7 +254,14 @@ wire::Answered<void> check_form(const UploadForm& form) {
     return check_digest_fields(form);
 }
 
-wire::Answered<void> check_form_against(const UploadForm& form, const wheel::WheelFilename& filename) {
+wire::Answered<void> check_form_against(const UploadForm& form, const UploadName& filename) {
+    if (form.filetype != (filename.is_sdist ? sdist_filetype : wheel_filetype)) {
+        return refuse(400, "upload.filetype_differs", "The form's filetype and the file name differ",
+                      filename.is_sdist ? "The file name is that of a source distribution."
+                                        : "The file name is that of a wheel.",
+                      wire::one_line_title(form.filetype.value_or("")),
+                      filename.is_sdist ? "send filetype=sdist" : "send filetype=bdist_wheel");
+    }
     if (wheel::normalize_name(form.name.value_or("")) != filename.project) {
         return refuse(400, "upload.name_differs", "The form's name and the file name differ",
                       "The form's project differs from the file's, `" + filename.project + "`.",

@@ -11,6 +11,7 @@
 #include "lib/wheel/filename.hpp"
 #include "lib/wire/problem.hpp"
 #include "registry/catalog/catalog.hpp"
+#include "registry/config/config.hpp"
 #include "registry/http/upload.hpp"
 
 namespace wheelyard::registry {
@@ -40,17 +41,29 @@ struct ContentDigests {
     std::string blake2_256;
 };
 
-// Parses the file name of `content`, which must be a wheel's. Refuses what the inspection would refuse for the
-// name alone, before the bytes arrive: a name that is not in normal form, unless the policy allows it.
-[[nodiscard]] wire::Answered<wheel::WheelFilename> check_filename(std::string_view filename,
-                                                                  const inspect::Policy& policy = {});
+// What an upload's file name says.
+struct UploadName {
+    std::string project;  // normalised
+    wheel::Version version;
+    bool is_sdist = false;
+};
+// What an index takes.
+enum class Takes { wheels, wheels_and_sdists };
+[[nodiscard]] inline Takes takes_of(const IndexConfig& index) {
+    return index.sdists ? Takes::wheels_and_sdists : Takes::wheels;
+}
+// Parses the file name of `content`, which must be a wheel's, or an sdist's where the index takes them. Refuses what the
+// inspection would refuse for the name alone, before the bytes arrive: a name that is not in normal form, unless the
+// policy allows it.
+[[nodiscard]] wire::Answered<UploadName> check_filename(std::string_view filename,
+                                                        const inspect::Policy& policy = {},
+                                                        Takes takes = Takes::wheels);
 // Refuses with 413. `size_bytes` is the declared size or the size received so far.
 [[nodiscard]] wire::Answered<void> check_size(std::uint64_t size_bytes, std::uint64_t limit_bytes);
 // Checks the complete form alone: action, protocol, file type, and presence and shape of required fields.
 [[nodiscard]] wire::Answered<void> check_form(const UploadForm& form);
 // Checks the form against the file name.
-[[nodiscard]] wire::Answered<void> check_form_against(const UploadForm& form,
-                                                      const wheel::WheelFilename& filename);
+[[nodiscard]] wire::Answered<void> check_form_against(const UploadForm& form, const UploadName& filename);
 [[nodiscard]] wire::Answered<void> check_digests(const UploadForm& form, const ContentDigests& content);
 // The form's provenance as it is stored, with the members that this version knows; empty: the form has none. Refuses one
 // of another wheel.

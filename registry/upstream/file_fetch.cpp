@@ -118,8 +118,8 @@ base::Result<inspect::Inspection> inspect_bytes(const FileFetchParts& parts, con
     WHEELYARD_ASSIGN(const auto reader, base::FileReader::open(staged.path()));
     WHEELYARD_ASSIGN(
         inspect::Inspection inspection,
-        inspect::inspect_wheel(reader, filename,
-                               {.policy = policy, .threads = parts.inspect_threads, .progress = {}}));
+        inspect::inspect_file(reader, filename,
+                              {.policy = policy, .threads = parts.inspect_threads, .progress = {}}));
     if (const auto good = check_inspection(inspection); !good)
         return refused("upstream.refused", good.error().detail, good.error().code);
     return inspection;

@@ -8,6 +8,7 @@
 namespace wheelyard::registry {
 namespace {
 
+constexpr std::string_view sdist_extension = ".tar.gz";  // .zip is of sdists from before PEP 625
 constexpr base::UnixMicros day_us = 24LL * 3600 * 1'000'000;
 
 // 0: the project has no cooldown.
@@ -29,9 +30,20 @@ bool is_permitted(const UpstreamConfig& upstream, const std::string& project) {
 }
 
 std::string_view withheld_text(Withheld why) {
-    constexpr std::array<std::string_view, withheld_kinds> texts{"offered", "not_a_wheel", "other_project",
-                                                                 "no_hash", "host",        "cooldown"};
+    constexpr std::array<std::string_view, withheld_kinds> texts{
+        "offered", "not_a_wheel", "sdist", "other_project", "no_hash", "host", "cooldown"};
     return texts[static_cast<std::size_t>(why)];
+}
+
+std::optional<OfferedName> parse_offered_name(std::string_view filename) {
+    if (auto wheel = wheel::parse_wheel_filename(filename)) {
+        if (wheel->variant) return std::nullopt;
+        return OfferedName{.project = std::move(wheel->project), .version = std::move(wheel->version)};
+    }
+    auto sdist = wheel::parse_sdist_filename(filename);
+    if (!sdist || sdist->extension != sdist_extension) return std::nullopt;
+    return OfferedName{
+        .project = std::move(sdist->project), .version = std::move(sdist->version), .is_sdist = true};
 }
 
 bool may_request(const UpstreamConfig& upstream, const std::string& url) {
@@ -43,8 +55,9 @@ bool may_request(const UpstreamConfig& upstream, const std::string& url) {
 
 Withheld why_withheld(const UpstreamFile& file, const std::string& project, const UpstreamConfig& upstream,
                       base::UnixMicros now) {
-    const auto name = wheel::parse_wheel_filename(file.link.filename);
-    if (!name || name->variant) return Withheld::not_a_wheel;
+    const auto name = parse_offered_name(file.link.filename);
+    if (!name) return Withheld::not_a_wheel;
+    if (name->is_sdist && !upstream.sdists) return Withheld::sdist;
     if (name->project != project) return Withheld::other_project;
     if (file.link.sha256.empty()) return Withheld::no_hash;
     if (!may_request(upstream, file.link.url)) return Withheld::host;

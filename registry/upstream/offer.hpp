@@ -3,11 +3,13 @@
 
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "lib/base/clock.hpp"
+#include "lib/wheel/version.hpp"
 #include "registry/config/upstream_config.hpp"
 #include "registry/upstream/cached_page.hpp"
 
@@ -19,7 +21,8 @@ namespace wheelyard::registry {
 // Why a file is not offered.
 enum class Withheld {
     nothing,        // it is offered
-    not_a_wheel,    // an sdist, an egg, an invalid name
+    not_a_wheel,    // an egg, an invalid name
+    sdist,          // the index offers no source distributions
     other_project,  // a wheel of another project
     no_hash,        // the page gives no SHA-256
     host,           // its host is not in `hosts`, or it would be fetched without TLS
@@ -27,6 +30,14 @@ enum class Withheld {
 };
 inline constexpr std::size_t withheld_kinds = static_cast<std::size_t>(Withheld::cooldown) + 1;
 [[nodiscard]] std::string_view withheld_text(Withheld why);
+
+// The project and version that the name of a wheel or of a tar.gz sdist says; nullopt: it is neither.
+struct OfferedName {
+    std::string project;  // normalised
+    wheel::Version version;
+    bool is_sdist = false;
+};
+[[nodiscard]] std::optional<OfferedName> parse_offered_name(std::string_view filename);
 
 [[nodiscard]] Withheld why_withheld(const UpstreamFile& file, const std::string& project,
                                     const UpstreamConfig& upstream, base::UnixMicros now);

@@ -5,7 +5,6 @@
 
 #include "lib/base/digest/digest.hpp"
 #include "lib/io/log.hpp"
-#include "lib/wheel/filename.hpp"
 #include "registry/upstream/limits.hpp"
 #include "registry/upstream/offer.hpp"
 #include "registry/upstream/upstreams.hpp"
@@ -29,7 +28,7 @@ catalog::FileRow row_of(const UpstreamFile& file, const std::string& project) {
     catalog::FileRow row;
     row.project = project;
     row.filename = link.filename;
-    row.version = wheel::parse_wheel_filename(link.filename)->version.text();  // offered, so it is a wheel
+    row.version = parse_offered_name(link.filename)->version.text();  // it is offered
     row.sha256 = link.sha256;
     row.size_bytes = link.size.value_or(0);
     if (link.has_metadata) row.metadata_sha256 = link.metadata_sha256;
@@ -44,7 +43,9 @@ catalog::FileRow row_of(const UpstreamFile& file, const std::string& project) {
 bool merge_stored(catalog::FileRow& row, const catalog::FileRow& stored) {
     row.sha256 = stored.sha256;
     row.size_bytes = stored.size_bytes;
-    row.metadata_sha256 = stored.metadata_sha256;
+    catalog::FileRow offered = stored;
+    catalog::keep_offered_metadata(offered);
+    row.metadata_sha256 = offered.metadata_sha256;
     row.metadata_name = stored.metadata_name;
     if (stored.yanked && !row.yanked) {
         row.yanked = true;

@@ -43,7 +43,7 @@ std::string project_of(const http::UpstreamRequest& request) {
     if (!request.project.empty()) return request.project;
     std::string_view filename = request.filename;
     if (filename.ends_with(metadata_suffix)) filename.remove_suffix(metadata_suffix.size());
-    const auto name = wheel::parse_wheel_filename(filename);
+    const auto name = parse_offered_name(filename);
     return name ? name->project : std::string();
 }
 

@@ -132,4 +132,38 @@ TEST_CASE("an sdist's name is split after its project name") {
     CHECK(parse_sdist_filename("foo-1.0/../x.tar.gz", "foo").error().code == "filename.characters");
 }
 
+TEST_CASE("without the project, an sdist's version follows its last dash") {
+    struct Row {
+        const char* filename;
+        const char* project;  // empty: not the name of an sdist
+        const char* version;
+        bool normalized;
+    };
+    const Row rows[] = {
+        {"six-1.16.0.tar.gz", "six", "1.16.0", true},
+        {"ruamel_yaml-0.18.6.tar.gz", "ruamel-yaml", "0.18.6", true},
+        {"ruamel.yaml-0.18.6.tar.gz", "ruamel-yaml", "0.18.6", false},
+        {"my-tool-1.0.tar.gz", "my-tool", "1.0", false},
+        {"Six-1.16.0.tar.gz", "six", "1.16.0", false},
+        {"six-1.16.0.post01.tar.gz", "six", "1.16.0.post1", false},
+        {"six-1.16.0.zip", "six", "1.16.0", false},
+        {"six-1.0+cu126.tar.gz", "six", "1.0+cu126", true},
+        {"six.tar.gz", "", "", false},
+        {"six-.tar.gz", "", "", false},
+        {"-1.0.tar.gz", "", "", false},
+        {"six-one.tar.gz", "", "", false},
+        {"six-1.0.tar.bz2", "", "", false},
+        {"six-1.0/x-1.0.tar.gz", "", "", false},
+        {"six-1.0-py3-none-any.whl", "", "", false},
+    };
+    for (const Row& row : rows) {
+        CAPTURE(row.filename);
+        const auto sdist = parse_sdist_filename(row.filename);
+        CHECK((sdist ? sdist->project : std::string()) == row.project);
+        if (!sdist) continue;
+        CHECK(sdist->version.text() == row.version);
+        CHECK(is_normalized(*sdist) == row.normalized);
+    }
+}
+
 }  // namespace wheelyard::wheel

@@ -18,7 +18,8 @@ struct Facts {
         tags;  // the expanded tags of WHEEL; a verdict reports differences from the file name
     bool root_is_purelib = false;
     std::string requires_python;
-    std::uint64_t elf_files = 0;        // shared objects and programs
+    bool static_metadata = false;  // of an sdist: its PKG-INFO holds for each wheel built from it (PEP 643)
+    std::uint64_t elf_files = 0;   // shared objects and programs
     std::vector<std::string> machines;  // machines of the ELF files: "x86_64", "aarch64"
     // The highest required version per symbol-version prefix: {"GLIBC": "2.17", "GLIBCXX": "3.4.21",
     // "CXXABI": "1.3.9"}.

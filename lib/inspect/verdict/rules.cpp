@@ -8,12 +8,15 @@ namespace {
 using enum Severity;
 
 constexpr std::string_view wheel_format = "binary distribution format";
+constexpr std::string_view sdist_format = "source distribution format";
 constexpr std::string_view core_metadata = "core metadata";
 constexpr std::string_view tag_policy = "PEP 425 and the wheel's bytes";
 constexpr std::string_view zip_policy = "wheel-zip policy";
 constexpr std::string_view rebuild =
     "Rebuild the wheel with a current build backend; do not edit wheels by hand.";
 constexpr std::string_view repack = "Repack it with `wheel unpack` and `wheel pack`.";
+constexpr std::string_view sdist_again =
+    "Make it again with `python -m build --sdist`; do not pack archives by hand.";
 constexpr std::string_view resend =
     "The file is damaged or truncated: build or download it again and compare its hash.";
 
@@ -24,8 +27,10 @@ constexpr bool strict = true;  // Rule::strict
 const std::vector<Rule>& rules() {
     static const std::vector<Rule> table = {
         // The file name.
-        {"filename.invalid", reject, "The file name is not a valid wheel file name.",
-         "Name the file {name}-{version}(-{build})-{python}-{abi}-{platform}.whl.", wheel_format},
+        {"filename.invalid", reject, "The file name is not valid for a wheel or a source distribution.",
+         "Name the file {name}-{version}(-{build})-{python}-{abi}-{platform}.whl, or "
+         "{name}-{version}.tar.gz.",
+         wheel_format},
         {"filename.not_normalized", reject,
          "The project name or the version in the file name is not normalized.",
          "Rebuild with a current build backend, which writes the name in lower case with `_` and the version "
@@ -89,6 +94,30 @@ const std::vector<Rule>& rules() {
          zip_policy},
         {"zip.crc_mismatch", reject, "A member's CRC-32 differs from the declared one.", resend, zip_policy},
 
+        // Source distributions.
+        {"sdist.archive_invalid", reject, "The file is not a complete tar.gz archive.", resend, sdist_format},
+        {"sdist.too_many_members", reject, "The archive has more members than the limit.",
+         "Leave generated or vendored trees out of the source distribution.", sdist_format},
+        {"sdist.bomb", reject, "The archive unpacks to far more than its size (decompression bomb).",
+         "Generate large repetitive data at build time instead of shipping it.", sdist_format},
+        {"sdist.member_unsafe", reject,
+         "A member would be written outside the folder or through a link, or is neither a file nor a folder "
+         "nor "
+         "a link inside it.",
+         sdist_again, "PEP 721"},
+        {"sdist.member_name", reject,
+         "A member's name is not UTF-8, has control characters or an empty or `.` part, or is too long.",
+         "Rename the file.", sdist_format},
+        {"sdist.member_duplicate", reject, "Two members have the same name, and are not both folders.",
+         sdist_again, sdist_format},
+        {"sdist.folder", reject, "A member is outside the folder {name}-{version} of the file name.",
+         sdist_again, "PEP 625"},
+        {"sdist.pkg_info_missing", reject, "There is no PKG-INFO in the archive's folder.", sdist_again,
+         sdist_format},
+        {"sdist.pyproject_missing", note,
+         "There is no pyproject.toml: installers build it with the newest setuptools.",
+         "Add a pyproject.toml with [build-system], so that builds stay the same.", sdist_format},
+
         // .dist-info.
         {"dist_info.missing", reject, "There is no .dist-info folder.", rebuild, wheel_format},
         {"dist_info.several", reject, "There is more than one .dist-info folder.",
@@ -103,11 +132,12 @@ const std::vector<Rule>& rules() {
          "The wheel has variant.json, but no variant label in its name: installers disagree on what it is.",
          "Build the wheel without variants.", "PEP 825 (draft)"},
         {"dist_info.file_missing", reject, "METADATA, WHEEL or RECORD is missing.", rebuild, wheel_format},
-        {"metadata.invalid", reject, "METADATA violates the core metadata specification.",
+        {"metadata.invalid", reject, "METADATA or PKG-INFO violates the core metadata specification.",
          "Correct the field in the project's metadata and rebuild.", core_metadata},
-        {"metadata.name_mismatch", reject, "METADATA has another project name than the file name.",
+        {"metadata.name_mismatch", reject,
+         "METADATA or PKG-INFO has another project name than the file name.",
          "Undo the renaming of the file, or rebuild under the new name.", wheel_format},
-        {"metadata.version_mismatch", reject, "METADATA has another version than the file name.",
+        {"metadata.version_mismatch", reject, "METADATA or PKG-INFO has another version than the file name.",
          "Rebuild with the new version: changing the file name, for example to add a local version, does not "
          "change what is installed.",
          wheel_format},

@@ -456,8 +456,10 @@ TEST_CASE("every rule has a wheel that violates it") {
     std::set<std::string_view> broken;
     for (const Sample& sample : samples())
         broken.insert(sample.code);
-    for (const inspect::Rule& rule : inspect::rules())
-        CHECK_MESSAGE(broken.count(rule.code) == 1, rule.code);
+    for (const inspect::Rule& rule : inspect::rules()) {
+        const bool is_of_sdists = rule.code.starts_with("sdist.");  // sdist_test.cpp has those
+        CHECK_MESSAGE((is_of_sdists || broken.count(rule.code) == 1), rule.code);
+    }
 }
 
 TEST_CASE("a violation is found under its own code only") {

@@ -148,3 +148,24 @@ TEST_CASE_FIXTURE(ReadersFixture, "names of private indexes are known only to wh
     CHECK(readers.readable("Bearer " + add({"lab"}, {"torch"}, {"read"})) == std::vector<std::string>{"lab"});
     CHECK(readers.readable("Bearer " + add({"lab"}, {"*"}, {"upload"})).empty());
 }
+
+TEST_CASE("the project of a file's name: an sdist's may have dashes, and a suffix may follow") {
+    struct Row {
+        const char* filename;
+        const char* project;
+    };
+    const Row rows[] = {
+        {"six-1.16.0-py2.py3-none-any.whl", "six"},
+        {"six-1.16.0-py2.py3-none-any.whl.metadata", "six"},
+        {"ruamel_yaml-0.18.6.tar.gz", "ruamel-yaml"},
+        {"six-secret-1.0.tar.gz", "six-secret"},
+        {"six-secret-1.0.tar.gz.metadata", "six-secret"},
+        {"six-secret-1.0.zip.prov", "six-secret"},
+        {"six-secret.tar.gz", ""},
+        {"", ""},
+    };
+    for (const Row& row : rows) {
+        CAPTURE(row.filename);
+        CHECK(registry::project_of_filename(row.filename) == row.project);
+    }
+}

@@ -149,6 +149,8 @@ TEST_CASE("what is wrong is said with its place and what was expected") {
              "inherits = [\"b\"]\n[[index]]\nname = \"b\"\ninherits = [\"c\"]\n"
              "[[index]]\nname = \"c\"\ninherits = [\"b\"]\n",
          "registry.toml:7:12: an index cannot inherit from itself: b from c from b"},
+        {start + index + "inherits = [\"b\"]\n[[index]]\nname = \"b\"\nsdists = true\n",
+         "registry.toml:4:12: `b` has sdists = true"},
         {start + index + "read = \"me\"\n", "must be \"public\" or \"token\""},
         {start + index + "inherits = [\"b\"]\n[[index]]\nname = \"b\"\nread = \"token\"\n",
          "registry.toml:4:12: everyone may read `main`, but `b` has read = \"token\""},

@@ -274,7 +274,7 @@ TEST_CASE("every refusal about form or file has its status and code, and leaves 
         {"documentation", [](Form& f) { f.set(":action", "doc_upload"); }, 410, "upload.action_retired"},
         {"unknown action", [](Form& f) { f.set(":action", "yank"); }, 400, "upload.unknown_action"},
         {"unknown protocol", [](Form& f) { f.set("protocol_version", "2"); }, 400, "upload.unknown_protocol"},
-        {"sdist", [](Form& f) { f.set("filetype", "sdist"); }, 400, "upload.sdist"},
+        {"sdist", [](Form& f) { f.set("filetype", "sdist"); }, 400, "upload.filetype_differs"},
         {"no digest", [](Form& f) { f.drop("sha256_digest"); }, 400, "upload.no_digest"},
         {"other sha256", [](Form& f) { f.set("sha256_digest", std::string(64, '0')); }, 400,
          "upload.digest_mismatch"},

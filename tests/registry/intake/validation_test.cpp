@@ -83,7 +83,7 @@ TEST_CASE("every field that is wrong by itself has its status and code") {
         {{{":action", "remove"}}, 400, "upload.unknown_action"},
         {{{"protocol_version", "2"}}, 400, "upload.unknown_protocol"},
         {{{"filetype", std::nullopt}}, 400, "upload.field_missing"},
-        {{{"filetype", "sdist"}}, 400, "upload.sdist"},
+        {{{"filetype", "sdist"}}, 200, ""},
         {{{"filetype", "bdist_egg"}}, 400, "upload.unknown_filetype"},
         {{{"name", std::nullopt}}, 400, "upload.field_missing"},
         {{{"version", std::nullopt}}, 400, "upload.field_missing"},
@@ -156,6 +156,45 @@ TEST_CASE("a mirror takes names that are not in normal form, as the inspection d
     CHECK(code_of(registry::check_filename("../" + markupsafe, *mirror)) == "upload.bad_filename");
     CHECK(code_of(registry::check_filename("six-1.16.0-py3-none-any-x8664v3.whl", *mirror)) ==
           "filename.variant");
+}
+
+TEST_CASE("an index takes the names of sdists only where it says so") {
+    struct Row {
+        const char* filename;
+        const char* code;
+    };
+    const Row rows[] = {
+        {"six-1.16.0.tar.gz", ""},
+        {"ruamel_yaml-0.18.6.tar.gz", ""},
+        {"ruamel.yaml-0.18.6.tar.gz", "upload.name_not_normalized"},
+        {"Six-1.16.0.tar.gz", "upload.name_not_normalized"},
+        {"six-1.16.0.zip", "upload.sdist_archive"},
+        {"six-1.16.0.tgz", "upload.sdist_archive"},
+        {"six-1.16.0.tar.bz2", "upload.sdist_archive"},
+        {"six.tar.gz", "upload.bad_filename"},
+        {"../six-1.16.0.tar.gz", "upload.bad_filename"},
+        {"six-1.16.0.tar.gz.exe", "upload.not_a_wheel"},
+    };
+    for (const Row& row : rows) {
+        CAPTURE(row.filename);
+        const auto taken = registry::check_filename(row.filename, {}, registry::Takes::wheels_and_sdists);
+        CHECK(code_of(taken) == row.code);
+        if (taken) CHECK(taken->is_sdist);
+        if (taken) CHECK(code_of(registry::check_filename(row.filename)) == "upload.sdist");
+    }
+    CHECK(registry::check_filename("ruamel.yaml-0.18.6.tar.gz", inspect::make_preset("mirror").value(),
+                                   registry::Takes::wheels_and_sdists)
+              .has_value());
+}
+
+TEST_CASE("the form's filetype must be that of the file name") {
+    const auto sdist =
+        registry::check_filename("six-1.16.0.tar.gz", {}, registry::Takes::wheels_and_sdists).value();
+    CHECK(code_of(registry::check_form_against(form_with({{"filetype", "sdist"}}), sdist)) == "");
+    CHECK(code_of(registry::check_form_against(form_with(), sdist)) == "upload.filetype_differs");
+    const auto wheel = registry::check_filename("six-1.16.0-py2.py3-none-any.whl").value();
+    CHECK(code_of(registry::check_form_against(form_with({{"filetype", "sdist"}}), wheel)) ==
+          "upload.filetype_differs");
 }
 
 TEST_CASE("the form must be about the file that it carries") {

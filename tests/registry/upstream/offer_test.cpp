@@ -49,7 +49,8 @@ TEST_CASE("a file is offered only if it is a wheel of the project, with a hash, 
     const auto why = [&](const UpstreamFile& of) { return why_withheld(of, "six", config, noon); };
     CHECK(why(file("six-1.0-py3-none-any.whl")) == Withheld::nothing);
     CHECK(why(file("Six-1.0-py3-none-any.whl")) == Withheld::nothing);
-    CHECK(why(file("six-1.0.tar.gz")) == Withheld::not_a_wheel);
+    CHECK(why(file("six-1.0.tar.gz")) == Withheld::sdist);
+    CHECK(why(file("six-1.0.zip")) == Withheld::not_a_wheel);
     CHECK(why(file("six-1.0-py3.egg")) == Withheld::not_a_wheel);
     CHECK(why(file("torch-1.0-py3-none-any.whl")) == Withheld::other_project);
     CHECK(why(file("six_torch-1.0-py3-none-any.whl")) == Withheld::other_project);
@@ -62,6 +63,17 @@ TEST_CASE("a file is offered only if it is a wheel of the project, with a hash, 
         CHECK_MESSAGE(why(file("six-1.0-py3-none-any.whl", url)) == Withheld::host, url);
     CHECK(why(file("six-1.0-py3-none-any.whl", "https://FILES.example.org/x")) == Withheld::nothing);
     CHECK(why(file("six-1.0-py3-none-any.whl", "http://10.0.0.1:81/x")) == Withheld::nothing);
+}
+
+TEST_CASE("sdists are offered where the index takes them, with the same conditions, and never as .zip") {
+    UpstreamConfig config = upstream();
+    config.sdists = true;
+    const auto why = [&](const UpstreamFile& of) { return why_withheld(of, "six", config, noon); };
+    CHECK(why(file("six-1.0.tar.gz")) == Withheld::nothing);
+    CHECK(why(file("Six-1.0.tar.gz")) == Withheld::nothing);
+    CHECK(why(file("six-1.0.zip")) == Withheld::not_a_wheel);
+    CHECK(why(file("six-torch-1.0.tar.gz")) == Withheld::other_project);
+    CHECK(why(file("six-1.0.tar.gz", "https://evil.example.org/x")) == Withheld::host);
 }
 
 TEST_CASE("a file younger than the cooldown is withheld, and the offer changes when it ends") {

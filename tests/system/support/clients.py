@@ -66,10 +66,12 @@ class RawUpload:
     def __init__(self, farm: Farm, token: str | None, wheel: Path, index: str = INDEX, name: str | None = None,
                  version: str | None = None, **fields: str):
         data = wheel.read_bytes()
-        stem = wheel.name.split("-")
+        is_sdist = wheel.name.endswith((".tar.gz", ".zip"))
+        stem = wheel.name.removesuffix(".tar.gz").removesuffix(".zip").split("-")
         form = {
             ":action": "file_upload", "protocol_version": "1", "metadata_version": "2.1",
-            "name": name or stem[0], "version": version or stem[1], "filetype": "bdist_wheel", "pyversion": stem[2],
+            "name": name or stem[0], "version": version or stem[1], "filetype": "sdist" if is_sdist else "bdist_wheel",
+            "pyversion": "source" if is_sdist else stem[2],
             "sha256_digest": hashlib.sha256(data).hexdigest(), **fields,
         }
         boundary = uuid.uuid4().hex
