@@ -122,6 +122,10 @@ base::Result<lifecycle::Done> perform_once(const LifecycleArguments& arguments, 
                                            const OpenPublisher& open_publisher, const base::Clock& clock) {
     WHEELYARD_ASSIGN(const auto store,
                      open_store(arguments.config, open_publisher, {action.to_index}, action.index));
+    const IndexConfig* target = store->config.find_index(action.to_index);
+    if (target != nullptr && target->is_archived)
+        return base::fail("index.archived", "This index is archived: it takes no new files", target->name,
+                          "promote to another index");
     WHEELYARD_ASSIGN(lifecycle::Done done, lifecycle::perform(store->place(clock), action, local_actor()));
     if (done.serial == 0) return done;
     base::Status pages = store->show(done.files);
