@@ -31,7 +31,8 @@ std::string texts(const std::string& before, const std::string& after) {
     return all;
 }
 
-const std::string upstream = "[[index.upstream]]\nname = \"public\"\nurl = \"https://index.example.org/simple/\"\n";
+const std::string upstream =
+    "[[index.upstream]]\nname = \"public\"\nurl = \"https://index.example.org/simple/\"\n";
 
 }  // namespace
 
@@ -43,7 +44,8 @@ TEST_CASE("changes are listed key by key") {
         {index("a"), index("a"), ""},
         {index("a"), index("a") + index("b"), "b: created\n"},
         {index("a"), index("b", "read = \"token\"") + index("a"), "b: created\n"},
-        {index("a"), index("a", "title = \"T\"\nquota_mib = 5"), "a: title: \"\" -> \"T\"\na: quota_mib: 0 -> 5\n"},
+        {index("a"), index("a", "title = \"T\"\nquota_mib = 5"),
+         "a: title: \"\" -> \"T\"\na: quota_mib: 0 -> 5\n"},
         {index("a"), index("a", "archived = true"), "a: archived: false -> true\n"},
         {index("a") + index("b"), index("a", "inherits = [\"b\"]\nowns = [\"Torch\"]") + index("b"),
          "a: inherits: [] -> [\"b\"]\na: owns: [] -> [\"torch\"]\n"},
@@ -58,24 +60,29 @@ TEST_CASE("what only a restart can change is refused, all of it by name") {
     CHECK(texts(index("a"), index("a", "read = \"token\"")) == "refused: a: read: \"public\" -> \"token\"");
     CHECK(texts(index("a", "read = \"token\""), index("a")) == "refused: a: read: \"token\" -> \"public\"");
     CHECK(texts(index("a"), index("a", upstream)).starts_with("refused: a: upstream: changed"));
-    CHECK(texts(index("a"), "[store]\ndirectory = \"elsewhere\"\n" + index("a")) == "refused: [store] directory");
+    CHECK(texts(index("a"), "[store]\ndirectory = \"elsewhere\"\n" + index("a")) ==
+          "refused: [store] directory");
     CHECK(texts(index("a") + index("b"), index("a", "read = \"token\"")) ==
           "refused: b: removed; a: read: \"public\" -> \"token\"");
 }
 
-TEST_CASE("rules beside an upstream need a restart: a stale owner would let the upstream supply an owned name") {
+TEST_CASE(
+    "rules beside an upstream need a restart: a stale owner would let the upstream supply an owned name") {
     const std::string mirrored = index("m", upstream);
     CHECK(texts(mirrored, mirrored + index("x")) == "x: created\n");
     CHECK(texts(mirrored, index("m", "title = \"T\"\n" + upstream)) == "m: title: \"\" -> \"T\"\n");
-    CHECK(texts(mirrored, index("m", "owns = [\"torch\"]\n" + upstream)).starts_with("refused: m: inherits or owns"));
-    CHECK(texts(mirrored, mirrored + index("x", "inherits = [\"m\"]")).starts_with("refused: x: inherits or owns"));
+    CHECK(texts(mirrored, index("m", "owns = [\"torch\"]\n" + upstream))
+              .starts_with("refused: m: inherits or owns"));
+    CHECK(texts(mirrored, mirrored + index("x", "inherits = [\"m\"]"))
+              .starts_with("refused: x: inherits or owns"));
     CHECK(texts(index("b") + index("m", "inherits = [\"b\"]\n" + upstream),
                 index("b", "owns = [\"torch\"]") + index("m", "inherits = [\"b\"]\n" + upstream))
               .starts_with("refused: m: inherits or owns"));
 }
 
 TEST_CASE("the audit log gets one reason for each changed index") {
-    const auto changes = registry::list_index_changes(parse(index("a")), parse(index("a", "quota_files = 1\npages = false") + index("b")));
+    const auto changes = registry::list_index_changes(
+        parse(index("a")), parse(index("a", "quota_files = 1\npages = false") + index("b")));
     const auto reasons = registry::reasons_of(changes);
     CHECK(reasons.at("a") == "pages: true -> false; quota_files: 0 -> 1");
     CHECK(reasons.at("b") == "created");
