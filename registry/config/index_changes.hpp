@@ -19,7 +19,8 @@ struct IndexChange {
 };
 
 // What is new or different in `wanted`, in its order.
-[[nodiscard]] std::vector<IndexChange> list_index_changes(const RegistryConfig& now, const RegistryConfig& wanted);
+[[nodiscard]] std::vector<IndexChange> list_index_changes(const RegistryConfig& now,
+                                                          const RegistryConfig& wanted);
 
 // The same for a running server. "config.needs_restart" names all that only a restart can change: an index that is removed, its
 // `read` and upstreams, `inherits` and `owns` where an upstream is in the order, and the store's folder. The other
