@@ -12,15 +12,14 @@
 #include "registry/api/site_reports.hpp"
 #include "registry/blobs/store.hpp"
 #include "registry/commit/publishing.hpp"
-#include "registry/config/config.hpp"
+#include "registry/config/live_config.hpp"
 #include "registry/upstream/upstreams.hpp"
 
 namespace wheelyard::registry {
 
 // Opens what publishing needs and returns the function that publishes: the indexer, which the registry itself
 // does not know.
-using OpenPublisher =
-    std::function<base::Result<PublishFunction>(const RegistryConfig&, const blobs::BlobStore&)>;
+using OpenPublisher = std::function<base::Result<PublishFunction>(ConfigView, const blobs::BlobStore&)>;
 
 struct ServeArguments {
     std::filesystem::path config;

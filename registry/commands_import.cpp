@@ -251,6 +251,9 @@ base::Status run_import(const ImportArguments& arguments, const OpenPublisher& o
     WHEELYARD_ASSIGN(const auto store,
                      open_store(arguments.config, open_publisher, {arguments.index}, {}, NewStore::created));
     WHEELYARD_TRY(check_opens_none(store->config, store->catalog));
+    if (store->config.find_index(arguments.index)->is_archived)
+        return base::fail("index.archived", "This index is archived: it takes no new files", arguments.index,
+                          "import into another index");
     WHEELYARD_TRY(store->catalog.set_index_rules(
         index_rules(store->config), {.actor = "configuration", .reason = {}, .time = clock.now()}));
     remove_left_import_folders(store->config.store);

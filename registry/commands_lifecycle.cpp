@@ -129,9 +129,13 @@ base::Result<lifecycle::Done> perform_once(const LifecycleArguments& arguments, 
                                            const OpenPublisher& open_publisher, const base::Clock& clock) {
     WHEELYARD_ASSIGN(const auto store,
                      open_store(arguments.config, open_publisher, {action.to_index}, action.index));
-    if (action.verb == Verb::promote) {
+    const IndexConfig* target = store->config.find_index(action.to_index);
+    if (target != nullptr && target->is_archived)
+        return base::fail("index.archived", "This index is archived: it takes no new files", target->name,
+                          "promote to another index");
+    if (action.verb == Verb::promote && target != nullptr) {
         for (const std::string& filename : lifecycle::filenames_of(action))
-            WHEELYARD_TRY(check_takes(*store->config.find_index(action.to_index), filename));
+            WHEELYARD_TRY(check_takes(*target, filename));
     }
     WHEELYARD_ASSIGN(lifecycle::Done done, lifecycle::perform(store->place(clock), action, local_actor()));
     if (done.serial == 0) return done;

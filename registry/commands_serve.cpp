@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/file.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -16,6 +17,7 @@
 
 #include "lib/base/files/file.hpp"
 #include "lib/io/log.hpp"
+#include "registry/access/local_actor.hpp"
 #include "registry/access/tokens.hpp"
 #include "registry/api/api.hpp"
 #include "registry/api/readers.hpp"
@@ -25,6 +27,7 @@
 #include "registry/config/index_rules.hpp"
 #include "registry/descriptors.hpp"
 #include "registry/imports/import_folder.hpp"
+#include "registry/index_apply.hpp"
 #include "registry/intake/resumable.hpp"
 #include "registry/intake/uploads.hpp"
 #include "registry/server/server.hpp"
@@ -45,9 +48,9 @@ class StopSignals {
         ::pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
         std::signal(SIGPIPE, SIG_IGN);  // a disconnected client is an error of its connection only
     }
-    int wait() {
-        int received = 0;
-        while (::sigwait(&signals_, &received) == EINTR) {
+    siginfo_t wait() {
+        siginfo_t received{};
+        while (::sigwaitinfo(&signals_, &received) < 0) {
         }
         return received;
     }
@@ -73,22 +76,8 @@ DescriptorShares shares_that_fit(const RegistryConfig& config) {
     return shares;
 }
 
-// A staging index is for agents and for those who promote its wheels, so it is not advertised.
-std::vector<http::IndexEntry> index_entries(const RegistryConfig& config) {
-    std::vector<http::IndexEntry> entries;
-    for (const IndexConfig& index : config.indexes) {
-        const bool is_staging =
-            std::any_of(config.indexes.begin(), config.indexes.end(),
-                        [&](const IndexConfig& other) { return other.staging == index.name; });
-        entries.push_back(
-            {index.name, index.title, !is_staging, index.is_private, config.pages && index.has_pages});
-    }
-    std::sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
-    return entries;
-}
-
 http::ServerSettings server_settings(const ServiceParts& parts) {
-    const RegistryConfig& config = parts.config;
+    const RegistryConfig& config = *parts.config;
     const DescriptorShares shares = shares_that_fit(config);
     http::ServerSettings settings = config.server;
     settings.published = config.published();
@@ -108,15 +97,16 @@ std::string url_of(const http::ListenPoint& point, std::uint16_t port) {
     return url + ":" + std::to_string(port);
 }
 
-// Waits for the signal that stops the server; SIGHUP reloads the certificate.
-int serve_until_stopped(StopSignals& stop, http::Server& server) {
+// Waits for the signal that stops the server; SIGHUP reloads the certificate and applies a changed configuration.
+int serve_until_stopped(StopSignals& stop, http::Server& server, const IndexApply& indexes) {
     for (;;) {
-        const int signal = stop.wait();
-        if (signal != SIGHUP) return signal;
+        const siginfo_t received = stop.wait();
+        if (received.si_signo != SIGHUP) return received.si_signo;
         if (const auto reloaded = server.reload_certificate(); !reloaded)
             io::log_error("serve.reload_failed", {{"error", reloaded.error().text()}});
         else
             io::log_info("serve.reloaded");
+        indexes.apply(received.si_code == SI_USER ? local_actor(received.si_uid) : "configuration");
     }
 }
 
@@ -131,7 +121,11 @@ base::Result<base::Fd> lock_store(const std::filesystem::path& store) {
     constexpr mode_t owner_and_group = 0640;
     base::Fd lock(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, owner_and_group));
     if (!lock) return base::fail_errno("open", file, errno);
-    if (::flock(lock.get(), LOCK_EX | LOCK_NB) == 0) return lock;
+    if (::flock(lock.get(), LOCK_EX | LOCK_NB) == 0) {
+        if (::ftruncate(lock.get(), 0) != 0) return base::fail_errno("truncate", file, errno);
+        WHEELYARD_TRY(base::write_all(lock.get(), std::to_string(::getpid()) + "\n"));  // for `apply`
+        return lock;
+    }
     if (errno == EWOULDBLOCK)
         return base::fail_as(base::ErrorKind::busy, base::Recovery::person,
                              {"serve.running", "Another server serves this store", store.string(),
@@ -139,21 +133,6 @@ base::Result<base::Fd> lock_store(const std::filesystem::path& store) {
     // Some file systems have no locks; there, nothing keeps a second server away.
     io::log_warn("serve.no_lock", {{"file", file}, {"error", std::strerror(errno)}});
     return lock;
-}
-
-// Bytes and names of private indexes are in these, too. The published tree stays open: a web server may read it.
-base::Status close_store_to_others(const RegistryConfig& config) {
-    namespace fs = std::filesystem;
-    constexpr auto others = fs::perms::others_all;
-    for (const char* name : {"blobs", "upstream", "prefetch", "sites", "resumable", "staging", "damaged",
-                             "catalog.sqlite", "catalog.sqlite-wal", "catalog.sqlite-shm", "tasks.sqlite",
-                             "tasks.sqlite-wal", "tasks.sqlite-shm"}) {
-        std::error_code error;
-        fs::permissions(config.store / name, others, fs::perm_options::remove, error);
-        if (error && error != std::errc::no_such_file_or_directory)
-            return base::fail_errno("chmod", (config.store / name).native(), error.value());
-    }
-    return {};
 }
 
 // An index that became private must have left the tree for everyone before anything is served.
@@ -196,8 +175,10 @@ base::Status check_configuration(const RegistryConfig& config) {
 base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& open_publisher,
                        const RenderProject& render, const ShowStatus& show_status, const base::Clock& clock) {
     StopSignals stop;
-    WHEELYARD_ASSIGN(const RegistryConfig config, read_config(arguments.config));
-    if (arguments.check) return check_configuration(config);
+    WHEELYARD_ASSIGN(RegistryConfig first, read_config(arguments.config));
+    if (arguments.check) return check_configuration(first);
+    LiveConfig live(std::move(first));
+    const RegistryConfig& config = live.now();  // of the start
     WHEELYARD_TRY(base::make_directories(config.store));
     WHEELYARD_ASSIGN(const base::Fd only_server, lock_store(config.store));
     // A ready file of an earlier run would be wrong while this run starts.
@@ -210,11 +191,12 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
                      catalog::Catalog::open(config.catalog_file(), catalog::Catalog::Mode::read_write));
     if (config.has_private()) WHEELYARD_TRY(close_store_to_others(config));
     WHEELYARD_TRY(catalog.set_index_rules(index_rules(config),
-                                          {.actor = "configuration", .reason = {}, .time = clock.now()}));
+                                          {.actor = "configuration", .reason = {}, .time = clock.now()},
+                                          reasons_since_last_run(config, arguments.config)));
     WHEELYARD_ASSIGN(const auto tasks, tasks::TaskStore::open(config.tasks_file(), config.tasks, clock));
     WHEELYARD_ASSIGN(const auto tokens, TokenVerifier::open(config.catalog_file(), clock));
     tokens->recognise_grants(*tasks);
-    WHEELYARD_ASSIGN(const PublishFunction publish, open_publisher(config, blobs));
+    WHEELYARD_ASSIGN(const PublishFunction publish, open_publisher(live, blobs));
     WHEELYARD_ASSIGN(const catalog::Serial committed, catalog.last_serial());
     Writer writer(std::move(catalog), clock);
     PublishQueue pages(publish);
@@ -224,7 +206,7 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
         io::log_warn("serve.pages_lag", {{"error", visible.error().text()}});
     WHEELYARD_TRY(check_withdrawn(config));
     const blobs::DiskRoom room = config.room();
-    Uploads uploads({.config = config,
+    Uploads uploads({.config = live,
                      .blobs = blobs,
                      .room = room,
                      .tokens = *tokens,
@@ -233,8 +215,8 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
                      .clock = clock,
                      .inspect_threads = inspect_threads(),
                      .tasks = tasks.get()});
-    SiteReports sites(config, show_status, clock);
-    Api api({.config = config,
+    SiteReports sites(live, show_status, clock);
+    Api api({.config = live,
              .blobs = blobs,
              .tokens = *tokens,
              .writer = writer,
@@ -244,7 +226,7 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
              .sites = &sites});
     WHEELYARD_ASSIGN(const auto resumable,
                      Resumable::open(config.store / "resumable", room, uploads, *tokens, clock));
-    const Upkeep upkeep(config, writer, *tasks);
+    const Upkeep upkeep(live, writer, *tasks);
     const Scrub scrub(config, blobs, pages, {});
     LastUsed last_used(config.store / "upstream" / "last-used.json");
     const CacheLimit cache_limit(
@@ -258,18 +240,25 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
                                       .render = render,
                                       .last_used = has_cache_limit(config) ? &last_used : nullptr,
                                       .inspect_threads = inspect_threads()}));
-    Readers readers(config, *tokens);
+    Readers readers(live, *tokens);
     WHEELYARD_ASSIGN(http::Server server,
-                     http::Server::start(server_settings({config, pages, writer, *tasks, upkeep, scrub,
+                     http::Server::start(server_settings({live, pages, writer, *tasks, upkeep, scrub,
                                                           cache_limit, *upstreams, sites}),
                                          uploads, &api, resumable.get(), upstreams.get(), &readers));
     for (std::size_t i = 0; i < config.server.listen.size(); ++i)
         std::printf("listening on %s\n", url_of(config.server.listen[i], server.port(i)).c_str());
     std::fflush(stdout);
+    const IndexApply indexes({.file = arguments.config,
+                              .config = live,
+                              .writer = writer,
+                              .pages = pages,
+                              .server = server,
+                              .clock = clock});
+    WHEELYARD_TRY(blobs::with_reserve(room, [&] { return indexes.note_start(); }));
     const std::string url = url_of(config.server.listen.front(), server.port());
     if (!arguments.ready_file.empty()) WHEELYARD_TRY(base::replace_file(arguments.ready_file, url + "\n"));
     io::log_info("serve.ready", {{"url", url}, {"store", config.store.string()}});
-    const int signal = serve_until_stopped(stop, server);
+    const int signal = serve_until_stopped(stop, server, indexes);
     stop.release();
     io::log_info("serve.draining", {{"signal", signal == SIGTERM ? "SIGTERM" : "SIGINT"}});
     upstreams->stop();  // a request that waits for a large file would outlast the drain

@@ -6,6 +6,11 @@
 
 namespace wheelyard::registry {
 
+// `apply` (commands_apply.cpp).
+inline constexpr std::uint64_t max_lock_bytes = 64;     // a process id and a line end
+inline constexpr std::int64_t apply_poll_ms = 20;       // between looks at the server's result
+inline constexpr std::int64_t apply_grace_ms = 30'000;  // beyond the wait for pages: reading, the catalog
+
 // File descriptors (descriptors.hpp).
 inline constexpr std::uint64_t descriptors_by_custom = 1024;       // the usual soft limit
 inline constexpr std::uint64_t max_descriptors_asked = 1'048'576;  // fs.nr_open's default: more is refused

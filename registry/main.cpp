@@ -26,6 +26,7 @@
 #include "lib/io/log.hpp"
 #include "registry/access/tokens.hpp"
 #include "registry/commands.hpp"
+#include "registry/commands_apply.hpp"
 #include "registry/commands_config.hpp"
 #include "registry/commands_explain.hpp"
 #include "registry/commands_files.hpp"
@@ -57,6 +58,7 @@ indexer::FarmText farm_text(const registry::RegistryConfig& config) {
     for (const auto& index : config.indexes) {
         if (!index.title.empty()) farm.titles.emplace(index.name, index.title);
         if (!index.has_pages) farm.without_pages.insert(index.name);
+        if (index.is_archived) farm.hidden.insert(index.name);
         if (!index.staging.empty() && index.staging != index.name) farm.hidden.insert(index.staging);
     }
     return farm;
@@ -112,17 +114,18 @@ base::Result<indexer::PublishReport> publish_trees(const catalog::Catalog& catal
 // Publishing in this process: the indexer reads the catalog through a connection of its own. The catalogues
 // that avail_wheels reads come behind the pages, on their own thread.
 registry::OpenPublisher in_process_publisher(base::Clock& clock) {
-    return [&clock](const registry::RegistryConfig& config,
+    return [&clock](registry::ConfigView config,
                     const blobs::BlobStore& blobs) -> base::Result<registry::PublishFunction> {
         WHEELYARD_ASSIGN(catalog::Catalog opened,
-                         catalog::Catalog::open(config.catalog_file(), catalog::Catalog::Mode::read_only));
+                         catalog::Catalog::open(config->catalog_file(), catalog::Catalog::Mode::read_only));
         const auto catalog = std::make_shared<catalog::Catalog>(std::move(opened));
         const auto keeper = std::make_shared<indexer::CatalogueKeeper>(
-            indexer::catalogue_update(config.catalog_file(), config.published(), clock));
+            indexer::catalogue_update(config->catalog_file(), config->published(), clock));
         const auto private_keeper = std::make_shared<indexer::CatalogueKeeper>(
-            indexer::catalogue_update(config.catalog_file(), config.published_private(), clock));
-        return [catalog, keeper, private_keeper, &clock, &config,
+            indexer::catalogue_update(config->catalog_file(), config->published_private(), clock));
+        return [catalog, keeper, private_keeper, &clock, config,
                 &blobs](registry::RootPages roots) -> base::Result<registry::Published> {
+            const auto held = config.hold();
             bool private_tree = false;
             WHEELYARD_ASSIGN(indexer::PublishReport report,
                              publish_trees(*catalog, blobs, config, clock, roots, private_tree));
@@ -269,6 +272,8 @@ int run(int argc, char** argv) {
                            "wheelyard-registry dump -c registry.toml"),
                config);
 
+    registry::ApplyArguments apply;
+    registry::add_apply_command(app, apply);
     registry::LifecycleArguments change;
     registry::add_lifecycle_commands(app, change);
     registry::ImportArguments import;
@@ -302,6 +307,7 @@ int run(int argc, char** argv) {
     if (name == "serve")
         return exit_status(
             registry::run_serve(serve, in_process_publisher(clock), render_project, show_status, clock));
+    if (name == "apply") return exit_status(registry::run_apply(apply));
     if (name == "init") return exit_status(registry::run_init(directory));
     if (name == "check") return registry::run_check(check);
     if (name == "dump") return exit_status(registry::run_dump(config));

@@ -51,17 +51,18 @@ std::string why_not_ready(const Readiness& readiness) {
 }
 
 http::ServiceState look_at_service(const ServiceParts& parts) {
+    const RegistryConfig& config = *parts.config;
     PublishQueue::Lag lag = parts.pages.lag();
     // Everyone reads /readyz, and a failure's path may name a private project.
-    if (!lag.last_failure.empty() && parts.config.has_private()) lag.last_failure = "the log says why";
+    if (!lag.last_failure.empty() && config.has_private()) lag.last_failure = "the log says why";
     const Upkeep::Seen upkeep = parts.upkeep.seen();
     const Scrub::Seen scrub = parts.scrub.seen();
-    const std::uint64_t free_bytes = blobs::free_bytes_of(parts.config.store);
+    const std::uint64_t free_bytes = blobs::free_bytes_of(config.store);
     http::ServiceState state;
     state.not_ready = why_not_ready({.lag = lag,
                                      .free_bytes = free_bytes,
-                                     .min_free_bytes = parts.config.min_free_bytes,
-                                     .patience_ms = parts.config.server.page_wait_ms,
+                                     .min_free_bytes = config.min_free_bytes,
+                                     .patience_ms = config.server.page_wait_ms,
                                      .write_failure = upkeep.write_failure});
     state.gauges = {
         {"serial_visible", "The newest event whose pages are published", number(lag.visible)},
@@ -78,7 +79,7 @@ http::ServiceState look_at_service(const ServiceParts& parts) {
         {"commits_queued", "Commits that wait for the catalog's writer", number(parts.writer.queued())},
         {"tasks_removed", "Ended tasks removed since the start", number(parts.tasks.removed())},
         {"store_free_bytes", "Free space on the store's disk", number(free_bytes)},
-        {"store_min_free_bytes", "Free space at which uploads end", number(parts.config.min_free_bytes)},
+        {"store_min_free_bytes", "Free space at which uploads end", number(config.min_free_bytes)},
         {"store_reserve", "1 while the reserve for administrators is allocated",
          upkeep.has_reserve ? 1.0 : 0.0},
         {"store_writable", "1 while the last trial writes succeeded",
@@ -95,7 +96,7 @@ http::ServiceState look_at_service(const ServiceParts& parts) {
     state.gauges.insert(state.gauges.end(), of_sites.begin(), of_sites.end());
     std::vector<http::Gauge> quotas;
     for (const IndexUsage& usage : upkeep.usage)
-        add_quota(quotas, parts.config, usage);
+        add_quota(quotas, config, usage);
     // The text format wants all lines of one metric together.
     std::stable_sort(quotas.begin(), quotas.end(),
                      [](const http::Gauge& a, const http::Gauge& b) { return a.name < b.name; });

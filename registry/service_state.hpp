@@ -8,7 +8,7 @@
 #include "registry/api/site_reports.hpp"
 #include "registry/commit/publishing.hpp"
 #include "registry/commit/writer.hpp"
-#include "registry/config/config.hpp"
+#include "registry/config/live_config.hpp"
 #include "registry/http/metrics.hpp"
 #include "registry/tasks/task_store.hpp"
 #include "registry/upkeep/cache_limit.hpp"
@@ -32,7 +32,7 @@ struct Readiness {
 
 // Every referenced object outlives the function that uses it.
 struct ServiceParts {
-    const RegistryConfig& config;
+    ConfigView config;
     const PublishQueue& pages;
     const Writer& writer;
     const tasks::TaskStore& tasks;

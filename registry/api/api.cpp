@@ -72,6 +72,12 @@ wire::Answered<http::Admission> Api::admit(const http::ApiRequest& head) {
 }
 
 wire::Answered<http::ApiReply> Api::answer(const http::ApiRequest& request) {
+    ApiParts of_request = parts_;
+    of_request.config = *parts_.config;  // one snapshot for the whole request
+    return Api(of_request).answer_now(request);
+}
+
+wire::Answered<http::ApiReply> Api::answer_now(const http::ApiRequest& request) {
     if (request.operation == "readAudit") return read_audit(request);
     if (request.operation == "explainProject") return explain(request);
     if (request.operation == access_operation) return show_access(parts_.config, parts_.tokens, request);
@@ -119,11 +125,14 @@ wire::Answered<void> Api::check_scope(const Action& action, const catalog::Token
 
 // The token that uploaded a file cannot promote it: promotion is a second opinion.
 wire::Answered<void> Api::check_promotion(const Action& action, const catalog::TokenRow& token) {
-    if (parts_.config.find_index(action.to_index) == nullptr ||
+    if (parts_.config->find_index(action.to_index) == nullptr ||
         !may_know(parts_.config, token, action.to_index))
         return refuse(404, "index.unknown", "There is no index with this name", action.to_index,
                       "GET / lists the indexes");
-    const auto& target = *parts_.config.find_index(action.to_index);
+    const IndexConfig& target = *parts_.config->find_index(action.to_index);
+    if (target.is_archived)
+        return refuse(409, "index.archived", "This index is archived: it takes no new files", action.to_index,
+                      "promote to another index");
     for (const std::string& filename : lifecycle::filenames_of(action)) {
         if (const auto taken = check_takes(target, filename); !taken)
             return tl::unexpected(problem_of_change(taken.error()));
@@ -188,7 +197,7 @@ wire::Answered<http::ApiReply> Api::change(const http::ApiRequest& request, cons
         .on_catalog = [this](const lifecycle::CatalogWork& work) { return parts_.writer.run(work); },
         .blobs = parts_.blobs,
         .clock = parts_.clock};
-    const auto done = blobs::with_reserve(parts_.config.room(),
+    const auto done = blobs::with_reserve(parts_.config->room(),
                                           [&] { return lifecycle::perform(place, action, token->name); });
     if (!done) return fail(done.error());
     io::log_info("lifecycle.done", {{"request", request.request_id},
@@ -295,7 +304,7 @@ wire::Answered<std::string> Api::index_to_operate(const http::ApiRequest& reques
 // A connection of its own: a scan of a large index must not delay commits.
 wire::Answered<http::ApiReply> Api::read_index(const http::ApiRequest& request, const ReadIndex& read) {
     const auto document =
-        catalog::Catalog::open(parts_.config.catalog_file(), catalog::Catalog::Mode::read_only)
+        catalog::Catalog::open(parts_.config->catalog_file(), catalog::Catalog::Mode::read_only)
             .and_then(read);
     if (document) return http::ApiReply{.status = 200, .json = *document};
     io::log_error("index.read_failed", {{"request", request.request_id}, {"error", document.error().text()}});
@@ -329,12 +338,12 @@ wire::Answered<http::ApiReply> Api::explain(const http::ApiRequest& request) {
     const std::string index = parameter(request, "index");
     const std::string project = parameter(request, "project");
     const std::string read = wheel::is_valid_name(project) ? wheel::normalize_name(project) : std::string();
-    if (parts_.config.find_index(index) == nullptr || !may_read(parts_.config, *token, index, read))
+    if (parts_.config->find_index(index) == nullptr || !may_read(parts_.config, *token, index, read))
         return refuse(404, "index.unknown", "There is no index with this name", index,
                       "GET / lists the indexes");
     io::Json document;
     const auto done = parts_.writer.run([&](catalog::Catalog& catalog) -> base::Status {
-        PageStore pages(parts_.config.store / "upstream");
+        PageStore pages(parts_.config->store / "upstream");
         WHEELYARD_ASSIGN(document,
                          explain_project(parts_.config, catalog, pages, index, project, parts_.clock.now()));
         return {};

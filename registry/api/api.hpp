@@ -12,7 +12,7 @@
 #include "registry/blobs/store.hpp"
 #include "registry/commit/publishing.hpp"
 #include "registry/commit/writer.hpp"
-#include "registry/config/config.hpp"
+#include "registry/config/live_config.hpp"
 #include "registry/http/api.hpp"
 #include "registry/lifecycle/perform.hpp"
 
@@ -20,7 +20,7 @@ namespace wheelyard::registry {
 
 // Every referenced object outlives the Api, and the Api outlives its requests.
 struct ApiParts {
-    const RegistryConfig& config;
+    ConfigView config;
     const blobs::BlobStore& blobs;
     TokenVerifier& tokens;
     Writer& writer;
@@ -37,6 +37,7 @@ class Api final : public http::ApiService {
     [[nodiscard]] wire::Answered<http::ApiReply> answer(const http::ApiRequest& request) override;
 
   private:
+    [[nodiscard]] wire::Answered<http::ApiReply> answer_now(const http::ApiRequest& request);
     [[nodiscard]] wire::Answered<http::ApiReply> change(const http::ApiRequest& request,
                                                         const lifecycle::VerbRow& row);
     [[nodiscard]] wire::Answered<void> check_scope(const lifecycle::Action& action,

@@ -66,29 +66,30 @@ std::optional<wire::Problem> Readers::refuse_at_sight(const std::string& authori
 }
 
 wire::Answered<bool> Readers::may_read(const http::ReadRequest& request) {
+    const RegistryConfig& config = *config_;
     const auto token = tokens_.verify(request.authorization);
     if (!token) return tl::unexpected(as_challenge(token.error()));
     switch (request.scope) {
         case http::ReadScope::index_exists:
-            return may_know(config_, *token, request.index);
+            return may_know(config, *token, request.index);
         case http::ReadScope::some_project:
             return allows(*token, request.index, {}, read_action);
         case http::ReadScope::project: {
             const std::string project =
                 request.filename.empty() ? request.project : project_of_filename(request.filename);
-            return registry::may_read(config_, *token, request.index, project);
+            return registry::may_read(config, *token, request.index, project);
         }
         case http::ReadScope::all_projects:
             break;
     }
-    return may_read_all(config_, *token, request.index);
+    return may_read_all(config, *token, request.index);
 }
 
 std::vector<std::string> Readers::readable(const std::string& authorization) {
     std::vector<std::string> names;
     const auto token = tokens_.verify(authorization);
     if (!token) return names;
-    for (const IndexConfig& index : config_.indexes) {
+    for (const IndexConfig& index : config_->indexes) {
         if (index.is_private && allows(*token, index.name, {}, read_action)) names.push_back(index.name);
     }
     return names;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "registry/access/tokens.hpp"
-#include "registry/config/config.hpp"
+#include "registry/config/live_config.hpp"
 #include "registry/http/readers.hpp"
 
 namespace wheelyard::registry {
@@ -32,13 +32,13 @@ namespace wheelyard::registry {
 // Both references outlive the object. Thread-safe.
 class Readers : public http::ReaderService {
   public:
-    Readers(const RegistryConfig& config, TokenVerifier& tokens) : config_(config), tokens_(tokens) {}
+    Readers(ConfigView config, TokenVerifier& tokens) : config_(config), tokens_(tokens) {}
     [[nodiscard]] std::optional<wire::Problem> refuse_at_sight(const std::string& authorization) override;
     [[nodiscard]] wire::Answered<bool> may_read(const http::ReadRequest& request) override;
     [[nodiscard]] std::vector<std::string> readable(const std::string& authorization) override;
 
   private:
-    const RegistryConfig& config_;
+    const ConfigView config_;
     TokenVerifier& tokens_;
 };
 

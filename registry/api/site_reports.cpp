@@ -20,11 +20,11 @@ void warn(const char* event, const std::string& what, const base::Error& error) 
 
 }  // namespace
 
-SiteReports::SiteReports(const RegistryConfig& config, ShowStatus show, const base::Clock& clock)
+SiteReports::SiteReports(ConfigView config, ShowStatus show, const base::Clock& clock)
     : config_(config), show_(std::move(show)), clock_(clock) {
-    for (const IndexConfig& index : config_.indexes)
+    for (const IndexConfig& index : config_->indexes)
         read_folder(index.name);
-    for (const IndexConfig& index : config_.indexes) {
+    for (const IndexConfig& index : config_->indexes) {
         const bool has_reports = std::any_of(reports_.begin(), reports_.end(),
                                              [&](const auto& one) { return one.first.first == index.name; });
         if (has_reports) this->show(index.name);
@@ -32,12 +32,12 @@ SiteReports::SiteReports(const RegistryConfig& config, ShowStatus show, const ba
 }
 
 fs::path SiteReports::file_of(const Key& key) const {
-    return config_.store / "sites" / key.first / (key.second + ".json");
+    return config_->store / "sites" / key.first / (key.second + ".json");
 }
 
 void SiteReports::read_folder(const std::string& index) {
     std::error_code error;
-    const fs::path folder = config_.store / "sites" / index;
+    const fs::path folder = config_->store / "sites" / index;
     for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
         if (entry->path().extension() != ".json") continue;  // a temporary file
         const auto text = base::read_file(entry->path(), status::max_report_bytes);
@@ -93,7 +93,7 @@ base::Status SiteReports::keep(status::SiteReport report) {
 
 // The index itself, and those whose tasks it builds.
 void SiteReports::show(const std::string& index) {
-    for (const IndexConfig& shown : config_.indexes) {
+    for (const IndexConfig& shown : config_->indexes) {
         if (shown.name != index && shown.staging != index) continue;
         status::IndexStatus status{.index = shown.name, .sites = {}};
         for (const auto& [key, report] : reports_) {
@@ -104,7 +104,7 @@ void SiteReports::show(const std::string& index) {
         std::stable_sort(status.sites.begin(), status.sites.end(),
                          [](const auto& a, const auto& b) { return a.site < b.site; });
         const auto written =
-            show_(config_.tree_of(shown.name), shown.name, status::render_index_status(status));
+            show_(config_->tree_of(shown.name), shown.name, status::render_index_status(status));
         if (!written) warn("sites.not_shown", shown.name, written.error());
     }
 }
@@ -130,7 +130,7 @@ std::vector<http::Gauge> SiteReports::gauges() const {
     std::vector<http::Gauge> ages;
     std::vector<http::Gauge> late;
     for (const auto& [key, report] : reports_) {
-        if (config_.is_private(key.first)) continue;  // everyone reads the metrics
+        if (config_->is_private(key.first)) continue;  // everyone reads the metrics
         std::string labels = "index=\"" + key.first + "\",site=\"" + key.second + "\"";
         constexpr double us_per_s = 1e6;
         ages.push_back({"site_report_age_seconds", "Time since the last report of a site",

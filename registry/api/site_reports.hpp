@@ -15,7 +15,7 @@
 #include "lib/base/clock.hpp"
 #include "lib/base/result.hpp"
 #include "lib/status/site_report.hpp"
-#include "registry/config/config.hpp"
+#include "registry/config/live_config.hpp"
 #include "registry/http/metrics.hpp"
 
 namespace wheelyard::registry {
@@ -27,7 +27,7 @@ using ShowStatus = std::function<base::Status(const std::filesystem::path& tree,
 class SiteReports {
   public:
     // Reads the kept reports and shows them. `config` and `clock` outlive the object.
-    SiteReports(const RegistryConfig& config, ShowStatus show, const base::Clock& clock);
+    SiteReports(ConfigView config, ShowStatus show, const base::Clock& clock);
 
     // Keeps the report, unless a newer one of its site is here, and shows it in the published tree. Errors:
     // "site.time" (a time in the future), "site.too_many"; kind conflict.
@@ -47,7 +47,7 @@ class SiteReports {
     [[nodiscard]] base::Status make_room(const Key& key);
     void show(const std::string& index);
 
-    const RegistryConfig& config_;
+    const ConfigView config_;
     ShowStatus show_;
     const base::Clock& clock_;
     mutable std::mutex mutex_;

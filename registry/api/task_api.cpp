@@ -160,9 +160,13 @@ TaskApi::Reply TaskApi::add(const http::ApiRequest& request, const Identity& tok
     if (!allows(token, wish->index, wish->package, task_action))
         return refuse(403, "auth.scope_refused", "This token does not permit adding this task", token.id,
                       "ask an administrator for a token with the action `task` for this index and project");
-    if (parts_.config.find_index(wish->index) == nullptr)
+    const IndexConfig* index = parts_.config.find_index(wish->index);
+    if (index == nullptr)
         return refuse(404, "index.unknown", "There is no index with this name", wish->index,
                       "GET / lists the indexes");
+    if (index->is_archived)
+        return refuse(409, "index.archived", "This index is archived: it takes no new files", wish->index,
+                      "add the task for another index");
     const auto added = parts_.tasks.add(*wish, token.name);
     if (!added) return fail(request, token, added.error());
     log_done(request, token, added->task);

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <functional>
 #include <limits>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -227,8 +228,10 @@ class Catalog {
     [[nodiscard]] base::Result<std::vector<std::string>> forget_blobs(const std::vector<std::string>& sha256s,
                                                                       const Cause& cause);
     // Replaces the rules of all indexes; one event for each changed rule. Removes the rules of indexes not
-    // named, which stay private if they were.
-    [[nodiscard]] base::Status set_index_rules(const std::vector<IndexRule>& rules, const Cause& cause);
+    // named, which stay private if they were. An index in `reasons` gets an event with its reason, also if its
+    // rule is unchanged: something else of it was.
+    [[nodiscard]] base::Status set_index_rules(const std::vector<IndexRule>& rules, const Cause& cause,
+                                               const std::map<std::string, std::string>& reasons = {});
     [[nodiscard]] base::Status add_token(const TokenRow& row);
     // False: no such token. A revoked token stays revoked by the first cause.
     [[nodiscard]] base::Result<bool> revoke_token(std::string_view id, const Cause& cause);

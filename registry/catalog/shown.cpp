@@ -71,15 +71,19 @@ base::Result<std::optional<std::string>> find_source(const Database& database, c
     return std::nullopt;
 }
 
-base::Status Catalog::set_index_rules(const std::vector<IndexRule>& rules, const Cause& cause) {
+base::Status Catalog::set_index_rules(const std::vector<IndexRule>& rules, const Cause& cause,
+                                      const std::map<std::string, std::string>& reasons) {
     const Database& database = state_->database;
     WHEELYARD_ASSIGN(Transaction transaction, Transaction::begin_immediate(database));
     WHEELYARD_ASSIGN(const Inheritance before, read_inheritance(database));
     auto old_rules = before.rules();
     for (const IndexRule& rule : rules) {
         const auto old = old_rules.extract(rule.index);
-        if (rule != (old.empty() ? IndexRule{.index = rule.index} : old.mapped()))
-            WHEELYARD_TRY(write_rule(database, rule, cause));
+        const auto reason = reasons.find(rule.index);
+        Cause of_index = cause;
+        if (reason != reasons.end()) of_index.reason = reason->second;
+        if (reason != reasons.end() || rule != (old.empty() ? IndexRule{.index = rule.index} : old.mapped()))
+            WHEELYARD_TRY(write_rule(database, rule, of_index));
     }
     // An index that leaves the configuration stays private: its files are still in the catalog. So are those that a private
     // index's upstream supplied before it was removed, in "INDEX.UPSTREAM".

@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 
+#include "lib/base/files/file.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/io/toml.hpp"
 #include "registry/config/index_rules.hpp"
@@ -124,6 +125,7 @@ IndexConfig read_index(io::TomlTable& table, const RegistryConfig& so_far) {
     read_readers(table, index);
     index.has_pages = table.boolean_or("pages", true);
     index.sdists = table.boolean_or("sdists", false);
+    index.is_archived = table.boolean_or("archived", false);
     index.max_file_bytes = static_cast<std::uint64_t>(table.integer_or("max_file_mib", default_max_file_mib,
                                                                        1, max_file_mib_limit)) *
                            base::mib;
@@ -255,13 +257,17 @@ base::Result<http::ListenPoint> parse_listen(std::string_view text, const std::f
 }
 
 base::Result<RegistryConfig> read_config(const std::filesystem::path& file) {
-    WHEELYARD_ASSIGN(io::TomlDocument document, io::TomlDocument::read(file));
-    return read_document(std::move(document), file);
+    const auto text = base::read_file(file, max_config_bytes);
+    if (text) return parse_config(*text, file);
+    WHEELYARD_TRY(io::TomlDocument::read(file));  // says what to do about a missing file
+    return base::fail(text.error());
 }
 
 base::Result<RegistryConfig> parse_config(std::string_view text, const std::filesystem::path& file) {
     WHEELYARD_ASSIGN(io::TomlDocument document, io::TomlDocument::parse(text, file));
-    return read_document(std::move(document), file);
+    WHEELYARD_ASSIGN(RegistryConfig config, read_document(std::move(document), file));
+    config.text = text;
+    return config;
 }
 
 }  // namespace wheelyard::registry

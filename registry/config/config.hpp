@@ -28,11 +28,12 @@ struct Quota {
 };
 
 struct IndexConfig {
-    std::string name;         // first segment of its URLs: /<name>/simple/
-    std::string title;        // for people; may be empty
-    bool is_private = false;  // `read = "token"`: only tokens with the action `read` may read it
-    bool has_pages = true;    // for people
-    bool sdists = false;      // source distributions are accepted, and offered of upstreams
+    std::string name;          // first segment of its URLs: /<name>/simple/
+    std::string title;         // for people; may be empty
+    bool is_private = false;   // `read = "token"`: only tokens with the action `read` may read it
+    bool has_pages = true;     // for people
+    bool is_archived = false;  // takes no new files, and is not on the front page; its files stay
+    bool sdists = false;       // source distributions are accepted, and offered of upstreams
     std::uint64_t max_file_bytes = static_cast<std::uint64_t>(default_max_file_mib) * base::mib;
     inspect::Policy policy;
     std::vector<std::string> inherits = {};  // indexes whose projects this one also shows, in order
@@ -53,6 +54,7 @@ struct RegistryConfig {
     PagesConfig look;                                        // [pages]
     tasks::TaskRules tasks;
     std::vector<IndexConfig> indexes;
+    std::string text;  // of the file
 
     [[nodiscard]] std::filesystem::path tasks_file() const { return store / "tasks.sqlite"; }
     [[nodiscard]] std::filesystem::path catalog_file() const { return store / "catalog.sqlite"; }

@@ -37,6 +37,7 @@ struct UpstreamConfig {
     std::string proxy = {};                         // empty: none
     std::string username = {};                      // Basic authentication to the URL's own host
     std::filesystem::path password_file = {};
+    bool operator==(const UpstreamConfig&) const = default;
 };
 
 // Reads all [[index.upstream]] of an index.

@@ -390,7 +390,7 @@ void FormUpload::log_refused(const wire::Problem& problem) const {
 
 wire::Answered<const IndexConfig*> check_head(const UploadParts& parts, const http::UploadHead& head,
                                               const catalog::TokenRow& token) {
-    const IndexConfig* index = parts.config.find_index(head.index);
+    const IndexConfig* index = parts.config->find_index(head.index);
     if (index == nullptr) {
         return refuse(404, "index.unknown", "There is no index with this name",
                       "The registry has no index `" + wire::one_line_title(head.index) + "`.",
@@ -401,6 +401,10 @@ wire::Answered<const IndexConfig*> check_head(const UploadParts& parts, const ht
                       "The token's scope does not include uploads to the index `" + index->name + "`.",
                       index->name, "ask an administrator for a token with this index");
     }
+    if (index->is_archived)
+        return refuse(403, "index.archived", "This index is archived: it takes no new files",
+                      "An administrator has archived the index `" + index->name + "`.", index->name,
+                      "upload to another index");
     // The form around the file is small: refuse by length only if the body cannot contain an acceptable file.
     if (head.content_length && *head.content_length > max_form_overhead_bytes) {
         if (auto fits = check_size(*head.content_length - max_form_overhead_bytes, index->max_file_bytes);

@@ -10,14 +10,14 @@
 #include "registry/blobs/store.hpp"
 #include "registry/commit/publishing.hpp"
 #include "registry/commit/writer.hpp"
-#include "registry/config/config.hpp"
+#include "registry/config/live_config.hpp"
 #include "registry/http/upload.hpp"
 
 namespace wheelyard::registry {
 
 // Every referenced object outlives the service, and the service outlives its requests.
 struct UploadParts {
-    const RegistryConfig& config;
+    ConfigView config;
     const blobs::BlobStore& blobs;
     const blobs::DiskRoom& room;  // of the store's disk
     TokenVerifier& tokens;

@@ -149,6 +149,7 @@ class Connection {
     const ConnectionCount counted_;  // first member: destroyed after the socket is closed
     IoLoop& loop_;
     ServerShared& shared_;
+    const ServedIndexes* served_ = nullptr;  // of the request under way
     ClientSocket socket_;
     // max_request_head_bytes, of which [begin_, end_) are unread. Null while empty, because there are many
     // idle clients.

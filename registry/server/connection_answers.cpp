@@ -69,7 +69,7 @@ wire::Problem no_pages(const std::string& index) {
 }  // namespace
 
 IndexEntry Connection::entry_of(std::string_view index) const {
-    for (const IndexEntry& entry : shared_.settings.indexes) {
+    for (const IndexEntry& entry : served_->entries) {
         if (entry.name == index) return entry;
     }
     return {std::string(index)};
@@ -77,7 +77,7 @@ IndexEntry Connection::entry_of(std::string_view index) const {
 
 std::string Connection::upload_url(const RequestHead& head, const Route& route) const {
     std::string index = route.index;
-    const auto& indexes = shared_.public_entries;
+    const auto& indexes = served_->public_entries;
     if (index.empty() && indexes.size() == 1) index = indexes.front().name;
     return base_url(head) + "/" + (index.empty() ? std::string("<index>") : index) + "/legacy/";
 }
@@ -106,7 +106,7 @@ Connection::Task<Reply> Connection::answer_front(const RequestHead& head) {
     }
     if (readable.empty()) co_return answer_route(head, Route{RouteKind::front});
     std::vector<IndexEntry> entries;
-    for (const IndexEntry& entry : shared_.settings.indexes) {
+    for (const IndexEntry& entry : served_->entries) {
         if (!entry.is_private || std::find(readable.begin(), readable.end(), entry.name) != readable.end())
             entries.push_back(entry);
     }
@@ -136,8 +136,7 @@ Reply Connection::answer(const RequestHead& head, const Route& route) {
 Reply Connection::answer_route(const RequestHead& head, const Route& route) {
     if (!is_known_method(head.method)) return unknown_method(head.method);
     const bool of_index = !route.index.empty();
-    if (of_index && shared_.indexes.find(route.index) == shared_.indexes.end())
-        return reply_problem(unknown_index(route.index));
+    if (of_index && !served_->names.contains(route.index)) return reply_problem(unknown_index(route.index));
     const std::string allowed = allowed_methods(route);
     const bool reads = head.method == "GET" || head.method == "HEAD";
     if (head.method == "OPTIONS" && is_public_read(route.kind) && !is_private(route))
@@ -148,9 +147,9 @@ Reply Connection::answer_route(const RequestHead& head, const Route& route) {
     switch (route.kind) {
         case RouteKind::front:
             if (wants_json(head.accept))
-                return reply_json(200, render_index_list(shared_.public_entries, base_url(head)));
+                return reply_json(200, render_index_list(served_->public_entries, base_url(head)));
             return loop_.tree().front(head).value_or(
-                reply_html(render_front_page(shared_.settings.farm, shared_.public_entries)));
+                reply_html(render_front_page(shared_.settings.farm, served_->public_entries)));
         case RouteKind::health:
             return reply_text(200, "ok\n");
         case RouteKind::readiness:

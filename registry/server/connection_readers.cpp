@@ -56,12 +56,12 @@ ReadRequest read_request(const RequestHead& head, const Route& route) {
 }  // namespace
 
 bool Connection::is_private(const Route& route) const {
-    return !route.index.empty() && shared_.private_indexes.contains(route.index);
+    return !route.index.empty() && served_->private_names.contains(route.index);
 }
 
 // The front page differs only for callers with credentials. The API checks its callers itself.
 bool Connection::asks_reader(const RequestHead& head, const Route& route) const {
-    if (shared_.private_indexes.empty()) return false;
+    if (served_->private_names.empty()) return false;
     if (route.kind != RouteKind::front) return is_private(route);
     const bool reads = head.method == "GET" || head.method == "HEAD";
     return reads && !head.authorization.empty() && shared_.readers != nullptr;

@@ -20,8 +20,7 @@ Reply reply_state(int status, const ResumableState& state) {
 
 // POST, HEAD and DELETE, which have no body.
 Connection::Task<Reply> Connection::answer_resumable(const RequestHead& head, const Route& route) {
-    if (shared_.indexes.find(route.index) == shared_.indexes.end())
-        co_return reply_problem(unknown_index(route.index));
+    if (!served_->names.contains(route.index)) co_return reply_problem(unknown_index(route.index));
     const bool creates = route.kind == RouteKind::resumable;
     const std::string allowed = allowed_methods(route);
     if (creates ? head.method != "POST" : head.method != "HEAD" && head.method != "DELETE")

@@ -68,7 +68,7 @@ wire::Problem Connection::problem_of_body(bool late) {
 
 std::optional<wire::Problem> Connection::problem_before_body(const RequestHead& head, const Route& route,
                                                              bool has_slot) const {
-    if (shared_.indexes.find(route.index) == shared_.indexes.end()) return unknown_index(route.index);
+    if (!served_->names.contains(route.index)) return unknown_index(route.index);
     if (!head.chunked && !head.content_length)
         return wire::make_problem(411, "upload.length_required", "Length required",
                                   "An upload needs a Content-Length or chunked encoding.", {},

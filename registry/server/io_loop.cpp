@@ -50,20 +50,28 @@ std::string path_of(const std::string& public_url) {
 
 }  // namespace
 
+ServedIndexes::ServedIndexes(std::vector<IndexEntry> all)
+    : entries(std::move(all)),
+      names(names_of(entries)),
+      private_names(private_names_of(entries)),
+      public_entries(public_ones_of(entries)) {}
+
 ServerShared::ServerShared(ServerSettings server_settings, UploadService& upload_service,
                            ApiService* api_service, ResumableService* resumable_service,
                            UpstreamService* upstream_service, ReaderService* reader_service)
     : settings(std::move(server_settings)),
-      indexes(names_of(settings.indexes)),
-      private_indexes(private_names_of(settings.indexes)),
-      public_entries(public_ones_of(settings.indexes)),
       uploads(upload_service),
       api(api_service),
       resumable(resumable_service),
       upstream(upstream_service),
       readers(reader_service),
       pool(std::max(1u, settings.upload_threads)),
+      served_(&kept_.emplace_back(settings.indexes)),
       id_prefix_(base::encode_hex(base::random_bytes(4)) + "-") {}
+
+void ServerShared::replace_indexes(std::vector<IndexEntry> entries) {
+    served_.store(&kept_.emplace_back(std::move(entries)), std::memory_order_release);
+}
 
 std::string ServerShared::next_request_id() {
     return id_prefix_ + std::to_string(next_id_.fetch_add(1, std::memory_order_relaxed));

@@ -15,6 +15,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <ctime>
+#include <deque>
 #include <mutex>
 #include <set>
 #include <string>
@@ -36,6 +37,15 @@ namespace wheelyard::http {
 
 class Connection;
 
+// The indexes that the server has, as one immutable snapshot.
+struct ServedIndexes {
+    explicit ServedIndexes(std::vector<IndexEntry> all);
+    std::vector<IndexEntry> entries;
+    std::set<std::string, std::less<>> names;
+    std::set<std::string, std::less<>> private_names;  // of them
+    std::vector<IndexEntry> public_entries;
+};
+
 // State shared by all threads; outlives every connection.
 struct ServerShared {
     ServerShared(ServerSettings server_settings, UploadService& upload_service, ApiService* api_service,
@@ -43,9 +53,9 @@ struct ServerShared {
                  ReaderService* reader_service);
 
     const ServerSettings settings;
-    const std::set<std::string, std::less<>> indexes;
-    const std::set<std::string, std::less<>> private_indexes;  // of them
-    const std::vector<IndexEntry> public_entries;
+    // A request uses one snapshot from its head to its reply.
+    [[nodiscard]] const ServedIndexes& served() const { return *served_.load(std::memory_order_acquire); }
+    void replace_indexes(std::vector<IndexEntry> entries);  // one thread at a time
     UploadService& uploads;
     ApiService* const api;              // may be null
     ResumableService* const resumable;  // may be null
@@ -77,6 +87,8 @@ struct ServerShared {
     [[nodiscard]] bool wait_for_no_connections(std::int64_t timeout_ms);
 
   private:
+    std::deque<ServedIndexes> kept_;  // all there were: requests refer to them
+    std::atomic<const ServedIndexes*> served_;
     std::string id_prefix_;
     std::atomic<std::uint64_t> next_id_ = 1;
     std::atomic<std::size_t> connections_ = 0;

@@ -279,6 +279,10 @@ base::Status Server::reload_certificate() {
     return state_->reload_certificate();
 }
 
+void Server::replace_indexes(std::vector<IndexEntry> entries) {
+    state_->shared.replace_indexes(std::move(entries));
+}
+
 void Server::drain() {
     if (state_) state_->drain();
 }

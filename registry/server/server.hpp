@@ -78,6 +78,8 @@ class Server {
     [[nodiscard]] std::uint16_t port(std::size_t point = 0) const;
     // Reloads certificate and key for new connections. If they cannot be read, the old ones stay.
     [[nodiscard]] base::Status reload_certificate();
+    // From the next request on; requests under way keep the indexes that they began with.
+    void replace_indexes(std::vector<IndexEntry> entries);
     // Stops accepting, waits for requests in progress (at most drain_timeout_ms), then joins the threads.
     void drain();
 

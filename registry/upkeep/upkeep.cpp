@@ -20,8 +20,7 @@ IndexUsage summarize(const std::string& index, const std::vector<catalog::Usage>
 
 }  // namespace
 
-Upkeep::Upkeep(const RegistryConfig& config, Writer& writer, tasks::TaskStore& tasks,
-               std::int64_t interval_ms)
+Upkeep::Upkeep(ConfigView config, Writer& writer, tasks::TaskStore& tasks, std::int64_t interval_ms)
     : config_(config),
       writer_(writer),
       tasks_(tasks),
@@ -38,7 +37,7 @@ void Upkeep::look() {
     Seen seen;
     const auto written = writer_.run([&](catalog::Catalog& catalog) -> base::Status {
         WHEELYARD_TRY(catalog.try_write());
-        for (const IndexConfig& index : config_.indexes) {
+        for (const IndexConfig& index : config_->indexes) {
             if (!index.quota.is_set() && !index.token_quota.is_set()) continue;
             WHEELYARD_ASSIGN(const auto usage, catalog.usage(index.name));
             seen.usage.push_back(summarize(index.name, usage));
@@ -50,9 +49,9 @@ void Upkeep::look() {
         seen.write_failure = "the catalog cannot be written: " + written.error().sentence;
     else if (!task_written)
         seen.write_failure = "the tasks cannot be written: " + task_written.error().sentence;
-    if (const auto kept = config_.room().keep_reserve(); !kept)
+    if (const auto kept = config_->room().keep_reserve(); !kept)
         io::log_warn("upkeep.no_reserve", {{"error", kept.error().text()}});
-    seen.has_reserve = config_.room().has_reserve();
+    seen.has_reserve = config_->room().has_reserve();
     const std::lock_guard lock(mutex_);
     if (seen.write_failure != seen_.write_failure)
         io::log_warn("upkeep.write", {{"failure", !written        ? written.error().text()

@@ -9,7 +9,7 @@
 
 #include "registry/catalog/catalog.hpp"
 #include "registry/commit/writer.hpp"
-#include "registry/config/config.hpp"
+#include "registry/config/live_config.hpp"
 #include "registry/tasks/task_store.hpp"
 #include "registry/upkeep/background_task.hpp"
 #include "registry/upkeep/limits.hpp"
@@ -30,13 +30,13 @@ class Upkeep {
         bool has_reserve = false;
     };
     // The arguments must outlive the object. The first look is complete on return.
-    Upkeep(const RegistryConfig& config, Writer& writer, tasks::TaskStore& tasks,
+    Upkeep(ConfigView config, Writer& writer, tasks::TaskStore& tasks,
            std::int64_t interval_ms = upkeep_interval_ms);
     [[nodiscard]] Seen seen() const;  // does not wait for a look in progress
 
   private:
     void look();
-    const RegistryConfig& config_;
+    const ConfigView config_;
     Writer& writer_;
     tasks::TaskStore& tasks_;
     mutable std::mutex mutex_;  // guards seen_

@@ -1,0 +1,146 @@
+#include "registry/config/index_changes.hpp"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "lib/base/text/text.hpp"
+#include "registry/config/index_rules.hpp"
+
+namespace wheelyard::registry {
+namespace {
+
+std::string quoted(const std::string& text) {
+    return "\"" + text + "\"";
+}
+
+std::string word(bool value) {
+    return value ? "true" : "false";
+}
+
+std::string list(const auto& names) {
+    std::vector<std::string> texts;
+    for (const std::string& name : names)
+        texts.push_back(quoted(name));
+    return "[" + base::join(texts, ", ") + "]";
+}
+
+std::string limit(std::uint64_t value, std::uint64_t unit) {
+    return value == no_quota ? "0" : std::to_string(value / unit);
+}
+
+// The keys whose values are shown; all but `policy` and `upstream`, which are tables.
+std::vector<std::pair<std::string, std::string>> values_of(const IndexConfig& index) {
+    return {{"title", quoted(index.title)},
+            {"read", index.is_private ? "\"token\"" : "\"public\""},
+            {"archived", word(index.is_archived)},
+            {"pages", word(index.has_pages)},
+            {"max_file_mib", std::to_string(index.max_file_bytes / base::mib)},
+            {"quota_mib", limit(index.quota.bytes, base::mib)},
+            {"quota_files", limit(index.quota.files, 1)},
+            {"token_quota_mib", limit(index.token_quota.bytes, base::mib)},
+            {"token_quota_files", limit(index.token_quota.files, 1)},
+            {"inherits", list(index.inherits)},
+            {"owns", list(index.owns)},
+            {"staging", quoted(index.staging)}};
+}
+
+auto parts_of(const inspect::Policy& policy) {
+    return std::tie(policy.severities, policy.search_path_prefixes, policy.gpu_architectures,
+                    policy.sizes.unpacked_bytes, policy.sizes.ratio, policy.sizes.ratio_from_bytes);
+}
+
+void compare(const IndexConfig& now, const IndexConfig& wanted, std::vector<IndexChange>& changes) {
+    const auto before = values_of(now);
+    const auto after = values_of(wanted);
+    for (std::size_t at = 0; at < before.size(); ++at) {
+        if (before[at] != after[at])
+            changes.push_back({now.name, before[at].first, before[at].second, after[at].second});
+    }
+    if (parts_of(now.policy) != parts_of(wanted.policy)) changes.push_back({now.name, "policy"});
+    if (now.upstreams != wanted.upstreams) changes.push_back({now.name, "upstream"});
+}
+
+// Indexes that have an upstream in their order, before or after, and a changed rule in it: a server finds the
+// supplier of a project in such an order by rules that it reads at its start.
+std::vector<std::string> changed_beside_upstreams(const RegistryConfig& now, const RegistryConfig& wanted) {
+    const catalog::Inheritance before(index_rules(now), catalog::Readers::any);
+    const catalog::Inheritance after(index_rules(wanted), catalog::Readers::any);
+    std::set<std::string> changed;
+    std::set<std::string> caches;
+    for (const auto* rules : {&before.rules(), &after.rules()}) {
+        for (const auto& [name, rule] : *rules) {
+            caches.insert(rule.upstreams.begin(), rule.upstreams.end());
+            const auto old = before.rules().find(name);
+            const auto next = after.rules().find(name);
+            if (old == before.rules().end() || next == after.rules().end() || old->second != next->second)
+                changed.insert(name);
+        }
+    }
+    std::vector<std::string> found;
+    for (const std::string& name : wanted.index_names()) {
+        std::vector<std::string> order = after.order(name);
+        const std::vector<std::string> old = before.order(name);
+        order.insert(order.end(), old.begin(), old.end());
+        const auto any_in = [&order](const std::set<std::string>& names) {
+            return std::any_of(order.begin(), order.end(),
+                               [&](const std::string& one) { return names.contains(one); });
+        };
+        if (any_in(caches) && any_in(changed)) found.push_back(name);
+    }
+    return found;
+}
+
+}  // namespace
+
+std::string IndexChange::text() const {
+    if (key.empty()) return "created";
+    if (before.empty() && after.empty()) return key + ": changed";
+    return key + ": " + before + " -> " + after;
+}
+
+std::vector<IndexChange> list_index_changes(const RegistryConfig& now, const RegistryConfig& wanted) {
+    std::vector<IndexChange> changes;
+    for (const IndexConfig& index : wanted.indexes) {
+        const IndexConfig* known = now.find_index(index.name);
+        if (known != nullptr)
+            compare(*known, index, changes);
+        else
+            changes.push_back({index.name});
+    }
+    return changes;
+}
+
+base::Result<std::vector<IndexChange>> find_index_changes(const RegistryConfig& now,
+                                                          const RegistryConfig& wanted) {
+    std::vector<std::string> refused;
+    std::vector<IndexChange> changes = list_index_changes(now, wanted);
+    if (now.store != wanted.store) refused.push_back("[store] directory");
+    for (const IndexConfig& index : now.indexes) {
+        if (wanted.find_index(index.name) == nullptr) refused.push_back(index.name + ": removed");
+    }
+    for (const IndexChange& change : changes) {
+        if (change.key == "read" || change.key == "upstream")
+            refused.push_back(change.index + ": " + change.text());
+    }
+    for (const std::string& name : changed_beside_upstreams(now, wanted))
+        refused.push_back(name + ": inherits or owns, with an upstream");
+    if (refused.empty()) return changes;
+    return base::fail_as(
+        base::ErrorKind::conflict, base::Recovery::person,
+        {"config.needs_restart", "A running server cannot make these changes", base::join(refused, "; "),
+         "restart the server with this file, or undo them in the file (`archived = true` keeps an "
+         "index that takes no more files)"});
+}
+
+std::map<std::string, std::string> reasons_of(const std::vector<IndexChange>& changes) {
+    std::map<std::string, std::string> reasons;
+    for (const IndexChange& change : changes) {
+        std::string& reason = reasons[change.index];
+        reason += (reason.empty() ? "" : "; ") + change.text();
+    }
+    return reasons;
+}
+
+}  // namespace wheelyard::registry

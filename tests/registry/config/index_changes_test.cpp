@@ -1,0 +1,101 @@
+// What a running server may change of its indexes, and what it refuses.
+#include "registry/config/index_changes.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "registry/config/live_config.hpp"
+
+using namespace wheelyard;
+using registry::RegistryConfig;
+
+namespace {
+
+RegistryConfig parse(const std::string& indexes) {
+    auto config = registry::parse_config("config_version = 1\n" + indexes, "/etc/wheelyard/registry.toml");
+    REQUIRE_MESSAGE(config, (config ? "" : config.error().text()));
+    return *config;
+}
+
+std::string index(const std::string& name, const std::string& keys = {}) {
+    return "[[index]]\nname = \"" + name + "\"\n" + keys + "\n";
+}
+
+std::string texts(const std::string& before, const std::string& after) {
+    const auto changes = registry::find_index_changes(parse(before), parse(after));
+    if (!changes) return "refused: " + changes.error().value;
+    std::string all;
+    for (const auto& change : *changes)
+        all += change.index + ": " + change.text() + "\n";
+    return all;
+}
+
+const std::string upstream =
+    "[[index.upstream]]\nname = \"public\"\nurl = \"https://index.example.org/simple/\"\n";
+
+}  // namespace
+
+TEST_CASE("changes are listed key by key") {
+    struct Row {
+        std::string before, after, expected;
+    };
+    const Row rows[] = {
+        {index("a"), index("a"), ""},
+        {index("a"), index("a") + index("b"), "b: created\n"},
+        {index("a"), index("b", "read = \"token\"") + index("a"), "b: created\n"},
+        {index("a"), index("a", "title = \"T\"\nquota_mib = 5"),
+         "a: title: \"\" -> \"T\"\na: quota_mib: 0 -> 5\n"},
+        {index("a"), index("a", "archived = true"), "a: archived: false -> true\n"},
+        {index("a") + index("b"), index("a", "inherits = [\"b\"]\nowns = [\"Torch\"]") + index("b"),
+         "a: inherits: [] -> [\"b\"]\na: owns: [] -> [\"torch\"]\n"},
+        {index("a"), index("a", "[index.policy]\npreset = \"mirror\""), "a: policy: changed\n"},
+    };
+    for (const Row& row : rows)
+        CHECK(texts(row.before, row.after) == row.expected);
+}
+
+TEST_CASE("what only a restart can change is refused, all of it by name") {
+    CHECK(texts(index("a") + index("b"), index("a")) == "refused: b: removed");
+    CHECK(texts(index("a"), index("a", "read = \"token\"")) == "refused: a: read: \"public\" -> \"token\"");
+    CHECK(texts(index("a", "read = \"token\""), index("a")) == "refused: a: read: \"token\" -> \"public\"");
+    CHECK(texts(index("a"), index("a", upstream)).starts_with("refused: a: upstream: changed"));
+    CHECK(texts(index("a"), "[store]\ndirectory = \"elsewhere\"\n" + index("a")) ==
+          "refused: [store] directory");
+    CHECK(texts(index("a") + index("b"), index("a", "read = \"token\"")) ==
+          "refused: b: removed; a: read: \"public\" -> \"token\"");
+}
+
+TEST_CASE(
+    "rules beside an upstream need a restart: a stale owner would let the upstream supply an owned name") {
+    const std::string mirrored = index("m", upstream);
+    CHECK(texts(mirrored, mirrored + index("x")) == "x: created\n");
+    CHECK(texts(mirrored, index("m", "title = \"T\"\n" + upstream)) == "m: title: \"\" -> \"T\"\n");
+    CHECK(texts(mirrored, index("m", "owns = [\"torch\"]\n" + upstream))
+              .starts_with("refused: m: inherits or owns"));
+    CHECK(texts(mirrored, mirrored + index("x", "inherits = [\"m\"]"))
+              .starts_with("refused: x: inherits or owns"));
+    CHECK(texts(index("b") + index("m", "inherits = [\"b\"]\n" + upstream),
+                index("b", "owns = [\"torch\"]") + index("m", "inherits = [\"b\"]\n" + upstream))
+              .starts_with("refused: m: inherits or owns"));
+}
+
+TEST_CASE("the audit log gets one reason for each changed index") {
+    const auto changes = registry::list_index_changes(
+        parse(index("a")), parse(index("a", "quota_files = 1\npages = false") + index("b")));
+    const auto reasons = registry::reasons_of(changes);
+    CHECK(reasons.at("a") == "pages: true -> false; quota_files: 0 -> 1");
+    CHECK(reasons.at("b") == "created");
+}
+
+TEST_CASE("a view shows the newest configuration, and references to earlier ones stay valid") {
+    registry::LiveConfig live(parse(index("a")));
+    const registry::ConfigView view(live);
+    const registry::IndexConfig* before = view->find_index("a");
+    live.replace(parse(index("a") + index("b")));
+    CHECK(view->find_index("b") != nullptr);
+    CHECK(before->name == "a");
+    const RegistryConfig fixed = parse(index("c"));
+    CHECK(registry::ConfigView(fixed)->find_index("c") == &fixed.indexes.front());
+    CHECK(!registry::ConfigView(fixed).hold().owns_lock());
+}

@@ -1,0 +1,132 @@
+"""Indexes change without a restart: `wheelyard-registry apply` shows what a changed registry.toml changes, and the running server applies all
+of it or nothing. A kill at any moment leaves the old state or the new one."""
+
+import json
+import signal
+import time
+
+from support.case import FarmCase, main
+from support.clients import PIPS_WITH_REPORT, RawUpload, installed_value, pip_install, twine_upload
+from support.farm import Farm
+from support.wheels import Wheel
+
+FIRST, SECOND, HIDDEN = "first", "second", "hidden"
+PATIENCE_S = 60
+KILL_DELAYS_S = (0, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1)
+
+
+class ApplyTest(FarmCase):
+    @classmethod
+    def setUpClass(cls):
+        pass  # a farm for each test
+
+    def setUp(self):
+        super().setUp()
+        self.farm = Farm((FIRST,))
+        self.addCleanup(self.farm.__exit__)
+        self.farm.start()
+
+    def configure(self, **settings: str) -> None:
+        """One [[index]] for each name, with more lines."""
+        self.farm.indexes = tuple(settings)
+        self.farm.index_settings = settings
+        self.farm.write_config(self.farm.port)
+
+    def apply(self, *options: str):
+        return self.farm.run("wheelyard-registry", "apply", "-c", self.farm.config, *options)
+
+    def audit(self, index: str) -> list[dict]:
+        done = self.farm.run("wheelyard-registry", "audit", "-c", self.farm.config, "--index", index, "--json")
+        self.assert_ran(done)
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
+    def front_page(self) -> str:
+        return self.farm.get("/", accept="text/html")[2].decode()
+
+    def wait_until(self, holds) -> None:
+        deadline = time.monotonic() + PATIENCE_S
+        while not holds():
+            self.assertLess(time.monotonic(), deadline, self.farm.log.read_text())
+            time.sleep(0.02)
+
+    def test_an_index_is_created_limited_and_archived_while_the_server_runs(self):
+        process = self.farm.process.pid
+        self.configure(first="", second='title = "The second"')
+        self.assert_ran(self.apply("--check"), "second: created")
+        self.assertEqual(self.farm.get(f"/{SECOND}/simple/")[0], 404)
+        self.assert_ran(self.apply(), "second: created", "applied")
+        self.assertEqual(self.farm.get(f"/{SECOND}/simple/")[0], 200)
+        self.wait_until(lambda: "The second" in self.front_page())
+
+        token = self.farm.create_token(SECOND)
+        self.assert_ran(twine_upload(self.farm, token, Wheel("wombat").write(self.folder), index=SECOND))
+        target = self.folder / "target"
+        pip = PIPS_WITH_REPORT[0]
+        self.assert_ran(pip_install(self.farm, pip, target, "wombat", index=SECOND))
+        self.assertTrue(installed_value(pip, target, "wombat"))
+
+        self.configure(first="", second='title = "The second"\nquota_files = 1')
+        self.assert_ran(self.apply(), "second: quota_files: 0 -> 1")
+        self.assert_refused(RawUpload(self.farm, token, Wheel("koala").write(self.folder), SECOND), 403, "upload.quota")
+
+        self.configure(first="", second='title = "The second"\nquota_files = 9\narchived = true')
+        self.assert_ran(self.apply(), "second: archived: false -> true")
+        self.assert_refused(RawUpload(self.farm, token, Wheel("koala").write(self.folder), SECOND), 403, "index.archived")
+        self.assertEqual(self.farm.get(f"/{SECOND}/simple/wombat/")[0], 200)
+        self.wait_until(lambda: "The second" not in self.front_page())  # pages for people follow the answer
+        self.assert_ran(self.apply(), "no index changes")
+
+        self.assertEqual(self.farm.process.pid, process)
+        self.assertIsNone(self.farm.process.poll())
+        reasons = [event.get("reason", "") for event in self.audit(SECOND) if event["kind"] == "index_changed"]
+        self.assertEqual(reasons, ["created", "quota_files: 0 -> 1", "archived: false -> true; quota_files: 1 -> 9"])
+
+    def test_a_private_index_is_private_from_its_first_request_on(self):
+        self.configure(first="", hidden='read = "token"')
+        self.assert_ran(self.apply(), "hidden: created")
+        token = self.farm.create_token(HIDDEN)
+        status, problem = RawUpload(self.farm, token, Wheel("quokka").write(self.folder), HIDDEN).send()
+        self.assertEqual(status, 200, problem)
+        self.assertEqual(self.farm.get(f"/{HIDDEN}/simple/quokka/")[0], 401)
+        self.assertFalse((self.farm.tree / HIDDEN).exists())
+        self.assertNotIn(HIDDEN, self.front_page())
+
+    def test_a_file_with_one_wrong_change_changes_nothing(self):
+        self.configure(first='read = "token"\nquota_files = 1', second="")
+        self.assert_failed(self.apply(), "cannot make these changes", "first: read")
+        self.configure(second="")
+        self.assert_failed(self.apply(), "first: removed")
+        self.configure(first='inherits = ["nobody"]', second="")
+        self.assert_failed(self.apply(), "nobody")
+        for _ in range(2):  # the server refuses by itself what the command would not have asked for
+            self.farm.process.send_signal(signal.SIGHUP)
+        self.wait_until(lambda: "indexes.not_applied" in self.farm.log.read_text())
+        self.assertEqual(self.farm.get(f"/{SECOND}/simple/")[0], 404)
+        self.assertEqual(self.farm.get(f"/{FIRST}/simple/")[0], 200)
+
+    def test_after_a_kill_the_start_shows_the_new_indexes_whole_and_logs_them(self):
+        names = {FIRST: ""}
+        for number, delay_s in enumerate(KILL_DELAYS_S):
+            name = f"new-{number}"
+            names[name] = f'read = "token"\ninherits = ["{FIRST}"]' if number % 2 else f'inherits = ["{FIRST}"]'
+            self.configure(**names)
+            self.farm.process.send_signal(signal.SIGHUP)
+            time.sleep(delay_s)  # when the kill comes; any moment must do
+            self.farm.kill()
+            self.farm.start()
+            with self.subTest(delay_s=delay_s):
+                self.assertEqual(self.farm.get(f"/{name}/simple/")[0], 401 if number % 2 else 200)
+                self.assertEqual((self.farm.tree / name).exists(), number % 2 == 0)
+                self.assertIn("created", [event.get("reason") for event in self.audit(name)])
+        self.farm.check_tree()
+
+    def test_without_a_server_the_next_start_applies_the_file(self):
+        self.farm.stop()
+        self.configure(first="", second="")
+        self.assert_ran(self.apply(), "no server runs")
+        self.farm.start()
+        self.assertEqual(self.farm.get(f"/{SECOND}/simple/")[0], 200)
+
+
+if __name__ == "__main__":
+    main()
