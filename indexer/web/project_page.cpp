@@ -36,7 +36,7 @@ std::vector<ShownWheel> newest_wheels(const ProjectPage& page) {
     for (auto row = files.rbegin(); row != files.rend() && wheels.size() < max_read_wheels; ++row) {
         versions.insert(row->version);
         if (versions.size() > max_matrix_versions) break;
-        wheels.push_back(read_wheel(*row, page.report.nodes));
+        wheels.push_back(read_wheel(*row, page.report));
     }
     return wheels;
 }
@@ -144,14 +144,16 @@ Html render_sites(const ProjectPage& page) {
 Html render_versions(const ProjectPage& page, const std::vector<ShownWheel>& wheels) {
     Html html("<section aria-labelledby=\"wheels\">\n<h2 id=\"wheels\">Wheels</h2>\n");
     if (wheels.empty()) return html.add("<p>None.</p>\n</section>\n");
-    html.add(render_wheel_matrix(wheels)).add("<h3>What each wheel proves</h3>\n");
+    html.add(render_wheel_matrix(wheels)).add("<h3>What is known of each wheel</h3>\n");
     std::string_view version;
     for (std::size_t at = 0; at < std::min(wheels.size(), max_wheel_sections); ++at) {
         if (wheels[at].row->version != version) {
             version = wheels[at].row->version;
             html.add("<h4 id=\"version-").text(version).add("\">").text(version).add("</h4>\n");
         }
-        html.add(render_wheel(wheels[at], page.report.nodes, at == 0));
+        const auto provenance = page.provenance.find(wheels[at].row->sha256);
+        html.add(render_wheel(wheels[at], page.report.nodes,
+                              provenance == page.provenance.end() ? "" : provenance->second, at == 0));
     }
     const auto& files = page.view.files;
     if (files.size() > max_wheel_sections) {
@@ -203,6 +205,15 @@ const catalog::FileRow* newest_row(const ProjectView& view) {
     const auto found = std::find_if(files.rbegin(), files.rend(),
                                     [](const catalog::FileRow& row) { return !row.yanked && is_final(row); });
     return found == files.rend() ? &files.back() : &*found;
+}
+
+std::vector<const catalog::FileRow*> rows_with_provenance(const ProjectView& view) {
+    std::vector<const catalog::FileRow*> rows;
+    const auto count = static_cast<std::ptrdiff_t>(std::min(view.files.size(), max_wheel_sections));
+    for (auto row = view.files.rbegin(); row != view.files.rbegin() + count; ++row) {
+        if (!row->provenance_sha256.empty()) rows.push_back(&*row);
+    }
+    return rows;
 }
 
 std::string render_project_page(const ProjectPage& page) {
