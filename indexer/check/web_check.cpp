@@ -74,13 +74,20 @@ base::Status compare_web_page(const fs::path& tree, const FarmText& farm, const 
             base::read_file(file_text(tree, *row) + std::string(metadata_suffix), max_page_bytes);
         if (metadata) text = read_project_text(*metadata);
     }
+    std::map<std::string, std::string> provenance;
+    for (const catalog::FileRow* row : rows_with_provenance(view)) {
+        auto document =
+            base::read_file(file_text(tree, *row) + std::string(provenance_suffix), max_page_bytes);
+        if (document) provenance[row->sha256] = std::move(*document);
+    }
     const FarmReport nothing;
     const page::Farm look = frame_of(farm);
     const std::string page = index + "/project/" + view.project + "/";
     const auto html = base::read_file(web_folder(tree, index, view.project) / html_page, max_page_bytes);
     if (!html)
         note("page_missing", page, html.error().text());
-    else if (without_status(*html) != without_status(render_project_page({index, view, text, nothing, look})))
+    else if (without_status(*html) !=
+             without_status(render_project_page({index, view, text, nothing, look, std::move(provenance)})))
         note("page_stale", page, "it differs from the catalog");
     return {};
 }

@@ -128,9 +128,15 @@ base::Status WebRun::write_project(const ProjectName& name, ProjectView& view) {
     IndexState& index = indexes_[name.index];
     WHEELYARD_TRY(keep_files_in_tree(view.files));
     WHEELYARD_ASSIGN(const ProjectText text, read_text(view));
+    std::map<std::string, std::string> provenance;
+    for (const catalog::FileRow* row : rows_with_provenance(view)) {
+        const std::string file = file_text(tree_, *row) + std::string(provenance_suffix);
+        WHEELYARD_ASSIGN(provenance[row->sha256], read_if_there(file, max_page_bytes));
+    }
     const std::vector<NamedBytes> pages{
         {std::string(feed_page), render_feed(name.index, view)},
-        {std::string(html_page), render_project_page({name.index, view, text, index.report, look_})}};
+        {std::string(html_page),
+         render_project_page({name.index, view, text, index.report, look_, std::move(provenance)})}};
     WHEELYARD_TRY(write(web_folder(tree_, name.index, name.project).native(), pages));
     index.list[name.project] = make_search_entry(view, text);
     return {};

@@ -21,9 +21,9 @@ constexpr std::int64_t max_shown_seconds = std::int64_t{10} * 366 * 24 * 3600;
 // Works only with the script, and where a server answers.
 constexpr Literal request_form =
     "\">\n<h2 id=\"ask\">Ask for a wheel</h2>\n"
-    "<p class=\"quiet\">The site builds it at its next tick. You need a token with the action "
-    "<code>task</code>; it stays in this tab. Several Pythons or accelerators, separated by spaces, are a "
-    "request each.</p>\n"
+    "<p class=\"quiet\">An agent of the site takes the request at its next run. You need a token with the "
+    "action <code>task</code>; ask the operator of this farm for one. The token stays in this tab. Several "
+    "Pythons or accelerators, separated by spaces, are a request each.</p>\n"
     "<form class=\"search\">\n"
     "<label>Package <input name=\"package\" required autocomplete=\"off\"></label>\n"
     "<label>Version <input name=\"version\" required autocomplete=\"off\" placeholder=\"2.4.0\"></label>\n"
@@ -53,12 +53,6 @@ std::string mib_text(std::int64_t mib) {
 
 std::string seconds_text(std::int64_t seconds) {
     return base::render_duration_ms(std::min(seconds, max_shown_seconds) * 1000);
-}
-
-// "bede · Python 3.12, gh200"
-void add_place(Html& html, const ReportedBuild& build) {
-    html.text(build.site).add(" · Python ").text(build.python);
-    if (!build.accelerator.empty()) html.add(", ").text(build.accelerator);
 }
 
 // The item of a build that runs or has failed, up to its heading.
@@ -105,7 +99,7 @@ void add_memory(Html& body, const ReportedBuild& build) {
         .number(height)
         .add("\"/></svg> memory of its compiles: ")
         .text(mib_text(build.memory_mib.back()));
-    body.add(" now, ").text(mib_text(peak)).add(" at most, of ").text(mib_text(build.memory_limit_mib));
+    body.add(" now, peak ").text(mib_text(peak)).add(", limit ").text(mib_text(build.memory_limit_mib));
     body.add("</p>\n");
 }
 
@@ -116,7 +110,7 @@ void add_running(Html& body, const FarmReport& report) {
         begin_build(body, build);
         body.add("<span class=\"state active\">").text(build.phase.empty() ? build.state : build.phase);
         body.add("</span></h3>\n<p class=\"quiet\">");
-        add_place(body, build);
+        body.add(render_place(build));
         if (!build.began.empty()) body.add(" · since ").text(short_time(build.began));
         if (build.memory_limit_mib > 0)
             body.add(" · at most ").text(mib_text(build.memory_limit_mib)).add(" of memory");
@@ -146,7 +140,7 @@ void add_failures(Html& body, const FarmReport& report) {
         const ReportedBuild& build = report.failures[at];
         begin_build(body, build);
         body.add("<span class=\"state failed\">failed</span></h3>\n<p class=\"quiet\">");
-        add_place(body, build);
+        body.add(render_place(build));
         if (!build.phase.empty()) body.add(" · in phase ").text(build.phase);
         if (build.seconds > 0) body.add(" · after ").text(seconds_text(build.seconds));
         if (!build.ended.empty()) body.add(" · ").text(short_time(build.ended));
@@ -168,7 +162,7 @@ void add_queue(Html& body, const FarmReport& report) {
             ++rows;
             body.add("<li class=\"row\"><strong>").text(cell.package).add(" ").text(cell.version);
             body.add("</strong><span class=\"quiet\">");
-            add_place(body, cell);
+            body.add(render_place(cell));
             if (!cell.purpose.empty()) body.add(" · ").text(cell.purpose);
             body.add("</span><span>").add(render_state(cell)).add("</span></li>\n");
         }
@@ -180,7 +174,7 @@ void add_queue(Html& body, const FarmReport& report) {
 void add_agents(Html& body, const FarmReport& report) {
     begin_list(body, "Agents", "agents");
     for (const ReportedSite& site : report.sites) {
-        body.add("<li class=\"row\"><strong>").text(site.site).add("</strong><span>last sign of life ");
+        body.add("<li class=\"row\"><strong>").text(site.site).add("</strong><span>last report ");
         body.text(short_time(site.time)).add("</span><span class=\"quiet\">");
         if (!site.next_tick.empty()) body.add("next expected ").text(short_time(site.next_tick));
         body.add("</span></li>\n");

@@ -27,15 +27,21 @@ ReportedBuild build_of(const std::string& site, Build& build) {
     return made;
 }
 
-avail_wheels::Node node_of(status::NodeReport& node, const std::vector<std::string>& pythons) {
-    avail_wheels::Node made;
-    made.name = std::move(node.name);
+ReportedNode node_of(const std::string& site, status::NodeReport& node,
+                     const std::vector<std::string>& pythons) {
+    ReportedNode made;
+    made.site = site;
+    made.node.name = std::move(node.name);
     // Without them, the node's GPUs are known only if it has none.
     if (!node.architectures.empty() || node.accelerator.empty())
-        made.gpus = avail_wheels::Gpus{std::move(node.architectures), {}};
+        made.node.gpus = avail_wheels::Gpus{std::move(node.architectures), {}};
     for (const std::string& text : pythons) {
-        if (auto python = avail_wheels::parse_python(text)) made.pythons.push_back(std::move(*python));
+        if (auto python = avail_wheels::parse_python(text)) made.node.pythons.push_back(std::move(*python));
     }
+    made.accelerator = std::move(node.accelerator);
+    made.cores = node.cores;
+    made.memory_mib = std::min(node.memory_mib, max_shown_mib);
+    made.gpus = node.gpus;
     return made;
 }
 
@@ -44,7 +50,7 @@ void add_site(FarmReport& farm, status::SiteReport& site) {
     farm.time = std::max(farm.time, time);
     farm.sites.push_back({site.site, time, time_text(site.next_tick)});
     for (status::NodeReport& node : site.nodes)
-        farm.nodes.push_back({site.site, node_of(node, site.pythons)});
+        farm.nodes.push_back(node_of(site.site, node, site.pythons));
     for (status::CellReport& cell : site.cells) {
         ReportedBuild made = build_of(site.site, cell);
         made.state = std::move(cell.state);
@@ -83,6 +89,13 @@ void add_site(FarmReport& farm, status::SiteReport& site) {
 }
 
 }  // namespace
+
+std::string ReportedNode::name() const {
+    std::string text = site;
+    if (!node.name.empty()) text.append(", ").append(node.name);
+    if (!accelerator.empty() && accelerator != node.name) text.append(" (").append(accelerator).append(")");
+    return text;
+}
 
 FarmReport read_farm_report(std::string_view text) {
     FarmReport farm;

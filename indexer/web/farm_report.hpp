@@ -16,7 +16,12 @@ namespace wheelyard::indexer {
 struct ReportedNode {
     std::string site;
     avail_wheels::Node node;
-    [[nodiscard]] std::string name() const { return node.name.empty() ? site : site + ", " + node.name; }
+    std::string accelerator;  // as the site file names it; empty: none
+    std::int64_t cores = 0;   // these three: 0 is unknown
+    std::int64_t memory_mib = 0;
+    std::int64_t gpus = 0;
+    // "bede, gh (gh200)"
+    [[nodiscard]] std::string name() const;
 };
 
 struct ReportedSite {

@@ -4,12 +4,13 @@
 
 #include "indexer/web/index_pages.hpp"
 #include "indexer/web/limits.hpp"
-#include "indexer/web/search_form.hpp"
 #include "indexer/web/state_cell.hpp"
 #include "lib/base/clock.hpp"
+#include "lib/base/limits.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/page/frame.hpp"
+#include "lib/page/search_form.hpp"
 
 namespace wheelyard::indexer {
 
@@ -25,13 +26,17 @@ std::string folder_of(const std::string& index) {
     return base::encode_percent(index) + "/";
 }
 
-// "aarch64, sm_90, glibc 2.28"
-std::string hardware_of(const avail_wheels::Node& node) {
+// "72 cores, 479 GiB, 1 GPU of sm_90"
+std::string hardware_of(const ReportedNode& node) {
     std::vector<std::string> parts;
-    if (!node.machine.empty()) parts.push_back(node.machine);
-    if (!node.cpu.empty()) parts.push_back(node.cpu);
-    if (node.gpus) parts.insert(parts.end(), node.gpus->archs.begin(), node.gpus->archs.end());
-    if (node.glibc) parts.push_back("glibc " + node.glibc->text());
+    if (node.cores > 0) parts.push_back(std::to_string(node.cores) + (node.cores == 1 ? " core" : " cores"));
+    if (node.memory_mib > 0)
+        parts.push_back(base::render_bytes(static_cast<std::uint64_t>(node.memory_mib) * base::mib));
+    std::string gpus;
+    if (node.gpus > 0) gpus = std::to_string(node.gpus) + (node.gpus == 1 ? " GPU" : " GPUs");
+    if (node.node.gpus && !node.node.gpus->archs.empty())
+        gpus += (gpus.empty() ? "" : " of ") + base::join(node.node.gpus->archs, ", ");
+    if (!gpus.empty()) parts.push_back(gpus);
     return base::join(parts, ", ");
 }
 
@@ -54,11 +59,32 @@ void add_index(Html& body, const FarmText& farm, const IndexSummary& index) {
     body.add(between_status_marks(building)).add("</p>\n");
     Html nodes;
     for (const ReportedNode& node : index.report.nodes) {
-        const std::string hardware = hardware_of(node.node);
+        const std::string hardware = hardware_of(node);
         nodes.add("<li>").text(node.name()).text(hardware.empty() ? "" : ": " + hardware).add("</li>\n");
     }
     if (!nodes.is_empty()) nodes = Html("<ul class=\"tags\">\n").add(nodes).add("</ul>\n");
     body.add(between_status_marks(nodes)).add("</li>\n");
+}
+
+// What runs at the sites, each with the way to its item on the page of builds.
+Html render_running(const std::vector<IndexSummary>& indexes) {
+    Html items;
+    std::size_t shown = 0;
+    for (const IndexSummary& index : indexes) {
+        for (const ReportedBuild& build : index.report.attempts) {
+            if (shown++ >= max_running) break;
+            items.add("<li class=\"row\"><strong><a href=\"")
+                .url(folder_of(index.name) + "builds/#" + build_anchor(build.id))
+                .add("\">");
+            items.text(build.package).add(" ").text(build.version).add("</a></strong><span class=\"quiet\">");
+            items.add(render_place(build)).add("</span><span><span class=\"state active\">");
+            items.text(build.phase.empty() ? build.state : build.phase).add("</span> ");
+            items.add(render_bar(build)).add("</span></li>\n");
+        }
+    }
+    if (items.is_empty()) return between_status_marks({});
+    Html html("<h2>Being built</h2>\n<ul class=\"builds\">\n");
+    return between_status_marks(html.add(items).add("</ul>\n"));
 }
 
 struct Newest {
@@ -117,7 +143,7 @@ IndexSummary summarise(const std::string& index, const SearchList& list, FarmRep
 namespace {
 
 constexpr std::string_view our_text =
-    "Python wheels built for the machines of these sites, each proven by its bytes.";
+    "Python wheels built for the machines of these sites. Each wheel is checked before it is published.";
 
 // A URL or an address of electronic mail becomes a link; anything else is shown as it is.
 Html render_contact(const std::string& contact) {
@@ -158,12 +184,12 @@ std::string render_front(const FarmText& farm, const std::vector<IndexSummary>& 
     for (const IndexSummary& index : shown)
         folders.push_back(folder_of(index.name) + "project/");
     if (!folders.empty())
-        body.add(render_search_form(base::join(folders, " ")))
+        body.add(page::render_search_form(base::join(folders, " ")))
             .add("<ul id=\"results\" class=\"grid\"></ul>\n");
     body.add("<h2>Indexes</h2>\n<ul class=\"grid wide\">\n");
     for (const IndexSummary& index : shown)
         add_index(body, farm, index);
-    body.add("</ul>\n").add(render_newest(shown));
+    body.add("</ul>\n").add(render_running(shown)).add(render_newest(shown));
     page::Frame frame;
     frame.title = title;
     frame.farm = frame_of(farm);

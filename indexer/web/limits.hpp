@@ -22,6 +22,8 @@ inline constexpr std::size_t max_listed_projects = 500;
 inline constexpr std::size_t max_feed_entries = 20;
 // On the front page, of all indexes together.
 inline constexpr std::size_t max_newest = 8;
+// Builds that run, on the front page.
+inline constexpr std::size_t max_running = 12;
 // Of memory that a site reports; more is shown as this. Arithmetic with pixels and bytes stays within 64 bits.
 inline constexpr std::int64_t max_shown_mib = std::int64_t{1} << 40;
 // Of a summary in the search file and in lists.

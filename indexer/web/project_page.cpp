@@ -47,7 +47,7 @@ std::vector<ShownWheel> newest_wheels(const ProjectPage& page, const Rows& rows)
     for (const catalog::FileRow* row : rows) {
         versions.insert(row->version);
         if (wheels.size() == max_read_wheels || versions.size() > max_matrix_versions) break;
-        wheels.push_back(read_wheel(*row, page.report.nodes));
+        wheels.push_back(read_wheel(*row, page.report));
     }
     return wheels;
 }
@@ -168,14 +168,16 @@ Html render_sites(const ProjectPage& page) {
 Html render_versions(const ProjectPage& page, const Rows& rows, const std::vector<ShownWheel>& wheels) {
     Html html("<section aria-labelledby=\"wheels\">\n<h2 id=\"wheels\">Wheels</h2>\n");
     if (wheels.empty()) return html.add("<p>None.</p>\n</section>\n");
-    html.add(render_wheel_matrix(wheels)).add("<h3>What each wheel proves</h3>\n");
+    html.add(render_wheel_matrix(wheels)).add("<h3>What is known of each wheel</h3>\n");
     std::string_view version;
     for (std::size_t at = 0; at < std::min(wheels.size(), max_wheel_sections); ++at) {
         if (wheels[at].row->version != version) {
             version = wheels[at].row->version;
             html.add("<h4 id=\"version-").text(version).add("\">").text(version).add("</h4>\n");
         }
-        html.add(render_wheel(wheels[at], page.report.nodes, at == 0));
+        const auto provenance = page.provenance.find(wheels[at].row->sha256);
+        html.add(render_wheel(wheels[at], page.report.nodes,
+                              provenance == page.provenance.end() ? "" : provenance->second, at == 0));
     }
     if (rows.size() > max_wheel_sections) {
         html.add("<details><summary>").number(rows.size() - max_wheel_sections);
@@ -229,6 +231,13 @@ const catalog::FileRow* newest_row(const ProjectView& view) {
         return row.version == found->version && !row.yanked && !wheel::is_sdist_filename(row.filename);
     });
     return wheel == files.rend() ? &*found : &*wheel;
+}
+
+std::vector<const catalog::FileRow*> rows_with_provenance(const ProjectView& view) {
+    Rows rows = rows_of(view, false);
+    rows.resize(std::min(rows.size(), max_wheel_sections));
+    std::erase_if(rows, [](const catalog::FileRow* row) { return row->provenance_sha256.empty(); });
+    return rows;
 }
 
 std::string render_project_page(const ProjectPage& page) {

@@ -2,6 +2,7 @@
 // what sites report, description, links, and a section for each of the newest wheels. Pure.
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,11 +33,16 @@ struct ProjectPage {
     const ProjectText& text;  // of the newest wheel
     const FarmReport& report;
     const page::Farm& farm;
+    std::map<std::string, std::string> provenance =
+        {};  // of rows_with_provenance(), by the SHA-256 of the wheel
 };
 
 // The row whose METADATA describes the project: the last of the newest version that is neither a pre-release nor
 // yanked, otherwise of the newest one. nullptr: the project has no files.
 [[nodiscard]] const catalog::FileRow* newest_row(const ProjectView& view);
+
+// The rows with a section of their own and a document of what made them.
+[[nodiscard]] std::vector<const catalog::FileRow*> rows_with_provenance(const ProjectView& view);
 
 [[nodiscard]] std::string render_project_page(const ProjectPage& page);
 

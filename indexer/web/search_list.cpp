@@ -48,7 +48,7 @@ SearchEntry make_search_entry(const ProjectView& view, const ProjectText& text) 
     for (const auto& row : view.files) {
         entry.uploaded_s = std::max(entry.uploaded_s, row.upload_time / micros);
         if (row.version != newest->version) continue;
-        const ShownWheel wheel = read_wheel(row, {});
+        const ShownWheel wheel = read_wheel(row, FarmReport{});
         pythons.insert(wheel.pythons.begin(), wheel.pythons.end());
         if (!wheel.platform.empty()) machines.insert(wheel.platform);
         for (const std::string& gpu : gpus_of(wheel.facts))

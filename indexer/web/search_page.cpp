@@ -1,25 +1,15 @@
 // The search page. Its form works only with the script; the list below it needs none.
 #include "indexer/web/index_pages.hpp"
 #include "indexer/web/limits.hpp"
-#include "indexer/web/search_form.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/page/frame.hpp"
+#include "lib/page/search_form.hpp"
 
 namespace wheelyard::indexer {
 
 using page::Html;
 
 namespace {
-
-constexpr page::Literal search_form =
-    "\">\n<label class=\"wide\">Name, summary or keyword <input type=\"search\" name=\"q\" "
-    "autocomplete=\"off\"></label>\n<button type=\"submit\">Search</button>\n"
-    "<label hidden>Index <select name=\"index\"><option value=\"\">any</option></select></label>\n"
-    "<label hidden>Python <select name=\"python\"><option value=\"\">any</option></select></label>\n"
-    "<label hidden>Machine <select name=\"machine\"><option value=\"\">any</option></select></label>\n"
-    "<label hidden>GPU <select name=\"gpu\"><option value=\"\">any</option></select></label>\n"
-    "<label hidden>Uses <select name=\"uses\"><option value=\"\">anything</option></select></label>\n"
-    "</form>\n<p id=\"count\" class=\"quiet\" role=\"status\"></p>\n";
 
 void add_tags(Html& html, const SearchEntry& entry) {
     const auto lists = {&entry.pythons, &entry.machines, &entry.gpus, &entry.uses};
@@ -33,18 +23,13 @@ void add_tags(Html& html, const SearchEntry& entry) {
 
 }  // namespace
 
-Html render_search_form(const std::string& folders) {
-    Html html("<form id=\"search\" class=\"search\" role=\"search\" hidden data-folders=\"");
-    return html.text(folders).add(search_form);
-}
-
 std::string render_search_page(const page::Farm& farm, const std::string& index, const std::string& title,
                                const SearchList& list) {
     Html body("<h1>");
     body.text(title.empty() ? index : title).add("<small>").number(list.size());
     body.add(list.size() == 1 ? page::Literal(" project") : page::Literal(" projects"))
         .add("</small></h1>\n");
-    body.add(render_search_form("")).add("<h2>Projects</h2>\n<ul id=\"results\" class=\"grid\">\n");
+    body.add(page::render_search_form("")).add("<h2>Projects</h2>\n<ul id=\"results\" class=\"grid\">\n");
     std::size_t shown = 0;
     for (const auto& [name, entry] : list) {
         if (shown++ == max_listed_projects) break;

@@ -40,6 +40,13 @@ Html render_bar(const ReportedBuild& build) {
     return html;
 }
 
+Html render_place(const ReportedBuild& build) {
+    Html html;
+    html.text(build.site).add(" · Python ").text(build.python);
+    if (!build.accelerator.empty()) html.add(", ").text(build.accelerator);
+    return html;
+}
+
 std::string build_anchor(std::string_view id) {
     std::string anchor = "build-";
     std::copy_if(id.begin(), id.end(), std::back_inserter(anchor), base::is_ascii_alnum);

@@ -12,6 +12,8 @@ namespace wheelyard::indexer {
 // `<span class="state failed">failed</span>` with the bar of a running build and the reason below. `builds`: from the page to
 // the page of builds, which has more on builds that run or have failed; empty: no link.
 [[nodiscard]] page::Html render_state(const ReportedBuild& cell, std::string_view builds = {});
+// "bede · Python 3.12, gh200"
+[[nodiscard]] page::Html render_place(const ReportedBuild& build);
 // The fragment of such a build: "build-w1kq7x9aab3cde".
 [[nodiscard]] std::string build_anchor(std::string_view id);
 // `<progress>` with the steps; empty if their number is unknown.

@@ -1,5 +1,6 @@
 #include "indexer/web/wheel_facts.hpp"
 
+#include <algorithm>
 #include <array>
 #include <set>
 #include <utility>
@@ -160,6 +161,67 @@ void add_fits(Html& html, const ShownWheel& wheel, const std::vector<ReportedNod
     html.add(between_status_marks(nodes.empty() ? Html() : table));
 }
 
+// What its agent states of the build. A document that cannot be read shows nothing: the link beside it leads to its text.
+void add_provenance(Html& html, std::string_view text) {
+    const auto document = text.empty() ? base::Result<Json>(Json::object()) : io::parse_json(text);
+    if (!document || document->as_object() == nullptr || document->as_object()->empty()) return;
+    const Json nothing = Json::object();
+    const auto part = [&](std::string_view name) -> const Json& {
+        const Json* found = document->find(name);
+        return found == nullptr || found->as_object() == nullptr ? nothing : *found;
+    };
+    const Json& source = part("source");
+    const Json& build = part("build");
+    html.add("<h5>What made it, as its agent states</h5>\n<dl>\n");
+    add_fact(html, "Site", document->string_or("site", {}));
+    add_fact(html, "Agent", document->string_or("program", {}));
+    add_fact(html, "Began", short_time(document->string_or("began", {})));
+    add_fact(html, "Source", source.string_or("origin", source.string_or("filename", {})));
+    add_fact(html, "Kind of source", source.string_or("kind", {}));
+    add_fact(html, "SHA-256 of the source", source.string_or("sha256", {}));
+    add_fact(html, "SHA-256 of the script", build.string_or("script_sha256", {}));
+    add_fact(html, "System", build.string_or("system", {}));
+    add_fact(html, "Loaded modules", build.texts("modules"));
+    if (const Json* tools = build.find("tools"); tools != nullptr && tools->as_object() != nullptr) {
+        std::size_t shown = 0;
+        for (const auto& [name, version] : *tools->as_object()) {
+            if (version.as_string() == nullptr || shown++ == max_listed_values) continue;
+            html.add("<dt>").text(name).add("</dt><dd>").text(*version.as_string()).add("</dd>\n");
+        }
+    }
+    if (const std::string log = document->string_or("log", {}); !log.empty())
+        html.add("<dt>Log, at the site</dt><dd class=\"mono\">").text(log).add("</dd>\n");
+    html.add("</dl>\n");
+}
+
+// Whether the site lists the wheel as the one for this kind of node.
+bool is_wheel_of(const ReportedBuild& cell, const ReportedNode& node, const ShownWheel& wheel) {
+    if (cell.state != "have" || !cell.purpose.empty() || cell.site != node.site) return false;
+    if (!cell.accelerator.empty() && cell.accelerator != node.accelerator) return false;
+    if (!cell.reason.empty()) return cell.reason == wheel.row->filename;
+    // A report that was cut has no file names.
+    return cell.version == wheel.row->version &&
+           std::find(wheel.pythons.begin(), wheel.pythons.end(), cell.python) != wheel.pythons.end();
+}
+
+// Sites report little of their nodes, so the rules often cannot decide. What the site itself has built for this kind of
+// node then does.
+avail_wheels::Fit fit_of(const avail_wheels::Candidate& candidate, const ShownWheel& wheel,
+                         const ReportedNode& node, const FarmReport& report) {
+    avail_wheels::Fit fit = avail_wheels::judge(candidate, node.node, {});
+    const auto cells = report.cells.find(wheel.row->project);
+    if (fit.runs != avail_wheels::Runs::unknown || cells == report.cells.end()) return fit;
+    for (const ReportedBuild& cell : cells->second) {
+        if (!is_wheel_of(cell, node, wheel)) continue;
+        const std::string on = cell.accelerator.empty() ? "" : ", " + cell.accelerator;
+        return {avail_wheels::Runs::yes,
+                "site",
+                node.site + " has this wheel for Python " + cell.python + on,
+                {}};
+    }
+    return fit;
+}
+
 }  // namespace
 
 std::string anchor_of(const catalog::FileRow& row) {
@@ -188,7 +250,7 @@ std::vector<std::string> uses_of(const Json& facts) {
     return uses;
 }
 
-ShownWheel read_wheel(const catalog::FileRow& row, const std::vector<ReportedNode>& nodes) {
+ShownWheel read_wheel(const catalog::FileRow& row, const FarmReport& report) {
     ShownWheel wheel{
         .row = &row, .facts = Json::object(), .pythons = {}, .platform = {}, .accelerator = {}, .fits = {}};
     if (auto facts = io::parse_json(row.facts_json); facts && facts->as_object() != nullptr)
@@ -204,12 +266,13 @@ ShownWheel read_wheel(const catalog::FileRow& row, const std::vector<ReportedNod
     wheel.pythons = readable_pythons(*candidate.tags);
     wheel.platform = candidate.arch == "generic" ? "any" : candidate.arch;
     wheel.accelerator = readable_accelerator(avail_wheels::needs_of(candidate));
-    for (const ReportedNode& node : nodes)
-        wheel.fits.push_back(avail_wheels::judge(candidate, node.node, {}));
+    for (const ReportedNode& node : report.nodes)
+        wheel.fits.push_back(fit_of(candidate, wheel, node, report));
     return wheel;
 }
 
-Html render_wheel(const ShownWheel& wheel, const std::vector<ReportedNode>& nodes, bool is_open) {
+Html render_wheel(const ShownWheel& wheel, const std::vector<ReportedNode>& nodes,
+                  std::string_view provenance, bool is_open) {
     const catalog::FileRow& row = *wheel.row;
     Html html;
     html.add("<details id=\"").text(anchor_of(row)).add(is_open ? Literal("\" open>\n") : Literal("\">\n"));
@@ -231,6 +294,7 @@ Html render_wheel(const ShownWheel& wheel, const std::vector<ReportedNode>& node
     }
     add_proven(html, wheel);
     add_fits(html, wheel, nodes);
+    add_provenance(html, provenance);
     return html.add("</details>\n");
 }
 

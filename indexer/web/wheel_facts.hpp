@@ -23,14 +23,15 @@ struct ShownWheel {
     std::vector<avail_wheels::Fit> fits;  // one for each node type of the report
 };
 
-[[nodiscard]] ShownWheel read_wheel(const catalog::FileRow& row, const std::vector<ReportedNode>& nodes);
+[[nodiscard]] ShownWheel read_wheel(const catalog::FileRow& row, const FarmReport& report);
 // The fragment that leads to the wheel's section: "wheel-0123456789ab".
 [[nodiscard]] std::string anchor_of(const catalog::FileRow& row);
 // Values for the filters of the search: "CUDA", "ROCm", "MPI"; GPU architectures.
 [[nodiscard]] std::vector<std::string> uses_of(const io::Json& facts);
 [[nodiscard]] std::vector<std::string> gpus_of(const io::Json& facts);
 
+// `provenance`: the document of its agent (docs/reference/provenance.md); empty: none.
 [[nodiscard]] page::Html render_wheel(const ShownWheel& wheel, const std::vector<ReportedNode>& nodes,
-                                      bool is_open);
+                                      std::string_view provenance, bool is_open);
 
 }  // namespace wheelyard::indexer

@@ -8,6 +8,7 @@
 #include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
 #include "lib/page/frame.hpp"
+#include "lib/page/search_form.hpp"
 #include "lib/simple/client_config.hpp"
 
 namespace wheelyard::http {
@@ -15,15 +16,13 @@ namespace wheelyard::http {
 namespace {
 
 // A complete page around `body`, in which every variable part is escaped already.
-std::string html_page(const page::Farm& farm, std::string_view title, std::string body,
-                      std::vector<page::Link> trail = {}) {
+std::string html_page(const page::Farm& farm, std::string_view title, std::string body) {
     page::Html html("<h1>");
     html.text(title).add("</h1>\n").add(page::SafeMarkup::adopt(std::move(body)));
     page::Frame frame;
     frame.title = title;
     frame.farm = farm;
     frame.root = "/";
-    frame.trail = std::move(trail);
     return page::render_page(frame, html);
 }
 
@@ -114,15 +113,24 @@ std::string render_operators_page(const page::Farm& farm) {
 std::string render_missing_project_page(const page::Farm& farm, std::string_view index,
                                         std::string_view project) {
     const std::string folder = "/" + base::encode_percent(index) + "/";
-    const std::string name = base::encode_percent(project);
-    std::string body = "<p class=\"lead\">The index <strong>" + base::escape_html(index) +
-                       "</strong> has no project <strong>" + base::escape_html(project) +
-                       "</strong>.</p>\n<ul>\n";
-    body += "<li><a href=\"" + folder + "project/?q=" + name + "\">Search for names like it</a></li>\n";
-    body += "<li><a href=\"" + folder + "builds/?package=" + name + "\">Ask for a wheel</a></li>\n";
-    body += "<li><a href=\"" + folder + "project/\">All projects of this index</a></li>\n</ul>\n";
-    return html_page(farm, "404 Not found", body,
-                     {{folder + "project/", std::string(index)}, {folder + "builds/", "Builds"}});
+    page::Html html("<h1>404 Not found</h1>\n<p class=\"lead\">The index <strong>");
+    html.text(index).add("</strong> has no wheel of <strong>").text(project).add("</strong>.</p>\n<ul>\n");
+    html.add("<li><a href=\"").url(folder + "builds/?package=" + base::encode_percent(project));
+    html.add("\">Ask for a wheel</a></li>\n<li><a href=\"").url(folder + "builds/");
+    html.add("\">Builds: what runs, what waits, and why builds have failed</a></li>\n<li><a href=\"");
+    html.url(folder + "project/").add("\">All projects of this index</a></li>\n</ul>\n");
+    html.add("<section hidden>\n<h2>At the sites</h2>\n<ul id=\"known\" class=\"builds\" data-project=\"");
+    html.text(project).add("\"></ul>\n</section>\n<h2>Search</h2>\n");
+    html.add(page::render_search_form(folder + "project/", project));
+    html.add("<ul id=\"results\" class=\"grid\"></ul>\n");
+    page::Frame frame;
+    frame.title = "404 Not found";
+    frame.farm = farm;
+    frame.root = "/";
+    frame.trail = {{folder + "project/", std::string(index)}, {folder + "builds/", "Builds"}};
+    frame.scripts = {"common.js", "live.js", "search.js"};
+    frame.data_root = folder;
+    return page::render_page(frame, html);
 }
 
 std::string render_index_page(const page::Farm& farm, const IndexEntry& index, std::string_view base_url) {

@@ -147,7 +147,7 @@ class BrowserTest(unittest.TestCase):
         browser = self.browser
         browser.show(scripts=False)
         try:
-            for path, words in (("/", ("bede-gh200", "1 being built now", "dask")), (f"{BEDE}/project/", ("torch", "tqdm")),
+            for path, words in (("/", ("bede-gh200", "1 being built now", "torch 2.6.0", "dask")), (f"{BEDE}/project/", ("torch", "tqdm")),
                                 (PAGES["project"], ("pip install --index-url https://THIS-SERVER/bede-gh200/simple/ torch==2.5.1", "building",
                                                     "no space left on the scratch disk", "libmpi.so.40")),
                                 (PAGES["builds"], ("4312 of 7291 steps", "Killed signal", "Raise memory_mib"))):
@@ -165,6 +165,19 @@ class BrowserTest(unittest.TestCase):
         browser.link("failed").click()
         wait_until(lambda: browser.texts(".chosen h3") == ["torch 2.5.1 failed"])
         self.assertIn("What to do: Free space below /nobackup", browser.find(".chosen").text)
+
+    def test_a_missing_project_has_names_like_it_and_what_the_sites_know_of_it(self):
+        browser = self.browser
+        browser.open(f"{BEDE}/project/trch/")
+        wait_until(lambda: browser.texts("#results h3 a") == ["torch"])
+        self.assertIn("Names like it", browser.find("#count").text)
+        self.assertFalse(browser.find("#known").is_displayed())
+        browser.open(f"{BEDE}/project/horovod/")
+        wait_until(lambda: browser.texts("#known .state") == ["failed"])
+        self.assertIn("the compiler was killed for lack of memory", browser.find("#known").text)
+        browser.link("failed").click()
+        wait_until(lambda: browser.texts(".chosen h3") == ["horovod 0.28.1 failed"])
+        self.assertEqual([text for text in browser.complaints() if "404" not in text], [])
 
     def test_a_phone_needs_no_sideways_scrolling(self):
         self.browser.show(size=PHONE)

@@ -1,7 +1,8 @@
 """docs/reference/nginx-wheels.conf, unchanged, in a real nginx, over a published tree: which form each client gets, compressed pages, files, and
-that pip and uv install from it by JSON and by HTML."""
+that pip and uv install from it by JSON and by HTML. The pages for people, too: in a browser they have their style and their search."""
 
 import json
+import re
 import socket
 import subprocess
 import time
@@ -9,6 +10,7 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
+from support.browser import Browser, why_no_browser
 from support.case import FarmCase, main
 from support.clients import CLIENTS, RawUpload, installed_value, pip_install
 from support.farm import COMMAND_TIMEOUT_S, INDEX
@@ -105,6 +107,7 @@ class NginxTest(FarmCase):
         self.check_files()
         self.check_own_files_are_hidden()
         self.check_clients()
+        self.check_pages_for_people()
 
     def check_negotiation(self):
         for page in (f"/{INDEX}/simple/", f"/{INDEX}/simple/yard-nginx/"):
@@ -147,6 +150,38 @@ class NginxTest(FarmCase):
     def check_own_files_are_hidden(self):
         for path in ("/.wheelyard/published.json", f"/{INDEX}/simple/.index.html.tmp.0"):
             self.assertEqual(self.get(path)[0], 404)
+
+    def check_pages_for_people(self):
+        project = f"/{INDEX}/project/yard-nginx/"
+        paths = ["/", f"/{INDEX}/project/", project, f"/{INDEX}/builds/", f"/{INDEX}/project/search.json", f"{project}feed.xml"]
+        paths += sorted({link for path in paths[:4] for link in
+                         re.findall(r'(?:href|src)="(?:\.\./)*([^"/]+\.(?:css|js|svg))"', self.get(path)[2].decode())})
+        self.assertGreaterEqual(len(paths), 11)
+        for path in paths:
+            path = "/" + path.removeprefix("/")
+            with self.subTest(path):
+                status, headers, _ = self.get(path)
+                served = self.farm.get(path, "")[1]
+                self.assertEqual(status, 200)
+                for field in ("Content-Type", "Content-Security-Policy", "X-Content-Type-Options", "Cache-Control"):
+                    self.assertEqual(headers[field], served[field], field)
+        self.assertEqual(self.get(project.rstrip("/"))[0], 200)  # by a redirect
+        if why_no_browser():
+            return
+        browser = Browser(self.url)
+        self.addCleanup(browser.quit)
+        browser.open("/")
+        browser.find("[name=q]").send_keys("yard-ngi")
+        deadline = time.monotonic() + START_LIMIT_S
+        while browser.texts("#results h3 a") != ["yard-nginx"]:
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.05)
+        browser.link("yard-nginx").click()
+        self.assertEqual(browser.find("#install-line").text,
+                         f"pip install --index-url {self.url}/{INDEX}/simple/ yard-nginx==1.0+site.1")
+        self.assertNotEqual(browser.run("return document.styleSheets[0].cssRules.length"), 0)
+        # What only a server has is asked for, and missed: the page on configuration.
+        self.assertEqual([text for text in browser.complaints() if "404" not in text and "403" not in text], [])
 
     def check_clients(self):
         farm = PlainFarm(self.farm, self.url)

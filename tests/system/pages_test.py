@@ -13,8 +13,10 @@ import urllib.request
 
 from support.browser import Browser, why_no_browser
 from support.case import FarmCase, main
-from support.clients import RawUpload
+from support.clients import RawUpload, installed_value, pip_install
 from support.farm import INDEX
+from support.package_index import PackageIndex, write_sdist
+from support.site import PYTHON_VERSION, Site
 from support.wheels import Wheel
 
 PATIENCE_S = 60
@@ -82,7 +84,7 @@ class PagesTest(PagesCase):
         status, html, headers = self.get(f"/{INDEX}/project/missing/", browser)
         self.assertEqual((status, headers.get_content_type()), (404, "text/html"))
         self.assertIn("style.", html)
-        self.assertIn(f'href="/{INDEX}/project/?q=missing"', html)
+        self.assertIn('data-wanted="missing"', html)
         self.assertIn(f'href="/{INDEX}/builds/?package=missing"', html)
         self.assertEqual(headers["Vary"].count("Accept"), 1)
         status, body, headers = self.get(f"/{INDEX}/project/missing/")
@@ -113,10 +115,7 @@ class PagesTest(PagesCase):
             self.assertEqual(unknown, [], path)
 
 
-# system/browser is the part that every run has.
-@unittest.skipIf(why_no_browser(), why_no_browser())
-@unittest.skipUnless(os.environ.get("WHEELYARD_FULL") == "1", "takes a minute: scripts/test --full")
-class BrowserTest(PagesCase):
+class BrowserCase(PagesCase):
     def setUp(self):
         super().setUp()
         self.browser = Browser(self.farm.url, ("--host-resolver-rules=MAP wheels.example.org 127.0.0.1",)).driver
@@ -129,6 +128,15 @@ class BrowserTest(PagesCase):
         """Errors of the browser, such as violations of the policy. A missing status.json is none."""
         return [entry["message"] for entry in self.browser.get_log("browser") if "status.json" not in entry["message"]]
 
+    def value_of(self, name):
+        from selenium.webdriver.common.by import By
+        return self.browser.find_element(By.NAME, name).get_attribute("value")
+
+
+# system/browser is the part that every run has.
+@unittest.skipIf(why_no_browser(), why_no_browser())
+@unittest.skipUnless(os.environ.get("WHEELYARD_FULL") == "1", "takes a minute: scripts/test --full")
+class BrowserTest(BrowserCase):
     def test_search_finds_a_project_by_keyboard_and_leads_to_its_install_line(self):
         from selenium.webdriver.common.by import By
         from selenium.webdriver.common.keys import Keys
@@ -152,10 +160,6 @@ class BrowserTest(PagesCase):
         self.browser.find_element(By.LINK_TEXT, "Ask for yard-pagse").click()
         self.wait_for(lambda: self.value_of("package") == "yard-pagse")
         self.assertEqual(self.complaints(), [])
-
-    def value_of(self, name):
-        from selenium.webdriver.common.by import By
-        return self.browser.find_element(By.NAME, name).get_attribute("value")
 
     def post(self, path, token, body):
         data = json.dumps(body).encode() if isinstance(body, dict) else body
@@ -238,6 +242,50 @@ class BrowserTest(PagesCase):
         line = self.browser.find_element(By.ID, "install-line").text
         self.assertEqual(line, f"pip install --index-url http://wheels.example.org:{self.farm.port}/{INDEX}/simple/ "
                                "--trusted-host wheels.example.org yard-pages==1.0")
+
+
+@unittest.skipIf(why_no_browser(), why_no_browser())
+@unittest.skipUnless(os.environ.get("WHEELYARD_FULL") == "1", "takes a minute: scripts/test --full")
+class RealBuildTest(BrowserCase):
+    def test_a_real_build_is_followed_from_queued_to_installable(self):
+        from selenium.webdriver.common.by import By
+        find = self.browser.find_element
+        gate = self.folder / "gate"  # the build waits for it
+        wait = f"echo 'half of the build'; until [ -e {gate} ]; do sleep 0.1; done"
+        sources = self.enterContext(PackageIndex(self.folder / "sources"))
+        write_sdist(sources.folder, "yard-real", "1.0", value=7)
+        site = Site(self.farm, sources, self.farm.create_token(name="builder", actions=("build",)), {},
+                    {"yard-real": f'[build]\nbefore = ["{wait}"]\n'}, 'kind = "local"\nmax_jobs = 1\n', 'claim_tasks = "any"')
+        self.open(f"/{INDEX}/project/yard-real/")
+        find(By.LINK_TEXT, "Ask for a wheel").click()
+        self.wait_for(lambda: self.value_of("package") == "yard-real")
+        token = self.farm.create_token(name="asker", actions=("task",))
+        for name, value in (("version", "1.0"), ("python", PYTHON_VERSION), ("token", token)):
+            find(By.NAME, name).send_keys(value)
+        find(By.NAME, "token").submit()
+
+        def texts(selector):  # in one step: the script replaces these elements
+            return self.browser.execute_script("return [...document.querySelectorAll(arguments[0])].map(part => part.textContent)", selector)
+        self.wait_for(lambda: texts("#requests .state") == ["queued"])
+        agent = site.start("run")
+        self.addCleanup(agent.communicate)
+        self.addCleanup(gate.touch)  # also if the test fails: the build ends
+        self.wait_for(lambda: texts("#requests .state") == ["claimed"])
+        find(By.CSS_SELECTOR, "#requests summary").click()
+        self.wait_for(lambda: "half of the build" in texts("#requests .log")[0])
+        gate.touch()
+        self.wait_for(lambda: texts("#requests .state") == ["done"])
+        self.assertIn("Successfully built", texts("#requests .log")[0])
+        find(By.LINK_TEXT, "yard-real 1.0").click()
+        self.wait_for(lambda: "yard-real" in self.browser.title)
+        line = find(By.ID, "install-line").text.split()
+        self.assertEqual(line, ["pip", "install", "--index-url", self.farm.simple_url(), "yard-real==1.0"])
+        self.assert_ran(pip_install(self.farm, "pip-new", self.folder / "installed", line[-1]))
+        self.assertEqual(installed_value("pip-new", self.folder / "installed", "yard_real"), "7")
+        made_by = texts("details[open] dd")
+        self.assertIn("sdist", made_by)
+        self.assertTrue(any(text.startswith("wheelyard-builder logs ") for text in made_by), made_by)
+        self.assertEqual([entry for entry in self.complaints() if "404" not in entry], [])
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@
     const trusted = address.protocol !== "http:" || /^(localhost|127(\.\d+){3}|\[::1\])$/.test(address.hostname);
     const wanted = node ? node.value : line.dataset.wanted;
     line.textContent = "pip install --index-url " + address.href + (trusted ? " " : " --trusted-host " + address.hostname + " ") +
-      (/^[A-Za-z0-9._=-]+$/.test(wanted) ? wanted : "'" + wanted + "'");
+      (/^[A-Za-z0-9._=+-]+$/.test(wanted) ? wanted : "'" + wanted + "'");
   };
   if (line) {
     // The choice is remembered by its name, for the next project.
@@ -58,7 +58,8 @@
 
   const sites = document.getElementById("sites");
   const builds = document.getElementById("builds");
-  if (!sites && !builds) return;
+  const known = document.getElementById("known");  // of a project without wheels
+  if (!sites && !builds && !known) return;
 
   // A table of many columns can be narrowed to some of them.
   const max_columns = 8;
@@ -150,7 +151,7 @@
     image.append(part("path", {class: "limit", d: `M0 ${y(limit)}H${width}`}),
       part("path", {d: `M0 ${height}` + used.map((mib, at) => `L${x(at)} ${y(mib)}H${x(at + 1)}`).join("") + `V${height}`}));
     const made = element("p");
-    made.append(image, ` memory of its compiles: ${memory(used.at(-1))} now, ${memory(peak)} at most, of ${memory(limit)}`);
+    made.append(image, ` memory of its compiles: ${memory(used.at(-1))} now, peak ${memory(peak)}, limit ${memory(limit)}`);
     return made;
   };
   const running = item => {
@@ -189,7 +190,7 @@
     }), "Nothing waits.");
     const agents = data.sites.map(site => ({...site, late: is_late(site)}));
     fill("agents", agents.map(site => [site.site, site.time, site.late]), agents.map(site => {
-      const life = element("span", "last sign of life " + when(site.time) + " ");
+      const life = element("span", "last report " + when(site.time) + " ");
       life.append(site.late ? element("span", "late", "state failed") : element("span", "as expected", "state have"));
       return row(element("strong", site.site), life, element("span", site.next_tick ? "next expected " + when(site.next_tick) : "", "quiet"));
     }), "No site has reported.");
@@ -208,12 +209,24 @@
     }
   };
 
+  const show_known = data => {
+    const attempts = new Map(all(data, "attempts").map(item => [item.site + " " + item.id, item]));
+    const cells = all(data, "cells").filter(cell => cell.package === known.dataset.project && !cell.purpose);
+    known.parentElement.hidden = cells.length === 0;
+    fill("known", cells, cells.map(cell => {
+      const states = element("span");
+      states.append(...state(cell, cell.state === "active" && attempts.get(cell.site + " " + cell.attempt)));
+      return row(element("strong", name(cell)), element("span", place(cell), "quiet"), states);
+    }), "");
+  };
+
   const refresh = () => fetch(root + "status.json", {cache: "no-cache"}).then(reply => reply.ok ? reply.json() : null).then(data => {
     if (!data) return;
     const time = document.getElementById("status-time");
     if (time) time.textContent = when(data.sites.map(site => site.time).sort().pop());
     if (builds) show_builds(data);
     if (sites) show_sites(data);
+    if (known) show_known(data);
   }).catch(() => {});
   refresh();
   setInterval(() => { if (!document.hidden) refresh(); }, 30000);

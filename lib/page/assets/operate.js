@@ -20,8 +20,8 @@
     }
     return call(path, {format: "wheelyard.change/1", reason});
   };
-  const button = (label, title, act) => {
-    const made = element("button", label);
+  const button = (label, title, act, kind) => {
+    const made = element("button", label, kind);
     made.type = "button";
     made.setAttribute("aria-label", title);
     made.addEventListener("click", () => {
@@ -68,7 +68,7 @@
         const at = folder + "/" + encodeURIComponent(file.filename) + "/";
         rows.push(row([file.filename, size(file.size_bytes), file.uploaded_by + ", " + day(file.uploaded), file.state_reason,
           [button("Release", "Release " + file.filename, () => change(at + "release")), " ",
-           button("Delete", "Delete " + file.filename, () => change(at + "delete"))]]));
+           button("Delete", "Delete " + file.filename, () => change(at + "delete"), "danger")]]));
       }
       after = part.next;
     }
@@ -96,7 +96,7 @@
   };
   const tokens = async () => (await call("api/v1/tokens")).tokens.map(token => row([token.name, token.id, token.indexes.join(" "),
     token.projects.join(" "), token.actions.join(" "), token.state,
-    token.state === "revoked" ? "" : button("Revoke", "Revoke the token " + token.name, () => change("api/v1/tokens/" + token.id + "/revoke"))]));
+    token.state === "revoked" ? "" : button("Revoke", "Revoke the token " + token.name, () => change("api/v1/tokens/" + token.id + "/revoke"), "danger")]));
   const changes = async () => (await call("api/v1/audit?newest=" + newest_changes)).events.reverse().map(event =>
     row([day(event.time), event.kind.replaceAll("_", " "), event.index, event.filename || event.project, event.actor, event.reason]));
 

@@ -40,7 +40,7 @@
     const item = element("li", "", "card");
     const entry = {task, offset: 0, attempts: task.attempts, decoder: new TextDecoder(), head: element("p"), why: element("p", "", "quiet"),
                    log: element("pre", "", "log"), log_open: false, is_reading: false};
-    const more = element("details"), cancel = element("button", "Cancel");
+    const more = element("details"), cancel = element("button", "Cancel", "danger");
     cancel.type = "button";
     cancel.addEventListener("click", () => call("tasks/" + entry.task.id + "/cancel", {format: "wheelyard.change/1", reason: "cancelled on the page of builds"})
       .then(reply => reply.json()).then(update).catch(error => say(error.message, true)));
@@ -65,7 +65,7 @@
     if (task.state === "done") name.href = document.body.dataset.root + "project/" + encodeURIComponent(task.package) + "/";
     entry.head.replaceChildren(name, " for Python " + task.python + (task.accelerator ? ", " + task.accelerator : "") + " ",
       element("span", task.state, "state " + (colours[task.state] || "unknown")));
-    entry.why.textContent = task.reason || (task.state === "queued" ? "Waits until a site takes it at its next tick." :
+    entry.why.textContent = task.reason || (task.state === "queued" ? "Waits for the next run of an agent of the site." :
       task.state === "claimed" ? "Built by " + task.agent + "." : "");
     entry.cancel.hidden = is_over(task);
     follow_log(entry);

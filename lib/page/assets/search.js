@@ -134,6 +134,6 @@
   // Not the attribute autofocus, which does nothing for a form that this script shows. The focus alone loads nothing.
   if (document.activeElement === document.body) box.focus({preventScroll: true});
   for (const event of ["keydown", "pointerdown"]) form.addEventListener(event, () => load().catch(() => {}), {once: true});
-  const asked = new URLSearchParams(location.search).get("q");
+  const asked = form.dataset.wanted ?? new URLSearchParams(location.search).get("q");
   if (asked) { box.value = asked; update(); }
 })();

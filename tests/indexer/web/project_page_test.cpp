@@ -76,10 +76,82 @@ TEST_CASE(
     "a project page shows the states that sites report, and on which node types a wheel runs and why not") {
     const std::string html = page_of(proven_view(), {}, read_farm_report(status_json));
     for (const char* part : {"<span class=\"state failed\">failed</span>", "nvcc: out of memory",
-                             "never asked for", "bede, gh200", "built for sm_90, here is sm_70"})
+                             "never asked for", "bede, gh200 (h100)", "built for sm_90, here is sm_70"})
         CHECK_MESSAGE(has(html, part), part);
     CHECK(!has(html, "9.9"));  // another project's
     CHECK(!has(page_of(proven_view()), "At the sites"));
+}
+
+TEST_CASE("a wheel that a site has for a kind of node runs there, whatever the site reports of the node") {
+    const std::string facts = R"({"tags":["cp312-cp312-linux_aarch64"],"machines":["aarch64"]})";
+    ProjectView view =
+        make_project_view("sample", {sample_row("2.0", "sample-2.0-cp312-cp312-linux_aarch64.whl", 'a')});
+    view.files[0].facts_json = facts;
+    struct Row {
+        const char* state;
+        const char* reason;
+        const char* accelerator;
+        bool runs;
+    };
+    for (const Row& row :
+         {Row{"have", "sample-2.0-cp312-cp312-linux_aarch64.whl", "h100", true},
+          Row{"have", "", "h100", true}, Row{"have", "", "", true}, Row{"have", "", "a100", false},
+          Row{"have", "sample-2.0-1-cp312-cp312-linux_aarch64.whl", "h100", false},
+          Row{"wanted", "", "h100", false}}) {
+        FarmReport report = read_farm_report(status_json);
+        report.nodes.resize(1);
+        ReportedBuild cell;
+        cell.site = "bede";
+        cell.package = "sample";
+        cell.version = "2.0";
+        cell.python = "3.12";
+        cell.state = row.state;
+        cell.reason = row.reason;
+        cell.accelerator = row.accelerator;
+        report.cells["sample"] = {cell};
+        const std::string html = page_of(view, {}, report);
+        CAPTURE(row.reason);
+        CAPTURE(row.accelerator);
+        CHECK(
+            has(html, "<th scope=\"row\">bede, gh200 (h100)</th><td><span class=\"state have\">yes</span>") ==
+            row.runs);
+        CHECK(has(html, "bede has this wheel for Python 3.12") == row.runs);
+        CHECK(has(html, "not known") != row.runs);
+    }
+}
+
+TEST_CASE("a wheel shows what made it, as its agent states, and a damaged document shows nothing") {
+    ProjectView view = proven_view();
+    catalog::FileRow& row = view.files.back();
+    row.provenance_sha256 = std::string(64, 'd');
+    REQUIRE(rows_with_provenance(view).size() == 1);
+    const auto page = [&](const std::string& document) {
+        const ProjectText text;
+        const FarmReport report;
+        return render_project_page({"main", view, text, report, page::Farm{}, {{row.sha256, document}}});
+    };
+    const std::string html = page(
+        R"({"format":"wheelyard.provenance/1","site":"bede","program":"wheelyard-builder 0.1.0","began":"2026-11-20T12:00:00Z",
+        "source":{"kind":"sdist","origin":"https://example.org/<x>.tar.gz","sha256":"5a5a"},
+        "build":{"script_sha256":"6b6b","system":"Linux aarch64","modules":["cuda/12.3"],"tools":{"c++":"g++ <13>"}},
+        "log":"wheelyard-builder logs w1"})");
+    for (const char* part : {"What made it", "wheelyard-builder 0.1.0", "2026-11-20 12:00 UTC",
+                             "https://example.org/&lt;x&gt;.tar.gz", "5a5a", "6b6b", "Linux aarch64",
+                             "cuda/12.3", "<dt>c++</dt><dd>g++ &lt;13&gt;</dd>", "wheelyard-builder logs w1"})
+        CHECK_MESSAGE(has(html, part), part);
+    for (const char* damaged : {"", "{}", "[]", "no JSON", "null"})
+        CHECK(!has(page(damaged), "What made it"));
+}
+
+TEST_CASE("the front page shows the hardware of the sites and what is being built") {
+    FarmReport report = read_farm_report(status_json);
+    report.nodes[0].cores = 72;
+    report.nodes[0].memory_mib = 490'000;
+    const std::string html = render_front({}, {summarise("main", {}, report)});
+    CHECK(has(html, "<li>bede, gh200 (h100): 72 cores, 479 GiB, 1 GPU of sm_90</li>"));
+    CHECK(has(html, "<h2>Being built</h2>"));
+    CHECK(has(html, "<a href=\"main/builds/#build-a1\">sample 3.0</a>"));
+    CHECK(!has(render_front({}, {summarise("main", {}, {})}), "Being built"));
 }
 
 TEST_CASE("a project page leads from a failed build to its item on the page of builds") {
@@ -236,7 +308,7 @@ TEST_CASE("the builds page shows agents, running builds with a bar, the queue an
     const std::string html = render_builds_page({}, "main", read_farm_report(status_json));
     for (const char* part : {"bede", "2026-11-20 11:58 UTC", "value=\"30\" max=\"120\"", "30 of 120 steps",
                              "since 2026-11-20 09:00 UTC", "at most 2 GiB of memory", "[30/120] cc &lt;a&gt;",
-                             "unpack 3.0 s · compile 1 h 52 min", "1 GiB now, 1.5 GiB at most, of 2 GiB",
+                             "unpack 3.0 s · compile 1 h 52 min", "1 GiB now, peak 1.5 GiB, limit 2 GiB",
                              "<path d=\"M0 48L0 36H80L80 12H160L160 24H240V48\"/>", "after 1 h 00 min",
                              "other 9.9", "gpu-test", "memory ran out", "fewer jobs"})
         CHECK_MESSAGE(has(html, part), part);

@@ -63,4 +63,14 @@ TEST_CASE("a refusal as a page says what, which value and what to do, all of it 
         CHECK_MESSAGE(page.find(raw) == std::string::npos, raw);
 }
 
+TEST_CASE(
+    "the page of a missing project has a search for its name, a place for its states and the way to ask for "
+    "it") {
+    const std::string html = render_missing_project_page({}, "site", "si\"x<y");
+    for (const char* part :
+         {"data-folders=\"/site/project/\" data-wanted=\"si&quot;x&lt;y\"", "data-project=\"si&quot;x&lt;y\"",
+          "<a href=\"/site/builds/?package=si%22x%3Cy\">Ask for a wheel</a>", "data-root=\"/site/\""})
+        CHECK_MESSAGE(html.find(part) != std::string::npos, part);
+}
+
 }  // namespace wheelyard::http
