@@ -191,6 +191,45 @@ base::Status check_configuration(const RegistryConfig& config) {
     return {};
 }
 
+// Locks the store; the result holds the lock.
+base::Result<base::Fd> prepare_store(const RegistryConfig& config, const std::filesystem::path& ready_file) {
+    WHEELYARD_TRY(base::make_directories(config.store));
+    WHEELYARD_ASSIGN(base::Fd lock, lock_store(config.store));
+    // A ready file of an earlier run would be wrong while this run starts.
+    if (!ready_file.empty()) WHEELYARD_TRY(base::remove_file(ready_file));
+    // A full disk must not keep the server from starting: it serves what is there, and an administrator can work.
+    config.room().give_back_if_low();
+    return lock;
+}
+
+base::Result<catalog::Catalog> open_catalog(const RegistryConfig& config, const base::Clock& clock) {
+    WHEELYARD_ASSIGN(catalog::Catalog catalog,
+                     catalog::Catalog::open(config.catalog_file(), catalog::Catalog::Mode::read_write));
+    if (config.has_private()) WHEELYARD_TRY(close_store_to_others(config));
+    WHEELYARD_TRY(catalog.set_index_rules(index_rules(config),
+                                          {.actor = "configuration", .reason = {}, .time = clock.now()}));
+    return catalog;
+}
+
+// Reports the addresses on stdout, in the log and in the ready file, if there is one.
+base::Status announce(const RegistryConfig& config, const http::Server& server,
+                      const std::filesystem::path& ready_file) {
+    for (std::size_t i = 0; i < config.server.listen.size(); ++i)
+        std::printf("listening on %s\n", url_of(config.server.listen[i], server.port(i)).c_str());
+    std::fflush(stdout);
+    const std::string url = url_of(config.server.listen.front(), server.port());
+    if (!ready_file.empty()) WHEELYARD_TRY(base::replace_file(ready_file, url + "\n"));
+    io::log_info("serve.ready", {{"url", url}, {"store", config.store.string()}});
+    return {};
+}
+
+void drain(http::Server& server, Upstreams& upstreams, LastUsed& last_used, const base::Clock& clock) {
+    upstreams.stop();  // a request that waits for a large file would outlast the drain
+    server.drain();
+    if (const auto saved = last_used.save(clock.now()); !saved)
+        io::log_warn("upstream.last_used_not_saved", {{"error", saved.error().text()}});
+}
+
 }  // namespace
 
 base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& open_publisher,
@@ -198,19 +237,10 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
     StopSignals stop;
     WHEELYARD_ASSIGN(const RegistryConfig config, read_config(arguments.config));
     if (arguments.check) return check_configuration(config);
-    WHEELYARD_TRY(base::make_directories(config.store));
-    WHEELYARD_ASSIGN(const base::Fd only_server, lock_store(config.store));
-    // A ready file of an earlier run would be wrong while this run starts.
-    if (!arguments.ready_file.empty()) WHEELYARD_TRY(base::remove_file(arguments.ready_file));
-    // A full disk must not keep the server from starting: it serves what is there, and an administrator can work.
-    config.room().give_back_if_low();
+    WHEELYARD_ASSIGN(const base::Fd only_server, prepare_store(config, arguments.ready_file));
     WHEELYARD_ASSIGN(const blobs::BlobStore blobs, blobs::BlobStore::open(config.store));
     remove_left_import_folders(config.store);
-    WHEELYARD_ASSIGN(catalog::Catalog catalog,
-                     catalog::Catalog::open(config.catalog_file(), catalog::Catalog::Mode::read_write));
-    if (config.has_private()) WHEELYARD_TRY(close_store_to_others(config));
-    WHEELYARD_TRY(catalog.set_index_rules(index_rules(config),
-                                          {.actor = "configuration", .reason = {}, .time = clock.now()}));
+    WHEELYARD_ASSIGN(catalog::Catalog catalog, open_catalog(config, clock));
     WHEELYARD_ASSIGN(const auto tasks, tasks::TaskStore::open(config.tasks_file(), config.tasks, clock));
     WHEELYARD_ASSIGN(const auto tokens, TokenVerifier::open(config.catalog_file(), clock));
     tokens->recognise_grants(*tasks);
@@ -263,19 +293,11 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
                      http::Server::start(server_settings({config, pages, writer, *tasks, upkeep, scrub,
                                                           cache_limit, *upstreams, sites}),
                                          uploads, &api, resumable.get(), upstreams.get(), &readers));
-    for (std::size_t i = 0; i < config.server.listen.size(); ++i)
-        std::printf("listening on %s\n", url_of(config.server.listen[i], server.port(i)).c_str());
-    std::fflush(stdout);
-    const std::string url = url_of(config.server.listen.front(), server.port());
-    if (!arguments.ready_file.empty()) WHEELYARD_TRY(base::replace_file(arguments.ready_file, url + "\n"));
-    io::log_info("serve.ready", {{"url", url}, {"store", config.store.string()}});
+    WHEELYARD_TRY(announce(config, server, arguments.ready_file));
     const int signal = serve_until_stopped(stop, server);
     stop.release();
     io::log_info("serve.draining", {{"signal", signal == SIGTERM ? "SIGTERM" : "SIGINT"}});
-    upstreams->stop();  // a request that waits for a large file would outlast the drain
-    server.drain();
-    if (const auto saved = last_used.save(clock.now()); !saved)
-        io::log_warn("upstream.last_used_not_saved", {{"error", saved.error().text()}});
+    drain(server, *upstreams, last_used, clock);
     io::log_info("serve.stopped");
     return {};
 }

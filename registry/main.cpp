@@ -241,62 +241,52 @@ void add_token(CLI::App& app, std::filesystem::path& config, registry::TokenCrea
     revoke->add_option("id", id, "its id, as `token list` shows it")->required();
 }
 
-int run(int argc, char** argv) {
-    CLI::App app("wheelyard-registry receives, checks, stores and serves Python wheels.");
-    app.name("wheelyard-registry");
-    app.set_version_flag("--version", base::version_text("wheelyard-registry", WHEELYARD_LIBRARIES));
-    app.require_subcommand(1);
-    app.footer(
-        "\nExample:\n  wheelyard-registry init farm && wheelyard-registry serve --config "
-        "farm/registry.toml\n");
+// What the command line sets, for all commands. `add_to` declares the commands; `run` runs the one that was parsed.
+struct Commands {
+    void add_to(CLI::App& app);
+    int run(const CLI::App& app);
 
-    base::SystemClock clock;
     registry::ServeArguments serve;
-    add_serve(app, serve);
-
     std::filesystem::path directory = ".";
-    add_command(app, "init", "write a commented configuration, registry.toml", "wheelyard-registry init farm")
-        ->add_option("directory", directory, "target folder (default: .)");
-
     std::filesystem::path config;
     registry::TokenCreateArguments create;
     bool json = false;
     std::string id;
-    add_token(app, config, create, json, id);
     registry::CheckArguments check;
+    registry::LifecycleArguments change;
+    registry::ImportArguments import;
+    registry::PrefetchArguments prefetch;
+    registry::ExplainArguments explain;
+    registry::FilesArguments files;
+    registry::ProvenanceArguments provenance;
+    registry::AuditArguments audit;
+    registry::MaintenanceArguments maintenance;
+    registry::TaskArguments task;
+};
+
+void Commands::add_to(CLI::App& app) {
+    add_serve(app, serve);
+    add_command(app, "init", "write a commented configuration, registry.toml", "wheelyard-registry init farm")
+        ->add_option("directory", directory, "target folder (default: .)");
+    add_token(app, config, create, json, id);
     add_check(app, check);
     add_config(add_command(app, "dump", "print events, files and tokens as JSON lines",
                            "wheelyard-registry dump -c registry.toml"),
                config);
-
-    registry::LifecycleArguments change;
     registry::add_lifecycle_commands(app, change);
-    registry::ImportArguments import;
     registry::add_import_command(app, import);
-    registry::PrefetchArguments prefetch;
     registry::add_prefetch_command(app, prefetch);
-    registry::ExplainArguments explain;
     registry::add_explain_command(app, explain);
-    registry::FilesArguments files;
     registry::add_files_command(app, files);
     registry::add_storage_command(app, files);
-    registry::ProvenanceArguments provenance;
     registry::add_provenance_command(app, provenance);
-    registry::AuditArguments audit;
     registry::add_audit_command(app, audit);
-    registry::MaintenanceArguments maintenance;
     registry::add_maintenance_commands(app, maintenance);
-    registry::TaskArguments task;
     registry::add_task_commands(app, task);
+}
 
-    try {
-        app.parse(argc, argv);
-    } catch (const CLI::ParseError& error) {
-        const std::string unknown = base::likely_word(app, argc, argv);
-        if (unknown.empty()) return app.exit(error) == 0 ? 0 : exit_usage;
-        std::fputs(("wheelyard-registry: " + unknown).c_str(), stderr);
-        return exit_usage;
-    }
+int Commands::run(const CLI::App& app) {
+    base::SystemClock clock;
     const CLI::App* command = app.get_subcommands().front();
     const std::string& name = command->get_name();
     if (name == "serve")
@@ -324,6 +314,27 @@ int run(int argc, char** argv) {
     if (verb == "create") return exit_status(registry::run_token_create(create, clock));
     if (verb == "list") return exit_status(registry::run_token_list(config, json, clock));
     return exit_status(registry::run_token_revoke(config, id, clock));
+}
+
+int run(int argc, char** argv) {
+    CLI::App app("wheelyard-registry receives, checks, stores and serves Python wheels.");
+    app.name("wheelyard-registry");
+    app.set_version_flag("--version", base::version_text("wheelyard-registry", WHEELYARD_LIBRARIES));
+    app.require_subcommand(1);
+    app.footer(
+        "\nExample:\n  wheelyard-registry init farm && wheelyard-registry serve --config "
+        "farm/registry.toml\n");
+    Commands commands;
+    commands.add_to(app);
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        const std::string unknown = base::likely_word(app, argc, argv);
+        if (unknown.empty()) return app.exit(error) == 0 ? 0 : exit_usage;
+        std::fputs(("wheelyard-registry: " + unknown).c_str(), stderr);
+        return exit_usage;
+    }
+    return commands.run(app);
 }
 
 }  // namespace
