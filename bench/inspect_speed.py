@@ -50,7 +50,7 @@ def measure_large(given):
     bounds = []
     for number in range(given.rounds):
         bound = json.loads(run([given.build / "bin" / "inspect_bound", given.wheel])[3])
-        bounds.append((max(bound["all_s"] / bound["cores"], bound["largest_member_s"]), bound["all_s"]))
+        bounds.append((max(bound["all_s"] / bound["cores"], bound["max_member_s"]), bound["all_s"]))
         for name, command in (("check", check), *others.items()):
             runs[name].append(run(command)[:3])
         print(f"round {number + 1}: load {os.getloadavg()[0]:.1f}, check {runs['check'][-1][0]:.2f} s, bound {bounds[-1][0]:.2f} s", flush=True)

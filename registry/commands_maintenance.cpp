@@ -102,7 +102,7 @@ void print_left_out(const std::vector<std::string>& left_out) {
     if (left_out.empty()) return;
     std::printf(
         "left out: the task queue (%s), which is out of date at once; `task list --state queued --json` "
-        "and `--state claimed` tell what to ask for again\n",
+        "and `--state claimed` show what to ask for again\n",
         left_out.front().c_str());
 }
 

@@ -77,7 +77,7 @@ struct AttemptFolder {
     // another attempt uses it.
     [[nodiscard]] std::vector<std::filesystem::path> own_bulk() const;
     [[nodiscard]] std::vector<std::filesystem::path> bulk() const;
-    [[nodiscard]] std::vector<std::filesystem::path> build_bulk() const;  // whoever uses it
+    [[nodiscard]] std::vector<std::filesystem::path> build_bulk() const;  // of every attempt that uses it
 };
 
 // The end of the log, at most `max_bytes`; "" if it cannot be read.

@@ -53,7 +53,7 @@ const Words& all_words() {
         auto words = collect_words();
         std::vector<std::string_view> needles;
         for (const auto& word : words)
-            needles.push_back(longest_piece(word.pattern));
+            needles.push_back(max_literal(word.pattern));
         return Words{std::move(words), WordSearch(needles)};
     }();
     return all;

@@ -73,7 +73,7 @@ bool matches_pattern(std::string_view pattern, std::string_view lower) {
     return true;
 }
 
-std::string_view longest_piece(std::string_view pattern) {
+std::string_view max_literal(std::string_view pattern) {
     std::string_view longest;
     for (const auto piece : base::split(pattern, '*')) {
         if (piece.size() > longest.size()) longest = piece;

@@ -50,7 +50,7 @@ struct DoctorRule {
 // Whether a line (in lower case) contains all pieces of a pattern in order.
 [[nodiscard]] bool matches_pattern(std::string_view pattern, std::string_view lower);
 // The longest piece of a pattern without `*`: a matching line contains it.
-[[nodiscard]] std::string_view longest_piece(std::string_view pattern);
+[[nodiscard]] std::string_view max_literal(std::string_view pattern);
 
 // The text of docs/reference/doctor-rules.md.
 [[nodiscard]] std::string render_doctor_rules_markdown();

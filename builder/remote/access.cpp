@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "builder/remote/limits.hpp"
+#include "builder/remote/refusal.hpp"
 #include "builder/remote/upload.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"
@@ -15,8 +16,6 @@ namespace {
 
 constexpr std::string_view access_format = "wheelyard.access/1";
 constexpr std::string_view upload_action = "upload";
-// The problem code of our 404; another server's has none.
-constexpr std::string_view no_index = "index.unknown";
 
 bool has(const std::vector<std::string>& list, std::string_view wanted) {
     return std::find(list.begin(), list.end(), wanted) != list.end();
@@ -37,7 +36,7 @@ RefusedUploads judge_access_answer(const io::HttpAnswer& answer, const std::stri
     if (answer.status != status_ok) {
         const auto problem = wire::parse_problem(answer.body);
         if (!problem || io::is_temporary_status(answer.status)) return {};
-        if (problem->code == no_index)
+        if (refusal_of(problem->code) == Refusal::no_index)
             return refuse_all(packages, {"upload.no_index", "The registry has no index of this name", index,
                                          "correct `index` in [registry] of site.toml"});
         constexpr int status_unauthorised = 401;

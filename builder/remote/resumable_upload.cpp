@@ -1,11 +1,11 @@
 #include "builder/remote/resumable_upload.hpp"
 
 #include <algorithm>
-#include <array>
 #include <string_view>
 
 #include "builder/attempt/limits.hpp"
 #include "builder/remote/limits.hpp"
+#include "builder/remote/refusal.hpp"
 #include "lib/base/files/untrusted_file.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
@@ -16,21 +16,10 @@ namespace {
 
 constexpr std::string_view note_format = "wheelyard.sending/1";
 
-template <std::size_t Count>
-bool is_among(const std::array<std::string_view, Count>& table, std::string_view word) {
-    return std::find(table.begin(), table.end(), word) != table.end();
-}
-
 // Whether the connection broke or the server restarts.
 bool is_cut(const base::Error& error) {
     return error.kind == base::ErrorKind::cut || error.kind == base::ErrorKind::unreachable;
 }
-// Answers to a part that concern the upload's offset, not the form.
-constexpr std::array<std::string_view, 2> offset_problems = {"upload.wrong_offset", "upload.in_progress"};
-// Answers to "begin" after which the client may still send the form in one request.
-constexpr std::array<std::string_view, 2> no_parts_problems = {"upload.not_resumable", "upload.too_many"};
-
-constexpr std::string_view of_credentials = "auth.";
 
 std::string code_of(const io::HttpAnswer& answer) {
     const auto problem = wire::parse_problem(answer.body);
@@ -125,7 +114,7 @@ class Sending {
         constexpr int not_implemented = 501;
         const std::string code = code_of(refusal);
         const bool may_pass = refusal.status != not_implemented && io::is_temporary_status(refusal.status);
-        if (is_among(no_parts_problems, code) || (code.empty() && !may_pass)) return std::nullopt;
+        if (refusal_of(code) == Refusal::no_parts || (code.empty() && !may_pass)) return std::nullopt;
         return refusal;
     }
 
@@ -193,14 +182,15 @@ class Sending {
             return Answer();
         }
         const std::string code = code_of(*answer);
+        const Refusal refusal = refusal_of(code);
         const int status = answer->status;
-        if (status == 204 || status == 408 || is_among(offset_problems, code)) {
+        if (status == 204 || status == 408 || refusal == Refusal::wrong_offset) {
             last = unavailable(code.empty() ? std::to_string(status) : code);
             return Answer();
         }
         // A refusal is final. After any other error a later call continues from the note.
-        const bool is_final =
-            !io::is_temporary_status(status) && status != 401 && code.rfind(of_credentials, 0) != 0;
+        const bool is_final = !io::is_temporary_status(status) && status != 401 &&
+                              refusal != Refusal::bad_token && refusal != Refusal::credentials;
         if (is_final) WHEELYARD_TRY(remove_note());
         return Answer(*std::move(answer));
     }

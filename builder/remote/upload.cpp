@@ -5,6 +5,7 @@
 #include <array>
 
 #include "builder/remote/limits.hpp"
+#include "builder/remote/refusal.hpp"
 #include "builder/remote/resumable_upload.hpp"
 #include "builder/remote/upload_form.hpp"
 #include "lib/base/digest/digest.hpp"
@@ -62,10 +63,6 @@ tl::unexpected<base::Error> fail_grant(std::string sentence, std::string value, 
 }
 
 constexpr int status_unauthorized = 401;
-constexpr std::string_view kept_in_quarantine = "upload.quarantined";
-// Problem codes that concern the credentials, not the wheel.
-constexpr std::string_view lease_ended = "grant.over";
-constexpr std::string_view token_refused = "auth.token_refused";
 
 }  // namespace
 
@@ -112,8 +109,8 @@ base::Status judge_upload_answer(const io::HttpAnswer& answer) {
     if (said.empty() && problem) said = problem->title;
     const std::string value = problem ? problem->value : "";
     const std::string advice = problem ? problem->advice : "";
-    const bool is_quarantined = answer.status == 202 || (problem && problem->code == kept_in_quarantine);
-    if (is_quarantined)
+    const Refusal refusal = problem ? refusal_of(problem->code) : Refusal::other;
+    if (answer.status == 202 || refusal == Refusal::quarantined)
         return base::fail(
             "upload.quarantined", "The registry keeps the wheel in quarantine: " + said, value,
             "ask the registry's operator to read the findings and to `wheelyard-registry release` the wheel; "
@@ -123,10 +120,9 @@ base::Status judge_upload_answer(const io::HttpAnswer& answer) {
         return base::fail_as(base::ErrorKind::unavailable, base::Recovery::retry,
                              {"upload.unavailable", sentence, value, advice});
     // The task's lease ended during the upload: a tick claims the task again.
-    if (problem && problem->code == lease_ended) return fail_grant(sentence, value, advice);
+    if (refusal == Refusal::grant_over) return fail_grant(sentence, value, advice);
     // The answer concerns the token, not this wheel: every other upload would fail, too.
-    const bool is_token = answer.status == 401 || (problem && problem->code == token_refused);
-    if (is_token)
+    if (answer.status == status_unauthorized || refusal == Refusal::bad_token)
         return fail_token({"upload.not_allowed", sentence, value,
                            "put a valid token into the `token_file` of site.toml; built wheels are kept"});
     return base::fail("upload.refused", sentence, value, advice);

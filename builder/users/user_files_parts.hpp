@@ -42,7 +42,7 @@ struct Input {
 // Replaces {{module}}, {{name}}, {{version}}, {{site}}, {{python}}, {{wheels}}, and, quoted for bash,
 // {{root}} and {{place}}.
 [[nodiscard]] std::string fill(std::string_view text, const Input& input);
-// The variables of [users] environment, and those that tell pip the index.
+// The variables of [users] environment, and those that name the index for pip.
 [[nodiscard]] Environment lasting_environment(const Input& input);
 // All modules that the wheels need, in load order.
 [[nodiscard]] std::vector<std::string> modules_of(const Input& input);

@@ -162,18 +162,18 @@ class Pass {
 base::Result<Contents> check_contents(const base::Reader& bytes, const Frame& frame,
                                       const RecordCheck* record, const InspectOptions& options,
                                       Findings& findings) {
-    std::vector<const Member*> largest_first;
+    std::vector<const Member*> by_size;
     for (const Member& member : frame.members) {
-        if (member.readable && !member.is_directory()) largest_first.push_back(&member);
+        if (member.readable && !member.is_directory()) by_size.push_back(&member);
     }
-    std::stable_sort(largest_first.begin(), largest_first.end(),
+    std::stable_sort(by_size.begin(), by_size.end(),
                      [](const Member* a, const Member* b) { return a->unpacked_bytes > b->unpacked_bytes; });
     Pass pass(bytes, frame, record, options, findings);
     constexpr std::uint64_t bytes_worth_a_thread = base::mib;  // less work does not pay for starting a thread
     const auto worthwhile = static_cast<unsigned>(
         std::min<std::uint64_t>(max_threads, 1 + frame.unpacked_bytes / bytes_worth_a_thread));
-    WHEELYARD_TRY(for_each_parallel(largest_first.size(), std::min(options.threads, worthwhile),
-                                    [&](std::size_t i) { return pass.take(*largest_first[i]); }));
+    WHEELYARD_TRY(for_each_parallel(by_size.size(), std::min(options.threads, worthwhile),
+                                    [&](std::size_t i) { return pass.take(*by_size[i]); }));
     return pass.finish();
 }
 

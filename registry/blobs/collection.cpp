@@ -123,7 +123,7 @@ base::Result<bool> BlobStore::remove_if_stored_before(std::string_view sha256,
     return true;
 }
 
-base::Status BlobStore::set_aside_damaged(std::string_view sha256) const {
+base::Status BlobStore::isolate_damaged(std::string_view sha256) const {
     const fs::path damaged = directory_ / "damaged" / sha256;
     WHEELYARD_TRY(base::make_private_directories(damaged.parent_path()));
     WHEELYARD_TRY(base::rename_durably(path_of(sha256), damaged));

@@ -1,8 +1,7 @@
 // Content-addressed blobs on a local disk: `blobs/sha256/ab/<hash>`, mode 0444, staged on the same file
 // system.
 //
-//     staging/<name>  ──write, hash, fsync──►  blobs/sha256/ab/<hash>  (link or rename, then fsync of the
-//     folder)
+//     staging/<name>  ──write, hash, fsync──►  link or rename  ──fsync of the folder──►  blobs/sha256/ab/<hash>
 //
 // A blob without a catalog row is an orphan that gc collects; a catalog row always has its blob, because the
 // blob is durable before the row is committed.
@@ -73,7 +72,7 @@ class BlobStore {
     [[nodiscard]] base::Result<bool> remove_if_stored_before(std::string_view sha256,
                                                              base::UnixMicros before) const;
     // Moves the blob to `damaged/<hash>` for inspection, where nothing serves it. Replaces an earlier one.
-    [[nodiscard]] base::Status set_aside_damaged(std::string_view sha256) const;
+    [[nodiscard]] base::Status isolate_damaged(std::string_view sha256) const;
     [[nodiscard]] const std::filesystem::path& directory() const { return directory_; }
     [[nodiscard]] std::filesystem::path path_of(std::string_view sha256) const;
     [[nodiscard]] std::string path_text_of(

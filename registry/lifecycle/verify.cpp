@@ -177,7 +177,7 @@ class Scrub {
         }));
         // Hidden before the blob is moved: the tree's file is a hard link to it.
         if (!fault.files.empty()) WHEELYARD_TRY(hooks_.hide(fault.files));
-        WHEELYARD_TRY(place_.blobs.set_aside_damaged(sha256));
+        WHEELYARD_TRY(place_.blobs.isolate_damaged(sha256));
         note(std::move(fault));
         return {};
     }

@@ -69,7 +69,7 @@ def compare_elves(wheel, ours, theirs):
     for name in sorted(set(mine) & set(theirs)):
         for field in PER_ELF:
             a, b = mine[name][field], theirs[name][field]
-            if field == "search_paths":  # an empty one, the folder one stands in, is a finding of ours
+            if field == "search_paths":  # an empty one, the current folder, is a finding of ours
                 a = [path for path in a if path]
             if a != b:
                 same_but_family = field == "cuda_sm" and sorted({arch.removesuffix("f") for arch in a}) == b

@@ -58,6 +58,9 @@ TEST_CASE("everything except anchors is skipped") {
 TEST_CASE("character references are decoded in values and texts") {
     CHECK(decode_entities("&gt;=3.8,&lt;4 &amp; &quot;x&apos;") == ">=3.8,<4 & \"x'");
     CHECK(decode_entities("&#62;&#x3E;&#X3e;") == ">>>");
+    CHECK(decode_entities("&#x7F;&#x80;") == "\x7F\xC2\x80");
+    CHECK(decode_entities("&#x7FF;&#x800;") == "\xDF\xBF\xE0\xA0\x80");
+    CHECK(decode_entities("&#xFFFF;&#x10000;") == "\xEF\xBF\xBF\xF0\x90\x80\x80");
     CHECK(decode_entities("&#233;&#x20AC;&#x1F600;") == "\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80");
     CHECK(decode_entities("&#0;&#xD800;&#x110000;&#99999999999999999999;") ==
           "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD");

@@ -186,7 +186,7 @@ def check_facts(site, documents, write):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--documents", type=Path, metavar="DIR", help="the folder with the sites' documents")
-    parser.add_argument("--write", action="store_true", help="take the facts from the documents anew")
+    parser.add_argument("--write", action="store_true", help="take the facts from the documents again")
     arguments = parser.parse_args()
     problems = []
     for site in DOCUMENTS:

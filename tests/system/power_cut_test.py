@@ -132,7 +132,7 @@ class PowerCutTest(unittest.TestCase):
         status, _, body = self.farm.get(f"/{INDEX}/files/{sha256[:2]}/{sha256}/{wheel.name}")
         self.assertEqual((status, hashlib.sha256(body).hexdigest()), (200, sha256))
         status, _, log = self.farm.get(f"/{INDEX}/events/tail.tsv")
-        self.assertIn(f"\t{wheel.name}\n", log.decode(), f"followers never hear of {wheel.name}")
+        self.assertIn(f"\t{wheel.name}\n", log.decode(), f"followers never see {wheel.name}")
 
     def test_cut_after_any_call(self):
         points = [call.number for call in self.calls]

@@ -194,7 +194,7 @@ const Admission::Rank* Admission::best_filling(const Rank* chosen) const {
     return chosen;
 }
 
-const Admission::Rank* Admission::longest_that_fits() const {
+const Admission::Rank* Admission::slowest_that_fits() const {
     for (const auto& [time, id] : by_time_) {
         const Need& need = waiting_.at(id).need;
         if (fits(load_, need)) return &*order_.find(rank_of(id, need));
@@ -228,7 +228,7 @@ const Admission::Rank* Admission::choose(TryId head_id, const Need& head) const 
         return fits(load_, head) ? &*order_.find(rank_of(head_id, head)) : nullptr;
     }
     if (load_.bytes() + smallest_.begin()->first > limit_) return nullptr;
-    if (is_near_end()) return longest_that_fits();
+    if (is_near_end()) return slowest_that_fits();
     const bool heavier = load_.typical <= waiting_area_ / waiting_seconds_ * load_.cpus;
     return best_filling(first_that_fits(heavier));
 }

@@ -107,7 +107,7 @@ class Admission {
     [[nodiscard]] bool fits(const Load& load, const Need& need) const;
     [[nodiscard]] bool is_near_end() const;
     [[nodiscard]] const Rank* best_filling(const Rank* chosen) const;
-    [[nodiscard]] const Rank* longest_that_fits() const;
+    [[nodiscard]] const Rank* slowest_that_fits() const;
     void begin(TryId id, double now_s, std::vector<TryId>& started);
     void forget_waiting(std::map<TryId, Waiting>::iterator found);
     [[nodiscard]] TryId head() const;

@@ -121,7 +121,7 @@ const std::vector<Rule>& rules() {
         // .dist-info.
         {"dist_info.missing", reject, "There is no .dist-info folder.", rebuild, wheel_format},
         {"dist_info.several", reject, "There is more than one .dist-info folder.",
-         "Remove the .dist-info folders of vendored packages: installers cannot tell which one is the "
+         "Remove the .dist-info folders of vendored packages: installers cannot know which one is the "
          "wheel's.",
          wheel_format},
         {"dist_info.name_mismatch", reject,

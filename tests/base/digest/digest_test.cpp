@@ -58,11 +58,12 @@ TEST_CASE("hashing a large file calls keep_alive, whose error stops it") {
               ++calls;
               return {};
           }) == sha256_hex(bytes));
-    CHECK(calls == 3);
+    CHECK(calls >= 3);  // at least once for each MiB
+    calls = 0;
     const auto stopped = sha256_hex_of_file(
-        path, [&]() -> Status { return ++calls == 5 ? fail("lock.lost", "no longer ours") : Status(); });
+        path, [&]() -> Status { return ++calls == 2 ? fail("lock.lost", "no longer ours") : Status(); });
     CHECK(stopped.error().code == "lock.lost");
-    CHECK(calls == 5);
+    CHECK(calls == 2);
 }
 
 TEST_CASE("a SHA-256 in hex has 64 lower-case digits") {

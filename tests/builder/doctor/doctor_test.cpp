@@ -68,7 +68,7 @@ TEST_CASE("every pattern of every rule can match, and codes are unique") {
             if (pattern.empty()) continue;
             CAPTURE(pattern);
             CHECK(pattern == base::ascii_lower(pattern));
-            CHECK(longest_piece(pattern).size() >= 6);  // shorter ones occur in half of all lines
+            CHECK(max_literal(pattern).size() >= 6);  // shorter ones occur in half of all lines
             const std::string line = base::replace_all(pattern, "*", " x ");
             CHECK(matches_pattern(pattern, line));
             const auto seen = examine("error: " + line + "\n");
@@ -94,7 +94,7 @@ TEST_CASE("pieces of a pattern must match in order") {
     CHECK(!matches_pattern("a*b", "ba"));
     CHECK(!matches_pattern("ab*b", "ab"));
     CHECK(matches_pattern("plain", "it is plain"));
-    CHECK(longest_piece("ab*abcd*abc") == "abcd");
+    CHECK(max_literal("ab*abcd*abc") == "abcd");
 }
 
 TEST_CASE("findings are sorted by weight, then by line") {

@@ -78,7 +78,7 @@ TEST_CASE("a name that does not exist is found") {
         {"Restrict `versions` of the [[patch]] in the recipe.", {}},
         {"Restrict `version` of the [[patch]] in the recipe.", {"patch.version"}},
         {"set `offline = true` there", {"offline"}},
-        {"raise memory_mib and most_memory_mib in site.toml", {"most_memory_mib"}},
+        {"raise memory_mib and min_memory_mib in site.toml", {"min_memory_mib"}},
         {"run `wheelyard-builder retry` or wheelyard-builder again", {"wheelyard-builder again"}},
     };
     for (const auto& row : rows) {

@@ -103,7 +103,7 @@ TEST_CASE("a long copy calls keep_alive between chunks and aborts if it fails") 
         return base::Status();
     };
     REQUIRE(copy_verified(folder / "blob", folder / "file.whl", base::sha256_hex(bytes), count));
-    CHECK(calls == 3);
+    CHECK(calls >= 3);  // at least once for each chunk
     const base::KeepAlive lost = [] { return base::Status(base::fail("lock.lost", "taken over")); };
     const auto ended = copy_verified(folder / "blob", folder / "second.whl", base::sha256_hex(bytes), lost);
     REQUIRE(!ended);

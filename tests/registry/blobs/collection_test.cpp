@@ -81,11 +81,11 @@ TEST_CASE("what a killed collection took out is put back by the next open, unles
 TEST_CASE("a damaged blob is moved away, and the same bytes can be stored again") {
     const Store store;
     const std::string hash = store.store_old("wheel");
-    REQUIRE(store.blobs.set_aside_damaged(hash));
+    REQUIRE(store.blobs.isolate_damaged(hash));
     CHECK_FALSE(store.blobs.contains(hash));
     CHECK(fs::exists(store.dir.path() / "damaged" / hash));
     CHECK(store.blobs.store_bytes("wheel").value() == hash);
-    REQUIRE(store.blobs.set_aside_damaged(hash));
+    REQUIRE(store.blobs.isolate_damaged(hash));
     CHECK(fs::exists(store.dir.path() / "damaged" / hash));
 }
 

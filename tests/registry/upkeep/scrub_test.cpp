@@ -5,7 +5,6 @@
 
 #include <chrono>
 #include <filesystem>
-#include <thread>
 
 #include "lib/base/files/file.hpp"
 #include "tests/registry/upload_fixture.hpp"
@@ -67,6 +66,10 @@ TEST_CASE("a rate of 0 reads nothing") {
     REQUIRE(registry.send(Form::of(WheelWriter("six", "1.16.0"))).status == 200);
     const registry::Scrub scrub(registry.config, registry.store, registry.pages,
                                 {.first_ms = 0, .pause_ms = 1});
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    registry::RegistryConfig with_rate = registry.config;
+    with_rate.scrub_mib_per_s = 1'000;
+    const registry::Scrub other(with_rate, registry.store, registry.pages, {.first_ms = 0, .pause_ms = 1});
+    CHECK(test_support::becomes_true([&] { return other.seen().rounds > 1; }));
     CHECK(scrub.seen().rounds == 0);
+    CHECK(scrub.seen().blobs == 0);
 }

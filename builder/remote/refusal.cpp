@@ -1,0 +1,34 @@
+#include "builder/remote/refusal.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace wheelyard::builder {
+namespace {
+
+struct Row {
+    std::string_view code;
+    Refusal refusal;
+};
+constexpr std::array<Row, 8> rows = {{
+    {"upload.quarantined", Refusal::quarantined},
+    {"upload.wrong_offset", Refusal::wrong_offset},
+    {"upload.in_progress", Refusal::wrong_offset},
+    {"upload.not_resumable", Refusal::no_parts},
+    {"upload.too_many", Refusal::no_parts},
+    {"grant.over", Refusal::grant_over},
+    {"index.unknown", Refusal::no_index},
+    {"auth.token_refused", Refusal::bad_token},
+}};
+constexpr std::string_view of_credentials = "auth";  // the group of their codes: "auth.scope_refused"
+
+}  // namespace
+
+Refusal refusal_of(std::string_view code) {
+    const auto* row =
+        std::find_if(rows.begin(), rows.end(), [&](const Row& one) { return one.code == code; });
+    if (row != rows.end()) return row->refusal;
+    return code.substr(0, code.find('.')) == of_credentials ? Refusal::credentials : Refusal::other;
+}
+
+}  // namespace wheelyard::builder

@@ -1,0 +1,27 @@
+#include "builder/remote/refusal.hpp"
+
+#include <doctest/doctest.h>
+
+#include <utility>
+
+using namespace wheelyard::builder;
+
+TEST_CASE("the registry's problem codes on which the agent acts have a meaning, all others none") {
+    for (const auto& [code, refusal] : {
+             std::pair("upload.quarantined", Refusal::quarantined),
+             std::pair("upload.wrong_offset", Refusal::wrong_offset),
+             std::pair("upload.in_progress", Refusal::wrong_offset),
+             std::pair("upload.not_resumable", Refusal::no_parts),
+             std::pair("upload.too_many", Refusal::no_parts),
+             std::pair("grant.over", Refusal::grant_over),
+             std::pair("index.unknown", Refusal::no_index),
+             std::pair("auth.token_refused", Refusal::bad_token),
+             std::pair("auth.scope_refused", Refusal::credentials),
+             std::pair("authors.missing", Refusal::other),
+             std::pair("upload.name_taken", Refusal::other),
+             std::pair("", Refusal::other),
+         }) {
+        CAPTURE(code);
+        CHECK(refusal_of(code) == refusal);
+    }
+}
