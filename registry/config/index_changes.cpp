@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <set>
-#include <tuple>
 #include <utility>
 
 #include "lib/base/text/text.hpp"
@@ -36,6 +35,7 @@ std::vector<std::pair<std::string, std::string>> values_of(const IndexConfig& in
             {"read", index.is_private ? "\"token\"" : "\"public\""},
             {"archived", word(index.is_archived)},
             {"pages", word(index.has_pages)},
+            {"sdists", word(index.sdists)},
             {"max_file_mib", std::to_string(index.max_file_bytes / base::mib)},
             {"quota_mib", limit(index.quota.bytes, base::mib)},
             {"quota_files", limit(index.quota.files, 1)},
@@ -46,11 +46,6 @@ std::vector<std::pair<std::string, std::string>> values_of(const IndexConfig& in
             {"staging", quoted(index.staging)}};
 }
 
-auto parts_of(const inspect::Policy& policy) {
-    return std::tie(policy.severities, policy.search_path_prefixes, policy.gpu_architectures,
-                    policy.sizes.unpacked_bytes, policy.sizes.ratio, policy.sizes.ratio_from_bytes);
-}
-
 void compare(const IndexConfig& now, const IndexConfig& wanted, std::vector<IndexChange>& changes) {
     const auto before = values_of(now);
     const auto after = values_of(wanted);
@@ -58,7 +53,7 @@ void compare(const IndexConfig& now, const IndexConfig& wanted, std::vector<Inde
         if (before[at] != after[at])
             changes.push_back({now.name, before[at].first, before[at].second, after[at].second});
     }
-    if (parts_of(now.policy) != parts_of(wanted.policy)) changes.push_back({now.name, "policy"});
+    if (now.policy != wanted.policy) changes.push_back({now.name, "policy"});
     if (now.upstreams != wanted.upstreams) changes.push_back({now.name, "upstream"});
 }
 

@@ -19,6 +19,7 @@ struct SizeLimits {
     std::uint64_t unpacked_bytes = max_unpacked_bytes;  // of all members together
     std::uint64_t ratio = bomb_ratio;                   // of a member or a wheel above `ratio_from_bytes`
     std::uint64_t ratio_from_bytes = bomb_floor_bytes;
+    bool operator==(const SizeLimits&) const = default;
 };
 
 struct Policy {
@@ -28,6 +29,7 @@ struct Policy {
     // The GPUs of the index's machines: "sm_90", "gfx90a". Empty: accept any device code.
     std::vector<std::string> gpu_architectures = {};
     SizeLimits sizes = {};
+    bool operator==(const Policy&) const = default;
 };
 
 // The severity of the rule `code` under the policy: the policy's, or the rule table's.
