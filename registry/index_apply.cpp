@@ -6,6 +6,7 @@
 
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/file.hpp"
+#include "lib/base/files/temporary_files.hpp"
 #include "lib/io/json.hpp"
 #include "lib/io/log.hpp"
 #include "registry/config/index_changes.hpp"
@@ -93,7 +94,10 @@ base::Status IndexApply::note(const std::string& text, const std::string& proble
 }
 
 base::Status IndexApply::note_start() const {
-    return note(parts_.config.now().text, {});
+    const RegistryConfig& config = parts_.config.now();
+    for (const auto& file : {applied_text_file(config), applied_result_file(config)})
+        WHEELYARD_TRY(base::remove_temporary_files(file));
+    return note(config.text, {});
 }
 
 void IndexApply::apply(const std::string& actor) const {

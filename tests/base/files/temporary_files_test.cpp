@@ -1,0 +1,27 @@
+// What a crash leaves of replace_file is removed, and nothing else.
+#include "lib/base/files/temporary_files.hpp"
+
+#include <doctest/doctest.h>
+
+#include "lib/base/files/file.hpp"
+#include "lib/base/files/temp_dir.hpp"
+
+using namespace wheelyard::base;
+
+TEST_CASE("temporary files of one name are removed, and no other file") {
+    const TempDir place = TempDir::make("temporary").value();
+    const fs::path file = place.path() / "note.json";
+    for (const char* name :
+         {"note.json", ".note.json.tmp.0a", ".note.json.tmp.1b", ".other.tmp.2c", ".note.json"})
+        REQUIRE(replace_file(place.path() / name, "x"));
+    REQUIRE(remove_temporary_files(file));
+    CHECK_FALSE(fs::exists(place.path() / ".note.json.tmp.0a"));
+    CHECK_FALSE(fs::exists(place.path() / ".note.json.tmp.1b"));
+    for (const char* name : {"note.json", ".other.tmp.2c", ".note.json"})
+        CHECK(fs::exists(place.path() / name));
+}
+
+TEST_CASE("a missing folder is an error") {
+    const TempDir place = TempDir::make("temporary").value();
+    CHECK_FALSE(remove_temporary_files(place.path() / "missing" / "note.json"));
+}
