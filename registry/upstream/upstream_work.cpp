@@ -159,7 +159,7 @@ void Upstreams::load_metadata(const Candidate& candidate, const UpstreamFile& fi
 
 void Upstreams::load_wheel(const Candidate& candidate, const UpstreamFile& file, const std::string& work) {
     const UpstreamConfig& upstream = *candidate.upstream;
-    // Whoever looked for the row may have come just before the end of an earlier run.
+    // A row may have been stored after its look-up, just before the end of an earlier run.
     if (const auto row = fetched_row(candidate, file.link.filename); row && *row) return;
     Passing passing(*this, work);
     FileFetchParts fetch{.config = parts_.config,
