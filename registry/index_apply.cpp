@@ -121,12 +121,13 @@ base::Status IndexApply::change(const RegistryConfig& wanted, const std::string&
     catalog::Serial committed = 0;
     {
         const auto held = parts_.config.hold();
-        WHEELYARD_TRY(parts_.writer.run([&](catalog::Catalog& catalog) -> base::Status {
+        const auto record = [&](catalog::Catalog& catalog) -> base::Status {
             WHEELYARD_TRY(check_created(next, changes, catalog));
             WHEELYARD_TRY(catalog.set_index_rules(index_rules(next), cause, reasons_of(changes)));
             WHEELYARD_ASSIGN(committed, catalog.last_serial());
             return {};
-        }));
+        };
+        WHEELYARD_TRY(parts_.writer.run(record));
         parts_.config.replace(std::move(next));
     }
     // After the rules are durable: nothing is accepted for an index that a crash would forget to keep private.
