@@ -19,6 +19,7 @@
 #include "indexer/tree/limits.hpp"
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/file.hpp"
+#include "lib/base/files/temporary_files.hpp"
 #include "lib/base/text/encoding.hpp"
 
 namespace wheelyard::indexer {
@@ -333,17 +334,7 @@ base::Status LocalDisk::remove(const fs::path& path) {
 
 base::Status LocalDisk::remove_leftovers(const fs::path& folder) {
     if (hidden_.has(folder.native())) return {};  // freshly staged: its files have their final names
-    std::error_code error;
-    std::vector<fs::path> leftovers;
-    for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
-        const std::string name = entry->path().filename().native();
-        if (name.front() == '.' && name.find(".tmp.") != std::string::npos)
-            leftovers.push_back(entry->path());
-    }
-    if (error) return base::fail_errno("readdir", folder.native(), error.value());
-    for (const auto& leftover : leftovers)
-        WHEELYARD_TRY(base::remove_file(leftover));
-    return {};
+    return base::remove_temporary_files_in(folder);
 }
 
 base::Status copy_verified(const fs::path& from, const fs::path& to, std::string_view sha256,

@@ -11,6 +11,7 @@
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/files/private_files.hpp"
+#include "lib/base/files/temporary_files.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
@@ -42,16 +43,6 @@ tl::unexpected<wire::Problem> unknown(const std::string& id) {
 std::uint64_t size_of(int file) {
     struct stat info {};
     return ::fstat(file, &info) == 0 ? static_cast<std::uint64_t>(info.st_size) : 0;
-}
-
-// Removes temporary files of notes that a killed server left behind (base::replace_file).
-void drop_temporary_notes(const fs::path& folder) {
-    std::error_code ignored;
-    for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
-        if (entry.path().filename().native().find(".note.tmp.") == std::string::npos) continue;
-        if (const auto removed = base::remove_file(entry.path()); !removed)
-            io::log_warn("upload.not_removed", {{"error", removed.error().text()}});
-    }
 }
 
 // Removes the note first: a body without one has no owner, and drop_expired() removes it later.
@@ -160,7 +151,8 @@ base::Result<std::unique_ptr<Resumable>> Resumable::open(const fs::path& folder,
                                                          http::UploadService& uploads, TokenVerifier& tokens,
                                                          const base::Clock& clock) {
     WHEELYARD_TRY(base::make_private_directories(folder));
-    drop_temporary_notes(folder);
+    if (const auto removed = base::remove_temporary_files_in(folder); !removed)
+        io::log_warn("upload.not_removed", {{"error", removed.error().text()}});
     std::unique_ptr<Resumable> resumable(new Resumable(folder, std::move(room), uploads, tokens, clock));
     (void)resumable->drop_expired();
     return resumable;

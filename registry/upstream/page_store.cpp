@@ -5,6 +5,7 @@
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/files/private_files.hpp"
+#include "lib/base/files/temporary_files.hpp"
 #include "lib/io/log.hpp"
 #include "registry/upstream/limits.hpp"
 
@@ -27,14 +28,7 @@ std::string key_of(const std::string& cache_index, const std::string& project) {
 base::Status PageStore::remove_leftovers() const {
     std::error_code error;
     if (!std::filesystem::exists(folder_, error)) return {};
-    for (std::filesystem::recursive_directory_iterator entry(folder_, error), end; !error && entry != end;
-         entry.increment(error)) {
-        const std::string name = entry->path().filename().native();
-        if (name.starts_with('.') && name.find(".tmp.") != std::string::npos)
-            WHEELYARD_TRY(base::remove_file(entry->path()));
-    }
-    if (error) return base::fail_errno("readdir", folder_.string(), error.value());
-    return {};
+    return base::remove_temporary_files_below(folder_);
 }
 
 std::filesystem::path PageStore::page_file(const std::string& cache_index, const std::string& project) const {

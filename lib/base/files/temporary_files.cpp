@@ -1,26 +1,44 @@
 #include "lib/base/files/temporary_files.hpp"
 
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <vector>
 
 #include "lib/base/files/file.hpp"
 
 namespace wheelyard::base {
+namespace {
 
-Status remove_temporary_files(const std::filesystem::path& path) {
-    const std::filesystem::path folder = path.parent_path();
-    const std::string start = "." + path.filename().native() + ".tmp.";
+namespace fs = std::filesystem;
+
+template <typename Iterator>
+Status remove_in(const fs::path& folder, std::string_view start) {
     std::error_code error;
-    std::vector<std::filesystem::path> found;
-    for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
-         entry.increment(error)) {
-        if (entry->path().filename().native().starts_with(start)) found.push_back(entry->path());
+    std::vector<fs::path> found;
+    for (Iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+        const std::string name = entry->path().filename().native();
+        if (name.starts_with(start) && name.find(".tmp.") != std::string::npos)
+            found.push_back(entry->path());
     }
     if (error) return fail_errno("readdir", folder.string(), error.value());
     for (const auto& leftover : found)
         WHEELYARD_TRY(remove_file(leftover));
     return {};
+}
+
+}  // namespace
+
+Status remove_temporary_files(const fs::path& path) {
+    return remove_in<fs::directory_iterator>(path.parent_path(), "." + path.filename().native() + ".tmp.");
+}
+
+Status remove_temporary_files_in(const fs::path& folder) {
+    return remove_in<fs::directory_iterator>(folder, ".");
+}
+
+Status remove_temporary_files_below(const fs::path& folder) {
+    return remove_in<fs::recursive_directory_iterator>(folder, ".");
 }
 
 }  // namespace wheelyard::base

@@ -1,4 +1,5 @@
-// What a crash leaves of base::replace_file.
+// What a crash leaves of base::replace_file: ".NAME.tmp.*" beside NAME. Only while nobody else writes there. Errors: those of
+// the file system; a missing folder is one.
 #pragma once
 
 #include <filesystem>
@@ -7,7 +8,11 @@
 
 namespace wheelyard::base {
 
-// Removes the temporary files of replace_file(`path`), ".NAME.tmp.*" in its folder. Only while nobody else writes `path`.
+// Removes the temporary files of replace_file(`path`).
 [[nodiscard]] Status remove_temporary_files(const std::filesystem::path& path);
+// Removes those of all files directly in `folder`.
+[[nodiscard]] Status remove_temporary_files_in(const std::filesystem::path& folder);
+// Removes those of all files in `folder` and in the folders below it.
+[[nodiscard]] Status remove_temporary_files_below(const std::filesystem::path& folder);
 
 }  // namespace wheelyard::base

@@ -21,6 +21,25 @@ TEST_CASE("temporary files of one name are removed, and no other file") {
         CHECK(fs::exists(place.path() / name));
 }
 
+TEST_CASE("those of all files in a folder are removed, and below it only where asked") {
+    const TempDir place = TempDir::make("temporary").value();
+    fs::create_directory(place.path() / "in");
+    const std::vector<fs::path> left = {".note.json.tmp.0a", ".tmp.1b", "in/.note.json.tmp.0a"};
+    const std::vector<fs::path> other = {"note.tmp.json", ".tmp", "in/note.json"};
+    for (const auto* names : {&left, &other}) {
+        for (const auto& name : *names)
+            REQUIRE(replace_file(place.path() / name, "x"));
+    }
+    REQUIRE(remove_temporary_files_in(place.path()));
+    CHECK_FALSE(fs::exists(place.path() / left[0]));
+    CHECK_FALSE(fs::exists(place.path() / left[1]));
+    CHECK(fs::exists(place.path() / left[2]));
+    REQUIRE(remove_temporary_files_below(place.path()));
+    CHECK_FALSE(fs::exists(place.path() / left[2]));
+    for (const auto& name : other)
+        CHECK(fs::exists(place.path() / name));
+}
+
 TEST_CASE("a missing folder is an error") {
     const TempDir place = TempDir::make("temporary").value();
     CHECK_FALSE(remove_temporary_files(place.path() / "missing" / "note.json"));
