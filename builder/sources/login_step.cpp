@@ -1,8 +1,6 @@
 // Starts the step unless it is running, and reads its exit status.
 #include "builder/sources/login_step.hpp"
 
-#include <algorithm>
-#include <array>
 #include <chrono>
 
 #include "builder/attempt/attempt.hpp"
@@ -76,15 +74,12 @@ base::Result<bool> is_alive(const StepFiles& files) {
     return silent < std::chrono::milliseconds(login_step_silent_ms);
 }
 
-// The error may pass if the step's log blames the network or the disk.
+// The error may pass if the step's log blames the machine or the network.
 tl::unexpected<base::Error> fail_step(base::Error error) {
-    // The doctor's rules about temporary faults.
-    static constexpr std::array<std::string_view, 6> passing = {
-        "network.no_name", "network.unreachable", "network.timeout", "disk.full", "disk.quota", "disk.stale"};
     const auto seen = examine_log(error.value);
+    const DoctorRule* rule = seen && seen->likeliest() != nullptr ? seen->likeliest()->rule : nullptr;
     const bool may_pass =
-        seen && seen->likeliest() != nullptr &&
-        std::find(passing.begin(), passing.end(), seen->likeliest()->rule->code) != passing.end();
+        rule != nullptr && (rule->weight == Weight::machine || rule->automatic == Automatic::again);
     return base::fail_as(base::ErrorKind::program, may_pass ? base::Recovery::retry : base::Recovery::never,
                          std::move(error));
 }
