@@ -10,7 +10,7 @@ struct Row {
     std::string_view code;
     Refusal refusal;
 };
-constexpr std::array<Row, 8> rows = {{
+constexpr std::array<Row, 13> rows = {{
     {"upload.quarantined", Refusal::quarantined},
     {"upload.wrong_offset", Refusal::wrong_offset},
     {"upload.in_progress", Refusal::wrong_offset},
@@ -19,6 +19,11 @@ constexpr std::array<Row, 8> rows = {{
     {"grant.over", Refusal::grant_over},
     {"index.unknown", Refusal::no_index},
     {"auth.token_refused", Refusal::bad_token},
+    {"task.lease_over", Refusal::lease_over},
+    {"task.cancelled", Refusal::no_task},
+    {"task.ended", Refusal::no_task},
+    {"task.no_such_task", Refusal::no_task},
+    {"task.no_such_claim", Refusal::no_task},
 }};
 constexpr std::string_view of_credentials = "auth";  // the group of their codes: "auth.scope_refused"
 

@@ -15,6 +15,8 @@ enum class Refusal {
     no_index,
     wrong_offset,  // of a part; the form itself may be right
     no_parts,      // the form may still be sent in one request
+    lease_over,    // of a task, which the agent may claim again
+    no_task,       // it has ended, or is another agent's
 };
 [[nodiscard]] Refusal refusal_of(std::string_view code);
 

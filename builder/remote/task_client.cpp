@@ -1,9 +1,8 @@
 #include "builder/remote/task_client.hpp"
 
-#include <algorithm>
-#include <array>
 #include <utility>
 
+#include "builder/remote/refusal.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/wire/problem.hpp"
 
@@ -25,26 +24,15 @@ base::Result<std::string> body_of(io::HttpAnswer answer) {
     return base::fail(task_refusal({problem->code, said, problem->value, problem->advice}));
 }
 
-struct RefusalRow {
-    std::string_view code;
-    base::ErrorKind kind;
-    base::Recovery recovery;
-};
-constexpr std::array<RefusalRow, 5> refusals = {{
-    {"task.lease_over", base::ErrorKind::lost, base::Recovery::retry},
-    {"task.cancelled", base::ErrorKind::missing, base::Recovery::never},
-    {"task.ended", base::ErrorKind::missing, base::Recovery::never},
-    {"task.no_such_task", base::ErrorKind::missing, base::Recovery::never},
-    {"task.no_such_claim", base::ErrorKind::missing, base::Recovery::never},
-}};
-
 }  // namespace
 
 base::Error task_refusal(base::Error answer) {
-    const auto* row = std::find_if(refusals.begin(), refusals.end(),
-                                   [&](const RefusalRow& one) { return one.code == answer.code; });
-    if (row == refusals.end()) return answer;
-    return base::fail_as(row->kind, row->recovery, std::move(answer)).value();
+    const Refusal refusal = refusal_of(answer.code);
+    if (refusal == Refusal::lease_over)
+        return base::fail_as(base::ErrorKind::lost, base::Recovery::retry, std::move(answer)).value();
+    if (refusal == Refusal::no_task)
+        return base::fail_as(base::ErrorKind::missing, base::Recovery::never, std::move(answer)).value();
+    return answer;
 }
 
 base::Result<std::string> HttpTaskService::post(const std::string& address, const std::string& body,
