@@ -8,6 +8,7 @@ from pathlib import Path
 
 from support.case import FarmCase, main
 from support.clients import installed_value, pip_install
+from support.file_reads import FileReads
 from support.package_index import FAST_C, PackageIndex, write_sdist
 from support.site import Site
 
@@ -170,7 +171,7 @@ class BuilderTest(FarmCase):
         self.assertEqual(site.farm.files("yard-broken"), {})
         self.assert_ran(site.builder("logs", "yard-named"), "importing another_name")
 
-    def test_retry_waits_a_moment_for_a_tick_that_holds_the_lock(self):
+    def test_a_request_and_a_run_wait_for_a_tick_that_holds_the_lock(self):
         site = Site(self.fresh_farm(), self.sources, self.token, {"yard-pure": "1.0"})
         state = site.folder / "state"
         (state / "attempts").mkdir(parents=True)
@@ -179,19 +180,28 @@ class BuilderTest(FarmCase):
         held = (f"wheelyard-lock 1\nhost {os.uname().nodename}\npid {os.getpid()}\nprocess_start {fields[19]}\n"
                 "refreshed 2026-01-01T00:00:00Z\ntoken 00ff\n")
         lock.write_text(held)
-        asked = site.start("retry", "nobody-wants-this")
-        second = site.start("run")
-        time.sleep(2)  # until they have found the lock: nothing announces it
+        with FileReads(lock) as reads:
+            asked = site.start("retry", "nobody-wants-this")
+            reads.wait(WAIT_LIMIT_S)
         self.assertIsNone(asked.poll(), "it did not wait")
-        lock.write_text(held.replace("2026-01-01", "2026-01-02"))  # the same holder's next tick
-        time.sleep(2)
         lock.unlink()
-        text, _ = asked.communicate(timeout=60)
+        text, _ = asked.communicate(timeout=WAIT_LIMIT_S)
         self.assertEqual(asked.returncode, 1, text)
         self.assertIn("No attempt of this name has ended", text)
-        followed = second.communicate(timeout=WAIT_LIMIT_S)[0]
-        self.assertEqual(followed.count("Another run or tick of this site is at work; following its progress"), 1, followed)
-        self.assertNotIn("end it", followed)  # it waits by itself
+
+        lock.write_text(held)
+        with site.start("run") as second:
+            first_line = second.stdout.readline()
+            next_tick = state / "agent.lock.next"
+            next_tick.write_text(held.replace("2026-01-01", "2026-01-02"))  # the same holder's
+            with FileReads(next_tick) as reads:
+                next_tick.replace(lock)
+                reads.wait(WAIT_LIMIT_S)
+            lock.unlink()
+            followed = second.stdout.read()
+        self.assertIn("Another run or tick of this site is at work; following its progress", first_line)
+        self.assertNotIn("Another run or tick", followed)
+        self.assertNotIn("end it", first_line + followed)  # it waits by itself
 
     def test_a_package_that_no_index_has_is_reported(self):
         site = Site(self.fresh_farm(), self.sources, self.token, {"nobody-has-this": "1.0"})

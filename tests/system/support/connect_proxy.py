@@ -2,7 +2,9 @@
 
 import socket
 import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
+
+from support.loopback_server import LoopbackServer
 
 BLOCK_BYTES = 1 << 16
 
@@ -13,7 +15,7 @@ def copy(source: socket.socket, target: socket.socket) -> None:
     target.shutdown(socket.SHUT_WR)
 
 
-class ConnectProxy:
+class ConnectProxy(LoopbackServer):
     def __init__(self, hosts: dict[str, str]):
         self.opened: list[str] = []  # HOST:PORT of each tunnel
         proxy = self
@@ -36,23 +38,4 @@ class ConnectProxy:
             def log_message(self, *_):
                 pass
 
-        class Server(ThreadingHTTPServer):
-            def handle_error(self, *_):
-                pass  # a client that hangs up
-
-        self.server = Server(("127.0.0.1", 0), Handler)
-        self.server.daemon_threads = True
-        self.thread = threading.Thread(target=self.server.serve_forever)
-
-    def __enter__(self) -> "ConnectProxy":
-        self.thread.start()
-        return self
-
-    def __exit__(self, *_) -> None:
-        self.server.shutdown()
-        self.thread.join()
-        self.server.server_close()
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server.server_port}"
+        super().__init__(Handler)

@@ -12,12 +12,12 @@ import html
 import io
 import re
 import tarfile
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from urllib.parse import quote, unquote
 
 from support.farm import CLIENTS
+from support.loopback_server import LoopbackServer
 
 SETUP_OF_A_C_EXTENSION = """
 from setuptools import Extension, setup
@@ -62,7 +62,7 @@ def write_sdist(folder: Path, name: str, version: str, c_source: str | None = No
     return path
 
 
-class PackageIndex:
+class PackageIndex(LoopbackServer):
     def __init__(self, folder: Path):
         self.folder = folder
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -83,22 +83,11 @@ class PackageIndex:
             def log_message(self, *_):
                 pass
 
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.server.daemon_threads = True
-        self.thread = threading.Thread(target=self.server.serve_forever)
-
-    def __enter__(self) -> "PackageIndex":
-        self.thread.start()
-        return self
-
-    def __exit__(self, *_) -> None:
-        self.server.shutdown()
-        self.thread.join()
-        self.server.server_close()
+        super().__init__(Handler)
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.server.server_port}/simple/"
+        return super().url + "/simple/"
 
     @property
     def pip_environment(self) -> dict[str, str]:

@@ -11,9 +11,11 @@ import re
 import threading
 import time
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from urllib.parse import quote, unquote
+
+from support.loopback_server import LoopbackServer
 
 JSON = "application/vnd.pypi.simple.v1+json"
 
@@ -47,7 +49,7 @@ class Offered:
         self.size = len(self.body) if self.size is None else self.size
 
 
-class Upstream:
+class Upstream(LoopbackServer):
     def __init__(self):
         self.files: dict[str, Offered] = {}
         self.requests: list[str] = []
@@ -134,32 +136,11 @@ class Upstream:
             def log_message(self, *_):
                 pass
 
-        class Server(ThreadingHTTPServer):
-            def handle_error(self, *_):
-                pass  # the registry hangs up on answers that are too large
-
-        self.server = Server(("127.0.0.1", 0), Handler)
-        self.server.daemon_threads = True
-        self.port = self.server.server_port
-        self.thread = threading.Thread(target=self.server.serve_forever)
-
-    def __enter__(self) -> "Upstream":
-        self.thread.start()
-        return self
-
-    def __exit__(self, *_) -> None:
-        self.stop()
-
-    def stop(self) -> None:
-        """From here on its port has no listener."""
-        if self.thread.is_alive():
-            self.server.shutdown()
-            self.thread.join()
-            self.server.server_close()
+        super().__init__(Handler)
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}/simple/"
+        return super().url + "/simple/"
 
     def offer(self, path: Path, **more) -> Offered:
         self.files[path.name] = Offered(path.read_bytes(), **more)
