@@ -3,7 +3,7 @@
     scripts/install-deps --full; scripts/other-nodes        # once: build/nodes/
     WHEELYARD_BIN=build/release/bin python3 tests/system/avail_nodes_test.py
 
-On each node the static program of that machine runs, knows machine, glibc and Python as the node's own programs tell them,
+On each node the static program of that machine runs, knows machine, glibc and Python as the node's own programs report them,
 lists of a wheelhouse with every kind of tag what that node's pip takes, and says of SAMPLES which run there and why others do not.
 """
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import socket
 import subprocess
 import time
 from pathlib import Path
@@ -202,6 +203,23 @@ class BuilderTest(FarmCase):
         self.assertIn("Another run or tick of this site is at work; following its progress", first_line)
         self.assertNotIn("Another run or tick", followed)
         self.assertNotIn("end it", first_line + followed)  # it waits by itself
+
+    def test_a_package_whose_url_is_dead_waits_and_the_others_are_built(self):
+        write_sdist(self.sources.folder, "yard-pure", "1.0")
+        with socket.socket() as dead:  # a port without a listener
+            dead.bind(("127.0.0.1", 0))
+            url = f"http://127.0.0.1:{dead.getsockname()[1]}/yard-dead-{{version}}.tar.gz"
+            site = Site(self.fresh_farm(), self.sources, self.token, {"yard-dead": "1.0", "yard-pure": "1.0"},
+                        recipes={"yard-dead": f'[source]\nkind = "tarball"\nurl = "{url}"\nsha256 = {{"1.0" = "{"0" * 64}"}}\n'},
+                        scheduler='kind = "local"\n')
+            deadline = time.monotonic() + WAIT_LIMIT_S
+            while not site.farm.files("yard-pure"):  # with one slot for jobs
+                self.assertLess(time.monotonic(), deadline, "no wheel came")
+                self.assert_ran(site.builder("tick"))
+            dead_attempt, = (attempt for attempt in site.attempts() if attempt["package"] == "yard-dead")
+            self.assertIn(str(dead.getsockname()[1]), dead_attempt["waiting"]["reason"])
+            self.assertEqual(site.plan()["yard-pure"]["state"], "have")
+            self.assert_ran(site.builder("plan", "--explain"), "yard-dead", "127.0.0.1")
 
     def test_a_package_that_no_index_has_is_reported(self):
         site = Site(self.fresh_farm(), self.sources, self.token, {"nobody-has-this": "1.0"})

@@ -73,7 +73,7 @@ class EndedTest(unittest.TestCase):
         self.wait("the job's end", lambda: not any(str(self.folder) in words and "registry" not in words for words in self.left().values()))
 
     def kill_what_is_left(self) -> None:
-        """Of a killed test: its registry, and what of Slurm wants to tell its controller of the job's end, for an hour."""
+        """Of a killed test: its registry, and what of Slurm reports the job's end to its controller, for an hour."""
         for pid in self.left():
             with contextlib.suppress(ProcessLookupError):  # it ended with another
                 os.kill(pid, signal.SIGKILL)

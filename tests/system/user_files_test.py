@@ -59,14 +59,14 @@ import socket, time
 place = os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"])
 me = f'{os.environ["RANK"]} {os.environ["LOCAL_RANK"]} {os.environ["SLURMD_NODENAME"]}'
 if os.environ["RANK"] == "0":
-    heard = [me]
+    received = [me]
     with socket.create_server(place) as server:
         server.settimeout(60)
-        while len(heard) < int(os.environ["WORLD_SIZE"]):
+        while len(received) < int(os.environ["WORLD_SIZE"]):
             with server.accept()[0] as other:
-                heard.append(other.makefile().readline().strip())
-    with open(os.path.join(sys.argv[1], "heard"), "w") as out:
-        print(*sorted(heard), sep="\\n", file=out)
+                received.append(other.makefile().readline().strip())
+    with open(os.path.join(sys.argv[1], "received"), "w") as out:
+        print(*sorted(received), sep="\\n", file=out)
 else:
     deadline = time.monotonic() + 60
     while True:
@@ -241,7 +241,7 @@ show
         log = (self.folder / "out").read_text() if (self.folder / "out").exists() else ""
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr + log)
         first, second = cluster.nodes
-        self.assertEqual((self.folder / "heard").read_text().splitlines(),
+        self.assertEqual((self.folder / "received").read_text().splitlines(),
                          [f"0 0 {first}", f"1 1 {first}", f"2 0 {second}", f"3 1 {second}"])
         name = f"pytorch-2.4.0-{done.stdout.strip()}"
         for rank in range(4):

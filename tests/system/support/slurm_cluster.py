@@ -110,7 +110,7 @@ class SlurmCluster:
         try:
             if "slurmctld" in self.daemons:
                 self.run("scancel", "--user", str(os.geteuid()), check=False)
-                # A slurmd that is stopped before it has heard of it leaves the job running.
+                # A slurmd that is stopped before it knows of that leaves the job running.
                 self.wait("the jobs' ends", lambda: not self.run("squeue", "-h", check=False).stdout.strip())
         finally:
             for name in (*self.nodes, "slurmctld"):
