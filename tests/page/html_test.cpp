@@ -40,7 +40,7 @@ TEST_CASE("a link has no scheme, or http, https or mailto; anything else leads n
     for (const char* unsafe :
          {"javascript:alert(1)", "JaVaScRiPt:alert(1)", " javascript:alert(1)", "java\tscript:alert(1)",
           "java\nscript:alert(1)", "\x01javascript:alert(1)", "data:text/html,<script>", "vbscript:x",
-          "file:///etc/passwd", "blob:x", "\\\\host\\share", "https://a\\b"}) {
+          "file:///etc/passwd", "blob:x", "\\\\host\\share", "https://a\\b", "\t//example.org/a", "a\x7F"}) {
         CHECK_MESSAGE(!is_safe_url(unsafe), unsafe);
         CHECK(url_of(unsafe) == "#");
     }

@@ -50,6 +50,7 @@ class LimitReader {
     // The sum of the OOM kills in our cgroups (every level counted) and on the machine.
     [[nodiscard]] std::uint64_t oom_kills() const;
     [[nodiscard]] const std::vector<Cgroup>& cgroups() const { return cgroups_; }
+    [[nodiscard]] const std::string& root() const { return root_; }
     // CPU cores this process may use: the CPU affinity mask, limited by the cgroup quota.
     [[nodiscard]] unsigned cores() const;
 

@@ -8,14 +8,14 @@
 namespace wheelyard::governor {
 
 MemoryWatch::MemoryWatch(LimitReader limits)
-    : limits_(std::move(limits)), machine_stall_("/proc/pressure/memory") {
+    : limits_(std::move(limits)), machine_stall_(limits_.root() + "/proc/pressure/memory") {
     // The build's own group, not the child that delegate_memory() moved us into: compiles run in siblings.
     const auto& groups = limits_.cgroups();
     const auto whole = std::find_if(groups.begin(), groups.end(), [](const auto& group) {
         return group.path.find("/wheelyard-governor.") == std::string::npos;
     });
     if (whole != groups.end() && whole->version == 2)
-        group_stall_ = StallMeter(whole->path + "/memory.pressure");
+        group_stall_ = StallMeter(limits_.root() + whole->path + "/memory.pressure");
 }
 
 bool MemoryWatch::is_stalled(std::int64_t now_ms) {

@@ -216,6 +216,14 @@ TEST_CASE("unknown and repeated ids change nothing") {
     CHECK(admission.start(0) == std::vector<TryId>{1});
 }
 
+TEST_CASE("a compile as large as the limit starts in its turn") {
+    Admission admission(4);
+    admission.set_limit(100);
+    admission.enqueue(1, need(100, 50));
+    admission.enqueue(2, need(40, 1));
+    CHECK(admission.start(0) == std::vector<TryId>{1});
+}
+
 TEST_CASE("a compile larger than the limit starts after those that fit") {
     Admission admission(4);
     admission.set_limit(100);

@@ -4,8 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "builder/governor/memory/limits.hpp"
-#include "lib/base/files/file.hpp"
-#include "lib/base/files/temp_dir.hpp"
+#include "tests/builder/governor/fake_root.hpp"
 
 using namespace wheelyard::governor;
 namespace base = wheelyard::base;
@@ -14,23 +13,6 @@ namespace {
 
 constexpr double gibibyte = static_cast<double>(gib);
 constexpr double mebibyte = static_cast<double>(mib);
-
-class FakeRoot {
-  public:
-    FakeRoot() : folder_(base::TempDir::make("limits").value()) {
-        put("/proc/meminfo", "MemTotal:       263000000 kB\nMemFree:  1 kB\nMemAvailable:   250000000 kB\n");
-        put("/proc/vmstat", "pgmajfault 12\noom_kill 3\n");
-    }
-    void put(const std::string& path, const std::string& text) const {
-        const base::fs::path file = folder_.path().string() + path;
-        REQUIRE(base::make_directories(file.parent_path()));
-        REQUIRE(base::replace_file(file, text));
-    }
-    [[nodiscard]] std::string path() const { return folder_.path(); }
-
-  private:
-    base::TempDir folder_;
-};
 
 void slurm_v2(const FakeRoot& root) {
     root.put("/proc/self/cgroup", "0::/system.slice/slurmstepd.scope/job_77/step_batch/user/task_0\n");
