@@ -13,6 +13,7 @@ class App;
 
 namespace wheelyard::registry {
 
+// `config` of a local data folder, or `url` and `token_file` of a remote registry.
 struct ExplainArguments {
     std::string index;
     std::string project;
@@ -22,6 +23,7 @@ struct ExplainArguments {
     bool json = false;
 };
 void add_explain_command(CLI::App& app, ExplainArguments& arguments);
+// Prints the answer. Errors: "index.unknown", those of the configuration and the catalog, or of the remote registry.
 [[nodiscard]] base::Status run_explain(const ExplainArguments& arguments, const base::Clock& clock);
 
 }  // namespace wheelyard::registry

@@ -12,6 +12,7 @@ class App;
 
 namespace wheelyard::registry {
 
+// `config` of a local data folder, or `url` and `token_file` of a remote registry.
 struct ProvenanceArguments {
     std::string index;
     std::string filename;
@@ -21,6 +22,7 @@ struct ProvenanceArguments {
     bool json = false;
 };
 void add_provenance_command(CLI::App& app, ProvenanceArguments& arguments);
+// Prints the document. Errors: there is none; those of the configuration and the catalog, or of the remote registry.
 [[nodiscard]] base::Status run_provenance(const ProvenanceArguments& arguments);
 
 }  // namespace wheelyard::registry

@@ -29,10 +29,11 @@ class Journal {
 
     // Creates the folders. Required before the first write, not for reading.
     [[nodiscard]] base::Status prepare() const;
-    // A journal that does not exist yet is empty.
+    // A journal that does not exist yet is empty. Errors: the folder cannot be read. An unreadable file is a problem.
     [[nodiscard]] base::Result<JournalContent> read() const;
     // Removes temporary files of interrupted writes; only for the holder of the lock.
     void sweep() const;
+    // Durable on return. Errors: those of base::replace_file.
     [[nodiscard]] base::Status write(const Attempt& attempt) const;
     [[nodiscard]] base::Status write_outcome(const wire::Outcome& outcome) const;
     [[nodiscard]] std::filesystem::path outcome_file(const std::string& attempt) const;

@@ -16,6 +16,7 @@ namespace wheelyard::builder {
 class UploadForm final : public base::Reader {
   public:
     // `sha256` is the file's digest in hex. It is also the boundary, because no file contains its own digest.
+    // Errors: the file cannot be opened. read_at() returns "file.truncated" where it has become shorter.
     [[nodiscard]] static base::Result<UploadForm> open(const std::vector<io::MultipartField>& fields,
                                                        const std::filesystem::path& file,
                                                        const std::string& sha256);

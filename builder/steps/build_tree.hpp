@@ -5,6 +5,8 @@
 
 namespace wheelyard::builder {
 
+// What cannot be removed stays and is no error: it only uses space. Errors: those of `ports.keep_alive`.
+
 // Removes what only the job needed.
 [[nodiscard]] base::Status remove_bulk(const Attempt& attempt, const Ports& ports);
 // Removes the tree that the attempt was to continue: it builds from the beginning, at the same place.

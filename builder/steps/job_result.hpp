@@ -6,6 +6,8 @@
 
 namespace wheelyard::builder {
 
+// Each returns what the attempt does next; a failed job is such a result. Errors: a file cannot be read or written.
+
 // A job in the queue waits, unless it can never run.
 [[nodiscard]] base::Result<Next> judge_queued(Attempt& attempt, Ports& ports, const JobView& job);
 // There is an exit record.

@@ -25,7 +25,7 @@ struct CheckReport {
     std::vector<Finding> findings;
 };
 
-// Fails only if the tree cannot be walked. Safe during a publish run: pages are replaced atomically.
+// Errors: "tree.invalid", or the tree cannot be read. Safe during a publish run: pages are replaced atomically.
 [[nodiscard]] base::Result<CheckReport> check_tree(const std::filesystem::path& tree);
 
 }  // namespace wheelyard::indexer

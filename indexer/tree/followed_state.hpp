@@ -33,7 +33,9 @@ struct FollowedState {
 
 [[nodiscard]] std::filesystem::path followed_file(const std::filesystem::path& tree, std::string_view index);
 [[nodiscard]] std::string render_followed_state(const FollowedState& state);
+// Errors: "follow.state_format", or the text is not JSON.
 [[nodiscard]] base::Result<FollowedState> parse_followed_state(std::string_view text);
+// An empty state where there is no file.
 [[nodiscard]] base::Result<FollowedState> read_followed_state(Disk& disk, const std::filesystem::path& tree,
                                                               std::string_view index);
 

@@ -27,6 +27,7 @@ class HiddenFolders {
 
     // A unique temporary name for `folder`. The caller creates that folder, then calls add().
     [[nodiscard]] static std::string name_for(const std::string& folder);
+    // From here on paths below `folder` lead to `actual`, which exists and is removed unless show() publishes it.
     [[nodiscard]] base::Status add(const std::string& folder, std::string actual);
     // Renames the staged folder to `folder`, which must be an empty folder or not exist.
     [[nodiscard]] base::Status show(const std::string& folder);

@@ -14,6 +14,7 @@ class PublishedRecord {
     PublishedRecord(Disk& disk, const std::filesystem::path& tree) : disk_(disk), tree_(tree) {}
 
     // An empty state if the file does not exist. Also removes temporary files of killed runs.
+    // Errors: those of parse_published_state and of the disk.
     [[nodiscard]] base::Result<PublishedState> read();
     // Does not write an unchanged state, so a run without events costs no fsync. Durable after the next
     // sync_directory of the tree's state folder.

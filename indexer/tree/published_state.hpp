@@ -81,6 +81,7 @@ struct PublishedState {
 // Makes the next run read the event log from the beginning and check every file.
 void forget_serial(PublishedState& state);
 
+// Errors: "publish.state_broken", "publish.state_format".
 [[nodiscard]] std::string render_published_state(const PublishedState& state);
 [[nodiscard]] base::Result<PublishedState> parse_published_state(std::string_view text);
 

@@ -14,6 +14,7 @@ enum class Comparison { compatible, equal, not_equal, less_equal, greater_equal,
 
 class Specifier {
   public:
+    // Errors: "specifier.invalid", "specifier.too_long".
     [[nodiscard]] static base::Result<Specifier> parse(std::string_view text);
     // Whether `version` matches; pre-releases get no special treatment (see SpecifierSet).
     [[nodiscard]] bool contains(const Version& version) const;
@@ -40,6 +41,7 @@ enum class Prereleases { as_specified, allowed, excluded };
 class SpecifierSet {
   public:
     SpecifierSet() = default;  // matches everything
+    // Errors: those of Specifier::parse, "specifier.too_many".
     [[nodiscard]] static base::Result<SpecifierSet> parse(std::string_view text);
     // as_specified: a pre-release matches only if a specifier of the set mentions one (PEP 440 "Handling of
     // pre-releases"). The fallback for projects with only pre-releases is up to the caller.

@@ -17,6 +17,7 @@ struct SiteApiParts {
     const base::Clock& clock;
 };
 
+// Thread-safe, as its parts are, which outlive it.
 class SiteApi {
   public:
     explicit SiteApi(const SiteApiParts& parts) : parts_(parts) {}

@@ -24,6 +24,7 @@ namespace wheelyard::registry {
 using ShowStatus = std::function<base::Status(const std::filesystem::path& tree, const std::string& index,
                                               const std::string& document)>;
 
+// Thread-safe.
 class SiteReports {
   public:
     // Reads the kept reports and shows them. `config` and `clock` outlive the object.

@@ -54,6 +54,7 @@ struct StoredBlob {
     base::UnixMicros stored = 0;  // when these bytes were stored last; storing them again counts
 };
 
+// Errors: those of the file system, with `os_error`. Thread-safe; other processes may add blobs at the same time.
 class BlobStore {
   public:
     // Creates the folders where they are missing, removes what a crash left in staging and puts back what a

@@ -21,6 +21,7 @@
 
 namespace wheelyard::registry {
 
+// Thread-safe.
 class Resumable final : public http::ResumableService {
   public:
     // Creates the folder and drops uploads without progress for resumable_lifetime_s. The arguments must

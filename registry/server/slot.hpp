@@ -1,4 +1,5 @@
 // One of a limited number of concurrent operations, released at the end of its scope. Internal to the server.
+// Thread-safe: threads share `now`, which outlives the slot.
 #pragma once
 
 #include <atomic>

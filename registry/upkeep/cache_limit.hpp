@@ -39,6 +39,7 @@ struct CacheLimitParts {
     std::int64_t pause_ms = cache_limit_pause_ms;
 };
 
+// It works in a thread of its own, which the destructor stops. A failed round is logged; the next one tries again.
 class CacheLimit {
   public:
     // The first round begins at once. Without a limit it does nothing.

@@ -14,6 +14,7 @@
 
 namespace wheelyard::registry {
 
+// It reads in a thread of its own, which the destructor stops.
 class Scrub {
   public:
     struct Seen {

@@ -22,6 +22,7 @@ struct IndexUsage {
     catalog::Usage top_token = {};  // the token name with the most bytes
 };
 
+// It looks in a thread of its own, which the destructor stops.
 class Upkeep {
   public:
     struct Seen {
