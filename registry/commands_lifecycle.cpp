@@ -64,7 +64,7 @@ constexpr std::array helps{
     VerbHelp{Verb::collect, "remove stored bytes that no file refers to any more",
              "--grace 7d --dry-run -c registry.toml"},
 };
-constexpr const char* exit_statuses =
+constexpr const char* lifecycle_exit_statuses =
     "\nExit status: 0 success, also if nothing had to change; 1 failure (see standard error); 2 wrong "
     "usage.\n";
 
@@ -73,7 +73,7 @@ void add_verb(CLI::App& app, const VerbHelp& help, LifecycleArguments& arguments
     Action& action = arguments.action;
     CLI::App* command = app.add_subcommand(std::string(row.word), help.description);
     std::string footer = "\nExample:\n  wheelyard-registry ";
-    footer.append(row.word).append(" ").append(help.example).append("\n").append(exit_statuses);
+    footer.append(row.word).append(" ").append(help.example).append("\n").append(lifecycle_exit_statuses);
     command->footer(footer);
     if (row.subject != Subject::registry) command->add_option("index", action.index, "the index")->required();
     if (row.subject == Subject::file)
@@ -233,7 +233,7 @@ void add_audit_command(CLI::App& app, AuditArguments& arguments) {
     command->add_flag("--raw", arguments.raw,
                       "print control characters also on a terminal (default: only to a file or a pipe)");
     command->footer(std::string("\nExample:\n  wheelyard-registry audit -c registry.toml --project six\n") +
-                    exit_statuses);
+                    lifecycle_exit_statuses);
 }
 
 base::Status run_lifecycle(const LifecycleArguments& arguments, const OpenPublisher& open_publisher,

@@ -21,13 +21,14 @@ namespace {
 using io::Json;
 
 constexpr std::int64_t progress_interval_us = 2'000'000;
-constexpr const char* exit_statuses =
+constexpr const char* maintenance_exit_statuses =
     "\nExit status: 0 success, 1 problems found or failure (see standard error), 2 wrong "
     "usage.\n";
 
 CLI::App* add(CLI::App& app, const char* name, const char* description, const char* example) {
     CLI::App* command = app.add_subcommand(name, description);
-    command->footer(std::string("\nExample:\n  wheelyard-registry ") + example + "\n" + exit_statuses);
+    command->footer(std::string("\nExample:\n  wheelyard-registry ") + example + "\n" +
+                    maintenance_exit_statuses);
     return command;
 }
 

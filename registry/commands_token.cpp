@@ -18,7 +18,7 @@
 namespace wheelyard::registry {
 namespace {
 
-base::Result<catalog::Catalog> open_catalog(const RegistryConfig& config) {
+base::Result<catalog::Catalog> open_for_tokens(const RegistryConfig& config) {
     WHEELYARD_TRY(base::make_directories(config.store));
     return catalog::Catalog::open(config.catalog_file(), catalog::Catalog::Mode::read_write);
 }
@@ -53,7 +53,7 @@ base::Status run_token_create(const TokenCreateArguments& arguments, const base:
     WHEELYARD_ASSIGN(const catalog::TokenRow row,
                      make_token_row(wish, config.index_names(), token, {local_actor(), {}, clock.now()}));
     config.room().give_back_if_low();
-    WHEELYARD_ASSIGN(catalog::Catalog catalog, open_catalog(config));
+    WHEELYARD_ASSIGN(catalog::Catalog catalog, open_for_tokens(config));
     if (!arguments.to.empty()) WHEELYARD_TRY(write_token(arguments.to, token));
     if (auto added = catalog.add_token(row); !added) {
         if (!arguments.to.empty()) static_cast<void>(base::remove_file(arguments.to));
@@ -79,7 +79,7 @@ base::Status run_token_create(const TokenCreateArguments& arguments, const base:
 
 base::Status run_token_list(const std::filesystem::path& config_file, bool json, const base::Clock& clock) {
     WHEELYARD_ASSIGN(const RegistryConfig config, read_config(config_file));
-    WHEELYARD_ASSIGN(const catalog::Catalog catalog, open_catalog(config));
+    WHEELYARD_ASSIGN(const catalog::Catalog catalog, open_for_tokens(config));
     WHEELYARD_ASSIGN(const std::vector<catalog::TokenRow> rows, catalog.tokens());
     const base::UnixMicros now = clock.now();
     if (json) {
@@ -106,7 +106,7 @@ base::Status run_token_revoke(const std::filesystem::path& config_file, const st
     const auto whole = parse_token_text(id);
     const std::string public_id = whole ? whole->id : id;
     WHEELYARD_ASSIGN(const bool known, blobs::with_reserve(config.room(), [&]() -> base::Result<bool> {
-                         WHEELYARD_ASSIGN(catalog::Catalog catalog, open_catalog(config));
+                         WHEELYARD_ASSIGN(catalog::Catalog catalog, open_for_tokens(config));
                          return catalog.revoke_token(public_id, {local_actor(), {}, clock.now()});
                      }));
     if (!known)

@@ -16,7 +16,7 @@ namespace {
 
 using io::Json;
 
-constexpr std::string_view format = "wheelyard.attempt/1";
+constexpr std::string_view attempt_format = "wheelyard.attempt/1";
 
 enum class Need {
     optional,
@@ -356,7 +356,7 @@ void add_rows(std::string& text, const std::string& prefix, const std::array<Fie
 }  // namespace
 
 std::string render_attempt(const Attempt& attempt) {
-    Json json = Json::object({{"format", format}});
+    Json json = Json::object({{"format", attempt_format}});
     render_into<Attempt>(json, attempt_fields, attempt);
     return json.render_pretty();
 }
@@ -365,9 +365,10 @@ base::Result<Attempt> parse_attempt(std::string_view text) {
     const auto json = io::parse_json(text);
     if (!json) return base::fail("journal.broken", "A journal file is not JSON: " + json.error().sentence);
     const std::string found = json->string_or("format", "");
-    if (found != format) {
-        return base::fail("journal.format", "The format of a journal file is not " + std::string(format),
-                          found, "use the version of wheelyard-builder that wrote it");
+    if (found != attempt_format) {
+        return base::fail("journal.format",
+                          "The format of a journal file is not " + std::string(attempt_format), found,
+                          "use the version of wheelyard-builder that wrote it");
     }
     Attempt attempt;
     if (const auto* field = parse_from<Attempt>(*json, attempt_fields, attempt)) {
@@ -379,7 +380,7 @@ base::Result<Attempt> parse_attempt(std::string_view text) {
 }
 
 std::string render_attempt_fields() {
-    std::string text = "| member | meaning |\n|---|---|\n| `format` | `" + std::string(format) +
+    std::string text = "| member | meaning |\n|---|---|\n| `format` | `" + std::string(attempt_format) +
                        "`; any other format is an error |\n";
     add_rows(text, "", attempt_fields);
     add_rows(text, "failure.", failure_fields);

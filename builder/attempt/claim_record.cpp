@@ -14,12 +14,12 @@ namespace {
 namespace fs = std::filesystem;
 using io::Json;
 
-constexpr std::string_view format = "wheelyard.claim_record/1";
+constexpr std::string_view claim_record_format = "wheelyard.claim_record/1";
 
 }  // namespace
 
 std::string render_claim_record(const ClaimRecord& record) {
-    return Json::object({{"format", format},
+    return Json::object({{"format", claim_record_format},
                          {"claim", record.claim},
                          {"asking", record.asking},
                          {"task", record.task ? wire::task_json(*record.task) : Json()},
@@ -35,7 +35,7 @@ base::Result<ClaimRecord> parse_claim_record(std::string_view text) {
     const auto json = io::parse_json(text);
     ClaimRecord record;
     if (json) record.claim = json->string_or("claim", "");
-    if (!json || json->string_or("format", "") != format || !wire::is_claim_id(record.claim))
+    if (!json || json->string_or("format", "") != claim_record_format || !wire::is_claim_id(record.claim))
         return base::fail("claim.broken", "A claim file is not valid");
     record.asking = json->bool_or("asking", true);
     const Json* task = json->find("task");

@@ -12,7 +12,7 @@
 namespace wheelyard::governor {
 namespace {
 
-const std::vector<OptionRow> table = {
+const std::vector<OptionRow> history_options = {
     {"--history", "FILE", "the history (default: ~/.cache/wheelyard/governor/history)"},
     {"--help", nullptr, "print this help"},
 };
@@ -44,13 +44,13 @@ int show(const History& history) {
 }  // namespace
 
 int run_history(const std::vector<std::string>& arguments) {
-    const auto options = parse_options(arguments, table);
+    const auto options = parse_options(arguments, history_options);
     if (!options) return complain(options.error().text()) + 1;
     const auto& words = options->positional;
     const bool known = !words.empty() && (words[0] == "show" || words[0] == "export" || words[0] == "import");
     if (options->has("--help") || !known || (words[0] != "show") != (words.size() == 2)) {
         std::printf("wheelyard-governor history show | export FILE | import FILE\n\n%s",
-                    render_options(table).c_str());
+                    render_options(history_options).c_str());
         return options->has("--help") ? 0 : 2;
     }
     const std::filesystem::path file = options->get("--history", default_history_file().native());

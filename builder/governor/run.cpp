@@ -30,7 +30,7 @@
 namespace wheelyard::governor {
 namespace {
 
-const std::vector<OptionRow> table = {
+const std::vector<OptionRow> run_options = {
     {"--memory", "SIZE",
      "maximum memory, e.g. 12G (default: what cgroups, the batch job and the machine allow)"},
     {"--cores", "N", "maximum concurrent compiles (default: the available cores)"},
@@ -282,10 +282,11 @@ int govern(const Options& options, const BrokerPlan& plan) {
 }
 
 int run_to_wait_status(const std::vector<std::string>& arguments) {
-    const auto options = parse_options(arguments, table);
+    const auto options = parse_options(arguments, run_options);
     if (!options) return complain(options.error());
     if (options->has("--help")) {
-        std::printf("wheelyard-governor [options] -- CMD ARGUMENTS\n\n%s", render_options(table).c_str());
+        std::printf("wheelyard-governor [options] -- CMD ARGUMENTS\n\n%s",
+                    render_options(run_options).c_str());
         return 0;
     }
     if (options->command.empty() || !options->positional.empty()) {

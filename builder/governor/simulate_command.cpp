@@ -14,7 +14,7 @@
 namespace wheelyard::governor {
 namespace {
 
-const std::vector<OptionRow> table = {
+const std::vector<OptionRow> simulate_options = {
     {"--cores", "N", "cores of the machine"},
     {"--memory", "SIZE", "memory of the machine, e.g. 64G"},
     {"--policy", "P", "governed (default), oracle, fixed-j N, jN-then-j1 (e.g. j16-then-j1)"},
@@ -90,13 +90,13 @@ base::Status prepare(const Options& options, SimulationPlan& plan, std::vector<P
 }  // namespace
 
 int run_simulate(const std::vector<std::string>& arguments) {
-    const auto options = parse_options(arguments, table);
+    const auto options = parse_options(arguments, simulate_options);
     SimulationPlan plan;
     std::vector<ProfileRow> rows;
     base::Status ready = options ? base::Status{} : base::fail(options.error());
     if (options && options->has("--help")) {
         std::printf("wheelyard-governor simulate PROFILE.csv --cores N --memory SIZE\n\n%s",
-                    render_options(table).c_str());
+                    render_options(simulate_options).c_str());
         return 0;
     }
     if (ready) ready = prepare(*options, plan, rows);

@@ -7,6 +7,9 @@
 
 namespace wheelyard::builder {
 
+inline constexpr std::int64_t s_per_minute = 60;
+inline constexpr std::int64_t kib_per_mib = 1024;
+
 // "[DD-][HH:]MM:SS[.mmm]" (squeue(1), sacct(1); PBS's HH:MM:SS too) in seconds; 0 for anything else
 // ("INVALID").
 [[nodiscard]] std::int64_t parse_elapsed_s(std::string_view text);

@@ -15,7 +15,7 @@ constexpr int lowest_port = 1024;
 constexpr int highest_port = 65'535;
 
 // "pytorch/2.4.0": a folder and a file in it.
-bool is_module_name(std::string_view text) {
+bool is_environment_module(std::string_view text) {
     const auto parts = base::split(text, '/');
     return parts.size() == 2 && std::all_of(parts.begin(), parts.end(), [](std::string_view part) {
                return !part.empty() && part.front() != '.' && part.front() != '-' &&
@@ -97,7 +97,7 @@ void read_users(io::TomlTable root, Site& site) {
     UserSettings users;
     users.directory = table.path("directory");
     users.module = table.string("module");
-    if (!users.module.empty() && !is_module_name(users.module))
+    if (!users.module.empty() && !is_environment_module(users.module))
         table.report("module",
                      "expected a name and a version such as `pytorch/2.4.0`, found `" + users.module + "`");
     users.requirements = table.strings_or("requirements", {});

@@ -15,12 +15,12 @@ namespace {
 // Checked for every byte of every page, so one table lookup per byte; find_first_of calls memchr for each.
 constexpr base::ByteSet special("&<>\"'");
 
-bool is_plain(std::string_view text) {
+bool is_plain_html(std::string_view text) {
     return std::none_of(text.begin(), text.end(), [](char c) { return special.has(c); });
 }
 
 void append_escaped(std::string& html, std::string_view text) {
-    if (is_plain(text))
+    if (is_plain_html(text))
         html.append(text);
     else
         html.append(base::escape_html(text));
@@ -77,7 +77,7 @@ void append_metadata(std::string& html, const catalog::FileRow& row) {
         html.append(" data-dist-info-metadata=\"sha256=").append(row.metadata_sha256).append("\"");
 }
 
-void append_file(std::string& html, const catalog::FileRow& row) {
+void append_file_row(std::string& html, const catalog::FileRow& row) {
     html += "<a href=\"";
     append_file_link(html, row);
     html.append("#sha256=").append(row.sha256).append("\"");
@@ -100,7 +100,7 @@ void append_project_html(std::string& html, const ProjectView& view) {
     html.reserve(html.size() + (view.files.size() + 1) * usual_file_bytes);
     append_page_start(html, "Links for ", view.project, status_meta(view));
     for (const auto& row : view.files)
-        append_file(html, row);
+        append_file_row(html, row);
     html += page_end;
 }
 

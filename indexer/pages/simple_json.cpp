@@ -21,12 +21,12 @@ constexpr std::string_view meta_without_sizes = R"({"meta":{"api-version":"1.0"}
 // Nearly every text is plain; io::Json escapes the rest.
 constexpr base::ByteSet plain(' ', '~', "\"\\");
 
-bool is_plain(std::string_view text) {
+bool is_plain_json(std::string_view text) {
     return std::all_of(text.begin(), text.end(), [](char c) { return plain.has(c); });
 }
 
 void append_text(std::string& json, std::string_view text) {
-    if (is_plain(text))
+    if (is_plain_json(text))
         json.append(1, '"').append(text).append(1, '"');
     else
         json += io::Json(text).render();
@@ -49,7 +49,7 @@ void append_yanked(std::string& json, const catalog::FileRow& row) {
         json += row.yanked ? R"(,"yanked":true)" : R"(,"yanked":false)";
 }
 
-void append_file(std::string& json, const catalog::FileRow& row) {
+void append_file_object(std::string& json, const catalog::FileRow& row) {
     json += R"({"filename":)";
     append_text(json, row.filename);
     json += R"(,"url":")";
@@ -96,7 +96,7 @@ void append_project_json(std::string& json, const ProjectView& view) {
     append_member(json, "name", view.project);
     append_status(json, view);
     append_list(json, "versions", versions_of(view), [&](const auto version) { append_text(json, version); });
-    append_list(json, "files", view.files, [&](const auto& row) { append_file(json, row); });
+    append_list(json, "files", view.files, [&](const auto& row) { append_file_object(json, row); });
     json += "}\n";
 }
 

@@ -17,7 +17,7 @@ using io::Json;
 
 namespace {
 
-constexpr std::string_view format_name = "wheelyard.events/1";
+constexpr std::string_view events_format = "wheelyard.events/1";
 constexpr std::size_t fields_of_event = 5;
 
 tl::unexpected<base::Error> bad_line(std::string_view line) {
@@ -53,7 +53,7 @@ std::string segment_name(const EventSegment& segment) {
 
 // The first line of the segment, followed by `lines`.
 std::string render_segment(const EventSegment& segment, std::string_view lines) {
-    std::string text = Json::object({{"format", format_name},
+    std::string text = Json::object({{"format", events_format},
                                      {"index", segment.index},
                                      {"first", segment.first},
                                      {"serial", segment.serial},
@@ -145,7 +145,7 @@ base::Result<EventSegment> parse_event_segment(std::string_view text) {
     const auto head = io::parse_json(lines.front());
     if (!head) return bad_line(lines.front());
     const std::string format = head->string_or("format", "");
-    if (format != format_name)
+    if (format != events_format)
         return base::fail("events.format", "Unsupported event log format", format,
                           "upgrade this program to the version that wrote it");
     EventSegment segment;

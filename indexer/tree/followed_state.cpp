@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 using io::Json;
 
 namespace {
-constexpr std::string_view format_name = "wheelyard.followed/1";
+constexpr std::string_view followed_format = "wheelyard.followed/1";
 }  // namespace
 
 fs::path followed_file(const fs::path& tree, std::string_view index) {
@@ -30,7 +30,7 @@ std::string render_followed_state(const FollowedState& state) {
         }
     }
     const FollowedCatalogue& catalogue = state.catalogue;
-    return Json::object({{"format", format_name},
+    return Json::object({{"format", followed_format},
                          {"from", state.from},
                          {"serial", state.serial},
                          {"lagging", Json::array_of(state.lagging)},
@@ -44,7 +44,7 @@ std::string render_followed_state(const FollowedState& state) {
 
 base::Result<FollowedState> parse_followed_state(std::string_view text) {
     WHEELYARD_ASSIGN(const Json document, io::parse_json(text));
-    if (document.string_or("format", "") != format_name) {
+    if (document.string_or("format", "") != followed_format) {
         return base::fail("follow.state_format", "Unsupported format of the tree's follow state",
                           document.string_or("format", ""),
                           "remove the file; the next round checks every project");

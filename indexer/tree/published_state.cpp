@@ -11,7 +11,7 @@ namespace wheelyard::indexer {
 using io::Json;
 
 namespace {
-constexpr std::string_view format_name = "wheelyard.published/2";
+constexpr std::string_view published_format = "wheelyard.published/2";
 constexpr std::string_view read_by_token = "token";
 
 Json render_stale(const StaleProject& stale) {
@@ -98,7 +98,7 @@ void forget_serial(PublishedState& state) {
 }
 
 std::string render_published_state(const PublishedState& state) {
-    Json document = Json::object({{"format", format_name}, {"serial", state.serial}});
+    Json document = Json::object({{"format", published_format}, {"serial", state.serial}});
     if (state.time != 0) {
         document.set("time", base::render_rfc3339(state.time));
         document.set("kind", state.kind);
@@ -119,7 +119,7 @@ std::string render_published_state(const PublishedState& state) {
 base::Result<PublishedState> parse_published_state(std::string_view text) {
     WHEELYARD_ASSIGN(const Json document, io::parse_json(text));
     const std::string format = document.string_or("format", "");
-    if (format != format_name) {
+    if (format != published_format) {
         return base::fail("publish.state_format", "Unsupported format of the tree's published.json", format,
                           "use the version that wrote it, or publish into a new folder");
     }

@@ -19,7 +19,6 @@ using page::Literal;
 
 namespace {
 
-constexpr std::int64_t micros = 1'000'000;
 constexpr std::size_t date_chars = 10;  // "2026-11-20"
 
 std::string folder_of(const std::string& index) {
@@ -115,7 +114,8 @@ Html render_newest(const std::vector<IndexSummary>& indexes) {
             .text(found.version)
             .add("</small></h3><p>");
         html.text(found.summary).add("</p><p class=\"quiet\">").text(*index).add(" · ");
-        html.text(base::render_rfc3339(found.uploaded_s * micros).substr(0, date_chars)).add("</p></li>\n");
+        html.text(base::render_rfc3339(found.uploaded_s * micros_per_second).substr(0, date_chars))
+            .add("</p></li>\n");
     }
     return html.add("</ul>\n");
 }

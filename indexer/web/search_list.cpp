@@ -17,7 +17,6 @@ namespace {
 
 constexpr std::string_view search_format = "wheelyard.search/1";
 constexpr std::size_t members = 9;
-constexpr std::int64_t micros = 1'000'000;
 
 // At most max_summary_bytes, cut between characters of UTF-8.
 std::string shortened(const std::string& text) {
@@ -46,7 +45,7 @@ SearchEntry make_search_entry(const ProjectView& view, const ProjectText& text) 
     std::set<std::string> gpus;
     std::set<std::string> uses;
     for (const auto& row : view.files) {
-        entry.uploaded_s = std::max(entry.uploaded_s, row.upload_time / micros);
+        entry.uploaded_s = std::max(entry.uploaded_s, row.upload_time / micros_per_second);
         if (row.version != newest->version) continue;
         const ShownWheel wheel = read_wheel(row, FarmReport{});
         pythons.insert(wheel.pythons.begin(), wheel.pythons.end());

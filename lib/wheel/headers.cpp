@@ -11,8 +11,8 @@
 namespace wheelyard::wheel {
 namespace {
 
-tl::unexpected<base::Error> fail_at(std::size_t line, std::string code, const std::string& sentence,
-                                    std::string_view value) {
+tl::unexpected<base::Error> fail_at_header(std::size_t line, std::string code, const std::string& sentence,
+                                           std::string_view value) {
     return base::fail(std::move(code), "Header line " + std::to_string(line) + ": " + sentence,
                       excerpt(value));
 }
@@ -70,15 +70,16 @@ base::Result<HeaderFile> parse_headers(std::string_view text, Faults* faults) {
             break;
         }
         if (line.find('\r') != std::string_view::npos || line.find('\0') != std::string_view::npos) {
-            WHEELYARD_TRY(tolerate(fail_at(number, "metadata.control",
-                                           "a header contains a lone carriage return or a zero byte", line),
-                                   faults));
+            WHEELYARD_TRY(
+                tolerate(fail_at_header(number, "metadata.control",
+                                        "a header contains a lone carriage return or a zero byte", line),
+                         faults));
         }
         if (line.front() == ' ' || line.front() == '\t') {
             if (file.fields.empty()) {
-                WHEELYARD_TRY(
-                    tolerate(fail_at(number, "metadata.header", "a continuation line without a header", line),
-                             faults));
+                WHEELYARD_TRY(tolerate(
+                    fail_at_header(number, "metadata.header", "a continuation line without a header", line),
+                    faults));
                 continue;
             }
             file.fields.back().second.append("\n").append(unfold(line));
@@ -87,12 +88,13 @@ base::Result<HeaderFile> parse_headers(std::string_view text, Faults* faults) {
         const auto colon = line.find(':');
         if (colon == std::string_view::npos || !is_header_name(line.substr(0, colon))) {
             WHEELYARD_TRY(tolerate(
-                fail_at(number, "metadata.header", "a header must have the form Name: value", line), faults));
+                fail_at_header(number, "metadata.header", "a header must have the form Name: value", line),
+                faults));
             file.body = from_here;  // Python's e-mail parser ends the headers here
             break;
         }
         if (file.fields.size() == max_metadata_fields) {
-            return fail_at(number, "metadata.too_many", "too many headers", line);
+            return fail_at_header(number, "metadata.too_many", "too many headers", line);
         }
         file.fields.emplace_back(line.substr(0, colon), base::trim(line.substr(colon + 1)));
     }

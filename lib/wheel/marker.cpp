@@ -231,9 +231,9 @@ void append_text(const MarkerNode& node, std::string& text) {
     }
 }
 
-class Parser {
+class MarkerParser {
   public:
-    explicit Parser(std::string_view text) : text_(text) {}
+    explicit MarkerParser(std::string_view text) : text_(text) {}
 
     base::Result<NodePointer> parse() {
         WHEELYARD_ASSIGN(auto node, parse_any());
@@ -242,7 +242,7 @@ class Parser {
     }
 
   private:
-    using ParseChild = base::Result<NodePointer> (Parser::*)();
+    using ParseChild = base::Result<NodePointer> (MarkerParser::*)();
 
     [[nodiscard]] tl::unexpected<base::Error> fail(const std::string& sentence) const {
         return base::fail("marker.invalid",
@@ -270,10 +270,10 @@ class Parser {
     }
 
     base::Result<NodePointer> parse_any() {
-        return parse_joined("or", MarkerNode::Kind::any, &Parser::parse_all);
+        return parse_joined("or", MarkerNode::Kind::any, &MarkerParser::parse_all);
     }
     base::Result<NodePointer> parse_all() {
-        return parse_joined("and", MarkerNode::Kind::all, &Parser::parse_atom);
+        return parse_joined("and", MarkerNode::Kind::all, &MarkerParser::parse_atom);
     }
 
     base::Result<NodePointer> parse_joined(std::string_view word, MarkerNode::Kind kind,
@@ -372,7 +372,7 @@ base::Result<Marker> Marker::parse(std::string_view text) {
         return base::fail("marker.too_long", "The environment marker is too long", excerpt(text));
     }
     Marker marker;
-    WHEELYARD_ASSIGN(marker.root_, Parser(base::trim(text)).parse());
+    WHEELYARD_ASSIGN(marker.root_, MarkerParser(base::trim(text)).parse());
     return marker;
 }
 

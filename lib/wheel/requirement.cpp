@@ -17,9 +17,9 @@ bool is_space(char c) {
     return c == ' ' || c == '\t';
 }
 
-class Parser {
+class RequirementParser {
   public:
-    explicit Parser(std::string_view text) : text_(text), rest_(text) {}
+    explicit RequirementParser(std::string_view text) : text_(text), rest_(text) {}
 
     base::Result<Requirement> parse() {
         Requirement requirement;
@@ -128,7 +128,7 @@ base::Result<Requirement> Requirement::parse(std::string_view text) {
     if (text.size() > max_requirement_bytes) {
         return base::fail("requirement.too_long", "The requirement is too long", excerpt(text));
     }
-    return Parser(base::trim(text)).parse();
+    return RequirementParser(base::trim(text)).parse();
 }
 
 std::string Requirement::text() const {

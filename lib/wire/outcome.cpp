@@ -1,13 +1,14 @@
 #include "lib/wire/outcome.hpp"
 
 #include "lib/io/json.hpp"
+#include "lib/wire/members.hpp"
 
 namespace wheelyard::wire {
 namespace {
 
 using io::Json;
 
-constexpr std::string_view format = "wheelyard.outcome/1";
+constexpr std::string_view outcome_format = "wheelyard.outcome/1";
 
 Json render_diagnosis(const Diagnosis& diagnosis) {
     return Json::object({{"phase", diagnosis.phase},
@@ -39,22 +40,11 @@ Diagnosis parse_diagnosis(const Json& json) {
             static_cast<std::uint64_t>(json.int_or("line", 0))};
 }
 
-const Json& member(const Json& json, std::string_view name) {
-    static const Json none = Json::object();
-    const Json* found = json.find(name);
-    return found == nullptr ? none : *found;
-}
-
 Provenance parse_provenance(const Json& json) {
     return {json.string_or("script_sha256", ""), json.string_or("host", ""),
             json.string_or("system", ""),        json.texts("modules"),
             named_texts_in(json, "tools"),       named_texts_in(json, "environment"),
             named_texts_in(json, "requirements")};
-}
-
-base::UnixMicros time_in(const Json& json, std::string_view name) {
-    const auto time = base::parse_rfc3339(json.string_or(name, ""));
-    return time ? *time : 0;
 }
 
 }  // namespace
@@ -65,7 +55,7 @@ std::string render_outcome(const Outcome& outcome) {
         phases.push(Json::object({{"name", phase.name}, {"seconds", phase.seconds}}));
     }
     const Json json = Json::object(
-        {{"format", format},
+        {{"format", outcome_format},
          {"attempt", outcome.attempt},
          {"cell", outcome.cell},
          {"purpose", outcome.purpose},
@@ -104,9 +94,9 @@ std::string render_outcome(const Outcome& outcome) {
 base::Result<Outcome> parse_outcome(std::string_view text) {
     WHEELYARD_ASSIGN(const auto json, io::parse_json(text));
     const std::string found = json.string_or("format", "");
-    if (found != format) {
-        return base::fail("outcome.format", "The outcome does not have the format " + std::string(format),
-                          found);
+    if (found != outcome_format) {
+        return base::fail("outcome.format",
+                          "The outcome does not have the format " + std::string(outcome_format), found);
     }
     Outcome outcome;
     WHEELYARD_ASSIGN(outcome.attempt, json.string_at("attempt"));

@@ -8,6 +8,7 @@
 #include "lib/base/text/text.hpp"
 #include "lib/wheel/name.hpp"
 #include "lib/wheel/version.hpp"
+#include "lib/wire/members.hpp"
 
 namespace wheelyard::wire {
 namespace {
@@ -49,10 +50,6 @@ Result<Json> read_document(std::string_view body, std::string_view format) {
 
 Json render_time(base::UnixMicros time) {
     return time == 0 ? Json() : Json(base::render_rfc3339(time));
-}
-
-base::UnixMicros time_in(const Json& object, std::string_view name) {
-    return base::parse_rfc3339(object.string_or(name, "")).value_or(0);
 }
 
 TaskWish wish_in(const Json& document) {

@@ -4,18 +4,19 @@
 
 #include "lib/base/digest/digest.hpp"
 #include "lib/io/json.hpp"
+#include "lib/wire/members.hpp"
 
 namespace wheelyard::wire {
 namespace {
 
 using io::Json;
 
-constexpr std::string_view format = "wheelyard.provenance/1";
+constexpr std::string_view provenance_format = "wheelyard.provenance/1";
 
 std::string render(const WheelProvenance& provenance, bool is_cut) {
     const Provenance& build = provenance.build;
     Json json =
-        Json::object({{"format", format},
+        Json::object({{"format", provenance_format},
                       {"wheel", Json::object({{"filename", provenance.wheel.filename},
                                               {"sha256", provenance.wheel.sha256},
                                               {"size", provenance.wheel.size}})},
@@ -50,12 +51,6 @@ tl::unexpected<base::Error> fail_too_large(std::size_t size) {
                                 "send at most " + std::to_string(max_provenance_bytes) + " bytes");
 }
 
-const Json& member(const Json& json, std::string_view name) {
-    static const Json none = Json::object();
-    const Json* found = json.find(name);
-    return found == nullptr ? none : *found;
-}
-
 }  // namespace
 
 std::string render_wheel_provenance(const WheelProvenance& provenance) {
@@ -74,10 +69,10 @@ base::Result<WheelProvenance> parse_wheel_provenance(std::string_view text) {
     if (text.size() > max_provenance_bytes) return fail_too_large(text.size());
     WHEELYARD_ASSIGN(const Json json, io::parse_json(text));
     const std::string found = json.string_or("format", "");
-    if (found != format)
-        return base::fail_malformed("provenance.format",
-                                    "The provenance does not have the format " + std::string(format), found,
-                                    "upgrade the older of agent and registry");
+    if (found != provenance_format)
+        return base::fail_malformed(
+            "provenance.format", "The provenance does not have the format " + std::string(provenance_format),
+            found, "upgrade the older of agent and registry");
     WheelProvenance provenance;
     const Json& wheel = member(json, "wheel");
     provenance.wheel = {wheel.string_or("filename", ""), wheel.string_or("sha256", ""),

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view report_operation = "reportSite";
 constexpr std::string_view show_operation = "showSite";
-constexpr std::string_view list_operation = "listSites";
+constexpr std::string_view list_sites_operation = "listSites";
 
 tl::unexpected<wire::Problem> refuse_report(const base::Error& error) {
     const int status = error.kind == base::ErrorKind::conflict    ? 409
@@ -25,13 +25,13 @@ tl::unexpected<wire::Problem> refuse_report(const base::Error& error) {
 static_assert(http::max_report_body_bytes == status::max_report_bytes);
 
 bool SiteApi::handles(std::string_view operation) {
-    return operation == report_operation || operation == show_operation || operation == list_operation;
+    return operation == report_operation || operation == show_operation || operation == list_sites_operation;
 }
 
 wire::Answered<http::ApiReply> SiteApi::answer(const http::ApiRequest& request) {
     const auto token = parts_.tokens.verify(request.authorization);
     if (!token) return tl::unexpected(token.error());
-    if (request.operation == list_operation) return list(*token);
+    if (request.operation == list_sites_operation) return list(*token);
     const std::string index = parameter(request, "index");
     // A report names every project that its site builds.
     const bool is_known = request.operation == report_operation ? may_know(parts_.config, *token, index)

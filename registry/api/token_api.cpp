@@ -18,11 +18,11 @@ namespace wheelyard::registry {
 namespace {
 
 constexpr std::string_view create_operation = "createToken";
-constexpr std::string_view list_operation = "listTokens";
+constexpr std::string_view list_tokens_operation = "listTokens";
 constexpr std::string_view revoke_operation = "revokeToken";
 
-tl::unexpected<wire::Problem> fail(const http::ApiRequest& request, const Identity& caller,
-                                   const base::Error& error) {
+tl::unexpected<wire::Problem> fail_token_request(const http::ApiRequest& request, const Identity& caller,
+                                                 const base::Error& error) {
     wire::Problem problem = problem_of_change(error);
     io::log_warn("token.refused", {{"request", request.request_id},
                                    {"operation", std::string(request.operation)},
@@ -67,7 +67,8 @@ std::optional<catalog::TokenRow> find_token(const std::vector<catalog::TokenRow>
 }  // namespace
 
 bool TokenApi::handles(std::string_view operation) {
-    return operation == create_operation || operation == list_operation || operation == revoke_operation;
+    return operation == create_operation || operation == list_tokens_operation ||
+           operation == revoke_operation;
 }
 
 wire::Answered<http::ApiReply> TokenApi::answer(const http::ApiRequest& request) {
@@ -82,11 +83,11 @@ wire::Answered<http::ApiReply> TokenApi::answer(const http::ApiRequest& request)
 
 TokenApi::Reply TokenApi::create(const http::ApiRequest& request, const Identity& caller) {
     const auto wish = parse_token_wish(request.body);
-    if (!wish) return fail(request, caller, wish.error());
+    if (!wish) return fail_token_request(request, caller, wish.error());
     const TokenText text = make_token_text();
     const base::UnixMicros now = parts_.clock.now();
     auto row = make_token_row(*wish, known_indexes(parts_.config, caller), text, {caller.name, {}, now});
-    if (!row) return fail(request, caller, row.error());
+    if (!row) return fail_token_request(request, caller, row.error());
     if (row->expires == 0) row->expires = caller.expires;  // "for as long as possible"
     const bool is_longer = caller.expires != 0 && row->expires > caller.expires;
     if (is_longer || !is_within(*row, caller))
@@ -97,7 +98,7 @@ TokenApi::Reply TokenApi::create(const http::ApiRequest& request, const Identity
         WHEELYARD_TRY(check_others(tokens, *row, caller, now));
         return catalog.add_token(*row);
     });
-    if (!added) return fail(request, caller, added.error());
+    if (!added) return fail_token_request(request, caller, added.error());
     io::log_info("token.created", {{"request", request.request_id},
                                    {"token", caller.id},
                                    {"by", caller.name},
@@ -117,7 +118,7 @@ TokenApi::Reply TokenApi::list(const http::ApiRequest& request, const Identity& 
         WHEELYARD_ASSIGN(tokens, catalog.tokens());
         return {};
     });
-    if (!read) return fail(request, caller, read.error());
+    if (!read) return fail_token_request(request, caller, read.error());
     io::Json visible = io::Json::array();
     for (const catalog::TokenRow& token : tokens)
         if (is_within(token, caller)) visible.push(token_json(token, parts_.clock.now()));
@@ -131,7 +132,7 @@ TokenApi::Reply TokenApi::revoke(const http::ApiRequest& request, const Identity
     const std::string id = parameter(request, "token");
     lifecycle::Action change;
     if (const auto read = lifecycle::read_body(request.body, change); !read)
-        return fail(request, caller, read.error());
+        return fail_token_request(request, caller, read.error());
     catalog::TokenRow revoked;
     const auto done = parts_.writer.run([&](catalog::Catalog& catalog) -> base::Status {
         WHEELYARD_ASSIGN(const auto tokens, catalog.tokens());
@@ -148,7 +149,7 @@ TokenApi::Reply TokenApi::revoke(const http::ApiRequest& request, const Identity
         revoked = find_token(after, id).value_or(*token);
         return {};
     });
-    if (!done) return fail(request, caller, done.error());
+    if (!done) return fail_token_request(request, caller, done.error());
     io::log_info("token.revoked", {{"request", request.request_id},
                                    {"token", caller.id},
                                    {"by", caller.name},

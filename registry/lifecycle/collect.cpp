@@ -1,13 +1,12 @@
 #include "registry/lifecycle/collect.hpp"
 
-#include <array>
 #include <utility>
 #include <vector>
 
+#include "registry/lifecycle/blob_folders.hpp"
+
 namespace wheelyard::lifecycle {
 namespace {
-
-constexpr std::string_view digits = "0123456789abcdef";
 
 class Collection {
   public:
@@ -17,12 +16,8 @@ class Collection {
     }
 
     base::Result<Done> run() {
-        for (const char first : digits) {
-            for (const char second : digits) {
-                const std::array two{first, second};
-                WHEELYARD_TRY(collect_folder({two.data(), two.size()}));
-            }
-        }
+        WHEELYARD_TRY(
+            for_each_blob_folder([&](const std::string& digits) { return collect_folder(digits); }));
         WHEELYARD_TRY(flush());
         return std::move(done_);
     }

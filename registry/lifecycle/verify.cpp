@@ -14,12 +14,12 @@
 #include "lib/base/files/untrusted_file.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/io/json.hpp"
+#include "registry/lifecycle/blob_folders.hpp"
 
 namespace wheelyard::lifecycle {
 namespace {
 
 constexpr std::string_view format_name = "wheelyard.verify/1";
-constexpr std::string_view digits = "0123456789abcdef";
 
 class Scrub {
   public:
@@ -30,12 +30,7 @@ class Scrub {
         WHEELYARD_TRY(read_state());
         // First, because it is fast and a damaged catalog makes the other findings doubtful.
         WHEELYARD_TRY(check_catalog());
-        for (const char first : digits) {
-            for (const char second : digits) {
-                const std::array two{first, second};
-                WHEELYARD_TRY(scrub_folder({two.data(), two.size()}));
-            }
-        }
+        WHEELYARD_TRY(for_each_blob_folder([&](const std::string& digits) { return scrub_folder(digits); }));
         WHEELYARD_TRY(base::remove_file(state_file()));
         return std::move(report_);
     }

@@ -14,7 +14,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view format = "wheelyard.prefetch/1";
-constexpr mode_t private_mode = 0600;
 
 fs::path file_of(const fs::path& store, const std::string& index, const std::string& name) {
     return store / "prefetch" / index / (name + ".json");
@@ -54,7 +53,7 @@ base::Status write_kept(const fs::path& store, const Kept& kept) {
     const fs::path file = file_of(store, kept.index, kept.name);
     WHEELYARD_TRY(base::make_private_directories(store / "prefetch"));
     WHEELYARD_TRY(base::make_directories(file.parent_path()));
-    return base::replace_file(file, render_kept(kept).render(), private_mode);
+    return base::replace_file(file, render_kept(kept).render(), base::private_file_mode);
 }
 
 base::Result<bool> forget_kept(const fs::path& store, const std::string& index, const std::string& name) {

@@ -13,7 +13,6 @@ namespace wheelyard::registry {
 namespace {
 
 constexpr std::string_view format = "wheelyard.last-used/1";
-constexpr mode_t private_mode = 0600;
 
 base::Result<std::unordered_map<std::string, Day>> read_days(const std::filesystem::path& file) {
     std::unordered_map<std::string, Day> days;
@@ -75,8 +74,9 @@ base::Status LastUsed::save(base::UnixMicros now) {
     }
     auto saved = base::make_private_directories(file_.parent_path());
     if (saved)
-        saved = base::replace_file(
-            file_, io::Json::object({{"format", format}, {"days", std::move(days)}}).render(), private_mode);
+        saved = base::replace_file(file_,
+                                   io::Json::object({{"format", format}, {"days", std::move(days)}}).render(),
+                                   base::private_file_mode);
     if (saved) return {};
     const std::lock_guard lock(mutex_);
     is_changed_ = true;

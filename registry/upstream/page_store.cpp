@@ -12,7 +12,6 @@
 namespace wheelyard::registry {
 namespace {
 
-constexpr mode_t private_mode = 0600;
 constexpr std::uint64_t usual_file_bytes = 600;  // of memory, for one file of a page
 
 std::uint64_t size_of(const CachedPage& page) {
@@ -82,7 +81,7 @@ base::Status PageStore::put(const std::string& cache_index, const std::string& p
         const std::filesystem::path file = page_file(cache_index, project);
         WHEELYARD_TRY(base::make_private_directories(folder_));
         WHEELYARD_TRY(base::make_directories(file.parent_path()));
-        WHEELYARD_TRY(base::replace_file(file, render_cached_page(page), private_mode));
+        WHEELYARD_TRY(base::replace_file(file, render_cached_page(page), base::private_file_mode));
     }
     remember(key_of(cache_index, project), std::make_shared<const CachedPage>(std::move(page)));
     return {};
@@ -107,7 +106,7 @@ base::Status PageStore::put_metadata(const std::string& cache_index, const std::
     const std::filesystem::path file = metadata_file(cache_index, sha256);
     WHEELYARD_TRY(base::make_private_directories(folder_));
     WHEELYARD_TRY(base::make_directories(file.parent_path()));
-    return base::replace_file(file, bytes, private_mode);
+    return base::replace_file(file, bytes, base::private_file_mode);
 }
 
 }  // namespace wheelyard::registry

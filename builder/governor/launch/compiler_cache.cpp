@@ -33,11 +33,6 @@ constexpr const char* prefix_of_cpp_variable = "CCACHE_PREFIX_CPP";
 constexpr const char* asking_variable = "WHEELYARD_GOVERNOR_ASKS_CACHE";
 constexpr const char* noted_variable = "WHEELYARD_GOVERNOR_COMPILED";  // a descriptor
 
-std::string environment(const char* name) {
-    const char* value = std::getenv(name);
-    return value == nullptr ? std::string() : value;
-}
-
 bool is_ccache(const std::string& program) {
     return name_of(program).starts_with("ccache");
 }

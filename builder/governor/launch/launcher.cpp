@@ -36,11 +36,6 @@ namespace {
 
 constexpr std::array caught = {SIGCHLD, SIGTERM, SIGINT, SIGHUP};
 
-std::string environment(const char* name) {
-    const char* value = std::getenv(name);
-    return value == nullptr ? std::string() : value;
-}
-
 // Nothing below this process is governed again: nvcc's gcc, ccache's compiler and a link-time optimizer's
 // processes belong to this compile.
 void mark_held() {

@@ -71,6 +71,11 @@ std::string shim_folder() {
     return kept_folder() / "shims";
 }
 
+std::string environment(const char* name) {
+    const char* value = std::getenv(name);
+    return value == nullptr ? std::string() : value;
+}
+
 std::string path_without(const std::string& path, const std::string& folder) {
     std::vector<std::string> kept;
     for (const auto part : base::split(path, ':')) {

@@ -11,8 +11,6 @@ namespace {
 
 using Attributes = std::map<std::string, std::string, std::less<>>;
 
-constexpr std::int64_t s_per_minute = 60;
-constexpr std::int64_t kib_per_mib = 1024;
 constexpr std::int64_t mib_per_gib = 1024;
 
 // One object of qstat or pbsnodes.

@@ -14,9 +14,6 @@
 namespace wheelyard::builder::pbs {
 namespace {
 
-constexpr std::int64_t kib_per_mib = 1024;
-constexpr std::int64_t s_per_minute = 60;
-
 struct LimitRow {
     std::string_view resource;
     JobPart part;

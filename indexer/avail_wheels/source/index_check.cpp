@@ -12,9 +12,6 @@ namespace wheelyard::avail_wheels {
 
 namespace {
 
-constexpr int status_ok = 200;
-constexpr int status_not_found = 404;
-
 base::Result<io::HttpAnswer> ask(const simple::GetPage& get, const std::string& url) {
     return get(url, {{"Accept", "application/json, application/vnd.pypi.simple.v1+json"}},
                max_front_page_bytes);
@@ -23,6 +20,7 @@ base::Result<io::HttpAnswer> ask(const simple::GetPage& get, const std::string& 
 // The URLs of the indexes that a front page lists; empty: it is none.
 std::vector<std::string> indexes_on(const io::HttpAnswer& page) {
     std::vector<std::string> urls;
+    constexpr int status_ok = 200;
     if (page.status != status_ok) return urls;
     const auto json = io::parse_json(page.body);
     if (!json || json->string_or("format", {}) != "wheelyard.indexes/1") return urls;
@@ -45,6 +43,7 @@ base::Status check_index(const simple::GetPage& get, const std::string& index_ur
     const auto page = ask(get, url);
     if (!page) return {};  // a page that is too large for this question is an index
     std::vector<std::string> indexes = indexes_on(*page);
+    constexpr int status_not_found = 404;
     if (indexes.empty() && page->status != status_not_found) return {};
     for (std::string folder = above(url); indexes.empty() && !folder.empty(); folder = above(folder)) {
         if (const auto answer = ask(get, folder)) indexes = indexes_on(*answer);

@@ -4,11 +4,15 @@
 // the locks that this process holds on it (POSIX fcntl locks).
 #pragma once
 
+#include <sys/types.h>
+
 #include <filesystem>
 
 #include "lib/base/result.hpp"
 
 namespace wheelyard::base {
+
+inline constexpr mode_t private_file_mode = 0600;
 
 // make_directories(), then mode 0700. Folders above `path` keep their modes.
 [[nodiscard]] Status make_private_directories(const std::filesystem::path& path);

@@ -9,6 +9,7 @@
 #include "lib/inspect/elf/elf_identity.hpp"
 #include "lib/inspect/elf/elf_sections.hpp"
 #include "lib/inspect/elf/limits.hpp"
+#include "lib/inspect/elf/malformed.hpp"
 
 namespace wheelyard::inspect {
 namespace {
@@ -28,10 +29,6 @@ struct RelocationTags {
 constexpr std::uint64_t dt_rela = 7, dt_rel = 17, dt_jmprel = 23, dt_pltrel = 20;
 constexpr RelocationTags relocation_tags[] = {
     {dt_rela, 8, 0x6ffffff9, true}, {dt_rel, 18, 0x6ffffffa, false}, {dt_jmprel, 2, 0, true}};
-
-tl::unexpected<base::Error> malformed(std::string sentence, std::uint64_t value) {
-    return base::fail_malformed("elf.malformed", std::move(sentence), std::to_string(value));
-}
 
 struct Segment {
     std::uint32_t type = 0;

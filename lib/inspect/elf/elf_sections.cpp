@@ -6,16 +6,13 @@
 #include "lib/base/limits.hpp"
 #include "lib/base/text/byte_cursor.hpp"
 #include "lib/inspect/elf/limits.hpp"
+#include "lib/inspect/elf/malformed.hpp"
 
 namespace wheelyard::inspect {
 namespace {
 
 constexpr std::uint64_t section_nobits = 8, extended_section_index = 0xffff;
 constexpr std::uint64_t max_names_bytes = base::mib * 4;
-
-tl::unexpected<base::Error> malformed(std::string sentence, std::uint64_t value) {
-    return base::fail_malformed("elf.malformed", std::move(sentence), std::to_string(value));
-}
 
 struct SectionHeader {
     std::uint64_t name = 0, type = 0, offset = 0, size = 0, link = 0;

@@ -7,6 +7,7 @@
 #include "lib/base/limits.hpp"
 #include "lib/base/text/byte_cursor.hpp"
 #include "lib/inspect/elf/limits.hpp"
+#include "lib/inspect/elf/malformed.hpp"
 
 namespace wheelyard::inspect {
 namespace {
@@ -14,10 +15,6 @@ namespace {
 constexpr std::uint64_t buffer_bytes = 64 * base::kib;
 constexpr std::uint64_t max_symbol_overlap =
     16;  // of the total length of names, in multiples of the string table's size
-
-tl::unexpected<base::Error> malformed(std::string sentence, std::uint64_t value) {
-    return base::fail_malformed("elf.malformed", std::move(sentence), std::to_string(value));
-}
 
 // A forward-moving buffer over the file, for sequential reads of `length` bytes at `offset`.
 class Window {

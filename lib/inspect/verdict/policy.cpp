@@ -8,7 +8,7 @@
 namespace wheelyard::inspect {
 namespace {
 
-Policy strict() {
+Policy strict_policy() {
     Policy policy;
     for (const Rule& rule : rules()) {
         if (rule.strict) policy.severities.emplace(rule.code, Severity::reject);
@@ -56,7 +56,7 @@ const std::vector<PolicyPreset>& policy_presets() {
 
 std::optional<Policy> make_preset(std::string_view name) {
     if (name == "linux") return Policy{};
-    if (name == "manylinux-strict") return strict();
+    if (name == "manylinux-strict") return strict_policy();
     if (name == "mirror") return mirror();
     return std::nullopt;
 }
