@@ -1,6 +1,7 @@
 """One index for everything: a farm before an upstream, with pip and uv as users. The upstream may be right, slow, dead or lying; the
 farm serves what is right, keeps what it has, and never takes a name of its own from outside."""
 
+import base64
 import concurrent.futures
 import hashlib
 import http.client
@@ -501,6 +502,46 @@ class UpstreamTest(FarmCase):
                                            timeout=COMMAND_TIMEOUT_S))
             self.assertEqual(len(list(target.glob("*.dist-info"))), 12)
             self.assertEqual(installed_value("pip-new", target, "yard_torch"), "7")
+
+    def open_farm_with(self, upstream_rules: str) -> None:
+        self.farm = Farm((BASE,), index_settings={BASE: f'[[index.upstream]]\nname = "public"\n{upstream_rules}'})
+        self.addCleanup(self.farm.__exit__)
+        self.token = self.farm.create_token()
+
+    def test_through_a_proxy_which_finds_the_hosts(self):
+        wheel = self.wheel("yard-six")
+        self.offer(wheel, url="http://files.invalid/files/yard_six-1.0-py3-none-any.whl")
+        self.open_farm_with('url = "http://index.invalid/simple/"\nprivate_hosts = ["index.invalid", "files.invalid"]\n'
+                            f'proxy = "http://127.0.0.1:{self.upstream.port}"')
+        self.farm.start()
+        self.assertEqual(self.get_file(wheel.filename, "yard-six")[0], 200)
+        self.assertEqual(self.upstream.as_proxy, {"index.invalid", "files.invalid"})
+        self.offer(self.wheel("yard-other"), url="http://elsewhere.invalid/files/yard_other-1.0-py3-none-any.whl")
+        self.assertEqual(self.farm.files("yard-other", BASE), {})  # hosts are checked all the same
+
+    def test_the_password_of_an_upstream_is_in_a_file_and_goes_to_its_host_alone(self):
+        self.offer(self.wheel("yard-six"))
+        self.offer(self.wheel("yard-far"), url=f"http://localhost:{self.upstream.port}/files/yard_far-1.0-py3-none-any.whl")
+        self.open_farm_with(f'url = "{self.upstream.url}"\nprivate_hosts = ["127.0.0.1", "localhost"]\n'
+                            'username = "anna"\npassword_file = "secret"')
+        secret = self.farm.folder / "secret"
+        own, other = f"127.0.0.1:{self.upstream.port}", f"localhost:{self.upstream.port}"
+
+        def require(password: str) -> str:
+            self.upstream.authorization = "Basic " + base64.b64encode(f"anna:{password}".encode()).decode()
+            secret.write_text(password + "\n")
+            return self.upstream.authorization
+        first = require("open-sesame")
+        self.farm.start()
+        self.assertEqual(self.get_file("yard_six-1.0-py3-none-any.whl", "yard-six")[0], 200)
+        [far] = self.farm.files("yard-far", BASE)
+        second = require("changed-since")  # read at each request
+        self.offer(self.wheel("yard-late"))
+        self.assertEqual(self.get_file("yard_late-1.0-py3-none-any.whl", "yard-late")[0], 200)
+        self.upstream.authorization = ""
+        self.assertEqual(self.get_file(far, "yard-far")[0], 200)
+        self.assertEqual(self.upstream.authorizations, {(own, first), (own, second), (other, "")})
+        self.assertNotRegex(self.farm.log.read_text(), "open-sesame|changed-since")
 
     def test_a_stop_does_not_wait_for_a_slow_upstream(self):
         wheel = self.wheel("yard-six")
