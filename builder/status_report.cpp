@@ -9,15 +9,27 @@
 namespace wheelyard::builder {
 namespace {
 
-status::NodeReport node_of(const Site& site, const NodeType& node) {
+// Of the first Python that answered; nothing of it is known if none did.
+void describe_host(status::SiteReport& report, const Pythons& pythons) {
+    const auto answered = std::find_if(pythons.begin(), pythons.end(),
+                                       [](const auto& python) { return python.second.has_value(); });
+    if (answered == pythons.end()) return;
+    const wheel::Environment& host = answered->second->environment;
+    report.machine = host.machine;
+    if (host.glibc_major > 0)
+        report.glibc = std::to_string(host.glibc_major) + "." + std::to_string(host.glibc_minor);
+}
+
+status::NodeReport node_of(const Site& site, const NodeType& node, const status::SiteReport& report) {
     const Accelerator* accelerator = site.accelerator(node.accelerator);
-    return {
-        .name = node.name,
-        .cores = node.cores,
-        .memory_mib = node.memory_mib,
-        .gpus = node.gpus,
-        .accelerator = node.accelerator,
-        .architectures = accelerator == nullptr ? std::vector<std::string>() : accelerator->architectures};
+    return {.name = node.name,
+            .cores = node.cores,
+            .memory_mib = node.memory_mib,
+            .gpus = node.gpus,
+            .accelerator = node.accelerator,
+            .architectures = accelerator == nullptr ? std::vector<std::string>() : accelerator->architectures,
+            .machine = node.machine.empty() ? report.machine : node.machine,
+            .glibc = node.glibc.empty() && node.machine.empty() ? report.glibc : node.glibc};
 }
 
 status::CellReport cell_of(const Cell& cell) {
@@ -128,8 +140,9 @@ status::SiteReport make_status_report(const ReportInput& input,
     report.next_tick = input.next_tick;
     for (const PythonChoice& python : input.site.pythons)
         report.pythons.push_back(python.version);
+    describe_host(report, input.pythons);
     for (const NodeType& node : input.site.nodes)
-        report.nodes.push_back(node_of(input.site, node));
+        report.nodes.push_back(node_of(input.site, node, report));
     for (const Cell& cell : input.plan.cells)
         report.cells.push_back(cell_of(cell));
     for (const AttemptView& view : input.attempts) {

@@ -17,6 +17,7 @@ namespace wheelyard::builder {
 struct ReportInput {
     const Site& site;  // with a registry
     const Plan& plan;
+    const Pythons& pythons;
     const std::vector<AttemptView>& attempts;  // of the whole journal
     base::UnixMicros now = 0;
     base::UnixMicros next_tick = 0;  // 0: not known

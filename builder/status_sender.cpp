@@ -64,7 +64,7 @@ base::Status StatusSender::send(const Plan& plan) {
             log.last_lines = last_log_lines(
                 std::string_view(text).substr(text.size() - std::min(text.size(), log_tail_bytes)));
     }
-    ReportInput input{place_.site(), plan, views, now, now + tick_interval_s_ * 1'000'000};
+    ReportInput input{place_.site(), plan, place_.pythons(), views, now, now + tick_interval_s_ * 1'000'000};
     WHEELYARD_ASSIGN(input.secrets, secrets_of(place_.site()));
     return send_report(http_, *place_.site().registry, input.site.name,
                        status::render_site_report(make_status_report(input, logs)));

@@ -31,6 +31,7 @@ class Workplace {
     [[nodiscard]] Agent& agent() { return *agent_; }
     [[nodiscard]] const Site& site() const { return site_; }
     [[nodiscard]] const Recipes& recipes() const { return recipes_; }
+    [[nodiscard]] const Pythons& pythons() const { return pythons_; }
     [[nodiscard]] const Journal& journal() const { return *journal_; }
     [[nodiscard]] const simple::PipConfig& pip() const { return pip_; }
     [[nodiscard]] base::Clock& clock() { return clock_; }

@@ -222,10 +222,10 @@ base::Status check_arguments(const PrefetchArguments& arguments, const RegistryC
                           arguments.index,
                           "prefetch for the public index that has the upstream; this one may inherit it");
     const bool has_requirements = !arguments.requirements.empty();
-    if (arguments.platforms.empty() || (!has_requirements && !arguments.wants) ||
-        (has_requirements && arguments.pythons.empty()))
+    if ((!has_requirements && !arguments.wants) ||
+        (has_requirements && (arguments.pythons.empty() || arguments.platforms.empty())))
         return base::fail("prefetch.arguments", "prefetch needs -r, --python and --platform", {},
-                          "or --wants and --platform; see wheelyard-registry prefetch --help");
+                          "or --wants; see wheelyard-registry prefetch --help");
     return {};
 }
 
@@ -235,9 +235,12 @@ base::Status add_wants(Prefetch& prefetch, const PrefetchArguments& arguments, K
     WHEELYARD_ASSIGN(const auto wants, prefetch.read_wants());
     std::set<std::string> targets(kept.targets.begin(), kept.targets.end());
     std::size_t without_wheel = 0;
+    bool is_platform_known = wants.empty();
     for (const SiteWant& want : wants) {
         bool is_there = false;
-        for (const std::string& platform : arguments.platforms) {
+        const auto& platforms = arguments.platforms.empty() ? want.platforms : arguments.platforms;
+        is_platform_known = is_platform_known || !platforms.empty();
+        for (const std::string& platform : platforms) {
             WHEELYARD_ASSIGN(const Target target, make_target(want.python, platform));
             WHEELYARD_ASSIGN(const bool is_added, prefetch.add_want(want, target));
             if (!is_added) continue;
@@ -248,6 +251,10 @@ base::Status add_wants(Prefetch& prefetch, const PrefetchArguments& arguments, K
         }
         if (!is_there) ++without_wheel;
     }
+    if (!is_platform_known)
+        return base::fail("prefetch.no_platforms",
+                          "No report names machine type and glibc of the site's nodes", arguments.index,
+                          "name them with --platform, or update the agents");
     if (without_wheel > 0)
         std::fprintf(progress, "%zu of %zu wants of the sites have no wheel for these platforms yet\n",
                      without_wheel, wants.size());
@@ -304,7 +311,8 @@ void add_prefetch_command(CLI::App& app, PrefetchArguments& arguments) {
         "manylinux_2_28_aarch64 -c registry.toml\n\n"
         "uv resolves the requirements, for each Python and platform, against the index of the running "
         "server. "
-        "A pylock.toml needs no uv. With --wants the sites' reports name the Pythons.\n"
+        "A pylock.toml needs no uv. With --wants the sites' reports name the Pythons, and without --platform "
+        "the platforms of their nodes.\n"
         "Exit status: 0 the server has all files, 1 failure (see standard error), 2 wrong usage.\n");
 }
 

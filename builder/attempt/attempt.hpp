@@ -67,6 +67,7 @@ struct Asked {
     std::string accelerator;  // name in the site file; empty: one wheel for all accelerators
     std::string against;    // "torch==2.4.0+cu123": the package in the same index to build against, or empty
     bool for_task = false;  // for a task of the registry: the upload needs the task's lease
+    std::vector<std::string> with = {};  // of a promotion: the other wheels of its set, in the same request
 };
 
 // The origin of the source; empty until it is known.

@@ -231,6 +231,9 @@ constexpr std::array attempt_fields = {
         "for_task",
         "true: for a task of the registry that the site file does not request; "
         "the upload needs the task's lease"),
+    plain<&A::asked, &Asked::with>(
+        "with",
+        "of a promotion: the file names of the other wheels of its set, promoted in the same request"),
     plain<&A::superseded>("superseded", "true after `retry`: no longer counted"),
 };
 

@@ -26,6 +26,8 @@ inline constexpr std::array<std::string_view, 4> task_failpoints = {"task.intend
                                                                     "task.recorded", "task.ended"};
 // After a lost task is forgotten, before its attempt ends.
 inline constexpr std::string_view task_lost_failpoint = "task.forgotten";
+// After the registry has promoted a set, before the journal says so.
+inline constexpr std::string_view promotion_failpoint = "promote.sent";
 // After the removal of a build tree to free space is recorded, before the removal.
 inline constexpr std::string_view tree_failpoint = "tree.recorded";
 
@@ -46,7 +48,7 @@ class Failpoints {
             return std::find(names.begin(), names.end(), name) != names.end();
         };
         return has(agent_failpoints) || has(task_failpoints) || name == task_lost_failpoint ||
-               name == tree_failpoint;
+               name == promotion_failpoint || name == tree_failpoint;
     }
     std::string name_;
 };

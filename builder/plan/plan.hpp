@@ -43,6 +43,7 @@ struct Cell {
     std::vector<std::string> bounds = {};  // "cmake<4 by versions.toml:12:1"
     Purpose purpose = Purpose::build;
     std::optional<simple::FileLink> wheel = {};  // the index's wheel for this cell
+    std::vector<std::string> with = {};  // of a promotion: the other wheels of its set, in the same request
     // Held until a person or a registry acts: no tick of this agent can change that.
     bool awaits_others = false;
 };

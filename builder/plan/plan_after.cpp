@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "builder/plan/plan_history.hpp"
+#include "builder/plan/promotion_sets.hpp"
 #include "builder/script/hardware_test.hpp"
 #include "lib/base/text/text.hpp"
 
@@ -49,6 +50,16 @@ void judge_test(Cell& cell, const HardwareTest& test, const Site& site, const Wo
     }
 }
 
+// By its own promotion or by that of its set.
+bool was_promoted(const Cell& cell, const CellHistory& history, const World& world) {
+    if (history.last != nullptr && history.last->state == State::done) return true;
+    return std::any_of(world.attempts.begin(), world.attempts.end(), [&](const Attempt& attempt) {
+        const auto& with = attempt.asked.with;
+        return attempt.state == State::done && !attempt.superseded &&
+               std::find(with.begin(), with.end(), cell.wheel->filename) != with.end();
+    });
+}
+
 void judge_promotion(Cell& cell, const std::vector<Cell>& tests, const PlanInput& input) {
     const std::string& to = input.site.registry->promote_to;
     const auto promoted = input.world.promoted.find(cell.package);
@@ -70,7 +81,7 @@ void judge_promotion(Cell& cell, const std::vector<Cell>& tests, const PlanInput
     const std::vector<Attempt> attempts = attempts_at(cell, input.world);
     const CellHistory history = history_of(cell.name, attempts);
     if (judge_active(cell, history)) return;
-    if (history.last != nullptr && history.last->state == State::done) {
+    if (was_promoted(cell, history, input.world)) {
         cell.state = CellState::given_up;
         cell.reason = "it was promoted, and index `" + to + "` no longer has it; `retry` promotes it again";
         return;
@@ -101,31 +112,6 @@ std::vector<Cell> tests_of(const Cell& cell, const PlanInput& input) {
     return tests;
 }
 
-bool is_pending(const Cell& cell) {
-    const bool may_come =
-        cell.state == CellState::wanted || cell.state == CellState::held || cell.state == CellState::active;
-    return may_come && !cell.awaits_others;
-}
-
-// A package is promoted after the wheels that are built against it: its users never see it without them. One that
-// needs a person, or is impossible, does not stop it.
-void hold_for_companions(std::vector<Cell>& cells) {
-    for (Cell& promotion : cells) {
-        if (promotion.purpose != Purpose::promotion || promotion.state != CellState::wanted) continue;
-        const std::string built_against = promotion.package + "==" + promotion.version;
-        const auto companion = std::find_if(cells.begin(), cells.end(), [&](const Cell& cell) {
-            const bool is_of_set = cell.against == built_against && cell.python == promotion.python &&
-                                   (cell.accelerator.empty() || cell.accelerator == promotion.accelerator);
-            const bool decides =
-                cell.purpose == Purpose::promotion || (cell.purpose == Purpose::build && !cell.wheel);
-            return is_of_set && decides && is_pending(cell);
-        });
-        if (companion == cells.end()) continue;
-        promotion.state = CellState::held;
-        promotion.reason = "after " + companion->name + ", which is built against it";
-    }
-}
-
 }  // namespace
 
 std::vector<Cell> with_followups(std::vector<Cell> plan, const PlanInput& input) {
@@ -146,7 +132,7 @@ std::vector<Cell> with_followups(std::vector<Cell> plan, const PlanInput& input)
         judge_promotion(promotion, tests_of_wheel[plan[i].wheel->sha256], input);
         cells.push_back(std::move(promotion));
     }
-    hold_for_companions(cells);
+    promote_as_sets(cells, *input.site.registry);
     return cells;
 }
 

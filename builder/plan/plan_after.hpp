@@ -16,7 +16,7 @@ struct PlanInput {
 
 // Inserts tests and promotion after each cell of `plan` whose wheel the index has, as far as recipe and site request
 // them. A promotion waits for the tests of every cell that uses the same wheel (for example a pure wheel), and for
-// the promotion of what is built against it.
+// its set (promotion_sets.hpp).
 [[nodiscard]] std::vector<Cell> with_followups(std::vector<Cell> plan, const PlanInput& input);
 
 }  // namespace wheelyard::builder

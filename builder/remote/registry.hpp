@@ -40,8 +40,8 @@ class Registry {
                                                 const io::HttpProgress& progress) = 0;
     // The packages whose upload would be refused: asked before they are compiled.
     [[nodiscard]] virtual RefusedUploads refused_uploads(const std::vector<std::string>& packages) = 0;
-    // Adds a wheel of the site's index to that index. Idempotent. Errors: as upload().
-    [[nodiscard]] virtual base::Status promote(const std::string& filename) = 0;
+    // Adds wheels of the site's index to that index, all of them or none. Idempotent. Errors: as upload().
+    [[nodiscard]] virtual base::Status promote(const std::vector<std::string>& filenames) = 0;
     // One try. "upload.refused" is final; every other error is temporary.
     [[nodiscard]] virtual base::Status upload(const WheelToUpload& wheel,
                                               const io::HttpProgress& progress) = 0;

@@ -184,13 +184,14 @@ base::Status HttpRegistry::download(const simple::FileLink& link, const std::fil
                       "its operator checks the store");
 }
 
-base::Status HttpRegistry::promote(const std::string& filename) {
+base::Status HttpRegistry::promote(const std::vector<std::string>& filenames) {
     WHEELYARD_ASSIGN(const auto token, read_token(settings_.promote_token_file));
-    const std::string body = io::Json::object({{"format", "wheelyard.change/1"},  // docs/reference/api.md
-                                               {"to", settings_.promote_to},
-                                               {"reason", "its tests passed"}})
-                                 .render();
-    WHEELYARD_ASSIGN(const auto answer, http_.post(settings_.promote_url(filename), body,
+    io::Json body = io::Json::object({{"format", "wheelyard.change/1"},  // docs/reference/api.md
+                                      {"to", settings_.promote_to},
+                                      {"reason", "its tests passed"}});
+    const std::vector<std::string> with(filenames.begin() + 1, filenames.end());
+    if (!with.empty()) body.set("with", io::Json::array_of(with));
+    WHEELYARD_ASSIGN(const auto answer, http_.post(settings_.promote_url(filenames.front()), body.render(),
                                                    {{"Authorization", "Bearer " + token},
                                                     {"Content-Type", "application/json"}}));
     auto judged = judge_upload_answer(answer);

@@ -51,7 +51,7 @@ class HttpRegistry final : public Registry {
     [[nodiscard]] RefusedUploads refused_uploads(const std::vector<std::string>& packages) override {
         return ask_refused_uploads(http_, settings_, packages);
     }
-    [[nodiscard]] base::Status promote(const std::string& filename) override;
+    [[nodiscard]] base::Status promote(const std::vector<std::string>& filenames) override;
     [[nodiscard]] base::Status upload(const WheelToUpload& wheel, const io::HttpProgress& progress) override;
 
   private:

@@ -95,7 +95,9 @@ struct NodeType {
     int cores = 0;
     std::int64_t memory_mib = 0;
     int gpus = 0;
-    std::string accelerator;  // a name of the site's; empty: none
+    std::string accelerator;   // a name of the site's; empty: none
+    std::string machine = {};  // "aarch64"; empty: that of the agent's host
+    std::string glibc = {};    // "2.34"; empty: that of the site's Pythons
 };
 
 // A version that is known not to work here; it is never built.

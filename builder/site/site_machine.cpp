@@ -156,6 +156,11 @@ void read_accelerators(io::TomlTable root, Site& site) {
     }
 }
 
+bool is_glibc_version(std::string_view text) {
+    const auto parts = base::split(text, '.');
+    return parts.size() == 2 && parts[0] == "2" && base::parse_decimal(parts[1]).has_value();
+}
+
 void read_nodes(io::TomlTable root, Site& site) {
     for (io::TomlTable table : root.tables("node")) {
         NodeType node;
@@ -170,6 +175,10 @@ void read_nodes(io::TomlTable root, Site& site) {
         node.accelerator = table.string_or("accelerator", "");
         if (!node.accelerator.empty() && site.accelerator(node.accelerator) == nullptr)
             table.report("accelerator", "no [[accelerator]] of this name: `" + node.accelerator + "`");
+        node.machine = table.string_or("machine", "");
+        node.glibc = table.string_or("glibc", "");
+        if (!node.glibc.empty() && !is_glibc_version(node.glibc))
+            table.report("glibc", "expected a version such as `2.34`, found `" + node.glibc + "`");
         site.nodes.push_back(std::move(node));
     }
 }

@@ -25,7 +25,7 @@ constexpr std::array<StepRow, 12> rows = {{
     {State::planned, of_test, "prepare", prepare_test, "nothing but the intent",
      "writes the script of the test"},
     {State::planned, of_promotion, "promote", promote_wheel, "nothing but the intent",
-     "asks the registry to promote the wheel; it answers the same if it has done so; then done"},
+     "asks the registry to promote the wheel with its set; it answers the same if it has done so; then done"},
     {State::fetched, of_making, "prepare", prepare_build, "the source, by digest",
      "unpacks the source (back to planned if the download is missing or damaged by now), writes the script"},
     {State::prepared, of_job, "submit", submit_job, "tree and script",

@@ -39,6 +39,8 @@ ReportedNode node_of(const std::string& site, status::NodeReport& node,
         if (auto python = avail_wheels::parse_python(text)) made.node.pythons.push_back(std::move(*python));
     }
     made.accelerator = std::move(node.accelerator);
+    made.node.machine = std::move(node.machine);
+    made.node.glibc = avail_wheels::Dotted::parse(node.glibc);
     made.cores = node.cores;
     made.memory_mib = std::min(node.memory_mib, max_shown_mib);
     made.gpus = node.gpus;

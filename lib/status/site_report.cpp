@@ -74,6 +74,8 @@ constexpr std::array node_fields = {
     Field<N>{"accelerator", "name in the site file; absent: none", Word<N>{&N::accelerator}},
     Field<N>{"architectures", "of that accelerator: `sm_90`, `gfx90a`",
              Texts<N>{&N::architectures, max_log_lines, max_word_bytes}},
+    Field<N>{"machine", "machine type: `aarch64`", Word<N>{&N::machine}},
+    Field<N>{"glibc", "version of its glibc: `2.34`; absent: not known, or musl", Word<N>{&N::glibc}},
 };
 
 using C = CellReport;
@@ -146,6 +148,9 @@ constexpr std::array site_fields = {
     Field<S>{"cut", "true: the report was too large, and lists are not complete", Flag<S>{&S::is_cut}},
     Field<S>{"pythons", "versions of Python that the site builds for",
              Texts<S>{&S::pythons, max_log_lines, max_word_bytes}},
+    Field<S>{"machine", "machine type of the agent's host", Word<S>{&S::machine}},
+    Field<S>{"glibc", "version of glibc of the Pythons there; absent: not known, or musl",
+             Word<S>{&S::glibc}},
 };
 
 // What no reader has to expect: a line feed in a line, or bytes that change what a terminal shows.

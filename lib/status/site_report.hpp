@@ -3,6 +3,7 @@
 //
 //     {"format":"wheelyard.site/1","site":"bede","index":"bede-gh200","program":"wheelyard-builder 0.1.0",
 //      "time":"2026-11-20T12:00:00.000000Z","next_tick":"2026-11-20T12:05:00.000000Z","pythons":["3.12"],
+//      "machine":"aarch64","glibc":"2.34",
 //      "nodes":[{"name":"gh","cores":72,…}],
 //      "cells":[{"package":"torch","version":"2.4.0","python":"3.12","accelerator":"h100","state":"have"}],
 //      "attempts":[{"id":"w1kq7x9aab3cde","phase":"build","done":12,"total":345,"log_tail":["…"],…}],
@@ -35,6 +36,8 @@ struct NodeReport {
     std::int64_t gpus = 0;
     std::string accelerator;
     std::vector<std::string> architectures;  // "sm_90"
+    std::string machine = {};                // "aarch64"
+    std::string glibc = {};                  // "2.34"
 };
 
 // A cell of the site's plan.
@@ -92,6 +95,8 @@ struct SiteReport {
     base::UnixMicros next_tick = 0;  // 0: not known
     bool is_cut = false;
     std::vector<std::string> pythons;
+    std::string machine = {};
+    std::string glibc = {};
     std::vector<NodeReport> nodes;
     std::vector<CellReport> cells;
     std::vector<AttemptReport> attempts;

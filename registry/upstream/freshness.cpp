@@ -5,6 +5,7 @@
 #include <string>
 
 #include "lib/base/text/text.hpp"
+#include "registry/http/ranges.hpp"
 #include "registry/upstream/limits.hpp"
 
 namespace wheelyard::registry {
@@ -16,6 +17,14 @@ std::optional<std::int64_t> parse_seconds(std::string_view text) {
     if (text.empty() || !std::all_of(text.begin(), text.end(), base::is_ascii_digit)) return std::nullopt;
     constexpr std::uint64_t longest = 10ull * 365 * 24 * 3600;
     return static_cast<std::int64_t>(std::min(base::parse_decimal(text).value_or(longest), longest));
+}
+
+// Counted from the answer's own Date: the clocks of two machines are not compared.
+std::optional<std::int64_t> seconds_until(std::string_view date, const io::HttpAnswer& answer) {
+    const auto then = http::parse_http_date(date);
+    const auto sent = http::parse_http_date(answer.header("date"));
+    if (!then || !sent) return std::nullopt;
+    return (*then - *sent) / second_us;
 }
 
 }  // namespace
@@ -36,7 +45,9 @@ std::int64_t fresh_seconds(const io::HttpAnswer& answer) {
 }
 
 std::int64_t retry_after_seconds(const io::HttpAnswer& answer) {
-    const auto seconds = parse_seconds(base::trim(answer.header("retry-after")));
+    const std::string retry_after = answer.header("retry-after");
+    auto seconds = parse_seconds(base::trim(retry_after));
+    if (!seconds) seconds = seconds_until(base::trim(retry_after), answer);
     return std::clamp(seconds.value_or(default_retry_after_s), std::int64_t{1}, max_retry_after_s);
 }
 

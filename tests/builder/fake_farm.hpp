@@ -114,11 +114,13 @@ class FolderRegistry final : public Registry {
         asked_uploads = packages;
         return refused;
     }
-    base::Status promote(const std::string& filename) override {
+    base::Status promote(const std::vector<std::string>& filenames) override {
         ++promotions;
         if (down) return unreachable();
         if (!promote_refusal.empty()) return base::fail("upload.refused", promote_refusal);
-        return base::replace_file(promoted_folder() / filename, "");
+        for (const auto& filename : filenames)
+            WHEELYARD_TRY(base::replace_file(promoted_folder() / filename, ""));
+        return {};
     }
     base::Status upload(const WheelToUpload& wheel, const io::HttpProgress&) override {
         ++uploads;

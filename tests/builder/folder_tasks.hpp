@@ -32,7 +32,9 @@ class GrantedUploads final : public Registry {
         return registry_.download(link, file, progress);
     }
     RefusedUploads refused_uploads(const std::vector<std::string>&) override { return {}; }
-    base::Status promote(const std::string& filename) override { return registry_.promote(filename); }
+    base::Status promote(const std::vector<std::string>& filenames) override {
+        return registry_.promote(filenames);
+    }
     base::Status upload(const WheelToUpload& wheel, const io::HttpProgress& progress) override {
         ++uploads_;
         if (during_) during_(progress);

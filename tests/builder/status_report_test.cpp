@@ -30,6 +30,7 @@ Attempt failed(const std::string& id, base::UnixMicros when) {
 struct Made {
     Site site;
     Plan plan;
+    Pythons pythons;
     std::vector<AttemptView> views;
     std::map<std::string, AttemptLog> logs;
     Made() {
@@ -49,11 +50,39 @@ struct Made {
                        "fetching https://me:hunter2@host/x", "w2", "default recipe"}};
     }
     [[nodiscard]] status::SiteReport report() const {
-        return make_status_report({site, plan, views, 5'000'000, 9'000'000, {"wy_secret"}}, logs);
+        return make_status_report({site, plan, pythons, views, 5'000'000, 9'000'000, {"wy_secret"}}, logs);
     }
 };
 
 }  // namespace
+
+TEST_CASE("a node type has the machine and glibc of the Pythons, unless the site file names others") {
+    struct Row {
+        const char* name;
+        std::string machine, glibc;  // of the site file
+        std::string of_node;
+    };
+    for (const Row& row :
+         {Row{"as the agent's host", "", "", "x86_64 2.28"},
+          Row{"another machine", "aarch64", "2.34", "aarch64 2.34"},
+          Row{"another glibc", "", "2.34", "x86_64 2.34"},
+          Row{"another machine with a glibc that nobody named", "aarch64", "", "aarch64 "}}) {
+        CAPTURE(row.name);
+        Made made;
+        made.pythons.emplace("3.10", base::fail("python.missing", "There is no such interpreter"));
+        Python python;
+        python.environment.glibc_major = 2;
+        python.environment.glibc_minor = 28;
+        made.pythons.emplace("3.11", python);
+        made.site.nodes.front().machine = row.machine;
+        made.site.nodes.front().glibc = row.glibc;
+        const auto report = made.report();
+        CHECK(report.machine + " " + report.glibc == "x86_64 2.28");
+        CHECK(report.nodes.front().machine + " " + report.nodes.front().glibc == row.of_node);
+    }
+    const auto unknown = Made().report();
+    CHECK(unknown.machine + unknown.nodes.front().machine + unknown.nodes.front().glibc == "");
+}
 
 TEST_CASE("a report has the plan, the attempts that run and the failures, newest first") {
     Made made;

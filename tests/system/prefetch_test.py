@@ -63,9 +63,9 @@ class PrefetchTest(FarmCase):
         return self.farm.run("wheelyard-registry", "prefetch", SITE, "--python", "3.12", "--platform", platform, "-c", self.farm.config, *more,
                              environment=environment | {"PATH": path + environment["PATH"]})
 
-    def prefetch_wants(self, *more):
+    def prefetch_wants(self, *more, platform: tuple[str, ...] = ()):
         environment = self.farm.environment
-        return self.farm.run("wheelyard-registry", "prefetch", SITE, "--wants", "--platform", ARM, "-c", self.farm.config, *more,
+        return self.farm.run("wheelyard-registry", "prefetch", SITE, "--wants", *platform, "-c", self.farm.config, *more,
                              environment=environment | {"PATH": f"{CLIENTS}/uv/bin:{environment['PATH']}"})
 
     def cached(self) -> list[str]:
@@ -128,13 +128,23 @@ class PrefetchTest(FarmCase):
                   "cells": cells}
         request = urllib.request.Request(f"{self.farm.url}/api/v1/indexes/{SITE}/sites/bede", json.dumps(report).encode(),
                                          {"Authorization": f"Bearer {token}"}, method="PUT")
-        with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=COMMAND_TIMEOUT_S) as answer:
+        send = urllib.request.build_opener(urllib.request.ProxyHandler({})).open
+        with send(request, timeout=COMMAND_TIMEOUT_S) as answer:
+            self.assertEqual(answer.status, 200)
+        self.assert_failed(self.prefetch_wants(), "No report names machine type and glibc of the site's nodes")
+        # The agent's host is another machine than its nodes.
+        report |= {"time": "2026-01-01T00:05:00.000000Z", "machine": "x86_64", "glibc": "2.36",
+                   "nodes": [{"name": "gh", "accelerator": "gh200", "machine": "aarch64", "glibc": "2.28"}]}
+        request.data = json.dumps(report).encode()
+        with send(request, timeout=COMMAND_TIMEOUT_S) as answer:
             self.assertEqual(answer.status, 200)
         done = self.prefetch_wants("--name", "wants")
         self.assert_ran(done, "site-torch==2.0, Python 3.12 on " + ARM, "1 of 3 wants of the sites have no wheel for these platforms yet",
                         "kept as wants: 5 files")
         own = {f"site_torch-{version}-py3-none-any.whl" for version in ("2.0", "3.0")}
         self.assertEqual(set(self.cached()), {self.torch[ARM], self.six, self.arm} | own)
+        # What is given counts instead of what is reported.
+        self.assert_ran(self.prefetch_wants("--name", "others", platform=("--platform", X86)), "site-torch==2.0, Python 3.12 on " + X86)
         into = self.folder / "into"
         installed = self.on_island(CLIENTS / "pip-new/bin/python", "-m", "pip", "install", "--no-cache-dir", "--target", into, "--platform", ARM,
                                    "--python-version", "3.12", "--only-binary", ":all:", "--no-deps", "--index-url", self.farm.simple_url(SITE),

@@ -5,8 +5,10 @@ with credentials in the URL, until the token is revoked."""
 import base64
 import http.client
 import json
+import os
 import stat
 import subprocess
+import unittest
 from pathlib import Path
 
 from support.case import FarmCase, main
@@ -285,21 +287,22 @@ class PrivateIndexTest(FarmCase):
         self.revoke(self.reader)
         self.assertEqual(status(), 401)
 
-    def install(self, client: str, index_url: str, netrc: str = "") -> Path:
+    def install(self, client: str, index_url: str, netrc: str = "", options: tuple[str, ...] = (),
+                environment: dict[str, str] | None = None) -> Path:
         home = self.folder / f"home-{client}-{bool(netrc)}"
         home.mkdir(exist_ok=True)
         if netrc:
             (home / ".netrc").write_text(netrc)
             (home / ".netrc").chmod(0o600)
         target = self.folder / f"target-{client}-{bool(netrc)}"
-        environment = self.farm.environment | {"HOME": str(home)}
+        environment = self.farm.environment | {"HOME": str(home)} | (environment or {})
         if client == "uv":
             words = [CLIENTS / "uv/bin/uv", "pip", "install", "--no-config", "--no-cache", "--no-deps", "--python",
                      CLIENTS / "pip-new/bin/python", "--target", target, "--index-url", index_url, PROJECT]
         else:
             words = [CLIENTS / client / "bin/python", "-m", "pip", "--isolated", "install", "--no-cache-dir", "--no-deps", "--index-url",
                      index_url, "--target", target, PROJECT]
-        self.done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=COMMAND_TIMEOUT_S)
+        self.done = subprocess.run([*words, *options], env=environment, capture_output=True, text=True, timeout=COMMAND_TIMEOUT_S)
         return target
 
     def test_pip_and_uv_install_with_netrc_and_with_credentials_in_the_url(self):
@@ -315,6 +318,45 @@ class PrivateIndexTest(FarmCase):
         self.assertNotEqual(self.done.returncode, 0)
         self.assert_ran(pip_install(self.farm, "pip-new", self.folder / "public", "kiwi", index=OPEN))
 
+    def test_pip_and_uv_install_with_the_token_of_a_keyring(self):
+        programs = self.folder / "programs"
+        programs.mkdir()
+        keyring = programs / "keyring"  # its command line: uv asks for the password, pip 26 for user and password as JSON
+        keyring.write_text(f"""#!/bin/sh
+case "$*" in
+*--output=json*get*) printf '{{"username":"__token__","password":"%s"}}' {self.reader} ;;
+"get "*" __token__") echo {self.reader} ;;
+*) exit 1 ;;
+esac
+""")
+        keyring.chmod(0o700)
+        more = {"PATH": f"{programs}:{self.farm.environment['PATH']}"}
+        url = self.farm.simple_url(HIDDEN).replace("://", "://__token__@")
+        for client in ("pip-new", "uv"):
+            target = self.install(client, url, options=("--keyring-provider", "subprocess"), environment=more)
+            self.assert_ran(self.done)
+            self.assertEqual(installed_value("pip-new", target, "quokka_core"), "1")
+            self.assertNotIn(self.reader, self.done.stdout + self.done.stderr)
+
+    @unittest.skipUnless(os.environ.get("WHEELYARD_FULL") == "1", "scripts/test --full has this client")
+    def test_poetry_installs_with_its_own_credentials(self):
+        folder = self.folder / "project"
+        folder.mkdir()
+        (folder / "pyproject.toml").write_text(
+            f'[project]\nname = "demo"\nversion = "1"\nrequires-python = ">=3.8"\ndependencies = ["{PROJECT}"]\n'
+            f'[[tool.poetry.source]]\nname = "farm"\nurl = "{self.farm.simple_url(HIDDEN)}"\npriority = "primary"\n')
+
+        def poetry(*words: str, **more: str) -> subprocess.CompletedProcess:
+            environment = self.farm.environment | {"POETRY_VIRTUALENVS_IN_PROJECT": "1", "POETRY_KEYRING_ENABLED": "false"} | more
+            return subprocess.run([CLIENTS / "poetry/bin/poetry", *words, "--no-interaction", "--no-cache"], cwd=folder, env=environment,
+                                  capture_output=True, text=True, timeout=COMMAND_TIMEOUT_S)
+        self.assert_failed(poetry("lock"))
+        known = {"POETRY_HTTP_BASIC_FARM_USERNAME": "__token__", "POETRY_HTTP_BASIC_FARM_PASSWORD": self.reader}
+        for words in (("lock",), ("install", "--no-root")):
+            done = poetry(*words, **known)
+            self.assert_ran(done)
+            self.assertNotIn(self.reader, done.stdout + done.stderr)
+        self.assertEqual(len(list((folder / ".venv").glob("lib/python*/site-packages/quokka_core-1.0.dist-info"))), 1)
 
     def with_netrc(self, token: str) -> dict[str, str]:
         home = self.folder / "home"

@@ -1,6 +1,7 @@
 """One index for everything: a farm before an upstream, with pip and uv as users. The upstream may be right, slow, dead or lying; the
 farm serves what is right, keeps what it has, and never takes a name of its own from outside."""
 
+import base64
 import concurrent.futures
 import hashlib
 import http.client
@@ -11,7 +12,7 @@ import time
 from support.case import FarmCase, main
 from support.clients import CLIENTS, RawUpload, installed_value, pip_install
 from support.farm import COMMAND_TIMEOUT_S, Farm
-from support.upstream import Upstream
+from support.upstream import JSON, Upstream
 from support.wheels import Wheel, incompressible, sha256_of
 
 BASE, SITE = "base", "gh200"
@@ -66,12 +67,12 @@ class UpstreamTest(FarmCase):
                 return float(line.split()[-1])
         raise AssertionError(name)
 
-    def change_upstream_age(self) -> None:
-        """The cached pages are past every freshness: as if a day had passed."""
+    def change_upstream_age(self, hours: float = 24) -> None:
+        """As if that time had passed since the cached pages were fresh; after a day they are past every freshness."""
         self.farm.stop()
         for path in (self.farm.data / "upstream").rglob("pages/*.json"):
             page = json.loads(path.read_text())
-            page["fresh_until"] = page["checked"] = page["checked"] - 24 * 3600 * 1_000_000
+            page["fresh_until"] = page["checked"] = page["checked"] - int(hours * 3600 * 1_000_000)
             path.write_text(json.dumps(page))
         self.farm.start()
 
@@ -387,6 +388,23 @@ class UpstreamTest(FarmCase):
         self.change_upstream_age()
         self.assertIn(wheel.filename, self.farm.files("yard-six", BASE))
 
+    def test_a_page_that_is_stale_for_less_than_an_hour_is_served_at_once_and_renewed_in_the_background(self):
+        old, new = self.wheel("yard-six"), self.wheel("yard-six", version="2.0")
+        self.offer(old)
+        self.open_farm()
+        self.assertEqual(list(self.farm.files("yard-six", BASE)), [old.filename])
+        self.change_upstream_age(hours=0.5)
+        self.offer(new)
+        self.assertEqual(list(self.farm.files("yard-six", BASE)), [old.filename])  # this request waits for no upstream
+        deadline = time.monotonic() + COMMAND_TIMEOUT_S
+        while len(self.farm.files("yard-six", BASE)) == 1:
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.05)  # until the registry has asked the upstream: nothing announces it
+        self.assertEqual(self.upstream.count("/simple/yard-six/"), 2)
+        self.change_upstream_age()
+        self.offer(self.wheel("yard-six", version="3.0"))
+        self.assertEqual(len(self.farm.files("yard-six", BASE)), 3)  # after a day it is asked first
+
     def test_what_is_absent_is_not_asked_again_and_403_means_absent(self):
         self.upstream.pages["yard-forbidden"] = (403, {}, b"")
         self.open_farm()
@@ -437,6 +455,13 @@ class UpstreamTest(FarmCase):
 
         try_every_way()
         self.assertEqual([request for request in self.upstream.requests if "torch" in request or "here" in request], [])
+        # A page of another project that lists such a file, and one that leads to the page of such a name.
+        file = {"filename": "yard_torch-99.0-py3-none-any.whl", "url": "/files/yard_torch-99.0-py3-none-any.whl", "hashes": {"sha256": evil}}
+        page = json.dumps({"meta": {"api-version": "1.1"}, "name": "yard-guest", "versions": [], "files": [file]}).encode()
+        self.upstream.pages["yard-guest"] = (200, {"Content-Type": JSON}, page)
+        self.upstream.pages["yard-guide"] = (302, {"Location": "/simple/yard-torch/"}, b"")
+        for guest in ("yard-guest", "yard-guide"):
+            self.assertEqual(self.farm.files(guest, SITE), {})
         # The upstream does offer them: `base`, which does not own the names, shows and stores them. Nothing of that reaches the site's index.
         for name in ("yard-torch", "only-here", "yard-mine"):
             filename = f"{name.replace('-', '_')}-99.0-py3-none-any.whl"
@@ -501,6 +526,46 @@ class UpstreamTest(FarmCase):
                                            timeout=COMMAND_TIMEOUT_S))
             self.assertEqual(len(list(target.glob("*.dist-info"))), 12)
             self.assertEqual(installed_value("pip-new", target, "yard_torch"), "7")
+
+    def open_farm_with(self, upstream_rules: str) -> None:
+        self.farm = Farm((BASE,), index_settings={BASE: f'[[index.upstream]]\nname = "public"\n{upstream_rules}'})
+        self.addCleanup(self.farm.__exit__)
+        self.token = self.farm.create_token()
+
+    def test_through_a_proxy_which_finds_the_hosts(self):
+        wheel = self.wheel("yard-six")
+        self.offer(wheel, url="http://files.invalid/files/yard_six-1.0-py3-none-any.whl")
+        self.open_farm_with('url = "http://index.invalid/simple/"\nprivate_hosts = ["index.invalid", "files.invalid"]\n'
+                            f'proxy = "http://127.0.0.1:{self.upstream.port}"')
+        self.farm.start()
+        self.assertEqual(self.get_file(wheel.filename, "yard-six")[0], 200)
+        self.assertEqual(self.upstream.as_proxy, {"index.invalid", "files.invalid"})
+        self.offer(self.wheel("yard-other"), url="http://elsewhere.invalid/files/yard_other-1.0-py3-none-any.whl")
+        self.assertEqual(self.farm.files("yard-other", BASE), {})  # hosts are checked all the same
+
+    def test_the_password_of_an_upstream_is_in_a_file_and_goes_to_its_host_alone(self):
+        self.offer(self.wheel("yard-six"))
+        self.offer(self.wheel("yard-far"), url=f"http://localhost:{self.upstream.port}/files/yard_far-1.0-py3-none-any.whl")
+        self.open_farm_with(f'url = "{self.upstream.url}"\nprivate_hosts = ["127.0.0.1", "localhost"]\n'
+                            'username = "anna"\npassword_file = "secret"')
+        secret = self.farm.folder / "secret"
+        own, other = f"127.0.0.1:{self.upstream.port}", f"localhost:{self.upstream.port}"
+
+        def require(password: str) -> str:
+            self.upstream.authorization = "Basic " + base64.b64encode(f"anna:{password}".encode()).decode()
+            secret.write_text(password + "\n")
+            return self.upstream.authorization
+        first = require("open-sesame")
+        self.farm.start()
+        self.assertEqual(self.get_file("yard_six-1.0-py3-none-any.whl", "yard-six")[0], 200)
+        [far] = self.farm.files("yard-far", BASE)
+        second = require("changed-since")  # read at each request
+        self.offer(self.wheel("yard-late"))
+        self.assertEqual(self.get_file("yard_late-1.0-py3-none-any.whl", "yard-late")[0], 200)
+        self.upstream.authorization = ""
+        self.assertEqual(self.get_file(far, "yard-far")[0], 200)
+        self.assertEqual(self.upstream.authorizations, {(own, first), (own, second), (other, "")})
+        self.assertNotRegex(self.farm.log.read_text(), "open-sesame|changed-since")
 
     def test_a_stop_does_not_wait_for_a_slow_upstream(self):
         wheel = self.wheel("yard-six")

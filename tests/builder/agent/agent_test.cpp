@@ -207,7 +207,7 @@ TEST_CASE("processes that a finished job left running are killed") {
     wait_until([&] { return fs::exists(folder.exit_record()); });
     const std::string text = testing::read(left);
     const auto pid = static_cast<std::int64_t>(*base::parse_decimal(base::trim(text)));
-    CHECK(base::process_start_time(pid) != 0);
+    // It sleeps for longer than the test takes: only the agent ends it, perhaps already in its first tick.
     CHECK(farm.settle().plan.count(CellState::have) == 1);
     wait_until([&] { return base::process_start_time(pid) == 0; });
 }

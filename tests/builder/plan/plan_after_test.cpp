@@ -155,6 +155,14 @@ TEST_CASE("the states of tests and promotions follow from the evidence") {
                                  attempt("w2", Purpose::promotion, State::done)};
          },
          "gpu-test: have; promotion: given up"},
+        {"promoted with its set and then removed",
+         [](Scene& s) {
+             s.world.attempts = {attempt("w1", Purpose::gpu_test, State::done),
+                                 attempt("w2", Purpose::promotion, State::done)};
+             s.world.attempts[1].asked.cell = "base-1.0-cp311-promotion";
+             s.world.attempts[1].asked.with = {wheel_name};
+         },
+         "gpu-test: have; promotion: given up"},
         {"the registry does not answer",
          [](Scene& s) { s.world.promoted.insert_or_assign("demo", base::fail("http.connect", "no answer")); },
          "gpu-test: wanted; promotion: unknown"},
@@ -191,53 +199,6 @@ TEST_CASE("a wheel of two cells is promoted after the tests of both have passed"
     both[1].wheel = wheel('b');  // different wheels: each waits for its own tests
     scene.world.attempts[1].state = State::running;
     CHECK(promotions() == "wanted held ");
-}
-
-TEST_CASE("a package is promoted after what is built against it, unless that needs a person") {
-    Scene scene;
-    scene.recipe.gpu_test = {};
-    scene.recipe.multi_node_test = {};
-    Recipes recipes;
-    recipes.add(scene.recipe);
-    recipes.add(default_recipe("vision"));
-    Cell vision = scene.cell;
-    vision.package = "vision";
-    vision.name = "vision-0.1-cp311";
-    vision.version = "0.1";
-    vision.against = "demo==1.0";
-    vision.wheel->filename = "vision-0.1-cp311-cp311-linux_x86_64.whl";
-    vision.wheel->sha256 = std::string(64, 'c');
-    scene.world.promoted.emplace("vision", std::optional<simple::ProjectPage>());
-    const auto promotions = [&] {
-        std::string text;
-        for (const Cell& cell : with_followups({scene.cell, vision}, {scene.site, recipes, scene.world})) {
-            if (cell.purpose != Purpose::promotion) continue;
-            text += cell.package + " " + std::string(cell_state_text(cell.state)) + "; ";
-        }
-        return text;
-    };
-    CHECK(promotions() == "demo held; vision wanted; ");
-    const auto file = vision.wheel;
-    scene.world.promoted.insert_or_assign("vision", std::optional(simple::ProjectPage{{*file}}));
-    CHECK(promotions() == "demo wanted; vision have; ");
-    vision.wheel.reset();
-    struct Row {
-        CellState state;
-        bool awaits_others;
-        std::string_view of_demo;
-    };
-    for (const Row& row :
-         {Row{CellState::wanted, false, "held"}, Row{CellState::active, false, "held"},
-          Row{CellState::held, false, "held"}, Row{CellState::held, true, "wanted"},
-          Row{CellState::given_up, false, "wanted"}, Row{CellState::impossible, false, "wanted"}}) {
-        vision.state = row.state;
-        vision.awaits_others = row.awaits_others;
-        CHECK(promotions() == "demo " + std::string(row.of_demo) + "; ");
-    }
-    vision.state = CellState::wanted;
-    vision.awaits_others = false;
-    vision.python = "3.12";  // of another set
-    CHECK(promotions() == "demo wanted; ");
 }
 
 }  // namespace

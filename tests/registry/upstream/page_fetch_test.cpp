@@ -59,14 +59,25 @@ TEST_CASE("freshness is the upstream's, within limits") {
     }
 }
 
-TEST_CASE("Retry-After counts in seconds, within limits") {
-    for (const auto& [text, seconds] :
-         std::initializer_list<std::pair<const char*, std::int64_t>>{{"30", 30},
-                                                                     {"0", 1},
-                                                                     {"", 60},
-                                                                     {"Fri, 20 Nov 2026 07:47:35 GMT", 60},
-                                                                     {"99999999999999999999", 3600}})
-        CHECK(registry::retry_after_seconds(answer(429, {{"retry-after", text}})) == seconds);
+TEST_CASE("Retry-After counts in seconds or as a date, within limits") {
+    const struct {
+        const char* retry_after;
+        const char* date;  // when the answer was sent
+        std::int64_t seconds;
+    } table[] = {{"30", "", 30},
+                 {"0", "", 1},
+                 {"", "", 60},
+                 {"99999999999999999999", "", 3600},
+                 {"Fri, 20 Nov 2026 07:47:35 GMT", "Fri, 20 Nov 2026 07:45:30 GMT", 125},
+                 {"Fri, 20 Nov 2026 07:47:35 GMT", "Fri, 20 Nov 2026 07:50:00 GMT", 1},
+                 {"Sat, 20 Nov 2027 07:47:35 GMT", "Fri, 20 Nov 2026 07:47:35 GMT", 3600},
+                 {"Fri, 20 Nov 2026 07:47:35 GMT", "", 60},
+                 {"soon", "Fri, 20 Nov 2026 07:50:00 GMT", 60}};
+    for (const auto& row : table) {
+        CAPTURE(row.retry_after);
+        CHECK(registry::retry_after_seconds(
+                  answer(429, {{"retry-after", row.retry_after}, {"date", row.date}})) == row.seconds);
+    }
 }
 
 TEST_CASE("200, 304 and what means absent become a page") {

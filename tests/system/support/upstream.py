@@ -56,6 +56,9 @@ class Upstream(LoopbackServer):
         self.pages: dict[str, tuple[int, dict, bytes]] = {}  # project → an answer instead of the page
         self.cache_control = "max-age=600"
         self.page_wait_s: dict[str, float] = {}  # by project
+        self.authorization = ""  # without this header pages and files are 401
+        self.authorizations: set[tuple[str, str]] = set()  # host that was requested, Authorization
+        self.as_proxy: set[str] = set()  # hosts that were requested of it as of a proxy; it answers for each
         self.html = False  # HTML without sizes and times, as PEP 503 alone has it
         self.lock = threading.Lock()
         upstream = self
@@ -64,6 +67,14 @@ class Upstream(LoopbackServer):
             protocol_version = "HTTP/1.1"
 
             def do_GET(self):
+                host = self.headers.get("Host", "")
+                if self.path.startswith("http://"):
+                    host, _, path = self.path.removeprefix("http://").partition("/")
+                    self.path = "/" + path
+                    upstream.as_proxy.add(host)
+                upstream.authorizations.add((host, self.headers.get("Authorization", "")))
+                if upstream.authorization and self.headers.get("Authorization") != upstream.authorization:
+                    return self.reply(401, {"WWW-Authenticate": "Basic"}, b"who are you?")
                 file = upstream.files.get(unquote(self.path).removeprefix("/files/"))
                 if self.headers.get("Range") == "bytes=0-0" and file:  # as clients ask for the size
                     return self.reply(206, {"Content-Range": f"bytes 0-0/{len(file.body)}"}, file.body[:1])
