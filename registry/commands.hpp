@@ -51,7 +51,7 @@ struct TokenCreateArguments {
 [[nodiscard]] base::Status run_token_revoke(const std::filesystem::path& config, const std::string& id,
                                             const base::Clock& clock);
 
-// Every stored thing as JSON lines: events, then files, then tokens (without their hashes).
+// Every stored thing as JSON lines: events, files, tokens (without their hashes), the list of indexes.
 [[nodiscard]] base::Status run_dump(const std::filesystem::path& config);
 
 }  // namespace wheelyard::registry

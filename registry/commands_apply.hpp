@@ -1,4 +1,4 @@
-// `wheelyard-registry apply`: shows what the file changes in the indexes of the running server, and has the server apply it.
+// `wheelyard-registry apply`: shows what the file changes in the indexes that are in force, and makes it decide them.
 #pragma once
 
 #include <filesystem>
@@ -15,9 +15,9 @@ namespace wheelyard::registry {
 struct ApplyArguments {
     std::filesystem::path config;
     bool check = false;  // only show
+    bool json = false;
 };
 void add_apply_command(CLI::App& app, ApplyArguments& arguments);
-// Signals the server of this machine that has the store's lock, and waits for its result.
-[[nodiscard]] base::Status run_apply(const ApplyArguments& arguments);
+[[nodiscard]] base::Status run_apply(const ApplyArguments& arguments, const base::Clock& clock);
 
 }  // namespace wheelyard::registry

@@ -9,6 +9,7 @@
 #include "registry/catalog/catalog.hpp"
 #include "registry/commands_target.hpp"
 #include "registry/config/config.hpp"
+#include "registry/index_list.hpp"
 #include "registry/remote_registry.hpp"
 #include "registry/upstream/explain.hpp"
 
@@ -16,7 +17,7 @@ namespace wheelyard::registry {
 namespace {
 
 base::Result<io::Json> explain_here(const ExplainArguments& arguments, const base::Clock& clock) {
-    WHEELYARD_ASSIGN(const RegistryConfig config, read_config(arguments.config));
+    WHEELYARD_ASSIGN(const RegistryConfig config, read_config_in_force(arguments.config));
     if (config.find_index(arguments.index) == nullptr)
         return base::fail("index.unknown", "There is no index with this name", arguments.index,
                           "configured: " + base::join(config.index_names(), ", "));

@@ -18,6 +18,7 @@
 #include "registry/api/storage.hpp"
 #include "registry/commands_target.hpp"
 #include "registry/config/config.hpp"
+#include "registry/index_list.hpp"
 #include "registry/remote_registry.hpp"
 #include "registry/upstream/source.hpp"
 
@@ -28,7 +29,7 @@ namespace {
 using Ask = std::function<base::Result<std::string>(const std::string& after)>;
 
 base::Result<RegistryConfig> config_with_index(const FilesArguments& arguments) {
-    WHEELYARD_ASSIGN(RegistryConfig config, read_config(arguments.config));
+    WHEELYARD_ASSIGN(RegistryConfig config, read_config_in_force(arguments.config));
     if (!has_files_of(config, arguments.index))
         return base::fail("index.unknown", "There is no index with this name", arguments.index,
                           "configured: " + base::join(config.index_names(), ", "));

@@ -20,6 +20,7 @@
 #include "registry/config/index_rules.hpp"
 #include "registry/imports/import_folder.hpp"
 #include "registry/imports/import_source.hpp"
+#include "registry/index_list.hpp"
 #include "registry/intake/facts_text.hpp"
 #include "registry/intake/stored_row.hpp"
 #include "registry/intake/validation.hpp"
@@ -238,7 +239,7 @@ static base::Status check_opens_none(const RegistryConfig& config, const catalog
 
 base::Status run_import(const ImportArguments& arguments, const OpenPublisher& open_publisher,
                         const base::Clock& clock) {
-    WHEELYARD_ASSIGN(const RegistryConfig config, read_config(arguments.config));
+    WHEELYARD_ASSIGN(const RegistryConfig config, read_config_in_force(arguments.config));
     const IndexConfig* target = config.find_index(arguments.index);
     WHEELYARD_ASSIGN(const std::vector<std::string> wheels,
                      with_folders_expanded(arguments.wheels, !arguments.from.empty(),
@@ -251,9 +252,7 @@ base::Status run_import(const ImportArguments& arguments, const OpenPublisher& o
     WHEELYARD_ASSIGN(const auto store,
                      open_store(arguments.config, open_publisher, {arguments.index}, {}, NewStore::created));
     WHEELYARD_TRY(check_opens_none(store->config, store->catalog));
-    if (store->config.find_index(arguments.index)->is_archived)
-        return base::fail("index.archived", "This index is archived: it takes no new files", arguments.index,
-                          "import into another index");
+    WHEELYARD_TRY(check_not_archived(*store->config.find_index(arguments.index)));
     WHEELYARD_TRY(store->catalog.set_index_rules(
         index_rules(store->config), {.actor = "configuration", .reason = {}, .time = clock.now()}));
     remove_left_import_folders(store->config.store);

@@ -17,6 +17,7 @@
 #include "registry/commands_config.hpp"
 #include "registry/commands_target.hpp"
 #include "registry/config/index_rules.hpp"
+#include "registry/index_list.hpp"
 #include "registry/lifecycle/perform.hpp"
 #include "registry/opened_store.hpp"
 #include "registry/remote_registry.hpp"
@@ -130,9 +131,7 @@ base::Result<lifecycle::Done> perform_once(const LifecycleArguments& arguments, 
     WHEELYARD_ASSIGN(const auto store,
                      open_store(arguments.config, open_publisher, {action.to_index}, action.index));
     const IndexConfig* target = store->config.find_index(action.to_index);
-    if (target != nullptr && target->is_archived)
-        return base::fail("index.archived", "This index is archived: it takes no new files", target->name,
-                          "promote to another index");
+    if (target != nullptr) WHEELYARD_TRY(check_not_archived(*target));
     if (action.verb == Verb::promote && target != nullptr) {
         for (const std::string& filename : lifecycle::filenames_of(action))
             WHEELYARD_TRY(check_takes(*target, filename));
@@ -150,7 +149,7 @@ base::Result<lifecycle::Done> perform_once(const LifecycleArguments& arguments, 
 
 base::Result<lifecycle::Done> perform_here(const LifecycleArguments& arguments, const Action& action,
                                            const OpenPublisher& open_publisher, const base::Clock& clock) {
-    WHEELYARD_ASSIGN(const RegistryConfig config, read_config(arguments.config));
+    WHEELYARD_ASSIGN(const RegistryConfig config, read_config_in_force(arguments.config));
     return blobs::with_reserve(config.room(),
                                [&] { return perform_once(arguments, action, open_publisher, clock); });
 }

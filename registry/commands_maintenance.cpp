@@ -11,6 +11,7 @@
 #include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
 #include "registry/commands_config.hpp"
+#include "registry/index_list.hpp"
 #include "registry/lifecycle/backup.hpp"
 #include "registry/lifecycle/verify.hpp"
 #include "registry/opened_store.hpp"
@@ -188,7 +189,7 @@ base::Status run_verify(const MaintenanceArguments& arguments, const OpenPublish
 }
 
 base::Status run_backup(const MaintenanceArguments& arguments, const base::Clock& clock) {
-    WHEELYARD_ASSIGN(const RegistryConfig config, read_config(arguments.config));
+    WHEELYARD_ASSIGN(const RegistryConfig config, read_config_in_force(arguments.config));
     WHEELYARD_ASSIGN(
         const lifecycle::BackupReport report,
         lifecycle::back_up(config.store, arguments.folder,

@@ -18,6 +18,7 @@
 #include "lib/simple/client.hpp"
 #include "registry/commands_config.hpp"
 #include "registry/config/config.hpp"
+#include "registry/index_list.hpp"
 #include "registry/prefetch/kept.hpp"
 #include "registry/prefetch/limits.hpp"
 #include "registry/prefetch/pylock.hpp"
@@ -317,7 +318,7 @@ void add_prefetch_command(CLI::App& app, PrefetchArguments& arguments) {
 }
 
 base::Status run_prefetch(const PrefetchArguments& arguments, base::Clock& clock) {
-    WHEELYARD_ASSIGN(const RegistryConfig config, read_config(arguments.config));
+    WHEELYARD_ASSIGN(const RegistryConfig config, read_config_in_force(arguments.config));
     WHEELYARD_TRY(check_arguments(arguments, config));
     if (arguments.forget) return forget(arguments, config);
     WHEELYARD_ASSIGN(const std::string url, server_url(arguments, config));

@@ -10,13 +10,14 @@
 #include "registry/api/provenance.hpp"
 #include "registry/commands_target.hpp"
 #include "registry/config/config.hpp"
+#include "registry/index_list.hpp"
 #include "registry/remote_registry.hpp"
 
 namespace wheelyard::registry {
 namespace {
 
 base::Result<std::string> read_here(const ProvenanceArguments& arguments) {
-    WHEELYARD_ASSIGN(const RegistryConfig config, read_config(arguments.config));
+    WHEELYARD_ASSIGN(const RegistryConfig config, read_config_in_force(arguments.config));
     WHEELYARD_ASSIGN(const catalog::Catalog catalog,
                      catalog::Catalog::open(config.catalog_file(), catalog::Catalog::Mode::read_only));
     WHEELYARD_ASSIGN(const blobs::BlobStore blobs, blobs::BlobStore::open(config.store));

@@ -1,15 +1,10 @@
 // `wheelyard-registry serve`: creates the parts, starts them in the order of their dependencies, and stops them
 // in reverse order.
-#include <fcntl.h>
 #include <pthread.h>
-#include <sys/file.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <csignal>
 #include <cstdio>
-#include <cstring>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -24,14 +19,17 @@
 #include "registry/catalog/catalog.hpp"
 #include "registry/commands.hpp"
 #include "registry/commit/writer.hpp"
+#include "registry/config/index_changes.hpp"
 #include "registry/config/index_rules.hpp"
 #include "registry/descriptors.hpp"
 #include "registry/imports/import_folder.hpp"
 #include "registry/index_apply.hpp"
+#include "registry/index_request.hpp"
 #include "registry/intake/resumable.hpp"
 #include "registry/intake/uploads.hpp"
 #include "registry/server/server.hpp"
 #include "registry/service_state.hpp"
+#include "registry/store_lock.hpp"
 
 namespace wheelyard::registry {
 namespace {
@@ -98,7 +96,7 @@ std::string url_of(const http::ListenPoint& point, std::uint16_t port) {
 }
 
 // Waits for the signal that stops the server; SIGHUP reloads the certificate and applies a changed configuration.
-int serve_until_stopped(StopSignals& stop, http::Server& server, const IndexApply& indexes) {
+int serve_until_stopped(StopSignals& stop, http::Server& server, IndexApply& indexes) {
     for (;;) {
         const siginfo_t received = stop.wait();
         if (received.si_signo != SIGHUP) return received.si_signo;
@@ -106,33 +104,13 @@ int serve_until_stopped(StopSignals& stop, http::Server& server, const IndexAppl
             io::log_error("serve.reload_failed", {{"error", reloaded.error().text()}});
         else
             io::log_info("serve.reloaded");
-        indexes.apply(received.si_code == SI_USER ? local_actor(received.si_uid) : "configuration");
+        indexes.on_signal(received.si_code == SI_USER ? local_actor(received.si_uid) : "configuration");
     }
 }
 
 // Threads that hash the members of one upload; several uploads at once are rare.
 unsigned inspect_threads() {
     return std::clamp(std::thread::hardware_concurrency(), 1u, 8u);
-}
-
-// The kernel releases the lock when the process ends. Commands do not take it: they work beside a server.
-base::Result<base::Fd> lock_store(const std::filesystem::path& store) {
-    const std::string file = (store / "serve.lock").string();
-    constexpr mode_t owner_and_group = 0640;
-    base::Fd lock(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, owner_and_group));
-    if (!lock) return base::fail_errno("open", file, errno);
-    if (::flock(lock.get(), LOCK_EX | LOCK_NB) == 0) {
-        if (::ftruncate(lock.get(), 0) != 0) return base::fail_errno("truncate", file, errno);
-        WHEELYARD_TRY(base::write_all(lock.get(), std::to_string(::getpid()) + "\n"));  // for `apply`
-        return lock;
-    }
-    if (errno == EWOULDBLOCK)
-        return base::fail_as(base::ErrorKind::busy, base::Recovery::person,
-                             {"serve.running", "Another server serves this store", store.string(),
-                              "stop it first, or give this one another configuration"});
-    // Some file systems have no locks; there, nothing keeps a second server away.
-    io::log_warn("serve.no_lock", {{"file", file}, {"error", std::strerror(errno)}});
-    return lock;
 }
 
 // An index that became private must have left the tree for everyone before anything is served.
@@ -155,6 +133,14 @@ base::Status check_withdrawn(const RegistryConfig& config) {
     return {};
 }
 
+void warn_of_other_indexes(const RegistryConfig& file, const RegistryConfig& in_force) {
+    for (const auto& [index, difference] : reasons_of(list_index_changes(in_force, file)))
+        io::log_warn("indexes.decided_by_commands",
+                     {{"index", index},
+                      {"not_applied", difference},
+                      {"advice", "wheelyard-registry apply makes the file decide"}});
+}
+
 // What serving would fail on, without touching the store.
 base::Status check_configuration(const RegistryConfig& config) {
     const bool has_tls = std::any_of(config.server.listen.begin(), config.server.listen.end(),
@@ -175,12 +161,16 @@ base::Status check_configuration(const RegistryConfig& config) {
 base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& open_publisher,
                        const RenderProject& render, const ShowStatus& show_status, const base::Clock& clock) {
     StopSignals stop;
-    WHEELYARD_ASSIGN(RegistryConfig first, read_config(arguments.config));
-    if (arguments.check) return check_configuration(first);
+    WHEELYARD_ASSIGN(const RegistryConfig file, read_config(arguments.config));
+    if (arguments.check) return check_configuration(file);
+    WHEELYARD_TRY(base::make_directories(file.store));
+    WHEELYARD_ASSIGN(const base::Fd only_server, lock_store(file.store, StoreUser::server));
+    WHEELYARD_ASSIGN(const auto list, read_index_list(file));
+    WHEELYARD_ASSIGN(RegistryConfig first, config_at_start(file, list));
+    warn_of_other_indexes(file, first);
+    const DecidedBy decided_by = list ? list->decided_by : DecidedBy::file;
     LiveConfig live(std::move(first));
     const RegistryConfig& config = live.now();  // of the start
-    WHEELYARD_TRY(base::make_directories(config.store));
-    WHEELYARD_ASSIGN(const base::Fd only_server, lock_store(config.store));
     // A ready file of an earlier run would be wrong while this run starts.
     if (!arguments.ready_file.empty()) WHEELYARD_TRY(base::remove_file(arguments.ready_file));
     // A full disk must not keep the server from starting: it serves what is there, and an administrator can work.
@@ -190,9 +180,9 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
     WHEELYARD_ASSIGN(catalog::Catalog catalog,
                      catalog::Catalog::open(config.catalog_file(), catalog::Catalog::Mode::read_write));
     if (config.has_private()) WHEELYARD_TRY(close_store_to_others(config));
-    WHEELYARD_TRY(catalog.set_index_rules(index_rules(config),
-                                          {.actor = "configuration", .reason = {}, .time = clock.now()},
-                                          reasons_since_last_run(config, arguments.config)));
+    WHEELYARD_TRY(catalog.set_index_rules(
+        index_rules(config), {.actor = "configuration", .reason = {}, .time = clock.now()},
+        reasons_since(list, config), render_index_list({decided_by, config.index_tables})));
     WHEELYARD_ASSIGN(const auto tasks, tasks::TaskStore::open(config.tasks_file(), config.tasks, clock));
     WHEELYARD_ASSIGN(const auto tokens, TokenVerifier::open(config.catalog_file(), clock));
     tokens->recognise_grants(*tasks);
@@ -216,6 +206,9 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
                      .inspect_threads = inspect_threads(),
                      .tasks = tasks.get()});
     SiteReports sites(live, show_status, clock);
+    IndexApply indexes(
+        {.config = live, .writer = writer, .pages = pages, .clock = clock, .decided_by = decided_by});
+    WHEELYARD_TRY(remove_requests(config.store));
     Api api({.config = live,
              .blobs = blobs,
              .tokens = *tokens,
@@ -223,7 +216,8 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
              .pages = pages,
              .clock = clock,
              .tasks = tasks.get(),
-             .sites = &sites});
+             .sites = &sites,
+             .indexes = &indexes});
     WHEELYARD_ASSIGN(const auto resumable,
                      Resumable::open(config.store / "resumable", room, uploads, *tokens, clock));
     const Upkeep upkeep(live, writer, *tasks);
@@ -248,13 +242,7 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
     for (std::size_t i = 0; i < config.server.listen.size(); ++i)
         std::printf("listening on %s\n", url_of(config.server.listen[i], server.port(i)).c_str());
     std::fflush(stdout);
-    const IndexApply indexes({.file = arguments.config,
-                              .config = live,
-                              .writer = writer,
-                              .pages = pages,
-                              .server = server,
-                              .clock = clock});
-    WHEELYARD_TRY(blobs::with_reserve(room, [&] { return indexes.note_start(); }));
+    indexes.attach(server);
     const std::string url = url_of(config.server.listen.front(), server.port());
     if (!arguments.ready_file.empty()) WHEELYARD_TRY(base::replace_file(arguments.ready_file, url + "\n"));
     io::log_info("serve.ready", {{"url", url}, {"store", config.store.string()}});

@@ -66,6 +66,14 @@ base::Status dump_tokens(const catalog::Catalog& catalog) {
     return {};
 }
 
+base::Status dump_index_list(const catalog::Catalog& catalog) {
+    WHEELYARD_ASSIGN(const std::string list, catalog.index_list());
+    if (list.empty()) return {};
+    WHEELYARD_ASSIGN(const io::Json document, io::parse_json(list));
+    print_line("index_list", document);
+    return {};
+}
+
 }  // namespace
 
 base::Status run_init(const std::filesystem::path& directory) {
@@ -99,7 +107,8 @@ base::Status run_dump(const std::filesystem::path& config_file) {
                      catalog::Catalog::open(config.catalog_file(), catalog::Catalog::Mode::read_only));
     WHEELYARD_TRY(dump_events(catalog));
     WHEELYARD_TRY(dump_files(catalog));
-    return dump_tokens(catalog);
+    WHEELYARD_TRY(dump_tokens(catalog));
+    return dump_index_list(catalog);
 }
 
 }  // namespace wheelyard::registry

@@ -15,6 +15,8 @@
 #include "registry/access/local_actor.hpp"
 #include "registry/commands_target.hpp"
 #include "registry/config/config.hpp"
+#include "registry/config/index_rules.hpp"
+#include "registry/index_list.hpp"
 #include "registry/remote_registry.hpp"
 #include "registry/tasks/task_store.hpp"
 
@@ -41,9 +43,11 @@ class LocalDesk final : public TaskDesk {
         : config_(std::move(config)), tasks_(std::move(tasks)) {}
     base::Result<Task> add(const wire::TaskWish& wish) override {
         WHEELYARD_ASSIGN(const wire::TaskWish checked, wire::check_wish(wish));
-        if (config_.find_index(checked.index) == nullptr)
+        const IndexConfig* index = config_.find_index(checked.index);
+        if (index == nullptr)
             return base::fail("index.unknown", "There is no index with this name", checked.index,
                               "configured: " + base::join(config_.index_names(), ", "));
+        WHEELYARD_TRY(check_not_archived(*index));
         WHEELYARD_ASSIGN(tasks::AddedTask added, tasks_->add(checked, local_actor()));
         return std::move(added.task);
     }
@@ -104,7 +108,7 @@ base::Result<std::unique_ptr<TaskDesk>> open_desk(const TaskArguments& arguments
         WHEELYARD_ASSIGN(RemoteRegistry remote, RemoteRegistry::open(arguments.url, arguments.token_file));
         return std::make_unique<RemoteDesk>(std::move(remote));
     }
-    WHEELYARD_ASSIGN(RegistryConfig config, read_config(arguments.config));
+    WHEELYARD_ASSIGN(RegistryConfig config, read_config_in_force(arguments.config));
     WHEELYARD_ASSIGN(auto tasks, tasks::TaskStore::open(config.tasks_file(), config.tasks, clock));
     return std::make_unique<LocalDesk>(std::move(config), std::move(tasks));
 }

@@ -14,6 +14,7 @@
 #include "registry/access/tokens.hpp"
 #include "registry/catalog/catalog.hpp"
 #include "registry/commands.hpp"
+#include "registry/index_list.hpp"
 
 namespace wheelyard::registry {
 namespace {
@@ -46,7 +47,7 @@ std::string describe_expiry(const catalog::TokenRow& row) {
 }  // namespace
 
 base::Status run_token_create(const TokenCreateArguments& arguments, const base::Clock& clock) {
-    WHEELYARD_ASSIGN(const RegistryConfig config, read_config(arguments.config));
+    WHEELYARD_ASSIGN(const RegistryConfig config, read_config_in_force(arguments.config));
     const TokenText token = make_token_text();
     const TokenWish wish{arguments.name, arguments.indexes, arguments.projects, arguments.actions,
                          arguments.expires};

@@ -4,18 +4,15 @@
 #include <system_error>
 #include <utility>
 
-#include "lib/base/digest/digest.hpp"
-#include "lib/base/files/file.hpp"
-#include "lib/base/files/temporary_files.hpp"
 #include "lib/io/json.hpp"
 #include "lib/io/log.hpp"
 #include "registry/config/index_changes.hpp"
 #include "registry/config/index_rules.hpp"
+#include "registry/config/index_tables.hpp"
+#include "registry/index_request.hpp"
 
 namespace wheelyard::registry {
 namespace {
-
-constexpr mode_t owner_only = 0600;  // titles and names of private indexes are in these files
 
 // An index that was here before may have been private, or may have left pages for everyone: only a start handles that.
 base::Status check_created(const RegistryConfig& wanted, const std::vector<IndexChange>& changes,
@@ -27,22 +24,15 @@ base::Status check_created(const RegistryConfig& wanted, const std::vector<Index
         std::error_code ignored;
         const bool was_public = std::filesystem::exists(wanted.published() / change.index, ignored);
         if (is_private ? was_public : known.is_private(change.index))
-            return base::fail_as(base::ErrorKind::conflict, base::Recovery::person,
-                                 {"config.needs_restart", "A former index of this name had another `read`",
-                                  change.index, "restart the server with this file, or choose another name"});
+            return base::fail_as(
+                base::ErrorKind::conflict, base::Recovery::person,
+                {"config.needs_restart", "A former index of this name had another `read`", change.index,
+                 "stop the server, repeat the command and start it again, or choose another name"});
     }
     return {};
 }
 
 }  // namespace
-
-std::filesystem::path applied_text_file(const RegistryConfig& config) {
-    return config.store / "applied.toml";
-}
-
-std::filesystem::path applied_result_file(const RegistryConfig& config) {
-    return config.store / "applied.json";
-}
 
 std::vector<http::IndexEntry> index_entries(const RegistryConfig& config) {
     std::vector<http::IndexEntry> entries;
@@ -71,71 +61,130 @@ base::Status close_store_to_others(const RegistryConfig& config) {
     return {};
 }
 
-std::map<std::string, std::string> reasons_since_last_run(const RegistryConfig& config,
-                                                          const std::filesystem::path& file) {
-    const auto text = base::read_file(applied_text_file(config), max_config_bytes);
-    if (!text) return {};
-    const auto before = parse_config(*text, file);
-    if (!before) return {};  // an older version's, or it names a logo that is gone
-    return reasons_of(list_index_changes(*before, config));
+std::map<std::string, std::string> reasons_since(const std::optional<IndexList>& list,
+                                                 const RegistryConfig& wanted) {
+    if (!list) return {};
+    const auto before = with_indexes(wanted, list->tables);
+    if (!before) return {};  // an older version's
+    return reasons_of(list_index_changes(*before, wanted));
 }
 
-base::Status IndexApply::note(const std::string& text, const std::string& problem) const {
-    const RegistryConfig& config = parts_.config.now();
-    WHEELYARD_TRY(base::replace_file(applied_text_file(config), config.text, owner_only));
-    return base::replace_file(applied_result_file(config),
-                              io::Json::object({{"format", "wheelyard.applied/1"},
-                                                {"time_us", parts_.clock.now()},
-                                                {"sha256", base::sha256_hex(text)},
-                                                {"problem", problem}})
-                                      .render() +
-                                  "\n",
-                              owner_only);
+void IndexApply::attach(http::Server& server) {
+    const std::lock_guard lock(mutex_);
+    server_ = &server;
 }
 
-base::Status IndexApply::note_start() const {
-    const RegistryConfig& config = parts_.config.now();
-    for (const auto& file : {applied_text_file(config), applied_result_file(config)})
-        WHEELYARD_TRY(base::remove_temporary_files(file));
-    return note(config.text, {});
+DecidedBy IndexApply::decided_by() const {
+    const std::lock_guard lock(mutex_);
+    return decided_by_;
 }
 
-void IndexApply::apply(const std::string& actor) const {
-    const auto wanted = read_config(parts_.file);
-    const base::Status changed = wanted ? change(*wanted, actor) : base::fail(wanted.error());
-    if (!changed) io::log_error("indexes.not_applied", {{"by", actor}, {"error", changed.error().text()}});
-    // The hash of an unreadable file's text is not known here; `apply` checks the file before it asks.
-    const auto noted = note(wanted ? wanted->text : std::string(), changed ? "" : changed.error().text());
-    if (!noted) io::log_error("indexes.not_noted", {{"error", noted.error().text()}});
+base::Result<IndexesChanged> IndexApply::change(const IndexEdit& edit, const std::string& actor,
+                                                bool dry_run) {
+    return change_to({.choose = [&edit](const io::Json& now) { return edit_tables(now, edit); },
+                      .check = check_upstream_places,
+                      .dry_run = dry_run},
+                     actor);
 }
 
-base::Status IndexApply::change(const RegistryConfig& wanted, const std::string& actor) const {
+base::Result<IndexesChanged> IndexApply::change_to(const Wish& wish, const std::string& actor) {
+    const std::lock_guard lock(mutex_);
+    if (server_ == nullptr)
+        return base::fail_as(base::ErrorKind::busy, base::Recovery::retry,
+                             {"index.starting", "The server is starting", {}, "try again in a moment"});
     const RegistryConfig& now = parts_.config.now();
-    WHEELYARD_ASSIGN(const auto changes, find_index_changes(now, wanted));
+    WHEELYARD_ASSIGN(const io::Json tables, wish.choose(now.index_tables));
+    WHEELYARD_ASSIGN(RegistryConfig next, with_indexes(now, tables));
+    IndexesChanged changed;
+    WHEELYARD_ASSIGN(changed.changes, find_index_changes(now, next));
+    if (wish.check) WHEELYARD_TRY(wish.check(now, next));
+    changed.tables = tables;
+    if (wish.dry_run) return changed;
+    const bool is_decided = decided_by_ == wish.by || wish.by == DecidedBy::commands;
+    if (changed.changes.empty() && is_decided) {  // a repeated request waits for the pages of the first one
+        WHEELYARD_TRY(parts_.writer.run([&](catalog::Catalog& catalog) -> base::Status {
+            WHEELYARD_ASSIGN(changed.serial, catalog.last_serial());
+            return {};
+        }));
+        changed.tables = now.index_tables;
+        return changed;
+    }
+    WHEELYARD_ASSIGN(changed.serial, commit(std::move(next), changed.changes, wish.by, actor));
+    decided_by_ = wish.by;
+    for (const IndexChange& change : changed.changes)
+        io::log_info("indexes.applied", {{"by", actor}, {"index", change.index}, {"change", change.text()}});
+    return changed;
+}
+
+base::Result<catalog::Serial> IndexApply::commit(RegistryConfig next, const std::vector<IndexChange>& changes,
+                                                 DecidedBy by, const std::string& actor) {
     WHEELYARD_TRY(parts_.config.check_room());
-    RegistryConfig next = now;  // what the server read at its start stays: its addresses, limits, look
-    next.indexes = wanted.indexes;
-    next.text = wanted.text;
     if (next.has_private()) WHEELYARD_TRY(close_store_to_others(next));
     const catalog::Cause cause{.actor = actor, .reason = {}, .time = parts_.clock.now()};
+    const std::string list = render_index_list({by, next.index_tables});
     catalog::Serial committed = 0;
+    const auto record = [&](catalog::Catalog& catalog) -> base::Status {
+        WHEELYARD_TRY(check_created(next, changes, catalog));
+        WHEELYARD_TRY(catalog.set_index_rules(index_rules(next), cause, reasons_of(changes), list));
+        WHEELYARD_ASSIGN(committed, catalog.last_serial());
+        return {};
+    };
     {
         const auto held = parts_.config.hold();
-        const auto record = [&](catalog::Catalog& catalog) -> base::Status {
-            WHEELYARD_TRY(check_created(next, changes, catalog));
-            WHEELYARD_TRY(catalog.set_index_rules(index_rules(next), cause, reasons_of(changes)));
-            WHEELYARD_ASSIGN(committed, catalog.last_serial());
-            return {};
-        };
-        WHEELYARD_TRY(parts_.writer.run(record));
+        WHEELYARD_TRY(blobs::with_reserve(next.room(), [&] { return parts_.writer.run(record); }));
         parts_.config.replace(std::move(next));
     }
     // After the rules are durable: nothing is accepted for an index that a crash would forget to keep private.
-    parts_.server.replace_indexes(index_entries(parts_.config.now()));
-    for (const IndexChange& change : changes)
-        io::log_info("indexes.applied", {{"by", actor}, {"index", change.index}, {"change", change.text()}});
-    if (changes.empty()) return {};
-    return parts_.pages.wait_until_visible(committed, now.server.page_wait_ms);
+    server_->replace_indexes(index_entries(parts_.config.now()));
+    return committed;
+}
+
+base::Status IndexApply::wait_for_pages(const base::Result<IndexesChanged>& changed) {
+    if (!changed) return base::fail(changed.error());
+    return parts_.pages.wait_until_visible(changed->serial, parts_.config.now().server.page_wait_ms);
+}
+
+// The file says what it always said, or somebody changed it; where commands decide, neither may undo what they did.
+base::Status IndexApply::apply_file(const std::string& actor) {
+    const RegistryConfig& now = parts_.config.now();
+    WHEELYARD_ASSIGN(const RegistryConfig wanted, read_config(now.file));
+    WHEELYARD_TRY(check_same_store(now, wanted));
+    if (decided_by() == DecidedBy::file) {
+        const auto choose = [&wanted](const io::Json&) -> base::Result<io::Json> {
+            return wanted.index_tables;
+        };
+        return wait_for_pages(change_to({.choose = choose, .by = DecidedBy::file}, actor));
+    }
+    if (list_index_changes(now, wanted).empty()) return {};
+    return base::fail("index.decided_by_commands",
+                      "Commands have changed the indexes since the file was applied", now.file.string(),
+                      "`wheelyard-registry apply` shows the difference and applies the file");
+}
+
+void IndexApply::on_signal(const std::string& actor) {
+    const std::filesystem::path& store = parts_.config.now().store;
+    const auto request = take_request(store);
+    base::Status done;
+    if (!request) {
+        done = base::fail(request.error());
+    } else if (!*request) {
+        done = apply_file(actor);
+    } else {
+        const IndexRequest& wanted = **request;
+        const auto choose = [&wanted](const io::Json& now) -> base::Result<io::Json> {
+            if (wanted.before == revision_of(now)) return wanted.wanted.tables;
+            return base::fail_as(base::ErrorKind::conflict, base::Recovery::person,
+                                 {"index.changed",
+                                  "The indexes have changed in the meantime",
+                                  {},
+                                  "repeat the command: it shows the difference"});
+        };
+        done = wait_for_pages(change_to({.choose = choose, .by = wanted.wanted.decided_by}, actor));
+    }
+    if (!done) io::log_error("indexes.not_applied", {{"by", actor}, {"error", done.error().text()}});
+    if (!request || !*request) return;
+    if (const auto noted = answer_request(store, (*request)->id, done ? "" : done.error().text()); !noted)
+        io::log_error("indexes.not_noted", {{"error", noted.error().text()}});
 }
 
 }  // namespace wheelyard::registry

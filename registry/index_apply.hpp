@@ -1,24 +1,25 @@
-// Applies a changed configuration file to the running server (SIGHUP, docs/explanation/decisions/0017): every changed index
-// or none.
+// Changes the indexes of the running server (docs/explanation/decisions/0017): every wanted change or none, from the
+// configuration file, from a command on this machine, or from the API.
 //
-//     read, check ─► rules and audit log, one transaction ─► snapshot ─► server ─► pages ─► applied.toml, applied.json
+//     wanted tables ─► check ─► rules, list and audit log, one transaction ─► snapshot ─► server ─► pages
 //
-// A crash before the transaction leaves the old state, one after it the new: the next start applies the file again.
-// Two files in the store are for `wheelyard-registry apply`:
-//
-//     applied.toml    the text that is in force
-//     applied.json    {"format":"wheelyard.applied/1","time_us":…,"sha256":"…","problem":""}, of the last attempt
+// A crash before the transaction leaves the old state, one after it the new.
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <map>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "lib/base/clock.hpp"
+#include "registry/api/index_api.hpp"
 #include "registry/commit/publishing.hpp"
 #include "registry/commit/writer.hpp"
 #include "registry/config/live_config.hpp"
+#include "registry/index_list.hpp"
 #include "registry/server/server.hpp"
 
 namespace wheelyard::registry {
@@ -30,36 +31,55 @@ namespace wheelyard::registry {
 // The databases and folders with names of private indexes; the published tree stays open, a web server may read it.
 [[nodiscard]] base::Status close_store_to_others(const RegistryConfig& config);
 
+// What differs from the list in force, for the audit log; empty in a new store.
+[[nodiscard]] std::map<std::string, std::string> reasons_since(const std::optional<IndexList>& list,
+                                                               const RegistryConfig& wanted);
+
 // Every referenced object outlives the IndexApply.
 struct ApplyParts {
-    std::filesystem::path file;
     LiveConfig& config;
     Writer& writer;
     PublishQueue& pages;
-    http::Server& server;
     const base::Clock& clock;
+    DecidedBy decided_by = DecidedBy::file;  // at the start
 };
 
-// What differs from the last applied file, for the audit log; empty in a new store.
-[[nodiscard]] std::map<std::string, std::string> reasons_since_last_run(const RegistryConfig& config,
-                                                                        const std::filesystem::path& file);
-
-class IndexApply {
+class IndexApply final : public IndexService {
   public:
-    explicit IndexApply(const ApplyParts& parts) : parts_(parts) {}
-    // Records the configuration that the server began with.
-    [[nodiscard]] base::Status note_start() const;
-    // Reads the file and applies it in the name of `actor`. After an error of the file or of the catalog nothing has
-    // changed; after "publish.…" all has, and the pages follow.
-    void apply(const std::string& actor) const;
+    explicit IndexApply(const ApplyParts& parts) : parts_(parts), decided_by_(parts.decided_by) {}
+    // Before this, every change is refused with "index.starting". The server outlives the object's last use.
+    void attach(http::Server& server);
+
+    [[nodiscard]] base::Result<IndexesChanged> change(const IndexEdit& edit, const std::string& actor,
+                                                      bool dry_run) override;
+    [[nodiscard]] DecidedBy decided_by() const;
+    [[nodiscard]] std::string_view decided_by_word() const override { return word_of(decided_by()); }
+    // SIGHUP from `actor`: answers the request of a command; without one, applies the file if the file decides. Logs
+    // what it did and waits for the pages.
+    void on_signal(const std::string& actor);
 
   private:
-    [[nodiscard]] base::Status change(const RegistryConfig& wanted, const std::string& actor) const;
-    [[nodiscard]] base::Status note(const std::string& text, const std::string& problem) const;
-    ApplyParts parts_;
-};
+    // The wanted tables, from those in force.
+    using Choose = std::function<base::Result<io::Json>(const io::Json& now)>;
+    using Check = std::function<base::Status(const RegistryConfig& now, const RegistryConfig& wanted)>;
+    struct Wish {
+        Choose choose;
+        DecidedBy by = DecidedBy::commands;
+        Check check = {};
+        bool dry_run = false;
+    };
+    // After an error nothing has changed.
+    [[nodiscard]] base::Result<IndexesChanged> change_to(const Wish& wish, const std::string& actor);
+    [[nodiscard]] base::Result<catalog::Serial> commit(RegistryConfig next,
+                                                       const std::vector<IndexChange>& changes, DecidedBy by,
+                                                       const std::string& actor);
+    [[nodiscard]] base::Status apply_file(const std::string& actor);
+    [[nodiscard]] base::Status wait_for_pages(const base::Result<IndexesChanged>& changed);
 
-[[nodiscard]] std::filesystem::path applied_text_file(const RegistryConfig& config);
-[[nodiscard]] std::filesystem::path applied_result_file(const RegistryConfig& config);
+    ApplyParts parts_;
+    mutable std::mutex mutex_;  // one change at a time
+    DecidedBy decided_by_;
+    http::Server* server_ = nullptr;
+};
 
 }  // namespace wheelyard::registry

@@ -6,8 +6,13 @@
 
 namespace wheelyard::registry {
 
-// `apply` (commands_apply.cpp).
-inline constexpr std::uint64_t max_lock_bytes = 64;     // a process id and a line end
+// The store's lock (store_lock.hpp).
+inline constexpr std::uint64_t max_lock_bytes = 64;  // a process id and a line end
+inline constexpr std::int64_t store_lock_wait_ms = 300;
+inline constexpr std::int64_t store_lock_poll_ms = 10;
+
+// Commands that change the indexes of a running server (index_request.hpp).
+inline constexpr std::uint64_t max_index_request_bytes = 8 * 1024 * 1024;  // a configuration, twice escaped
 inline constexpr std::int64_t apply_poll_ms = 20;       // between looks at the server's result
 inline constexpr std::int64_t apply_grace_ms = 30'000;  // beyond the wait for pages: reading, the catalog
 

@@ -31,6 +31,7 @@
 #include "registry/commands_explain.hpp"
 #include "registry/commands_files.hpp"
 #include "registry/commands_import.hpp"
+#include "registry/commands_index.hpp"
 #include "registry/commands_lifecycle.hpp"
 #include "registry/commands_maintenance.hpp"
 #include "registry/commands_prefetch.hpp"
@@ -268,12 +269,14 @@ int run(int argc, char** argv) {
     add_token(app, config, create, json, id);
     registry::CheckArguments check;
     add_check(app, check);
-    add_config(add_command(app, "dump", "print events, files and tokens as JSON lines",
+    add_config(add_command(app, "dump", "print events, files, tokens and indexes as JSON lines",
                            "wheelyard-registry dump -c registry.toml"),
                config);
 
     registry::ApplyArguments apply;
     registry::add_apply_command(app, apply);
+    registry::IndexArguments index;
+    registry::add_index_commands(app, index);
     registry::LifecycleArguments change;
     registry::add_lifecycle_commands(app, change);
     registry::ImportArguments import;
@@ -307,7 +310,7 @@ int run(int argc, char** argv) {
     if (name == "serve")
         return exit_status(
             registry::run_serve(serve, in_process_publisher(clock), render_project, show_status, clock));
-    if (name == "apply") return exit_status(registry::run_apply(apply));
+    if (name == "apply") return exit_status(registry::run_apply(apply, clock));
     if (name == "init") return exit_status(registry::run_init(directory));
     if (name == "check") return registry::run_check(check);
     if (name == "dump") return exit_status(registry::run_dump(config));
@@ -326,6 +329,7 @@ int run(int argc, char** argv) {
     if (registry::choose_verb(name, change.action))
         return exit_status(registry::run_lifecycle(change, in_process_publisher(clock), clock));
     const std::string& verb = command->get_subcommands().front()->get_name();
+    if (name == "index") return exit_status(registry::run_index(verb, index, clock));
     if (name == "task") return exit_status(registry::run_task(verb, task, clock));
     if (verb == "create") return exit_status(registry::run_token_create(create, clock));
     if (verb == "list") return exit_status(registry::run_token_list(config, json, clock));

@@ -1,4 +1,5 @@
 #include "registry/opened_store.hpp"
+#include "registry/index_list.hpp"
 
 #include <utility>
 
@@ -29,7 +30,7 @@ base::Result<std::unique_ptr<OpenedStore>> open_store(const std::filesystem::pat
                                                       const OpenPublisher& open_publisher,
                                                       const std::vector<std::string>& indexes,
                                                       const std::string& files_of, NewStore new_store) {
-    WHEELYARD_ASSIGN(RegistryConfig config, read_config(config_file));
+    WHEELYARD_ASSIGN(RegistryConfig config, read_config_in_force(config_file));
     const auto no_such_index = [&](const std::string& index) {
         return base::fail("lifecycle.no_such_index", "There is no index with this name", index,
                           "configured: " + base::join(config.index_names(), ", "));

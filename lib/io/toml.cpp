@@ -270,6 +270,11 @@ std::vector<std::pair<std::string, std::string>> TomlTable::string_map(std::stri
     return out;
 }
 
+Json TomlTable::json(std::string_view key) {
+    const auto* entry = read(key);
+    return entry ? json_of_tree(*entry) : Json();
+}
+
 std::vector<std::string> TomlTable::keys() const {
     std::vector<std::string> out;
     const auto* table = node_ ? std::get_if<TomlNode::Table>(&node_->value) : nullptr;
@@ -303,6 +308,16 @@ Result<TomlDocument> TomlDocument::read(const fs::path& file) {
 
 Result<TomlDocument> TomlDocument::parse(std::string_view text, const fs::path& file) {
     WHEELYARD_ASSIGN(auto tree, parse_toml_tree(text, file));
+    return of_tree(std::move(tree), file);
+}
+
+TomlDocument TomlDocument::of_json(const Json& json, const fs::path& file) {
+    TomlNode tree = tree_of_json(json, {});
+    tree.place.path = file.native();
+    return of_tree(std::move(tree), file);
+}
+
+TomlDocument TomlDocument::of_tree(TomlNode tree, const fs::path& file) {
     auto problems = std::make_shared<TomlProblems>();
     problems->file = file;
     TomlDocument document;
@@ -315,13 +330,17 @@ TomlTable TomlDocument::root() {
     return {problems_, tree_.get(), {}};
 }
 
+Json TomlDocument::json() const {
+    return json_of_tree(*tree_);
+}
+
 base::Status TomlDocument::finish() {
     auto all = *problems_;
     tree_->opened = true;  // a document that was never read accepts no key
     note_unknown_keys(*tree_, all);
     if (all.found.empty()) return {};
     const auto order = [](const TomlProblems::Problem& problem) {
-        return std::tie(problem.place.line, problem.place.column, problem.sentence);
+        return std::tie(problem.place.line, problem.place.column, problem.place.path, problem.sentence);
     };
     std::sort(all.found.begin(), all.found.end(),
               [&](const auto& a, const auto& b) { return order(a) < order(b); });

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "lib/base/result.hpp"
+#include "lib/io/json.hpp"
 
 namespace wheelyard::io {
 
@@ -54,6 +55,8 @@ class TomlTable {
     std::vector<TomlTable> tables(std::string_view key);  // array of tables; absent → empty
     // A table of strings with arbitrary keys (environment variables).
     std::vector<std::pair<std::string, std::string>> string_map(std::string_view key);
+    // The value of a key as JSON, whatever it is; null if the key is absent. What is in it is not checked.
+    [[nodiscard]] Json json(std::string_view key);
     // The names of all keys, for tables with arbitrary keys ([packages.NAME]).
     [[nodiscard]] std::vector<std::string> keys() const;
 
@@ -77,12 +80,17 @@ class TomlDocument {
     [[nodiscard]] static base::Result<TomlDocument> read(const std::filesystem::path& file);
     [[nodiscard]] static base::Result<TomlDocument> parse(std::string_view text,
                                                           const std::filesystem::path& file);
+    // A document with the keys of this object. Its problems begin with a key's path instead of file and line; `file`
+    // is what relative paths are relative to.
+    [[nodiscard]] static TomlDocument of_json(const Json& json, const std::filesystem::path& file);
     [[nodiscard]] TomlTable root();
+    [[nodiscard]] Json json() const;  // all of it, unchecked
     // Reports every recorded problem and every key that was never read, one per line, as one Error
     // "config.invalid".
     [[nodiscard]] base::Status finish();
 
   private:
+    static TomlDocument of_tree(TomlNode tree, const std::filesystem::path& file);
     std::shared_ptr<TomlNode> tree_;
     std::shared_ptr<TomlProblems> problems_;
 };

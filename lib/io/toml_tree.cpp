@@ -127,7 +127,8 @@ TomlNode copy(const toml::node& from) {
 
 }  // namespace
 
-std::string render_place(const fs::path& file, TomlPlace place) {
+std::string render_place(const fs::path& file, const TomlPlace& place) {
+    if (!place.path.empty()) return place.path;
     return file.native() + ":" + std::to_string(place.line) + ":" + std::to_string(place.column);
 }
 

@@ -1,5 +1,5 @@
 // A TOML document as a tree that records the position of each key and which keys were read. Used by toml.cpp
-// only.
+// and toml_json.cpp only.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,13 @@
 #include <vector>
 
 #include "lib/base/result.hpp"
+#include "lib/io/json.hpp"
 
 namespace wheelyard::io {
 
 struct TomlPlace {
     std::uint32_t line = 1, column = 1;
+    std::string path = {};  // in a tree of JSON, which has no lines: "index.main.quota_mib"
 };
 
 struct TomlOther {
@@ -41,10 +43,14 @@ struct TomlNode {
     [[nodiscard]] const TomlNode* find(std::string_view name) const;
 };
 
-// "file:line:column", the start of every message.
-[[nodiscard]] std::string render_place(const std::filesystem::path& file, TomlPlace place);
+// "file:line:column", the start of every message; the path alone if there is one.
+[[nodiscard]] std::string render_place(const std::filesystem::path& file, const TomlPlace& place);
 // Error "config.syntax".
 [[nodiscard]] base::Result<TomlNode> parse_toml_tree(std::string_view text,
                                                      const std::filesystem::path& file);
+
+// A tree with the same keys, and back (toml_json.cpp). In paths, an array's table is called by its `name`.
+[[nodiscard]] TomlNode tree_of_json(const Json& json, std::string path);
+[[nodiscard]] Json json_of_tree(const TomlNode& node);
 
 }  // namespace wheelyard::io

@@ -65,7 +65,7 @@ wire::Answered<http::Admission> Api::admit(const http::ApiRequest& head) {
         return std::find(token->actions.begin(), token->actions.end(), action) != token->actions.end();
     };
     const bool may_administer =
-        has_action(token_action) ||
+        has_action(token_action) || has_action(index_action) ||
         std::any_of(verbs.begin(), verbs.end(),
                     [&has_action](const lifecycle::VerbRow& row) { return has_action(row.scope); });
     return http::Admission{.may_administer = may_administer, .owner = token->name};
@@ -90,6 +90,8 @@ wire::Answered<http::ApiReply> Api::answer_now(const http::ApiRequest& request) 
         return TokenApi({parts_.config, parts_.tokens, parts_.writer, parts_.clock}).answer(request);
     if (parts_.sites != nullptr && SiteApi::handles(request.operation))
         return SiteApi({parts_.config, parts_.tokens, *parts_.sites, parts_.clock}).answer(request);
+    if (parts_.indexes != nullptr && IndexApi::handles(request.operation))
+        return IndexApi({parts_.config, parts_.tokens, *parts_.indexes, parts_.pages}).answer(request);
     const lifecycle::VerbRow* row = lifecycle::find_operation(request.operation);
     if (row == nullptr)
         return refuse(501, "request.operation", "The server does not know this operation",
@@ -130,9 +132,8 @@ wire::Answered<void> Api::check_promotion(const Action& action, const catalog::T
         return refuse(404, "index.unknown", "There is no index with this name", action.to_index,
                       "GET / lists the indexes");
     const IndexConfig& target = *parts_.config->find_index(action.to_index);
-    if (target.is_archived)
-        return refuse(409, "index.archived", "This index is archived: it takes no new files", action.to_index,
-                      "promote to another index");
+    if (const auto open = check_not_archived(target); !open)
+        return tl::unexpected(problem_of_change(open.error()));
     for (const std::string& filename : lifecycle::filenames_of(action)) {
         if (const auto taken = check_takes(target, filename); !taken)
             return tl::unexpected(problem_of_change(taken.error()));

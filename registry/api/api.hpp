@@ -8,6 +8,7 @@
 
 #include "lib/base/clock.hpp"
 #include "registry/access/tokens.hpp"
+#include "registry/api/index_api.hpp"
 #include "registry/api/site_reports.hpp"
 #include "registry/blobs/store.hpp"
 #include "registry/commit/publishing.hpp"
@@ -28,6 +29,7 @@ struct ApiParts {
     const base::Clock& clock;
     tasks::TaskStore* tasks = nullptr;  // null: the task service is disabled
     SiteReports* sites = nullptr;       // null: sites cannot report
+    IndexService* indexes = nullptr;    // null: indexes cannot be changed
 };
 
 class Api final : public http::ApiService {

@@ -10,6 +10,7 @@
 #include "lib/wheel/filename.hpp"
 #include "lib/wire/task.hpp"
 #include "registry/api/query.hpp"
+#include "registry/config/index_rules.hpp"
 #include "registry/intake/refusal.hpp"
 #include "registry/intake/uploads.hpp"
 #include "registry/lifecycle/action.hpp"
@@ -164,9 +165,7 @@ TaskApi::Reply TaskApi::add(const http::ApiRequest& request, const Identity& tok
     if (index == nullptr)
         return refuse(404, "index.unknown", "There is no index with this name", wish->index,
                       "GET / lists the indexes");
-    if (index->is_archived)
-        return refuse(409, "index.archived", "This index is archived: it takes no new files", wish->index,
-                      "add the task for another index");
+    if (const auto open = check_not_archived(*index); !open) return fail(request, token, open.error());
     const auto added = parts_.tasks.add(*wish, token.name);
     if (!added) return fail(request, token, added.error());
     log_done(request, token, added->task);

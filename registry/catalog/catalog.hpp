@@ -229,9 +229,11 @@ class Catalog {
                                                                       const Cause& cause);
     // Replaces the rules of all indexes; one event for each changed rule. Removes the rules of indexes not
     // named, which stay private if they were. An index in `reasons` gets an event with its reason, also if its
-    // rule is unchanged: something else of it was.
+    // rule is unchanged: something else of it was. `list` replaces the list of indexes in the same transaction; empty:
+    // it stays.
     [[nodiscard]] base::Status set_index_rules(const std::vector<IndexRule>& rules, const Cause& cause,
-                                               const std::map<std::string, std::string>& reasons = {});
+                                               const std::map<std::string, std::string>& reasons = {},
+                                               const std::string& list = {});
     [[nodiscard]] base::Status add_token(const TokenRow& row);
     // False: no such token. A revoked token stays revoked by the first cause.
     [[nodiscard]] base::Result<bool> revoke_token(std::string_view id, const Cause& cause);
@@ -246,6 +248,10 @@ class Catalog {
     [[nodiscard]] base::Status for_each_event(Serial after, Serial until,
                                               const std::function<base::Status(Event&)>& see,
                                               EventParts parts = EventParts::all) const;
+    // As set_index_rules() had it; empty before the first one.
+    [[nodiscard]] base::Result<std::string> index_list() const;
+    // The same of a file that may be missing, or have an older schema.
+    [[nodiscard]] static base::Result<std::string> read_index_list(const std::filesystem::path& file);
     [[nodiscard]] base::Result<Inheritance> inheritance(Readers readers = Readers::everyone) const;
     // The index whose files `index` shows for this project; nullopt: it shows no such project.
     [[nodiscard]] base::Result<std::optional<std::string>> source_of(const Inheritance& inheritance,

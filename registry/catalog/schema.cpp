@@ -127,8 +127,17 @@ ALTER TABLE tombstone ADD COLUMN may_return INTEGER NOT NULL DEFAULT 0 CHECK (ma
 CREATE INDEX tombstone_that_may_return ON tombstone (sha256) WHERE may_return = 1;  -- for the removal of their blobs
 )sql";
 
-constexpr std::array migrations{version_1, version_2, version_3,
-                                version_4};  // migrations[N - 1] leads to version N
+constexpr const char* version_5 = R"sql(
+-- The registry's indexes as they are in force: the keys of their [[index]] tables (docs/reference/registry-config.md), and
+-- whether the configuration file or commands decided them last. One row; none before the first start.
+CREATE TABLE index_list (
+    only_row INTEGER PRIMARY KEY CHECK (only_row = 1),
+    json     TEXT NOT NULL
+) STRICT;
+)sql";
+
+constexpr std::array migrations{version_1, version_2, version_3, version_4,
+                                version_5};  // migrations[N - 1] leads to version N
 
 base::Result<std::int64_t> schema_version(const Database& database) {
     return database.integer("PRAGMA user_version");

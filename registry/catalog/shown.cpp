@@ -1,5 +1,7 @@
 // The projects that an index shows by the rules of inheritance.hpp, and the storage of these rules.
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "lib/io/json.hpp"
@@ -46,6 +48,12 @@ base::Status write_rule(const Database& database, const IndexRule& rule, const C
     return append_event(database, EventKind::index_changed, about, cause).map([](Serial) {});
 }
 
+base::Result<std::string> read_list(const Database& database) {
+    WHEELYARD_ASSIGN(auto query, database.prepare("SELECT json FROM index_list"));
+    WHEELYARD_ASSIGN(const bool row, query.step());
+    return row ? query.text(0) : std::string();
+}
+
 }  // namespace
 
 base::Result<Inheritance> read_inheritance(const Database& database, Readers readers) {
@@ -72,7 +80,8 @@ base::Result<std::optional<std::string>> find_source(const Database& database, c
 }
 
 base::Status Catalog::set_index_rules(const std::vector<IndexRule>& rules, const Cause& cause,
-                                      const std::map<std::string, std::string>& reasons) {
+                                      const std::map<std::string, std::string>& reasons,
+                                      const std::string& list) {
     const Database& database = state_->database;
     WHEELYARD_ASSIGN(Transaction transaction, Transaction::begin_immediate(database));
     WHEELYARD_ASSIGN(const Inheritance before, read_inheritance(database));
@@ -102,7 +111,27 @@ base::Status Catalog::set_index_rules(const std::vector<IndexRule>& rules, const
         const IndexRule left{.index = index, .is_private = stays_private};
         if (rule != left) WHEELYARD_TRY(write_rule(database, left, cause));
     }
+    if (!list.empty())
+        WHEELYARD_TRY(
+            database.run("INSERT INTO index_list (only_row, json) VALUES (1, ?) ON CONFLICT DO "
+                         "UPDATE SET json = excluded.json",
+                         list));
     return transaction.commit();
+}
+
+base::Result<std::string> Catalog::index_list() const {
+    return read_list(state_->database);
+}
+
+base::Result<std::string> Catalog::read_index_list(const std::filesystem::path& file) {
+    std::error_code error;
+    if (!std::filesystem::exists(file, error)) return std::string();
+    WHEELYARD_ASSIGN(const Database database, Database::open(file, Database::Mode::read_only));
+    WHEELYARD_TRY(database.keep_log());
+    constexpr std::int64_t first_with_list = 5;
+    WHEELYARD_ASSIGN(const std::int64_t version, database.integer("PRAGMA user_version"));
+    if (version < first_with_list) return std::string();
+    return read_list(database);
 }
 
 base::Result<Inheritance> Catalog::inheritance(Readers readers) const {

@@ -8,9 +8,8 @@
 #include "lib/base/files/file.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/io/toml.hpp"
-#include "registry/config/index_rules.hpp"
+#include "registry/config/index_tables.hpp"
 #include "registry/config/limits.hpp"
-#include "registry/config/policy_config.hpp"
 
 namespace wheelyard::registry {
 namespace {
@@ -105,44 +104,9 @@ void read_tasks(io::TomlTable table, tasks::TaskRules& rules) {
     rules.kept_days = table.integer_or("kept_days", rules.kept_days, 1, max_kept_days);
 }
 
-// 0, the default of both, is no limit.
-Quota quota_of(std::int64_t mib, std::int64_t files) {
-    Quota quota;
-    if (mib > 0) quota.bytes = static_cast<std::uint64_t>(mib) * base::mib;
-    if (files > 0) quota.files = static_cast<std::uint64_t>(files);
-    return quota;
-}
-
-IndexConfig read_index(io::TomlTable& table, const RegistryConfig& so_far) {
-    IndexConfig index;
-    index.name = table.string("name");
-    if (const std::string fault = index_name_fault(index.name); !fault.empty()) {
-        table.report("name", fault);
-    } else if (so_far.find_index(index.name) != nullptr) {
-        table.report("name", "two indexes are named `" + index.name + "`");
-    }
-    index.title = table.string_or("title", "");
-    read_readers(table, index);
-    index.has_pages = table.boolean_or("pages", true);
-    index.sdists = table.boolean_or("sdists", false);
-    index.is_archived = table.boolean_or("archived", false);
-    index.max_file_bytes = static_cast<std::uint64_t>(table.integer_or("max_file_mib", default_max_file_mib,
-                                                                       1, max_file_mib_limit)) *
-                           base::mib;
-    index.quota = quota_of(table.integer_or("quota_mib", 0, 0, max_quota_mib),
-                           table.integer_or("quota_files", 0, 0, max_quota_files));
-    index.token_quota = quota_of(table.integer_or("token_quota_mib", 0, 0, max_quota_mib),
-                                 table.integer_or("token_quota_files", 0, 0, max_quota_files));
-    index.policy = read_policy(table.table_or_empty("policy"));
-    read_index_rule(table, index);
-    index.upstreams = read_upstreams(table, index.name);
-    for (UpstreamConfig& upstream : index.upstreams)
-        upstream.sdists = index.sdists;
-    return index;
-}
-
 base::Result<RegistryConfig> read_document(io::TomlDocument document, const std::filesystem::path& file) {
     RegistryConfig config;
+    config.file = file;
     io::TomlTable root = document.root();
     root.integer("config_version", 1, 1);
     read_server(root.table_or_empty("server"), config.server, file.parent_path());
@@ -162,13 +126,7 @@ base::Result<RegistryConfig> read_document(io::TomlDocument document, const std:
     config.scrub_mib_per_s =
         store.integer_or("scrub_mib_per_s", default_scrub_mib_per_s, 0, max_scrub_mib_per_s);
     read_tasks(root.table_or_empty("tasks"), config.tasks);
-    std::vector<io::TomlTable> indexes = root.tables("index");
-    for (io::TomlTable& table : indexes)
-        config.indexes.push_back(read_index(table, config));
-    check_index_rules(indexes, config.indexes);
-    check_readers(indexes, config);
-    check_sdists(indexes, config);
-    if (config.indexes.empty()) root.report("index", "at least one [[index]] is required");
+    read_index_tables(root, config);
     WHEELYARD_TRY(document.finish());
     return config;
 }
@@ -265,9 +223,7 @@ base::Result<RegistryConfig> read_config(const std::filesystem::path& file) {
 
 base::Result<RegistryConfig> parse_config(std::string_view text, const std::filesystem::path& file) {
     WHEELYARD_ASSIGN(io::TomlDocument document, io::TomlDocument::parse(text, file));
-    WHEELYARD_ASSIGN(RegistryConfig config, read_document(std::move(document), file));
-    config.text = text;
-    return config;
+    return read_document(std::move(document), file);
 }
 
 }  // namespace wheelyard::registry

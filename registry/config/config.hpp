@@ -11,6 +11,7 @@
 #include "lib/base/limits.hpp"
 #include "lib/base/result.hpp"
 #include "lib/inspect/inspect.hpp"
+#include "lib/io/json.hpp"
 #include "registry/blobs/disk_room.hpp"
 #include "registry/config/limits.hpp"
 #include "registry/config/pages_config.hpp"
@@ -54,7 +55,8 @@ struct RegistryConfig {
     PagesConfig look;                                        // [pages]
     tasks::TaskRules tasks;
     std::vector<IndexConfig> indexes;
-    std::string text;  // of the file
+    io::Json index_tables;       // `indexes` as they were written: an array of [[index]] tables
+    std::filesystem::path file;  // relative paths of `index_tables` are relative to its folder
 
     [[nodiscard]] std::filesystem::path tasks_file() const { return store / "tasks.sqlite"; }
     [[nodiscard]] std::filesystem::path catalog_file() const { return store / "catalog.sqlite"; }

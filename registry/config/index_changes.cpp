@@ -87,10 +87,27 @@ std::vector<std::string> changed_beside_upstreams(const RegistryConfig& now, con
     return found;
 }
 
+tl::unexpected<base::Error> needs_restart(std::string what) {
+    return base::fail_as(
+        base::ErrorKind::conflict, base::Recovery::person,
+        {"config.needs_restart", "A running server cannot make these changes", std::move(what),
+         "stop the server, repeat the command and start it again, or leave them out (`archived = true` keeps "
+         "an index that takes no more files)"});
+}
+
+// Whether the index has this upstream already, as far as it says whom the server asks, and with which credentials.
+bool has_upstream_at(const IndexConfig& index, const UpstreamConfig& wanted) {
+    return std::any_of(index.upstreams.begin(), index.upstreams.end(), [&](const UpstreamConfig& known) {
+        return known.name == wanted.name && known.url == wanted.url && known.hosts == wanted.hosts &&
+               known.private_hosts == wanted.private_hosts && known.proxy == wanted.proxy &&
+               known.username == wanted.username && known.password_file == wanted.password_file;
+    });
+}
+
 }  // namespace
 
 std::string IndexChange::text() const {
-    if (key.empty()) return "created";
+    if (key.empty()) return is_removed ? "removed" : "created";
     if (before.empty() && after.empty()) return key + ": changed";
     return key + ": " + before + " -> " + after;
 }
@@ -104,6 +121,10 @@ std::vector<IndexChange> list_index_changes(const RegistryConfig& now, const Reg
         else
             changes.push_back({index.name});
     }
+    for (const IndexConfig& index : now.indexes) {
+        if (wanted.find_index(index.name) == nullptr)
+            changes.push_back({.index = index.name, .is_removed = true});
+    }
     return changes;
 }
 
@@ -111,22 +132,38 @@ base::Result<std::vector<IndexChange>> find_index_changes(const RegistryConfig& 
                                                           const RegistryConfig& wanted) {
     std::vector<std::string> refused;
     std::vector<IndexChange> changes = list_index_changes(now, wanted);
-    if (now.store != wanted.store) refused.push_back("[store] directory");
-    for (const IndexConfig& index : now.indexes) {
-        if (wanted.find_index(index.name) == nullptr) refused.push_back(index.name + ": removed");
-    }
     for (const IndexChange& change : changes) {
-        if (change.key == "read" || change.key == "upstream")
+        if (change.is_removed || change.key == "read" || change.key == "upstream")
             refused.push_back(change.index + ": " + change.text());
     }
     for (const std::string& name : changed_beside_upstreams(now, wanted))
         refused.push_back(name + ": inherits or owns, with an upstream");
     if (refused.empty()) return changes;
-    return base::fail_as(
-        base::ErrorKind::conflict, base::Recovery::person,
-        {"config.needs_restart", "A running server cannot make these changes", base::join(refused, "; "),
-         "restart the server with this file, or undo them in the file (`archived = true` keeps an "
-         "index that takes no more files)"});
+    return needs_restart(base::join(refused, "; "));
+}
+
+base::Status check_same_store(const RegistryConfig& now, const RegistryConfig& wanted) {
+    if (now.store == wanted.store) return {};
+    return needs_restart("[store] directory");
+}
+
+base::Status check_upstream_places(const RegistryConfig& now, const RegistryConfig& wanted) {
+    for (const IndexConfig& index : wanted.indexes) {
+        const IndexConfig* known = now.find_index(index.name);
+        for (const UpstreamConfig& upstream : index.upstreams) {
+            const bool reaches_inside =
+                !upstream.private_hosts.empty() || !upstream.proxy.empty() || !upstream.password_file.empty();
+            if (!reaches_inside || (known != nullptr && has_upstream_at(*known, upstream))) continue;
+            return base::fail_as(
+                base::ErrorKind::refused, base::Recovery::never,
+                {"index.upstream_place",
+                 "Over HTTP no upstream gets private_hosts, a proxy or a password_file, and one that has "
+                 "them keeps its hosts",
+                 upstream.cache_index,
+                 "use `wheelyard-registry index set` on the server's machine, or registry.toml"});
+        }
+    }
+    return {};
 }
 
 std::map<std::string, std::string> reasons_of(const std::vector<IndexChange>& changes) {

@@ -12,21 +12,29 @@ namespace wheelyard::registry {
 
 struct IndexChange {
     std::string index;
-    std::string key = {};  // of its table; empty: the index is new
+    std::string key = {};  // of its table; empty: the index is new, or removed
     std::string before = {};
     std::string after = {};
-    [[nodiscard]] std::string text() const;  // "quota_mib: 0 -> 100", or "created"
+    bool is_removed = false;
+    [[nodiscard]] std::string text() const;  // "quota_mib: 0 -> 100", "created" or "removed"
 };
 
-// What is new or different in `wanted`, in its order.
+// What is new or different in `wanted`, in its order, then what it lacks.
 [[nodiscard]] std::vector<IndexChange> list_index_changes(const RegistryConfig& now,
                                                           const RegistryConfig& wanted);
 
 // The same for a running server. "config.needs_restart" names all that only a restart can change: an index that is removed, its
-// `read` and upstreams, `inherits` and `owns` where an upstream is in the order, and the store's folder. The other
-// tables of the file are not compared: they take effect at the next start.
+// `read` and upstreams, and `inherits` and `owns` where an upstream is in the order.
 [[nodiscard]] base::Result<std::vector<IndexChange>> find_index_changes(const RegistryConfig& now,
                                                                         const RegistryConfig& wanted);
+
+// "config.needs_restart" if the file names another store.
+[[nodiscard]] base::Status check_same_store(const RegistryConfig& now, const RegistryConfig& wanted);
+
+// What a token may not decide: which hosts inside the site the server asks, through which proxy, and which files it reads
+// as passwords and sends. Over HTTP an upstream with `private_hosts`, `proxy` or `password_file` keeps these and its
+// hosts. Error "index.upstream_place" of kind refused.
+[[nodiscard]] base::Status check_upstream_places(const RegistryConfig& now, const RegistryConfig& wanted);
 
 // For the audit log: the texts of its changes by index.
 [[nodiscard]] std::map<std::string, std::string> reasons_of(const std::vector<IndexChange>& changes);

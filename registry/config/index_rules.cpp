@@ -124,6 +124,13 @@ base::Status check_takes(const IndexConfig& index, std::string_view filename) {
                           "set sdists = true for this index"});
 }
 
+base::Status check_not_archived(const IndexConfig& index) {
+    if (!index.is_archived) return {};
+    return base::fail_as(base::ErrorKind::conflict, base::Recovery::person,
+                         {"index.archived", "This index is archived: it takes no new files", index.name,
+                          "choose another index"});
+}
+
 void check_readers(std::vector<io::TomlTable>& tables, const RegistryConfig& config) {
     for (std::size_t at = 0; at < config.indexes.size(); ++at) {
         const IndexConfig& index = config.indexes[at];

@@ -22,6 +22,8 @@ void check_readers(std::vector<io::TomlTable>& tables, const RegistryConfig& con
 void check_sdists(std::vector<io::TomlTable>& tables, const RegistryConfig& config);
 // Whether the index takes a file of this name: an sdist only where `sdists` is set. Error "lifecycle.sdist".
 [[nodiscard]] base::Status check_takes(const IndexConfig& index, std::string_view filename);
+// Error "index.archived": the index takes no new files.
+[[nodiscard]] base::Status check_not_archived(const IndexConfig& index);
 // Also of the caches of upstreams, which are as private as their index.
 [[nodiscard]] std::vector<catalog::IndexRule> index_rules(const RegistryConfig& config);
 

@@ -9,8 +9,10 @@ LiveConfig::LiveConfig(RegistryConfig first) : now_(&kept_.emplace_back(std::mov
 
 base::Status LiveConfig::check_room() const {
     if (kept_.size() < max_config_changes) return {};
-    return base::fail("config.too_many_changes", "The server has applied too many changes since its start",
-                      std::to_string(kept_.size()), "restart the server");
+    return base::fail_as(
+        base::ErrorKind::exhausted, base::Recovery::person,
+        {"config.too_many_changes", "The server has applied too many changes since its start",
+         std::to_string(kept_.size()), "restart the server"});
 }
 
 void LiveConfig::replace(RegistryConfig next) {

@@ -41,6 +41,8 @@ constexpr std::array inputs{
     Input{"setProjectStatus", "", change, "status reason?"},
     Input{"applyRetention", "", change, "keep:integer project? reason? dry_run:boolean?"},
     Input{"collectBlobs", "", change, "grace_ms:integer? reason? dry_run:boolean?"},
+    Input{"createIndex", "", "wheelyard.index_change/1", "keys:object dry_run:boolean?"},
+    Input{"setIndex", "", "wheelyard.index_change/1", "keys:object revision? dry_run:boolean?"},
     Input{"listIndexFiles", "state after"},
     Input{"readAudit", "after:integer newest:integer"},
     Input{"createToken", "", "wheelyard.token_request/1",

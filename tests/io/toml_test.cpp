@@ -307,3 +307,26 @@ TEST_CASE("a table outlives its document") {
     auto root = parsed("name = \"x\"").root();
     CHECK(root.string("name") == "x");
 }
+
+TEST_CASE("JSON is read like a file, and its problems begin with a key's path") {
+    const Json json =
+        parse_json(R"({"name":"x","index":[{"name":"a","limit":5},{"name":"b","limit":"6"}],"extra":{}})")
+            .value();
+    auto document = TomlDocument::of_json(json, "/etc/farm/registry.toml");
+    auto root = document.root();
+    CHECK(root.string("name") == "x");
+    auto tables = root.tables("index");
+    REQUIRE(tables.size() == 2);
+    CHECK(tables[0].integer_or("limit", 0, 0, 9) == 5);
+    CHECK(tables[1].integer_or("limit", 0, 0, 9) == 0);
+    CHECK(tables[0].path_if("file") == std::nullopt);
+    tables[1].report("limit", "is odd");
+    for (auto& table : tables)
+        CHECK(!table.string("name").empty());
+    CHECK(document.finish().error().sentence ==
+          "extra: unknown key `extra`\n"
+          "index.b.limit: `index[1].limit` has the wrong type (expected an integer, found the string \"6\")\n"
+          "index.b.limit: is odd");
+    CHECK(document.json() == json);
+    CHECK(root.json("index") == *json.find("index"));
+}

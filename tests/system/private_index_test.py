@@ -37,6 +37,8 @@ MORE_ADDRESSES = ("/{index}", "/{index}/simple", "/{index}/simple/{project}", "/
 CHANGE = {"format": "wheelyard.change/1", "reason": "x", "status": "archived", "to": OPEN, "keep": 1, "dry_run": True}
 BODIES = {
     "createToken": {"format": "wheelyard.token_request/1", "name": "mine", "indexes": [HIDDEN], "actions": ["read"]},
+    "createIndex": {"format": "wheelyard.index_change/1", "keys": {"name": "mine", "inherits": [HIDDEN]}},
+    "setIndex": {"format": "wheelyard.index_change/1", "keys": {"archived": True}},
     "addTask": {"format": "wheelyard.task/1", "index": HIDDEN, "package": PROJECT, "version": "1.0", "python": "3.11"},
     "claimTask": {"format": "wheelyard.claim/1", "claim": "c" * 32, "index": HIDDEN, "agent": "a", "pythons": ["3.11"], "accelerators": []},
     "renewLease": {"format": "wheelyard.lease/1", "claim": "c" * 32},

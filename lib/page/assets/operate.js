@@ -1,4 +1,4 @@
-// The page for operators: files in quarantine, storage, tokens, the last changes, each through the API of this server. The token stays in
+// The page for operators: files in quarantine, storage, indexes, tokens, the last changes, each through the API of this server. The token stays in
 // this tab (sessionStorage) and is sent as Bearer; there is no cookie that another site could use.
 "use strict";
 (() => {
@@ -94,13 +94,22 @@
       return row([link, String(one.files), size(one.bytes), bar, day(one.newest)]);
     });
   };
+  // Archiving can be undone, so it needs no reason: the audit log has what changed. The revision keeps others' changes.
+  const indexes = async () => (await call("api/v1/indexes")).indexes.map(({name, revision, keys}) => {
+    const word = keys.archived ? "Reopen" : "Archive";
+    const set = () => call("api/v1/indexes/" + encodeURIComponent(name) + "/set",
+      {format: "wheelyard.index_change/1", keys: {archived: keys.archived ? null : true}, revision});
+    const quota = [keys.quota_mib && size(keys.quota_mib * 2 ** 20), keys.quota_files && keys.quota_files + " files"];
+    return row([name, keys.title ?? "", keys.read === "token" ? "tokens" : "everyone", keys.archived ? "archived" : "active",
+      quota.filter(Boolean).join(", "), keys.sdists ? "yes" : "no", button(word, word + " the index " + name, set)]);
+  });
   const tokens = async () => (await call("api/v1/tokens")).tokens.map(token => row([token.name, token.id, token.indexes.join(" "),
     token.projects.join(" "), token.actions.join(" "), token.state,
     token.state === "revoked" ? "" : button("Revoke", "Revoke the token " + token.name, () => change("api/v1/tokens/" + token.id + "/revoke"), "danger")]));
   const changes = async () => (await call("api/v1/audit?newest=" + newest_changes)).events.reverse().map(event =>
     row([day(event.time), event.kind.replaceAll("_", " "), event.index, event.filename || event.project, event.actor, event.reason]));
 
-  const show = () => Promise.all([fill("quarantine", quarantine), fill("storage", storage), fill("tokens", tokens), fill("changes", changes)])
+  const show = () => Promise.all([fill("quarantine", quarantine), fill("storage", storage), fill("indexes", indexes), fill("tokens", tokens), fill("changes", changes)])
     .then(() => { document.getElementById("lists").hidden = false; });
   const list_indexes = () => call("").then(data => {
     const chosen = field("index").value;

@@ -221,3 +221,15 @@ TEST_CASE("the log is walked in order, between two serials, until somebody objec
     CHECK(family.catalog.for_each_event(5, catalog::newest_of_all, note));
     CHECK(seen == "2334");
 }
+
+TEST_CASE("the list of indexes is written with the rules, stays without one, and is read of any catalog") {
+    Family family;
+    const auto file = family.dir.path() / "catalog.sqlite";
+    CHECK(family.catalog.index_list().value().empty());
+    REQUIRE(family.catalog.set_index_rules({{.index = "a"}}, {.actor = "me"}, {{"a", "created"}}, "[1]"));
+    CHECK(family.catalog.index_list().value() == "[1]");
+    family.rules({{.index = "a"}});
+    CHECK(family.catalog.index_list().value() == "[1]");
+    CHECK(catalog::Catalog::read_index_list(file).value() == "[1]");
+    CHECK(catalog::Catalog::read_index_list(family.dir.path() / "missing").value().empty());
+}

@@ -53,7 +53,7 @@ TEST_CASE("a new catalog gets the newest schema, a second migration changes noth
     REQUIRE(catalog::migrate(database));
     CHECK(database.integer("PRAGMA user_version").value() == catalog::newest_schema_version());
     CHECK(base::join(column(database, all_tables), " ") ==
-          "blob event file index_rule project token tombstone");
+          "blob event file index_list index_rule project token tombstone");
     REQUIRE(catalog::migrate(database));
     CHECK(catalog::check_schema_version(database).has_value());
 }

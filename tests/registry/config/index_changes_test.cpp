@@ -60,10 +60,35 @@ TEST_CASE("what only a restart can change is refused, all of it by name") {
     CHECK(texts(index("a"), index("a", "read = \"token\"")) == "refused: a: read: \"public\" -> \"token\"");
     CHECK(texts(index("a", "read = \"token\""), index("a")) == "refused: a: read: \"token\" -> \"public\"");
     CHECK(texts(index("a"), index("a", upstream)).starts_with("refused: a: upstream: changed"));
-    CHECK(texts(index("a"), "[store]\ndirectory = \"elsewhere\"\n" + index("a")) ==
-          "refused: [store] directory");
     CHECK(texts(index("a") + index("b"), index("a", "read = \"token\"")) ==
-          "refused: b: removed; a: read: \"public\" -> \"token\"");
+          "refused: a: read: \"public\" -> \"token\"; b: removed");
+    const RegistryConfig moved = parse("[store]\ndirectory = \"elsewhere\"\n" + index("a"));
+    CHECK(registry::check_same_store(moved, moved).has_value());
+    CHECK(registry::check_same_store(parse(index("a")), moved).error().value == "[store] directory");
+}
+
+TEST_CASE("over HTTP an upstream neither reaches into the site nor sends a file of the server") {
+    const auto with = [](const std::string& keys) { return index("m", upstream + keys); };
+    const std::string secret = "username = \"u\"\npassword_file = \"/etc/shadow\"\n";
+    struct Row {
+        std::string before, after;
+        bool is_permitted;
+    };
+    const Row rows[] = {
+        {index("m"), with(""), true},
+        {index("m"), with("private_hosts = [\"10.0.0.1\"]"), false},
+        {index("m"), with("proxy = \"http://proxy.example.org:3128\""), false},
+        {index("m"), with(secret), false},
+        {with(secret), with(secret + "cooldown_days = 3"), true},
+        {with(secret), with(""), true},
+        {with(secret), with(secret + "hosts = [\"evil.example.org\"]"), false},
+        {with(secret), index("m") + index("x", upstream + secret), false},
+    };
+    for (const Row& row : rows) {
+        const auto checked = registry::check_upstream_places(parse(row.before), parse(row.after));
+        CHECK_MESSAGE(checked.has_value() == row.is_permitted, row.after);
+        if (!checked) CHECK(checked.error().code == "index.upstream_place");
+    }
 }
 
 TEST_CASE(

@@ -200,6 +200,19 @@ TEST_CASE("a body that no address wants ends the connection after the answer") {
     CHECK(client.ended());
 }
 
+TEST_CASE("replaced indexes are served from the next request on, also on a connection that is open") {
+    Running running;
+    RawClient client = running.connect();
+    CHECK(client.ask("GET /later/simple/ HTTP/1.1\r\nHost: t\r\n\r\n").status == 404);
+    running.write("later/simple/index.html", "<!DOCTYPE html>");
+    running.write("later/simple/index.json", "{}");
+    running.server->replace_indexes({{"site"}, {.name = "later", .title = "The later one"}});
+    CHECK(client.ask("GET /later/simple/ HTTP/1.1\r\nHost: t\r\n\r\n").status == 200);
+    CHECK(client.ask("GET / HTTP/1.1\r\nHost: t\r\nAccept: text/html\r\n\r\n").body.find("The later one") !=
+          std::string::npos);
+    CHECK(client.ask("GET /empty/simple/ HTTP/1.1\r\nHost: t\r\n\r\n").status == 404);
+}
+
 TEST_CASE("readiness and liveness are reported separately") {
     Running running;
     CHECK(running.ask(get("/readyz")).status == 200);

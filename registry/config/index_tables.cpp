@@ -1,0 +1,194 @@
+#include "registry/config/index_tables.hpp"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "lib/base/digest/digest.hpp"
+#include "lib/base/text/text.hpp"
+#include "registry/config/index_rules.hpp"
+#include "registry/config/limits.hpp"
+#include "registry/config/policy_config.hpp"
+
+namespace wheelyard::registry {
+namespace {
+
+using io::Json;
+
+// 0, the default of both, is no limit.
+Quota quota_of(std::int64_t mib, std::int64_t files) {
+    Quota quota;
+    if (mib > 0) quota.bytes = static_cast<std::uint64_t>(mib) * base::mib;
+    if (files > 0) quota.files = static_cast<std::uint64_t>(files);
+    return quota;
+}
+
+IndexConfig read_index(io::TomlTable& table, const RegistryConfig& so_far) {
+    IndexConfig index;
+    index.name = table.string("name");
+    if (const std::string fault = index_name_fault(index.name); !fault.empty()) {
+        table.report("name", fault);
+    } else if (so_far.find_index(index.name) != nullptr) {
+        table.report("name", "two indexes are named `" + index.name + "`");
+    }
+    index.title = table.string_or("title", "");
+    read_readers(table, index);
+    index.has_pages = table.boolean_or("pages", true);
+    index.sdists = table.boolean_or("sdists", false);
+    index.is_archived = table.boolean_or("archived", false);
+    index.max_file_bytes = static_cast<std::uint64_t>(table.integer_or("max_file_mib", default_max_file_mib,
+                                                                       1, max_file_mib_limit)) *
+                           base::mib;
+    index.quota = quota_of(table.integer_or("quota_mib", 0, 0, max_quota_mib),
+                           table.integer_or("quota_files", 0, 0, max_quota_files));
+    index.token_quota = quota_of(table.integer_or("token_quota_mib", 0, 0, max_quota_mib),
+                                 table.integer_or("token_quota_files", 0, 0, max_quota_files));
+    index.policy = read_policy(table.table_or_empty("policy"));
+    read_index_rule(table, index);
+    index.upstreams = read_upstreams(table, index.name);
+    for (UpstreamConfig& upstream : index.upstreams)
+        upstream.sdists = index.sdists;
+    return index;
+}
+
+// "name" first, as people write it.
+Json new_table(const IndexEdit& edit) {
+    return merge_patch(Json::object({{"name", edit.index}}), edit.keys);
+}
+
+std::string render_key(std::string_view key) {
+    const bool is_bare = !key.empty() && std::all_of(key.begin(), key.end(), [](char c) {
+        return base::is_ascii_alnum(c) || c == '_' || c == '-';
+    });
+    return is_bare ? std::string(key) : Json(key).render();
+}
+
+bool is_table(const Json& value) {
+    return value.as_object() != nullptr;
+}
+
+bool is_array_of_tables(const Json& value) {
+    return !value.items().empty() && std::all_of(value.items().begin(), value.items().end(), is_table);
+}
+
+// JSON's texts, numbers and arrays of them are TOML's, except that TOML escapes DEL.
+void render_keys(const std::string& path, const Json& table, std::string& text) {
+    for (const auto& [key, value] : *table.as_object()) {
+        if (is_table(value) || is_array_of_tables(value)) continue;
+        text += render_key(key) + " = " + base::replace_all(value.render(), "\x7f", "\\u007f") + "\n";
+    }
+    for (const auto& [key, value] : *table.as_object()) {
+        const std::string inner = path + "." + render_key(key);
+        if (is_table(value)) {
+            text += "\n[" + inner + "]\n";
+            render_keys(inner, value, text);
+        } else if (is_array_of_tables(value)) {
+            for (const Json& item : value.items()) {
+                text += "\n[[" + inner + "]]\n";
+                render_keys(inner, item, text);
+            }
+        }
+    }
+}
+
+}  // namespace
+
+void read_index_tables(io::TomlTable& root, RegistryConfig& config) {
+    config.indexes.clear();
+    config.index_tables = root.json("index");
+    std::vector<io::TomlTable> tables = root.tables("index");
+    for (io::TomlTable& table : tables)
+        config.indexes.push_back(read_index(table, config));
+    check_index_rules(tables, config.indexes);
+    check_readers(tables, config);
+    check_sdists(tables, config);
+    if (config.indexes.empty()) root.report("index", "at least one [[index]] is required");
+}
+
+base::Result<RegistryConfig> with_indexes(const RegistryConfig& settings, const Json& tables) {
+    if (const std::size_t bytes = tables.render().size(); bytes > max_config_bytes)
+        return base::fail_as(
+            base::ErrorKind::too_large, base::Recovery::person,
+            {"config.too_large", "The indexes are larger than a configuration may be", std::to_string(bytes),
+             "at most " + std::to_string(max_config_bytes) + " bytes; remove keys"});
+    io::TomlDocument document = io::TomlDocument::of_json(Json::object({{"index", tables}}), settings.file);
+    RegistryConfig config = settings;
+    io::TomlTable root = document.root();
+    read_index_tables(root, config);
+    if (auto read = document.finish(); !read)
+        return base::fail_as(base::ErrorKind::invalid, base::Recovery::person, std::move(read.error()));
+    return config;
+}
+
+Json merge_patch(const Json& target, const Json& patch) {
+    const auto* changes = patch.as_object();
+    if (changes == nullptr) return patch;
+    const auto* present = target.as_object();
+    Json::Object merged = present != nullptr ? *present : Json::Object();
+    for (const auto& [key, value] : *changes) {
+        const auto at = std::find_if(merged.begin(), merged.end(), [&name = key](const Json::Member& member) {
+            return member.first == name;
+        });
+        if (at == merged.end()) {
+            if (!value.is_null()) merged.emplace_back(key, merge_patch({}, value));
+        } else if (value.is_null()) {
+            merged.erase(at);
+        } else {
+            at->second = merge_patch(at->second, value);
+        }
+    }
+    return merged;
+}
+
+base::Result<Json> edit_tables(const Json& tables, const IndexEdit& edit) {
+    if (!is_table(edit.keys))
+        return base::fail_as(
+            base::ErrorKind::invalid, base::Recovery::never,
+            {"index.keys", "The keys of an index are not a table", edit.index, "send them as an object"});
+    if (const Json* name = edit.keys.find("name"); name != nullptr && *name != Json(edit.index))
+        return base::fail_as(base::ErrorKind::invalid, base::Recovery::never,
+                             {"index.name", "The name of an index never changes", name->render(),
+                              "create another index, and archive this one"});
+    const Json* present = find_table(tables, edit.index);
+    if (edit.kind == IndexEdit::Kind::create && present != nullptr) {
+        if (*present == new_table(edit)) return tables;
+        return base::fail_as(base::ErrorKind::conflict, base::Recovery::person,
+                             {"index.exists", "There is an index of this name with other keys", edit.index,
+                              "change that one, or choose another name"});
+    }
+    if (edit.kind == IndexEdit::Kind::set && present == nullptr)
+        return base::fail_as(
+            base::ErrorKind::missing, base::Recovery::never,
+            {"index.unknown", "There is no index with this name", edit.index, "create it first"});
+    if (!edit.revision.empty() && (present == nullptr || edit.revision != revision_of(*present)))
+        return base::fail_as(base::ErrorKind::conflict, base::Recovery::person,
+                             {"index.changed", "The index has changed in the meantime", edit.index,
+                              "read it again, and repeat the change with its revision"});
+    Json after = Json::array();
+    for (const Json& table : tables.items())
+        after.push(&table == present ? merge_patch(table, edit.keys) : table);
+    if (present == nullptr) after.push(new_table(edit));
+    return after;
+}
+
+const Json* find_table(const Json& tables, std::string_view index) {
+    const auto& items = tables.items();
+    const auto found = std::find_if(items.begin(), items.end(), [index](const Json& table) {
+        return table.string_or("name", "") == index;
+    });
+    return found == items.end() ? nullptr : &*found;
+}
+
+std::string revision_of(const Json& tables) {
+    constexpr std::size_t digits = 16;
+    return base::sha256_hex(tables.render()).substr(0, digits);
+}
+
+std::string render_table(const Json& table) {
+    std::string text = "[[index]]\n";
+    render_keys("index", table, text);
+    return text;
+}
+
+}  // namespace wheelyard::registry
