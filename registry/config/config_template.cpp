@@ -60,6 +60,9 @@ title = "Wheels for everybody"
 # read = "public"           # "token": only tokens with the action `read` may read this index
 # pages = true              # this index has pages for people
 # sdists = false            # true: takes source distributions, too, and offers those of its upstreams
+# [[index.build]]           # each uploaded source distribution becomes requests, which somebody approves
+# index = "my-site"         # the index whose site builds it
+# pythons = ["3.11"]
 # archived = false          # it keeps its files, takes no new ones, and is not on the front page
 # max_file_mib = 8192
 # quota_mib = 0             # what uploads may keep in this index: bytes ...
