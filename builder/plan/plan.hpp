@@ -42,7 +42,8 @@ struct Cell {
     std::string recipe;                    // file, or "default recipe"
     std::vector<std::string> bounds = {};  // "cmake<4 by versions.toml:12:1"
     Purpose purpose = Purpose::build;
-    std::optional<simple::FileLink> wheel = {};  // the index's wheel for this cell
+    std::optional<simple::FileLink> wheel = {};         // the index's wheel for this cell
+    std::optional<wire::UploadedSource> uploaded = {};  // of a registry's task: its source
     // Held until a person or a registry acts: no tick of this agent can change that.
     bool awaits_others = false;
 };
@@ -65,6 +66,7 @@ struct World {
     Pages promoted;   // in the index for everybody; empty if there is none
     Offers offers;    // sdists to build from
     std::map<std::string, base::Error> refused_uploads = {};  // packages that the registry would not accept
+    std::optional<base::Error> no_uploaded_sources = {};      // why this agent builds none
     std::vector<Attempt> attempts;
     std::vector<base::Error> journal_problems;
 };
