@@ -7,6 +7,7 @@
 #include "builder/script/script.hpp"
 #include "builder/script/script_frame.hpp"
 #include "builder/script/separate_script.hpp"
+#include "builder/script/separation.hpp"
 #include "builder/script/wheelhouse.hpp"
 #include "builder/steps/build_tree.hpp"
 #include "builder/steps/steps.hpp"
@@ -79,6 +80,9 @@ base::Status write_script(const Attempt& attempt, const Ports& ports, const Reci
 base::Result<Next> prepare_build(Attempt& attempt, Ports& ports) {
     const Recipe recipe = ports.recipe_of(attempt);
     WHEELYARD_ASSIGN(const std::filesystem::path python, ports.python_of(attempt));
+    // The site file may have changed since the task was claimed.
+    if (attempt.asked.uploaded)
+        WHEELYARD_TRY(check_separation(ports.site, ports.pythons, ports.pip_conf, ports.environment));
     WHEELYARD_TRY(base::make_directories(ports.folder_of(attempt).root));
     sweep_temporary_files(ports.folder_of(attempt).root);
     WHEELYARD_ASSIGN(const std::string key, key_of_build(attempt, ports, recipe, python));
