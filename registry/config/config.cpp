@@ -118,7 +118,8 @@ std::vector<BuildTarget> read_builds(io::TomlTable& index) {
     std::vector<BuildTarget> builds;
     for (io::TomlTable& table : index.tables("build")) {
         BuildTarget target{table.string("index"), table.strings_or("pythons", {}),
-                           table.strings_or("accelerators", {""})};
+                           table.strings_or("accelerators", {})};
+        if (target.accelerators.empty()) target.accelerators.emplace_back();
         if (target.pythons.empty()) table.report("pythons", "name at least one, for example [\"3.11\"]");
         for (const std::string& python : target.pythons) {
             if (!wire::is_python_version(python))

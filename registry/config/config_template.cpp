@@ -60,9 +60,6 @@ title = "Wheels for everybody"
 # read = "public"           # "token": only tokens with the action `read` may read this index
 # pages = true              # this index has pages for people
 # sdists = false            # true: takes source distributions, too, and offers those of its upstreams
-# [[index.build]]           # each uploaded source distribution becomes requests, which somebody approves
-# index = "my-site"         # the index whose site builds it
-# pythons = ["3.11"]
 # archived = false          # it keeps its files, takes no new ones, and is not on the front page
 # max_file_mib = 8192
 # quota_mib = 0             # what uploads may keep in this index: bytes ...
@@ -72,6 +69,12 @@ title = "Wheels for everybody"
 # inherits = []             # other indexes whose projects this one also shows, in order: ["base"]
 # owns = []                 # projects that are never inherited: ["torch"]
 # staging = ""              # another index that receives the wheels of tasks; promote them from there
+
+# Wheels to request of each source distribution that is uploaded to this index; somebody approves each request.
+# [[index.build]]
+# index = "main"                  # the index whose site builds them
+# pythons = ["3.11"]
+# accelerators = []               # names of the site's; empty: a wheel without one
 
 # Other indexes whose projects this one also offers: asked in order for what no index here has or owns.
 # [[index.upstream]]

@@ -120,9 +120,6 @@ void check_sdists(std::vector<io::TomlTable>& tables, const RegistryConfig& conf
 void check_builds(std::vector<io::TomlTable>& tables, const RegistryConfig& config) {
     for (std::size_t at = 0; at < config.indexes.size(); ++at) {
         const IndexConfig& index = config.indexes[at];
-        if (!index.builds.empty() && !index.sdists)
-            tables[at].report(
-                "build", "`" + index.name + "` takes no source distributions to build: set sdists = true");
         for (const BuildTarget& target : index.builds) {
             if (config.find_index(target.index) == nullptr)
                 tables[at].report("build", "there is no index `" + target.index + "`");

@@ -578,12 +578,13 @@ TEST_CASE("a link among the results of an uploaded source is not followed") {
 
 TEST_CASE("an uploaded source's build is neither continued nor repeated") {
     UploadFarm farm;
-    write(farm.folder.path() / "says", "x.c:1:1: error: cut\n");
+    write(farm.folder.path() / "break", "");
     farm.tick_until_outcome();
     CHECK_FALSE(farm.tasks.outcome()->done);
     CHECK(farm.attempts().front().failure->phase == "build");  // the phase inside the namespace
     for (const Attempt& attempt : farm.attempts())
         CHECK(attempt.job.builds_in.empty());
+    fs::remove(farm.folder.path() / "break");
     farm.tasks.ask_again();
     farm.tick_until_outcome();
     CHECK(farm.tasks.outcome()->done);

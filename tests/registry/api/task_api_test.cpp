@@ -351,14 +351,16 @@ namespace {
 // An sdist of "six" in "other", as its upload would have left it.
 void add_sdist(TaskFixture& fixture) {
     fixture.config.indexes.back().sdists = true;
-    REQUIRE(fixture.cli.add_file({.index = "other",
-                                  .project = "six",
-                                  .filename = "six-1.16.0.tar.gz",
-                                  .version = "1.16.0",
-                                  .sha256 = std::string(64, 'a'),
-                                  .size_bytes = 1,
-                                  .metadata_sha256 = std::string(64, 'b'),
-                                  .uploaded_by = "author"}));
+    catalog::FileRow row;
+    row.index = "other";
+    row.project = "six";
+    row.filename = "six-1.16.0.tar.gz";
+    row.version = "1.16.0";
+    row.sha256 = std::string(64, 'a');
+    row.size_bytes = 1;
+    row.metadata_sha256 = std::string(64, 'b');
+    row.uploaded_by = "author";
+    REQUIRE(fixture.cli.add_file(row));
 }
 
 std::string uploaded_wish(const std::string& source_index = "other") {

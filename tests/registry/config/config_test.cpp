@@ -151,8 +151,6 @@ TEST_CASE("what is wrong is said with its place and what was expected") {
          "registry.toml:7:12: an index cannot inherit from itself: b from c from b"},
         {start + index + "inherits = [\"b\"]\n[[index]]\nname = \"b\"\nsdists = true\n",
          "registry.toml:4:12: `b` has sdists = true"},
-        {start + index + "[[index.build]]\nindex = \"a\"\npythons = [\"3.11\"]\n",
-         "takes no source distributions to build"},
         {start + index + "sdists = true\n[[index.build]]\nindex = \"x\"\npythons = [\"3.11\"]\n",
          "there is no index `x`"},
         {start + index + "sdists = true\n[[index.build]]\nindex = \"a\"\npythons = [\"cp311\"]\n",
@@ -393,7 +391,7 @@ TEST_CASE("code, template and document name the same keys") {
     const auto document = matches(read("docs/reference/registry-config.md"), R"(^\| `([a-z_]+)` \|)");
     CHECK(document == code);
     auto in_template = matches(std::string(registry::config_template()), R"(^(?:# )?([a-z_]+) = )");
-    for (const char* table : {"server", "store", "pages", "tasks", "index", "policy", "upstream"})
+    for (const char* table : {"server", "store", "pages", "tasks", "index", "build", "policy", "upstream"})
         in_template.insert(table);
     CHECK(in_template == code);
 }
