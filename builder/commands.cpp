@@ -135,6 +135,13 @@ int run_plan(const Arguments& arguments) {
     if (arguments.explain)
         print("\nSources are downloaded according to pip's configuration:\n" +
               render_pip_config((*place)->pip()));
+    const auto& registry = (*place)->site().registry;
+    if (arguments.explain && registry && registry->claim_tasks != "no") {
+        const auto& reason = (*place)->agent().no_uploaded_sources();
+        print("\nTasks with uploaded sources are " +
+              (reason ? "not claimed: " + reason->text() : std::string("claimed, and built in a namespace")) +
+              "\n");
+    }
     return exit_well;
 }
 

@@ -19,6 +19,7 @@
 #include "builder/site/work_folder.hpp"
 #include "builder/site_jobs.hpp"
 #include "builder/sources/sources.hpp"
+#include "builder/uploads_check.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/files/temp_dir.hpp"
 #include "lib/base/limits.hpp"
@@ -80,6 +81,7 @@ class Checker {
         check_work_folder();
         check_registry();
         check_packages();
+        if (const auto line = check_uploaded_sources(site_, environment_)) lines_.push_back(*line);
         return std::move(lines_);
     }
 

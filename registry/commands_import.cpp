@@ -200,11 +200,15 @@ base::Result<io::Json> as_json(const Imported& imported) {
 
 void add_import_command(CLI::App& app, ImportArguments& arguments) {
     CLI::App* command = app.add_subcommand(
-        "import", "import wheels from another index or a folder, with the rules of an upload");
+        "import",
+        "import wheels from another index or a folder, with the rules of an upload; of a folder source "
+        "distributions, too, where the index takes them");
     command->add_option("index", arguments.index, "the target index")->required();
     command
         ->add_option("wheels", arguments.wheels,
-                     "paths of wheels, or of folders whose *.whl are imported; or file names of the other "
+                     "paths of files, or of folders whose *.whl, and *.tar.gz where the index takes them, "
+                     "are imported; or "
+                     "file names of the other "
                      "index, where FILE.whl#sha256=… gives the expected hash")
         ->required();
     command->add_option("--from", arguments.from,

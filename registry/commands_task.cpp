@@ -19,6 +19,7 @@
 #include "registry/index_list.hpp"
 #include "registry/remote_registry.hpp"
 #include "registry/tasks/task_store.hpp"
+#include "registry/tasks/uploaded_source.hpp"
 
 namespace wheelyard::registry {
 namespace {
@@ -31,6 +32,8 @@ class TaskDesk {
     virtual ~TaskDesk() = default;
     virtual base::Result<Task> add(const wire::TaskWish& wish) = 0;
     virtual base::Result<Task> find(const std::string& id) = 0;
+    virtual base::Result<Task> approve(const std::string& id) = 0;
+    virtual base::Result<Task> reject(const std::string& id, const std::string& reason) = 0;
     virtual base::Result<Task> cancel(const std::string& id, const std::string& reason) = 0;
     virtual base::Result<std::vector<Task>> list(const std::string& index, const std::string& state,
                                                  const std::string& after) = 0;
@@ -42,14 +45,23 @@ class LocalDesk final : public TaskDesk {
     LocalDesk(RegistryConfig config, std::unique_ptr<tasks::TaskStore> tasks)
         : config_(std::move(config)), tasks_(std::move(tasks)) {}
     base::Result<Task> add(const wire::TaskWish& wish) override {
-        WHEELYARD_ASSIGN(const wire::TaskWish checked, wire::check_wish(wish));
+        WHEELYARD_ASSIGN(wire::TaskWish checked, wire::check_wish(wish));
         const IndexConfig* index = config_.find_index(checked.index);
         if (index == nullptr)
             return base::fail("index.unknown", "There is no index with this name", checked.index,
                               "configured: " + base::join(config_.index_names(), ", "));
         WHEELYARD_TRY(check_not_archived(*index));
+        if (checked.source) {
+            WHEELYARD_ASSIGN(const auto catalog, catalog::Catalog::open(config_.catalog_file(),
+                                                                        catalog::Catalog::Mode::read_only));
+            WHEELYARD_ASSIGN(checked, tasks::resolve_source(std::move(checked), catalog));
+        }
         WHEELYARD_ASSIGN(tasks::AddedTask added, tasks_->add(checked, local_actor()));
         return std::move(added.task);
+    }
+    base::Result<Task> approve(const std::string& id) override { return tasks_->approve(id, local_actor()); }
+    base::Result<Task> reject(const std::string& id, const std::string& reason) override {
+        return tasks_->reject(id, local_actor(), reason);
     }
     base::Result<Task> find(const std::string& id) override { return tasks_->find(id); }
     base::Result<Task> cancel(const std::string& id, const std::string& reason) override {
@@ -77,9 +89,12 @@ class RemoteDesk final : public TaskDesk {
         return read_task(remote_.post("/api/v1/tasks", wire::render_wish(wish)));
     }
     base::Result<Task> find(const std::string& id) override { return read_task(remote_.get(address_of(id))); }
+    base::Result<Task> approve(const std::string& id) override { return change(id, "/approve", {}); }
+    base::Result<Task> reject(const std::string& id, const std::string& reason) override {
+        return change(id, "/reject", reason);
+    }
     base::Result<Task> cancel(const std::string& id, const std::string& reason) override {
-        const io::Json body = io::Json::object({{"format", "wheelyard.change/1"}, {"reason", reason}});
-        return read_task(remote_.post(address_of(id) + "/cancel", body.render()));
+        return change(id, "/cancel", reason);
     }
     base::Result<std::vector<Task>> list(const std::string& index, const std::string& state,
                                          const std::string& after) override {
@@ -93,6 +108,10 @@ class RemoteDesk final : public TaskDesk {
     }
 
   private:
+    base::Result<Task> change(const std::string& id, const std::string& verb, const std::string& reason) {
+        const io::Json body = io::Json::object({{"format", "wheelyard.change/1"}, {"reason", reason}});
+        return read_task(remote_.post(address_of(id) + verb, body.render()));
+    }
     static std::string address_of(const std::string& id) {
         return "/api/v1/tasks/" + base::encode_percent(id);
     }
@@ -118,6 +137,7 @@ std::string render_text(const Task& task) {
     std::string line = task.id + "  " + std::string(wire::task_state_text(task.state)) + "  " + wish.index +
                        "  " + wish.package + " " + wish.version + " for Python " + wish.python;
     if (!wish.accelerator.empty()) line += ", " + wish.accelerator;
+    if (wish.source) line += "  from " + wish.source->filename + " of " + wish.source->index;
     if (!task.agent.empty()) line += "  by " + task.agent;
     if (!task.reason.empty()) line += ": " + task.reason;
     return line;
@@ -193,12 +213,16 @@ void add_task_commands(CLI::App& app, TaskArguments& arguments) {
         ->allow_extra_args(false);
     add->add_option("--also", arguments.more_indexes, "another index whose site should build it; repeatable")
         ->allow_extra_args(false);
+    add->add_option("--source", arguments.source_index,
+                    "build the source distribution of this version that was uploaded to this index; the task "
+                    "awaits an approval");
     add->add_flag("--json", arguments.json, "JSON lines, one document for each task");
     CLI::App* list = add_command(task, "list", "list tasks in the order of their requests",
                                  "bede-gh200 --state queued -c registry.toml", arguments);
     list->add_option("index", wish.index, "only of this index");
-    list->add_option("--state", arguments.state, "queued, claimed, done, failed or cancelled")
-        ->check(CLI::IsMember({"queued", "claimed", "done", "failed", "cancelled"}));
+    list->add_option("--state", arguments.state,
+                     "awaits_approval, queued, claimed, done, failed or cancelled")
+        ->check(CLI::IsMember({"awaits_approval", "queued", "claimed", "done", "failed", "cancelled"}));
     list->add_flag("--json", arguments.json, "JSON lines, without outcomes: `show` has them");
     CLI::App* show =
         add_command(task, "show", "show a task", "t5f0c9a31d2be --json -c registry.toml", arguments);
@@ -209,6 +233,15 @@ void add_task_commands(CLI::App& app, TaskArguments& arguments) {
     add_id(log, arguments);
     log->add_flag("--raw", arguments.raw,
                   "print control characters also on a terminal (default: only to a file or a pipe)");
+    CLI::App* approve = add_command(task, "approve", "let a site build an uploaded source distribution",
+                                    "t5f0c9a31d2be -c registry.toml", arguments);
+    add_id(approve, arguments);
+    approve->add_flag("--json", arguments.json, "one JSON document on standard output");
+    CLI::App* reject = add_command(task, "reject", "reject a task that awaits an approval",
+                                   "t5f0c9a31d2be --reason 'not ours' -c registry.toml", arguments);
+    add_id(reject, arguments);
+    reject->add_option("--reason", arguments.reason, "the reason in one line");
+    reject->add_flag("--json", arguments.json, "one JSON document on standard output");
     CLI::App* cancel = add_command(task, "cancel", "cancel a task; its agent notices at its next tick",
                                    "t5f0c9a31d2be --reason 'wrong version' -c registry.toml", arguments);
     add_id(cancel, arguments);
@@ -231,6 +264,8 @@ std::vector<wire::TaskWish> wishes_of(const TaskArguments& arguments) {
                 wishes.back().index = index;
                 wishes.back().python = python;
                 wishes.back().accelerator = accelerator;
+                if (!arguments.source_index.empty())
+                    wishes.back().source = wire::UploadedSource{arguments.source_index, "", ""};
             }
         }
     }
@@ -266,7 +301,10 @@ base::Status run_task(const std::string& verb, const TaskArguments& arguments, c
     if (verb == "list") return print_list(*desk, arguments);
     if (verb == "log") return print_log(*desk, arguments);
     if (verb == "add") return add_tasks(*desk, arguments);
-    auto task = verb == "cancel" ? desk->cancel(arguments.id, arguments.reason) : desk->find(arguments.id);
+    auto task = verb == "cancel"    ? desk->cancel(arguments.id, arguments.reason)
+                : verb == "approve" ? desk->approve(arguments.id)
+                : verb == "reject"  ? desk->reject(arguments.id, arguments.reason)
+                                    : desk->find(arguments.id);
     if (!task) return tl::unexpected(std::move(task.error()));
     print_task(*task, arguments);
     return {};

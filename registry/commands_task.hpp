@@ -1,4 +1,4 @@
-// `wheelyard-registry task add|list|show|log|cancel`: on the data folder (--config, beside a running server
+// `wheelyard-registry task add|list|show|log|approve|reject|cancel`: on the data folder (--config, beside a running server
 // or without one) or over HTTP (--url and --token-file).
 #pragma once
 
@@ -22,6 +22,8 @@ struct TaskArguments {
     std::vector<std::string> pythons;
     std::vector<std::string> accelerators;
     std::vector<std::string> more_indexes;
+    std::string
+        source_index;  // of `add`: that has the uploaded source distribution; empty: the recipe's source
     std::string id;
     std::string state;  // of `list`; empty: all
     std::string reason;

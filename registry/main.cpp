@@ -194,12 +194,13 @@ void add_serve(CLI::App& app, registry::ServeArguments& arguments) {
 }
 
 void add_check(CLI::App& app, registry::CheckArguments& arguments) {
-    CLI::App* command = app.add_subcommand("check", "check wheels offline with the rules of an upload");
-    command->add_option("paths", arguments.paths, "wheels, or folders whose *.whl are checked");
+    CLI::App* command = app.add_subcommand(
+        "check", "check wheels and source distributions offline with the rules of an upload");
+    command->add_option("paths", arguments.paths, "files, or folders whose *.whl and *.tar.gz are checked");
     command->add_flag("--json", arguments.json, "one JSON document on standard output");
     command->add_flag("--facts", arguments.facts,
-                      "also print each wheel's facts; with --json also those of each ELF file");
-    command->add_flag("-q,--quiet", arguments.quiet, "report only wheels that are not accepted");
+                      "also print each file's facts; with --json also those of each ELF file");
+    command->add_flag("-q,--quiet", arguments.quiet, "report only files that are not accepted");
     command->add_option("--threads", arguments.threads, "number of threads (default: one per core)");
     command->add_option("--policy", arguments.policy,
                         "use this preset (linux, manylinux-strict, mirror) or policy file");
@@ -209,7 +210,7 @@ void add_check(CLI::App& app, registry::CheckArguments& arguments) {
     command->footer(
         "\nExample:\n  wheelyard-registry check --facts dist/*.whl\n  wheelyard-registry check --policy "
         "manylinux-strict dist\n\n"
-        "Exit status: 0 every wheel is accepted, 1 some are refused or quarantined, 2 something cannot be "
+        "Exit status: 0 every file is accepted, 1 some are refused or quarantined, 2 something cannot be "
         "read, or wrong usage.\n");
 }
 

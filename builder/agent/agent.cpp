@@ -150,7 +150,7 @@ base::Status Agent::give_up_lost(JournalContent& journal, TickReport& report) {
         if (is_over(attempt.state) || !attempt.asked.for_task || tasks_.may_hold(attempt.asked.cell))
             continue;
         if (!own) own = make_plan(parts_.site, parts_.recipes, world_with(journal, true));
-        if (own->find(attempt.asked.cell) != nullptr) {
+        if (own->find(attempt.asked.cell) != nullptr && !attempt.asked.uploaded) {
             attempt.asked.for_task = false;
             WHEELYARD_TRY(parts_.journal.write(attempt));
             continue;

@@ -44,6 +44,11 @@ class Agent {
     // The plan as it is now; changes nothing and takes no lock.
     [[nodiscard]] base::Result<Plan> look();
 
+    // Why tasks with uploaded sources are not claimed; nullopt: they are.
+    [[nodiscard]] const std::optional<base::Error>& no_uploaded_sources() const {
+        return tasks_.no_uploaded_sources();
+    }
+
     // Allows another try of a cell: a refused wheel is uploaded again, anything else is built again. `name`: of
     // the cell or of one of its attempts. Error "retry.nothing".
     [[nodiscard]] base::Result<std::string> retry(const std::string& name);

@@ -141,6 +141,9 @@ base::Result<std::string> Agent::reproduce(const std::string& asked) {
         return base::fail("reproduce.nothing", "No attempt of this name has made a wheel here", name,
                           "`status` lists cells and attempts; the inputs of a wheel are where it was built");
     }
+    if (built->asked.uploaded)
+        return base::fail("reproduce.uploaded", "A build of an uploaded source is not repeated", name,
+                          "ask the registry for another task");
     Attempt attempt = begin_reproduction(*built, parts_.clock.now());
     for (Attempt& other : journal.attempts) {
         if (other.asked.cell != attempt.asked.cell) continue;

@@ -71,7 +71,7 @@ base::Status Agent::start(const Cell& cell, JournalContent& journal) {
     const bool for_task = tasks_.may_hold(cell.name) &&
                           make_plan(parts_.site, parts_.recipes, world_).find(cell.name) == nullptr;
     attempt.asked = {cell.name,        cell.purpose, cell.package, cell.version, cell.python,
-                     cell.accelerator, cell.against, for_task,     cell.with};
+                     cell.accelerator, cell.against, for_task,     cell.with,    cell.uploaded};
     attempt.created = attempt.changed = parts_.clock.now();
     if (!makes_wheel(cell.purpose))
         attempt.source = {
@@ -83,7 +83,8 @@ base::Status Agent::start(const Cell& cell, JournalContent& journal) {
         attempt.number = std::max(attempt.number, other.number + 1);
     }
     WHEELYARD_TRY(remove_older_trees(attempt, journal.attempts));
-    if (makes_wheel(cell.purpose)) attempt.job.tree = tree_for(attempt, journal.attempts);
+    // What an uploaded source leaves in a tree must not run in another build.
+    if (makes_wheel(cell.purpose) && !cell.uploaded) attempt.job.tree = tree_for(attempt, journal.attempts);
     size_request(attempt, journal.attempts);
     WHEELYARD_TRY(parts_.journal.write(attempt));
     parts_.failpoints.hit("journal.planned");
@@ -102,6 +103,7 @@ void Agent::resume(Attempt& attempt, const Attempt& last) const {
     attempt.source = {};
     if (attempt.asked.purpose == Purpose::reproduction)
         attempt.source = last.source;  // only that one is right
+    if (attempt.asked.uploaded || last.asked.uploaded) return;
     std::error_code error;
     if (last.superseded || last.tree.removed != 0 || !last.failure || !resumes_after(*last.failure) ||
         last.source.sha256.empty() || !parts_.folder_of(last).has_build_tree() ||

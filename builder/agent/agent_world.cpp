@@ -27,6 +27,7 @@ const World& Agent::world_with(const JournalContent& journal, bool fresh) {
     if (!is_stale) return world_;
     over_ = std::move(over);
     world_.pythons = parts_.pythons;
+    world_.no_uploaded_sources = tasks_.no_uploaded_sources();
     ask_registry();
     ask_sources();
     asked_ = parts_.clock.now();

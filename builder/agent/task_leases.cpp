@@ -11,6 +11,7 @@
 #include "builder/attempt/backoff.hpp"
 #include "builder/attempt/limits.hpp"
 #include "builder/plan/plan_history.hpp"
+#include "builder/script/separation.hpp"
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/text/encoding.hpp"
@@ -50,7 +51,10 @@ bool is_lease_over(const base::Error& error) {
 }  // namespace
 
 TaskLeases::TaskLeases(const AgentParts& parts)
-    : parts_(parts), folder_(parts.site.state_directory / "claims") {}
+    : parts_(parts), folder_(parts.site.state_directory / "claims") {
+    const auto separates = check_separation(parts.site, parts.pythons, parts.pip_conf, parts.environment);
+    if (!separates) no_uploads_ = separates.error();
+}
 
 bool TaskLeases::claims_tasks() const {
     return parts_.tasks != nullptr && parts_.site.registry && parts_.site.registry->claim_tasks != "no";
@@ -102,6 +106,8 @@ wire::ClaimOffer TaskLeases::offer_of(const ClaimRecord& record) const {
         offer.accelerators.push_back(accelerator.name);
     if (parts_.site.registry->claim_tasks != "any") offer.packages = parts_.recipes.packages();
     if (record.task) offer.task = record.task->id;
+    offer.uploads.builds = !no_uploads_;
+    if (no_uploads_) offer.uploads.reason = no_uploads_->sentence;
     return offer;
 }
 
@@ -275,6 +281,7 @@ base::Status TaskLeases::claim(std::size_t room, std::vector<Attempt>& attempts)
 
 Want TaskLeases::want_of(const wire::TaskWish& wish) const {
     Want want{wish.package, {wish.version}, {wish.python}};
+    want.uploaded = wish.source;
     if (!wish.accelerator.empty())
         want.accelerators = {wish.accelerator};
     else if (!parts_.recipes.of(wish.package).accelerators.empty())
@@ -287,6 +294,7 @@ std::string TaskLeases::cell_of(const wire::TaskWish& wish) const {
     alone.wants = {want_of(wish)};
     World world;
     world.pythons = parts_.pythons;
+    world.no_uploaded_sources = no_uploads_;
     const Plan plan = make_plan(alone, parts_.recipes, world);
     return plan.cells.empty() ? std::string() : plan.cells.front().name;
 }

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,8 @@ class TaskLeases {
     [[nodiscard]] bool may_hold(const std::string& cell) const;
     // Claims up to `room` new tasks.
     [[nodiscard]] base::Status claim(std::size_t room, std::vector<Attempt>& attempts);
+    // Why this agent builds no uploaded sources; nullopt: it does.
+    [[nodiscard]] const std::optional<base::Error>& no_uploaded_sources() const { return no_uploads_; }
     // Returns the site with a want for each claimed task.
     [[nodiscard]] Site wanting() const;
     // The registry that receives the attempt's wheel; nullptr: the one that receives the site's own wheels.
@@ -67,6 +70,7 @@ class TaskLeases {
 
     const AgentParts& parts_;
     ClaimFolder folder_;
+    std::optional<base::Error> no_uploads_;
     std::vector<ClaimRecord> records_;
     bool unread_ = false;                        // a claim, or the folder, could not be read
     std::map<std::string, wire::Lease> leases_;  // by claim; only leases that this object renewed

@@ -46,6 +46,9 @@ struct Plain {
     static Json to(WaitFor value) { return wait_text(value); }
     static Json to(EndCause value) { return value == EndCause::unexplained ? "" : end_row(value).code; }
     static Json to(const wire::GovernedBuild& value) { return wire::render_governed_build(value); }
+    static Json to(const wire::UploadedSource& value) {
+        return Json::object({{"index", value.index}, {"filename", value.filename}, {"sha256", value.sha256}});
+    }
     static Json to(const std::vector<PhaseRecord>& value);
     static Json to(const JobEnd& value);
     static Json to(const Failure& value);
@@ -90,6 +93,10 @@ struct Plain {
     }
     static bool from(const Json& json, wire::GovernedBuild& into) {
         if (json.as_object() != nullptr) into = wire::parse_governed_build(json);
+        return json.as_object() != nullptr;
+    }
+    static bool from(const Json& json, wire::UploadedSource& into) {
+        into = {json.string_or("index", ""), json.string_or("filename", ""), json.string_or("sha256", "")};
         return json.as_object() != nullptr;
     }
     static bool from(const Json& json, std::vector<PhaseRecord>& into);
@@ -234,6 +241,10 @@ constexpr std::array attempt_fields = {
     plain<&A::asked, &Asked::with>(
         "with",
         "of a promotion: the file names of the other wheels of its set, promoted in the same request"),
+    plain<&A::asked, &Asked::uploaded>(
+        "uploaded",
+        "null, or the uploaded source that it builds in a namespace: `index`, `filename`, `sha256`",
+        Need::valid),
     plain<&A::superseded>("superseded", "true after `retry`: no longer counted"),
 };
 

@@ -22,8 +22,11 @@ base::UnixMicros from_ms(std::int64_t ms) {
 }  // namespace
 
 std::vector<std::filesystem::path> AttemptFolder::own_bulk() const {
-    return {wheel(),        recorded(),      environment(),       root / "smoke",
-            root / "empty", root / "asking", root / "wheelhouse", root / "checked"};
+    std::vector<std::filesystem::path> all{
+        wheel(),        recorded(),      environment(),       root / "smoke",
+        root / "empty", root / "asking", root / "wheelhouse", root / "checked"};
+    if (separate) all.push_back(inner());
+    return all;
 }
 
 std::vector<std::filesystem::path> AttemptFolder::bulk() const {

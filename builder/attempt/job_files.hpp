@@ -8,6 +8,8 @@
 //         build_key     identifies the settings of its build (build_key.hpp)
 //         wheel/        the result
 //         smoke/        the smoke test's environment
+//         separate/     of an uploaded source: what its build sees as the attempt's folder
+//                       (builder/script/separate_script.hpp)
 //
 // Its build tree is elsewhere, at a path that the next build of the package gets, too (builder/agent/build_folder.hpp):
 //
@@ -38,9 +40,11 @@ struct AttemptFolder {
     std::filesystem::path root;
     // The folder of its build tree; empty: inside its own.
     std::filesystem::path build_root = {};
-    [[nodiscard]] const std::filesystem::path& build() const {
-        return build_root.empty() ? root : build_root;
-    }
+    bool separate = false;  // its job runs in a namespace
+    // The folder that its job sees as `root`.
+    [[nodiscard]] std::filesystem::path inner() const { return separate ? root / "separate" : root; }
+    [[nodiscard]] std::filesystem::path inner_script() const { return inner() / "script.sh"; }
+    [[nodiscard]] std::filesystem::path build() const { return build_root.empty() ? inner() : build_root; }
     [[nodiscard]] std::filesystem::path script() const { return root / "script.sh"; }
     [[nodiscard]] std::filesystem::path log() const { return root / "log"; }
     // The log of the login step (login_step.hpp):
@@ -64,7 +68,7 @@ struct AttemptFolder {
     // Identifies the settings of the build (build_key.hpp). It stays when the tree is removed: a reproduction compares it.
     [[nodiscard]] std::filesystem::path build_key() const { return root / "build_key"; }
     [[nodiscard]] std::filesystem::path venv() const { return build() / "venv"; }
-    [[nodiscard]] std::filesystem::path pip_conf() const { return root / "pip.conf"; }  // mode 0600
+    [[nodiscard]] std::filesystem::path pip_conf() const { return inner() / "pip.conf"; }  // mode 0600
     [[nodiscard]] std::filesystem::path wheel() const { return root / "wheel"; }
     // Of a reproduction: the recorded wheel, and what the comparison found (differences_report.hpp).
     [[nodiscard]] std::filesystem::path recorded() const { return root / "recorded"; }

@@ -76,7 +76,7 @@ class Planner {
         for (const bool companions : {false, true}) {
             for (position_ = 0; position_ < site_.wants.size(); ++position_) {
                 const Want& want = site_.wants[position_];
-                const Recipe recipe = recipes_.of(want.package);
+                const Recipe recipe = of_want(want, recipes_.of(want.package));
                 if (recipe.against.empty() != companions) add_want(want, recipe);
             }
         }
@@ -85,6 +85,10 @@ class Planner {
     }
 
   private:
+    static Recipe of_want(const Want& want, Recipe recipe) {
+        return want.uploaded ? for_uploaded_source(std::move(recipe)) : recipe;
+    }
+
     void add_want(const Want& want, const Recipe& recipe) {
         for (const auto& version : want.versions) {
             for (const auto& python : want.pythons) {
@@ -117,6 +121,7 @@ class Planner {
         cell.version = wanted;
         cell.python = python_name;
         cell.accelerator = accelerator;
+        cell.uploaded = want.uploaded;
         cell.recipe = general.is_default() ? "default recipe" : general.file.string();
         cell.name =
             cell_name(cell.package, wanted, python_name) + (accelerator.empty() ? "" : "-" + accelerator);
@@ -153,12 +158,17 @@ class Planner {
                                              there->kind) != recipe.accelerators.end();
     }
 
+    [[nodiscard]] Recipe recipe_of(const Cell& cell, const std::string& version) const {
+        Recipe recipe = recipe_for(site_, recipes_, cell.package, version, cell.accelerator);
+        return cell.uploaded ? for_uploaded_source(std::move(recipe)) : recipe;
+    }
+
     // Adds the label to the version, and sets version and name of the cell.
     Version name_version(Cell& cell, const Version& version, const Python& python) const {
         Version named = version;
         const Accelerator* accelerator = site_.accelerator(cell.accelerator);
         // The site's label marks what is built here; an upstream's wheel keeps the upstream's version.
-        const Recipe of_version = recipe_for(site_, recipes_, cell.package, version.text(), cell.accelerator);
+        const Recipe of_version = recipe_of(cell, version.text());
         std::string label = of_version.upstream_label;
         if (of_version.labelled && of_version.source != SourceKind::upstream)
             label = accelerator == nullptr ? site_.label : accelerator->label;
@@ -174,7 +184,7 @@ class Planner {
             cell.reason = objection->reason;
             return;
         }
-        const Recipe recipe = recipe_for(site_, recipes_, cell.package, cell.version, cell.accelerator);
+        const Recipe recipe = recipe_of(cell, cell.version);
         PairInput pairs{site_, recipe, version, input.python, cell.accelerator};
         if (const auto misfit = find_misfit(pairs)) {
             cell.state = CellState::impossible;
@@ -269,6 +279,14 @@ class Planner {
     }
 
     void judge_source(const VersionedCell& it) const {
+        if (it.cell.uploaded) {
+            if (world_.no_uploaded_sources)
+                return it.set(CellState::impossible, world_.no_uploaded_sources->text());
+            const std::string pinned = it.recipe.pinned_sha256(it.version.public_text());
+            if (!pinned.empty() && pinned != it.cell.uploaded->sha256)
+                it.set(CellState::impossible, "the recipe pins another source: sha256 " + pinned);
+            return;
+        }
         if (it.recipe.source != SourceKind::sdist) return;
         const auto offers = world_.offers.find(it.cell.package);
         if (offers == world_.offers.end()) return;

@@ -44,6 +44,7 @@ struct Cell {
     Purpose purpose = Purpose::build;
     std::optional<simple::FileLink> wheel = {};  // the index's wheel for this cell
     std::vector<std::string> with = {};  // of a promotion: the other wheels of its set, in the same request
+    std::optional<wire::UploadedSource> uploaded = {};  // of a registry's task: its source
     // Held until a person or a registry acts: no tick of this agent can change that.
     bool awaits_others = false;
 };
@@ -66,6 +67,7 @@ struct World {
     Pages promoted;   // in the index for everybody; empty if there is none
     Offers offers;    // sdists to build from
     std::map<std::string, base::Error> refused_uploads = {};  // packages that the registry would not accept
+    std::optional<base::Error> no_uploaded_sources = {};      // why this agent builds none
     std::vector<Attempt> attempts;
     std::vector<base::Error> journal_problems;
 };

@@ -119,7 +119,8 @@ std::vector<Cell> with_followups(std::vector<Cell> plan, const PlanInput& input)
     std::vector<std::vector<Cell>> tests;
     std::map<std::string, std::vector<Cell>> tests_of_wheel;  // by its digest
     for (const Cell& cell : plan) {
-        tests.push_back(cell.wheel ? tests_of(cell, input) : std::vector<Cell>());
+        // Tests would run an uploaded source's wheel with the agent's rights; whoever approved the task promotes it.
+        tests.push_back(cell.wheel && !cell.uploaded ? tests_of(cell, input) : std::vector<Cell>());
         for (const Cell& test : tests.back())
             tests_of_wheel[cell.wheel->sha256].push_back(test);
     }
@@ -127,7 +128,7 @@ std::vector<Cell> with_followups(std::vector<Cell> plan, const PlanInput& input)
     for (std::size_t i = 0; i < plan.size(); ++i) {
         cells.push_back(plan[i]);
         std::move(tests[i].begin(), tests[i].end(), std::back_inserter(cells));
-        if (!plan[i].wheel || input.site.registry->promote_to.empty()) continue;
+        if (!plan[i].wheel || plan[i].uploaded || input.site.registry->promote_to.empty()) continue;
         Cell promotion = follow(plan[i], Purpose::promotion);
         judge_promotion(promotion, tests_of_wheel[plan[i].wheel->sha256], input);
         cells.push_back(std::move(promotion));

@@ -23,6 +23,7 @@ std::vector<Want> wanted_packages(const Site& site, const Recipes& recipes) {
 }
 
 bool needs_offers(const Want& want, const Recipe& recipe, const World& world) {
+    if (want.uploaded) return false;
     if (recipe.source == SourceKind::path || recipe.source == SourceKind::tarball) return false;
     for (const auto& text : want.versions) {
         const auto exact = Version::parse(text);

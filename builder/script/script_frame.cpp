@@ -174,8 +174,12 @@ std::string render_test_requires(const Recipe& recipe) {
     return text;
 }
 
+std::string render_opening(const Fields& fields) {
+    return fill(opening, fields);
+}
+
 std::string render_frame(const ScriptInput& input, const Fields& fields) {
-    return fill(opening, fields) + fill(input.site.offline_jobs ? offline_pip : online_pip, fields);
+    return render_opening(fields) + fill(input.site.offline_jobs ? offline_pip : online_pip, fields);
 }
 
 std::string render_wheelhouse_frame(const ScriptInput& input, const Fields& fields) {

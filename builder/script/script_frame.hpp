@@ -28,6 +28,9 @@ using Fields = std::vector<std::pair<std::string, std::string>>;
 // The recipe's test.requires as arguments of pip: each quoted, preceded by a space.
 [[nodiscard]] std::string render_test_requires(const Recipe& recipe);
 
+// The script's text up to and including the function `begin`: the claim and the exit record.
+[[nodiscard]] std::string render_opening(const Fields& fields);
+
 // The script's text up to and including the functions `begin` (starts a phase) and `pip_install`.
 [[nodiscard]] std::string render_frame(const ScriptInput& input, const Fields& fields);
 

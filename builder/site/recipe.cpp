@@ -142,6 +142,16 @@ Recipe Recipes::of(const std::string& package, const std::string& version,
     return parsed ? found->second.for_build(*parsed, accelerator) : found->second.general();
 }
 
+Recipe for_uploaded_source(Recipe recipe) {
+    recipe.source = SourceKind::sdist;
+    recipe.url.clear();
+    recipe.tag.clear();
+    recipe.upstream_label.clear();
+    recipe.index.clear();
+    recipe.path.clear();
+    return recipe;
+}
+
 Recipe recipe_for(const Site& site, const Recipes& recipes, const std::string& package,
                   const std::string& version, const std::string& accelerator) {
     const Accelerator* there = site.accelerator(accelerator);

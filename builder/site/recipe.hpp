@@ -149,6 +149,9 @@ class Recipes {
 [[nodiscard]] Recipe recipe_for(const Site& site, const Recipes& recipes, const std::string& package,
                                 const std::string& version, const std::string& accelerator);
 
+// The recipe for an uploaded source: it says how to build, and not from where.
+[[nodiscard]] Recipe for_uploaded_source(Recipe recipe);
+
 // "2.4.0+cu123.gh200" → "2.4.0".
 [[nodiscard]] std::string without_label(const std::string& version);
 

@@ -17,6 +17,7 @@
 #include "builder/site/version_pairs.hpp"
 #include "lib/base/result.hpp"
 #include "lib/wheel/specifier.hpp"
+#include "lib/wire/task.hpp"
 
 namespace wheelyard::builder {
 
@@ -40,6 +41,7 @@ struct RegistrySettings {
     // The index that users install from: of tested wheels, if wheels are promoted.
     [[nodiscard]] std::string users_url() const { return promote_to.empty() ? simple_url() : promoted_url(); }
     [[nodiscard]] std::string promote_url(const std::string& filename) const;
+    [[nodiscard]] std::string source_url(const wire::UploadedSource& source) const;
     [[nodiscard]] std::string upload_url() const { return url + "/" + index + "/legacy/"; }
     [[nodiscard]] std::string parts_url() const { return url + "/" + index + "/uploads/"; }
 };
@@ -54,6 +56,13 @@ struct HardwareTestSettings {
 struct GovernorSettings {
     bool use = true;
     std::filesystem::path program;  // empty: in the same folder as wheelyard-builder
+};
+
+// How builds of uploaded sources are separated from the agent: in a namespace of bubblewrap, which sees the system, these
+// folders and its own.
+struct UploadedSources {
+    std::filesystem::path bubblewrap;  // the program
+    std::vector<std::filesystem::path> readable = {};
 };
 
 // Where an interpreter comes from: installed, in a Conda environment, or provided by a module.
@@ -124,7 +133,8 @@ struct Want {
     std::vector<std::string> pythons;            // as in [[python]]; absent in the file: all of them
     std::vector<std::string> accelerators = {};  // names of the site's; empty: all that the recipe supports
     std::vector<Exclusion> exclude = {};
-    std::vector<std::string> follow_ups = {};  // packages to build against each version of this one
+    std::vector<std::string> follow_ups = {};           // packages to build against each version of this one
+    std::optional<wire::UploadedSource> uploaded = {};  // of a registry's task: built from this file
 };
 
 // The environment that users get: where it is installed, and the settings of the files that load it.
@@ -170,6 +180,8 @@ struct Site {
     std::int64_t minutes = 0;               // of a job's first attempt; 0: max_walltime_minutes
     std::int64_t max_walltime_minutes = 0;  // a job is stopped after this time; 0: no limit
     GovernorSettings governor;
+    std::optional<UploadedSources> uploaded_sources =
+        {};  // absent: tasks with uploaded sources are not claimed
     std::vector<PythonChoice> pythons;
     std::vector<std::filesystem::path> recipes;
     std::vector<std::filesystem::path> version_pair_files = {};

@@ -125,11 +125,7 @@ base::Status Sources::fetch_file(const SdistOffer& offer, SourceRecord& source,
                                  const base::KeepAlive& keep_alive) {
     if (!offer.sha256.empty()) {
         source.sha256 = offer.sha256;
-        const auto there = base::sha256_hex_of_file(cached(source));
-        if (there && *there == offer.sha256) {
-            mark_used(cached(source).parent_path());
-            return {};
-        }
+        if (is_cached(source)) return {};
     }
     WHEELYARD_TRY(base::make_directories(directory_));
     WHEELYARD_ASSIGN(const auto incoming, base::TempDir::make("incoming", directory_));
@@ -155,6 +151,26 @@ base::Status Sources::fetch_file(const SdistOffer& offer, SourceRecord& source,
         }
     }
     return adopt(file, offer.sha256, source, offer.place);
+}
+
+bool Sources::is_cached(const SourceRecord& source) const {
+    const auto there = base::sha256_hex_of_file(cached(source));
+    if (!there || *there != source.sha256) return false;
+    mark_used(cached(source).parent_path());
+    return true;
+}
+
+base::Result<SourceRecord> Sources::fetch_known(SourceRecord source, const Download& download) {
+    if (!is_file_name(source.filename))
+        return base::fail("source.name", "Not a valid file name of a source", source.filename);
+    if (is_cached(source)) return source;
+    WHEELYARD_TRY(base::make_directories(directory_));
+    WHEELYARD_ASSIGN(const auto incoming, base::TempDir::make("incoming", directory_));
+    const fs::path file = incoming.path() / "file";
+    WHEELYARD_TRY(download(file));
+    const std::string expected = source.sha256;
+    WHEELYARD_TRY(adopt(file, expected, source, source.origin));
+    return source;
 }
 
 base::Result<SourceRecord> Sources::fetch_sdist(const Recipe& recipe, const std::string& version,

@@ -45,6 +45,9 @@ class Sources {
     // Finds a source, downloads it into the cache and checks it. Fills kind, origin, filename and sha256. Idempotent.
     [[nodiscard]] base::Result<SourceRecord> fetch(const Recipe& recipe, const std::string& version,
                                                    const base::KeepAlive& keep_alive);
+    // The same for a source whose file name and sha256 are known: `download` writes the file.
+    using Download = std::function<base::Status(const std::filesystem::path& file)>;
+    [[nodiscard]] base::Result<SourceRecord> fetch_known(SourceRecord source, const Download& download);
     // Unpacks (or copies) into the new folder `tree` and reads the build system. Idempotent. Error
     // "source.cache": the download was missing or damaged and has been removed; fetch it again. Other errors: as
     // copy_source.
@@ -90,6 +93,8 @@ class Sources {
                                           const base::KeepAlive& keep_alive);
     [[nodiscard]] base::Status adopt(const std::filesystem::path& file, const std::string& expected,
                                      SourceRecord& source, const std::string& place);
+    // Marks it as used, if the cache has these bytes.
+    [[nodiscard]] bool is_cached(const SourceRecord& source) const;
     [[nodiscard]] std::filesystem::path cached(const SourceRecord& source) const;
 
     io::HttpClient& http_;

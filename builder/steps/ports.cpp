@@ -16,12 +16,15 @@ JobView Ports::job_of(const Attempt& attempt) const {
 }
 
 Recipe Ports::recipe_of(const Attempt& attempt) const {
-    return recipe_for(site, recipes, attempt.asked.package, attempt.asked.version, attempt.asked.accelerator);
+    Recipe recipe =
+        recipe_for(site, recipes, attempt.asked.package, attempt.asked.version, attempt.asked.accelerator);
+    return attempt.asked.uploaded ? for_uploaded_source(std::move(recipe)) : recipe;
 }
 
 AttemptFolder Ports::folder_of(const Attempt& attempt) const {
     return {site.work_directory / "attempts" / attempt.id,
-            attempt.job.tree.empty() ? fs::path() : site.work_directory / "trees" / attempt.job.tree};
+            attempt.job.tree.empty() ? fs::path() : site.work_directory / "trees" / attempt.job.tree,
+            attempt.asked.uploaded.has_value()};
 }
 
 base::Result<fs::path> Ports::python_of(const Attempt& attempt) const {

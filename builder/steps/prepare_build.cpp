@@ -6,6 +6,8 @@
 #include "builder/script/job_inputs.hpp"
 #include "builder/script/script.hpp"
 #include "builder/script/script_frame.hpp"
+#include "builder/script/separate_script.hpp"
+#include "builder/script/separation.hpp"
 #include "builder/script/wheelhouse.hpp"
 #include "builder/steps/build_tree.hpp"
 #include "builder/steps/steps.hpp"
@@ -43,7 +45,7 @@ base::Status unpack_source(Attempt& attempt, Ports& ports, const Recipe& recipe,
     WHEELYARD_TRY(ports.sources.put_beside(recipe, folder.build(), ports.keep_alive));
     WHEELYARD_ASSIGN(const auto patches,
                      find_patches(recipe, attempt.asked.version, folder.build() / "beside"));
-    WHEELYARD_TRY(put_patches(patches, folder.root));
+    WHEELYARD_TRY(put_patches(patches, folder.inner()));
     ports.failpoints.hit("source.unpacked");
     return {};
 }
@@ -51,16 +53,24 @@ base::Status unpack_source(Attempt& attempt, Ports& ports, const Recipe& recipe,
 base::Status write_script(const Attempt& attempt, const Ports& ports, const Recipe& recipe,
                           const std::filesystem::path& python) {
     const AttemptFolder folder = ports.folder_of(attempt);
-    const Site site = sized_for(ports.site, recipe, attempt);
-    ScriptInput input{site,   recipe, attempt,
-                      python, folder, recipe.governor ? ports.governor : std::filesystem::path()};
+    const Site sized = sized_for(ports.site, recipe, attempt);
+    const Site site = folder.separate ? for_namespace(sized) : sized;
+    const bool governed = recipe.governor && !folder.separate;  // its history is the agent's
+    ScriptInput input{site,
+                      recipe,
+                      attempt,
+                      python,
+                      {folder.root, folder.build_root},
+                      governed ? ports.governor : std::filesystem::path()};
     if (recipe.source != SourceKind::upstream) {
         WHEELYARD_ASSIGN(input.hashed_files,
                          find_hashed_files(recipe, folder.tree() / attempt.source.folder));
     }
     WHEELYARD_TRY(base::replace_file(folder.pip_conf(), ports.pip_conf, 0600));
     if (site.offline_jobs) WHEELYARD_TRY(fill_wheelhouse(attempt, ports, render_wheelhouse_script(input)));
-    WHEELYARD_TRY(base::replace_file(folder.script(), render_script(input), 0755));
+    WHEELYARD_TRY(base::replace_file(folder.inner_script(), render_script(input), 0755));
+    if (folder.separate)
+        WHEELYARD_TRY(base::replace_file(folder.script(), render_separate_script(input), 0755));
     ports.failpoints.hit("script.written");
     return {};
 }
@@ -70,6 +80,9 @@ base::Status write_script(const Attempt& attempt, const Ports& ports, const Reci
 base::Result<Next> prepare_build(Attempt& attempt, Ports& ports) {
     const Recipe recipe = ports.recipe_of(attempt);
     WHEELYARD_ASSIGN(const std::filesystem::path python, ports.python_of(attempt));
+    // The site file may have changed since the task was claimed.
+    if (attempt.asked.uploaded)
+        WHEELYARD_TRY(check_separation(ports.site, ports.pythons, ports.pip_conf, ports.environment));
     WHEELYARD_TRY(base::make_directories(ports.folder_of(attempt).root));
     sweep_temporary_files(ports.folder_of(attempt).root);
     WHEELYARD_ASSIGN(const std::string key, key_of_build(attempt, ports, recipe, python));

@@ -1,12 +1,21 @@
 #include "builder/steps/wheelhouse_step.hpp"
 
 #include "builder/script/script.hpp"
+#include "builder/script/separate_script.hpp"
 #include "builder/sources/login_step.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/text/encoding.hpp"
 
 namespace wheelyard::builder {
 
 base::Status fill_wheelhouse(const Attempt& attempt, const Ports& ports, std::string script) {
-    LoginStep step{ports.folder_of(attempt).root,
+    const AttemptFolder folder = ports.folder_of(attempt);
+    if (folder.separate) {
+        WHEELYARD_TRY(base::replace_file(folder.inner() / fetch_script, "set -eu -o pipefail\n" + script));
+        script = "folder=" + base::quote_shell(folder.root.string()) + "\n" +
+                 render_namespace(ports.site, Network::shared, fetch_script);
+    }
+    LoginStep step{folder.root,
                    std::string(wheelhouse_step),
                    std::move(script),
                    job_environment(ports.environment),

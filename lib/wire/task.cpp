@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "lib/base/text/text.hpp"
+#include "lib/base/text/utf8.hpp"
+#include "lib/wheel/filename.hpp"
 #include "lib/wheel/name.hpp"
 #include "lib/wheel/version.hpp"
 #include "lib/wire/members.hpp"
@@ -23,12 +25,23 @@ constexpr std::string_view claimed_format = "wheelyard.claimed/1";
 constexpr std::string_view lease_format = "wheelyard.lease/1";
 constexpr std::string_view end_format = "wheelyard.task_end/1";
 constexpr std::size_t max_document_depth = 32;
+constexpr std::size_t sha256_digits = 64;
 
-constexpr std::array<std::pair<TaskState, std::string_view>, 5> states{{{TaskState::queued, "queued"},
-                                                                        {TaskState::claimed, "claimed"},
-                                                                        {TaskState::done, "done"},
-                                                                        {TaskState::failed, "failed"},
-                                                                        {TaskState::cancelled, "cancelled"}}};
+bool is_hex(std::string_view text, std::size_t digits) {
+    return text.size() == digits && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+bool is_sha256(std::string_view text) {
+    return is_hex(text, sha256_digits);
+}
+
+constexpr std::array<std::pair<TaskState, std::string_view>, 6> states{
+    {{TaskState::awaits_approval, "awaits_approval"},
+     {TaskState::queued, "queued"},
+     {TaskState::claimed, "claimed"},
+     {TaskState::done, "done"},
+     {TaskState::failed, "failed"},
+     {TaskState::cancelled, "cancelled"}}};
 
 // A document, or a wish in it, that the queue does not take.
 tl::unexpected<base::Error> fail(std::string code, std::string sentence, std::string value = {},
@@ -52,28 +65,68 @@ Json render_time(base::UnixMicros time) {
     return time == 0 ? Json() : Json(base::render_rfc3339(time));
 }
 
+std::optional<UploadedSource> source_in(const Json& document) {
+    const Json* source = document.find("source");
+    if (source == nullptr || source->is_null()) return std::nullopt;
+    return UploadedSource{source->string_or("index", ""), source->string_or("filename", ""),
+                          source->string_or("sha256", "")};
+}
+
 TaskWish wish_in(const Json& document) {
     return {.index = document.string_or("index", ""),
             .package = document.string_or("package", ""),
             .version = document.string_or("version", ""),
             .python = document.string_or("python", ""),
-            .accelerator = document.string_or("accelerator", "")};
+            .accelerator = document.string_or("accelerator", ""),
+            .source = source_in(document)};
 }
 
 Json wish_json(const TaskWish& wish) {
-    return Json::object({{"format", task_format},
-                         {"index", wish.index},
-                         {"package", wish.package},
-                         {"version", wish.version},
-                         {"python", wish.python},
-                         {"accelerator", wish.accelerator}});
+    Json document = Json::object({{"format", task_format},
+                                  {"index", wish.index},
+                                  {"package", wish.package},
+                                  {"version", wish.version},
+                                  {"python", wish.python},
+                                  {"accelerator", wish.accelerator}});
+    if (wish.source)
+        document.set("source", Json::object({{"index", wish.source->index},
+                                             {"filename", wish.source->filename},
+                                             {"sha256", wish.source->sha256}}));
+    return document;
+}
+
+// An agent builds the file that the task names, and no other.
+Result<TaskWish> check_task(TaskWish wish) {
+    WHEELYARD_ASSIGN(wish, check_wish(std::move(wish)));
+    if (wish.source && (wish.source->filename.empty() || wish.source->sha256.empty()))
+        return fail("task.body", "The uploaded source of a task must have a file name and a sha256",
+                    wish.source->filename);
+    return wish;
+}
+
+// A name and a digest that are given must be those of an sdist of this project and version.
+base::Status check_source(const TaskWish& wish) {
+    const UploadedSource& source = *wish.source;
+    if (!is_task_word(source.index))
+        return fail("task.wish", "An uploaded source must name the index that has it",
+                    source.index.substr(0, 80));
+    if (!source.sha256.empty() && !is_sha256(source.sha256))
+        return fail("task.wish", "A sha256 must be 64 lower-case hex digits", source.sha256.substr(0, 80));
+    if (source.filename.empty()) return {};
+    const auto name = wheel::parse_sdist_filename(source.filename, wish.package);
+    if (!is_task_word(source.filename) || !name || name->project != wish.package ||
+        name->version.text() != wish.version)
+        return fail("task.wish",
+                    "Not the file name of a source distribution of " + wish.package + " " + wish.version,
+                    source.filename.substr(0, 80));
+    return {};
 }
 
 Result<Task> task_of(const Json& document) {
     Task task;
     task.id = document.string_or("id", "");
     if (!is_task_word(task.id)) return fail("task.body", "A task must have a valid id", task.id);
-    WHEELYARD_ASSIGN(task.wish, check_wish(wish_in(document)));
+    WHEELYARD_ASSIGN(task.wish, check_task(wish_in(document)));
     const auto state = parse_task_state(document.string_or("state", ""));
     if (!state)
         return fail("task.body", "The state of the task is unknown", document.string_or("state", ""),
@@ -81,6 +134,7 @@ Result<Task> task_of(const Json& document) {
     task.state = *state;
     task.reason = document.string_or("reason", "");
     task.asked_by = document.string_or("asked_by", "");
+    task.approved_by = document.string_or("approved_by", "");
     task.asked = time_in(document, "asked");
     task.changed = time_in(document, "changed");
     task.attempts = document.int_or("attempts", 0);
@@ -130,8 +184,7 @@ std::optional<TaskState> parse_task_state(std::string_view text) {
 }
 
 bool is_claim_id(std::string_view text) {
-    return text.size() == claim_id_length &&
-           text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+    return is_hex(text, claim_id_length);
 }
 
 bool is_python_version(std::string_view text) {
@@ -163,6 +216,7 @@ Result<TaskWish> check_wish(TaskWish wish) {
     if (!wish.accelerator.empty() && !is_task_word(wish.accelerator))
         return fail("task.wish", "Not a valid accelerator name", wish.accelerator.substr(0, 80),
                     "use the name of one of the site's [[accelerator]] tables");
+    if (wish.source) WHEELYARD_TRY(check_source(wish));
     return wish;
 }
 
@@ -217,6 +271,7 @@ Json task_row_json(const Task& task) {
     document.set("state", task_state_text(task.state));
     document.set("reason", task.reason);
     document.set("asked_by", task.asked_by);
+    if (task.wish.source) document.set("approved_by", task.approved_by);
     document.set("asked", render_time(task.asked));
     document.set("changed", render_time(task.changed));
     document.set("attempts", task.attempts);
@@ -260,6 +315,8 @@ std::string render_claim(const ClaimOffer& offer) {
                                   {"accelerators", Json::array_of(offer.accelerators)}});
     if (offer.packages) document.set("packages", Json::array_of(*offer.packages));
     if (!offer.task.empty()) document.set("task", offer.task);
+    document.set("uploaded_sources",
+                 Json::object({{"builds", offer.uploads.builds}, {"reason", offer.uploads.reason}}));
     return document.render();
 }
 
@@ -278,6 +335,10 @@ Result<ClaimOffer> parse_claim(std::string_view body) {
         return fail("task.body", "Not a valid task id", offer.task.substr(0, 80));
     WHEELYARD_ASSIGN(offer.pythons, words_in(document, "pythons", is_python_version));
     WHEELYARD_ASSIGN(offer.accelerators, words_in(document, "accelerators", is_task_word));
+    if (const Json* uploads = document.find("uploaded_sources")) {
+        offer.uploads.builds = uploads->bool_or("builds", false);
+        offer.uploads.reason = base::cut_utf8(uploads->string_or("reason", ""), max_uploads_reason_bytes);
+    }
     const Json* packages = document.find("packages");
     if (packages != nullptr && !packages->is_null()) {
         WHEELYARD_ASSIGN(offer.packages, words_in(document, "packages", wheel::is_valid_name));

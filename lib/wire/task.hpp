@@ -4,6 +4,8 @@
 //
 //     wish           {"format":"wheelyard.task/1","index":"bede","package":"torch","version":"2.4.0",
 //                     "python":"3.11"}
+//                    with an uploaded source distribution: "source":{"index":"ours"}; the registry adds its file name and
+//                    its SHA-256
 //     claim          {"format":"wheelyard.claim/1","claim":"<32 hex digits>","index":"bede",
 //                     "agent":"login1","pythons":["3.11"],"accelerators":["cpu"],"packages":["torch"]}
 //     claimed        {"format":"wheelyard.claimed/1","task":{…},"index":"bede-staging","lease_s":3600,
@@ -29,17 +31,26 @@
 
 namespace wheelyard::wire {
 
-inline constexpr std::size_t claim_id_length = 32;          // lower-case hex: 128 random bits
-inline constexpr std::size_t max_claim_names = 4'096;       // per list of a claim: recipes of a large tree
-inline constexpr std::size_t max_task_word_bytes = 200;     // of a version, an agent's name, a project's name
+inline constexpr std::size_t claim_id_length = 32;       // lower-case hex: 128 random bits
+inline constexpr std::size_t max_claim_names = 4'096;    // per list of a claim: recipes of a large tree
+inline constexpr std::size_t max_task_word_bytes = 200;  // of a version, an agent's name, a project's name
+inline constexpr std::size_t max_uploads_reason_bytes = 300;
 inline constexpr std::size_t max_task_document = 1u << 20;  // bytes of each of these documents
 
-enum class TaskState { queued, claimed, done, failed, cancelled };
+enum class TaskState { awaits_approval, queued, claimed, done, failed, cancelled };
 [[nodiscard]] std::string_view task_state_text(TaskState state);
 [[nodiscard]] std::optional<TaskState> parse_task_state(std::string_view text);
 [[nodiscard]] inline bool is_over(TaskState state) {
     return state >= TaskState::done;
 }
+
+// A source distribution that was uploaded to an index of the registry. In a request, file name and digest may be empty.
+struct UploadedSource {
+    std::string index;
+    std::string filename;
+    std::string sha256;
+    bool operator==(const UploadedSource&) const = default;
+};
 
 // What a user requests. A task names a package but carries no command: the recipe is the agent's own.
 struct TaskWish {
@@ -48,6 +59,7 @@ struct TaskWish {
     std::string version;      // one exact version, normalised
     std::string python;       // "3.11"
     std::string accelerator;  // one of the site's; empty: the recipe's build without an accelerator
+    std::optional<UploadedSource> source = {};  // none: the source that the agent's recipe names
     bool operator==(const TaskWish&) const = default;
 };
 
@@ -57,6 +69,7 @@ struct Task {
     TaskState state = TaskState::queued;
     std::string reason;  // explains the state to people; may be empty
     std::string asked_by;
+    std::string approved_by;  // of a task with an uploaded source; empty: nobody yet
     base::UnixMicros asked = 0;
     base::UnixMicros changed = 0;
     std::int64_t attempts = 0;         // number of claims
@@ -64,6 +77,12 @@ struct Task {
     base::UnixMicros lease_until = 0;  // of the current claimant; 0: not claimed
     std::int64_t log_bytes = 0;        // of the latest attempt
     io::Json outcome;                  // wheelyard.outcome/1 or null; always null in lists
+};
+
+// Whether a site builds uploaded sources, which it does only where it separates such builds from the agent.
+struct UploadsOffer {
+    bool builds = false;
+    std::string reason;  // why not, for people
 };
 
 struct ClaimOffer {
@@ -74,6 +93,7 @@ struct ClaimOffer {
     std::vector<std::string> accelerators;
     std::optional<std::vector<std::string>> packages;  // normalised; absent: any
     std::string task;                                  // this task only; empty: any matching task
+    UploadsOffer uploads = {};
 };
 
 struct Claimed {
@@ -98,7 +118,7 @@ struct TaskEnd {
 [[nodiscard]] bool is_python_version(std::string_view text);  // "3.11"
 [[nodiscard]] bool is_task_word(std::string_view text);       // of letters, digits, `.`, `_`, `-`, `+`, `!`
 
-// Normalises package and version. Error "task.wish": an invalid word.
+// Normalises package and version. Error "task.wish": an invalid word, or an uploaded source of something else.
 [[nodiscard]] base::Result<TaskWish> check_wish(TaskWish wish);
 // Whether a wheel of version `made` satisfies a task for `wanted`. Without a local label in `wanted`, any
 // label does.

@@ -81,8 +81,8 @@ const std::vector<std::string>& token_actions() {
     static const std::vector<std::string> actions = [] {
         std::vector<std::string> all{std::string(upload_action), std::string(read_action),
                                      std::string(audit_action),  std::string(build_action),
-                                     std::string(task_action),   std::string(token_action),
-                                     std::string(index_action)};
+                                     std::string(task_action),   std::string(approve_action),
+                                     std::string(token_action),  std::string(index_action)};
         for (const lifecycle::VerbRow& row : lifecycle::verbs()) {
             std::string scope(row.scope);
             if (std::find(all.begin(), all.end(), scope) == all.end()) all.push_back(std::move(scope));

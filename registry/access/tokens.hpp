@@ -45,6 +45,8 @@ inline constexpr std::string_view read_action = "read";  // reads private indexe
 inline constexpr std::string_view audit_action = "audit";
 inline constexpr std::string_view build_action = "build";  // claims tasks of the token's indexes
 inline constexpr std::string_view task_action = "task";    // adds and cancels tasks
+inline constexpr std::string_view approve_action =
+    "approve";  // approves tasks with uploaded sources, or rejects them
 inline constexpr std::string_view token_action = "token";  // creates, lists and revokes tokens of its scope
 inline constexpr std::string_view index_action = "index";  // creates and changes indexes, for all of them
 [[nodiscard]] const std::vector<std::string>& token_actions();  // every valid action

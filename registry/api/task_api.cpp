@@ -10,11 +10,13 @@
 #include "lib/wheel/filename.hpp"
 #include "lib/wire/task.hpp"
 #include "registry/api/query.hpp"
+#include "registry/api/readers.hpp"
 #include "registry/config/index_rules.hpp"
 #include "registry/intake/refusal.hpp"
 #include "registry/intake/uploads.hpp"
 #include "registry/lifecycle/action.hpp"
 #include "registry/tasks/limits.hpp"
+#include "registry/tasks/uploaded_source.hpp"
 
 namespace wheelyard::registry {
 namespace {
@@ -45,10 +47,13 @@ http::ApiReply reply(std::string json) {
     return {.status = 200, .json = std::move(json)};
 }
 
-// Tokens that may add such tasks or build them may read them.
+constexpr std::array<std::string_view, 3> task_readers{task_action, approve_action, build_action};
+
+// Tokens that may add such tasks, approve them or build them may read them.
 bool may_see(const Identity& token, const wire::TaskWish& wish) {
-    return allows(token, wish.index, wish.package, task_action) ||
-           allows(token, wish.index, wish.package, build_action);
+    return std::any_of(task_readers.begin(), task_readers.end(), [&](std::string_view action) {
+        return allows(token, wish.index, wish.package, action);
+    });
 }
 
 // may_see() as a filter of the queue.
@@ -62,7 +67,7 @@ tasks::TaskFilter visible_to(const Identity& token) {
     filter.packages = named(token.projects);
     const auto actions = named(token.actions);
     const bool reads = !actions || std::any_of(actions->begin(), actions->end(), [](const auto& action) {
-        return action == task_action || action == build_action;
+        return std::find(task_readers.begin(), task_readers.end(), action) != task_readers.end();
     });
     if (!reads) filter.indexes.emplace();
     return filter;
@@ -91,15 +96,17 @@ struct TaskApi::Row {
 };
 
 const TaskApi::Row* TaskApi::find_row(std::string_view operation) {
-    static constexpr std::array<Row, 9> rows{{{"addTask", &TaskApi::add, true},
-                                              {"listTasks", &TaskApi::list},
-                                              {"showTask", &TaskApi::show},
-                                              {"cancelTask", &TaskApi::cancel},
-                                              {"claimTask", &TaskApi::claim},
-                                              {"renewLease", &TaskApi::renew},
-                                              {"appendTaskLog", &TaskApi::append_log, true},
-                                              {"readTaskLog", &TaskApi::read_log},
-                                              {"endTask", &TaskApi::end}}};
+    static constexpr std::array<Row, 11> rows{{{"addTask", &TaskApi::add, true},
+                                               {"listTasks", &TaskApi::list},
+                                               {"showTask", &TaskApi::show},
+                                               {"cancelTask", &TaskApi::cancel},
+                                               {"approveTask", &TaskApi::approve},
+                                               {"rejectTask", &TaskApi::reject},
+                                               {"claimTask", &TaskApi::claim},
+                                               {"renewLease", &TaskApi::renew},
+                                               {"appendTaskLog", &TaskApi::append_log, true},
+                                               {"readTaskLog", &TaskApi::read_log},
+                                               {"endTask", &TaskApi::end}}};
     const auto* found = std::find_if(rows.begin(), rows.end(),
                                      [operation](const Row& row) { return row.operation == operation; });
     return found == rows.end() ? nullptr : found;
@@ -166,10 +173,56 @@ TaskApi::Reply TaskApi::add(const http::ApiRequest& request, const Identity& tok
         return refuse(404, "index.unknown", "There is no index with this name", wish->index,
                       "GET / lists the indexes");
     if (const auto open = check_not_archived(*index); !open) return fail(request, token, open.error());
-    const auto added = parts_.tasks.add(*wish, token.name);
+    const auto whole = with_source(request, token, *wish);
+    if (!whole) return tl::unexpected(whole.error());
+    const auto added = parts_.tasks.add(*whole, token.name);
     if (!added) return fail(request, token, added.error());
     log_done(request, token, added->task);
     return reply(wire::task_json(added->task).render());
+}
+
+wire::Answered<wire::TaskWish> TaskApi::with_source(const http::ApiRequest& request, const Identity& token,
+                                                    wire::TaskWish wish) {
+    if (!wish.source) return wish;
+    const std::string index = wish.source->index;
+    if (parts_.config.find_index(index) == nullptr || !may_read(parts_.config, token, index, wish.package))
+        return refuse(404, "index.unknown", "There is no index with this name", index,
+                      "GET / lists the indexes");
+    base::Result<wire::TaskWish> whole = std::move(wish);
+    const auto read = parts_.writer.run([&whole](catalog::Catalog& catalog) -> base::Status {
+        WHEELYARD_ASSIGN(whole, tasks::resolve_source(*std::move(whole), catalog));
+        return {};
+    });
+    if (!read) return fail(request, token, read.error());
+    return *std::move(whole);
+}
+
+wire::Answered<wire::Task> TaskApi::task_to_approve(const http::ApiRequest& request, const Identity& token) {
+    auto task = task_for(request, token, approve_action);
+    if (!task || task->asked_by != token.name) return task;
+    return refuse(403, "task.own_request", "Another identity must approve what this one asked for", task->id,
+                  "use a token of another name");
+}
+
+TaskApi::Reply TaskApi::approve(const http::ApiRequest& request, const Identity& token) {
+    auto task = task_to_approve(request, token);
+    if (!task) return tl::unexpected(std::move(task.error()));
+    const auto approved = parts_.tasks.approve(task->id, token.name);
+    if (!approved) return fail(request, token, approved.error());
+    log_done(request, token, *approved);
+    return reply(wire::task_json(*approved).render());
+}
+
+TaskApi::Reply TaskApi::reject(const http::ApiRequest& request, const Identity& token) {
+    auto task = task_to_approve(request, token);
+    if (!task) return tl::unexpected(std::move(task.error()));
+    lifecycle::Action change;
+    if (const auto read = lifecycle::read_body(request.body, change); !read)
+        return fail(request, token, read.error());
+    const auto rejected = parts_.tasks.reject(task->id, token.name, change.reason);
+    if (!rejected) return fail(request, token, rejected.error());
+    log_done(request, token, *rejected);
+    return reply(wire::task_json(*rejected).render());
 }
 
 TaskApi::Reply TaskApi::list(const http::ApiRequest& request, const Identity& token) {

@@ -38,6 +38,8 @@ class TaskApi {
     Reply list(const http::ApiRequest& request, const Identity& token);
     Reply show(const http::ApiRequest& request, const Identity& token);
     Reply cancel(const http::ApiRequest& request, const Identity& token);
+    Reply approve(const http::ApiRequest& request, const Identity& token);
+    Reply reject(const http::ApiRequest& request, const Identity& token);
     Reply claim(const http::ApiRequest& request, const Identity& token);
     Reply renew(const http::ApiRequest& request, const Identity& token);
     Reply append_log(const http::ApiRequest& request, const Identity& token);
@@ -47,6 +49,12 @@ class TaskApi {
     // The task with this id if the token may read it; otherwise the same problem as for a missing task.
     [[nodiscard]] wire::Answered<wire::Task> visible_task(const http::ApiRequest& request,
                                                           const Identity& token, std::string_view id);
+    // The wish with its uploaded source in full, if it has one that the token may read.
+    [[nodiscard]] wire::Answered<wire::TaskWish> with_source(const http::ApiRequest& request,
+                                                             const Identity& token, wire::TaskWish wish);
+    // The task to approve or to reject: nobody approves what they asked for.
+    [[nodiscard]] wire::Answered<wire::Task> task_to_approve(const http::ApiRequest& request,
+                                                             const Identity& token);
     // The task that the path names if the token permits `action` on it; an empty action means reading.
     [[nodiscard]] wire::Answered<wire::Task> task_for(const http::ApiRequest& request, const Identity& token,
                                                       std::string_view action);

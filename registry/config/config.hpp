@@ -28,6 +28,14 @@ struct Quota {
     [[nodiscard]] bool is_set() const { return bytes != no_quota || files != no_quota; }
 };
 
+// Wheels that each uploaded source distribution is to become, once somebody approves it.
+struct BuildTarget {
+    std::string index;  // whose site builds them
+    std::vector<std::string> pythons;
+    std::vector<std::string> accelerators;  // "": without one
+    bool operator==(const BuildTarget&) const = default;
+};
+
 struct IndexConfig {
     std::string name;          // first segment of its URLs: /<name>/simple/
     std::string title;         // for people; may be empty
@@ -42,6 +50,7 @@ struct IndexConfig {
     std::string staging = {};                // the index that receives the wheels of its tasks; empty: itself
     Quota quota = {};                        // of all uploads to the index
     Quota token_quota = {};                  // of the uploads with tokens of one name
+    std::vector<BuildTarget> builds = {};    // requested of each sdist that is uploaded here
     std::vector<UpstreamConfig> upstreams = {};  // asked in order for projects that no index has or owns
 };
 

@@ -70,6 +70,12 @@ title = "Wheels for everybody"
 # owns = []                 # projects that are never inherited: ["torch"]
 # staging = ""              # another index that receives the wheels of tasks; promote them from there
 
+# Wheels to request of each source distribution that is uploaded to this index; somebody approves each request.
+# [[index.build]]
+# index = "main"                  # the index whose site builds them
+# pythons = ["3.11"]
+# accelerators = []               # names of the site's; empty: a wheel without one
+
 # Other indexes whose projects this one also offers: asked in order for what no index here has or owns.
 # [[index.upstream]]
 # name = "public"

@@ -117,6 +117,16 @@ void check_sdists(std::vector<io::TomlTable>& tables, const RegistryConfig& conf
     }
 }
 
+void check_builds(std::vector<io::TomlTable>& tables, const RegistryConfig& config) {
+    for (std::size_t at = 0; at < config.indexes.size(); ++at) {
+        const IndexConfig& index = config.indexes[at];
+        for (const BuildTarget& target : index.builds) {
+            if (config.find_index(target.index) == nullptr)
+                tables[at].report("build", "there is no index `" + target.index + "`");
+        }
+    }
+}
+
 base::Status check_takes(const IndexConfig& index, std::string_view filename) {
     if (index.sdists || !wheel::is_sdist_filename(filename)) return {};
     return base::fail_as(base::ErrorKind::conflict, base::Recovery::never,

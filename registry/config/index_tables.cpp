@@ -7,6 +7,7 @@
 
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/text/text.hpp"
+#include "lib/wire/task.hpp"
 #include "registry/config/index_rules.hpp"
 #include "registry/config/limits.hpp"
 #include "registry/config/policy_config.hpp"
@@ -22,6 +23,22 @@ Quota quota_of(std::int64_t mib, std::int64_t files) {
     if (mib > 0) quota.bytes = static_cast<std::uint64_t>(mib) * base::mib;
     if (files > 0) quota.files = static_cast<std::uint64_t>(files);
     return quota;
+}
+
+std::vector<BuildTarget> read_builds(io::TomlTable& index) {
+    std::vector<BuildTarget> builds;
+    for (io::TomlTable& table : index.tables("build")) {
+        BuildTarget target{table.string("index"), table.strings_or("pythons", {}),
+                           table.strings_or("accelerators", {})};
+        if (target.accelerators.empty()) target.accelerators.emplace_back();
+        if (target.pythons.empty()) table.report("pythons", "name at least one, for example [\"3.11\"]");
+        for (const std::string& python : target.pythons) {
+            if (!wire::is_python_version(python))
+                table.report("pythons", "expected a version such as 3.11, found `" + python + "`");
+        }
+        builds.push_back(std::move(target));
+    }
+    return builds;
 }
 
 IndexConfig read_index(io::TomlTable& table, const RegistryConfig& so_far) {
@@ -46,6 +63,7 @@ IndexConfig read_index(io::TomlTable& table, const RegistryConfig& so_far) {
                                  table.integer_or("token_quota_files", 0, 0, max_quota_files));
     index.policy = read_policy(table.table_or_empty("policy"));
     read_index_rule(table, index);
+    index.builds = read_builds(table);
     index.upstreams = read_upstreams(table, index.name);
     for (UpstreamConfig& upstream : index.upstreams)
         upstream.sdists = index.sdists;
@@ -103,6 +121,7 @@ void read_index_tables(io::TomlTable& root, RegistryConfig& config) {
     check_index_rules(tables, config.indexes);
     check_readers(tables, config);
     check_sdists(tables, config);
+    check_builds(tables, config);
     if (config.indexes.empty()) root.report("index", "at least one [[index]] is required");
 }
 

@@ -51,11 +51,14 @@ constexpr std::array inputs{
     Input{"reportSite", "", "wheelyard.site/1",
           "site index time program? next_tick? cut:boolean? pythons:array? nodes:array? cells:array? "
           "attempts:array? failures:array?"},
-    Input{"addTask", "", "wheelyard.task/1", "index package version python accelerator?"},
+    Input{"addTask", "", "wheelyard.task/1", "index package version python accelerator? source:object?"},
     Input{"listTasks", "index state after limit:integer"},
-    Input{"claimTask", "", "wheelyard.claim/1",
-          "claim index agent pythons:array accelerators:array packages:array? task?"},
+    Input{
+        "claimTask", "", "wheelyard.claim/1",
+        "claim index agent pythons:array accelerators:array packages:array? task? uploaded_sources:object?"},
     Input{"cancelTask", "", change, "reason?"},
+    Input{"approveTask", "", change, "reason?"},
+    Input{"rejectTask", "", change, "reason?"},
     Input{"renewLease", "", "wheelyard.lease/1", "claim"},
     Input{"appendTaskLog", "claim offset:integer"},
     Input{"readTaskLog", "offset:integer attempt:integer"},

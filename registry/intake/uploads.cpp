@@ -10,6 +10,7 @@
 #include "lib/base/text/encoding.hpp"
 #include "lib/inspect/inspect.hpp"
 #include "lib/io/log.hpp"
+#include "lib/wheel/filename.hpp"
 #include "lib/wire/task.hpp"
 #include "registry/intake/limits.hpp"
 #include "registry/intake/multipart.hpp"
@@ -99,6 +100,7 @@ class FormUpload final : public http::UploadRequest, private MultipartHandler {
     wire::Answered<catalog::FileRow> store(const inspect::Inspection& inspection);
     wire::Answered<void> use_grant();
     wire::Answered<http::UploadDone> commit(const catalog::FileRow& row);
+    void request_builds(const catalog::FileRow& row) const;
 
     tl::unexpected<wire::Problem> fail(const base::Error& error) const {
         io::log_error("upload.failed",
@@ -359,10 +361,33 @@ wire::Answered<http::UploadDone> FormUpload::commit(const catalog::FileRow& row)
     if (auto refusal = refusal_of(*added, row)) return refuse(*std::move(refusal));
     committed_ = added->serial;
     page_ = {row.index, row.project, row.filename};
+    request_builds(row);
     return http::UploadDone{.already_there = added->outcome == catalog::AddOutcome::already_there,
                             .serial = added->serial,
                             .filename = filename_text_,
                             .quarantined_because = quarantine_text(row)};
+}
+
+// After the commit, and again when the same file is sent again: a kill in between loses no request. A full queue
+// refuses no upload.
+void FormUpload::request_builds(const catalog::FileRow& row) const {
+    const bool is_meant = parts_.tasks != nullptr && row.state == catalog::FileState::active &&
+                          wheel::is_sdist_filename(row.filename);
+    if (!is_meant) return;
+    for (const BuildTarget& target : index_.builds) {
+        for (const std::string& python : target.pythons) {
+            for (const std::string& accelerator : target.accelerators) {
+                const wire::TaskWish wish{
+                    target.index, row.project, row.version,
+                    python,       accelerator, wire::UploadedSource{row.index, row.filename, row.sha256}};
+                if (const auto added = parts_.tasks->propose(wish, token_.name); !added)
+                    io::log_warn("upload.not_requested", {{"request", request_id_},
+                                                          {"filename", row.filename},
+                                                          {"index", target.index},
+                                                          {"error", added.error().text()}});
+            }
+        }
+    }
 }
 
 void FormUpload::log_accepted(const http::UploadDone& done) const {

@@ -58,7 +58,39 @@ CREATE TABLE log_piece (
 ) STRICT;
 )sql";
 
-constexpr std::array steps{version_1};
+// SQLite changes no CHECK of a table: the rows move to a new one. No foreign key is enforced meanwhile (TaskStore::open).
+constexpr const char* version_2 = R"sql(
+CREATE TABLE task_2 (
+    number          INTEGER PRIMARY KEY AUTOINCREMENT,
+    id              TEXT NOT NULL UNIQUE,
+    index_name      TEXT NOT NULL,
+    package         TEXT NOT NULL,  -- normalised (PEP 503)
+    version         TEXT NOT NULL,  -- normalised (PEP 440)
+    python          TEXT NOT NULL,
+    accelerator     TEXT NOT NULL,
+    source_index    TEXT NOT NULL,  -- of an uploaded source distribution; '': the source is the recipe's
+    source_filename TEXT NOT NULL,
+    source_sha256   TEXT NOT NULL,
+    state           TEXT NOT NULL CHECK (state IN ('awaits_approval', 'queued', 'claimed', 'done', 'failed', 'cancelled')),
+    reason          TEXT NOT NULL,
+    asked_by        TEXT NOT NULL,
+    approved_by     TEXT NOT NULL,  -- '': nobody, or no approval is needed
+    asked           INTEGER NOT NULL,  -- microseconds since 1970
+    changed         INTEGER NOT NULL,
+    attempts        INTEGER NOT NULL,
+    outcome_json    TEXT NOT NULL      -- '' before the end
+) STRICT;
+INSERT INTO task_2 SELECT number, id, index_name, package, version, python, accelerator, '', '', '', state, reason, asked_by, '',
+    asked, changed, attempts, outcome_json FROM task;
+DROP TABLE task;
+ALTER TABLE task_2 RENAME TO task;
+-- Asked for twice is one task.
+CREATE UNIQUE INDEX open_task ON task (index_name, package, version, python, accelerator, source_sha256)
+    WHERE state IN ('awaits_approval', 'queued', 'claimed');
+CREATE INDEX task_by_state ON task (state, number);
+)sql";
+
+constexpr std::array steps{version_1, version_2};
 
 }  // namespace
 

@@ -13,6 +13,7 @@ std::string select(std::string_view outcome, std::string_view which) {
            "coalesce(lease.agent, ''), coalesce(lease.until, 0), coalesce(lease.log_bytes, 0), "
            "coalesce(lease.state, ''), " +
            std::string(outcome) +
+           ", task.source_index, task.source_filename, task.source_sha256, task.approved_by" +
            " FROM task LEFT JOIN lease ON lease.task = task.id AND lease.number = task.attempts " +
            std::string(which);
 }
@@ -31,6 +32,8 @@ wire::Task task_of(const catalog::Statement& row) {
     wire::Task task;
     task.id = row.text(0);
     task.wish = {row.text(1), row.text(2), row.text(3), row.text(4), row.text(5)};
+    if (!row.text(17).empty()) task.wish.source = {row.text(17), row.text(18), row.text(19)};
+    task.approved_by = row.text(20);
     // The schema allows no other word; a task with one is never claimed.
     task.state = wire::parse_task_state(row.text(6)).value_or(wire::TaskState::failed);
     task.reason = row.text(7);

@@ -32,11 +32,15 @@ bool has(const std::vector<std::string>& names, const std::string& name) {
     return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-bool fits(const wire::ClaimOffer& offer, const Task& task) {
+bool fits_target(const wire::ClaimOffer& offer, const Task& task) {
     const wire::TaskWish& wish = task.wish;
     return (offer.task.empty() || offer.task == task.id) && has(offer.pythons, wish.python) &&
            (wish.accelerator.empty() || has(offer.accelerators, wish.accelerator)) &&
            (!offer.packages || has(*offer.packages, wish.package));
+}
+
+bool fits_source(const wire::ClaimOffer& offer, const Task& task) {
+    return !task.wish.source || offer.uploads.builds;
 }
 
 tl::unexpected<base::Error> refuse_lease(const std::string& state, std::string_view claim) {
@@ -81,13 +85,14 @@ Result<std::unique_ptr<TaskStore>> TaskStore::open(const std::filesystem::path& 
     WHEELYARD_ASSIGN(catalog::Database database,
                      catalog::Database::open(file, catalog::Database::Mode::read_write));
     WHEELYARD_TRY(database.keep_log());  // before any statement can open it
-    WHEELYARD_TRY(database.run("PRAGMA foreign_keys = ON"));
     // As the catalog (catalog.cpp): a commit is on the disk when it returns.
     WHEELYARD_TRY(database.run("PRAGMA journal_mode = WAL"));
     WHEELYARD_TRY(database.run("PRAGMA synchronous = FULL"));
     // Debian's SQLite writes zeros over what is deleted, through the write-ahead log: logs are not secret.
     WHEELYARD_TRY(database.run("PRAGMA secure_delete = OFF"));
     WHEELYARD_TRY(catalog::migrate(database, schema_steps()));
+    WHEELYARD_TRY(
+        database.run("PRAGMA foreign_keys = ON"));  // a migration replaces a table that others refer to
     return std::unique_ptr<TaskStore>(new TaskStore(std::move(database), rules, clock));
 }
 
@@ -249,33 +254,58 @@ Result<AddedTask> TaskStore::add(const wire::TaskWish& wish, const std::string& 
             auto there,
             database_.prepare(
                 select_rows("WHERE task.index_name = ? AND task.package = ? AND task.version = ? AND "
-                            "task.python = ? AND task.accelerator = ? AND task.state IN ('queued', "
-                            "'claimed')"),
-                wish.index, wish.package, wish.version, wish.python, wish.accelerator));
+                            "task.python = ? AND task.accelerator = ? AND task.source_sha256 = ? AND "
+                            "task.state IN ('awaits_approval', 'queued', 'claimed')"),
+                wish.index, wish.package, wish.version, wish.python, wish.accelerator,
+                wish.source ? wish.source->sha256 : std::string()));
         WHEELYARD_ASSIGN(const bool exists, there.step());
         if (exists) return AddedTask{task_of(there), true};
-        WHEELYARD_ASSIGN(const std::int64_t all, database_.integer("SELECT count(*) FROM task WHERE state IN "
-                                                                   "('queued', 'claimed')"));
-        WHEELYARD_ASSIGN(const std::int64_t own,
-                         database_.integer("SELECT count(*) FROM task WHERE state IN ('queued', 'claimed') "
-                                           "AND asked_by = ?",
-                                           asked_by));
-        if (all >= max_open_tasks || own >= max_open_tasks_of_a_token)
-            return base::fail_as(
-                base::ErrorKind::exhausted, base::Recovery::never,
-                {"task.too_many", "Too many unfinished tasks",
-                 std::to_string(own) + " of " + asked_by + ", " + std::to_string(all) + " in all",
-                 "wait until some end, or cancel some"});
-        const std::string id = "t" + base::encode_hex(base::random_bytes(task_id_bytes));
-        const base::UnixMicros now = clock_.now();
-        WHEELYARD_TRY(database_.run(
-            "INSERT INTO task (id, index_name, package, version, python, accelerator, state, reason, "
-            "asked_by, asked, changed, attempts, outcome_json) VALUES (?, ?, ?, ?, ?, ?, 'queued', '', ?, ?, "
-            "?, 0, '')",
-            id, wish.index, wish.package, wish.version, wish.python, wish.accelerator, asked_by, now, now));
-        WHEELYARD_ASSIGN(Task added, task(id));
-        return AddedTask{std::move(added), false};
+        return insert(wish, asked_by);
     });
+}
+
+Status TaskStore::propose(const wire::TaskWish& wish, const std::string& asked_by) {
+    const auto proposed = change<bool>([&]() -> Result<bool> {
+        WHEELYARD_ASSIGN(
+            const std::int64_t before,
+            database_.integer("SELECT count(*) FROM task WHERE index_name = ? AND package = ? AND "
+                              "version = ? AND python = ? AND accelerator = ? AND "
+                              "source_sha256 = ?",
+                              wish.index, wish.package, wish.version, wish.python, wish.accelerator,
+                              wish.source->sha256));
+        if (before > 0) return false;
+        WHEELYARD_TRY(insert(wish, asked_by));
+        return true;
+    });
+    if (!proposed) return tl::unexpected(proposed.error());
+    return {};
+}
+
+Result<AddedTask> TaskStore::insert(const wire::TaskWish& wish, const std::string& asked_by) {
+    const wire::UploadedSource source = wish.source.value_or(wire::UploadedSource{});
+    const TaskState first = wish.source ? TaskState::awaits_approval : TaskState::queued;
+    WHEELYARD_ASSIGN(const std::int64_t all, database_.integer("SELECT count(*) FROM task WHERE state IN "
+                                                               "('awaits_approval', 'queued', 'claimed')"));
+    WHEELYARD_ASSIGN(const std::int64_t own, database_.integer("SELECT count(*) FROM task WHERE state IN "
+                                                               "('awaits_approval', 'queued', 'claimed') "
+                                                               "AND asked_by = ?",
+                                                               asked_by));
+    if (all >= max_open_tasks || own >= max_open_tasks_of_a_token)
+        return base::fail_as(
+            base::ErrorKind::exhausted, base::Recovery::never,
+            {"task.too_many", "Too many unfinished tasks",
+             std::to_string(own) + " of " + asked_by + ", " + std::to_string(all) + " in all",
+             "wait until some end, or cancel some"});
+    const std::string id = "t" + base::encode_hex(base::random_bytes(task_id_bytes));
+    const base::UnixMicros now = clock_.now();
+    WHEELYARD_TRY(database_.run(
+        "INSERT INTO task (id, index_name, package, version, python, accelerator, source_index, "
+        "source_filename, source_sha256, state, reason, asked_by, approved_by, asked, changed, attempts, "
+        "outcome_json) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', ?, '', ?, ?, 0, '')",
+        id, wish.index, wish.package, wish.version, wish.python, wish.accelerator, source.index,
+        source.filename, source.sha256, wire::task_state_text(first), asked_by, now, now));
+    WHEELYARD_ASSIGN(Task added, task(id));
+    return AddedTask{std::move(added), false};
 }
 
 Result<Task> TaskStore::find(std::string_view id) {
@@ -304,14 +334,32 @@ Result<std::vector<Task>> TaskStore::list(const TaskFilter& filter, std::string_
 }
 
 Result<Task> TaskStore::cancel(std::string_view id, const std::string& by, const std::string& reason) {
+    return end_unbuilt(id, TaskEvent::cancel, "cancelled by " + by, reason);
+}
+
+Result<Task> TaskStore::reject(std::string_view id, const std::string& by, const std::string& reason) {
+    return end_unbuilt(id, TaskEvent::reject, "rejected by " + by, reason);
+}
+
+Result<Task> TaskStore::end_unbuilt(std::string_view id, TaskEvent event, const std::string& why,
+                                    const std::string& reason) {
     return change<Task>([&]() -> Result<Task> {
         WHEELYARD_ASSIGN(const Task found, task(id));
         if (found.state == TaskState::cancelled) return found;
-        WHEELYARD_ASSIGN(const TaskState state, next_state(found.state, TaskEvent::cancel, {}));
+        WHEELYARD_ASSIGN(const TaskState state, next_state(found.state, event, {}));
         WHEELYARD_TRY(
             database_.run("UPDATE lease SET state = 'cancelled' WHERE task = ? AND state = 'held'", id));
-        return move(found, state,
-                    "cancelled by " + by + (reason.empty() ? "" : ": " + reason.substr(0, max_reason_bytes)));
+        return move(found, state, why + (reason.empty() ? "" : ": " + reason.substr(0, max_reason_bytes)));
+    });
+}
+
+Result<Task> TaskStore::approve(std::string_view id, const std::string& by) {
+    return change<Task>([&]() -> Result<Task> {
+        WHEELYARD_ASSIGN(const Task found, task(id));
+        if (!found.approved_by.empty() && !wire::is_over(found.state)) return found;
+        WHEELYARD_ASSIGN(const TaskState state, next_state(found.state, TaskEvent::approve, {}));
+        WHEELYARD_TRY(database_.run("UPDATE task SET approved_by = ? WHERE id = ?", by, id));
+        return move(found, state, "");
     });
 }
 
@@ -327,11 +375,26 @@ Result<std::optional<ClaimedTask>> TaskStore::claim(const wire::ClaimOffer& offe
                 select_rows("WHERE task.state = 'queued' AND task.index_name = ? ORDER BY task.number"),
                 offer.index));
         WHEELYARD_ASSIGN(const std::vector<Task> queued, read_tasks(std::move(query)));
-        const auto chosen = std::find_if(queued.begin(), queued.end(),
-                                         [&](const Task& one) { return fits(offer, one) && may(one); });
+        const auto chosen = std::find_if(queued.begin(), queued.end(), [&](const Task& one) {
+            return fits_target(offer, one) && fits_source(offer, one) && may(one);
+        });
+        WHEELYARD_TRY(note_refusals(queued, offer, may));
         if (chosen == queued.end()) return std::nullopt;
         return lend(*chosen, offer, terms);
     });
+}
+
+// The queue shows why a task with an uploaded source is not built. Its time of change stays: nothing happened to it.
+Status TaskStore::note_refusals(const std::vector<Task>& queued, const wire::ClaimOffer& offer,
+                                const May& may) {
+    for (const Task& one : queued) {
+        if (fits_source(offer, one) || !fits_target(offer, one) || !may(one)) continue;
+        const std::string reason = offer.agent + " does not build uploaded sources" +
+                                   (offer.uploads.reason.empty() ? "" : ": " + offer.uploads.reason);
+        if (one.reason == reason) continue;
+        WHEELYARD_TRY(database_.run("UPDATE task SET reason = ? WHERE id = ?", reason, one.id));
+    }
+    return {};
 }
 
 Result<ClaimedTask> TaskStore::lend(const Task& chosen, const wire::ClaimOffer& offer,

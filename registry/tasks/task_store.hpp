@@ -22,6 +22,7 @@
 #include "lib/wire/task.hpp"
 #include "registry/catalog/sqlite.hpp"
 #include "registry/tasks/limits.hpp"
+#include "registry/tasks/transitions.hpp"
 
 namespace wheelyard::tasks {
 
@@ -78,8 +79,11 @@ class TaskStore {
                                                                        TaskRules rules,
                                                                        const base::Clock& clock);
 
-    // `wish` must have passed check_wish(). Error "task.too_many".
+    // `wish` must have passed check_wish(), and resolve_source() if it has a source. With one, the task awaits an
+    // approval. Error "task.too_many".
     [[nodiscard]] base::Result<AddedTask> add(const wire::TaskWish& wish, const std::string& asked_by);
+    // The same for a wish with a source, unless it was asked for before, however that ended.
+    [[nodiscard]] base::Status propose(const wire::TaskWish& wish, const std::string& asked_by);
     // "task.no_such_task".
     [[nodiscard]] base::Result<wire::Task> find(std::string_view id);
     // In the order in which they were asked for, after the task `after` (empty: from the first), without
@@ -91,8 +95,14 @@ class TaskStore {
     [[nodiscard]] base::Result<wire::Task> cancel(std::string_view id, const std::string& by,
                                                   const std::string& reason);
 
+    // Idempotent. "task.awaits_nothing"; "task.ended".
+    [[nodiscard]] base::Result<wire::Task> approve(std::string_view id, const std::string& by);
+    [[nodiscard]] base::Result<wire::Task> reject(std::string_view id, const std::string& by,
+                                                  const std::string& reason);
+
     // The first in the queue that fits the offer and that `may` allows; nullopt: none. A claim that holds a
-    // lease gets that one again; "task.lease_over", "task.ended", "task.cancelled": it held one.
+    // lease gets that one again. A task that only fails to fit because the site builds no uploaded sources gets the
+    // site's reason. "task.lease_over", "task.ended", "task.cancelled": it held one.
     using May = std::function<bool(const wire::Task&)>;
     [[nodiscard]] base::Result<std::optional<ClaimedTask>> claim(const wire::ClaimOffer& offer,
                                                                  const ClaimTerms& terms, const May& may);
@@ -148,6 +158,11 @@ class TaskStore {
     [[nodiscard]] base::Result<LeaseRow> held_lease(std::string_view id, std::string_view claim) const;
     // The same, and renews it.
     [[nodiscard]] base::Result<LeaseRow> live_lease(std::string_view id, std::string_view claim);
+    [[nodiscard]] base::Result<AddedTask> insert(const wire::TaskWish& wish, const std::string& asked_by);
+    [[nodiscard]] base::Status note_refusals(const std::vector<wire::Task>& queued,
+                                             const wire::ClaimOffer& offer, const May& may);
+    [[nodiscard]] base::Result<wire::Task> end_unbuilt(std::string_view id, TaskEvent event,
+                                                       const std::string& why, const std::string& reason);
     [[nodiscard]] base::Result<wire::Task> move(const wire::Task& task, wire::TaskState state,
                                                 const std::string& reason);
     [[nodiscard]] base::Result<ClaimedTask> lend(const wire::Task& task, const wire::ClaimOffer& offer,

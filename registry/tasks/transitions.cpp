@@ -20,6 +20,9 @@ constexpr std::array rows{
     Row{TaskEvent::end_done, TaskState::claimed, TaskState::done},
     Row{TaskEvent::end_failed, TaskState::claimed, TaskState::failed},
     Row{TaskEvent::lease_over, TaskState::claimed, TaskState::queued},
+    Row{TaskEvent::approve, TaskState::awaits_approval, TaskState::queued},
+    Row{TaskEvent::reject, TaskState::awaits_approval, TaskState::cancelled},
+    Row{TaskEvent::cancel, TaskState::awaits_approval, TaskState::cancelled},
     Row{TaskEvent::cancel, TaskState::queued, TaskState::cancelled},
     Row{TaskEvent::cancel, TaskState::claimed, TaskState::cancelled},
 };
@@ -36,6 +39,10 @@ base::Result<TaskState> next_state(TaskState state, TaskEvent event, const Attem
     if (wire::is_over(state))
         return base::fail_as(base::ErrorKind::conflict, base::Recovery::never,
                              {"task.ended", "The task is over", word, "add it again if it is still needed"});
+    if (event == TaskEvent::approve || event == TaskEvent::reject)
+        return base::fail_as(
+            base::ErrorKind::conflict, base::Recovery::never,
+            {"task.awaits_nothing", "The task awaits no approval", word, "cancel it to stop it"});
     if (event == TaskEvent::claim)
         return base::fail_as(base::ErrorKind::conflict, base::Recovery::never,
                              {"task.not_queued", "Another agent has the task", word});

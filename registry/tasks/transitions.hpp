@@ -1,9 +1,10 @@
 // The states of a task. Pure, no I/O.
 //
+//     awaits_approval ──approve──► queued      of a task with an uploaded source
 //     queued ──claim──► claimed ──end──► done, failed
 //        ▲                 │
 //        └───lease ends────┘      after max_attempts claims: failed
-//     queued, claimed ──cancel──► cancelled
+//     awaits_approval, queued, claimed ──cancel──► cancelled; awaits_approval ──reject──► cancelled
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,7 @@
 
 namespace wheelyard::tasks {
 
-enum class TaskEvent { claim, renew, end_done, end_failed, lease_over, cancel };
+enum class TaskEvent { approve, reject, claim, renew, end_done, end_failed, lease_over, cancel };
 
 // Number of claims so far, including the current one, and its limit.
 struct Attempts {
@@ -21,7 +22,7 @@ struct Attempts {
     std::int64_t most = 0;
 };
 
-// The next state. Errors: "task.not_queued", "task.not_claimed", "task.ended".
+// The next state. Errors: "task.not_queued", "task.not_claimed", "task.awaits_nothing", "task.ended".
 [[nodiscard]] base::Result<wire::TaskState> next_state(wire::TaskState state, TaskEvent event,
                                                        const Attempts& attempts);
 

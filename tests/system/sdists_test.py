@@ -1,6 +1,5 @@
 """Source distributions: real clients upload them beside wheels, pip installs from them; and what is refused."""
 
-import io
 import os
 import subprocess
 import tarfile
@@ -11,59 +10,12 @@ from pathlib import Path
 from support.case import FarmCase, main
 from support.clients import RawUpload, installed_value, pip_install, twine_upload, uv_publish
 from support.farm import CLIENTS, COMMAND_TIMEOUT_S
+from support.sdists import Sdist
 from support.wheels import Wheel, sha256_of
 
 PLAIN = "plain"
 MODULE = '"""Made for a test."""\n__version__ = "1.0"\nvalue = 7\n'
 PROJECT = '[project]\nname = "{name}"\nversion = "1.0"\ndescription = "Made for a test."\nrequires-python = ">=3.8"\n'
-# A backend inside the project, so that a build needs no index.
-OWN_BACKEND = '[build-system]\nrequires = []\nbuild-backend = "own"\nbackend-path = ["."]\n'
-OWN = '''import pathlib, zipfile
-
-def build_wheel(folder, config_settings=None, metadata_directory=None):
-    name, version = "{name}", "{version}"
-    info = f"{{name}}-{{version}}.dist-info"
-    filename = f"{{name}}-{{version}}-py3-none-any.whl"
-    files = {{f"{{name}}.py": pathlib.Path(f"{{name}}.py").read_text(),
-             f"{{info}}/METADATA": f"Metadata-Version: 2.2\\nName: {{name}}\\nVersion: {{version}}\\n",
-             f"{{info}}/WHEEL": "Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n"}}
-    with zipfile.ZipFile(pathlib.Path(folder) / filename, "w") as archive:
-        for path, text in files.items():
-            archive.writestr(path, text)
-        archive.writestr(f"{{info}}/RECORD", "".join(f"{{path}},,\\n" for path in [*files, f"{{info}}/RECORD"]))
-    return filename
-'''
-
-
-class Sdist:
-    """A source distribution of a module with `value`, with changes: members by name, None leaves one out."""
-
-    def __init__(self, name: str, version: str = "1.0", value: int = 7, metadata: str | None = None, folder: str | None = None,
-                 **members: bytes):
-        self.name, self.version = name, version
-        self.folder = folder or f"{name}-{version}"
-        self.extra: list[tarfile.TarInfo] = []
-        self.members = {
-            "PKG-INFO": (metadata or f"Metadata-Version: 2.2\nName: {name}\nVersion: {version}\nRequires-Python: >=3.8\n").encode(),
-            "pyproject.toml": OWN_BACKEND.encode(), "own.py": OWN.format(name=name, version=version).encode(),
-            f"{name}.py": f"value = {value}\n".encode(), **members}
-
-    def add(self, name: str, kind: bytes = tarfile.REGTYPE, link: str = "", size: int = 0) -> "Sdist":
-        entry = tarfile.TarInfo(name)
-        entry.type, entry.linkname, entry.size = kind, link, size
-        self.extra.append(entry)
-        return self
-
-    def write(self, folder: Path, filename: str | None = None) -> Path:
-        path = folder / (filename or f"{self.name}-{self.version}.tar.gz")
-        with tarfile.open(path, "w:gz") as archive:
-            for name, data in self.members.items():
-                entry = tarfile.TarInfo(f"{self.folder}/{name}")
-                entry.size = len(data)
-                archive.addfile(entry, io.BytesIO(data))
-            for entry in self.extra:
-                archive.addfile(entry, io.BytesIO(bytes(entry.size)) if entry.size else None)
-        return path
 
 
 class SdistsCase(FarmCase):

@@ -63,6 +63,56 @@ TEST_CASE("list rows omit outcomes, so that many fit into one response") {
     CHECK(wire::parse_tasks(text).value().size() == 100);
 }
 
+TEST_CASE("a task with an uploaded source survives a round trip, and names one file") {
+    wire::Task task = sample();
+    const std::string sha256(64, 'a');
+    task.wish.source = wire::UploadedSource{"ours", "torch-2.4.0+cu123.tar.gz", sha256};
+    task.state = TaskState::awaits_approval;
+    task.approved_by = "bert";
+    const auto back = wire::parse_task(wire::task_json(task).render());
+    REQUIRE_MESSAGE(back.has_value(), back.error().text());
+    CHECK(back->wish == task.wish);
+    CHECK(back->state == TaskState::awaits_approval);
+    CHECK(back->approved_by == "bert");
+    // A request may leave name and digest to the registry; a task may not.
+    task.wish.source = wire::UploadedSource{"ours", "", ""};
+    CHECK(wire::parse_wish(wire::render_wish(task.wish)).has_value());
+    CHECK(wire::parse_task(wire::task_json(task).render()).error().code == "task.body");
+}
+
+TEST_CASE("an uploaded source of another project or version, or of no file name, is refused") {
+    const std::string sha256(64, 'a');
+    const wire::UploadedSource rows[] = {{"", "six-1.0.tar.gz", sha256},
+                                         {"ours", "seven-1.0.tar.gz", sha256},
+                                         {"ours", "six-2.0.tar.gz", sha256},
+                                         {"ours", "six-1.0-py3-none-any.whl", sha256},
+                                         {"ours", "../six-1.0.tar.gz", sha256},
+                                         {"ours", "six-1.0.tar.gz", "abc"},
+                                         {"ours", "six-1.0.tar.gz", std::string(64, 'A')}};
+    for (const auto& source : rows) {
+        CAPTURE(source.filename);
+        const auto checked = wire::check_wish({"bede", "six", "1.0", "3.11", "", source});
+        REQUIRE_FALSE(checked.has_value());
+        CHECK(checked.error().code == "task.wish");
+    }
+    CHECK(wire::check_wish(
+              {"bede", "Six", "1.0", "3.11", "", wire::UploadedSource{"ours", "six-1.0.tar.gz", sha256}})
+              .has_value());
+}
+
+TEST_CASE("a claim says whether its site builds uploaded sources; an older agent's says no") {
+    wire::ClaimOffer offer{claim, "bede", "bede.login1", {"3.11"}, {"cpu"}, {}, ""};
+    offer.uploads = {false, std::string(1000, 'x')};
+    const auto refusing = wire::parse_claim(wire::render_claim(offer)).value();
+    CHECK_FALSE(refusing.uploads.builds);
+    CHECK(refusing.uploads.reason.size() == wire::max_uploads_reason_bytes);
+    offer.uploads = {true, ""};
+    CHECK(wire::parse_claim(wire::render_claim(offer)).value().uploads.builds);
+    const auto older = wire::parse_claim(R"({"format":"wheelyard.claim/1","claim":")" + claim +
+                                         R"(","index":"bede","agent":"a","pythons":[],"accelerators":[]})");
+    CHECK_FALSE(older.value().uploads.builds);
+}
+
 TEST_CASE("a claim and its answer survive a round trip") {
     wire::ClaimOffer offer{claim, "bede", "bede.login1", {"3.11", "3.12"}, {"cpu"}, {}, "t1"};
     CHECK_FALSE(wire::parse_claim(wire::render_claim(offer)).value().packages.has_value());

@@ -65,8 +65,9 @@
     if (task.state === "done") name.href = document.body.dataset.root + "project/" + encodeURIComponent(task.package) + "/";
     entry.head.replaceChildren(name, " for Python " + task.python + (task.accelerator ? ", " + task.accelerator : "") + " ",
       element("span", task.state, "state " + (colours[task.state] || "unknown")));
-    entry.why.textContent = task.reason || (task.state === "queued" ? "Waits for the next run of an agent of the site." :
-      task.state === "claimed" ? "Built by " + task.agent + "." : "");
+    const waits = {awaits_approval: "Somebody has to approve it.", queued: "Waits for the next run of an agent of the site.",
+      claimed: "Built by " + task.agent + "."};
+    entry.why.textContent = task.reason || waits[task.state] || "";
     entry.cancel.hidden = is_over(task);
     follow_log(entry);
     remember();

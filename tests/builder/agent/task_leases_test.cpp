@@ -10,6 +10,7 @@
 
 #include "builder/attempt/limits.hpp"
 #include "tests/builder/folder_tasks.hpp"
+#include "tests/support/sdist_writer.hpp"
 
 namespace wheelyard::builder::testing {
 namespace {
@@ -475,6 +476,120 @@ TEST_CASE("a task that this site cannot build fails at once") {
     CHECK_FALSE(farm.tasks.outcome()->done);
     CHECK(farm.tasks.outcome()->diagnosis->error.sentence.find("it crashes here") != std::string::npos);
     CHECK(farm.builds() == 0);
+}
+
+namespace {
+
+// Runs the file in FOLDER/separate with that folder's path, as the mount would show it.
+constexpr std::string_view fake_bubblewrap = R"sh(#!/bin/bash
+file=${!#}
+folder=${file%/*}
+printf '%s\n' "$@" > "$folder/separate/options"
+env > "$folder/separate/saw"
+sed "s#$folder#$folder/separate#g" "$folder/separate/${file##*/}" > "$folder/separate/mapped.sh"
+exec /bin/bash "$folder/separate/mapped.sh"
+)sh";
+
+// The registry has an sdist of the task's project, and the site can separate its build.
+struct UploadFarm : TaskFarm {
+    test_support::SdistWriter sdist{"demo", "1.0"};
+
+    UploadFarm() {
+        site.registry->claim_tasks = "any";
+        write(folder.path() / "index" / sdist.filename(), sdist.bytes());
+        tasks.wish.source = wire::UploadedSource{"ours", sdist.filename(), base::sha256_hex(sdist.bytes())};
+        write(folder.path() / "bwrap", fake_bubblewrap, 0755);
+        pythons.at("3.11")->prefix = folder.path() / "python";
+        site.uploaded_sources = UploadedSources{folder.path() / "bwrap", {folder.path() / "python"}};
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a task's uploaded source is built in a namespace, in no tree of other builds") {
+    UploadFarm farm;
+    farm.tick_until_outcome();
+    const Attempt attempt = farm.attempts().front();
+    CHECK_MESSAGE(farm.tasks.outcome()->done, (attempt.failure ? attempt.failure->error.text() : ""));
+    CHECK(farm.tasks.offered.uploads.builds);
+    CHECK(farm.tasks.staging.has(wheel_name));
+    CHECK(attempt.job.tree.empty());
+    CHECK(attempt.source.sha256 == farm.tasks.wish.source->sha256);
+    CHECK(attempt.source.origin.find("/ours/files/") != std::string::npos);
+    CHECK(attempt.asked.uploaded == farm.tasks.wish.source);
+    CHECK(farm.tasks.outcome()->source.sha256 == farm.tasks.wish.source->sha256);
+    CHECK(farm.tasks.staging.provenance.find(farm.tasks.wish.source->sha256) != std::string::npos);
+    CHECK_FALSE(fs::exists(farm.site.work_directory / "trees"));
+    CHECK_FALSE(
+        fs::exists(farm.site.work_directory / "attempts" / attempt.id / "separate"));  // removed after it
+}
+
+TEST_CASE("an uploaded source never runs on a site that does not separate, whatever the registry sends") {
+    UploadFarm farm;
+    SUBCASE("the site file has no [uploaded_sources]") {
+        farm.site.uploaded_sources.reset();
+    }
+    SUBCASE("pip's configuration has a password") {
+        farm.pip.values["index-url"] = {"https://anna:secret@wheels.example/simple/", "test"};
+    }
+    SUBCASE("the build could read the agent's state") {
+        farm.site.uploaded_sources->readable.push_back(farm.folder.path());
+    }
+    SUBCASE("the program is missing") {
+        fs::remove(farm.folder.path() / "bwrap");
+    }
+    farm.tick_until_outcome();
+    CHECK_FALSE(farm.tasks.offered.uploads.builds);
+    CHECK_FALSE(farm.tasks.offered.uploads.reason.empty());
+    CHECK_FALSE(farm.tasks.outcome()->done);
+    CHECK(farm.tasks.outcome()->diagnosis->error.sentence.find(farm.tasks.offered.uploads.reason) !=
+          std::string::npos);
+    CHECK(farm.attempts().empty());
+    CHECK(farm.builds() == 0);
+}
+
+TEST_CASE("a recipe that pins another source refuses an uploaded one, and other bytes are not built") {
+    UploadFarm farm;
+    SUBCASE("pinned") {
+        Recipe recipe = farm.recipes.of("demo");
+        recipe.source = SourceKind::sdist;
+        recipe.sha256["1.0"] = std::string(64, '0');
+        farm.recipes.add(recipe);
+    }
+    SUBCASE("changed") {
+        write(farm.folder.path() / "index" / farm.sdist.filename(), "other bytes");
+    }
+    farm.tick_until_outcome();
+    CHECK_FALSE(farm.tasks.outcome()->done);
+    CHECK(farm.builds() == 0);
+}
+
+TEST_CASE("a link among the results of an uploaded source is not followed") {
+    UploadFarm farm;
+    const std::string wheel = (farm.folder.path() / "prebuilt" / wheel_name).string();
+    write(farm.folder.path() / "bwrap",
+          "#!/bin/bash\nfolder=$(dirname \"${!#}\")\nmkdir \"$folder/separate/wheel\"\nln -s '" + wheel +
+              "' \"$folder/separate/wheel\"\n",
+          0755);
+    farm.tick_until_outcome();
+    CHECK_FALSE(farm.tasks.outcome()->done);
+    CHECK(farm.attempts().front().failure->error.code == "wheel.count");
+}
+
+TEST_CASE("an uploaded source's build is neither continued nor repeated") {
+    UploadFarm farm;
+    write(farm.folder.path() / "break", "");
+    farm.tick_until_outcome();
+    CHECK_FALSE(farm.tasks.outcome()->done);
+    CHECK(farm.attempts().front().failure->phase == "build");  // the phase inside the namespace
+    for (const Attempt& attempt : farm.attempts())
+        CHECK(attempt.job.builds_in.empty());
+    fs::remove(farm.folder.path() / "break");
+    farm.tasks.ask_again();
+    farm.tick_until_outcome();
+    CHECK(farm.tasks.outcome()->done);
+    Agent agent(farm.parts_with_tasks());
+    CHECK(agent.reproduce("demo-1.0-cp311").error().code == "reproduce.uploaded");
 }
 
 TEST_CASE("a claim file is read as it was written; a malformed file is an error") {

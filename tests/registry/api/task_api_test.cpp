@@ -10,6 +10,7 @@
 
 #include "registry/api/api.hpp"
 #include "tests/registry/upload_fixture.hpp"
+#include "tests/support/sdist_writer.hpp"
 
 using namespace wheelyard;
 using test_support::Form;
@@ -343,4 +344,87 @@ TEST_CASE("a server without a queue says so") {
         api.answer({.request_id = "r1", .operation = "listTasks", .authorization = "Bearer " + plain.token});
     REQUIRE_FALSE(answer.has_value());
     CHECK(answer.error().status == 501);
+}
+
+namespace {
+
+// An sdist of "six" in "other", as its upload would have left it.
+void add_sdist(TaskFixture& fixture) {
+    fixture.config.indexes.back().sdists = true;
+    catalog::FileRow row;
+    row.index = "other";
+    row.project = "six";
+    row.filename = "six-1.16.0.tar.gz";
+    row.version = "1.16.0";
+    row.sha256 = std::string(64, 'a');
+    row.size_bytes = 1;
+    row.metadata_sha256 = std::string(64, 'b');
+    row.uploaded_by = "author";
+    REQUIRE(fixture.cli.add_file(row));
+}
+
+std::string uploaded_wish(const std::string& source_index = "other") {
+    wire::TaskWish wish{"main", "six", "1.16.0", "3.11", ""};
+    wish.source = wire::UploadedSource{source_index, "", ""};
+    return wire::render_wish(wish);
+}
+
+}  // namespace
+
+TEST_CASE("a task with an uploaded source names the registry's file, and another identity approves it") {
+    TaskFixture fixture;
+    CHECK(fixture.ask(fixture.asker, "addTask", uploaded_wish()) == "404 task.no_such_source");
+    CHECK(fixture.ask(fixture.asker, "addTask", uploaded_wish("nowhere")) == "404 index.unknown");
+    add_sdist(fixture);
+    const std::string id = fixture.add(uploaded_wish());
+    const wire::Task task = wire::parse_task(fixture.answered).value();
+    CHECK(task.state == wire::TaskState::awaits_approval);
+    CHECK(task.wish.source == wire::UploadedSource{"other", "six-1.16.0.tar.gz", std::string(64, 'a')});
+
+    const std::string change = R"({"format":"wheelyard.change/1","reason":"no"})";
+    const std::string approver = fixture.add_actor("bert", {"approve"});
+    const std::string both = fixture.add_actor("anna", {"task", "approve"});
+    for (const std::string operation : {"approveTask", "rejectTask"}) {
+        CHECK(fixture.ask(fixture.asker, operation, change, id) == "403 auth.scope_refused");
+        CHECK(fixture.ask(fixture.builder, operation, change, id) == "403 auth.scope_refused");
+        CHECK(fixture.ask(both, operation, change, id) == "403 task.own_request");
+    }
+    CHECK(fixture.ask(approver, "cancelTask", change, id) == "403 auth.scope_refused");
+    CHECK(fixture.ask(approver, "approveTask", change, id) == "200");
+    CHECK(wire::parse_task(fixture.answered).value().approved_by == "bert");
+    CHECK(fixture.ask(approver, "rejectTask", change, id) == "409 task.awaits_nothing");
+}
+
+TEST_CASE("a private index gives its sources to nobody who may not read it") {
+    TaskFixture fixture;
+    add_sdist(fixture);
+    fixture.config.indexes.back().is_private = true;
+    fixture.asker = fixture.add_actor("carl", {"task"}, {"main"});
+    CHECK(fixture.ask(fixture.asker, "addTask", uploaded_wish()) == "404 index.unknown");
+    fixture.asker = fixture.add_actor("dora", {"task", "read"});
+    CHECK(fixture.ask(fixture.asker, "addTask", uploaded_wish()) == "200");
+}
+
+TEST_CASE("an uploaded source distribution becomes the requests that its index names, once") {
+    TaskFixture fixture;
+    fixture.config.indexes.front().sdists = true;
+    fixture.config.indexes.front().builds = {{"other", {"3.11", "3.12"}, {""}}};
+    const std::string author = fixture.add_actor("author", {"upload"});
+    const test_support::SdistWriter six("six", "1.16.0");
+    Form form = Form::of(six.filename(), six.bytes());
+    form.set("version", "1.16.0").set("filetype", "sdist");
+    for (int round = 0; round < 2; ++round)  // sent again, as after a lost answer
+        REQUIRE(fixture.upload(author, form, "main") == "200");
+    const auto listed = fixture.queue->list({});
+    REQUIRE(listed.value().size() == 2);
+    for (const wire::Task& task : *listed) {
+        CHECK(task.state == wire::TaskState::awaits_approval);
+        CHECK(task.wish.index == "other");
+        CHECK(task.asked_by == "author");
+        CHECK(task.wish.source ==
+              wire::UploadedSource{"main", six.filename(), base::sha256_hex(six.bytes())});
+    }
+    Form wheel = Form::of(WheelWriter("six", "1.17.0"));
+    CHECK(fixture.upload(author, wheel, "main") == "200");
+    CHECK(fixture.queue->list({}).value().size() == 2);
 }

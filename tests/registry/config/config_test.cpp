@@ -151,6 +151,11 @@ TEST_CASE("what is wrong is said with its place and what was expected") {
          "registry.toml:7:12: an index cannot inherit from itself: b from c from b"},
         {start + index + "inherits = [\"b\"]\n[[index]]\nname = \"b\"\nsdists = true\n",
          "registry.toml:4:12: `b` has sdists = true"},
+        {start + index + "sdists = true\n[[index.build]]\nindex = \"x\"\npythons = [\"3.11\"]\n",
+         "there is no index `x`"},
+        {start + index + "sdists = true\n[[index.build]]\nindex = \"a\"\npythons = [\"cp311\"]\n",
+         "expected a version such as 3.11"},
+        {start + index + "sdists = true\n[[index.build]]\nindex = \"a\"\n", "name at least one"},
         {start + index + "read = \"me\"\n", "must be \"public\" or \"token\""},
         {start + index + "inherits = [\"b\"]\n[[index]]\nname = \"b\"\nread = \"token\"\n",
          "registry.toml:4:12: everyone may read `main`, but `b` has read = \"token\""},
@@ -386,7 +391,7 @@ TEST_CASE("code, template and document name the same keys") {
     const auto document = matches(read("docs/reference/registry-config.md"), R"(^\| `([a-z_]+)` \|)");
     CHECK(document == code);
     auto in_template = matches(std::string(registry::config_template()), R"(^(?:# )?([a-z_]+) = )");
-    for (const char* table : {"server", "store", "pages", "tasks", "index", "policy", "upstream"})
+    for (const char* table : {"server", "store", "pages", "tasks", "index", "build", "policy", "upstream"})
         in_template.insert(table);
     CHECK(in_template == code);
 }

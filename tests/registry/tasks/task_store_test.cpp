@@ -8,7 +8,10 @@
 #include <vector>
 
 #include "lib/base/files/temp_dir.hpp"
+#include "registry/catalog/schema.hpp"
+#include "registry/catalog/sqlite.hpp"
 #include "registry/tasks/limits.hpp"
+#include "registry/tasks/schema.hpp"
 
 using namespace wheelyard;
 using wire::TaskState;
@@ -470,4 +473,87 @@ TEST_CASE("nobody fills the queue alone") {
     CHECK(farm.code(farm.store->add(farm.wish("scipy"), "anna")) == "task.too_many");
     CHECK(farm.code(farm.store->add(farm.wish("scipy"), "bert")) == "ok");
     CHECK(farm.store->add(farm.wish("torch", "3.0"), "anna").value().already_there);
+}
+
+namespace {
+
+wire::TaskWish uploaded_wish() {
+    wire::TaskWish wish = StoreFixture::wish();
+    wish.source = wire::UploadedSource{"ours", "torch-2.4.0.tar.gz", std::string(64, 'a')};
+    return wish;
+}
+
+wire::ClaimOffer separating(char digit) {
+    wire::ClaimOffer offer = StoreFixture::offer(digit);
+    offer.uploads.builds = true;
+    return offer;
+}
+
+}  // namespace
+
+TEST_CASE_FIXTURE(StoreFixture,
+                  "a task with an uploaded source is claimed after its approval, by a site that separates") {
+    const std::string id = add(uploaded_wish());
+    CHECK(state(id) == TaskState::awaits_approval);
+    CHECK(add(uploaded_wish()) == id);
+    CHECK(claim(separating('1'), '1') == "none");
+    CHECK(store->approve(id, "bert").value().approved_by == "bert");
+    CHECK(store->approve(id, "carl").value().approved_by == "bert");  // repeated
+    CHECK(state(id) == TaskState::queued);
+    CHECK(store->reject(id, "carl", "").error().code == "task.awaits_nothing");
+
+    wire::ClaimOffer without = offer('2');
+    without.uploads.reason = "no [uploaded_sources]";
+    CHECK(claim(without, '2') == "none");
+    CHECK(store->find(id).value().reason == "login1 does not build uploaded sources: no [uploaded_sources]");
+    CHECK(claim(separating('3'), '3') == id);
+    const wire::Task claimed = store->find(id).value();
+    CHECK(claimed.wish == uploaded_wish());
+    CHECK(claimed.reason.empty());
+}
+
+TEST_CASE_FIXTURE(StoreFixture, "a rejected task is over, with the name and the reason") {
+    const std::string id = add(uploaded_wish());
+    CHECK(store->reject(id, "bert", "not ours").value().reason == "rejected by bert: not ours");
+    CHECK(state(id) == TaskState::cancelled);
+    CHECK(store->approve(id, "bert").error().code == "task.ended");
+    CHECK(add(wish()) != id);
+    CHECK(store->approve(add(wish()), "bert").error().code == "task.awaits_nothing");
+}
+
+TEST_CASE_FIXTURE(StoreFixture, "what an upload proposes is asked for once, however it ended") {
+    CHECK(store->propose(uploaded_wish(), "anna"));
+    CHECK(store->propose(uploaded_wish(), "anna"));
+    const auto listed = store->list({});
+    REQUIRE(listed.value().size() == 1);
+    CHECK(store->reject(listed->front().id, "bert", ""));
+    CHECK(store->propose(uploaded_wish(), "anna"));
+    CHECK(store->list({}).value().size() == 1);
+    CHECK(add(uploaded_wish()) != listed->front().id);  // a person may ask again
+}
+
+TEST_CASE_FIXTURE(StoreFixture, "the queue of an earlier version keeps its tasks, leases and logs") {
+    const base::TempDir other = base::TempDir::make("tasks").value();
+    const auto file = other.path() / "tasks.sqlite";
+    {
+        auto old = catalog::Database::open(file, catalog::Database::Mode::read_write).value();
+        REQUIRE(catalog::migrate(old, tasks::schema_steps().first(1)));
+        REQUIRE(old.run_script(
+            "INSERT INTO task VALUES (7, 't1', 'bede', 'torch', '2.4.0', '3.11', '', 'claimed', '', 'anna', "
+            "1, 2, 1, '');"
+            "INSERT INTO lease VALUES ('" +
+            name('1') + "', 't1', 1, 'login1', 'wy_a', 'held', 9000000000000000, 'bede', 'wy_g', '" +
+            std::string(64, 'b') +
+            "', '', '', 3, 1);"
+            "INSERT INTO log_piece VALUES ('" +
+            name('1') + "', 0, 'abc')"));
+    }
+    auto opened = tasks::TaskStore::open(file, {lease_s, 3}, clock);
+    REQUIRE_MESSAGE(opened.has_value(), opened.error().text());
+    const wire::Task task = (*opened)->find("t1").value();
+    CHECK(task.state == TaskState::claimed);
+    CHECK(task.agent == "login1");
+    CHECK_FALSE(task.wish.source.has_value());
+    CHECK((*opened)->read_log("t1", 0, 0).value() == "abc");
+    CHECK((*opened)->renew("t1", name('1')).has_value());
 }

@@ -20,9 +20,19 @@ struct Row {
 }  // namespace
 
 TEST_CASE("a task's life is this table") {
+    constexpr auto awaits = TaskState::awaits_approval;
     constexpr auto queued = TaskState::queued;
     constexpr auto claimed = TaskState::claimed;
     const Row rows[] = {
+        {awaits, TaskEvent::approve, 0, "queued"},
+        {awaits, TaskEvent::reject, 0, "cancelled"},
+        {awaits, TaskEvent::cancel, 0, "cancelled"},
+        {awaits, TaskEvent::claim, 1, "task.not_queued"},
+        {awaits, TaskEvent::renew, 0, "task.not_claimed"},
+        {awaits, TaskEvent::end_done, 0, "task.not_claimed"},
+        {queued, TaskEvent::approve, 0, "task.awaits_nothing"},
+        {queued, TaskEvent::reject, 0, "task.awaits_nothing"},
+        {claimed, TaskEvent::approve, 1, "task.awaits_nothing"},
         {queued, TaskEvent::claim, 1, "claimed"},
         {queued, TaskEvent::renew, 0, "task.not_claimed"},
         {queued, TaskEvent::end_done, 0, "task.not_claimed"},
@@ -51,8 +61,9 @@ TEST_CASE("a task's life is this table") {
 TEST_CASE("nothing happens to a task that is over") {
     for (const TaskState state : {TaskState::done, TaskState::failed, TaskState::cancelled}) {
         CHECK(wire::is_over(state));
-        for (const TaskEvent event : {TaskEvent::claim, TaskEvent::renew, TaskEvent::end_done,
-                                      TaskEvent::end_failed, TaskEvent::lease_over, TaskEvent::cancel}) {
+        for (const TaskEvent event :
+             {TaskEvent::approve, TaskEvent::reject, TaskEvent::claim, TaskEvent::renew, TaskEvent::end_done,
+              TaskEvent::end_failed, TaskEvent::lease_over, TaskEvent::cancel}) {
             const auto next = tasks::next_state(state, event, {1, 3});
             REQUIRE_FALSE(next.has_value());
             CHECK(next.error().code == "task.ended");

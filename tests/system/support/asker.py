@@ -7,10 +7,10 @@ from support.site import PYTHON_VERSION
 
 
 class Asker:
-    def __init__(self, farm: Farm, name: str = "anna"):
+    def __init__(self, farm: Farm, name: str = "anna", actions: tuple[str, ...] = ("task",)):
         """Before or after the farm has started."""
         self.farm = farm
-        self.token = farm.create_token(INDEX, name=name, actions=("task",))
+        self.token = farm.create_token(INDEX, name=name, actions=actions)
         self.token_file = farm.folder / f"{name}.token"
         self.token_file.write_text(self.token)
 

@@ -1,0 +1,128 @@
+#include "builder/script/separation.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "lib/base/text/text.hpp"
+#include "lib/simple/pip_config.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Without links, as far as the path exists.
+fs::path real(const fs::path& path) {
+    std::error_code error;
+    fs::path found = fs::weakly_canonical(path, error);
+    return error ? path.lexically_normal() : found;
+}
+
+bool is_below(const fs::path& path, const fs::path& folder) {
+    return std::mismatch(folder.begin(), folder.end(), path.begin(), path.end()).first == folder.end();
+}
+
+base::Status check_program(const UploadedSources& uploads) {
+    if (::access(uploads.bubblewrap.c_str(), X_OK) == 0) return {};
+    return base::fail("uploads.no_program", "The program that separates builds is missing",
+                      uploads.bubblewrap.string(),
+                      "install bubblewrap, or correct `bubblewrap` in [uploaded_sources] of site.toml");
+}
+
+// What only the agent may read.
+struct Secret {
+    std::string what;  // for people
+    fs::path path;
+    bool wholly = true;  // false: a folder inside it may be readable
+};
+
+std::vector<Secret> secrets_of(const Site& site, const EnvironmentMap& environment) {
+    std::vector<Secret> secrets{{"the state folder", site.state_directory},
+                                {"the work folder", site.work_directory}};
+    if (site.registry) secrets.push_back({"the registry's token", site.registry->token_file});
+    if (site.registry && !site.registry->promote_token_file.empty())
+        secrets.push_back({"the token for promotions", site.registry->promote_token_file});
+    const auto home = environment.find("HOME");
+    if (home != environment.end() && !home->second.empty())
+        secrets.push_back({"the home folder", home->second, false});
+    return secrets;
+}
+
+std::vector<fs::path> readable_folders(const Site& site) {
+    std::vector<fs::path> readable;
+    for (const auto* folders : {&system_folders(), &site.uploaded_sources->readable}) {
+        for (const fs::path& folder : *folders)
+            readable.push_back(real(folder));
+    }
+    return readable;
+}
+
+base::Status check_folders(const Site& site, const EnvironmentMap& environment) {
+    for (const Secret& secret : secrets_of(site, environment)) {
+        const fs::path path = real(secret.path);
+        for (const fs::path& folder : readable_folders(site)) {
+            if (!is_below(path, folder) && !(secret.wholly && is_below(folder, path))) continue;
+            return base::fail("uploads.readable",
+                              "Builds of uploaded sources could read " + secret.what +
+                                  ", because they read " + folder.string(),
+                              secret.path.string(),
+                              "move it, or name a smaller folder in `readable` of [uploaded_sources]");
+        }
+    }
+    return {};
+}
+
+base::Status check_pythons(const Site& site, const std::map<std::string, base::Result<Python>>& pythons) {
+    const auto readable = readable_folders(site);
+    for (const auto& [version, python] : pythons) {
+        if (!python) continue;
+        for (const fs::path& path : {real(python->prefix), real(python->executable)}) {
+            const bool is_there =
+                std::any_of(readable.begin(), readable.end(),
+                            [&path = path](const fs::path& folder) { return is_below(path, folder); });
+            if (is_there) continue;
+            return base::fail("uploads.python", "Builds of uploaded sources cannot read Python " + version,
+                              path.string(),
+                              "add its folder to `readable` in [uploaded_sources] of site.toml");
+        }
+    }
+    return {};
+}
+
+// Such a build needs the configuration, and could send a password in it anywhere.
+base::Status check_pip(std::string_view pip_conf) {
+    for (const auto line : base::split_lines(pip_conf)) {
+        for (const auto word : base::split(line, ' ')) {
+            if (word.find("://") == std::string_view::npos || !simple::holds_credentials(word)) continue;
+            return base::fail(
+                "uploads.password",
+                "pip's configuration has a password, which builds of uploaded sources could read", {},
+                "let the agent's pip use an index, and a proxy, without a password");
+        }
+    }
+    return {};
+}
+
+}  // namespace
+
+const std::vector<fs::path>& system_folders() {
+    static const std::vector<fs::path> folders{"/usr",   "/bin",   "/sbin",   "/lib",
+                                               "/lib32", "/lib64", "/libx32", "/etc"};
+    return folders;
+}
+
+base::Status check_separation(const Site& site, const std::map<std::string, base::Result<Python>>& pythons,
+                              std::string_view pip_conf, const EnvironmentMap& environment) {
+    if (!site.uploaded_sources)
+        return base::fail("uploads.not_separate",
+                          "The site file does not say how uploaded sources are separated from the agent",
+                          site.name, "add [uploaded_sources] to site.toml");
+    WHEELYARD_TRY(check_program(*site.uploaded_sources));
+    WHEELYARD_TRY(check_folders(site, environment));
+    WHEELYARD_TRY(check_pythons(site, pythons));
+    return check_pip(pip_conf);
+}
+
+}  // namespace wheelyard::builder

@@ -1,0 +1,16 @@
+// Finds the source distribution that a task names.
+#pragma once
+
+#include "lib/base/result.hpp"
+#include "lib/wire/task.hpp"
+#include "registry/catalog/catalog.hpp"
+
+namespace wheelyard::tasks {
+
+// Fills file name and SHA-256 of the wish's source, if it has one, from the files of that index itself: what an index
+// inherits or fetched from an upstream was not uploaded to it. `wish` must have passed check_wish(). Error
+// "task.no_such_source".
+[[nodiscard]] base::Result<wire::TaskWish> resolve_source(wire::TaskWish wish,
+                                                          const catalog::Catalog& catalog);
+
+}  // namespace wheelyard::tasks

@@ -1,0 +1,170 @@
+"""An uploaded source distribution becomes a wheel after an approval, built where it can read nothing of the agent."""
+
+import json
+import shutil
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+from support.asker import Asker
+from support.case import FarmCase, main
+from support.clients import installed_value, pip_install, twine_upload
+from support.farm import INDEX, Farm
+from support.package_index import PackageIndex, write_sdist
+from support.sdists import OWN, Sdist
+from support.site import PYTHON_VERSION, Site
+
+OURS = "ours"  # takes the sdists
+BWRAP = shutil.which("bwrap") or ""
+# A back end that looks for secrets, also before it is asked to build, and puts what it finds into its wheel.
+SPY = '''
+import os, pathlib, re, socket, subprocess
+
+SECRET = re.compile(rb"wy_[0-9a-f]{{12}}_[0-9a-f]{{64}}")
+
+def look(what):
+    try:
+        return what()
+    except Exception as error:
+        return type(error).__name__
+
+def search():
+    found = []
+    for base, folders, files in os.walk("/"):
+        folders[:] = [name for name in folders if os.path.join(base, name) not in ("/proc", "/sys", "/usr", "/etc", "/dev")]
+        for path in (pathlib.Path(base, file) for file in files):
+            text = look(lambda: path.read_bytes() if path.is_file() and path.stat().st_size < 1 << 20 else b"")
+            if isinstance(text, bytes) and SECRET.search(text):
+                found.append(str(path))
+    return found
+
+SEEN = {{
+    "token": look(lambda: pathlib.Path("{site}/token").read_text()),
+    "state": look(lambda: os.listdir("{site}/state")),
+    "attempts": look(lambda: os.listdir("{site}/work/attempts")),
+    "trees": look(lambda: os.listdir("{site}/work/trees")),
+    "home": look(lambda: os.listdir("{home}")),
+    "run": look(lambda: [name for name in os.listdir("/run")]),
+    "variable": os.environ.get("AGENTS_SECRET"),
+    "agents": look(lambda: [pid for pid in os.listdir("/proc") if pid.isdigit()
+                            and b"wheelyard-builder" in pathlib.Path("/proc", pid, "cmdline").read_bytes()]),
+    "root": look(lambda: subprocess.run(["mount", "-o", "remount,rw", "/usr"], capture_output=True).returncode != 0),
+    "written": look(lambda: pathlib.Path("/usr/wheelyard-was-here").write_text("x")),
+    "tokens": search(),
+}}
+pathlib.Path("yard_spy.py").write_text("value = 7\\nseen = %r\\n" % (SEEN,))
+'''
+UPLOADED_SOURCES = f'[uploaded_sources]\nbubblewrap = "{BWRAP}"\n'
+
+
+@unittest.skipUnless(BWRAP, "no bubblewrap")
+class UploadedSourcesTest(FarmCase):
+    def setUp(self):
+        super().setUp()
+        self.sources = self.enterContext(PackageIndex(self.folder / "sources"))
+        builds = f'[[index.build]]\nindex = "{INDEX}"\npythons = ["{PYTHON_VERSION}"]'
+        self.farm = self.enterContext(Farm((INDEX, OURS), index_settings={OURS: f"sdists = true\n{builds}"}))
+        self.build_token = self.farm.create_token(INDEX, name="agent", actions=("build",))
+        self.upload_token = self.farm.create_token(OURS, name="author", actions=("upload",))
+        self.asker = Asker(self.farm)
+        self.approver = Asker(self.farm, "bert", actions=("approve",))
+        self.farm.start()
+
+    def agent(self, more: str = UPLOADED_SOURCES, name: str = "site") -> Site:
+        site = Site(self.farm, self.sources, self.build_token, {}, registry='claim_tasks = "any"', name=name)
+        site.file.write_text(site.file.read_text() + "\n" + more)
+        return site
+
+    def upload(self, sdist: Sdist) -> dict:
+        """The request that the upload became."""
+        path = sdist.write(self.folder)
+        self.assert_ran(twine_upload(self.farm, self.upload_token, path, index=OURS))
+        rows = [json.loads(line) for line in self.asker.say("list", INDEX, "--state", "awaits_approval", "--json").splitlines()]
+        task, = [row for row in rows if row["package"] == sdist.name.replace("_", "-")]
+        sha256 = self.farm.files(task["package"], OURS)[path.name]["hashes"]["sha256"]
+        self.assertEqual(task["source"], {"index": OURS, "filename": path.name, "sha256": sha256})
+        return task
+
+    def build(self, site: Site, task: dict) -> dict:
+        self.approver.say("approve", task["id"])
+        done = subprocess.run(site.command("run"), env=site.environment | {"AGENTS_SECRET": "secret"}, capture_output=True, text=True)
+        report = self.asker.show(task["id"])
+        self.assertEqual(report["state"], "done", f"{report}\n{done.stdout}\n{done.stderr}\n{self.asker.run('log', task['id']).stdout}")
+        return report
+
+    def test_twine_approval_build_and_pip(self):
+        task = self.upload(Sdist("yard_up", value=42))
+        self.assertEqual((task["asked_by"], task["approved_by"]), ("author", ""))
+        words = ("add", INDEX, "yard-up", "1.0", "--python", PYTHON_VERSION, "--source", OURS)
+        self.assertEqual(json.loads(self.asker.say(*words, "--json"))["id"], task["id"])  # asked for by hand, it is the same
+        site = self.agent()
+        self.assert_ran(site.builder("run"))
+        self.assertEqual((self.asker.show(task["id"])["state"], site.attempts()), ("awaits_approval", []))
+        self.assert_failed(self.asker.run("approve", task["id"]), "does not permit this action")
+
+        report = self.build(site, task)
+        self.assertEqual((report["approved_by"], report["attempts"]), ("bert", 1))
+        self.assertEqual(report["outcome"]["source"]["sha256"], task["source"]["sha256"])
+        wheel, = self.farm.files("yard-up")
+        provenance = self.farm.run("wheelyard-registry", "provenance", INDEX, wheel, "--config", self.farm.config)
+        self.assert_ran(provenance, task["source"]["sha256"])
+        target = self.folder / "installed"
+        self.assert_ran(pip_install(self.farm, "pip-new", target, "yard-up", options=("--only-binary", ":all:")))
+        self.assertEqual(installed_value("pip-new", target, "yard_up"), "42")
+        self.assert_ran(site.builder("plan", "--explain"), "Tasks with uploaded sources are claimed")
+
+    def test_a_malicious_build_sees_no_secret_and_no_other_attempt(self):
+        site = self.agent()
+        write_sdist(self.sources.folder, "yard-one", "1.0")  # an ordinary build of this agent, before
+        self.asker.ask_for("yard-one")
+        self.assert_ran(site.builder("run"))
+        self.assertEqual(len(site.attempts()), 1)
+        spy = SPY.format(site=site.folder, home=site.environment["HOME"]) + OWN.format(name="yard_spy", version="1.0")
+        self.build(site, self.upload(Sdist("yard_spy", **{"own.py": spy.encode()})))
+        own, = [attempt["id"] for attempt in site.attempts() if attempt["package"] == "yard-spy"]
+        target = self.folder / "installed"
+        self.assert_ran(pip_install(self.farm, "pip-new", target, "yard-spy", options=("--only-binary", ":all:")))
+        printed = subprocess.run([sys.executable, "-c", "import json, yard_spy; print(json.dumps(yard_spy.seen))"],
+                                 env={"PYTHONPATH": str(target)}, capture_output=True, text=True, check=True).stdout
+        self.assertEqual(json.loads(printed), {
+            "token": "FileNotFoundError", "state": "FileNotFoundError", "attempts": [own], "trees": "FileNotFoundError",
+            "home": "FileNotFoundError", "run": "FileNotFoundError", "variable": None, "agents": [], "root": True,
+            "written": "OSError", "tokens": []})
+
+    def test_a_site_that_does_not_separate_takes_nothing_and_says_why(self):
+        task = self.upload(Sdist("yard_up"))
+        self.approver.say("approve", task["id"])
+        site = self.agent(more="")
+        self.assert_ran(site.builder("run"))
+        report = self.asker.show(task["id"])
+        self.assertEqual((report["state"], report["attempts"], site.attempts()), ("queued", 0, []))
+        self.assertIn("does not build uploaded sources", report["reason"])
+        self.assertIn("does not say how uploaded sources are separated", report["reason"])
+        self.assert_ran(site.builder("plan", "--explain"), "Tasks with uploaded sources are not claimed", "add [uploaded_sources]")
+        with self.subTest("its token would be readable"):
+            other = self.agent(UPLOADED_SOURCES + f'readable = ["{self.farm.folder}"]\n', name="other")
+            self.assert_ran(other.builder("run"))
+            self.assertIn("could read the", self.asker.show(task["id"])["reason"])
+            self.assertEqual(other.attempts(), [])
+
+    def test_a_rejected_one_is_not_built(self):
+        task = self.upload(Sdist("yard_up"))
+        self.assertIn("rejected by bert: not ours", self.approver.say("reject", task["id"], "--reason", "not ours"))
+        site = self.agent()
+        self.assert_ran(site.builder("run"))
+        self.assertEqual((self.asker.show(task["id"])["state"], site.attempts()), ("cancelled", []))
+
+    def test_an_offline_site_fetches_for_it_in_the_namespace_too(self):
+        site = self.agent(UPLOADED_SOURCES + "[network]\noffline_jobs = true\n")
+        self.build(site, self.upload(Sdist("yard_off")))
+        self.assertEqual(len(self.farm.files("yard-off")), 1)
+
+    def test_the_check_of_a_site_tries_the_namespace(self):
+        checked = self.agent().builder("site", "check", timeout=300)
+        line, = [line for line in checked.stdout.splitlines() if "uploaded sources" in line]
+        self.assertIn("built in a namespace", line)
+
+
+if __name__ == "__main__":
+    main()
