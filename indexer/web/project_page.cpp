@@ -116,7 +116,7 @@ NodeTypes render_node_types(const ProjectPage& page, const std::vector<ShownWhee
         types.choice
             .add("<p class=\"search\"><label hidden>Node type <select id=\"install-node\"><option value=\"")
             .text(usual);
-        types.choice.add("\">newest version</option>").add(options).add("</select></label></p>\n");
+        types.choice.add("\">any: the newest version</option>").add(options).add("</select></label></p>\n");
     }
     if (!refusals.is_empty())
         types.refusals.add("<p>No wheel of this project runs on:</p>\n<ul>\n").add(refusals).add("</ul>\n");

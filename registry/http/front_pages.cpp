@@ -76,9 +76,9 @@ std::string render_problem_page(const page::Farm& farm, const wire::Problem& pro
 
 std::string render_operators_page(const page::Farm& farm) {
     page::Html html(
-        "<h1>For operators</h1>\n<p class=\"lead\">Files in quarantine, storage, tokens and the last "
-        "changes, "
-        "with a token that may see them. It stays in this tab. The commands <code>wheelyard-registry "
+        "<h1>For operators</h1>\n<p class=\"lead\">Files in quarantine, storage, indexes, tokens and the "
+        "last changes, with a token that may see them. It stays in this tab. The commands "
+        "<code>wheelyard-registry "
         "files</code>, <code>storage</code>, <code>token</code> and <code>audit</code> do the same.</p>\n"
         "<form id=\"operate\" class=\"search\" hidden>\n"
         "<label>Token <input name=\"token\" type=\"password\" required autocomplete=\"off\"></label>\n"
@@ -88,11 +88,13 @@ std::string render_operators_page(const page::Farm& farm) {
         "<p id=\"operate-answer\" class=\"quiet\" role=\"status\"></p>\n<div id=\"lists\" hidden>\n");
     constexpr std::string_view file_columns = "File|Size|Uploaded|Why|Change";
     constexpr std::string_view storage_columns = "Project|Files|Size|Share|Newest";
+    constexpr std::string_view index_columns = "Index|Title|Readers|Address";
     constexpr std::string_view token_columns = "Name|ID|Indexes|Projects|Actions|State|Change";
     constexpr std::string_view change_columns = "Time|Change|Index|What|Who|Why";
     for (const auto& [id, title, columns] :
          {std::tuple("quarantine", "In quarantine", file_columns),
-          std::tuple("storage", "Storage", storage_columns), std::tuple("tokens", "Tokens", token_columns),
+          std::tuple("storage", "Storage", storage_columns), std::tuple("indexes", "Indexes", index_columns),
+          std::tuple("tokens", "Tokens", token_columns),
           std::tuple("changes", "The last changes", change_columns)}) {
         html.add("<h2>").text(title).add(
             "</h2>\n<p class=\"quiet\" hidden></p>\n<div class=\"scroll\" role=\"region\" tabindex=\"0\" "

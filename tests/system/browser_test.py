@@ -22,7 +22,7 @@ MAX_STYLE_BYTES = 15_000
 # A page, its style, its icon, at most three scripts, and what they ask at once.
 MAX_FIRST_LOAD_REQUESTS = 9
 BEDE = "/bede-gh200"
-PAGES = {"front": "/", "search": f"{BEDE}/project/?q=to", "project": f"{BEDE}/project/torch/", "Python only": f"{BEDE}/project/tqdm/",
+PAGES = {"front": "/", "search": f"{BEDE}/project/?q=to", "project": f"{BEDE}/project/torch/", "Python only": f"{BEDE}/project/tqdm/", "40 columns": "/archer2/project/pyyaml/",
          "builds": f"{BEDE}/builds/", "one build": f"{BEDE}/builds/#build-w1kq7x9aab3cde", "failed build": f"{BEDE}/builds/#build-w1kq7x9aab3aaa",
          "request": f"{BEDE}/builds/?package=torch&version=2.6.0", "index": f"{BEDE}/", "operators": "/api/v1/"}
 # By status. To a reader without rights a private index is as if it were not there.
@@ -173,7 +173,7 @@ class BrowserTest(unittest.TestCase):
 
     def test_a_phone_needs_no_sideways_scrolling(self):
         self.browser.show(size=PHONE)
-        for name, path in PAGES.items():
+        for name, path in (PAGES | {name: ERROR_PAGES[name] for name in ("404", "404 index", "503")}).items():
             self.browser.open(path)
             self.assertLessEqual(self.browser.overflow(), 0, name)
 
@@ -220,6 +220,7 @@ class BrowserTest(unittest.TestCase):
             if name == "operators":
                 browser.find("[name=token]").send_keys(operator, Keys.ENTER)
                 wait_until(lambda: browser.texts("#tokens tbody th"))
+                self.assertEqual(browser.texts("#indexes tbody th a"), sorted([*SAMPLE_INDEXES, "far"]))
             if name == "request":
                 wait_until(lambda: browser.find("#request").is_displayed())
             browser.run("for (const part of document.querySelectorAll('details')) part.open = true")

@@ -56,6 +56,12 @@
   };
   const size = bytes => bytes < 2 ** 20 ? Math.ceil(bytes / 2 ** 10) + " KiB" :
     bytes < 2 ** 30 ? (bytes / 2 ** 20).toFixed(1) + " MiB" : (bytes / 2 ** 30).toFixed(1) + " GiB";
+  // To a page of an index: "main", "main/project/torch".
+  const link_to = (path, text) => {
+    const link = element("a", text ?? path);
+    link.href = new URL(path.split("/").map(encodeURIComponent).join("/") + "/", server);
+    return link;
+  };
   const day = text => (text ?? "").slice(0, 16).replace("T", " ");
 
   const quarantine = async () => {
@@ -89,9 +95,7 @@
       const bar = element("progress");
       [bar.max, bar.value] = [kept.bytes || 1, one.bytes];
       bar.setAttribute("aria-label", "Share of " + one.project);
-      const link = element("a", one.project);
-      link.href = new URL(encodeURIComponent(field("index").value) + "/project/" + encodeURIComponent(one.project) + "/", server);
-      return row([link, String(one.files), size(one.bytes), bar, day(one.newest)]);
+      return row([link_to(field("index").value + "/project/" + one.project, one.project), String(one.files), size(one.bytes), bar, day(one.newest)]);
     });
   };
   const tokens = async () => (await call("api/v1/tokens")).tokens.map(token => row([token.name, token.id, token.indexes.join(" "),
@@ -106,6 +110,8 @@
     const chosen = field("index").value;
     field("index").replaceChildren(...data.indexes.map(index => new Option(index.name, index.name)));
     if (data.indexes.some(index => index.name === chosen)) field("index").value = chosen;
+    return fill("indexes", async () => data.indexes.map(index => row([link_to(index.name), index.title,
+      index.read === "token" ? "with a token" : "everybody", index.url])));
   });
   form.hidden = false;
   field("token").value = sessionStorage.getItem(token_key) ?? "";

@@ -67,10 +67,10 @@ bool has(const std::string& html, std::string_view part) {
 
 TEST_CASE("a project page shows the install line, each wheel and what its bytes prove") {
     const std::string html = page_of(proven_view());
-    for (const char* part :
-         {"pip install --index-url https://THIS-SERVER/main/simple/ sample==1!0.1",
-          "id=\"wheel-eeeeeeeeeeee\"", "href=\"../../files/ee/", "GLIBC 2.28", "libmpi.so.40",
-          "libcudart.so.12", "sm_90", "/opt/x", "1.5 MiB", "Yanked: installed only by an exact pin."})
+    for (const char* part : {"pip install --index-url https://THIS-SERVER/main/simple/ sample==1!0.1",
+                             "id=\"wheel-eeeeeeeeeeee\"", "href=\"../../files/ee/", "GLIBC 2.28",
+                             "libmpi.so.40", "libcudart.so.12", "sm_90", "/opt/x", "1.5 MiB",
+                             "Yanked: installed only by an exact pin.", "<th scope=\"row\">1!0.1<small>"})
         CHECK_MESSAGE(has(html, part), part);
 }
 
