@@ -82,7 +82,8 @@ std::string render_operators_page(const page::Farm& farm) {
         "files</code>, <code>storage</code>, <code>token</code> and <code>audit</code> do the same.</p>\n"
         "<form id=\"operate\" class=\"search\" hidden>\n"
         "<label>Token <input name=\"token\" type=\"password\" required autocomplete=\"off\"></label>\n"
-        "<label>Index <select name=\"index\"></select></label>\n"
+        "<label>Index <input name=\"index\" list=\"known\" autocomplete=\"off\"></label>\n"
+        "<datalist id=\"known\"></datalist>\n"
         "<label class=\"wide\">Reason for a change <input name=\"reason\" maxlength=\"500\" "
         "autocomplete=\"off\"></label>\n<button>Show</button>\n</form>\n"
         "<p id=\"operate-answer\" class=\"quiet\" role=\"status\"></p>\n<div id=\"lists\" hidden>\n");

@@ -171,6 +171,21 @@ class BrowserTest(unittest.TestCase):
             browser.link("For operators").click()
             wait_until(lambda: browser.path() == PAGES["operators"])
 
+    def test_an_operator_types_the_name_of_an_index(self):
+        browser = self.browser
+        self.assertEqual(self.farm.run("wheelyard-registry", "quarantine", "bede-gh200", "tqdm-4.67.0-py3-none-any.whl", "--reason", "odd",
+                                       "-c", self.farm.config).returncode, 0)
+        browser.open(PAGES["operators"])
+        self.addCleanup(browser.run, "sessionStorage.clear()")
+        token = self.farm.create_token("*", name="operator", actions=("quarantine", "delete", "read"), projects=("*",))
+        browser.find("[name=token]").send_keys(token, Keys.ENTER)
+        for index, shown in (("bede-gh200", True), ("lab", False)):
+            field = browser.find("[name=index]")
+            field.clear()
+            field.send_keys(index, Keys.ENTER)
+            wait_until(lambda: any("tqdm" in text for text in browser.texts("#quarantine tbody th")) == shown)
+        self.assertEqual(browser.texts("#quarantine tbody td"), ["None."])
+
     def test_a_phone_needs_no_sideways_scrolling(self):
         self.browser.show(size=PHONE)
         for name, path in (PAGES | {name: ERROR_PAGES[name] for name in ("404", "404 index", "503")}).items():

@@ -107,9 +107,9 @@
   const show = () => Promise.all([fill("quarantine", quarantine), fill("storage", storage), fill("tokens", tokens), fill("changes", changes)])
     .then(() => { document.getElementById("lists").hidden = false; });
   const list_indexes = () => call("").then(data => {
-    const chosen = field("index").value;
-    field("index").replaceChildren(...data.indexes.map(index => new Option(index.name, index.name)));
-    if (data.indexes.some(index => index.name === chosen)) field("index").value = chosen;
+    // An index that is not listed, such as a staging one, can be typed.
+    document.getElementById("known").replaceChildren(...data.indexes.map(index => new Option(index.name, index.name)));
+    field("index").value ||= data.indexes[0]?.name ?? "";
     return fill("indexes", async () => data.indexes.map(index => row([link_to(index.name), index.title,
       index.read === "token" ? "with a token" : "everybody", index.url])));
   });
