@@ -76,7 +76,7 @@ wheelyard_layer(query        indexer/avail_wheels/query   base io wheel simple n
 # indexer
 wheelyard_layer(tree         indexer/tree                 base io blobs catalog)
 wheelyard_layer(pages        indexer/pages                base io wheel catalog tree)
-wheelyard_layer(web          indexer/web                  base io wheel simple status page catalog tree pages node query)
+wheelyard_layer(web          indexer/web                  base io wheel simple status page verdict catalog tree pages node query)
 wheelyard_layer(publish      indexer/publish              base blobs catalog tree pages page web)
 wheelyard_layer(catalogue    indexer/catalogue            base io wheel simple catalog tree pages publish)
 wheelyard_layer(follow       indexer/follow               base io wheel simple status catalog tree pages publish catalogue)

@@ -130,6 +130,7 @@ base::Result<bool> read_project(const catalog::Catalog& catalog, const catalog::
     found.hidden.assign(std::move_iterator(hidden), std::move_iterator(files.end()));
     files.erase(hidden, files.end());
     sort_files(files);
+    found.view.quarantined = found.hidden.size();
     found.view.project = project;
     found.view.status = project_row->status;
     found.view.status_reason = std::move(project_row->status_reason);

@@ -1,6 +1,7 @@
 // The content of a project's pages: its files in the order in which every page lists them.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,6 +16,7 @@ struct ProjectView {
     std::vector<catalog::FileRow> files;
     catalog::ProjectStatus status = catalog::ProjectStatus::active;
     std::string status_reason = {};
+    std::size_t quarantined = 0;  // files that are not listed
 };
 
 // Whether a page may list the file: neither it nor its project is quarantined (PEP 792).

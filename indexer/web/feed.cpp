@@ -26,7 +26,10 @@ std::string render_feed(std::string_view index, const ProjectView& view) {
     Html html(
         "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<feed xmlns=\"http://www.w3.org/2005/Atom\">\n<title>");
     html.text(view.project).add(" in ").text(index).add("</title>\n<id>urn:wheelyard:").text(index).add(":");
-    html.text(view.project).add("</id>\n<link rel=\"alternate\" type=\"text/html\" href=\"./\"/>\n<updated>");
+    html.text(view.project)
+        .add(
+            "</id>\n<link rel=\"alternate\" type=\"text/html\" href=\"./\"/>\n<link rel=\"self\" "
+            "type=\"application/atom+xml\" href=\"feed.xml\"/>\n<updated>");
     html.text(base::render_rfc3339(rows.empty() ? 0 : rows.front()->upload_time)).add("</updated>\n");
     html.add("<author><name>Wheelyard</name></author>\n");
     for (const auto* row : rows) {

@@ -9,6 +9,7 @@
 
 #include "indexer/web/limits.hpp"
 #include "indexer/web/state_cell.hpp"
+#include "lib/base/clock.hpp"
 #include "lib/wheel/version.hpp"
 
 namespace wheelyard::indexer {
@@ -23,6 +24,8 @@ Html scrolling(Literal label, const Html& table) {
     Html html("<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"");
     return html.add(label).add("\">\n").add(table).add("</div>\n");
 }
+
+constexpr std::size_t date_chars = 10;  // "2026-11-20"
 
 using Column = std::pair<std::string, std::string>;  // platform, accelerator
 
@@ -41,6 +44,7 @@ using SiteColumn = std::tuple<std::string, std::string, std::string>;  // site, 
 Html render_wheel_matrix(const std::vector<ShownWheel>& wheels) {
     std::set<Column> columns;
     std::vector<std::string> versions;
+    std::map<std::string, std::string> days;
     std::map<std::pair<std::string, Column>, std::vector<const ShownWheel*>> cells;
     for (const ShownWheel& wheel : wheels) {
         const std::string& version = wheel.row->version;
@@ -48,6 +52,10 @@ Html render_wheel_matrix(const std::vector<ShownWheel>& wheels) {
             if (versions.size() == max_matrix_versions) break;
             versions.push_back(version);
         }
+        // The day of its first wheel.
+        const std::string day = base::render_rfc3339(wheel.row->upload_time).substr(0, date_chars);
+        std::string& first = days.try_emplace(version, day).first->second;
+        first = std::min(first, day);
         const Column column{wheel.platform, wheel.accelerator};
         columns.insert(column);
         cells[{version, column}].push_back(&wheel);
@@ -59,7 +67,8 @@ Html render_wheel_matrix(const std::vector<ShownWheel>& wheels) {
     }
     table.add("</tr></thead>\n<tbody>\n");
     for (const std::string& version : versions) {
-        table.add("<tr><th scope=\"row\">").text(version).add("</th>");
+        table.add("<tr><th scope=\"row\">").text(version).add("<small>").text(days.at(version));
+        table.add("</small></th>");
         for (const Column& column : columns) {
             table.add("<td>");
             const auto found = cells.find({version, column});

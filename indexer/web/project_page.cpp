@@ -20,6 +20,7 @@
 namespace wheelyard::indexer {
 
 using page::Html;
+using page::Literal;
 
 namespace {
 
@@ -115,7 +116,7 @@ NodeTypes render_node_types(const ProjectPage& page, const std::vector<ShownWhee
         types.choice
             .add("<p class=\"search\"><label hidden>Node type <select id=\"install-node\"><option value=\"")
             .text(usual);
-        types.choice.add("\">newest version</option>").add(options).add("</select></label></p>\n");
+        types.choice.add("\">any: the newest version</option>").add(options).add("</select></label></p>\n");
     }
     if (!refusals.is_empty())
         types.refusals.add("<p>No wheel of this project runs on:</p>\n<ul>\n").add(refusals).add("</ul>\n");
@@ -126,7 +127,13 @@ Html render_install(const ProjectPage& page, const std::vector<ShownWheel>& whee
     Html html(
         "<section class=\"card first\" aria-labelledby=\"install\">\n<h2 id=\"install\">Install</h2>\n");
     const catalog::FileRow* newest = newest_row(page.view);
-    if (newest == nullptr) return html.add("<p>This project has no files.</p>\n</section>\n");
+    if (newest == nullptr) {
+        const bool all_hidden = page.view.quarantined > 0;
+        return html.add(
+            all_hidden ? Literal("<p>All files of this project are in quarantine: they are kept, but not "
+                                 "offered until an operator releases them.</p>\n</section>\n")
+                       : Literal("<p>This project has no files.</p>\n</section>\n"));
+    }
     const std::string usual = requirement_of(page.view.project, *newest);
     const NodeTypes types = render_node_types(page, wheels, usual);
     html.add(between_status_marks(types.choice));
@@ -165,8 +172,17 @@ Html render_sites(const ProjectPage& page) {
     return between_status_marks(html);
 }
 
+Html render_quarantined(const ProjectView& view) {
+    Html html;
+    if (view.quarantined == 0 || view.files.empty()) return html;
+    html.add("<p class=\"quiet\">").number(view.quarantined);
+    return html.add(view.quarantined == 1 ? Literal(" more file is") : Literal(" more files are"))
+        .add(" in quarantine and not offered.</p>\n");
+}
+
 Html render_versions(const ProjectPage& page, const Rows& rows, const std::vector<ShownWheel>& wheels) {
     Html html("<section aria-labelledby=\"wheels\">\n<h2 id=\"wheels\">Wheels</h2>\n");
+    html.add(render_quarantined(page.view));
     if (wheels.empty()) return html.add("<p>None.</p>\n</section>\n");
     html.add(render_wheel_matrix(wheels)).add("<h3>What is known of each wheel</h3>\n");
     std::string_view version;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -10,6 +11,7 @@
 #include "indexer/web/limits.hpp"
 #include "indexer/web/state_cell.hpp"
 #include "lib/base/text/text.hpp"
+#include "lib/inspect/verdict/verdict.hpp"
 
 namespace wheelyard::indexer {
 
@@ -137,6 +139,66 @@ void add_proven(Html& html, const ShownWheel& wheel) {
     html.add("<dt>SHA-256</dt><dd class=\"mono\">").text(wheel.row->sha256).add("</dd>\n</dl>\n");
 }
 
+struct SeverityPill {
+    inspect::Severity severity;
+    Literal html;
+};
+constexpr std::array<SeverityPill, 3> severity_pills{{
+    {inspect::Severity::note, "<span class=\"state\">note</span>"},
+    {inspect::Severity::warn, "<span class=\"state wanted\">warning</span>"},
+    {inspect::Severity::quarantine, "<span class=\"state failed\">quarantine</span>"},
+}};
+
+// The evidence in one line: "torch/_C.so: expected sm_90, found sm_70".
+std::string evidence_of(const Json& finding) {
+    std::vector<std::string> parts;
+    for (const auto* member : {"expected", "found"}) {
+        if (const std::string text = finding.string_or(member, {}); !text.empty())
+            parts.push_back(std::string(member) + " " + text);
+    }
+    const std::string file = finding.string_or("member", {});
+    return file + (file.empty() || parts.empty() ? "" : ": ") + base::join(parts, ", ");
+}
+
+// "2 warnings", without notes.
+void add_warnings(Html& html, const Json& facts) {
+    const Json* findings = facts.find("findings");
+    if (findings == nullptr || findings->as_array() == nullptr) return;
+    const auto& all = *findings->as_array();
+    const auto warnings = std::count_if(all.begin(), all.end(), [](const Json& finding) {
+        return finding.string_or("severity", {}) != inspect::severity_text(inspect::Severity::note);
+    });
+    if (warnings == 0) return;
+    html.add(" <span class=\"state wanted\">").number(static_cast<std::uint64_t>(warnings));
+    html.add(warnings == 1 ? Literal(" warning</span>") : Literal(" warnings</span>"));
+}
+
+// What the rules found at its upload. Wheels of older registries have no list.
+void add_findings(Html& html, const Json& facts) {
+    const Json* findings = facts.find("findings");
+    if (findings == nullptr || findings->as_array() == nullptr) return;
+    html.add("<h5>Findings of the check</h5>\n");
+    if (findings->as_array()->empty()) {
+        html.add("<p>None.</p>\n");
+        return;
+    }
+    html.add("<ul class=\"findings\">\n");
+    for (const Json& finding : *findings->as_array()) {
+        const std::string code = finding.string_or("code", {});
+        const auto severity = inspect::parse_severity(finding.string_or("severity", {}));
+        const auto pill = std::find_if(severity_pills.begin(), severity_pills.end(),
+                                       [&](const SeverityPill& row) { return row.severity == severity; });
+        const inspect::Rule* rule = inspect::find_rule(code);  // nullptr: of another version
+        html.add("<li>").add(pill == severity_pills.end() ? severity_pills.back().html : pill->html);
+        html.add(" ").prose(rule == nullptr ? "" : rule->sentence).add(" <code>").text(code).add("</code>");
+        if (const std::string evidence = evidence_of(finding); !evidence.empty())
+            html.add("<span class=\"why mono\">").text(evidence).add("</span>");
+        if (rule != nullptr) html.add("<span class=\"why\">What to do: ").prose(rule->advice).add("</span>");
+        html.add("</li>\n");
+    }
+    html.add("</ul>\n");
+}
+
 void add_fits(Html& html, const ShownWheel& wheel, const std::vector<ReportedNode>& nodes) {
     Html table;
     table.add(
@@ -194,23 +256,59 @@ void add_provenance(Html& html, std::string_view text) {
     html.add("</dl>\n");
 }
 
-// Whether the site lists the wheel as the one for this kind of node.
-bool is_wheel_of(const ReportedBuild& cell, const ReportedNode& node, const ShownWheel& wheel) {
-    if (cell.state != "have" || !cell.purpose.empty() || cell.site != node.site) return false;
-    if (!cell.accelerator.empty() && cell.accelerator != node.accelerator) return false;
-    if (!cell.reason.empty()) return cell.reason == wheel.row->filename;
-    // A report that was cut has no file names.
-    return cell.version == wheel.row->version &&
+bool is_for_node(const ReportedBuild& cell, const ReportedNode& node) {
+    return cell.site == node.site && (cell.accelerator.empty() || cell.accelerator == node.accelerator);
+}
+
+bool is_of_version_for(const ReportedBuild& cell, const ReportedNode& node, const ShownWheel& wheel) {
+    return is_for_node(cell, node) && cell.version == wheel.row->version &&
            std::find(wheel.pythons.begin(), wheel.pythons.end(), cell.python) != wheel.pythons.end();
 }
 
+// Whether the site lists the wheel as the one for this kind of node.
+bool is_wheel_of(const ReportedBuild& cell, const ReportedNode& node, const ShownWheel& wheel) {
+    if (cell.state != "have" || !cell.purpose.empty()) return false;
+    // A report that was cut has no file names.
+    if (cell.reason.empty()) return is_of_version_for(cell, node, wheel);
+    return is_for_node(cell, node) && cell.reason == wheel.row->filename;
+}
+
+struct TestWords {
+    std::string_view purpose;
+    avail_wheels::Runs runs;  // after its failure
+    std::string_view what;
+};
+constexpr std::array<TestWords, 2> test_words{{
+    {"gpu-test", avail_wheels::Runs::no, "its test on GPUs has failed at "},
+    {"multi-node-test", avail_wheels::Runs::unknown, "its test on several nodes has failed at "},
+}};
+
+// The verdict of a failed test of the wheel on this kind of node; nullopt: none failed. The worse one counts.
+std::optional<avail_wheels::Fit> failed_test_of(const ShownWheel& wheel, const ReportedNode& node,
+                                                const std::vector<ReportedBuild>& cells) {
+    for (const TestWords& test : test_words) {
+        for (const ReportedBuild& cell : cells) {
+            if (cell.purpose != test.purpose || cell.state != "given up") continue;
+            if (!is_of_version_for(cell, node, wheel)) continue;
+            return avail_wheels::Fit{
+                test.runs,
+                "test",
+                std::string(test.what) + node.site + (cell.reason.empty() ? "" : ": " + cell.reason),
+                {}};
+        }
+    }
+    return std::nullopt;
+}
+
 // Sites report little of their nodes, so the rules often cannot decide. What the site itself has built for this kind of
-// node then does.
+// node then does, unless a test of it has failed there.
 avail_wheels::Fit fit_of(const avail_wheels::Candidate& candidate, const ShownWheel& wheel,
                          const ReportedNode& node, const FarmReport& report) {
     avail_wheels::Fit fit = avail_wheels::judge(candidate, node.node, {});
     const auto cells = report.cells.find(wheel.row->project);
-    if (fit.runs != avail_wheels::Runs::unknown || cells == report.cells.end()) return fit;
+    if (fit.runs == avail_wheels::Runs::no || cells == report.cells.end()) return fit;
+    if (auto failed = failed_test_of(wheel, node, cells->second)) return *std::move(failed);
+    if (fit.runs == avail_wheels::Runs::yes) return fit;
     for (const ReportedBuild& cell : cells->second) {
         if (!is_wheel_of(cell, node, wheel)) continue;
         const std::string on = cell.accelerator.empty() ? "" : ", " + cell.accelerator;
@@ -279,6 +377,7 @@ Html render_wheel(const ShownWheel& wheel, const std::vector<ReportedNode>& node
     html.add("<summary><span class=\"mono\">").text(row.filename).add("</span> <span class=\"quiet\">");
     html.text(base::render_bytes(row.size_bytes)).add("</span>");
     if (row.yanked) html.add(" <span class=\"state yanked\">yanked</span>");
+    add_warnings(html, wheel.facts);
     html.add("</summary>\n<p><a href=\"").url(file_link(row)).add("\">Download</a>");
     if (!row.metadata_sha256.empty())
         html.add(" · <a href=\"").url(file_link(row) + std::string(metadata_suffix)).add("\">METADATA</a>");
@@ -293,6 +392,7 @@ Html render_wheel(const ShownWheel& wheel, const std::vector<ReportedNode>& node
         html.add("</p>\n");
     }
     add_proven(html, wheel);
+    add_findings(html, wheel.facts);
     add_fits(html, wheel, nodes);
     add_provenance(html, provenance);
     return html.add("</details>\n");

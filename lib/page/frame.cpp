@@ -60,7 +60,14 @@ std::string render_page(const Frame& frame, const Html& body) {
             .text(link.text)
             .add("</a>\n");
     html.add("</nav>\n</header>\n<main id=\"content\">\n").add(body).add("</main>\n");
-    html.add("<footer>Wheels built and proven by <strong>Wheelyard</strong> ").text(WHEELYARD_VERSION);
+    html.add("<footer><span>Wheels built and proven by <strong>Wheelyard</strong> ")
+        .text(WHEELYARD_VERSION)
+        .add("</span>");
+    // Only a server has the page for operators: its own pages lead there, the front page of a tree if its script finds it.
+    if (frame.root == "/")
+        html.add("\n<a href=\"/api/v1/\">For operators</a>");
+    else if (frame.root.empty())
+        html.add("\n<a id=\"operators\" href=\"api/v1/\" hidden>For operators</a>");
     html.add("</footer>\n</body>\n</html>\n");
     return std::move(html).bytes();
 }

@@ -36,6 +36,17 @@ Html& Html::text(std::string_view value) {
     return *this;
 }
 
+Html& Html::prose(std::string_view sentence) {
+    for (;;) {
+        const auto begin = sentence.find('`');
+        const auto end = begin == std::string_view::npos ? begin : sentence.find('`', begin + 1);
+        if (end == std::string_view::npos) return text(sentence);
+        text(sentence.substr(0, begin)).add("<code>").text(sentence.substr(begin + 1, end - begin - 1));
+        add("</code>");
+        sentence.remove_prefix(end + 1);
+    }
+}
+
 Html& Html::number(std::uint64_t value) {
     bytes_.append(std::to_string(value));
     return *this;

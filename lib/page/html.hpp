@@ -37,6 +37,8 @@ class Html {
     Html& text(std::string_view value);
     Html& number(std::uint64_t value);
     // The value of a quoted href: a relative link, http, https or mailto. Any other scheme becomes "#".
+    // A sentence: escaped, and what lies between two backticks as code.
+    Html& prose(std::string_view sentence);
     Html& url(std::string_view value);
 
     [[nodiscard]] bool is_empty() const { return bytes_.empty(); }

@@ -43,6 +43,17 @@ constexpr std::pair<std::string_view, std::string Facts::*> texts[] = {
     {"torch_below", &Facts::torch_below},
 };
 
+// `rule`: also its sentence; nullptr: without it.
+Json finding_to_json(const inspect::Verdict& verdict, const inspect::Rule* rule = nullptr) {
+    Json json =
+        Json::object({{"code", verdict.code}, {"severity", inspect::severity_text(verdict.severity)}});
+    if (rule != nullptr) json.set("sentence", rule->sentence);
+    if (!verdict.member.empty()) json.set("member", verdict.member);
+    if (!verdict.expected.empty()) json.set("expected", verdict.expected);
+    if (!verdict.found.empty()) json.set("found", verdict.found);
+    return json;
+}
+
 }  // namespace
 
 Json facts_to_json(const Facts& facts) {
@@ -103,16 +114,23 @@ Json elves_to_json(const std::vector<inspect::ElfMember>& elves) {
     return list;
 }
 
+Json stored_facts_to_json(const inspect::Inspection& inspection) {
+    Json json = facts_to_json(inspection.facts);
+    Json findings = Json::array();
+    std::size_t stored = 0;
+    for (const auto& verdict : inspection.verdicts) {
+        if (stored++ == max_stored_findings) break;
+        findings.push(finding_to_json(verdict));
+    }
+    json.set("findings", std::move(findings));
+    return json;
+}
+
 Json verdicts_to_json(const std::vector<inspect::Verdict>& verdicts) {
     Json list = Json::array();
     for (const auto& verdict : verdicts) {
         const inspect::Rule* rule = inspect::find_rule(verdict.code);
-        Json json =
-            Json::object({{"code", verdict.code}, {"severity", inspect::severity_text(verdict.severity)}});
-        if (rule != nullptr) json.set("sentence", rule->sentence);
-        if (!verdict.member.empty()) json.set("member", verdict.member);
-        if (!verdict.expected.empty()) json.set("expected", verdict.expected);
-        if (!verdict.found.empty()) json.set("found", verdict.found);
+        Json json = finding_to_json(verdict, rule);
         if (rule != nullptr) json.set("advice", rule->advice);
         list.push(std::move(json));
     }

@@ -7,6 +7,7 @@
 //                   "found":…,"advice":…}]}
 #pragma once
 
+#include <cstddef>
 #include <string_view>
 #include <vector>
 
@@ -16,8 +17,15 @@
 namespace wheelyard::wire {
 
 inline constexpr std::string_view facts_format = "wheelyard.facts/1";
+// Every copy of a row has them, also each event: evidence for people, not a complete report.
+inline constexpr std::size_t max_stored_findings = 40;
 
 [[nodiscard]] io::Json facts_to_json(const inspect::Facts& facts);
+// What the registry stores of a wheel: its facts, and as `findings` what the rules found, worst first, at most
+// max_stored_findings. Sentence and advice are the rule table's.
+//
+//     "findings":[{"code":"zip.name_case","severity":"warn","member":"a/B.py","found":"a/b.py"}]
+[[nodiscard]] io::Json stored_facts_to_json(const inspect::Inspection& inspection);
 [[nodiscard]] io::Json verdicts_to_json(const std::vector<inspect::Verdict>& verdicts);
 // The content of each ELF file (`check --json --facts`); not stored with the facts.
 //

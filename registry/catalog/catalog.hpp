@@ -53,7 +53,7 @@ struct FileRow {
     std::string uploaded_by;  // the token's name
     bool yanked = false;
     std::string yanked_reason;
-    std::string facts_json;  // inspect::Facts as JSON
+    std::string facts_json;  // inspect::Facts and the findings as JSON (lib/wire/facts_json.hpp)
     FileState state = FileState::active;
     std::string state_reason = {};   // why it is quarantined
     bool pinned = false;             // protected from deletion and retention

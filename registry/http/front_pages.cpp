@@ -16,13 +16,15 @@ namespace wheelyard::http {
 namespace {
 
 // A complete page around `body`, in which every variable part is escaped already.
-std::string html_page(const page::Farm& farm, std::string_view title, std::string body) {
+std::string html_page(const page::Farm& farm, std::string_view title, std::string body,
+                      std::vector<page::Link> trail = {}) {
     page::Html html("<h1>");
     html.text(title).add("</h1>\n").add(page::SafeMarkup::adopt(std::move(body)));
     page::Frame frame;
     frame.title = title;
     frame.farm = farm;
     frame.root = "/";
+    frame.trail = std::move(trail);
     return page::render_page(frame, html);
 }
 
@@ -63,13 +65,13 @@ std::string render_index_list(const std::vector<IndexEntry>& indexes, std::strin
 }
 
 std::string render_problem_page(const page::Farm& farm, const wire::Problem& problem) {
-    std::string body = "<p class=\"lead\">" + base::escape_html(problem.detail) + "</p>\n";
-    if (!problem.value.empty()) body += "<pre>" + base::escape_html(problem.value) + "</pre>\n";
+    page::Html body("<p class=\"lead\">");
+    body.prose(problem.detail).add("</p>\n");
+    if (!problem.value.empty()) body.add("<pre>").text(problem.value).add("</pre>\n");
     if (!problem.advice.empty())
-        body +=
-            "<p class=\"note\"><strong>What to do:</strong> " + base::escape_html(problem.advice) + "</p>\n";
-    body += "<p><a href=\"/\">All indexes</a></p>\n";
-    return html_page(farm, std::to_string(problem.status) + " " + problem.title, body);
+        body.add("<p class=\"note\"><strong>What to do:</strong> ").prose(problem.advice).add("</p>\n");
+    body.add("<p><a href=\"/\">All indexes</a></p>\n");
+    return html_page(farm, std::to_string(problem.status) + " " + problem.title, std::move(body).bytes());
 }
 
 std::string render_operators_page(const page::Farm& farm) {
@@ -83,7 +85,8 @@ std::string render_operators_page(const page::Farm& farm) {
         "the same.</p>\n"
         "<form id=\"operate\" class=\"search\" hidden>\n"
         "<label>Token <input name=\"token\" type=\"password\" required autocomplete=\"off\"></label>\n"
-        "<label>Index <select name=\"index\"></select></label>\n"
+        "<label>Index <input name=\"index\" list=\"known\" autocomplete=\"off\"></label>\n"
+        "<datalist id=\"known\"></datalist>\n"
         "<label class=\"wide\">Reason for a change <input name=\"reason\" maxlength=\"500\" "
         "autocomplete=\"off\"></label>\n<button>Show</button>\n</form>\n"
         "<p id=\"operate-answer\" class=\"quiet\" role=\"status\"></p>\n<div id=\"lists\" hidden>\n");
@@ -156,17 +159,18 @@ std::string render_index_page(const page::Farm& farm, const IndexEntry& index, s
             simple::render_client_config(file.kind, source));
     }
     const std::vector<simple::NodeType> nodes{{source, {}, {}}};
-    for (const auto& [kind, words] :
-         {std::pair(simple::ModuleKind::lmod, "Lmod: a modulefile, "),
-          std::pair(simple::ModuleKind::tcl, "Environment Modules: a modulefile, ")}) {
+    for (const auto& [kind, words] : {std::pair(simple::ModuleKind::lmod, "Lmod"),
+                                      std::pair(simple::ModuleKind::tcl, "Environment Modules")}) {
         append_details(
             body,
             std::string(words) +
-                "for the folder that `wheelyard-indexer client-config --to` writes; it can also distinguish "
-                "node types",
+                ": a modulefile; wheelyard-indexer client-config --to FOLDER writes it with its folder, also "
+                "for several node types",
             simple::render_modulefile(kind, index.name, "/path/to/that/folder", nodes));
     }
-    return html_page(farm, index.name, body);
+    std::vector<page::Link> trail;
+    if (index.has_pages) trail = {{"project/", index.name}, {"builds/", "Builds"}};
+    return html_page(farm, index.name, body, std::move(trail));
 }
 
 }  // namespace wheelyard::http

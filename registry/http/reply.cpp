@@ -225,7 +225,7 @@ Reply reply_asset(std::string_view content_type, std::string bytes) {
     Reply reply{200};
     reply.add("Content-Type", content_type);
     // A logo that somebody opens by itself runs nothing.
-    reply.add("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; sandbox");
+    reply.add("Content-Security-Policy", "default-src 'none'; sandbox");
     reply.add("Cache-Control", "public, max-age=31536000, immutable");
     reply.add("X-Content-Type-Options", "nosniff");
     reply.body = std::move(bytes);

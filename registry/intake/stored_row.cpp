@@ -20,7 +20,7 @@ catalog::FileRow stored_row(const StoredWheel& wheel, const inspect::Inspection&
         .uploaded_by = wheel.uploaded_by,
         .yanked = false,
         .yanked_reason = {},
-        .facts_json = wire::facts_to_json(inspection.facts).render(),
+        .facts_json = wire::stored_facts_to_json(inspection).render(),
         .state = inspection.accepted() ? catalog::FileState::active : catalog::FileState::quarantined,
         .state_reason = quarantine_reason(inspection),
         .metadata_name = inspection.metadata.name,

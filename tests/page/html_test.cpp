@@ -33,6 +33,13 @@ TEST_CASE("text cannot change the direction of what follows it, nor hide charact
     CHECK(text_of("caf\xC3\xA9\n") == "caf\xC3\xA9\n");
 }
 
+TEST_CASE("what lies between two backticks of a sentence is code, and everything is escaped") {
+    CHECK(Html().prose("use `a <b>`, or `c`").bytes() == "use <code>a &lt;b&gt;</code>, or <code>c</code>");
+    for (const char* plain : {"", "none", "one ` alone"})
+        CHECK(Html().prose(plain).bytes() == plain);
+    CHECK(Html().prose("``<").bytes() == "<code></code>&lt;");
+}
+
 TEST_CASE("a link has no scheme, or http, https or mailto; anything else leads nowhere") {
     for (const char* safe : {"https://example.org/a?b=c&d", "http://example.org", "mailto:a@example.org",
                              "../../files/a", "#wheel-1", "a/b:c", "?q=a:b", ""})

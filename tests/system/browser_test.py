@@ -7,9 +7,7 @@ import shutil
 import tempfile
 import time
 import unittest
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 
 from support.browser import PHONE, Browser, Keys, why_no_axe, why_no_browser
 from support.case import main
@@ -24,21 +22,12 @@ MAX_STYLE_BYTES = 15_000
 # A page, its style, its icon, at most three scripts, and what they ask at once.
 MAX_FIRST_LOAD_REQUESTS = 9
 BEDE = "/bede-gh200"
-PAGES = {"front": "/", "search": f"{BEDE}/project/?q=to", "project": f"{BEDE}/project/torch/", "Python only": f"{BEDE}/project/tqdm/",
+PAGES = {"front": "/", "search": f"{BEDE}/project/?q=to", "project": f"{BEDE}/project/torch/", "Python only": f"{BEDE}/project/tqdm/", "40 columns": "/archer2/project/pyyaml/",
          "builds": f"{BEDE}/builds/", "one build": f"{BEDE}/builds/#build-w1kq7x9aab3cde", "failed build": f"{BEDE}/builds/#build-w1kq7x9aab3aaa",
          "request": f"{BEDE}/builds/?package=torch&version=2.6.0", "index": f"{BEDE}/", "operators": "/api/v1/"}
-
-
-def error_pages(farm: Farm) -> dict[str, str]:
-    """The pages of refusals as a browser gets them."""
-    pages = {}
-    # No page answers 403: to a reader without rights a private index is as if it were not there.
-    for name, path in (("404", f"{BEDE}/project/trch/"), ("404 index", "/nowhere/simple/"), ("401", "/lab/project/"),
-                       ("503", "/far/simple/yard-six/")):
-        status, headers, body = farm.get(path, accept="text/html,application/xhtml+xml")
-        assert (status, headers.get_content_type()) == (int(name[:3]), "text/html"), (name, status, body[:2000])
-        pages[name] = body.decode()
-    return pages
+# By status. To a reader without rights a private index is as if it were not there.
+ERROR_PAGES = {"404": f"{BEDE}/project/trch/", "404 index": "/nowhere/simple/", "401": "/lab/project/", "403": "/api/v1/audit",
+               "503": "/far/simple/yard-six/"}
 
 
 def wait_until(condition) -> None:
@@ -46,11 +35,6 @@ def wait_until(condition) -> None:
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.05)
-
-
-class Quiet(SimpleHTTPRequestHandler):
-    def log_message(self, *_):
-        pass
 
 
 @unittest.skipIf(why_no_browser(), why_no_browser())
@@ -179,9 +163,32 @@ class BrowserTest(unittest.TestCase):
         wait_until(lambda: browser.texts(".chosen h3") == ["horovod 0.28.1 failed"])
         self.assertEqual([text for text in browser.complaints() if "404" not in text], [])
 
+    def test_a_quiet_link_leads_to_the_page_for_operators(self):
+        browser = self.browser
+        for path in ("/", f"{BEDE}/"):
+            browser.open(path)
+            wait_until(lambda: browser.find("footer a").is_displayed())
+            browser.link("For operators").click()
+            wait_until(lambda: browser.path() == PAGES["operators"])
+
+    def test_an_operator_types_the_name_of_an_index(self):
+        browser = self.browser
+        self.assertEqual(self.farm.run("wheelyard-registry", "quarantine", "bede-gh200", "tqdm-4.67.0-py3-none-any.whl", "--reason", "odd",
+                                       "-c", self.farm.config).returncode, 0)
+        browser.open(PAGES["operators"])
+        self.addCleanup(browser.run, "sessionStorage.clear()")
+        token = self.farm.create_token("*", name="operator", actions=("quarantine", "delete", "read"), projects=("*",))
+        browser.find("[name=token]").send_keys(token, Keys.ENTER)
+        for index, shown in (("bede-gh200", True), ("lab", False)):
+            field = browser.find("[name=index]")
+            field.clear()
+            field.send_keys(index, Keys.ENTER)
+            wait_until(lambda: any("tqdm" in text for text in browser.texts("#quarantine tbody th")) == shown)
+        self.assertEqual(browser.texts("#quarantine tbody td"), ["None."])
+
     def test_a_phone_needs_no_sideways_scrolling(self):
         self.browser.show(size=PHONE)
-        for name, path in PAGES.items():
+        for name, path in (PAGES | {name: ERROR_PAGES[name] for name in ("404", "404 index", "503")}).items():
             self.browser.open(path)
             self.assertLessEqual(self.browser.overflow(), 0, name)
 
@@ -193,10 +200,25 @@ class BrowserTest(unittest.TestCase):
         browser.find("[placeholder='3.12']").send_keys("3.12 zen4")
         self.assertEqual(browser.run(shown), ["Version", "archer2Python 3.12, zen4"])
 
+    def open_error(self, name, path):
+        browser = self.browser
+        # A token without rights, as a browser sends it after it has asked for one.
+        headers = {"Authorization": f"Bearer {self.farm.create_token()}"} if name == "403" else {}
+        status, fields, html = self.farm.get(path, "text/html,application/xhtml+xml", headers=headers)
+        self.assertEqual((status, fields.get_content_type()), (int(name[:3]), "text/html"), name)
+        if name == "401":  # a browser without a window asks nobody for a password, and shows a page of its own
+            browser.open(ERROR_PAGES["404 index"])
+            browser.run("document.documentElement.innerHTML = arguments[0]", html.decode())
+        else:
+            browser.driver.execute_cdp_cmd("Network.setExtraHTTPHeaders", {"headers": headers})
+            browser.open(path)
+            browser.driver.execute_cdp_cmd("Network.setExtraHTTPHeaders", {"headers": {}})
+        self.assertEqual(browser.find("h1").text[:3], name[:3])
+        wait_until(lambda: browser.run("return document.styleSheets.length") > 0)
+
     @unittest.skipIf(why_no_axe(), why_no_axe())
     def test_no_page_has_a_barrier(self):
         browser = self.browser
-        errors = error_pages(self.farm)
         operator = self.farm.create_token(name="operator", actions=("quarantine", "delete", "token", "upload", "audit"), projects=("*",))
         self.assertEqual(self.farm.run("wheelyard-registry", "quarantine", "bede-gh200", "tqdm-4.67.0-py3-none-any.whl", "--reason", "odd",
                                        "-c", self.farm.config).returncode, 0)
@@ -213,23 +235,14 @@ class BrowserTest(unittest.TestCase):
             if name == "operators":
                 browser.find("[name=token]").send_keys(operator, Keys.ENTER)
                 wait_until(lambda: browser.texts("#tokens tbody th"))
+                self.assertEqual(browser.texts("#indexes tbody th a"), sorted([*SAMPLE_INDEXES, "far"]))
             if name == "request":
                 wait_until(lambda: browser.find("#request").is_displayed())
             browser.run("for (const part of document.querySelectorAll('details')) part.open = true")
             look(name)
-        # A browser gets these with another status than 200; here a plain server has them, beside the tree's style.
-        served = self.folder / "errors"
-        shutil.copytree(self.farm.tree, served, ignore=lambda *_: ["bede-gh200", "archer2", "lab", ".wheelyard"])
-        for name, html in errors.items():
-            (served / f"{name}.html").write_text(html)
-        with ThreadingHTTPServer(("127.0.0.1", 0), lambda *all: Quiet(*all, directory=served)) as server:
-            Thread(target=server.serve_forever, daemon=True).start()
-            for name in errors:
-                browser.driver.get(f"http://127.0.0.1:{server.server_port}/{name}.html")
-                self.assertEqual(browser.find("h1").text[:3], name[:3])
-                self.assertNotEqual(browser.run("return document.styleSheets.length"), 0)
-                look(name)
-            server.shutdown()
+        for name, path in ERROR_PAGES.items():
+            self.open_error(name, path)
+            look(name)
         self.assertEqual(found, [])
 
     def test_the_first_load_of_a_page_is_small(self):

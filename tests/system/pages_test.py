@@ -10,6 +10,7 @@ import time
 import unittest
 import urllib.error
 import urllib.request
+from xml.etree import ElementTree
 
 from support.browser import Browser, why_no_browser
 from support.case import FarmCase, main
@@ -67,6 +68,7 @@ class PagesTest(PagesCase):
                 asset, body, asset_headers = self.get("/" + link.replace("../", "").lstrip("/"))
                 self.assertEqual(asset, 200, link)
                 self.assertIn("immutable", asset_headers["Cache-Control"])
+                self.assertNotIn("unsafe", asset_headers["Content-Security-Policy"])
                 loaded += len(body)
             self.assertLess(loaded, MAX_FIRST_LOAD_BYTES, path)
 
@@ -75,6 +77,21 @@ class PagesTest(PagesCase):
             file = self.farm.tree / path.strip("/") / "index.html"
             self.assertEqual(file.read_text(), self.get(path)[1])
         self.assert_ran(self.farm.run("wheelyard-indexer", "check", "--to", self.farm.tree, "--store", self.farm.data))
+
+    def test_the_feed_is_valid_atom(self):
+        feed = ElementTree.fromstring(self.get(f"/{INDEX}/project/yard-pages/feed.xml")[1])
+        atom = "{http://www.w3.org/2005/Atom}"
+        self.assertEqual(feed.tag, atom + "feed")
+        entries = feed.findall(atom + "entry")
+        self.assertEqual([entry.findtext(atom + "title") for entry in entries], ["yard_pages-1.0-py3-none-any.whl"])
+        self.assertTrue(feed.findtext(f"{atom}author/{atom}name"))
+        for part in (feed, *entries):
+            for name in ("id", "title", "updated"):
+                self.assertEqual(len(part.findall(atom + name)), 1, name)
+            self.assertRegex(part.findtext(atom + "id"), r"^urn:[a-z0-9]+:.+")
+            self.assertRegex(part.findtext(atom + "updated"), r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$")
+            self.assertEqual([link.get("href")[:2] for link in part.findall(atom + "link") if link.get("rel") == "alternate"], ["./"])
+        self.assertEqual([link.get("href") for link in feed.findall(atom + "link") if link.get("rel") == "self"], ["feed.xml"])
 
     def test_other_spellings_lead_to_the_project_and_errors_are_pages_for_browsers(self):
         status, html, _ = self.get(f"/{INDEX}/project/Yard.Pages")

@@ -43,6 +43,19 @@ inspect::Facts full_facts() {
 
 }  // namespace
 
+TEST_CASE("a stored row has the findings with their evidence, worst first, and at most 40") {
+    inspect::Inspection inspection;
+    CHECK(wire::stored_facts_to_json(inspection).find("findings")->render() == "[]");
+    inspection.verdicts = {{"zip.name_case", inspect::Severity::warn, "a/B.py", "", "a/b.py"}};
+    inspection.verdicts.resize(100, inspection.verdicts.front());
+    const io::Json json = wire::stored_facts_to_json(inspection);
+    CHECK(json.find("tags") != nullptr);
+    const auto& findings = *json.find("findings")->as_array();
+    CHECK(findings.size() == 40);
+    CHECK(findings.front().render() ==
+          R"({"code":"zip.name_case","severity":"warn","member":"a/B.py","found":"a/b.py"})");
+}
+
 TEST_CASE("facts as JSON: every member, lists that are empty too, and no text that says nothing") {
     CHECK(
         wire::facts_to_json(full_facts()).render() ==

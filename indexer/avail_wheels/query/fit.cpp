@@ -63,7 +63,8 @@ Fit check_variant(const Question& q) {
 Fit check_machine(const Question& q) {
     const auto& machines = q.needs.machines;
     if (machines.empty()) return {};
-    if (q.node.machine.empty()) return unknown("machine", "for " + listed(machines));
+    if (q.node.machine.empty())
+        return unknown("machine", "built for " + listed(machines) + ", and this node's machine is unknown");
     if (std::find(machines.begin(), machines.end(), q.node.machine) != machines.end()) return {};
     return no("machine", "built for " + listed(machines) + ", this is " + q.node.machine,
               "look in an index for " + q.node.machine);
@@ -142,7 +143,8 @@ Fit check_glibc(const Question& q) {
         return no("libc", "built for musl, not for glibc", "look for a manylinux or linux wheel");
     if (is_musl || !q.needs.glibc) return {};  // pip's tags decide about the version of musl
     if (q.node.musl) return no("libc", "built for glibc, not for musl", "look for a musllinux wheel");
-    if (!q.node.glibc) return unknown("glibc", "needs glibc " + q.needs.glibc->text());
+    if (!q.node.glibc)
+        return unknown("glibc", "needs glibc " + q.needs.glibc->text() + ", and this node's is unknown");
     if (*q.node.glibc >= *q.needs.glibc) return {};
     return no("glibc", "needs glibc " + q.needs.glibc->text() + ", here is " + q.node.glibc->text(),
               "choose an older build, or a node with a newer system");
@@ -158,7 +160,8 @@ Fit check_platform(const Question& q) {
 
 Fit check_processor(const Question& q) {
     if (q.needs.cpu.empty() || q.needs.cpu == "x86-64-v1") return {};
-    if (q.node.cpu.empty()) return unknown("cpu", "needs a processor of " + q.needs.cpu);
+    if (q.node.cpu.empty())
+        return unknown("cpu", "needs a processor of " + q.needs.cpu + ", and this node's is unknown");
     if (q.node.cpu >= q.needs.cpu) return {};  // they differ only in the last digit
     return no("cpu", "needs a processor of " + q.needs.cpu + ", this is " + q.node.cpu,
               "choose a build for " + q.node.cpu);
@@ -191,7 +194,8 @@ bool gpu_suits(const Needs& needs, const Gpus& gpus, bool& needs_jit) {
 Fit check_driver(const Question& q, bool needs_jit) {
     if (!q.needs.cuda) return {};
     const std::string cuda = q.needs.cuda->text();
-    if (!q.node.driver) return unknown("driver", "built with CUDA " + cuda);
+    if (!q.node.driver)
+        return unknown("driver", "built with CUDA " + cuda + ", and this node's driver is unknown");
     const auto min_version = min_driver(*q.needs.cuda);
     if (min_version && *q.node.driver < *min_version) {
         return no("driver",
@@ -267,7 +271,9 @@ Fit check_modules(const Question& q) {
     for (const auto& library : q.needs.mpi) {
         const auto family = mpi_family(library);
         if (!family) continue;
-        if (!loaded) return unknown("mpi", "needs " + std::string(family->name) + " (" + library + ")");
+        if (!loaded)
+            return unknown("mpi", "needs " + std::string(family->name) + " (" + library +
+                                      "), and this node's modules are unknown");
         if (std::any_of(family->modules.begin(), family->modules.end(), is_loaded)) continue;
         const auto built =
             std::find_if(q.needs.modules.begin(), q.needs.modules.end(), [&](const auto& module) {
@@ -287,7 +293,8 @@ Fit check_modules(const Question& q) {
         if (std::find(q.site.needed_modules.begin(), q.site.needed_modules.end(), name) ==
             q.site.needed_modules.end())
             continue;
-        if (!loaded) return unknown("module", "needs the module " + module);
+        if (!loaded)
+            return unknown("module", "needs the module " + module + ", and this node's modules are unknown");
         if (!is_loaded(name)) {
             return no("module", "needs the module " + module + ", which is not loaded",
                       "module load " + module);

@@ -26,5 +26,8 @@ const yard = (() => {
   // What the reader chose, for the next page. A browser may forbid storage.
   const recall = key => { try { return localStorage.getItem(key); } catch { return null; } };
   const remember = (key, value) => { try { localStorage.setItem(key, value); } catch { /* only this page knows it */ } };
+  // Only a server has the page for operators.
+  const operators = document.getElementById("operators");
+  if (operators) fetch(operators.href, {method: "HEAD"}).then(reply => { operators.hidden = !reply.ok; }).catch(() => {});
   return {element, say, call, recall, remember};
 })();

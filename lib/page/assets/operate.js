@@ -1,5 +1,5 @@
-// The page for operators: files in quarantine, storage, indexes, tokens, the last changes, each through the API of this server. The token stays in
-// this tab (sessionStorage) and is sent as Bearer; there is no cookie that another site could use.
+// The page for operators: files in quarantine, storage, indexes, tokens, the last changes, each through the API of this
+// server. The token stays in this tab (sessionStorage) and is sent as Bearer; there is no cookie for another site to use.
 "use strict";
 (() => {
   const form = document.getElementById("operate");
@@ -56,6 +56,12 @@
   };
   const size = bytes => bytes < 2 ** 20 ? Math.ceil(bytes / 2 ** 10) + " KiB" :
     bytes < 2 ** 30 ? (bytes / 2 ** 20).toFixed(1) + " MiB" : (bytes / 2 ** 30).toFixed(1) + " GiB";
+  // To a page of an index: "main", "main/project/torch".
+  const link_to = (path, text) => {
+    const link = element("a", text ?? path);
+    link.href = new URL(path.split("/").map(encodeURIComponent).join("/") + "/", server);
+    return link;
+  };
   const day = text => (text ?? "").slice(0, 16).replace("T", " ");
 
   const quarantine = async () => {
@@ -89,9 +95,7 @@
       const bar = element("progress");
       [bar.max, bar.value] = [kept.bytes || 1, one.bytes];
       bar.setAttribute("aria-label", "Share of " + one.project);
-      const link = element("a", one.project);
-      link.href = new URL(encodeURIComponent(field("index").value) + "/project/" + encodeURIComponent(one.project) + "/", server);
-      return row([link, String(one.files), size(one.bytes), bar, day(one.newest)]);
+      return row([link_to(field("index").value + "/project/" + one.project, one.project), String(one.files), size(one.bytes), bar, day(one.newest)]);
     });
   };
   // Archiving can be undone, so it needs no reason: the audit log has what changed. The revision keeps others' changes.
@@ -100,7 +104,7 @@
     const set = () => call("api/v1/indexes/" + encodeURIComponent(name) + "/set",
       {format: "wheelyard.index_change/1", keys: {archived: keys.archived ? null : true}, revision});
     const quota = [keys.quota_mib && size(keys.quota_mib * 2 ** 20), keys.quota_files && keys.quota_files + " files"];
-    return row([name, keys.title ?? "", keys.read === "token" ? "tokens" : "everyone", keys.archived ? "archived" : "active",
+    return row([link_to(name), keys.title ?? "", keys.read === "token" ? "tokens" : "everyone", keys.archived ? "archived" : "active",
       quota.filter(Boolean).join(", "), keys.sdists ? "yes" : "no", button(word, word + " the index " + name, set)]);
   });
   const tokens = async () => (await call("api/v1/tokens")).tokens.map(token => row([token.name, token.id, token.indexes.join(" "),
@@ -112,9 +116,9 @@
   const show = () => Promise.all([fill("quarantine", quarantine), fill("storage", storage), fill("indexes", indexes), fill("tokens", tokens), fill("changes", changes)])
     .then(() => { document.getElementById("lists").hidden = false; });
   const list_indexes = () => call("").then(data => {
-    const chosen = field("index").value;
-    field("index").replaceChildren(...data.indexes.map(index => new Option(index.name, index.name)));
-    if (data.indexes.some(index => index.name === chosen)) field("index").value = chosen;
+    // An index that is not listed, such as a staging one, can be typed.
+    document.getElementById("known").replaceChildren(...data.indexes.map(index => new Option(index.name, index.name)));
+    field("index").value ||= data.indexes[0]?.name ?? "";
   });
   form.hidden = false;
   field("token").value = sessionStorage.getItem(token_key) ?? "";

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <tuple>
+
 #include "indexer/web/feed.hpp"
 #include "indexer/web/index_pages.hpp"
 #include "indexer/web/limits.hpp"
@@ -65,10 +67,10 @@ bool has(const std::string& html, std::string_view part) {
 
 TEST_CASE("a project page shows the install line, each wheel and what its bytes prove") {
     const std::string html = page_of(proven_view());
-    for (const char* part :
-         {"pip install --index-url https://THIS-SERVER/main/simple/ sample==1!0.1",
-          "id=\"wheel-eeeeeeeeeeee\"", "href=\"../../files/ee/", "GLIBC 2.28", "libmpi.so.40",
-          "libcudart.so.12", "sm_90", "/opt/x", "1.5 MiB", "Yanked: installed only by an exact pin."})
+    for (const char* part : {"pip install --index-url https://THIS-SERVER/main/simple/ sample==1!0.1",
+                             "id=\"wheel-eeeeeeeeeeee\"", "href=\"../../files/ee/", "GLIBC 2.28",
+                             "libmpi.so.40", "libcudart.so.12", "sm_90", "/opt/x", "1.5 MiB",
+                             "Yanked: installed only by an exact pin.", "<th scope=\"row\">1!0.1<small>"})
         CHECK_MESSAGE(has(html, part), part);
 }
 
@@ -118,6 +120,67 @@ TEST_CASE("a wheel that a site has for a kind of node runs there, whatever the s
         CHECK(has(html, "bede has this wheel for Python 3.12") == row.runs);
         CHECK(has(html, "not known") != row.runs);
     }
+}
+
+TEST_CASE("a wheel does not run where its test has failed, whatever else speaks for it") {
+    ProjectView view =
+        make_project_view("sample", {sample_row("2.0", "sample-2.0-cp312-cp312-linux_aarch64.whl", 'a')});
+    view.files[0].facts_json = R"({"tags":["cp312-cp312-linux_aarch64"],"machines":["aarch64"]})";
+    FarmReport report = read_farm_report(status_json);
+    report.nodes.resize(1);
+    ReportedBuild built;
+    built.site = "bede";
+    built.package = "sample";
+    built.version = "2.0";
+    built.python = "3.12";
+    built.state = "have";
+    ReportedBuild test = built;
+    test.state = "given up";
+    test.reason = "sums differ";
+    const std::string row = "<th scope=\"row\">bede, gh200 (h100)</th><td><span class=\"state ";
+    for (const auto& [purpose, word, why] :
+         {std::tuple("gpu-test", "failed\">no<", "its test on GPUs has failed at bede: sums differ"),
+          std::tuple("multi-node-test", "unknown\">not known<",
+                     "its test on several nodes has failed at bede: sums differ"),
+          std::tuple("promotion", "have\">yes<", "bede has this wheel for Python 3.12")}) {
+        test.purpose = purpose;
+        report.cells["sample"] = {built, test};
+        const std::string html = page_of(view, {}, report);
+        CAPTURE(purpose);
+        CHECK(has(html, row + word));
+        CHECK(has(html, why));
+    }
+    test.purpose = "gpu-test";
+    for (std::string ReportedBuild::*other :
+         {&ReportedBuild::version, &ReportedBuild::python, &ReportedBuild::accelerator, &ReportedBuild::site,
+          &ReportedBuild::state}) {
+        ReportedBuild of_another = test;
+        of_another.*other = "1.0";
+        report.cells["sample"] = {built, of_another};
+        CHECK(has(page_of(view, {}, report), row + "have\">yes<"));
+    }
+}
+
+TEST_CASE("a wheel shows what the rules found, with the evidence and what to do") {
+    ProjectView view = proven_view();
+    std::string& facts = view.files.back().facts_json;
+    const auto page_with = [&](const std::string& findings) {
+        facts = R"({"tags":["cp312-cp312-linux_aarch64"])" + findings + "}";
+        return page_of(view);
+    };
+    const std::string html = page_with(
+        R"(,"findings":[{"code":"zip.name_case","severity":"warn","member":"a/<B>.py","expected":"x","found":"a/<b>.py"},
+        {"code":"of.tomorrow","severity":"note"},{"code":"zip.bomb","severity":"quarantine"}])");
+    for (const char* part :
+         {"<span class=\"state wanted\">warning</span> The names of two members differ only in case",
+          "<code>zip.name_case</code>", "a/&lt;B&gt;.py: expected x, found a/&lt;b&gt;.py",
+          "What to do: Rename one of them.", "<code>of.tomorrow</code>",
+          "<span class=\"state failed\">quarantine</span>",
+          " <span class=\"state wanted\">2 warnings</span></summary>"})
+        CHECK_MESSAGE(has(html, part), part);
+    CHECK(has(page_with(",\"findings\":[]"), "<h5>Findings of the check</h5>\n<p>None.</p>"));
+    for (const char* unknown : {"", ",\"findings\":null", ",\"findings\":{}"})
+        CHECK(!has(page_with(unknown), "Findings of the check"));
 }
 
 TEST_CASE("a wheel shows what made it, as its agent states, and a damaged document shows nothing") {
@@ -194,7 +257,8 @@ TEST_CASE("no text of a project can inject HTML into any page") {
     view.files[1].requires_python = text;
     view.files.back().facts_json =
         R"({"tags":["<script>alert(1)</script>"],"machines":["\"><script>alert(1)</script>"],
-        "needed":{"<script>alert(1)</script>":["<img src=x onerror=alert(1)>"]},"cuda_sm":["<script>"]})";
+        "needed":{"<script>alert(1)</script>":["<img src=x onerror=alert(1)>"]},"cuda_sm":["<script>"],
+        "findings":[{"code":"<script>alert(1)</script>","member":"<img src=x onerror=alert(1)>","found":"<script>"}]})";
     const std::string metadata =
         "Metadata-Version: 2.1\nName: sample\nVersion: 1\nSummary: " + text + "\nKeywords: " + text +
         "\nLicense: " + text + "\nRequires-Dist: " + text + "\nProject-URL: " + text +
@@ -253,6 +317,12 @@ TEST_CASE("a project page says that the project is archived and why, and has no 
     const std::string html = page_of(view);
     CHECK(has(html, "<strong>archived</strong>. use seven"));
     CHECK(has(html, "This project has no files."));
+    view.quarantined = 2;
+    CHECK(has(page_of(view), "All files of this project are in quarantine"));
+    CHECK(!has(page_of(view), "no files"));
+    ProjectView more = proven_view();
+    more.quarantined = 2;
+    CHECK(has(page_of(more), "2 more files are in quarantine and not offered."));
 }
 
 TEST_CASE("the newest final version that is not yanked describes a project") {

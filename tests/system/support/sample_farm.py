@@ -24,6 +24,8 @@ PATIENCE_S = 60
 # Of a build: many small compiles, some large ones, never above its limit.
 MEMORY_MIB = [min(121000, 9000 + 2400 * step + (37000 if step % 9 in (4, 5) else 0) - (6000 if step % 7 == 2 else 0)) for step in range(40)]
 YANKED_BECAUSE = "gives wrong results on several nodes"
+# A finding that is a warning.
+SHIPPED_TWICE = {("torch", "2.5.1"): {"torch/include/ATen/Half.h": b"", "torch/include/ATen/half.h": b""}}
 GPU_OBJECTS = Path(__file__).resolve().parents[2] / "support" / "gpu_objects"
 
 SUMMARIES = {
@@ -102,7 +104,7 @@ def wheels(folder: Path) -> dict[str, list[Wheel]]:
 
     def binary(name: str, version: str, python: str, machine: str, module: bytes, *more: str) -> Wheel:
         tag = f"{python}-{python}-linux_{machine}"
-        return Wheel(name, version, tags=(tag,), extra_members={f"{name.replace('-', '_')}/_C.so": module},
+        return Wheel(name, version, tags=(tag,), extra_members={f"{name.replace('-', '_')}/_C.so": module} | SHIPPED_TWICE.get((name, version), {}),
                      metadata_lines=lines(name, *more), summary=SUMMARIES[name], description=TORCH_TEXT if name == "torch" else "")
 
     def pure(name: str, version: str) -> Wheel:
