@@ -32,6 +32,7 @@
 #include "registry/intake/uploads.hpp"
 #include "registry/server/server.hpp"
 #include "registry/service_state.hpp"
+#include "registry/store_owner.hpp"
 
 namespace wheelyard::registry {
 namespace {
@@ -177,6 +178,7 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
     StopSignals stop;
     WHEELYARD_ASSIGN(RegistryConfig first, read_config(arguments.config));
     if (arguments.check) return check_configuration(first);
+    create_as_owner_of(first.store);
     LiveConfig live(std::move(first));
     const RegistryConfig& config = live.now();  // of the start
     WHEELYARD_TRY(base::make_directories(config.store));

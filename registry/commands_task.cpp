@@ -16,6 +16,7 @@
 #include "registry/commands_target.hpp"
 #include "registry/config/config.hpp"
 #include "registry/remote_registry.hpp"
+#include "registry/store_owner.hpp"
 #include "registry/tasks/task_store.hpp"
 
 namespace wheelyard::registry {
@@ -104,7 +105,7 @@ base::Result<std::unique_ptr<TaskDesk>> open_desk(const TaskArguments& arguments
         WHEELYARD_ASSIGN(RemoteRegistry remote, RemoteRegistry::open(arguments.url, arguments.token_file));
         return std::make_unique<RemoteDesk>(std::move(remote));
     }
-    WHEELYARD_ASSIGN(RegistryConfig config, read_config(arguments.config));
+    WHEELYARD_ASSIGN(RegistryConfig config, read_config_as_owner(arguments.config));
     WHEELYARD_ASSIGN(auto tasks, tasks::TaskStore::open(config.tasks_file(), config.tasks, clock));
     return std::make_unique<LocalDesk>(std::move(config), std::move(tasks));
 }

@@ -14,11 +14,13 @@
 #include "registry/access/tokens.hpp"
 #include "registry/catalog/catalog.hpp"
 #include "registry/commands.hpp"
+#include "registry/store_owner.hpp"
 
 namespace wheelyard::registry {
 namespace {
 
 base::Result<catalog::Catalog> open_catalog(const RegistryConfig& config) {
+    create_as_owner_of(config.store);
     WHEELYARD_TRY(base::make_directories(config.store));
     return catalog::Catalog::open(config.catalog_file(), catalog::Catalog::Mode::read_write);
 }
@@ -39,6 +41,11 @@ base::Status write_token(const std::filesystem::path& file, const TokenText& tok
     return written;
 }
 
+base::Status add_token(const RegistryConfig& config, const catalog::TokenRow& row) {
+    WHEELYARD_ASSIGN(catalog::Catalog catalog, open_catalog(config));
+    return catalog.add_token(row);
+}
+
 std::string describe_expiry(const catalog::TokenRow& row) {
     return row.expires == 0 ? "never" : base::render_rfc3339(row.expires);
 }
@@ -53,9 +60,8 @@ base::Status run_token_create(const TokenCreateArguments& arguments, const base:
     WHEELYARD_ASSIGN(const catalog::TokenRow row,
                      make_token_row(wish, config.index_names(), token, {local_actor(), {}, clock.now()}));
     config.room().give_back_if_low();
-    WHEELYARD_ASSIGN(catalog::Catalog catalog, open_catalog(config));
     if (!arguments.to.empty()) WHEELYARD_TRY(write_token(arguments.to, token));
-    if (auto added = catalog.add_token(row); !added) {
+    if (auto added = add_token(config, row); !added) {
         if (!arguments.to.empty()) static_cast<void>(base::remove_file(arguments.to));
         return added;
     }
