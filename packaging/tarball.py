@@ -13,6 +13,7 @@ def members(programs, is_ours):
     """Path in the tarball → (mode, bytes)."""
     licences, inside = contents.documents("wheelyard", is_ours)
     files = {f"bin/{name}": (0o755, (programs / name).read_bytes()) for name in PROGRAMS}
+    files["bin/wheelyard-try"] = (0o755, (ROOT / "packaging/wheelyard-try").read_bytes())
     plain = {f"share/wheelyard/site-configs/{name}": data for name, data in contents.site_configs().items()}
     plain |= {f"share/doc/wheelyard/licences/{name}.txt": data for name, data in licences.items()}
     plain |= {f"share/{name}": data for name, data in contents.manual(PROGRAMS).items()}

@@ -25,6 +25,7 @@
 #include "registry/intake/stored_row.hpp"
 #include "registry/intake/validation.hpp"
 #include "registry/opened_store.hpp"
+#include "registry/store_owner.hpp"
 
 namespace wheelyard::registry {
 namespace {
@@ -243,7 +244,7 @@ static base::Status check_opens_none(const RegistryConfig& config, const catalog
 
 base::Status run_import(const ImportArguments& arguments, const OpenPublisher& open_publisher,
                         const base::Clock& clock) {
-    WHEELYARD_ASSIGN(const RegistryConfig config, read_config_in_force(arguments.config));
+    WHEELYARD_ASSIGN(const RegistryConfig config, read_config_as_owner(arguments.config));
     const IndexConfig* target = config.find_index(arguments.index);
     WHEELYARD_ASSIGN(const std::vector<std::string> wheels,
                      with_folders_expanded(arguments.wheels, !arguments.from.empty(),

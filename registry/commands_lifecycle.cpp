@@ -21,6 +21,7 @@
 #include "registry/lifecycle/perform.hpp"
 #include "registry/opened_store.hpp"
 #include "registry/remote_registry.hpp"
+#include "registry/store_owner.hpp"
 
 namespace wheelyard::registry {
 namespace {
@@ -149,7 +150,7 @@ base::Result<lifecycle::Done> perform_once(const LifecycleArguments& arguments, 
 
 base::Result<lifecycle::Done> perform_here(const LifecycleArguments& arguments, const Action& action,
                                            const OpenPublisher& open_publisher, const base::Clock& clock) {
-    WHEELYARD_ASSIGN(const RegistryConfig config, read_config_in_force(arguments.config));
+    WHEELYARD_ASSIGN(const RegistryConfig config, read_config_as_owner(arguments.config));
     return blobs::with_reserve(config.room(),
                                [&] { return perform_once(arguments, action, open_publisher, clock); });
 }

@@ -15,6 +15,7 @@
 #include "registry/lifecycle/backup.hpp"
 #include "registry/lifecycle/verify.hpp"
 #include "registry/opened_store.hpp"
+#include "registry/store_owner.hpp"
 
 namespace wheelyard::registry {
 namespace {
@@ -172,7 +173,7 @@ base::Result<lifecycle::VerifyReport> verify_once(const MaintenanceArguments& ar
 
 base::Status run_verify(const MaintenanceArguments& arguments, const OpenPublisher& open_publisher,
                         base::Clock& clock) {
-    WHEELYARD_ASSIGN(const RegistryConfig config, read_config(arguments.config));
+    WHEELYARD_ASSIGN(const RegistryConfig config, read_config_as_owner(arguments.config));
     WHEELYARD_ASSIGN(const lifecycle::VerifyReport report, blobs::with_reserve(config.room(), [&] {
                          return verify_once(arguments, open_publisher, clock);
                      }));

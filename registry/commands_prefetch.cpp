@@ -24,6 +24,7 @@
 #include "registry/prefetch/pylock.hpp"
 #include "registry/prefetch/site_wants.hpp"
 #include "registry/prefetch/target.hpp"
+#include "registry/store_owner.hpp"
 
 namespace wheelyard::registry {
 namespace {
@@ -318,7 +319,7 @@ void add_prefetch_command(CLI::App& app, PrefetchArguments& arguments) {
 }
 
 base::Status run_prefetch(const PrefetchArguments& arguments, base::Clock& clock) {
-    WHEELYARD_ASSIGN(const RegistryConfig config, read_config_in_force(arguments.config));
+    WHEELYARD_ASSIGN(const RegistryConfig config, read_config_as_owner(arguments.config));
     WHEELYARD_TRY(check_arguments(arguments, config));
     if (arguments.forget) return forget(arguments, config);
     WHEELYARD_ASSIGN(const std::string url, server_url(arguments, config));

@@ -30,6 +30,7 @@
 #include "registry/server/server.hpp"
 #include "registry/service_state.hpp"
 #include "registry/store_lock.hpp"
+#include "registry/store_owner.hpp"
 
 namespace wheelyard::registry {
 namespace {
@@ -163,6 +164,7 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
     StopSignals stop;
     WHEELYARD_ASSIGN(const RegistryConfig file, read_config(arguments.config));
     if (arguments.check) return check_configuration(file);
+    create_as_owner_of(file.store);
     WHEELYARD_TRY(base::make_directories(file.store));
     WHEELYARD_ASSIGN(const base::Fd only_server, lock_store(file.store, StoreUser::server));
     WHEELYARD_ASSIGN(const auto list, read_index_list(file));

@@ -8,6 +8,7 @@
 #include "registry/catalog/catalog.hpp"
 #include "registry/catalog/file_row.hpp"
 #include "registry/commands.hpp"
+#include "registry/config/config_place.hpp"
 
 namespace wheelyard::registry {
 namespace {
@@ -93,7 +94,10 @@ base::Status run_init(const std::filesystem::path& directory) {
     std::printf("wrote %s\n\nnext:\n", name.c_str());
     std::printf("  1. look through it: names of indexes, where the wheels lie\n");
     std::printf("  2. wheelyard-registry token create --config %s --name me --index main\n", name.c_str());
-    std::printf("  3. wheelyard-registry serve --config %s\n", name.c_str());
+    if (is_system_folder(folder))
+        std::printf("  3. systemctl enable --now wheelyard-registry   (or: wheelyard-registry serve)\n");
+    else
+        std::printf("  3. wheelyard-registry serve --config %s\n", name.c_str());
     std::printf(
         "  4. twine upload --repository-url http://127.0.0.1:8080/main/legacy/ -u __token__ FILE.whl\n");
     std::printf("     (it asks for the token as password)\n");

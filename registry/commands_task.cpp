@@ -18,6 +18,7 @@
 #include "registry/config/index_rules.hpp"
 #include "registry/index_list.hpp"
 #include "registry/remote_registry.hpp"
+#include "registry/store_owner.hpp"
 #include "registry/tasks/task_store.hpp"
 #include "registry/tasks/uploaded_source.hpp"
 
@@ -127,7 +128,7 @@ base::Result<std::unique_ptr<TaskDesk>> open_desk(const TaskArguments& arguments
         WHEELYARD_ASSIGN(RemoteRegistry remote, RemoteRegistry::open(arguments.url, arguments.token_file));
         return std::make_unique<RemoteDesk>(std::move(remote));
     }
-    WHEELYARD_ASSIGN(RegistryConfig config, read_config_in_force(arguments.config));
+    WHEELYARD_ASSIGN(RegistryConfig config, read_config_as_owner(arguments.config));
     WHEELYARD_ASSIGN(auto tasks, tasks::TaskStore::open(config.tasks_file(), config.tasks, clock));
     return std::make_unique<LocalDesk>(std::move(config), std::move(tasks));
 }

@@ -13,6 +13,7 @@
 #include "registry/index_apply.hpp"
 #include "registry/index_request.hpp"
 #include "registry/store_lock.hpp"
+#include "registry/store_owner.hpp"
 
 namespace wheelyard::registry {
 namespace {
@@ -76,6 +77,7 @@ base::Result<LocallyChanged> change_indexes_here(const std::filesystem::path& co
                                                  const LocalChange& change, const ShowChanges& show,
                                                  const base::Clock& clock) {
     WHEELYARD_ASSIGN(const RegistryConfig file, read_config(config_file));
+    create_as_owner_of(file.store);
     WHEELYARD_ASSIGN(const std::optional<pid_t> server, find_server(file.store));
     WHEELYARD_ASSIGN(const Plan plan, make_plan(file, change, server.has_value()));
     show(plan.changed);

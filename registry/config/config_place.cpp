@@ -17,4 +17,8 @@ std::filesystem::path find_config_file(const std::map<std::string, std::string>&
     return {};
 }
 
+bool is_system_folder(const std::filesystem::path& folder) {
+    return (folder.lexically_normal().string() + "/").starts_with("/etc/");
+}
+
 }  // namespace wheelyard::registry

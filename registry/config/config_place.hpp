@@ -13,6 +13,10 @@ namespace wheelyard::registry {
                                                      const std::filesystem::path& directory = ".",
                                                      const std::filesystem::path& system = "/etc/wheelyard");
 
+// Whether `folder`, an absolute path, has the machine's own configuration: under /etc. Its store is in
+// /var/lib/wheelyard (FHS 3.0, 5.8), and it has the index `tools` of the agents that the unit imports.
+[[nodiscard]] bool is_system_folder(const std::filesystem::path& folder);
+
 inline constexpr const char* config_help =
     "the configuration file (default: $WHEELYARD_REGISTRY_CONFIG, ./registry.toml, "
     "/etc/wheelyard/registry.toml)";

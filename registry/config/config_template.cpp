@@ -1,6 +1,7 @@
 // The configuration that `wheelyard-registry init` writes: valid as it is, with every key in it.
 #include "lib/base/text/text.hpp"
 #include "registry/config/config.hpp"
+#include "registry/config/config_place.hpp"
 
 namespace wheelyard::registry {
 
@@ -117,9 +118,11 @@ title = "Wheels for everybody"
 
 std::string initial_config(const std::filesystem::path& folder) {
     std::string text(config_template());
-    const std::string path = folder.lexically_normal().string() + "/";
-    if (!path.starts_with("/etc/")) return text;
-    return base::replace_all(text, "\ndirectory = \"data\"\n", "\ndirectory = \"/var/lib/wheelyard\"\n");
+    if (!is_system_folder(folder)) return text;
+    text = base::replace_all(text, "\ndirectory = \"data\"\n", "\ndirectory = \"/var/lib/wheelyard\"\n");
+    // The last lines: what the unit imports.
+    const std::size_t tools = text.rfind("# [[index]]\n");
+    return text.substr(0, tools) + base::replace_all(text.substr(tools), "# ", "");
 }
 
 }  // namespace wheelyard::registry

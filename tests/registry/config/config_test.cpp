@@ -368,11 +368,14 @@ TEST_CASE("the file that init writes works as it is, and with every key uncommen
     CHECK(error_of(base::replace_all(uncommented, "logo = \"logo.svg\"", "")).empty());
 }
 
-TEST_CASE("a configuration under /etc has its store in /var/lib/wheelyard, any other beside itself") {
+TEST_CASE(
+    "a configuration under /etc has its store in /var/lib/wheelyard and the agents' index, any other "
+    "neither") {
     for (const char* folder : {"/etc/wheelyard", "/etc", "/etc/a/../wheelyard/"}) {
         CAPTURE(folder);
         const std::string text = registry::initial_config(folder);
         CHECK(text.find("\ndirectory = \"/var/lib/wheelyard\"\n") != std::string::npos);
+        CHECK(text.find("\n[[index]]\nname = \"tools\"\ntitle = ") != std::string::npos);
         CHECK(error_of(text).empty());
     }
     for (const char* folder : {"/srv/farm", "/etcetera", "/home/x/etc"}) {

@@ -1,8 +1,10 @@
 """A network namespace that has nothing but loopback: the registry starts there, and a command runs beside it. Nothing outside can be
 reached from either."""
 
+import os
 import shutil
 import subprocess
+import sys
 
 from support.farm import BIN, COMMAND_TIMEOUT_S, Farm
 
@@ -24,3 +26,13 @@ def on_island(farm: Farm, *command, environment: dict[str, str] | None = None,
     farm.ready_file.unlink(missing_ok=True)
     return subprocess.run([*NO_NETWORK, "/bin/sh", "-c", ISLAND, "sh", BIN / "wheelyard-registry", farm.config, farm.ready_file,
                            *map(str, command)], env=environment or farm.environment, capture_output=True, text=True, timeout=timeout)
+
+
+def move_to_island() -> None:
+    """Starts this program again in such a namespace; root keeps its own powers."""
+    if os.environ.get("WHEELYARD_ISLAND"):
+        return
+    os.environ["WHEELYARD_ISLAND"] = "1"
+    way = ["unshare", "--net"] if os.geteuid() == 0 else NO_NETWORK
+    os.execvp("unshare", [*way, "/bin/sh", "-c", 'PATH=/usr/sbin:/sbin:$PATH; ip link set lo up; exec "$@"', "sh",
+                          sys.executable, "-B", *sys.argv])

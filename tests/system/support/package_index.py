@@ -37,11 +37,12 @@ def normalised(name: str) -> str:
 
 
 def write_sdist(folder: Path, name: str, version: str, c_source: str | None = None, value: int = 1,
-                module_source: str = "", module: str = "") -> Path:
-    """NAME-VERSION.tar.gz: pure Python, or with a C extension when `c_source` is given. `module`: the name that it is imported by."""
+                module_source: str = "", module: str = "", back_end: str = "setuptools") -> Path:
+    """NAME-VERSION.tar.gz: pure Python, or with a C extension when `c_source` is given. `module`: the name that it is imported by.
+    `back_end`: the requirement of setuptools."""
     stem = normalised(name).replace("-", "_")
     module = module or stem
-    pyproject = ('[build-system]\nrequires = ["setuptools"]\nbuild-backend = "setuptools.build_meta"\n'
+    pyproject = (f'[build-system]\nrequires = ["{back_end}"]\nbuild-backend = "setuptools.build_meta"\n'
                  f'[project]\nname = "{name}"\nversion = "{version}"\n[tool.setuptools]\npackages = ["{module}"]\n')
     members = {
         "pyproject.toml": pyproject,

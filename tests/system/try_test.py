@@ -1,0 +1,70 @@
+"""`wheelyard-try`, the first command of the README: a registry, an agent, one wheel, and pip installs it."""
+
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import tomllib
+import unittest
+from pathlib import Path
+
+from support.case import main
+from support.farm import BIN, COMMAND_TIMEOUT_S, ROOT, scrubbed_environment
+from support.island import CAN_CUT, WHY_NOT, move_to_island
+from support.package_index import PackageIndex, write_sdist
+from support.skips import not_here
+
+
+class TryTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = Path(tempfile.mkdtemp(prefix="wheelyard-try-"))
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+        home = self.folder / "home"
+        home.mkdir()
+        self.environment = scrubbed_environment(home) | {"PATH": f"{BIN}:{os.environ['PATH']}"}
+        del self.environment["PIP_CONFIG_FILE"]
+
+    def start(self) -> subprocess.Popen:
+        return subprocess.Popen([ROOT / "packaging/wheelyard-try"], cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL,
+                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+    def test_one_command_builds_a_wheel_and_pip_installs_it_and_an_interrupt_ends_the_registry(self):
+        shown = subprocess.run([BIN / "wheelyard-builder", "site", "init", "--yes", "--to", "-"], env=self.environment, cwd=self.folder,
+                               capture_output=True, text=True, timeout=COMMAND_TIMEOUT_S)
+        [want] = tomllib.loads(shown.stdout)["want"]
+        with PackageIndex(self.folder / "sources") as sources:
+            write_sdist(sources.folder, want["package"], want["versions"][0], value=7)
+            self.environment |= sources.pip_environment
+            process = self.start()
+            said = []
+            for line in process.stdout:
+                said.append(line)
+                if "serves until" in line:
+                    break
+            process.send_signal(signal.SIGINT)
+            process.communicate(timeout=COMMAND_TIMEOUT_S)
+        found = subprocess.run([self.folder / "farm/venv/bin/python", "-c", f"import {want['package']} as it; print(it.value)"],
+                               capture_output=True, text=True)
+        self.assertEqual(found.stdout, "7\n", "".join(said))
+        self.assertIn("stopped", (self.folder / "farm/registry.log").read_text())
+
+    def test_where_the_port_is_taken_the_reason_is_shown_and_nothing_is_left_running(self):
+        taken = subprocess.Popen(["python3", "-m", "http.server", "--bind", "127.0.0.1", "8080"], stdout=subprocess.PIPE,
+                                 stderr=subprocess.STDOUT, text=True, env=self.environment | {"PYTHONUNBUFFERED": "1"})
+        try:
+            taken.stdout.readline()  # it listens
+            process = self.start()
+            said, _ = process.communicate(timeout=COMMAND_TIMEOUT_S)
+        finally:
+            taken.kill()
+            taken.communicate()
+        self.assertEqual(process.returncode, 1, said)
+        self.assertIn("127.0.0.1 port 8080", said)
+
+
+if __name__ == "__main__":
+    if not CAN_CUT:
+        not_here(WHY_NOT)
+    move_to_island()
+    main()
