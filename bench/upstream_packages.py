@@ -158,8 +158,8 @@ def proxpi(peers: pathlib.Path, folder: pathlib.Path, index_url: str) -> Peer:
 def devpi(peers: pathlib.Path, folder: pathlib.Path, index_url: str) -> Peer:
     subprocess.run([peers / "bin/devpi-init", "--serverdir", folder / "devpi"], check=True, capture_output=True)
     port = free_port()
-    peer = Peer([peers / "bin/devpi-server", "--serverdir", folder / "devpi", "--host", "127.0.0.1", "--port", port], port,
-                "/root/pypi/+simple/")
+    peer = Peer([peers / "bin/devpi-server", "--serverdir", folder / "devpi", "--host", "127.0.0.1", "--port", port,
+                 "--request-timeout", 300], port, "/root/pypi/+simple/")
     connection = http.client.HTTPConnection("127.0.0.1", port)
     connection.request("POST", "/+login", json.dumps({"user": "root", "password": ""}), {"Content-Type": "application/json"})
     token = json.loads(connection.getresponse().read())["result"]["password"]

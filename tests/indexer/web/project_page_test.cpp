@@ -183,6 +183,30 @@ TEST_CASE("a wheel shows what the rules found, with the evidence and what to do"
         CHECK(!has(page_with(unknown), "Findings of the check"));
 }
 
+TEST_CASE("the machine type and the glibc that a site reports of a node decide whether a wheel runs there") {
+    ProjectView view =
+        make_project_view("sample", {sample_row("2.0", "sample-2.0-cp312-cp312-linux_aarch64.whl", 'a')});
+    view.files[0].facts_json =
+        R"({"tags":["cp312-cp312-linux_aarch64"],"machines":["aarch64"],"symbol_floors":{"GLIBC":"2.28"}})";
+    struct Row {
+        const char* of_node;
+        const char* shown;
+    };
+    for (const Row& row : {Row{R"("machine":"aarch64","glibc":"2.34",)", "state have\">yes"},
+                           Row{R"("machine":"x86_64","glibc":"2.34",)", "aarch64"},
+                           Row{R"("machine":"aarch64","glibc":"2.17",)", "2.17"}, Row{"", "not known"}}) {
+        CAPTURE(row.of_node);
+        const std::string json = base::replace_all(status_json, R"("gpus":1,)", row.of_node);
+        FarmReport report = read_farm_report(json);
+        report.nodes.resize(1);
+        report.cells.clear();
+        const std::string html = page_of(view, {}, report);
+        const std::size_t at = html.find("<th scope=\"row\">bede, gh200 (h100)</th>");
+        REQUIRE(at != std::string::npos);
+        CHECK_MESSAGE(has(html.substr(at, html.find("</tr>", at) - at), row.shown), html.substr(at, 400));
+    }
+}
+
 TEST_CASE("a wheel shows what made it, as its agent states, and a damaged document shows nothing") {
     ProjectView view = proven_view();
     catalog::FileRow& row = view.files.back();
