@@ -52,6 +52,8 @@ std::string mib_text(std::int64_t mib) {
 }
 
 std::string seconds_text(std::int64_t seconds) {
+    constexpr std::int64_t minute = 60;  // reports have whole seconds
+    if (seconds < minute) return std::to_string(seconds) + " s";
     return base::render_duration_ms(std::min(seconds, max_shown_seconds) * 1000);
 }
 

@@ -133,7 +133,7 @@ class BrowserTest(unittest.TestCase):
         try:
             for path, words in (("/", ("bede-gh200", "1 being built now", "torch 2.6.0", "dask")), (f"{BEDE}/project/", ("torch", "tqdm")),
                                 (PAGES["project"], ("pip install --index-url https://THIS-SERVER/bede-gh200/simple/ torch==2.5.1", "building",
-                                                    "no space left on the scratch disk", "libmpi.so.40")),
+                                                    "no space left on the scratch disk", "libmpi.so.40", "differ only in case", "Rename one of them")),
                                 (PAGES["builds"], ("4312 of 7291 steps", "Killed signal", "Raise memory_mib"))):
                 browser.open(path)
                 text = browser.find("main").text

@@ -132,7 +132,7 @@
     made.append(title, element("p", [place(item), ...notes].filter(Boolean).join(" · "), "quiet"), ...parts.filter(Boolean));
     return made;
   };
-  const duration = seconds => seconds < 60 ? seconds + ".0 s" : seconds < 3600 ? Math.floor(seconds / 60) + " min " +
+  const duration = seconds => seconds < 60 ? seconds + " s" : seconds < 3600 ? Math.floor(seconds / 60) + " min " +
     String(seconds % 60).padStart(2, "0") + " s" : Math.floor(seconds / 3600) + " h " + String(Math.floor(seconds / 60) % 60).padStart(2, "0") + " min";
   const phases = item => item.phases && item.phases.length === item.phase_seconds?.length &&
     element("p", item.phases.map((phase, at) => phase + " " + duration(item.phase_seconds[at])).join(" · "), "quiet");

@@ -402,7 +402,7 @@ TEST_CASE("the builds page shows agents, running builds with a bar, the queue an
     const std::string html = render_builds_page({}, "main", read_farm_report(status_json));
     for (const char* part : {"bede", "2026-11-20 11:58 UTC", "value=\"30\" max=\"120\"", "30 of 120 steps",
                              "since 2026-11-20 09:00 UTC", "at most 2 GiB of memory", "[30/120] cc &lt;a&gt;",
-                             "unpack 3.0 s · compile 1 h 52 min", "1 GiB now, peak 1.5 GiB, limit 2 GiB",
+                             "unpack 3 s · compile 1 h 52 min", "1 GiB now, peak 1.5 GiB, limit 2 GiB",
                              "<path d=\"M0 48L0 36H80L80 12H160L160 24H240V48\"/>", "after 1 h 00 min",
                              "other 9.9", "gpu-test", "memory ran out", "fewer jobs"})
         CHECK_MESSAGE(has(html, part), part);
