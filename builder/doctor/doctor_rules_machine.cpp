@@ -172,9 +172,9 @@ const std::vector<DoctorRule>& machine_rules() {
          cause,
          no,
          "This machine does not permit user namespaces, in which uploaded sources are built.",
-         "Ask its administrators to permit them (sysctl user.max_user_namespaces), send builds to nodes that "
-         "do, or "
-         "remove [uploaded_sources] from site.toml."},
+         "Ask its administrators to permit them, send builds to nodes that do, or remove [uploaded_sources] "
+         "from "
+         "site.toml."},
         {"machine.illegal_instruction",
          {"illegal instruction"},
          cause,
