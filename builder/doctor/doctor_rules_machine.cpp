@@ -166,6 +166,15 @@ const std::vector<DoctorRule>& machine_rules() {
          no,
          "A module does not exist (any more), or needs another module to be loaded first.",
          "Run `module spider NAME`, and correct the modules in site.toml."},
+        {"machine.no_namespace",
+         {"bwrap: no permissions to create new namespace", "bwrap: creating new namespace failed",
+          "bwrap: setting up uid map"},
+         cause,
+         no,
+         "This machine does not permit user namespaces, in which uploaded sources are built.",
+         "Ask its administrators to permit them, send builds to nodes that do, or remove [uploaded_sources] "
+         "from "
+         "site.toml."},
         {"machine.illegal_instruction",
          {"illegal instruction"},
          cause,

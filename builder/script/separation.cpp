@@ -79,9 +79,8 @@ base::Status check_pythons(const Site& site, const std::map<std::string, base::R
     for (const auto& [version, python] : pythons) {
         if (!python) continue;
         for (const fs::path& path : {real(python->prefix), real(python->executable)}) {
-            const bool is_there =
-                std::any_of(readable.begin(), readable.end(),
-                            [&path = path](const fs::path& folder) { return is_below(path, folder); });
+            const bool is_there = std::any_of(readable.begin(), readable.end(),
+                                              [&](const fs::path& folder) { return is_below(path, folder); });
             if (is_there) continue;
             return base::fail("uploads.python", "Builds of uploaded sources cannot read Python " + version,
                               path.string(),

@@ -185,19 +185,6 @@ void read_governor(io::TomlTable root, Site& site) {
     site.governor.program = table.path_if("program").value_or("");
 }
 
-void read_uploaded_sources(io::TomlTable root, Site& site) {
-    if (!root.has("uploaded_sources")) return;
-    io::TomlTable table = root.table("uploaded_sources");
-    UploadedSources uploads{table.path("bubblewrap")};
-    for (const auto& folder : table.strings_or("readable", {})) {
-        const fs::path path = fs::path(folder).lexically_normal();
-        if (!path.is_absolute() || path == path.root_path())
-            table.report("readable", "expected the absolute path of a folder, found `" + folder + "`");
-        uploads.readable.push_back(path);
-    }
-    site.uploaded_sources = std::move(uploads);
-}
-
 // Reports names that the site file does not define, with the nearest one as a suggestion.
 void check_names(io::TomlTable& table, std::string_view key, const std::vector<std::string>& used,
                  const std::vector<std::string>& known, std::string_view what) {
@@ -326,7 +313,6 @@ base::Result<Site> read_document(io::TomlDocument& document, const fs::path& fil
     read_scheduler(root, site);
     read_hardware_tests(root, site);
     read_governor(root, site);
-    read_uploaded_sources(root, site);
     read_users(root, site);
     const fs::path folder = fs::absolute(file).parent_path();
     for (const auto& recipes : root.strings_or("recipes", {})) {

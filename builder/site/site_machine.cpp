@@ -183,6 +183,19 @@ void read_nodes(io::TomlTable root, Site& site) {
     }
 }
 
+void read_uploaded_sources(io::TomlTable root, Site& site) {
+    if (!root.has("uploaded_sources")) return;
+    io::TomlTable table = root.table("uploaded_sources");
+    UploadedSources uploads{table.path("bubblewrap")};
+    for (const auto& folder : table.strings_or("readable", {})) {
+        const std::filesystem::path path = std::filesystem::path(folder).lexically_normal();
+        if (!path.is_absolute() || path == path.root_path())
+            table.report("readable", "expected the absolute path of a folder, found `" + folder + "`");
+        uploads.readable.push_back(path);
+    }
+    site.uploaded_sources = std::move(uploads);
+}
+
 }  // namespace
 
 void read_machine(io::TomlTable root, Site& site) {
@@ -197,6 +210,7 @@ void read_machine(io::TomlTable root, Site& site) {
     site.launcher = root.table_or_empty("mpi").string_or("launcher", "");
     read_accelerators(root, site);
     read_nodes(root, site);
+    read_uploaded_sources(root, site);
     site.search_path_prefixes = root.table_or_empty("allowed").strings_or("search_path_prefixes", {});
 }
 
