@@ -13,6 +13,8 @@
 #include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
 #include "registry/access/local_actor.hpp"
+#include "registry/api/limits.hpp"
+#include "registry/api/task_api.hpp"
 #include "registry/commands_target.hpp"
 #include "registry/config/config.hpp"
 #include "registry/config/index_rules.hpp"
@@ -31,7 +33,8 @@ using wire::Task;
 class TaskDesk {
   public:
     virtual ~TaskDesk() = default;
-    virtual base::Result<Task> add(const wire::TaskWish& wish) = 0;
+    // One answer for each wish, in their order.
+    virtual std::vector<base::Result<Task>> add(const std::vector<wire::TaskWish>& wishes) = 0;
     virtual base::Result<Task> find(const std::string& id) = 0;
     virtual base::Result<Task> approve(const std::string& id) = 0;
     virtual base::Result<Task> reject(const std::string& id, const std::string& reason) = 0;
@@ -45,7 +48,13 @@ class LocalDesk final : public TaskDesk {
   public:
     LocalDesk(RegistryConfig config, std::unique_ptr<tasks::TaskStore> tasks)
         : config_(std::move(config)), tasks_(std::move(tasks)) {}
-    base::Result<Task> add(const wire::TaskWish& wish) override {
+    std::vector<base::Result<Task>> add(const std::vector<wire::TaskWish>& wishes) override {
+        std::vector<base::Result<Task>> answers;
+        for (const wire::TaskWish& wish : wishes)
+            answers.push_back(add_one(wish));
+        return answers;
+    }
+    base::Result<Task> add_one(const wire::TaskWish& wish) {
         WHEELYARD_ASSIGN(wire::TaskWish checked, wire::check_wish(wish));
         const IndexConfig* index = config_.find_index(checked.index);
         if (index == nullptr)
@@ -86,8 +95,16 @@ class LocalDesk final : public TaskDesk {
 class RemoteDesk final : public TaskDesk {
   public:
     explicit RemoteDesk(RemoteRegistry remote) : remote_(std::move(remote)) {}
-    base::Result<Task> add(const wire::TaskWish& wish) override {
-        return read_task(remote_.post("/api/v1/tasks", wire::render_wish(wish)));
+    std::vector<base::Result<Task>> add(const std::vector<wire::TaskWish>& wishes) override {
+        std::vector<base::Result<Task>> answers;
+        for (std::size_t from = 0; from < wishes.size(); from += max_wishes) {
+            const std::size_t until = std::min(from + max_wishes, wishes.size());
+            auto part = add_part({wishes.begin() + static_cast<std::ptrdiff_t>(from),
+                                  wishes.begin() + static_cast<std::ptrdiff_t>(until)});
+            for (std::size_t at = from; at < until; ++at)
+                answers.push_back(part ? std::move((*part)[at - from]) : base::fail(part.error()));
+        }
+        return answers;
     }
     base::Result<Task> find(const std::string& id) override { return read_task(remote_.get(address_of(id))); }
     base::Result<Task> approve(const std::string& id) override { return change(id, "/approve", {}); }
@@ -112,6 +129,30 @@ class RemoteDesk final : public TaskDesk {
     base::Result<Task> change(const std::string& id, const std::string& verb, const std::string& reason) {
         const io::Json body = io::Json::object({{"format", "wheelyard.change/1"}, {"reason", reason}});
         return read_task(remote_.post(address_of(id) + verb, body.render()));
+    }
+    // At most max_wishes, in one request.
+    base::Result<std::vector<base::Result<Task>>> add_part(const std::vector<wire::TaskWish>& wishes) {
+        io::Json list = io::Json::array();
+        for (const wire::TaskWish& wish : wishes) {
+            WHEELYARD_ASSIGN(io::Json document, io::parse_json(wire::render_wish(wish)));
+            list.push(std::move(document));
+        }
+        const io::Json body = io::Json::object({{"format", wishes_format}, {"tasks", std::move(list)}});
+        WHEELYARD_ASSIGN(const std::string reply, remote_.post("/api/v1/tasks/add", body.render()));
+        WHEELYARD_ASSIGN(const io::Json document, io::parse_json(reply));
+        if (document.items("tasks").size() != wishes.size())
+            return base::fail("task.body", "The server answered another number of tasks",
+                              std::to_string(document.items("tasks").size()), "upgrade the server");
+        std::vector<base::Result<Task>> answers;
+        for (const io::Json& one : document.items("tasks")) {
+            const io::Json* problem = one.find("problem");
+            answers.push_back(
+                problem == nullptr
+                    ? wire::parse_task(one.render())
+                    : base::fail(problem->string_or("code", ""), problem->string_or("detail", ""),
+                                 problem->string_or("value", ""), problem->string_or("advice", "")));
+        }
+        return answers;
     }
     static std::string address_of(const std::string& id) {
         return "/api/v1/tasks/" + base::encode_percent(id);
@@ -278,8 +319,10 @@ base::Status add_tasks(TaskDesk& desk, const TaskArguments& arguments) {
     const auto wishes = wishes_of(arguments);
     std::size_t refused = 0;
     std::optional<base::Error> first;
-    for (const wire::TaskWish& wish : wishes) {
-        const auto task = desk.add(wish);
+    const auto answers = desk.add(wishes);
+    for (std::size_t at = 0; at < wishes.size(); ++at) {
+        const wire::TaskWish& wish = wishes[at];
+        const auto& task = answers[at];
         if (task) {
             print_task(*task, arguments);
             continue;

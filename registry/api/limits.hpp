@@ -6,6 +6,9 @@
 
 namespace wheelyard::registry {
 
+// Tasks that one request adds; their answers fit the reply of any client.
+inline constexpr std::size_t max_wishes = 100;
+
 // Events in one reply of the audit log.
 inline constexpr std::size_t max_events_returned = 1'000;
 

@@ -9,6 +9,7 @@
 #include "lib/io/log.hpp"
 #include "lib/wheel/filename.hpp"
 #include "lib/wire/task.hpp"
+#include "registry/api/limits.hpp"
 #include "registry/api/query.hpp"
 #include "registry/api/readers.hpp"
 #include "registry/config/index_rules.hpp"
@@ -82,6 +83,14 @@ std::optional<std::int64_t> number_of(const http::ApiRequest& request, std::stri
     return static_cast<std::int64_t>(*number);
 }
 
+io::Json problem_json(const wire::Problem& problem) {
+    return io::Json::object({{"status", problem.status},
+                             {"code", problem.code},
+                             {"detail", problem.detail},
+                             {"value", problem.value},
+                             {"advice", problem.advice}});
+}
+
 tl::unexpected<wire::Problem> refuse_query(std::string_view name) {
     return refuse(400, "task.query", "Invalid query parameter", std::string(name),
                   "see docs/reference/task.md for the parameters");
@@ -96,7 +105,8 @@ struct TaskApi::Row {
 };
 
 const TaskApi::Row* TaskApi::find_row(std::string_view operation) {
-    static constexpr std::array<Row, 11> rows{{{"addTask", &TaskApi::add, true},
+    static constexpr std::array<Row, 12> rows{{{"addTask", &TaskApi::add, true},
+                                               {"addTasks", &TaskApi::add_many, true},
                                                {"listTasks", &TaskApi::list},
                                                {"showTask", &TaskApi::show},
                                                {"cancelTask", &TaskApi::cancel},
@@ -163,7 +173,34 @@ wire::Answered<wire::Task> TaskApi::task_for(const http::ApiRequest& request, co
 }
 
 TaskApi::Reply TaskApi::add(const http::ApiRequest& request, const Identity& token) {
-    const auto wish = wire::parse_wish(request.body);
+    const auto task = add_one(request, token, request.body);
+    if (!task) return tl::unexpected(task.error());
+    return reply(wire::task_json(*task).render());
+}
+
+TaskApi::Reply TaskApi::add_many(const http::ApiRequest& request, const Identity& token) {
+    const auto document = io::parse_json(request.body);
+    const bool is_wishes = document && document->string_or("format", "") == wishes_format;
+    const std::size_t count = is_wishes ? document->items("tasks").size() : 0;
+    if (count == 0 || count > max_wishes)
+        return refuse(400, "task.body", "The body is not a list of wished tasks", std::to_string(count),
+                      "send {\"format\":\"" + std::string(wishes_format) + "\",\"tasks\":[…]} with 1 to " +
+                          std::to_string(max_wishes) + " tasks");
+    io::Json answers = io::Json::array();
+    for (const io::Json& wish : document->items("tasks")) {
+        const auto task = add_one(request, token, wish.render());
+        if (task)
+            answers.push(wire::task_json(*task));
+        else
+            answers.push(io::Json::object({{"problem", problem_json(task.error())}}));
+    }
+    return reply(
+        io::Json::object({{"format", "wheelyard.added_tasks/1"}, {"tasks", std::move(answers)}}).render());
+}
+
+wire::Answered<wire::Task> TaskApi::add_one(const http::ApiRequest& request, const Identity& token,
+                                            std::string_view body) {
+    const auto wish = wire::parse_wish(body);
     if (!wish) return fail(request, token, wish.error());
     if (!allows(token, wish->index, wish->package, task_action))
         return refuse(403, "auth.scope_refused", "This token does not permit adding this task", token.id,
@@ -178,7 +215,7 @@ TaskApi::Reply TaskApi::add(const http::ApiRequest& request, const Identity& tok
     const auto added = parts_.tasks.add(*whole, token.name);
     if (!added) return fail(request, token, added.error());
     log_done(request, token, added->task);
-    return reply(wire::task_json(added->task).render());
+    return added->task;
 }
 
 wire::Answered<wire::TaskWish> TaskApi::with_source(const http::ApiRequest& request, const Identity& token,

@@ -15,6 +15,8 @@
 namespace wheelyard::registry {
 
 // Every referenced object outlives the TaskApi.
+inline constexpr std::string_view wishes_format = "wheelyard.wishes/1";
+
 struct TaskApiParts {
     const RegistryConfig& config;
     TokenVerifier& tokens;
@@ -35,6 +37,10 @@ class TaskApi {
     static const Row* find_row(std::string_view operation);
 
     Reply add(const http::ApiRequest& request, const Identity& token);
+    // Each wish by itself: a refused one stops none of the others.
+    Reply add_many(const http::ApiRequest& request, const Identity& token);
+    [[nodiscard]] wire::Answered<wire::Task> add_one(const http::ApiRequest& request, const Identity& token,
+                                                     std::string_view wish);
     Reply list(const http::ApiRequest& request, const Identity& token);
     Reply show(const http::ApiRequest& request, const Identity& token);
     Reply cancel(const http::ApiRequest& request, const Identity& token);

@@ -18,7 +18,7 @@ namespace {
 using io::Json;
 
 // Inputs of operations besides their path. An item is "name", "name:type" or with a final `?` for optional;
-// the default type is string. Query parameters are always optional.
+// the default type is string; `objects` is an array of them. Query parameters are always optional.
 struct Input {
     std::string_view operation;
     std::string_view query = {};
@@ -52,6 +52,7 @@ constexpr std::array inputs{
           "site index time program? next_tick? cut:boolean? pythons:array? nodes:array? cells:array? "
           "attempts:array? failures:array?"},
     Input{"addTask", "", "wheelyard.task/1", "index package version python accelerator? source:object?"},
+    Input{"addTasks", "", "wheelyard.wishes/1", "tasks:objects"},
     Input{"listTasks", "index state after limit:integer"},
     Input{
         "claimTask", "", "wheelyard.claim/1",
@@ -96,6 +97,8 @@ Json text_schema() {
 }
 
 Json schema_of(const Member& member) {
+    if (member.type == "objects")
+        return Json::object({{"type", "array"}, {"items", Json::object({{"type", "object"}})}});
     Json schema = Json::object({{"type", member.type}});
     if (member.type == "array") schema.set("items", text_schema());
     return schema;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "registry/api/api.hpp"
+#include "registry/api/limits.hpp"
 #include "tests/registry/upload_fixture.hpp"
 #include "tests/support/sdist_writer.hpp"
 
@@ -125,6 +126,33 @@ TEST_CASE("who asks needs the action `task`, who claims needs `build`, both for 
     CHECK(fixture.ask(fixture.asker, "addTask", fixture.wish("six", "nowhere")) == "404 index.unknown");
     CHECK(fixture.ask(fixture.asker, "addTask", "{}") == "400 task.body");
     CHECK(fixture.ask(fixture.asker, "claimTask", fixture.offer('1')) == "403 auth.scope_refused");
+}
+
+TEST_CASE("one request adds many tasks, and a refused one stops none of the others") {
+    TaskFixture fixture;
+    const auto body = [](const std::string& tasks) {
+        return R"({"format":"wheelyard.wishes/1","tasks":[)" + tasks + "]}";
+    };
+    CHECK(fixture.ask(fixture.builder, "addTasks", body(fixture.wish())) ==
+          "200");  // each answer is a refusal
+    CHECK(fixture.answered.find("auth.scope_refused") != std::string::npos);
+    const std::string wishes =
+        fixture.wish() + "," + fixture.wish("six", "nowhere") + ",7," + fixture.wish("seven");
+    REQUIRE(fixture.ask(fixture.asker, "addTasks", body(wishes)) == "200");
+    const auto reply = io::parse_json(fixture.answered).value();
+    const auto& answers = reply.items("tasks");
+    REQUIRE(answers.size() == 4);
+    CHECK(wire::parse_task(answers[0].render()).value().wish.package == "six");
+    REQUIRE(answers[1].find("problem") != nullptr);
+    CHECK(answers[1].find("problem")->string_or("code", "") == "index.unknown");
+    CHECK(answers[2].find("problem")->string_or("code", "") == "task.body");
+    CHECK(wire::parse_task(answers[3].render()).value().wish.package == "seven");
+    for (const std::string& wrong : {std::string("{}"), std::string("7"), body(""), fixture.wish()})
+        CHECK(fixture.ask(fixture.asker, "addTasks", wrong) == "400 task.body");
+    std::string many = fixture.wish();
+    for (std::size_t more = 0; more < registry::max_wishes; ++more)
+        many += "," + fixture.wish();
+    CHECK(fixture.ask(fixture.asker, "addTasks", body(many)) == "400 task.body");
 }
 
 TEST_CASE("a site's token claims no other site's tasks, and no project that is not its own") {
