@@ -179,6 +179,22 @@ class BrowserTest(unittest.TestCase):
         wait_until(lambda: browser.texts(".chosen h3") == ["horovod 0.28.1 failed"])
         self.assertEqual([text for text in browser.complaints() if "404" not in text], [])
 
+    def test_an_operator_sees_the_indexes_and_archives_one(self):
+        token = self.farm.create_token("*", name="archivist", actions=("index",))
+        self.browser.open("/api/v1/")
+        self.browser.find("[name=token]").clear()
+        self.browser.find("[name=token]").send_keys(token, Keys.ENTER)
+        wait_until(lambda: "lab" in self.browser.texts("#indexes tbody th"))
+
+        def is_archived() -> bool:
+            shown = self.farm.run("wheelyard-registry", "index", "show", "lab", "-c", self.farm.config)
+            return "archived = true" in shown.stdout
+        for word, other, wanted in (("Archive", "Reopen", True), ("Reopen", "Archive", False)):
+            self.browser.find(f'[aria-label="{word} the index lab"]').click()
+            wait_until(lambda: self.browser.texts(f'[aria-label="{other} the index lab"]'))
+            self.assertEqual(is_archived(), wanted)
+        self.browser.run("sessionStorage.clear()")
+
     def test_a_phone_needs_no_sideways_scrolling(self):
         self.browser.show(size=PHONE)
         for name, path in PAGES.items():
