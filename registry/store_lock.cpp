@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -41,6 +42,15 @@ base::Result<std::optional<base::Fd>> open_held(const std::string& file) {
     return lock;
 }
 
+// A lock that root's command creates must not keep the server of another user from starting.
+base::Status give_to_owner_of(const std::filesystem::path& store, const base::Fd& file) {
+    struct stat of_store {};
+    if (::geteuid() != 0) return {};
+    if (::stat(store.c_str(), &of_store) != 0 || ::fchown(file.get(), of_store.st_uid, of_store.st_gid) != 0)
+        return base::fail_errno("chown", file_of(store), errno);
+    return {};
+}
+
 }  // namespace
 
 base::Result<base::Fd> lock_store(const std::filesystem::path& store, StoreUser user) {
@@ -50,6 +60,7 @@ base::Result<base::Fd> lock_store(const std::filesystem::path& store, StoreUser 
     if (!lock) return base::fail_errno("open", file, errno);
     if (lock_in_time(lock)) {
         if (::ftruncate(lock.get(), 0) != 0) return base::fail_errno("truncate", file, errno);
+        WHEELYARD_TRY(give_to_owner_of(store, lock));
         if (user == StoreUser::server)
             WHEELYARD_TRY(base::write_all(lock.get(), std::to_string(::getpid()) + "\n"));
         return lock;

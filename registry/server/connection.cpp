@@ -208,7 +208,8 @@ Connection::Task<bool> Connection::handle(const RequestHead& head) {
     else if (may_come_from_upstream(head, *route))
         reply = co_await answer_from_upstream(head, *route);
     else
-        reply = answer(head, *route);
+        reply = answer_route(head, *route);
+    if (route && !was_barred) open_to_other_origins(reply, *route);
     if (route && !was_barred && is_private(*route)) keep_private(reply);
     if (std::holds_alternative<FileSlice>(reply.body) ||
         std::holds_alternative<SharedArrivingFile>(reply.body)) {

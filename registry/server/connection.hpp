@@ -67,7 +67,8 @@ class Connection {
     void count_answer(const RequestHead& head, const Reply& reply);
 
     // connection_answers.cpp
-    [[nodiscard]] Reply answer(const RequestHead& head, const Route& route);
+    // Web pages of other origins may read what everyone may read.
+    void open_to_other_origins(Reply& reply, const Route& route) const;
     [[nodiscard]] Reply asset(const std::string& name) const;
     [[nodiscard]] Reply answer_route(const RequestHead& head, const Route& route);
     [[nodiscard]] IndexEntry entry_of(std::string_view index) const;

@@ -127,10 +127,8 @@ Reply Connection::asset(const std::string& name) const {
                                             "load the page again"));
 }
 
-Reply Connection::answer(const RequestHead& head, const Route& route) {
-    Reply reply = answer_route(head, route);
+void Connection::open_to_other_origins(Reply& reply, const Route& route) const {
     if (is_public_read(route.kind) && !is_private(route)) allow_other_origins(reply);
-    return reply;
 }
 
 Reply Connection::answer_route(const RequestHead& head, const Route& route) {

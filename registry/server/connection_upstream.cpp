@@ -47,7 +47,7 @@ Connection::Task<std::shared_ptr<UpstreamAnswer>> Connection::ask_upstream(Upstr
 Connection::Task<Reply> Connection::answer_from_upstream(const RequestHead& head, const Route& route) {
     const bool is_page = route.kind == RouteKind::project_page;
     if (!is_page) {  // what was fetched before is in the tree
-        Reply stored = answer(head, route);
+        Reply stored = answer_route(head, route);
         if (stored.status != 404) {
             shared_.upstream->note_use(route.filename, route.sha256);
             co_return stored;
@@ -82,7 +82,7 @@ Connection::Task<Reply> Connection::answer_from_upstream(const RequestHead& head
         case UpstreamAnswer::Kind::problem:
             co_return reply_problem(slot.taken() ? found->problem : upstream_busy());
     }
-    co_return answer(head, route);
+    co_return answer_route(head, route);
 }
 
 }  // namespace wheelyard::http

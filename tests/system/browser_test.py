@@ -186,6 +186,22 @@ class BrowserTest(unittest.TestCase):
             wait_until(lambda: any("tqdm" in text for text in browser.texts("#quarantine tbody th")) == shown)
         self.assertEqual(browser.texts("#quarantine tbody td"), ["None."])
 
+    def test_an_operator_sees_the_indexes_and_archives_one(self):
+        token = self.farm.create_token("*", name="archivist", actions=("index",))
+        self.browser.open("/api/v1/")
+        self.browser.find("[name=token]").clear()
+        self.browser.find("[name=token]").send_keys(token, Keys.ENTER)
+        wait_until(lambda: "lab" in self.browser.texts("#indexes tbody th"))
+
+        def is_archived() -> bool:
+            shown = self.farm.run("wheelyard-registry", "index", "show", "lab", "-c", self.farm.config)
+            return "archived = true" in shown.stdout
+        for word, other, wanted in (("Archive", "Reopen", True), ("Reopen", "Archive", False)):
+            self.browser.find(f'[aria-label="{word} the index lab"]').click()
+            wait_until(lambda: self.browser.texts(f'[aria-label="{other} the index lab"]'))
+            self.assertEqual(is_archived(), wanted)
+        self.browser.run("sessionStorage.clear()")
+
     def test_a_phone_needs_no_sideways_scrolling(self):
         self.browser.show(size=PHONE)
         for name, path in (PAGES | {name: ERROR_PAGES[name] for name in ("404", "404 index", "503")}).items():
@@ -219,7 +235,7 @@ class BrowserTest(unittest.TestCase):
     @unittest.skipIf(why_no_axe(), why_no_axe())
     def test_no_page_has_a_barrier(self):
         browser = self.browser
-        operator = self.farm.create_token(name="operator", actions=("quarantine", "delete", "token", "upload", "audit"), projects=("*",))
+        operator = self.farm.create_token("*", name="operator", actions=("quarantine", "delete", "token", "upload", "audit", "index"), projects=("*",))
         self.assertEqual(self.farm.run("wheelyard-registry", "quarantine", "bede-gh200", "tqdm-4.67.0-py3-none-any.whl", "--reason", "odd",
                                        "-c", self.farm.config).returncode, 0)
         found = []
@@ -235,7 +251,7 @@ class BrowserTest(unittest.TestCase):
             if name == "operators":
                 browser.find("[name=token]").send_keys(operator, Keys.ENTER)
                 wait_until(lambda: browser.texts("#tokens tbody th"))
-                self.assertEqual(browser.texts("#indexes tbody th a"), sorted([*SAMPLE_INDEXES, "far"]))
+                self.assertEqual(sorted(browser.texts("#indexes tbody th a")), sorted([*SAMPLE_INDEXES, "far", "lab"]))
             if name == "request":
                 wait_until(lambda: browser.find("#request").is_displayed())
             browser.run("for (const part of document.querySelectorAll('details')) part.open = true")

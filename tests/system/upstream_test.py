@@ -106,7 +106,10 @@ class UpstreamTest(FarmCase):
         self.open_farm()
         self.assertEqual(sorted(self.farm.files("yard-six", BASE)), ["yard_six-1.0-py3-none-any.whl", "yard_six-2.0-py3-none-any.whl"])
         self.assertNotIn("yard_six", self.farm.run("wheelyard-registry", "dump", "-c", self.farm.config).stdout)
+        for page in (f"/{BASE}/simple/yard-six/", f"/{BASE}/simple/no-such-project/"):
+            self.assertEqual(self.farm.get(page)[1].get_all("Access-Control-Allow-Origin"), ["*"], page)
         status, headers, body = self.get_file("yard_six-1.0-py3-none-any.whl", "yard-six")
+        self.assertEqual(headers.get_all("Access-Control-Allow-Origin"), ["*"])
         self.assertEqual((status, hashlib.sha256(body).hexdigest()), (200, self.upstream.files["yard_six-1.0-py3-none-any.whl"].sha256))
         dump = self.farm.run("wheelyard-registry", "dump", "-c", self.farm.config).stdout
         status, _, page = self.farm.get(f"/{SITE}/simple/yard-six/index.json")  # what followers and static trees have
