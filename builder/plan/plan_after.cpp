@@ -119,7 +119,7 @@ std::vector<Cell> with_followups(std::vector<Cell> plan, const PlanInput& input)
     std::vector<std::vector<Cell>> tests;
     std::map<std::string, std::vector<Cell>> tests_of_wheel;  // by its digest
     for (const Cell& cell : plan) {
-        // Tests would run an uploaded source's wheel with the agent's rights; whoever approved the task promotes it.
+        // Tests would run an uploaded source's wheel with the agent's rights. A person promotes it.
         tests.push_back(cell.wheel && !cell.uploaded ? tests_of(cell, input) : std::vector<Cell>());
         for (const Cell& test : tests.back())
             tests_of_wheel[cell.wheel->sha256].push_back(test);

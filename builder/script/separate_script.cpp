@@ -9,8 +9,8 @@ namespace {
 
 using base::quote_shell;
 
-// --cap-drop is for an agent that runs as root.
-constexpr std::string_view namespace_part = R"sh(mkdir -p "$folder/separate/tmp"
+// --cap-drop is for an agent that runs as root. What is bound lies where the build cannot replace it by a link.
+constexpr std::string_view namespace_part = R"sh(mkdir -p "$folder/scratch"
 passed=()
 for name in PATH LANG LC_ALL LC_CTYPE LOGNAME USER TZ http_proxy https_proxy no_proxy HTTP_PROXY HTTPS_PROXY \
     CURL_CA_BUNDLE REQUESTS_CA_BUNDLE SSL_CERT_DIR SSL_CERT_FILE; do
@@ -22,7 +22,7 @@ env -i "${passed[@]}" {{program}} --unshare-user --unshare-pid --unshare-ipc --u
     {{readable}} \
     --ro-bind-try /sys/devices/system/cpu /sys/devices/system/cpu \
     --ro-bind-try "$resolver" "$resolver" \
-    --bind "$folder/separate/tmp" /tmp --bind "$folder/separate" "$folder" --chdir "$folder" \
+    --bind "$folder/scratch" /tmp --bind "$folder/separate" "$folder" --chdir "$folder" \
     /bin/bash "$folder/{{file}}")sh";
 
 constexpr std::string_view separate_part = R"sh(

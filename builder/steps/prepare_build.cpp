@@ -50,6 +50,17 @@ base::Status unpack_source(Attempt& attempt, Ports& ports, const Recipe& recipe,
     return {};
 }
 
+// Once an uploaded source's code has run, for its wheelhouse, its folder may have links: nothing is written through them.
+base::Status unpack_once(Attempt& attempt, Ports& ports, const Recipe& recipe, const std::string& key) {
+    const AttemptFolder folder = ports.folder_of(attempt);
+    std::error_code error;
+    const bool has_run = folder.separate &&
+                         std::filesystem::exists(folder.root / (std::string(wheelhouse_step) + ".sh"), error);
+    if (has_run && !attempt.source.folder.empty()) return {};
+    if (has_run) WHEELYARD_TRY(free_space(folder.inner(), ports.keep_alive));
+    return unpack_source(attempt, ports, recipe, key);
+}
+
 base::Status write_script(const Attempt& attempt, const Ports& ports, const Recipe& recipe,
                           const std::filesystem::path& python) {
     const AttemptFolder folder = ports.folder_of(attempt);
@@ -86,7 +97,7 @@ base::Result<Next> prepare_build(Attempt& attempt, Ports& ports) {
     WHEELYARD_TRY(base::make_directories(ports.folder_of(attempt).root));
     sweep_temporary_files(ports.folder_of(attempt).root);
     WHEELYARD_ASSIGN(const std::string key, key_of_build(attempt, ports, recipe, python));
-    auto prepared = unpack_source(attempt, ports, recipe, key);
+    auto prepared = unpack_once(attempt, ports, recipe, key);
     if (prepared) prepared = write_script(attempt, ports, recipe, python);
     // The download is missing by now: it is fetched again.
     if (!prepared && prepared.error().kind == base::ErrorKind::missing)

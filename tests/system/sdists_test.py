@@ -144,6 +144,18 @@ class SdistsTest(SdistsCase):
     def test_the_tree_is_whole_after_all_that(self):
         self.farm.check_tree()
 
+    def test_verify_reads_sdists_and_reports_a_damaged_one(self):
+        sdist = Sdist("verified").write(self.folder)
+        self.assert_ran(twine_upload(self.farm, self.token, sdist))
+        verify = ("wheelyard-registry", "verify", "--config", self.farm.config)
+        self.assert_ran(self.farm.run(*verify))
+        sha256 = sha256_of(sdist)
+        blob = self.farm.data / "blobs/sha256" / sha256[:2] / sha256
+        blob.chmod(0o644)
+        blob.write_bytes(b"x" + sdist.read_bytes()[1:])
+        self.addCleanup(blob.write_bytes, sdist.read_bytes())
+        self.assert_failed(self.farm.run(*verify), sha256)
+
 
 @unittest.skipUnless(os.environ.get("WHEELYARD_FULL") == "1", "scripts/test --full has these clients")
 class BuildToolsTest(SdistsCase):

@@ -19,7 +19,7 @@ OURS = "ours"  # takes the sdists
 BWRAP = shutil.which("bwrap") or ""
 # A back end that looks for secrets, also before it is asked to build, and puts what it finds into its wheel.
 SPY = '''
-import os, pathlib, re, socket, subprocess
+import os, pathlib, re, subprocess
 
 SECRET = re.compile(rb"wy_[0-9a-f]{{12}}_[0-9a-f]{{64}}")
 
@@ -39,7 +39,12 @@ def search():
                 found.append(str(path))
     return found
 
+ATTEMPT = pathlib.Path.cwd().parents[1]
+for name in ("tmp", "scratch", "patches", "beside"):  # the agent, or the next namespace, may follow them
+    look(lambda: os.symlink("{site}", ATTEMPT / name))
+
 SEEN = {{
+    "linked": look(lambda: pathlib.Path("/tmp/token").read_text()),
     "token": look(lambda: pathlib.Path("{site}/token").read_text()),
     "state": look(lambda: os.listdir("{site}/state")),
     "attempts": look(lambda: os.listdir("{site}/work/attempts")),
@@ -93,6 +98,17 @@ class UploadedSourcesTest(FarmCase):
         self.assertEqual(report["state"], "done", f"{report}\n{done.stdout}\n{done.stderr}\n{self.asker.run('log', task['id']).stdout}")
         return report
 
+    def spy(self, site: Site) -> Sdist:
+        text = SPY.format(site=site.folder, home=site.environment["HOME"]) + OWN.format(name="yard_spy", version="1.0")
+        return Sdist("yard_spy", **{"own.py": text.encode()})
+
+    def seen_by_spy(self) -> dict:
+        target = self.folder / "installed"
+        self.assert_ran(pip_install(self.farm, "pip-new", target, "yard-spy", options=("--only-binary", ":all:")))
+        printed = subprocess.run([sys.executable, "-c", "import json, yard_spy; print(json.dumps(yard_spy.seen))"],
+                                 env={"PYTHONPATH": str(target)}, capture_output=True, text=True, check=True).stdout
+        return json.loads(printed)
+
     def test_twine_approval_build_and_pip(self):
         task = self.upload(Sdist("yard_up", value=42))
         self.assertEqual((task["asked_by"], task["approved_by"]), ("author", ""))
@@ -120,15 +136,10 @@ class UploadedSourcesTest(FarmCase):
         self.asker.ask_for("yard-one")
         self.assert_ran(site.builder("run"))
         self.assertEqual(len(site.attempts()), 1)
-        spy = SPY.format(site=site.folder, home=site.environment["HOME"]) + OWN.format(name="yard_spy", version="1.0")
-        self.build(site, self.upload(Sdist("yard_spy", **{"own.py": spy.encode()})))
+        self.build(site, self.upload(self.spy(site)))
         own, = [attempt["id"] for attempt in site.attempts() if attempt["package"] == "yard-spy"]
-        target = self.folder / "installed"
-        self.assert_ran(pip_install(self.farm, "pip-new", target, "yard-spy", options=("--only-binary", ":all:")))
-        printed = subprocess.run([sys.executable, "-c", "import json, yard_spy; print(json.dumps(yard_spy.seen))"],
-                                 env={"PYTHONPATH": str(target)}, capture_output=True, text=True, check=True).stdout
-        self.assertEqual(json.loads(printed), {
-            "token": "FileNotFoundError", "state": "FileNotFoundError", "attempts": [own], "trees": "FileNotFoundError",
+        self.assertEqual(self.seen_by_spy(), {
+            "linked": "FileNotFoundError", "token": "FileNotFoundError", "state": "FileNotFoundError", "attempts": [own], "trees": "FileNotFoundError",
             "home": "FileNotFoundError", "run": "FileNotFoundError", "variable": None, "agents": [], "root": True,
             "written": "OSError", "tokens": []})
 
@@ -157,8 +168,11 @@ class UploadedSourcesTest(FarmCase):
 
     def test_an_offline_site_fetches_for_it_in_the_namespace_too(self):
         site = self.agent(UPLOADED_SOURCES + "[network]\noffline_jobs = true\n")
-        self.build(site, self.upload(Sdist("yard_off")))
-        self.assertEqual(len(self.farm.files("yard-off")), 1)
+        before = sorted(path.name for path in site.folder.iterdir())
+        self.build(site, self.upload(self.spy(site)))
+        seen = self.seen_by_spy()
+        self.assertEqual((seen["linked"], seen["token"], seen["tokens"]), ("FileNotFoundError", "FileNotFoundError", []))
+        self.assertEqual(sorted({path.name for path in site.folder.iterdir()} - {"state", "work"}), before)
 
     def test_the_check_of_a_site_tries_the_namespace(self):
         checked = self.agent().builder("site", "check", timeout=300)

@@ -12,6 +12,7 @@ import time
 from support.case import FarmCase, main
 from support.clients import CLIENTS, RawUpload, installed_value, pip_install
 from support.farm import COMMAND_TIMEOUT_S, Farm
+from support.sdists import Sdist
 from support.upstream import JSON, Upstream
 from support.wheels import Wheel, incompressible, sha256_of
 
@@ -99,6 +100,28 @@ class UpstreamTest(FarmCase):
         self.assertEqual(self.upstream.count("/simple/yard-six/"), 1)
         self.farm.check_tree()
         self.assertEqual(self.farm.get(f"/{BASE}.public/simple/")[0], 404)  # the cache is no index of its own
+
+    def test_sdists_of_an_upstream_are_offered_where_the_index_takes_sdists_and_are_no_uploaded_source(self):
+        folder = self.folder / "sdists"
+        folder.mkdir()
+        wheel, sdist = self.wheel("yard-six"), Sdist("yard_six")
+        self.offer(wheel)
+        self.upstream.offer(sdist.write(folder))
+        self.open_farm()
+        self.assertEqual(sorted(self.farm.files("yard-six", BASE)), [wheel.filename])
+        self.farm.stop()
+        settings = rules(self.upstream)
+        with Farm((BASE, SITE), index_settings={BASE: "sdists = true\n" + settings[BASE], SITE: "sdists = true\n" + settings[SITE]}) as farm:
+            farm.create_token(BASE, SITE)
+            farm.start()
+            self.assertEqual(sorted(farm.files("yard-six", SITE)), [wheel.filename, "yard_six-1.0.tar.gz"])
+            target = self.folder / "from-sdist"
+            self.assert_ran(pip_install(farm, "pip-new", target, "yard-six", index=SITE, options=("--no-binary", ":all:")))
+            self.assertEqual(installed_value("pip-new", target, "yard_six"), "7")
+            words = ("task", "add", SITE, "yard-six", "1.0", "--python", "3.11", "--config", farm.config, "--source")
+            for index in (BASE, SITE):
+                self.assert_failed(farm.run("wheelyard-registry", *words, index), "has no such source distribution")
+            farm.check_tree()
 
     def test_a_page_lists_what_the_upstream_has_and_only_downloads_become_files_of_the_store(self):
         for version in ("1.0", "2.0"):

@@ -29,7 +29,7 @@ std::string seen(Network network, const EnvironmentMap& environment) {
     const auto finished = base::run_command(command);
     REQUIRE(finished.has_value());
     CHECK_MESSAGE(finished->exit_code == 0, finished->err);
-    CHECK(fs::is_directory(dir.path() / "separate" / "tmp"));
+    CHECK(fs::is_directory(dir.path() / "scratch"));
     return base::replace_all(finished->out, dir.path().string(), "FOLDER");
 }
 
