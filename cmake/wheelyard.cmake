@@ -43,6 +43,9 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND CMAKE_CXX_COMPILER_VERSION VERSION
     # It reports what libstdc++ 12's own stable_sort uses.
     target_compile_options(wheelyard_flags INTERFACE -Wno-deprecated-declarations)
 endif()
+if(WHEELYARD_UNITY)  # a local variable may have the name of another file's helper; the trees that compile each file look for it
+    target_compile_options(wheelyard_flags INTERFACE -Wno-shadow)
+endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # Once it inlines, GCC 12 reports these falsely in the standard library's own variant and string; Clang, clang-tidy and
     # the sanitizers look for the real ones.
@@ -52,6 +55,11 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
         target_compile_options(wheelyard_flags INTERFACE -Wno-tsan)
     endif()
 endif()
+
+# Sources that WHEELYARD_UNITY compiles alone: those with a name that another source of their folder uses for something else.
+set(WHEELYARD_COMPILED_ALONE
+    registry/intake/validation.cpp  # wire::refuse as `refuse`
+)
 
 # One row of cmake/layers.cmake: a static library of every .cpp directly in FOLDER, or for FOLDER/* also in the folders
 # in it (main files are programs).
@@ -79,6 +87,18 @@ function(wheelyard_layer room folder)
         return()
     endif()
     add_library(wheelyard_${room} STATIC ${sources})
+    if(WHEELYARD_UNITY)  # a third of the compile time: the headers of a folder are read once
+        set_target_properties(wheelyard_${room} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+        foreach(source ${sources})
+            file(RELATIVE_PATH path ${CMAKE_SOURCE_DIR} ${source})
+            if(path IN_LIST WHEELYARD_COMPILED_ALONE)
+                continue()
+            endif()
+            get_filename_component(group ${source} DIRECTORY)
+            string(MAKE_C_IDENTIFIER ${group} group)
+            set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${group})
+        endforeach()
+    endif()
     target_link_libraries(wheelyard_${room} PUBLIC wheelyard_flags)
     foreach(needed ${ARGN})
         target_link_libraries(wheelyard_${room} PUBLIC wheelyard_${needed})
