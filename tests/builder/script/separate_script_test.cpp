@@ -42,7 +42,7 @@ TEST_CASE("a namespace sees the listed folders and variables, and nothing else o
     const std::string out = seen(Network::shared, {{"PATH", "/usr/bin:/bin"},
                                                    {"HOME", "/home/agent"},
                                                    {"LANG", "C.UTF-8"},
-                                                   {"TMPDIR", "/scratch"},
+                                                   {"TMPDIR", "/lustre/tmp"},
                                                    {"WHEELYARD_TOKEN", "secret"}});
     for (const std::string line :
          {"--unshare-user", "--unshare-pid", "--die-with-parent", "--new-session", "/cvmfs/a b",
@@ -51,7 +51,7 @@ TEST_CASE("a namespace sees the listed folders and variables, and nothing else o
         CHECK(has_line(out, line));
     }
     for (const std::string word :
-         {"secret", "/home/agent", "/scratch", "--share-net", "--unshare-net", "/run/"}) {
+         {"secret", "/home/agent", "/lustre", "--share-net", "--unshare-net", "/run/"}) {
         CAPTURE(word);
         CHECK(out.find(word) == std::string::npos);
     }
