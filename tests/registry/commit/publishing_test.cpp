@@ -183,11 +183,11 @@ TEST_CASE("a commit during a run gets a run of its own; many commits share one")
 
 TEST_CASE(
     "what a run left behind fails those who wait for it, nobody else, and is tried again at each wait") {
-    std::atomic<bool> is_mended = false;
+    std::atomic<bool> is_repaired = false;
     PublishQueue queue(
-        [&is_mended](registry::RootPages) -> base::Result<registry::Published> {
+        [&is_repaired](registry::RootPages) -> base::Result<registry::Published> {
             registry::Published published(7);
-            if (!is_mended)
+            if (!is_repaired)
                 published.lagging.push_back(
                     {"main", "six", "six-1.0-py3-none-any.whl", {"publish.blob_missing", "gone"}});
             return published;
@@ -206,8 +206,25 @@ TEST_CASE(
          {registry::PageOf{"main", "seven", ""}, registry::PageOf{"gpu", "", ""}})
         CHECK(queue.wait_until_visible(7, long_enough_ms, beside).has_value());
     CHECK(queue.wait_until_visible(7, long_enough_ms).has_value());
-    is_mended = true;
+    is_repaired = true;
     CHECK(queue.wait_until_visible(7, long_enough_ms, lagging).has_value());
+}
+
+TEST_CASE("of the pages that lag, those that need a person are counted") {
+    PublishQueue queue(
+        [](registry::RootPages) -> base::Result<registry::Published> {
+            registry::Published published(7);
+            base::Error lost{"publish.blob_missing", "gone"};
+            lost.recovery = base::Recovery::person;
+            published.lagging.push_back({"main", "six", "six-1.0-py3-none-any.whl", lost});
+            published.lagging.push_back({"main", "seven", "", {"os.EIO", "read failed"}});
+            published.lagging.push_back({"main", "eight", "", {"os.EIO", "read failed"}});
+            return published;
+        },
+        long_enough_ms);
+    CHECK(queue.wait_until_visible(7, long_enough_ms).has_value());
+    CHECK(queue.lag().lagging_pages == 3);
+    CHECK(queue.lag().damaged_pages == 1);
 }
 
 TEST_CASE("what was left behind is tried again without being asked") {
