@@ -60,10 +60,19 @@ SEEN = {{
 }}
 pathlib.Path("yard_spy.py").write_text("value = 7\\nseen = %r\\n" % (SEEN,))
 '''
+
+
+def why_no_namespace() -> str:
+    if not BWRAP:
+        return "no bubblewrap"
+    tried = subprocess.run([BWRAP, "--unshare-user", "--unshare-pid", "--ro-bind", "/", "/", "true"], capture_output=True, text=True)
+    return "" if tried.returncode == 0 else f"bubblewrap makes no namespace here: {tried.stderr.strip()}"
+
+
 UPLOADED_SOURCES = f'[uploaded_sources]\nbubblewrap = "{BWRAP}"\n'
 
 
-@unittest.skipUnless(BWRAP, "no bubblewrap")
+@unittest.skipIf(why_no_namespace(), why_no_namespace())
 class UploadedSourcesTest(FarmCase):
     def setUp(self):
         super().setUp()
