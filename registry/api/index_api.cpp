@@ -15,10 +15,10 @@ namespace {
 using io::Json;
 
 constexpr std::string_view order_format = "wheelyard.index_change/1";
-constexpr std::string_view list_operation = "describeIndexes";
-constexpr std::string_view show_operation = "describeIndex";
-constexpr std::string_view create_operation = "createIndex";
-constexpr std::string_view set_operation = "setIndex";
+constexpr std::string_view list_indexes_operation = "describeIndexes";
+constexpr std::string_view show_index_operation = "describeIndex";
+constexpr std::string_view create_index_operation = "createIndex";
+constexpr std::string_view set_index_operation = "setIndex";
 
 tl::unexpected<base::Error> bad_body(std::string sentence) {
     return base::fail_as(base::ErrorKind::invalid, base::Recovery::never,
@@ -106,8 +106,8 @@ Json index_changed_json(const IndexesChanged& changed, const std::string& index,
 }
 
 bool IndexApi::handles(std::string_view operation) {
-    return operation == list_operation || operation == show_operation || operation == create_operation ||
-           operation == set_operation;
+    return operation == list_indexes_operation || operation == show_index_operation ||
+           operation == create_index_operation || operation == set_index_operation;
 }
 
 wire::Answered<http::ApiReply> IndexApi::answer(const http::ApiRequest& request) {
@@ -117,8 +117,8 @@ wire::Answered<http::ApiReply> IndexApi::answer(const http::ApiRequest& request)
         return refuse(
             403, "auth.scope_refused", "This token does not permit the administration of indexes", caller->id,
             "ask an administrator for a token with the action `index` for all indexes and projects");
-    if (request.operation == create_operation) return change(request, *caller, IndexEdit::Kind::create);
-    if (request.operation == list_operation)
+    if (request.operation == create_index_operation) return change(request, *caller, IndexEdit::Kind::create);
+    if (request.operation == list_indexes_operation)
         return http::ApiReply{
             .status = 200,
             .json = indexes_json(parts_.config.index_tables, parts_.indexes.decided_by_word()).render()};
@@ -127,7 +127,7 @@ wire::Answered<http::ApiReply> IndexApi::answer(const http::ApiRequest& request)
     if (table == nullptr)
         return refuse(404, "index.unknown", "There is no index with this name", index,
                       "GET /api/v1/indexes lists the indexes");
-    if (request.operation == show_operation)
+    if (request.operation == show_index_operation)
         return http::ApiReply{.status = 200, .json = index_json(*table).render()};
     return change(request, *caller, IndexEdit::Kind::set);
 }
