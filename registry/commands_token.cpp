@@ -20,7 +20,7 @@
 namespace wheelyard::registry {
 namespace {
 
-base::Result<catalog::Catalog> open_catalog(const RegistryConfig& config) {
+base::Result<catalog::Catalog> open_for_tokens(const RegistryConfig& config) {
     create_as_owner_of(config.store);
     WHEELYARD_TRY(base::make_directories(config.store));
     return catalog::Catalog::open(config.catalog_file(), catalog::Catalog::Mode::read_write);
@@ -43,7 +43,7 @@ base::Status write_token(const std::filesystem::path& file, const TokenText& tok
 }
 
 base::Status add_token(const RegistryConfig& config, const catalog::TokenRow& row) {
-    WHEELYARD_ASSIGN(catalog::Catalog catalog, open_catalog(config));
+    WHEELYARD_ASSIGN(catalog::Catalog catalog, open_for_tokens(config));
     return catalog.add_token(row);
 }
 
@@ -86,7 +86,7 @@ base::Status run_token_create(const TokenCreateArguments& arguments, const base:
 
 base::Status run_token_list(const std::filesystem::path& config_file, bool json, const base::Clock& clock) {
     WHEELYARD_ASSIGN(const RegistryConfig config, read_config(config_file));
-    WHEELYARD_ASSIGN(const catalog::Catalog catalog, open_catalog(config));
+    WHEELYARD_ASSIGN(const catalog::Catalog catalog, open_for_tokens(config));
     WHEELYARD_ASSIGN(const std::vector<catalog::TokenRow> rows, catalog.tokens());
     const base::UnixMicros now = clock.now();
     if (json) {
@@ -113,7 +113,7 @@ base::Status run_token_revoke(const std::filesystem::path& config_file, const st
     const auto whole = parse_token_text(id);
     const std::string public_id = whole ? whole->id : id;
     WHEELYARD_ASSIGN(const bool known, blobs::with_reserve(config.room(), [&]() -> base::Result<bool> {
-                         WHEELYARD_ASSIGN(catalog::Catalog catalog, open_catalog(config));
+                         WHEELYARD_ASSIGN(catalog::Catalog catalog, open_for_tokens(config));
                          return catalog.revoke_token(public_id, {local_actor(), {}, clock.now()});
                      }));
     if (!known)

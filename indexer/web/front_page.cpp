@@ -19,8 +19,6 @@ using page::Literal;
 
 namespace {
 
-constexpr std::size_t date_chars = 10;  // "2026-11-20"
-
 std::string folder_of(const std::string& index) {
     return base::encode_percent(index) + "/";
 }

@@ -9,6 +9,7 @@
 namespace wheelyard::indexer {
 
 inline constexpr std::int64_t micros_per_second = 1'000'000;
+inline constexpr std::size_t date_chars = 10;  // "2026-11-20"
 // A description that is larger is cut: the page has to stay readable on a phone.
 inline constexpr std::size_t max_description_bytes = 128 * base::kib;
 

@@ -25,8 +25,6 @@ Html scrolling(Literal label, const Html& table) {
     return html.add(label).add("\">\n").add(table).add("</div>\n");
 }
 
-constexpr std::size_t date_chars = 10;  // "2026-11-20"
-
 using Column = std::pair<std::string, std::string>;  // platform, accelerator
 
 // PEP 440 order, newest first; what is no version comes last.
