@@ -56,8 +56,13 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     endif()
 endif()
 
-# Sources that WHEELYARD_UNITY compiles alone: those with a name that another source of their folder uses for something else.
+# Sources that WHEELYARD_UNITY compiles alone: those with a name that another source of their folder uses for something
+# else, and those that need libarchive or zlib, which the static avail_wheels does not link.
 set(WHEELYARD_COMPILED_ALONE
+    lib/io/archive.cpp
+    lib/io/archive_entry.cpp
+    lib/io/gzip.cpp
+    lib/io/tar_gz.cpp
     registry/intake/validation.cpp  # wire::refuse as `refuse`
 )
 
