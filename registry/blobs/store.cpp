@@ -158,7 +158,10 @@ base::Status place(const fs::path& staged, const fs::path& target, std::uint64_t
         const auto repaired = repair(staged, target, size);
         const bool is_gone = !repaired && repaired.error().os_error == ENOENT;
         if (!repaired && !is_gone) return base::fail(repaired.error());
-        if (!is_gone && ::utimensat(AT_FDCWD, target.c_str(), nullptr, 0) == 0) return {};
+        const bool is_fresh = !is_gone && ::utimensat(AT_FDCWD, target.c_str(), nullptr, 0) == 0;
+        // The kernel looks the name up before it sets the time: a collection may have looked at the time and removed the
+        // file in between. A file that still has the name is safe: a collection from here on finds it fresh.
+        if (is_fresh && ::access(target.c_str(), F_OK) == 0) return {};
         if ((!is_gone && errno != ENOENT) || tries == max_staging_tries)
             return base::fail_errno("utimensat", target.string(), errno);
         // A collection removed it between the calls: link again.
