@@ -125,19 +125,25 @@ class RegistryFixture {
                                .inspect_threads = 2}};
     std::string token = add_token({"main"}, {"*"});
 
-    std::string add_token(const std::vector<std::string>& indexes, const std::vector<std::string>& projects,
-                          const std::string& name = "tester") {
+    // Adds a token to the catalog and returns its text. `expires` 0: never.
+    std::string make_token(const std::string& name, const std::vector<std::string>& indexes,
+                           const std::vector<std::string>& projects, const std::vector<std::string>& actions,
+                           base::UnixMicros expires = 0) {
         const registry::TokenText text = registry::make_token_text();
         REQUIRE(cli.add_token({.id = text.id,
                                .secret_sha256 = registry::hash_token_secret(text.secret),
                                .name = name,
                                .indexes = indexes,
                                .projects = projects,
-                               .actions = {"upload"},
+                               .actions = actions,
                                .created = clock.now(),
-                               .expires = 0,
+                               .expires = expires,
                                .revoked = false}));
         return text.text();
+    }
+    std::string add_token(const std::vector<std::string>& indexes, const std::vector<std::string>& projects,
+                          const std::string& name = "tester") {
+        return make_token(name, indexes, projects, {"upload"});
     }
 
     [[nodiscard]] http::UploadHead head(const std::string& index = "main") const {

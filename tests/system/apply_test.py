@@ -5,9 +5,8 @@ import json
 import signal
 import time
 
-from support.case import FarmCase, main
+from support.case import FarmPerTestCase, main
 from support.clients import PIPS_WITH_REPORT, RawUpload, installed_value, pip_install, twine_upload
-from support.farm import Farm
 from support.wheels import Wheel
 
 FIRST, SECOND, HIDDEN = "first", "second", "hidden"
@@ -15,25 +14,14 @@ PATIENCE_S = 60
 KILL_DELAYS_S = (0, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1)
 
 
-class ApplyTest(FarmCase):
-    @classmethod
-    def setUpClass(cls):
-        pass  # a farm for each test
-
-    def setUp(self):
-        super().setUp()
-        self.farm = Farm((FIRST,))
-        self.addCleanup(self.farm.__exit__)
-        self.farm.start()
+class ApplyTest(FarmPerTestCase):
+    indexes = (FIRST,)
 
     def configure(self, **settings: str) -> None:
         """One [[index]] for each name, with more lines."""
         self.farm.indexes = tuple(settings)
         self.farm.index_settings = settings
         self.farm.write_config(self.farm.port)
-
-    def apply(self, *options: str):
-        return self.farm.run("wheelyard-registry", "apply", "-c", self.farm.config, *options)
 
     def audit(self, index: str) -> list[dict]:
         done = self.farm.run("wheelyard-registry", "audit", "-c", self.farm.config, "--index", index, "--json")

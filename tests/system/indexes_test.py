@@ -7,31 +7,20 @@ import time
 import urllib.error
 import urllib.request
 
-from support.case import FarmCase, main
+from support.case import FarmPerTestCase, main
 from support.clients import PIPS_WITH_REPORT, RawUpload, installed_value, pip_install, twine_upload
-from support.farm import BIN, Farm
+from support.farm import BIN
 from support.wheels import Wheel
 
 FIRST, SECOND, THIRD = "first", "second", "third"
 KILL_DELAYS_S = (0, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1)
 
 
-class IndexesTest(FarmCase):
-    @classmethod
-    def setUpClass(cls):
-        pass  # a farm for each test
-
-    def setUp(self):
-        super().setUp()
-        self.farm = Farm((FIRST,))
-        self.addCleanup(self.farm.__exit__)
-        self.farm.start()
+class IndexesTest(FarmPerTestCase):
+    indexes = (FIRST,)
 
     def index(self, *words: str):
         return self.farm.run("wheelyard-registry", "index", *words, "-c", self.farm.config)
-
-    def apply(self, *options: str):
-        return self.farm.run("wheelyard-registry", "apply", "-c", self.farm.config, *options)
 
     def admin(self, *actions: str) -> str:
         return self.farm.create_token("*", name="operator", actions=actions or ("index",))

@@ -18,17 +18,7 @@ namespace {
 struct AccessFixture : RegistryFixture {
     std::string add(const std::vector<std::string>& indexes, const std::vector<std::string>& projects,
                     const std::vector<std::string>& actions, base::UnixMicros lifetime = 60'000'000) {
-        const registry::TokenText text = registry::make_token_text();
-        REQUIRE(cli.add_token({.id = text.id,
-                               .secret_sha256 = registry::hash_token_secret(text.secret),
-                               .name = "agent",
-                               .indexes = indexes,
-                               .projects = projects,
-                               .actions = actions,
-                               .created = clock.now(),
-                               .expires = lifetime == 0 ? 0 : clock.now() + lifetime,
-                               .revoked = false}));
-        return text.text();
+        return make_token("agent", indexes, projects, actions, lifetime == 0 ? 0 : clock.now() + lifetime);
     }
     wire::Answered<http::ApiReply> ask(const std::string& sent, const std::string& index = "main") {
         http::ApiRequest request{.request_id = "r1", .operation = registry::access_operation};

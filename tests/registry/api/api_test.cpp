@@ -39,17 +39,7 @@ struct ApiFixture : RegistryFixture {
     std::string add_actor(const std::string& name, const std::vector<std::string>& actions,
                           const std::vector<std::string>& indexes = {"*"},
                           const std::vector<std::string>& projects = {"*"}) {
-        const registry::TokenText text = registry::make_token_text();
-        REQUIRE(cli.add_token({.id = text.id,
-                               .secret_sha256 = registry::hash_token_secret(text.secret),
-                               .name = name,
-                               .indexes = indexes,
-                               .projects = projects,
-                               .actions = actions,
-                               .created = clock.now(),
-                               .expires = 0,
-                               .revoked = false}));
-        return text.text();
+        return make_token(name, indexes, projects, actions);
     }
     // "200" or "403 auth.scope_refused".
     std::string ask(const std::string& token_text, const std::string& operation, const std::string& body,

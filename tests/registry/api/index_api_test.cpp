@@ -39,23 +39,9 @@ struct FakeIndexes final : registry::IndexService {
 struct IndexFixture : RegistryFixture {
     FakeIndexes indexes;
     registry::IndexApi api{{.config = config, .tokens = *tokens, .indexes = indexes, .pages = pages}};
-    std::string admin = add("admin", {"*"}, {"*"}, {"index"});
+    std::string admin = make_token("admin", {"*"}, {"*"}, {"index"});
 
     IndexFixture() { indexes.present = config.index_tables; }
-    std::string add(const std::string& name, const std::vector<std::string>& for_indexes,
-                    const std::vector<std::string>& projects, const std::vector<std::string>& actions) {
-        const registry::TokenText text = registry::make_token_text();
-        REQUIRE(cli.add_token({.id = text.id,
-                               .secret_sha256 = registry::hash_token_secret(text.secret),
-                               .name = name,
-                               .indexes = for_indexes,
-                               .projects = projects,
-                               .actions = actions,
-                               .created = clock.now(),
-                               .expires = 0,
-                               .revoked = false}));
-        return text.text();
-    }
     wire::Answered<http::ApiReply> ask(const std::string& operation, const std::string& caller,
                                        const std::string& body = {}, const std::string& index = "main") {
         http::ApiRequest request{.request_id = "r1", .operation = operation};
@@ -81,9 +67,9 @@ constexpr const char* quota = R"("keys":{"quota_mib":5})";
 TEST_CASE("only a token with the action `index` for all indexes and projects sees and changes indexes") {
     IndexFixture farm;
     const std::vector<std::string> refused{
-        farm.add("uploader", {"*"}, {"*"}, {"upload", "token", "promote", "audit"}),
-        farm.add("of-one-index", {"main"}, {"*"}, {"index"}),
-        farm.add("of-one-project", {"*"}, {"six"}, {"index"})};
+        farm.make_token("uploader", {"*"}, {"*"}, {"upload", "token", "promote", "audit"}),
+        farm.make_token("of-one-index", {"main"}, {"*"}, {"index"}),
+        farm.make_token("of-one-project", {"*"}, {"six"}, {"index"})};
     for (const std::string& token : refused) {
         for (const char* operation : {"describeIndexes", "describeIndex", "createIndex", "setIndex"}) {
             const auto answer = farm.ask(operation, token, IndexFixture::body(quota));
@@ -94,7 +80,8 @@ TEST_CASE("only a token with the action `index` for all indexes and projects see
     CHECK(farm.indexes.asked == 0);
     CHECK(farm.set(quota) == "200");
     CHECK(farm.indexes.last_actor == "admin");
-    CHECK(farm.ask("setIndex", farm.add("all", {"*"}, {"*"}, {"*"}), IndexFixture::body(quota)).has_value());
+    CHECK(farm.ask("setIndex", farm.make_token("all", {"*"}, {"*"}, {"*"}), IndexFixture::body(quota))
+              .has_value());
 }
 
 TEST_CASE("a body is read strictly, and nothing is changed for a wrong one") {

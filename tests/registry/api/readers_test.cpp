@@ -33,17 +33,7 @@ struct ReadersFixture : RegistryFixture {
 
     std::string add(const std::vector<std::string>& indexes, const std::vector<std::string>& projects,
                     const std::vector<std::string>& actions, base::UnixMicros expires = 0) {
-        const registry::TokenText text = registry::make_token_text();
-        REQUIRE(cli.add_token({.id = text.id,
-                               .secret_sha256 = registry::hash_token_secret(text.secret),
-                               .name = "anna",
-                               .indexes = indexes,
-                               .projects = projects,
-                               .actions = actions,
-                               .created = clock.now(),
-                               .expires = expires,
-                               .revoked = false}));
-        return text.text();
+        return make_token("anna", indexes, projects, actions, expires);
     }
     wire::Answered<bool> ask(const std::string& sent, ReadScope scope, const std::string& project = {}) {
         return readers.may_read(

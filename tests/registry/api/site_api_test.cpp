@@ -31,17 +31,7 @@ struct SiteFixture : RegistryFixture {
     std::string agent = add_actor({"upload"}, {"main"});
 
     std::string add_actor(const std::vector<std::string>& actions, const std::vector<std::string>& indexes) {
-        const registry::TokenText text = registry::make_token_text();
-        REQUIRE(cli.add_token({.id = text.id,
-                               .secret_sha256 = registry::hash_token_secret(text.secret),
-                               .name = "agent",
-                               .indexes = indexes,
-                               .projects = {"*"},
-                               .actions = actions,
-                               .created = clock.now(),
-                               .expires = 0,
-                               .revoked = false}));
-        return text.text();
+        return make_token("agent", indexes, {"*"}, actions);
     }
     [[nodiscard]] status::SiteReport report(const std::string& site = "bede") const {
         status::SiteReport made;

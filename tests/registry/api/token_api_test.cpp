@@ -22,21 +22,6 @@ constexpr base::UnixMicros day = 24LL * 3600 * 1'000'000;
 struct TokenFixture : RegistryFixture {
     registry::TokenApi api{{.config = config, .tokens = *tokens, .writer = writer, .clock = clock}};
 
-    std::string add(const std::string& name, const std::vector<std::string>& indexes,
-                    const std::vector<std::string>& projects, const std::vector<std::string>& actions,
-                    base::UnixMicros expires = 0) {
-        const registry::TokenText text = registry::make_token_text();
-        REQUIRE(cli.add_token({.id = text.id,
-                               .secret_sha256 = registry::hash_token_secret(text.secret),
-                               .name = name,
-                               .indexes = indexes,
-                               .projects = projects,
-                               .actions = actions,
-                               .created = clock.now(),
-                               .expires = expires,
-                               .revoked = false}));
-        return text.text();
-    }
     wire::Answered<http::ApiReply> ask(const std::string& operation, const std::string& caller,
                                        const std::string& body = {}, const std::string& id = {}) {
         http::ApiRequest request{.request_id = "r1", .operation = operation};
@@ -67,7 +52,7 @@ constexpr const char* six_in_main = R"("name":"ci","indexes":["main"],"projects"
 
 TEST_CASE("a new token works at once, has the scope that was asked for, and who created it") {
     TokenFixture farm;
-    const std::string admin = farm.add("admin", {"main"}, {"*"}, {"token", "upload"});
+    const std::string admin = farm.make_token("admin", {"main"}, {"*"}, {"token", "upload"});
     const auto answer = farm.ask("createToken", admin, farm.body(six_in_main));
     REQUIRE(answer.has_value());
     const auto json = io::parse_json(answer->json).value();
@@ -83,12 +68,12 @@ TEST_CASE("a new token works at once, has the scope that was asked for, and who 
 
 TEST_CASE("only a token with the action `token` creates and lists; a grant or an upload token does not") {
     TokenFixture farm;
-    const std::string uploader = farm.add("uploader", {"*"}, {"*"}, {"upload", "promote", "audit"});
+    const std::string uploader = farm.make_token("uploader", {"*"}, {"*"}, {"upload", "promote", "audit"});
     CHECK(farm.create(uploader, six_in_main) == "403 auth.scope_refused");
     CHECK(farm.said(farm.ask("listTokens", uploader)) == "403 auth.scope_refused");
     CHECK(farm.said(farm.ask("createToken", "", farm.body(six_in_main))).starts_with("40"));
     CHECK(farm.create("wy_000000000000_" + std::string(64, '0'), six_in_main) == "403 auth.token_refused");
-    const std::string late = farm.add("late", {"*"}, {"*"}, {"token", "upload"}, farm.clock.now());
+    const std::string late = farm.make_token("late", {"*"}, {"*"}, {"token", "upload"}, farm.clock.now());
     CHECK(farm.create(late, six_in_main) == "403 auth.token_refused");
 }
 
@@ -97,7 +82,7 @@ TEST_CASE("no token gets more than its creator has: indexes, projects, actions, 
     farm.config.indexes.push_back(farm.config.indexes.front());
     farm.config.indexes.back().name = "other";
     const std::string admin =
-        farm.add("admin", {"main"}, {"six"}, {"token", "upload"}, farm.clock.now() + 10 * day);
+        farm.make_token("admin", {"main"}, {"six"}, {"token", "upload"}, farm.clock.now() + 10 * day);
     const char* const refused = "403 token.scope";
     CHECK(farm.create(admin, R"("name":"a","indexes":["other"],"projects":["six"])") == refused);
     CHECK(farm.create(admin, R"("name":"a","indexes":["main","other"],"projects":["six"])") == refused);
@@ -121,7 +106,7 @@ TEST_CASE("no token gets more than its creator has: indexes, projects, actions, 
 
 TEST_CASE("a request that is malformed or names what does not exist is refused") {
     TokenFixture farm;
-    const std::string admin = farm.add("admin", {"*"}, {"*"}, {"*"});
+    const std::string admin = farm.make_token("admin", {"*"}, {"*"}, {"*"});
     struct Row {
         const char* members;
         const char* said;
@@ -149,8 +134,8 @@ TEST_CASE("a request that is malformed or names what does not exist is refused")
 
 TEST_CASE("a name from outside the creator's scope is not given out, one within it is: rotation") {
     TokenFixture farm;
-    const std::string admin = farm.add("admin", {"main"}, {"six"}, {"token", "upload"});
-    farm.add("promoter", {"main"}, {"*"}, {"promote"});
+    const std::string admin = farm.make_token("admin", {"main"}, {"six"}, {"token", "upload"});
+    farm.make_token("promoter", {"main"}, {"*"}, {"promote"});
     CHECK(farm.create(admin, R"("name":"promoter","indexes":["main"],"projects":["six"])") ==
           "409 token.name_taken");
     CHECK(farm.create(admin, six_in_main) == "200");
@@ -159,7 +144,7 @@ TEST_CASE("a name from outside the creator's scope is not given out, one within 
 
 TEST_CASE("the number of active tokens is bounded; a revoked one makes room") {
     TokenFixture farm;
-    const std::string admin = farm.add("admin", {"*"}, {"*"}, {"*"});
+    const std::string admin = farm.make_token("admin", {"*"}, {"*"}, {"*"});
     {
         const auto database =
             catalog::Database::open(farm.config.catalog_file(), catalog::Database::Mode::read_write).value();
@@ -178,10 +163,10 @@ TEST_CASE("the number of active tokens is bounded; a revoked one makes room") {
 
 TEST_CASE("a list has the tokens of the caller's scope, and no secret") {
     TokenFixture farm;
-    const std::string admin = farm.add("admin", {"main"}, {"*"}, {"token", "upload"});
-    const std::string foreign = farm.add("foreign", {"other"}, {"*"}, {"upload"});
-    const std::string stronger = farm.add("stronger", {"main"}, {"*"}, {"promote"});
-    const std::string weaker = farm.add("weaker", {"main"}, {"six"}, {"upload"});
+    const std::string admin = farm.make_token("admin", {"main"}, {"*"}, {"token", "upload"});
+    const std::string foreign = farm.make_token("foreign", {"other"}, {"*"}, {"upload"});
+    const std::string stronger = farm.make_token("stronger", {"main"}, {"*"}, {"promote"});
+    const std::string weaker = farm.make_token("weaker", {"main"}, {"six"}, {"upload"});
     const auto answer = farm.ask("listTokens", admin);
     REQUIRE(answer.has_value());
     const auto shows = [&](const std::string& text) { return answer->json.find(text) != std::string::npos; };
@@ -197,10 +182,11 @@ TEST_CASE("a list has the tokens of the caller's scope, and no secret") {
 
 TEST_CASE("a token is revoked from the next request on, by its administrators and by itself") {
     TokenFixture farm;
-    const std::string admin = farm.add("admin", {"main"}, {"*"}, {"token", "upload"}, farm.clock.now() + day);
-    const std::string foreign = farm.add("foreign", {"other"}, {"*"}, {"upload"});
+    const std::string admin =
+        farm.make_token("admin", {"main"}, {"*"}, {"token", "upload"}, farm.clock.now() + day);
+    const std::string foreign = farm.make_token("foreign", {"other"}, {"*"}, {"upload"});
     // It outlives its administrator's token, which does not protect it.
-    const std::string weaker = farm.add("weaker", {"main"}, {"six"}, {"upload"});
+    const std::string weaker = farm.make_token("weaker", {"main"}, {"six"}, {"upload"});
     CHECK(farm.revoke(admin, farm.id_of(foreign)) == "404 token.unknown");
     CHECK(farm.revoke(admin, "wy_000000000000") == "404 token.unknown");
     CHECK(farm.revoke(weaker, farm.id_of(admin)) == "404 token.unknown");

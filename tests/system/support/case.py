@@ -54,6 +54,23 @@ class FarmCase(unittest.TestCase):
             self.assertTrue(problem.get(part), f"the refusal has no {part}: {problem}")
 
 
+class FarmPerTestCase(FarmCase):
+    """A running registry for each test."""
+
+    @classmethod
+    def setUpClass(cls):
+        pass
+
+    def setUp(self):
+        super().setUp()
+        self.farm = Farm(self.indexes)
+        self.addCleanup(self.farm.__exit__)
+        self.farm.start()
+
+    def apply(self, *options: str):
+        return self.farm.run("wheelyard-registry", "apply", "-c", self.farm.config, *options)
+
+
 class Ended(Exception):
     """A signal ends the test: what it has started is stopped, as after any test, and no other test begins."""
 
