@@ -50,12 +50,16 @@ base::Result<RegistryConfig> config_at_start(const RegistryConfig& file,
     return with_indexes(file, list->tables);
 }
 
+base::Result<RegistryConfig> config_in_force(const RegistryConfig& file) {
+    WHEELYARD_ASSIGN(const auto list, read_index_list(file));
+    if (!list) return file;
+    WHEELYARD_ASSIGN(const bool runs, server_runs(file.store));
+    return runs ? with_indexes(file, list->tables) : config_at_start(file, list);
+}
+
 base::Result<RegistryConfig> read_config_in_force(const std::filesystem::path& file) {
-    WHEELYARD_ASSIGN(RegistryConfig config, read_config(file));
-    WHEELYARD_ASSIGN(const auto list, read_index_list(config));
-    if (!list) return config;
-    WHEELYARD_ASSIGN(const bool runs, server_runs(config.store));
-    return runs ? with_indexes(config, list->tables) : config_at_start(config, list);
+    WHEELYARD_ASSIGN(const RegistryConfig config, read_config(file));
+    return config_in_force(config);
 }
 
 }  // namespace wheelyard::registry

@@ -34,6 +34,7 @@ struct IndexList {
                                                            const std::optional<IndexList>& list);
 // The configuration file with the indexes of the running server; without one, with those of the next start. Commands
 // beside a server so go by its rules, not by a file that is not applied yet.
+[[nodiscard]] base::Result<RegistryConfig> config_in_force(const RegistryConfig& file);
 [[nodiscard]] base::Result<RegistryConfig> read_config_in_force(const std::filesystem::path& file);
 
 }  // namespace wheelyard::registry

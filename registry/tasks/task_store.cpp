@@ -27,6 +27,8 @@ using wire::TaskState;
 constexpr std::int64_t micros_per_s = 1'000'000;
 constexpr std::int64_t s_per_day = 24 * 3'600;
 constexpr std::size_t task_id_bytes = 6;
+// Of the states of tasks that have not ended: the index open_task has the same list (schema.cpp).
+constexpr const char* is_open = "state IN ('awaits_approval', 'queued', 'claimed')";
 
 bool has(const std::vector<std::string>& names, const std::string& name) {
     return std::find(names.begin(), names.end(), name) != names.end();
@@ -91,8 +93,8 @@ Result<std::unique_ptr<TaskStore>> TaskStore::open(const std::filesystem::path& 
     // Debian's SQLite writes zeros over what is deleted, through the write-ahead log: logs are not secret.
     WHEELYARD_TRY(database.run("PRAGMA secure_delete = OFF"));
     WHEELYARD_TRY(catalog::migrate(database, schema_steps()));
-    WHEELYARD_TRY(
-        database.run("PRAGMA foreign_keys = ON"));  // a migration replaces a table that others refer to
+    // After the migrations, which replace a table that others refer to.
+    WHEELYARD_TRY(database.run("PRAGMA foreign_keys = ON"));
     return std::unique_ptr<TaskStore>(new TaskStore(std::move(database), rules, clock));
 }
 
@@ -253,9 +255,11 @@ Result<AddedTask> TaskStore::add(const wire::TaskWish& wish, const std::string& 
         WHEELYARD_ASSIGN(
             auto there,
             database_.prepare(
-                select_rows("WHERE task.index_name = ? AND task.package = ? AND task.version = ? AND "
-                            "task.python = ? AND task.accelerator = ? AND task.source_sha256 = ? AND "
-                            "task.state IN ('awaits_approval', 'queued', 'claimed')"),
+                select_rows(
+                    std::string(
+                        "WHERE task.index_name = ? AND task.package = ? AND task.version = ? AND "
+                        "task.python = ? AND task.accelerator = ? AND task.source_sha256 = ? AND task.") +
+                    is_open),
                 wish.index, wish.package, wish.version, wish.python, wish.accelerator,
                 wish.source ? wish.source->sha256 : std::string()));
         WHEELYARD_ASSIGN(const bool exists, there.step());
@@ -284,12 +288,12 @@ Status TaskStore::propose(const wire::TaskWish& wish, const std::string& asked_b
 Result<AddedTask> TaskStore::insert(const wire::TaskWish& wish, const std::string& asked_by) {
     const wire::UploadedSource source = wish.source.value_or(wire::UploadedSource{});
     const TaskState first = wish.source ? TaskState::awaits_approval : TaskState::queued;
-    WHEELYARD_ASSIGN(const std::int64_t all, database_.integer("SELECT count(*) FROM task WHERE state IN "
-                                                               "('awaits_approval', 'queued', 'claimed')"));
-    WHEELYARD_ASSIGN(const std::int64_t own, database_.integer("SELECT count(*) FROM task WHERE state IN "
-                                                               "('awaits_approval', 'queued', 'claimed') "
-                                                               "AND asked_by = ?",
-                                                               asked_by));
+    WHEELYARD_ASSIGN(const std::int64_t all,
+                     database_.integer(std::string("SELECT count(*) FROM task WHERE ") + is_open));
+    WHEELYARD_ASSIGN(
+        const std::int64_t own,
+        database_.integer(std::string("SELECT count(*) FROM task WHERE ") + is_open + " AND asked_by = ?",
+                          asked_by));
     if (all >= max_open_tasks || own >= max_open_tasks_of_a_token)
         return base::fail_as(
             base::ErrorKind::exhausted, base::Recovery::never,
