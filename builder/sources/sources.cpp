@@ -71,8 +71,9 @@ base::Result<std::vector<Listing>> Sources::ask_upstream(const Recipe& recipe,
 base::Result<SdistOffers> Sources::offers(const Recipe& recipe) {
     if (recipe.source == SourceKind::sdist) return offers(recipe.package);
     SdistOffers found;
-    const auto add = [&](const wheel::Version& version, const std::string& place) {
-        found.sdists.push_back({version, "", "", {}, "", "", false, place});
+    const auto add = [&](const wheel::Version& version, const std::string& place,
+                         const std::string& requires_python = "") {
+        found.sdists.push_back({version, "", "", {}, "", requires_python, false, place});
     };
     if (recipe.source == SourceKind::git && git_) {
         WHEELYARD_ASSIGN(const auto versions, git_->versions(recipe));
@@ -86,7 +87,7 @@ base::Result<SdistOffers> Sources::offers(const Recipe& recipe) {
             for (const auto& file : listing.page.files) {
                 const auto name = wheel::parse_wheel_filename(file.filename);
                 if (name && name->project == recipe.package && !file.yanked)
-                    add(name->version, listing.place);
+                    add(name->version, listing.place, file.requires_python);
             }
         }
     }

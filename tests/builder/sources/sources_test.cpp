@@ -269,7 +269,8 @@ TEST_CASE("for an upstream without an index, pip's places are asked and reported
         if (request.target != "/simple/demo/") return {.status = 404, .body = "absent"};
         return {.body =
                     "<a href=\"/f/demo-1.0.tar.gz\">demo-1.0.tar.gz</a>"
-                    "<a href=\"/f/demo-1.1-py3-none-any.whl\">demo-1.1-py3-none-any.whl</a>",
+                    "<a href=\"/f/demo-1.1-py3-none-any.whl\" data-requires-python=\"&gt;=3.12\">"
+                    "demo-1.1-py3-none-any.whl</a>",
                 .headers = {{"Content-Type", "text/html"}}};
     }};
     const auto folder = base::TempDir::make("links");
@@ -289,6 +290,7 @@ TEST_CASE("for an upstream without an index, pip's places are asked and reported
     for (const auto& found : offers->sdists)
         versions.push_back(found.version.text());
     CHECK(versions == std::vector<std::string>{"1.2", "1.1"});
+    CHECK(offers->sdists.at(1).requires_python == ">=3.12");
     const auto source = sources.fetch(recipe, "1.1", {});
     REQUIRE(source.has_value());
     CHECK(source->origin == folder->path().string() + ", " + server.url("/simple/"));
