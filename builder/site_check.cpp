@@ -19,6 +19,7 @@
 #include "builder/site/work_folder.hpp"
 #include "builder/site_jobs.hpp"
 #include "builder/sources/sources.hpp"
+#include "builder/survey/limits.hpp"
 #include "builder/uploads_check.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/files/temp_dir.hpp"
@@ -338,9 +339,8 @@ class Checker {
 }  // namespace
 
 std::uint64_t min_work_bytes(const Site& site, const Recipes& recipes) {
-    constexpr std::uint64_t of_sdists = 2 * base::gib;
     constexpr std::uint64_t of_clones = 20 * base::gib;  // one build of torch: sources, objects, wheel
-    return any_wanted(site, recipes, clones) ? of_clones : of_sdists;
+    return any_wanted(site, recipes, clones) ? of_clones : min_build_bytes;
 }
 
 std::string render_module_check(const Site& site) {

@@ -11,6 +11,8 @@ inline constexpr std::size_t max_queues_listed = 30;
 inline constexpr std::size_t max_nodes_listed = 12;  // node types of a draft
 inline constexpr std::size_t max_site_name = 64;     // as the reader of site.toml accepts
 
+inline constexpr std::uint64_t min_build_bytes = 2ULL << 30;  // a work folder's, to build sdists
+
 inline constexpr int max_suggested_cores = 32;  // more rarely make a build faster, and wait longer in a queue
 inline constexpr std::int64_t first_minutes = 8 * 60;           // a build of torch on such a job
 inline constexpr std::int64_t default_minutes = 24 * 60;        // where a queue has no limit

@@ -96,6 +96,9 @@ class Draft : private DraftText {
             note("found: " + folder.origin + ", " + folder.path + ", " +
                  (folder.file_system == "-" ? "" : folder.file_system + ", ") +
                  base::render_bytes(folder.free_bytes) + " free");
+        if (work != nullptr && work->free_bytes < min_build_bytes)
+            fill_in("builds need " + base::render_bytes(min_build_bytes) +
+                    " in the work folder: free some space, or choose another folder");
         set("directory", toml_text(work == nullptr ? "work" : work->path + "/wheelyard/" + name_ + "/work"));
     }
 
@@ -217,7 +220,6 @@ class Draft : private DraftText {
         const LoadedModule* compiler = loadable(survey_, ModuleRole::compiler);
         const bool is_cray = compiler != nullptr && is_programming_environment(compiler->module) &&
                              survey_.has_program("CC") && survey_.has_program("ftn");
-        const bool has_c = survey_.has_program("cc") || survey_.has_program("gcc");
         table("[compilers]");
         if (is_cray) {
             note("The compilers of a Cray programming environment.");
@@ -226,13 +228,9 @@ class Draft : private DraftText {
             set("fortran", "\"ftn\"");
             set("mpi_c", "\"cc\"");
         } else {
-            if (!has_c) fill_in("no C compiler was found: load the module that provides it");
-            if (has_c && !survey_.has_program("c++") && !survey_.has_program("g++"))
-                note("No C++ compiler was found; many packages need one. Debian: g++.");
-            if (survey_.has_program("gcc") && survey_.has_program("g++")) {
-                set("c", "\"gcc\"");
-                set("cxx", "\"g++\"");
-            }
+            const bool is_gnu = survey_.has_program("gcc") && survey_.has_program("g++");
+            write_compiler("c", "C", is_gnu ? "" : "cc", "gcc");
+            write_compiler("cxx", "C++", is_gnu ? "" : "c++", "g++");
             if (survey_.has_program("gfortran")) set("fortran", "\"gfortran\"");
             if (survey_.has_program("mpicc")) set("mpi_c", "\"mpicc\"");
         }
@@ -242,6 +240,15 @@ class Draft : private DraftText {
         table("[mpi]");
         note("Starts MPI programs in jobs; docs/reference/site.md, mpi.launcher.");
         set("launcher", toml_text(launcher));
+    }
+
+    // Without the key it is `preset`. `site check` requires a compiler of each language.
+    void write_compiler(const std::string& key, const std::string& language, const char* preset,
+                        const char* gnu) {
+        if (survey_.has_program(preset)) return;
+        if (survey_.has_program(gnu)) return set(key, toml_text(gnu));
+        fill_in("no " + language +
+                " compiler was found: load the module that provides it, or install it (Debian: " + gnu + ")");
     }
 
     [[nodiscard]] std::string launcher_text() const {
@@ -298,7 +305,9 @@ class Draft : private DraftText {
         set("version", toml_text(best == nullptr ? "3.11" : best->version));
         if (best == nullptr) return;
         if (!best->has_headers)
-            note("Python.h is missing: wheels with extensions need it (Debian: python3-dev).");
+            fill_in(
+                "Python.h is missing, which extensions need: install it (Debian: python3-dev, Red Hat: "
+                "python3-devel)");
         if (best->module.empty()) {
             set("executable", toml_text(best->executable));
         } else {

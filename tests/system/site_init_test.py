@@ -67,6 +67,16 @@ class LocalTest(InitCase):
         self.refuses_to_overwrite()
         self.refuses_a_wrong_wish()
 
+    def test_what_keeps_site_check_from_passing_is_marked_in_the_file_and_named(self):
+        for program in ("c++", "g++"):
+            (self.folder / "bin" / program).unlink()
+        printed = self.init("--yes", status=1)
+        self.assertIn("fill in: no C++ compiler was found", printed)
+        self.assertIn("# FILL IN: no C++ compiler was found", self.file.read_text())
+        check = self.builder("site", "check", "--site", "site.toml")
+        self.assertEqual(check.returncode, 1, check.stdout + check.stderr)
+        self.assertIn("FAIL  C++ compiler c++", check.stdout)
+
     def refuses_to_overwrite(self):
         self.file.write_text("mine")
         self.assertEqual(self.init("--yes", status=2), "")

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <tuple>
+
 #include "builder/site/site.hpp"
 
 namespace wheelyard::builder {
@@ -120,13 +122,20 @@ TEST_CASE("what a person must decide is listed, and the file can be read all the
          "the batch system did not answer: partitions: no route to host"},
         {[](Survey& one) { one.pythons.resize(1); },
          "no Python with venv and ensurepip was found: install or load one"},
-        {[](Survey& one) { one.programs.clear(); },
-         "no C compiler was found: load the module that provides it"},
+        {[](Survey& one) { one.programs = {"cc"}; },
+         "no C++ compiler was found: load the module that provides it, or install it (Debian: g++)"},
+        {[](Survey& one) { one.programs = {"c++"}; },
+         "no C compiler was found: load the module that provides it, or install it (Debian: gcc)"},
+        {[](Survey& one) { one.pythons[1].has_headers = false; },
+         "Python.h is missing, which extensions need: install it (Debian: python3-dev, Red Hat: "
+         "python3-devel)"},
         {[](Survey& one) {
              for (auto& node : one.batch.nodes)
                  node.gpu_type = node.gpus > 0 ? "quux9000" : "";
          },
          "4 nodes have GPUs of a type that is not known here: name it"},
+        {[](Survey& one) { one.folders.front().free_bytes = 1ULL << 30; },
+         "builds need 2 GiB in the work folder: free some space, or choose another folder"},
         {[](Survey& one) { one.folders.clear(); },
          "no writable folder was found for the state: choose one that is not purged"},
     };
@@ -142,18 +151,26 @@ TEST_CASE("what a person must decide is listed, and the file can be read all the
     }
 }
 
-TEST_CASE(
-    "a missing C++ compiler and an unknown file system are no values of the file, but the first is noted") {
+TEST_CASE("the GNU compilers are named where both are there, or where nothing else is") {
+    const std::tuple<std::vector<std::string>, const char*, const char*> rows[] = {
+        {{"cc", "c++", "gcc", "g++"}, "gcc", "g++"},
+        {{"cc", "c++", "gcc"}, "", ""},  // they may be clang's
+        {{"cc", "c++", "g++"}, "", ""},
+        {{"cc", "g++"}, "", "g++"},
+    };
+    for (const auto& [programs, c, cxx] : rows) {
+        Survey survey = slurm_machine();
+        survey.programs = programs;
+        const Site site = read(draft_site(survey, {}));
+        CHECK(site.compilers.c == c);
+        CHECK(site.compilers.cxx == cxx);
+    }
+}
+
+TEST_CASE("an unknown file system is not written") {
     Survey survey = slurm_machine();
-    survey.programs = {"cc", "gcc"};
     survey.folders.front().file_system = "-";
-    const SiteDraft draft = draft_site(survey, {});
-    CHECK(draft.fill_in.empty());
-    CHECK(draft.text.find("# No C++ compiler was found; many packages need one. Debian: g++.\n") !=
-          std::string::npos);
-    CHECK(draft.text.find(", -, ") == std::string::npos);
-    CHECK(draft_site(slurm_machine(), {}).text.find("C++ compiler") == std::string::npos);
-    read(draft);
+    CHECK(draft_site(survey, {}).text.find(", -, ") == std::string::npos);
 }
 
 TEST_CASE("a module that does not load is named and not used") {
@@ -190,9 +207,9 @@ TEST_CASE("a machine without a batch system runs jobs itself, with the GPUs of i
     survey.host = "box12.example.org";
     survey.cores = 6;
     survey.gpus = {"NVIDIA H100 80GB HBM3", "NVIDIA H100 80GB HBM3"};
-    survey.programs = {"cc"};
-    survey.pythons = {{"3.12", "3.12.1", "/usr/bin/python3.12", true, false, false, ""}};
-    survey.folders = {{"home", "/root", "ext4", 1ULL << 30}};
+    survey.programs = {"cc", "c++"};
+    survey.pythons = {{"3.12", "3.12.1", "/usr/bin/python3.12", true, true, false, ""}};
+    survey.folders = {{"home", "/root", "ext4", 1ULL << 33}};
     const SiteDraft draft = draft_site(survey, {});
     CHECK(draft.fill_in.empty());
     const Site site = read(draft);
