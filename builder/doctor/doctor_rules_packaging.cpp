@@ -80,6 +80,13 @@ const std::vector<DoctorRule>& packaging_rules() {
          no,
          "An old setuptools needs the package `wheel` to build wheels.",
          "Add `wheel` to `requires` in [build] of the recipe."},
+        {"pip.no_name",
+         {"successfully built unknown", "unknown-0.0.0.dist-info", "filename=unknown-"},
+         cause,
+         no,
+         "setuptools found no name for the project: before 61 it does not read [project] of pyproject.toml.",
+         "Add `setuptools>=61` to `requires` in [build] of the recipe: a Python before 3.10 starts its "
+         "environments with an older one."},
         {"pip.externally_managed",
          {"externally-managed-environment"},
          cause,

@@ -1,4 +1,6 @@
 // built ─► uploading: inspects the wheel by the registry's own rules, and compares it with what was asked.
+#include <string_view>
+
 #include "builder/steps/built_wheel.hpp"
 #include "builder/steps/steps.hpp"
 #include "lib/base/digest/digest.hpp"
@@ -8,6 +10,9 @@
 
 namespace wheelyard::builder {
 namespace {
+
+// As setuptools calls a project whose name it does not find.
+constexpr std::string_view nameless_project = "unknown";
 
 // A version without a local label is met by any label ("2.4.0" by "2.4.0+cu126"), otherwise only by its own.
 bool meets(const wheel::Version& made, const wheel::Version& wanted) {
@@ -48,6 +53,14 @@ base::Status check_abi(const Attempt& attempt, const Ports& ports, const inspect
 }
 
 base::Status check_wheel(const Attempt& attempt, const Ports& ports, const inspect::Inspection& inspection) {
+    const auto& name = inspection.filename;
+    if (name.project == nameless_project && attempt.asked.package != nameless_project) {
+        return base::fail("wheel.no_name",
+                          "The wheel has no name of its own: setuptools before 61 does not read [project] of "
+                          "pyproject.toml",
+                          attempt.wheel.filename,
+                          "add `setuptools>=61` to `requires` in [build] of the recipe");
+    }
     // A wheel that would only be quarantined is uploaded: the registry keeps it until a person decides.
     if (inspection.refused()) {
         return base::fail(
@@ -56,7 +69,6 @@ base::Status check_wheel(const Attempt& attempt, const Ports& ports, const inspe
             attempt.wheel.filename, "fix the recipe; `wheelyard-registry check` explains each rule");
     }
     const auto wanted = wheel::Version::parse(attempt.asked.version);
-    const auto& name = inspection.filename;
     if (name.project != attempt.asked.package || !wanted || !meets(name.version, *wanted)) {
         return base::fail(
             "wheel.other",

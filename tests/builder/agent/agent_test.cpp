@@ -360,6 +360,17 @@ TEST_CASE("a want with a local label accepts only that label, one without accept
     CHECK(any.settle().plan.count(CellState::have) == 1);
 }
 
+TEST_CASE("a wheel that setuptools could not name is not uploaded, and the reason is given") {
+    Farm farm;
+    farm.offer_wheel(test_support::WheelWriter("UNKNOWN", "0.0.0").tag("py3-none-any"));
+    const TickReport report = farm.settle();
+    CHECK(report.plan.cells.front().state == CellState::given_up);
+    CHECK(report.plan.cells.front().reason.find("setuptools before 61 does not read [project]") !=
+          std::string::npos);
+    CHECK(farm.attempts().front().failure->error.code == "wheel.no_name");
+    CHECK(farm.registry.uploads == 0);
+}
+
 TEST_CASE("a wheel that the site's Python would not install is not uploaded") {
     Farm farm;
     farm.offer_wheel(testing::demo_wheel().tag("cp312-cp312-linux_x86_64"));
