@@ -36,8 +36,7 @@ class InstalledAgentTest(unittest.TestCase):
         self.folder = Path(tempfile.mkdtemp(prefix="wheelyard-installed-"))
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
         self.sources = self.enterContext(OldSources(self.folder / "sources"))
-        # A new environment of Python 3.9 has setuptools 44, which reads no [project].
-        write_sdist(self.sources.folder, "yard-fast", "1.0", c_source=FAST_C, module_source=MODULE, back_end="setuptools>=61")
+        write_sdist(self.sources.folder, "yard-fast", "1.0", c_source=FAST_C, module_source=MODULE)
         self.server = self.enterContext(BootedRoot(SERVER, self.folder / SERVER))
         self.cluster = self.enterContext(BootedRoot(CLUSTER, self.folder / CLUSTER))
 

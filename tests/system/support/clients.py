@@ -1,5 +1,7 @@
 """Real clients, prepared by scripts/prepare-clients: three pips, twine, uv. Each sees the farm and nothing else."""
 
+from __future__ import annotations  # for Python 3.9
+
 import base64
 import hashlib
 import http.client

@@ -8,6 +8,8 @@
 Nothing of the machine's own configuration reaches it: every program runs in a scrubbed environment.
 """
 
+from __future__ import annotations  # for Python 3.9
+
 import json
 import os
 import shutil

@@ -1,8 +1,9 @@
 """An HTTP server on loopback for the time of a `with`, on a free port; each connection has a thread."""
 
+from __future__ import annotations  # for Python 3.9
+
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Self
 
 
 class QuietServer(ThreadingHTTPServer):
@@ -18,7 +19,7 @@ class LoopbackServer:
         self.port = self.server.server_port
         self.thread = threading.Thread(target=self.server.serve_forever)
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> LoopbackServer:
         self.thread.start()
         return self
 

@@ -7,6 +7,8 @@
 It also offers the build back ends that scripts/prepare-clients fetched, so no build reaches beyond loopback.
 """
 
+from __future__ import annotations  # for Python 3.9
+
 import hashlib
 import html
 import io
@@ -37,9 +39,9 @@ def normalised(name: str) -> str:
 
 
 def write_sdist(folder: Path, name: str, version: str, c_source: str | None = None, value: int = 1,
-                module_source: str = "", module: str = "", back_end: str = "setuptools") -> Path:
+                module_source: str = "", module: str = "", back_end: str = "setuptools>=61") -> Path:
     """NAME-VERSION.tar.gz: pure Python, or with a C extension when `c_source` is given. `module`: the name that it is imported by.
-    `back_end`: the requirement of setuptools."""
+    `back_end`: the requirement of setuptools, which reads [project] since 61; a new environment of Python 3.9 has an older one."""
     stem = normalised(name).replace("-", "_")
     module = module or stem
     pyproject = (f'[build-system]\nrequires = ["{back_end}"]\nbuild-backend = "setuptools.build_meta"\n'

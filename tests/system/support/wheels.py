@@ -4,6 +4,8 @@
     Wheel("six-pack", "1.0", metadata_name="other").write(folder)      # METADATA contradicts the file name
 """
 
+from __future__ import annotations  # for Python 3.9
+
 import base64
 import csv
 import hashlib
