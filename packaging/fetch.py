@@ -75,16 +75,50 @@ def addresses(name, version):
         if listed.returncode == 0 and found:
             return found
         if attempt == "known":
-            run(["apt-get", *options, "-qq", "update"])
-    raise PackageError(f"no mirror has the source of {name} {version}: Debian has a newer one. Change its row in "
-                       "packaging/sources.toml (docs/how-to/install.md, Rebuild for a CVE)")
+            update_index()
+    raise PackageError(f"no mirror has the source of {name} {version}: Debian has a newer one. `scripts/package sources` prints its row "
+                       "for packaging/sources.toml (docs/how-to/install.md, Rebuild for a CVE)")
+
+
+def is_newer(version, other):
+    return subprocess.run(["dpkg", "--compare-versions", version, "gt", other]).returncode == 0
+
+
+def newer(name):
+    """(version, SHA-256 to pin) of a library that the mirrors have in a newer version; None: the pinned one is the newest. apt has
+    checked the signature of its index."""
+    options = apt_options()
+    listed = subprocess.run(["apt-cache", *options, "showsrc", "--only-source", name], check=True, capture_output=True, text=True).stdout
+    found = None
+    for paragraph in listed.split("\n\n"):
+        version = re.search(r"^Version: (\S+)$", paragraph, re.M)
+        if version and is_newer(version[1], found[0] if found else LIBRARIES[name]["version"]):
+            hashes = {file: digest for digest, file in re.findall(r"^ ([0-9a-f]{64}) \d+ (\S+)$", paragraph, re.M)}
+            found = version[1], hashes[pinned_file(name, version[1])]
+    return found
+
+
+def update_index():
+    run(["apt-get", *apt_options(), "-qq", "update"])
+
+
+def pinned_file(name, version):
+    """The file of a source package whose hash the row has: Debian's .dsc, or upstream's release as it is."""
+    version = re.sub(r"^\d+:", "", version)
+    if LIBRARIES[name].get("upstream"):
+        return f"{name}_{version.rpartition('-')[0]}.orig.tar.gz"
+    return f"{name}_{version}.dsc"
+
+
+def pin(name):
+    """What a source tree and its archives are made again for. Of a row of which only the version was changed, the hash is wrong."""
+    return f"{LIBRARIES[name]['version']} {LIBRARIES[name]['sha256']}"
 
 
 def download(name):
     """The pinned file of a library, with the files beside it."""
     row = LIBRARIES[name]
-    version = re.sub(r"^\d+:", "", row["version"])
-    pinned = STATE / "download" / row.get("file", f"{name}_{version}.dsc")
+    pinned = STATE / "download" / pinned_file(name, row["version"])
     pinned.parent.mkdir(parents=True, exist_ok=True)
     wanted = [pinned.name]
     if pinned.suffix == ".dsc" and pinned.exists():
@@ -104,8 +138,8 @@ def unpack(name):
     """The library's source tree, Debian's patches applied."""
     pinned = download(name)
     tree = STATE / "source" / name
-    stamp = tree.with_suffix(".sha256")
-    if stamp.exists() and stamp.read_text() == LIBRARIES[name]["sha256"]:
+    stamp = STATE / "source" / f"{name}.pin"
+    if stamp.exists() and stamp.read_text() == pin(name):
         return tree
     shutil.rmtree(tree, ignore_errors=True)
     tree.parent.mkdir(parents=True, exist_ok=True)
@@ -114,7 +148,7 @@ def unpack(name):
     else:
         tree.mkdir()
         run(["tar", "-xf", pinned, "-C", tree, "--strip-components=1", "--no-same-owner"])
-    stamp.write_text(LIBRARIES[name]["sha256"])
+    stamp.write_text(pin(name))
     return tree
 
 

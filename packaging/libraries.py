@@ -4,7 +4,7 @@ import os
 import shutil
 from pathlib import Path
 
-from fetch import LIBRARIES, ROOT, SOURCES, STATE, PackageError, environment, run, sha256, unpack, wrappers
+from fetch import LIBRARIES, ROOT, SOURCES, STATE, PackageError, environment, pin, run, sha256, unpack, wrappers
 
 FLAGS = "-O2 -fPIC -ffunction-sections -fdata-sections -fstack-protector-strong -fno-sanitize=all"
 OPENSSL_TARGETS = {"x86_64": "linux-x86_64", "aarch64": "linux-aarch64"}
@@ -98,7 +98,7 @@ def build(name, machine, jobs):
     """Compiles one library unless the same pin and this same file did it before."""
     prefix = STATE / machine / "root"
     stamp = STATE / machine / f"{name}.stamp"
-    key = f"{LIBRARIES[name]['sha256']} {sha256(Path(__file__))} {SOURCES['compiler']['version']}"
+    key = f"{pin(name)} {sha256(Path(__file__))} {SOURCES['compiler']['version']}"
     if stamp.exists() and stamp.read_text() == key:
         return
     print(f"package: {machine}: {name} {LIBRARIES[name]['version']}", flush=True)

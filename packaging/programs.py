@@ -9,6 +9,14 @@ PROGRAMS = ["avail_wheels", "wheelyard-builder", "wheelyard-governor", "wheelyar
 STACK_BYTES = 8 << 20
 
 
+def remove_outdated(folder, stamps):
+    """Removes programs that are older than a library, so that they are linked again: CMake knows only some of the archives."""
+    newest = max(stamp.stat().st_mtime_ns for stamp in stamps)
+    for program in PROGRAMS:
+        if (folder / program).exists() and (folder / program).stat().st_mtime_ns < newest:
+            (folder / program).unlink()
+
+
 def build(machine, jobs):
     """The folder with the stripped programs."""
     libraries.build_all(machine, jobs)
@@ -25,5 +33,6 @@ def build(machine, jobs):
              f"-DCMAKE_CXX_FLAGS={flags}", "-DCMAKE_CXX_FLAGS_RELEASE=-DNDEBUG",
              f"-DCMAKE_CXX_STANDARD_LIBRARIES=-Wl,--start-group {archives} -Wl,--end-group",
              f"-DCMAKE_EXE_LINKER_FLAGS=-static -s -Wl,--gc-sections -Wl,-z,stack-size={STACK_BYTES}"], **options)
+        remove_outdated(folder / "bin", (STATE / machine).glob("*.stamp"))
         run(["cmake", "--build", folder, "-j", jobs, "--target", *PROGRAMS], **options)
     return folder / "bin"

@@ -3,11 +3,14 @@
 The whole compile takes half an hour and is done by hand: here the wheels hold the static programs of this build.
 """
 
+import os
 import platform
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
+import unittest.mock
 import venv
 import zipfile
 from pathlib import Path
@@ -17,6 +20,9 @@ from support.clients import RawUpload
 from support.farm import BIN, COMMAND_TIMEOUT_S, INDEX, ROOT
 
 MACHINE = platform.machine()
+sys.path.insert(0, str(ROOT / "packaging"))
+from fetch import LIBRARIES, pin  # noqa: E402
+from programs import PROGRAMS, remove_outdated  # noqa: E402
 
 
 class PackageTest(FarmCase):
@@ -68,6 +74,24 @@ class PackageTest(FarmCase):
         checked = self.farm.run("wheelyard-registry", "check", wheels[1])
         self.assertEqual(checked.returncode, 1, checked.stdout + checked.stderr)
         self.assertIn("wheelyard-builder", checked.stdout)
+
+    def test_a_program_that_is_older_than_a_library_is_linked_again(self):
+        stamps = [self.folder / f"{name}.stamp" for name in ("zlib", "xz-utils")]
+        bin_folder = self.folder / "bin"
+        bin_folder.mkdir()
+        for time, path in enumerate([stamps[0], *(bin_folder / name for name in PROGRAMS[:3]), stamps[1], bin_folder / PROGRAMS[3]]):
+            path.touch()
+            os.utime(path, (time, time))
+        remove_outdated(bin_folder, stamps)
+        self.assertEqual([path.name for path in bin_folder.iterdir()], [PROGRAMS[3]])
+
+    def test_a_row_of_the_sources_with_another_version_or_another_hash_is_another_pin(self):
+        row = LIBRARIES["zlib"]
+        pins = set()
+        for changed in ({}, {"version": "1:2"}, {"sha256": "0" * 64}):
+            with unittest.mock.patch.dict(row, changed):
+                pins.add(pin("zlib"))
+        self.assertEqual(len(pins), 3)
 
 
 if __name__ == "__main__":
