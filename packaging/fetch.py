@@ -3,6 +3,7 @@
 Debian's source packages come through apt from the mirrors of this machine; the compiler comes through pip.
 """
 
+import functools
 import hashlib
 import os
 import re
@@ -45,6 +46,7 @@ def check(path, expected):
         raise PackageError(f"{path.name} has SHA-256 {found}, and packaging/sources.toml pins {' or '.join(expected)}")
 
 
+@functools.cache
 def apt_options():
     """Options of apt for an index of sources in our own folder: needs no root and changes nothing of the system."""
     lists = STATE / "apt"
@@ -67,8 +69,7 @@ def apt_options():
 
 def addresses(name, version):
     """File name → URL of a source package, from apt."""
-    options = apt_options()
-    command = ["apt-get", *options, "--print-uris", "source", f"{name}={version}"]
+    command = ["apt-get", *apt_options(), "--print-uris", "source", f"{name}={version}"]
     for attempt in ("known", "updated"):
         listed = subprocess.run(command, capture_output=True, text=True)
         found = {urllib.parse.unquote(url.rsplit("/", 1)[1]): url for url in re.findall(r"^'(\S+)' ", listed.stdout, re.M)}
@@ -87,8 +88,7 @@ def is_newer(version, other):
 def newer(name):
     """(version, SHA-256 to pin) of a library that the mirrors have in a newer version; None: the pinned one is the newest. apt has
     checked the signature of its index."""
-    options = apt_options()
-    listed = subprocess.run(["apt-cache", *options, "showsrc", "--only-source", name], check=True, capture_output=True, text=True).stdout
+    listed = subprocess.run(["apt-cache", *apt_options(), "showsrc", "--only-source", name], check=True, capture_output=True, text=True).stdout
     found = None
     for paragraph in listed.split("\n\n"):
         version = re.search(r"^Version: (\S+)$", paragraph, re.M)

@@ -12,9 +12,9 @@ STACK_BYTES = 8 << 20
 def remove_outdated(folder, stamps):
     """Removes programs that are older than a library, so that they are linked again: CMake knows only some of the archives."""
     newest = max(stamp.stat().st_mtime_ns for stamp in stamps)
-    for program in PROGRAMS:
-        if (folder / program).exists() and (folder / program).stat().st_mtime_ns < newest:
-            (folder / program).unlink()
+    for program in (folder / name for name in PROGRAMS):
+        if program.exists() and program.stat().st_mtime_ns < newest:
+            program.unlink()
 
 
 def build(machine, jobs):

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "lib/base/limits.hpp"
+
 namespace wheelyard::builder {
 
 inline constexpr std::size_t max_listed = 12;  // names in one comment of a draft
@@ -11,7 +13,7 @@ inline constexpr std::size_t max_queues_listed = 30;
 inline constexpr std::size_t max_nodes_listed = 12;  // node types of a draft
 inline constexpr std::size_t max_site_name = 64;     // as the reader of site.toml accepts
 
-inline constexpr std::uint64_t min_build_bytes = 2ULL << 30;  // a work folder's, to build sdists
+inline constexpr std::uint64_t min_build_bytes = 2 * base::gib;  // a work folder's, to build sdists
 
 inline constexpr int max_suggested_cores = 32;  // more rarely make a build faster, and wait longer in a queue
 inline constexpr std::int64_t first_minutes = 8 * 60;           // a build of torch on such a job

@@ -11,6 +11,7 @@ import unittest
 from pathlib import Path
 
 from support.farm import BIN
+from support.few_programs import link_programs
 from support.pbs_replay import PbsReplay
 from support.slurm_cluster import SlurmCluster, missing_programs
 from support.user_files import LMOD
@@ -52,10 +53,7 @@ class LocalTest(InitCase):
     def setUp(self):
         super().setUp()
         bare = self.folder / "bin"  # no batch system: what the machine of the test may have of one is hidden
-        bare.mkdir()
-        for program in Path("/usr/bin").iterdir():
-            if not program.name.startswith(("sbatch", "qsub")):
-                (bare / program.name).symlink_to(program)
+        link_programs(bare, "sbatch*", "qsub*")
         self.environment["PATH"] = str(bare)
 
     def test_without_a_batch_system_jobs_are_processes_of_the_machine(self):

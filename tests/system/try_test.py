@@ -11,6 +11,7 @@ from pathlib import Path
 
 from support.case import main
 from support.farm import BIN, COMMAND_TIMEOUT_S, ROOT, scrubbed_environment
+from support.few_programs import link_programs
 from support.island import CAN_CUT, WHY_NOT, move_to_island
 from support.package_index import PackageIndex, write_sdist
 from support.skips import not_here
@@ -32,10 +33,7 @@ class TryTest(unittest.TestCase):
     def hide_the_cxx_compiler(self) -> None:
         """`site init` lists it as missing; a wheel without extensions needs none."""
         few = self.folder / "bin"
-        few.mkdir()
-        for program in Path("/usr/bin").iterdir():
-            if program.name not in ("c++", "g++"):
-                (few / program.name).symlink_to(program)
+        link_programs(few, "c++", "g++")
         self.environment["PATH"] = f"{BIN}:{few}"
 
     def test_one_command_builds_a_wheel_and_pip_installs_it_and_an_interrupt_ends_the_registry(self):
