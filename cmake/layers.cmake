@@ -67,7 +67,11 @@ wheelyard_layer(api          registry/api                 base io wheel status w
 wheelyard_layer(imports      registry/imports             base io wheel simple verdict intake)
 wheelyard_layer(prefetch     registry/prefetch            base io wheel simple status)
 wheelyard_layer(upkeep       registry/upkeep              base io blobs catalog lifecycle tasks http config commit intake upstream prefetch)
-wheelyard_layer(registry     registry                     base io wheel simple status inspect wire blobs catalog lifecycle tasks http server config access commit intake upstream api imports prefetch upkeep)
+wheelyard_layer(store        registry/store               base io blobs catalog lifecycle config commit upstream)
+wheelyard_layer(indexes      registry/indexes             base io catalog server config access commit api store)
+wheelyard_layer(serve        registry/serve               base io blobs catalog tasks http server config access commit intake upstream api imports upkeep store indexes)
+wheelyard_layer(commands     registry/commands            base io wheel simple inspect wire catalog lifecycle tasks config access intake upstream api imports prefetch store indexes)
+wheelyard_layer(registry     registry                     serve commands)
 
 # indexer/avail_wheels: where a wheel runs; the pages for people use the same rules
 wheelyard_layer(node         indexer/avail_wheels/node    base io wheel)

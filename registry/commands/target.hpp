@@ -1,0 +1,20 @@
+// What a command works on: a local data folder or a remote registry.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace CLI {
+class App;
+}
+
+namespace wheelyard::registry {
+
+// --config. Without it, `config` becomes find_config_file(); if there is none either, parsing fails.
+void add_config_option(CLI::App* command, std::filesystem::path& config);
+
+// --config, or --url with --token-file. Without either, as add_config_option().
+void add_target(CLI::App* command, std::filesystem::path& config, std::string& url,
+                std::filesystem::path& token_file);
+
+}  // namespace wheelyard::registry
