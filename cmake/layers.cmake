@@ -42,7 +42,9 @@ wheelyard_layer(users        builder/users                base simple site sched
 wheelyard_layer(steps        builder/steps                base io wheel simple inspect wire attempt doctor compare site remote schedule script plan sources)
 wheelyard_layer(agent        builder/agent                base simple wire attempt site remote schedule script plan sources steps)
 wheelyard_layer(show         builder/show                 base io simple attempt plan)
-wheelyard_layer(builder      builder                      base io simple status wire attempt doctor compare site survey remote schedule script plan sources users agent show)
+wheelyard_layer(site_check   builder/site_check           base io simple attempt schedule site remote script plan sources users show)
+wheelyard_layer(workplace    builder/workplace            base io simple status attempt schedule site remote script plan agent show)
+wheelyard_layer(builder      builder                      base io wire attempt doctor site survey schedule script plan users agent show site_check workplace)
 
 # builder/governor: includes nothing of the builder, and nothing of the builder includes it
 wheelyard_layer(memory       builder/governor/memory      base)

@@ -1,4 +1,4 @@
-#include "builder/uploads_check.hpp"
+#include "builder/site_check/uploads_check.hpp"
 
 #include "builder/plan/plan.hpp"
 #include "builder/script/separate_script.hpp"

@@ -1,13 +1,13 @@
-#include "builder/status_sender.hpp"
+#include "builder/workplace/status_sender.hpp"
 
 #include <algorithm>
 #include <utility>
 
-#include "builder/build_course.hpp"
-#include "builder/limits.hpp"
 #include "builder/remote/report_client.hpp"
-#include "builder/site_report.hpp"
-#include "builder/status_report.hpp"
+#include "builder/remote/secrets.hpp"
+#include "builder/workplace/build_course.hpp"
+#include "builder/workplace/limits.hpp"
+#include "builder/workplace/status_report.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/io/json.hpp"
 
@@ -25,7 +25,7 @@ fs::path error_file(const fs::path& state_directory) {
 }  // namespace
 
 std::optional<ReportError> last_report_error(const fs::path& state_directory) {
-    const auto text = base::read_file(error_file(state_directory), max_report_answer_bytes);
+    const auto text = base::read_file(error_file(state_directory), max_report_error_bytes);
     const auto json = text ? io::parse_json(*text) : base::Result<io::Json>(tl::unexpected(text.error()));
     if (!json || json->string_or("format", "") != error_format) return std::nullopt;
     return ReportError{json->string_or("error", ""),

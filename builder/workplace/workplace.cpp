@@ -1,14 +1,14 @@
 // Wires an agent from a site file.
-#include "builder/workplace.hpp"
+#include "builder/workplace/workplace.hpp"
 
 #include <unistd.h>
 
 #include <algorithm>
 
 #include "builder/agent/claimed_task.hpp"
-#include "builder/limits.hpp"
 #include "builder/script/script.hpp"
 #include "builder/site/script_setup.hpp"
+#include "builder/workplace/limits.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/process/process.hpp"
 

@@ -1,5 +1,5 @@
 // The phases of a build and the memory of its compiles, from its log.
-#include "builder/build_course.hpp"
+#include "builder/workplace/build_course.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,12 +1,13 @@
 // The questions are a table; each is a command that staff could type.
-#include "builder/site_report.hpp"
+#include "builder/site_check/site_report.hpp"
 
 #include <algorithm>
 #include <iterator>
 
-#include "builder/limits.hpp"
+#include "builder/remote/secrets.hpp"
 #include "builder/schedule/scheduler_kind.hpp"
 #include "builder/site/script_setup.hpp"
+#include "builder/site_check/limits.hpp"
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/untrusted_file.hpp"
 #include "lib/base/process/process.hpp"
@@ -18,8 +19,6 @@
 
 namespace wheelyard::builder {
 namespace {
-
-constexpr const char* hidden = "(hidden)";
 
 // {c}, {launcher} and {folders} are replaced by those of the site.
 constexpr MachineQuestion of_every_site[] = {
@@ -68,30 +67,7 @@ std::string command_of(const MachineQuestion& question, const Site& site) {
     return base::replace_all(text, "{launcher}", program);
 }
 
-// "wy_5f0c9a31d2be_" and 64 hex digits: a registry's token, of any owner.
-void hide_tokens(std::string& text) {
-    constexpr std::string_view start = "wy_";
-    constexpr std::size_t min_token_bytes = 40;
-    for (std::size_t at = text.find(start); at != std::string::npos; at = text.find(start, at + 1)) {
-        const std::size_t end = text.find_first_not_of("0123456789abcdef_", at + start.size());
-        const std::size_t length = (end == std::string::npos ? text.size() : end) - at;
-        if (length >= min_token_bytes) text.replace(at, length, hidden);
-    }
-}
-
 }  // namespace
-
-base::Result<std::vector<std::string>> secrets_of(const Site& site) {
-    std::vector<std::string> secrets;
-    if (!site.registry) return secrets;
-    for (const auto& file : {site.registry->token_file, site.registry->promote_token_file}) {
-        std::error_code error;
-        if (file.empty() || !std::filesystem::exists(file, error)) continue;
-        WHEELYARD_ASSIGN(const std::string text, base::read_untrusted_file(file, max_token_bytes));
-        secrets.emplace_back(base::trim(text));
-    }
-    return secrets;
-}
 
 std::vector<ReportedAnswer> ask_machine(const Site& site, const EnvironmentMap& environment) {
     const PythonChoice* python = site.pythons.empty() ? nullptr : &site.pythons.front();
@@ -116,19 +92,6 @@ std::vector<ReportedAnswer> ask_machine(const Site& site, const EnvironmentMap& 
         answers.push_back(answer);
     }
     return answers;
-}
-
-std::string hide_secrets(std::string text, const std::vector<std::string>& secrets) {
-    for (const auto& secret : secrets)
-        if (!secret.empty()) text = base::replace_all(text, secret, hidden);
-    hide_tokens(text);
-    // scheme://user:password@host
-    for (std::size_t at = text.find("://"); at != std::string::npos; at = text.find("://", at + 3)) {
-        const std::size_t end = text.find_first_of(" \t\r\n\"'<>/?#", at + 3);
-        const std::size_t host = text.rfind('@', end == std::string::npos ? end : end - 1);
-        if (host != std::string::npos && host >= at + 3) text.replace(at + 3, host - at - 3, hidden);
-    }
-    return text;
 }
 
 base::Result<SiteReport> make_site_report(const Site& site, const std::filesystem::path& file,

@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "builder/build_course.hpp"
 #include "builder/plan/plan.hpp"
 #include "builder/show/report.hpp"
+#include "builder/workplace/build_course.hpp"
 #include "lib/base/clock.hpp"
 #include "lib/status/site_report.hpp"
 

@@ -1,5 +1,5 @@
 // The disk space that a site needs, computed without checking the machine.
-#include "builder/site_check.hpp"
+#include "builder/site_check/site_check.hpp"
 
 #include <doctest/doctest.h>
 

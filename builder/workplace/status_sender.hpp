@@ -7,7 +7,7 @@
 #include <string>
 
 #include "builder/plan/plan.hpp"
-#include "builder/workplace.hpp"
+#include "builder/workplace/workplace.hpp"
 #include "lib/base/clock.hpp"
 #include "lib/io/http_client.hpp"
 

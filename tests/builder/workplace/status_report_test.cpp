@@ -1,5 +1,5 @@
 // What leaves the site: states, failures and the ends of logs, without secrets.
-#include "builder/status_report.hpp"
+#include "builder/workplace/status_report.hpp"
 
 #include <doctest/doctest.h>
 

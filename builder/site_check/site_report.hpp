@@ -8,7 +8,7 @@
 
 #include "builder/attempt/environment.hpp"
 #include "builder/site/site.hpp"
-#include "builder/site_check.hpp"
+#include "builder/site_check/site_check.hpp"
 #include "lib/base/clock.hpp"
 
 namespace wheelyard::builder {
@@ -38,12 +38,6 @@ struct SiteReport {
                                                         const EnvironmentMap& environment,
                                                         std::vector<SiteLine> lines,
                                                         const base::Clock& clock);
-
-// The site's tokens, to hide. Errors: those of reading their files.
-[[nodiscard]] base::Result<std::vector<std::string>> secrets_of(const Site& site);
-// Replaces each of `secrets`, everything in the form of a registry's token, and the user and password of every URL, by
-// "(hidden)". Pure.
-[[nodiscard]] std::string hide_secrets(std::string text, const std::vector<std::string>& secrets);
 
 [[nodiscard]] std::string render_site_report(const SiteReport& report);
 [[nodiscard]] std::string render_site_report_json(const SiteReport& report);

@@ -1,5 +1,5 @@
 // The jobs, sized by the functions that size the agent's own.
-#include "builder/site_jobs.hpp"
+#include "builder/site_check/site_jobs.hpp"
 
 #include <algorithm>
 #include <set>

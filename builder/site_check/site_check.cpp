@@ -1,5 +1,5 @@
 // One function per topic; each runs the real program.
-#include "builder/site_check.hpp"
+#include "builder/site_check/site_check.hpp"
 
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -8,7 +8,6 @@
 #include <map>
 #include <optional>
 
-#include "builder/limits.hpp"
 #include "builder/plan/plan.hpp"
 #include "builder/remote/access.hpp"
 #include "builder/schedule/batch_command.hpp"
@@ -17,9 +16,9 @@
 #include "builder/site/python.hpp"
 #include "builder/site/script_setup.hpp"
 #include "builder/site/work_folder.hpp"
-#include "builder/site_jobs.hpp"
+#include "builder/site_check/site_jobs.hpp"
+#include "builder/site_check/uploads_check.hpp"
 #include "builder/sources/sources.hpp"
-#include "builder/uploads_check.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/files/temp_dir.hpp"
 #include "lib/base/limits.hpp"

@@ -1,9 +1,9 @@
 // Journal and plan in the words of the report. Everything that may hold a secret passes hide_secrets().
-#include "builder/status_report.hpp"
+#include "builder/workplace/status_report.hpp"
 
 #include <algorithm>
 
-#include "builder/site_report.hpp"
+#include "builder/remote/secrets.hpp"
 #include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {

@@ -1,4 +1,4 @@
-#include "builder/build_course.hpp"
+#include "builder/workplace/build_course.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
 // An agent wired from a real site file.
-#include "builder/workplace.hpp"
+#include "builder/workplace/workplace.hpp"
 
 #include <doctest/doctest.h>
 
