@@ -4,7 +4,7 @@
 #include <cstdio>
 
 #include "registry/commands/index.hpp"
-#include "registry/commands/target.hpp"
+#include "registry/commands/command_line.hpp"
 #include "registry/indexes/local_indexes.hpp"
 
 namespace wheelyard::registry {

@@ -8,7 +8,7 @@
 #include "lib/io/json.hpp"
 #include "registry/catalog/catalog.hpp"
 #include "registry/commands/remote_registry.hpp"
-#include "registry/commands/target.hpp"
+#include "registry/commands/command_line.hpp"
 #include "registry/config/config.hpp"
 #include "registry/store/index_list.hpp"
 #include "registry/upstream/explain.hpp"

@@ -17,7 +17,7 @@
 #include "registry/api/file_list.hpp"
 #include "registry/api/storage.hpp"
 #include "registry/commands/remote_registry.hpp"
-#include "registry/commands/target.hpp"
+#include "registry/commands/command_line.hpp"
 #include "registry/config/config.hpp"
 #include "registry/store/index_list.hpp"
 #include "registry/upstream/source.hpp"

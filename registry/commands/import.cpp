@@ -16,7 +16,7 @@
 #include "lib/io/json.hpp"
 #include "lib/simple/client.hpp"
 #include "registry/access/local_actor.hpp"
-#include "registry/commands/target.hpp"
+#include "registry/commands/command_line.hpp"
 #include "registry/config/index_rules.hpp"
 #include "registry/imports/import_folder.hpp"
 #include "registry/imports/import_source.hpp"

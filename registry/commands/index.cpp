@@ -12,7 +12,7 @@
 #include "lib/base/text/text_table.hpp"
 #include "lib/io/toml.hpp"
 #include "registry/commands/remote_registry.hpp"
-#include "registry/commands/target.hpp"
+#include "registry/commands/command_line.hpp"
 
 namespace wheelyard::registry {
 namespace {

@@ -15,7 +15,7 @@
 #include "registry/access/local_actor.hpp"
 #include "registry/access/tokens.hpp"
 #include "registry/commands/remote_registry.hpp"
-#include "registry/commands/target.hpp"
+#include "registry/commands/command_line.hpp"
 #include "registry/config/index_rules.hpp"
 #include "registry/lifecycle/perform.hpp"
 #include "registry/store/index_list.hpp"

@@ -10,7 +10,7 @@
 #include "lib/base/files/file.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
-#include "registry/commands/target.hpp"
+#include "registry/commands/command_line.hpp"
 #include "registry/lifecycle/backup.hpp"
 #include "registry/lifecycle/verify.hpp"
 #include "registry/store/index_list.hpp"

@@ -16,7 +16,7 @@
 #include "lib/base/text/text.hpp"
 #include "lib/io/http_client.hpp"
 #include "lib/simple/client.hpp"
-#include "registry/commands/target.hpp"
+#include "registry/commands/command_line.hpp"
 #include "registry/config/config.hpp"
 #include "registry/prefetch/kept.hpp"
 #include "registry/prefetch/limits.hpp"

@@ -9,7 +9,7 @@
 #include "lib/wire/wheel_provenance.hpp"
 #include "registry/api/provenance.hpp"
 #include "registry/commands/remote_registry.hpp"
-#include "registry/commands/target.hpp"
+#include "registry/commands/command_line.hpp"
 #include "registry/config/config.hpp"
 #include "registry/store/index_list.hpp"
 

@@ -16,7 +16,7 @@
 #include "registry/api/limits.hpp"
 #include "registry/api/task_api.hpp"
 #include "registry/commands/remote_registry.hpp"
-#include "registry/commands/target.hpp"
+#include "registry/commands/command_line.hpp"
 #include "registry/config/config.hpp"
 #include "registry/config/index_rules.hpp"
 #include "registry/store/index_list.hpp"

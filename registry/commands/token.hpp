@@ -8,6 +8,10 @@
 #include "lib/base/clock.hpp"
 #include "lib/base/result.hpp"
 
+namespace CLI {
+class App;
+}
+
 namespace wheelyard::registry {
 
 struct TokenCreateArguments {
@@ -20,6 +24,17 @@ struct TokenCreateArguments {
     bool json = false;
     std::filesystem::path to = {};  // a new file for the token's text; empty: it is printed
 };
+struct TokenArguments {
+    TokenCreateArguments create;
+    std::filesystem::path config;  // of `list` and `revoke`
+    bool json = false;             // of `list`
+    std::string id;                // of `revoke`
+};
+void add_token_commands(CLI::App& app, TokenArguments& arguments);
+// `verb`: the subcommand of `token`.
+[[nodiscard]] base::Status run_token(const std::string& verb, const TokenArguments& arguments,
+                                     const base::Clock& clock);
+
 // Prints the token's text or writes it to `to`. It cannot be shown again.
 [[nodiscard]] base::Status run_token_create(const TokenCreateArguments& arguments, const base::Clock& clock);
 [[nodiscard]] base::Status run_token_list(const std::filesystem::path& config, bool json,

@@ -6,10 +6,13 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "lib/base/files/file.hpp"
 #include "lib/io/log.hpp"
@@ -29,6 +32,7 @@
 #include "registry/serve/descriptors.hpp"
 #include "registry/serve/service_state.hpp"
 #include "registry/server/server.hpp"
+#include "registry/store/index_list.hpp"
 #include "registry/store/lock.hpp"
 #include "registry/store/owner.hpp"
 
@@ -157,6 +161,69 @@ base::Status check_configuration(const RegistryConfig& config) {
     return {};
 }
 
+// The store of this server alone, and the indexes that it starts with.
+struct Start {
+    base::Fd lock;
+    std::optional<IndexList> list;  // in force before this start
+    RegistryConfig config;
+};
+
+DecidedBy decided_by(const std::optional<IndexList>& list) {
+    return list ? list->decided_by : DecidedBy::file;
+}
+
+base::Result<Start> claim_store(const RegistryConfig& file) {
+    create_as_owner_of(file.store);
+    WHEELYARD_TRY(base::make_directories(file.store));
+    WHEELYARD_ASSIGN(base::Fd lock, lock_store(file.store, StoreUser::server));
+    WHEELYARD_ASSIGN(auto list, read_index_list(file));
+    WHEELYARD_ASSIGN(RegistryConfig config, config_at_start(file, list));
+    warn_of_other_indexes(file, config);
+    return Start{std::move(lock), std::move(list), std::move(config)};
+}
+
+// The catalog with the rules of the indexes that the server starts with; `list` was in force before.
+base::Result<catalog::Catalog> open_catalog(const RegistryConfig& config,
+                                            const std::optional<IndexList>& list, const base::Clock& clock) {
+    WHEELYARD_ASSIGN(catalog::Catalog catalog,
+                     catalog::Catalog::open(config.catalog_file(), catalog::Catalog::Mode::read_write));
+    if (config.has_private()) WHEELYARD_TRY(close_store_to_others(config));
+    WHEELYARD_TRY(catalog.set_index_rules(
+        index_rules(config), {.actor = "configuration", .reason = {}, .time = clock.now()},
+        reasons_since(list, config), render_index_list({decided_by(list), config.index_tables})));
+    return catalog;
+}
+
+// Publishes commits from before a crash, and the pages of new indexes. After a failure, such as a full disk, the server
+// starts anyway: published files stay readable, and the queue tries again.
+base::Status show_commits(PublishQueue& pages, catalog::Serial committed, const RegistryConfig& config) {
+    if (const auto visible = pages.wait_until_visible(committed, config.server.page_wait_ms); !visible)
+        io::log_warn("serve.pages_lag", {{"error", visible.error().text()}});
+    return check_withdrawn(config);
+}
+
+// Requests are answered from here on.
+base::Status announce(const http::Server& server, const RegistryConfig& config,
+                      const std::filesystem::path& ready_file) {
+    for (std::size_t i = 0; i < config.server.listen.size(); ++i)
+        std::printf("listening on %s\n", url_of(config.server.listen[i], server.port(i)).c_str());
+    std::fflush(stdout);
+    const std::string url = url_of(config.server.listen.front(), server.port());
+    if (!ready_file.empty()) WHEELYARD_TRY(base::replace_file(ready_file, url + "\n"));
+    io::log_info("serve.ready", {{"url", url}, {"store", config.store.string()}});
+    return {};
+}
+
+void drain(int signal, http::Server& server, Upstreams& upstreams, LastUsed& last_used,
+           const base::Clock& clock) {
+    io::log_info("serve.draining", {{"signal", signal == SIGTERM ? "SIGTERM" : "SIGINT"}});
+    upstreams.stop();  // a request that waits for a large file would outlast the drain
+    server.drain();
+    if (const auto saved = last_used.save(clock.now()); !saved)
+        io::log_warn("upstream.last_used_not_saved", {{"error", saved.error().text()}});
+    io::log_info("serve.stopped");
+}
+
 }  // namespace
 
 base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& open_publisher,
@@ -164,27 +231,16 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
     StopSignals stop;
     WHEELYARD_ASSIGN(const RegistryConfig file, read_config(arguments.config));
     if (arguments.check) return check_configuration(file);
-    create_as_owner_of(file.store);
-    WHEELYARD_TRY(base::make_directories(file.store));
-    WHEELYARD_ASSIGN(const base::Fd only_server, lock_store(file.store, StoreUser::server));
-    WHEELYARD_ASSIGN(const auto list, read_index_list(file));
-    WHEELYARD_ASSIGN(RegistryConfig first, config_at_start(file, list));
-    warn_of_other_indexes(file, first);
-    const DecidedBy decided_by = list ? list->decided_by : DecidedBy::file;
-    LiveConfig live(std::move(first));
-    const RegistryConfig& config = live.now();  // of the start
+    WHEELYARD_ASSIGN(Start start, claim_store(file));
     // A ready file of an earlier run would be wrong while this run starts.
     if (!arguments.ready_file.empty()) WHEELYARD_TRY(base::remove_file(arguments.ready_file));
+    LiveConfig live(std::move(start.config));
+    const RegistryConfig& config = live.now();  // of the start
     // A full disk must not keep the server from starting: it serves what is there, and an administrator can work.
     config.room().give_back_if_low();
     WHEELYARD_ASSIGN(const blobs::BlobStore blobs, blobs::BlobStore::open(config.store));
     remove_left_import_folders(config.store);
-    WHEELYARD_ASSIGN(catalog::Catalog catalog,
-                     catalog::Catalog::open(config.catalog_file(), catalog::Catalog::Mode::read_write));
-    if (config.has_private()) WHEELYARD_TRY(close_store_to_others(config));
-    WHEELYARD_TRY(catalog.set_index_rules(
-        index_rules(config), {.actor = "configuration", .reason = {}, .time = clock.now()},
-        reasons_since(list, config), render_index_list({decided_by, config.index_tables})));
+    WHEELYARD_ASSIGN(catalog::Catalog catalog, open_catalog(config, start.list, clock));
     WHEELYARD_ASSIGN(const auto tasks, tasks::TaskStore::open(config.tasks_file(), config.tasks, clock));
     WHEELYARD_ASSIGN(const auto tokens, TokenVerifier::open(config.catalog_file(), clock));
     tokens->recognise_grants(*tasks);
@@ -192,11 +248,7 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
     WHEELYARD_ASSIGN(const catalog::Serial committed, catalog.last_serial());
     Writer writer(std::move(catalog), clock);
     PublishQueue pages(publish);
-    // Publishes commits from before a crash, and the pages of new indexes. After a failure, such as a full disk,
-    // the server starts anyway: published files stay readable, and the queue tries again.
-    if (const auto visible = pages.wait_until_visible(committed, config.server.page_wait_ms); !visible)
-        io::log_warn("serve.pages_lag", {{"error", visible.error().text()}});
-    WHEELYARD_TRY(check_withdrawn(config));
+    WHEELYARD_TRY(show_commits(pages, committed, config));
     const blobs::DiskRoom room = config.room();
     Uploads uploads({.config = live,
                      .blobs = blobs,
@@ -208,8 +260,11 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
                      .inspect_threads = inspect_threads(),
                      .tasks = tasks.get()});
     SiteReports sites(live, show_status, clock);
-    IndexApply indexes(
-        {.config = live, .writer = writer, .pages = pages, .clock = clock, .decided_by = decided_by});
+    IndexApply indexes({.config = live,
+                        .writer = writer,
+                        .pages = pages,
+                        .clock = clock,
+                        .decided_by = decided_by(start.list)});
     WHEELYARD_TRY(remove_requests(config.store));
     Api api({.config = live,
              .blobs = blobs,
@@ -241,21 +296,11 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
                      http::Server::start(server_settings({live, pages, writer, *tasks, upkeep, scrub,
                                                           cache_limit, *upstreams, sites}),
                                          uploads, &api, resumable.get(), upstreams.get(), &readers));
-    for (std::size_t i = 0; i < config.server.listen.size(); ++i)
-        std::printf("listening on %s\n", url_of(config.server.listen[i], server.port(i)).c_str());
-    std::fflush(stdout);
     indexes.attach(server);
-    const std::string url = url_of(config.server.listen.front(), server.port());
-    if (!arguments.ready_file.empty()) WHEELYARD_TRY(base::replace_file(arguments.ready_file, url + "\n"));
-    io::log_info("serve.ready", {{"url", url}, {"store", config.store.string()}});
+    WHEELYARD_TRY(announce(server, config, arguments.ready_file));
     const int signal = serve_until_stopped(stop, server, indexes);
     stop.release();
-    io::log_info("serve.draining", {{"signal", signal == SIGTERM ? "SIGTERM" : "SIGINT"}});
-    upstreams->stop();  // a request that waits for a large file would outlast the drain
-    server.drain();
-    if (const auto saved = last_used.save(clock.now()); !saved)
-        io::log_warn("upstream.last_used_not_saved", {{"error", saved.error().text()}});
-    io::log_info("serve.stopped");
+    drain(signal, server, *upstreams, last_used, clock);
     return {};
 }
 

@@ -1,4 +1,4 @@
-// What a command works on: a local data folder or a remote registry.
+// What the command lines have in common: examples, exit statuses, and what a command works on.
 #pragma once
 
 #include <filesystem>
@@ -9,6 +9,10 @@ class App;
 }
 
 namespace wheelyard::registry {
+
+// A command whose help ends with an example and the exit statuses.
+CLI::App* add_command(CLI::App& parent, const std::string& name, const std::string& description,
+                      const std::string& example);
 
 // --config. Without it, `config` becomes find_config_file(); if there is none either, parsing fails.
 void add_config_option(CLI::App* command, std::filesystem::path& config);

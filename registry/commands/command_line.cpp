@@ -1,4 +1,4 @@
-#include "registry/commands/target.hpp"
+#include "registry/commands/command_line.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -6,6 +6,14 @@
 #include "registry/config/config_place.hpp"
 
 namespace wheelyard::registry {
+
+CLI::App* add_command(CLI::App& parent, const std::string& name, const std::string& description,
+                      const std::string& example) {
+    CLI::App* command = parent.add_subcommand(name, description);
+    command->footer("\nExample:\n  " + example +
+                    "\n\nExit status: 0 success, 1 failure (see standard error), 2 wrong usage.\n");
+    return command;
+}
 
 void add_config_option(CLI::App* command, std::filesystem::path& config) {
     command->add_option("-c,--config", config, config_help)->check(CLI::ExistingFile);
