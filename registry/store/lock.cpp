@@ -8,7 +8,9 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <filesystem>
 #include <string>
+#include <system_error>
 #include <thread>
 
 #include "lib/base/files/file.hpp"
@@ -40,6 +42,22 @@ base::Result<std::optional<base::Fd>> open_held(const std::string& file) {
     if (!lock) return base::fail_errno("open", file, errno);
     if (::flock(lock.get(), LOCK_SH | LOCK_NB) == 0) return std::nullopt;
     return lock;
+}
+
+// Whether the process has `file` open. A number from another PID namespace, such as a container's, means nothing here.
+// True if this user may not look: then it may not send a signal to another user's process either.
+bool may_have_open(pid_t process, const base::Fd& file) {
+    struct stat wanted {};
+    if (::fstat(file.get(), &wanted) != 0) return true;
+    std::error_code error;
+    std::filesystem::directory_iterator entry("/proc/" + std::to_string(process) + "/fd", error), end;
+    for (; !error && entry != end; entry.increment(error)) {
+        struct stat found {};
+        if (::stat(entry->path().c_str(), &found) == 0 && found.st_dev == wanted.st_dev &&
+            found.st_ino == wanted.st_ino)
+            return true;
+    }
+    return error == std::errc::permission_denied;
 }
 
 // A lock that root's command creates must not keep the server of another user from starting.
@@ -81,7 +99,14 @@ base::Result<std::optional<pid_t>> find_server(const std::filesystem::path& stor
     WHEELYARD_ASSIGN(const std::string text, base::read_file(*lock, file, max_lock_bytes));
     const auto number = base::parse_decimal(base::trim(text));
     constexpr std::uint64_t max_pid = 1 << 22;  // Linux's PID_MAX_LIMIT
-    if (number && *number > 1 && *number <= max_pid) return static_cast<pid_t>(*number);
+    if (number && *number > 0 && *number <= max_pid) {
+        const auto server = static_cast<pid_t>(*number);
+        if (may_have_open(server, *lock)) return server;
+        return base::fail_as(base::ErrorKind::busy, base::Recovery::person,
+                             {"index.elsewhere", "The server of this store cannot be reached from here", file,
+                              "run this command where the server runs (its container, its machine), as its "
+                              "user or as root"});
+    }
     return base::fail_as(base::ErrorKind::busy, base::Recovery::retry,
                          {"index.busy", "A command changes the indexes, or a server starts", file,
                           "repeat this command in a moment"});

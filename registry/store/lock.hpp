@@ -17,7 +17,8 @@ enum class StoreUser { server, command };
 // The kernel releases the lock when the process ends. "serve.running" of kind busy: another process keeps it.
 [[nodiscard]] base::Result<base::Fd> lock_store(const std::filesystem::path& store, StoreUser user);
 
-// The server that has the lock; nullopt: none runs. "index.busy": a command has it.
+// The server that has the lock; nullopt: none runs. "index.busy": a command has it. "index.elsewhere": a server that
+// this process does not see, as in another container.
 [[nodiscard]] base::Result<std::optional<pid_t>> find_server(const std::filesystem::path& store);
 // Whether any process has the lock.
 [[nodiscard]] base::Result<bool> server_runs(const std::filesystem::path& store);

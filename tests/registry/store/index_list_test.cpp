@@ -75,6 +75,18 @@ TEST_CASE("beside a server the list counts: the file may not be applied yet") {
     CHECK(second.error().code == "serve.running");
 }
 
+TEST_CASE(
+    "a process that has not the lock is not taken for the server: its number may be of another container") {
+    const Fixture fixture;
+    const auto lock = registry::lock_store(fixture.store, StoreUser::server);
+    REQUIRE(lock.has_value());
+    REQUIRE(::ftruncate(lock->get(), 0) == 0);
+    REQUIRE(::pwrite(lock->get(), "4194304\n", 8, 0) == 8);  // more than Linux gives out
+    const auto found = registry::find_server(fixture.store);
+    REQUIRE_FALSE(found.has_value());
+    CHECK(found.error().code == "index.elsewhere");
+}
+
 TEST_CASE("a command that has the lock is no server, and gets no signal") {
     const Fixture fixture;
     CHECK(registry::find_server(fixture.store).value() == std::nullopt);
