@@ -1,4 +1,4 @@
-// wheelyard-builder: the command line only; commands.cpp does the work.
+// wheelyard-builder: the command line only; commands.hpp has what does the work.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstdlib>

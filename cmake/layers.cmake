@@ -42,7 +42,9 @@ wheelyard_layer(users        builder/users                base simple site sched
 wheelyard_layer(steps        builder/steps                base io wheel simple inspect wire attempt doctor compare site remote schedule script plan sources)
 wheelyard_layer(agent        builder/agent                base simple wire attempt site remote schedule script plan sources steps)
 wheelyard_layer(show         builder/show                 base io simple attempt plan)
-wheelyard_layer(builder      builder                      base io simple status wire attempt doctor compare site survey remote schedule script plan sources users agent show)
+wheelyard_layer(site_check   builder/site_check           base io simple attempt schedule site remote script plan sources users show)
+wheelyard_layer(workplace    builder/workplace            base io simple status attempt schedule site remote script plan agent show)
+wheelyard_layer(builder      builder                      base io wire attempt doctor site survey schedule script plan users agent show site_check workplace)
 
 # builder/governor: includes nothing of the builder, and nothing of the builder includes it
 wheelyard_layer(memory       builder/governor/memory      base)
@@ -67,7 +69,11 @@ wheelyard_layer(api          registry/api                 base io wheel status w
 wheelyard_layer(imports      registry/imports             base io wheel simple verdict intake)
 wheelyard_layer(prefetch     registry/prefetch            base io wheel simple status)
 wheelyard_layer(upkeep       registry/upkeep              base io blobs catalog lifecycle tasks http config commit intake upstream prefetch)
-wheelyard_layer(registry     registry                     base io wheel simple status inspect wire blobs catalog lifecycle tasks http server config access commit intake upstream api imports prefetch upkeep)
+wheelyard_layer(store        registry/store               base io blobs catalog lifecycle config commit upstream)
+wheelyard_layer(indexes      registry/indexes             base io catalog server config access commit api store)
+wheelyard_layer(serve        registry/serve               base io blobs catalog tasks http server config access commit intake upstream api imports upkeep store indexes)
+wheelyard_layer(commands     registry/commands            base io wheel simple inspect wire catalog lifecycle tasks config access intake upstream api imports prefetch store indexes)
+wheelyard_layer(registry     registry                     serve commands)
 
 # indexer/avail_wheels: where a wheel runs; the pages for people use the same rules
 wheelyard_layer(node         indexer/avail_wheels/node    base io wheel)

@@ -64,7 +64,7 @@ if(ZSTD_INCLUDE_DIR AND ZSTD_LIBRARY)
 elseif(NOT WHEELYARD_CLUSTER)
     message(FATAL_ERROR "zstd was not found: install libzstd-dev")
 endif()
-foreach(room builder registry indexer avail_wheels)  # their command lines
+foreach(room builder commands indexer avail_wheels)  # their command lines
     wheelyard_uses(${room} cli11)
 endforeach()
 

@@ -21,23 +21,24 @@
 #include "lib/base/clock.hpp"
 #include "lib/base/process/terminal.hpp"
 #include "lib/base/text/likely_command.hpp"
-#include "lib/base/text/text.hpp"
 #include "lib/base/version.hpp"
 #include "lib/io/log.hpp"
-#include "registry/access/tokens.hpp"
-#include "registry/commands.hpp"
-#include "registry/commands_apply.hpp"
-#include "registry/commands_config.hpp"
-#include "registry/commands_explain.hpp"
-#include "registry/commands_files.hpp"
-#include "registry/commands_import.hpp"
-#include "registry/commands_index.hpp"
-#include "registry/commands_lifecycle.hpp"
-#include "registry/commands_maintenance.hpp"
-#include "registry/commands_prefetch.hpp"
-#include "registry/commands_provenance.hpp"
-#include "registry/commands_task.hpp"
+#include "registry/commands/apply.hpp"
+#include "registry/commands/command_line.hpp"
+#include "registry/commands/dump.hpp"
+#include "registry/commands/explain.hpp"
+#include "registry/commands/files.hpp"
+#include "registry/commands/import.hpp"
+#include "registry/commands/index.hpp"
+#include "registry/commands/init.hpp"
+#include "registry/commands/lifecycle.hpp"
+#include "registry/commands/maintenance.hpp"
+#include "registry/commands/prefetch.hpp"
+#include "registry/commands/provenance.hpp"
+#include "registry/commands/task.hpp"
+#include "registry/commands/token.hpp"
 #include "registry/intake/check.hpp"
+#include "registry/serve/serve.hpp"
 
 namespace {
 
@@ -45,8 +46,6 @@ using namespace wheelyard;
 
 constexpr int exit_failed = 1;
 constexpr int exit_usage = 2;
-constexpr const char* exit_statuses =
-    "\nExit status: 0 success, 1 failure (see standard error), 2 wrong usage.\n";
 
 // What the pages for people show of the configuration. They do not list staging indexes.
 indexer::FarmText farm_text(const registry::RegistryConfig& config) {
@@ -165,28 +164,11 @@ base::Status show_status(const std::filesystem::path& tree, const std::string& i
     return indexer::write_status_file(disk, tree, index, document).map([](bool) {});
 }
 
-int exit_status(const base::Status& status) {
-    if (status) return 0;
-    base::print_untrusted(stderr, "wheelyard-registry: " + status.error().text() + "\n");
-    return exit_failed;
-}
-
-CLI::App* add_command(CLI::App& parent, const std::string& name, const std::string& description,
-                      const std::string& example) {
-    CLI::App* command = parent.add_subcommand(name, description);
-    command->footer("\nExample:\n  " + example + "\n" + exit_statuses);
-    return command;
-}
-
-void add_config(CLI::App* command, std::filesystem::path& config) {
-    registry::add_config_option(command, config);
-}
-
 void add_serve(CLI::App& app, registry::ServeArguments& arguments) {
-    CLI::App* command =
-        add_command(app, "serve", "serve pages, files and uploads until SIGTERM or SIGINT",
-                    "wheelyard-registry serve --config registry.toml --ready-file /run/wheelyard/ready");
-    add_config(command, arguments.config);
+    CLI::App* command = registry::add_command(
+        app, "serve", "serve pages, files and uploads until SIGTERM or SIGINT",
+        "wheelyard-registry serve --config registry.toml --ready-file /run/wheelyard/ready");
+    registry::add_config_option(command, arguments.config);
     command->add_flag("--check", arguments.check,
                       "check the configuration, the certificate and the store, and do not serve");
     command->add_option("--ready-file", arguments.ready_file,
@@ -214,36 +196,77 @@ void add_check(CLI::App& app, registry::CheckArguments& arguments) {
         "read, or wrong usage.\n");
 }
 
-void add_token(CLI::App& app, std::filesystem::path& config, registry::TokenCreateArguments& create,
-               bool& json, std::string& id) {
-    CLI::App* token =
-        app.add_subcommand("token", "create, list and revoke tokens; effective at once on a running server");
-    token->require_subcommand(1);
-    token->footer("\nExample:\n  wheelyard-registry token create -c registry.toml --name me --index main\n");
-    CLI::App* make = add_command(*token, "create", "create a token and print it once",
-                                 "wheelyard-registry token create -c registry.toml --name bede-agent --index "
-                                 "bede-gh200 --expires 90d");
-    add_config(make, create.config);
-    make->add_option("--name", create.name, "name of its user or program")->required();
-    make->add_option("--index", create.indexes, "an index that it may use; repeatable, '*' for all")
-        ->required();
-    make->add_option("--project", create.projects, "a project that it may use (default: all)");
-    make->add_option("--action", create.actions,
-                     "a permitted action, repeatable: " + base::join(registry::token_actions(), ", ") +
-                         " (default: upload)");
-    make->add_option("--expires", create.expires, "its lifetime: 12h, 90d, 8w (default: forever)");
-    CLI::Option* as_json =
-        make->add_flag("--json", create.json, "one JSON document, the token's text in `token`");
-    make->add_option("--to", create.to, "write the token to this new file (mode 0600) instead of printing it")
-        ->excludes(as_json);
-    CLI::App* list = add_command(*token, "list", "list tokens, never their secrets",
-                                 "wheelyard-registry token list -c registry.toml");
-    add_config(list, config);
-    list->add_flag("--json", json, "a JSON array");
-    CLI::App* revoke = add_command(*token, "revoke", "refuse a token from the next request on",
-                                   "wheelyard-registry token revoke -c registry.toml wy_5f0c9a31d2be");
-    add_config(revoke, config);
-    revoke->add_option("id", id, "its id, as `token list` shows it")->required();
+// Of every command; one run uses those of one.
+struct Arguments {
+    registry::ServeArguments serve;
+    std::filesystem::path directory = ".";  // of `init`
+    registry::TokenArguments token;
+    registry::CheckArguments check;
+    std::filesystem::path dump;  // its configuration
+    registry::ApplyArguments apply;
+    registry::IndexArguments index;
+    registry::LifecycleArguments change;
+    registry::ImportArguments import;
+    registry::PrefetchArguments prefetch;
+    registry::ExplainArguments explain;
+    registry::FilesArguments files;
+    registry::ProvenanceArguments provenance;
+    registry::AuditArguments audit;
+    registry::MaintenanceArguments maintenance;
+    registry::TaskArguments task;
+};
+
+// In the order of --help.
+void add_commands(CLI::App& app, Arguments& arguments) {
+    add_serve(app, arguments.serve);
+    registry::add_command(app, "init", "write a commented configuration, registry.toml",
+                          "wheelyard-registry init farm")
+        ->add_option("directory", arguments.directory, "target folder (default: .)");
+    registry::add_token_commands(app, arguments.token);
+    add_check(app, arguments.check);
+    registry::add_config_option(
+        registry::add_command(app, "dump", "print events, files, tokens and indexes as JSON lines",
+                              "wheelyard-registry dump -c registry.toml"),
+        arguments.dump);
+    registry::add_apply_command(app, arguments.apply);
+    registry::add_index_commands(app, arguments.index);
+    registry::add_lifecycle_commands(app, arguments.change);
+    registry::add_import_command(app, arguments.import);
+    registry::add_prefetch_command(app, arguments.prefetch);
+    registry::add_explain_command(app, arguments.explain);
+    registry::add_files_command(app, arguments.files);
+    registry::add_storage_command(app, arguments.files);
+    registry::add_provenance_command(app, arguments.provenance);
+    registry::add_audit_command(app, arguments.audit);
+    registry::add_maintenance_commands(app, arguments.maintenance);
+    registry::add_task_commands(app, arguments.task);
+}
+
+// The command that was chosen, but for `check`, which has exit statuses of its own.
+base::Status run_command(const CLI::App& command, Arguments& arguments, base::Clock& clock) {
+    const registry::OpenPublisher publisher = in_process_publisher(clock);
+    const std::string& name = command.get_name();
+    if (name == "serve")
+        return registry::run_serve(arguments.serve, publisher, render_project, show_status, clock);
+    if (name == "init") return registry::run_init(arguments.directory);
+    if (name == "dump") return registry::run_dump(arguments.dump);
+    if (name == "apply") return registry::run_apply(arguments.apply, clock);
+    if (name == "verify") return registry::run_verify(arguments.maintenance, publisher, clock);
+    if (name == "backup") return registry::run_backup(arguments.maintenance, clock);
+    if (name == "restore") return registry::run_restore(arguments.maintenance);
+    if (name == "import") return registry::run_import(arguments.import, publisher, clock);
+    if (name == "prefetch") return registry::run_prefetch(arguments.prefetch, clock);
+    if (name == "explain") return registry::run_explain(arguments.explain, clock);
+    if (name == "files") return registry::run_files(arguments.files);
+    if (name == "storage") return registry::run_storage(arguments.files);
+    if (name == "provenance") return registry::run_provenance(arguments.provenance);
+    if (name == "audit") return registry::run_audit(arguments.audit);
+    if (registry::choose_verb(name, arguments.change.action))
+        return registry::run_lifecycle(arguments.change, publisher, clock);
+    const std::string& verb = command.get_subcommands().front()->get_name();
+    if (name == "index") return registry::run_index(verb, arguments.index, clock);
+    if (name == "task") return registry::run_task(verb, arguments.task, clock);
+    return registry::run_token(verb, arguments.token, clock);
 }
 
 int run(int argc, char** argv) {
@@ -254,50 +277,8 @@ int run(int argc, char** argv) {
     app.footer(
         "\nExample:\n  wheelyard-registry init farm && wheelyard-registry serve --config "
         "farm/registry.toml\n");
-
-    base::SystemClock clock;
-    registry::ServeArguments serve;
-    add_serve(app, serve);
-
-    std::filesystem::path directory = ".";
-    add_command(app, "init", "write a commented configuration, registry.toml", "wheelyard-registry init farm")
-        ->add_option("directory", directory, "target folder (default: .)");
-
-    std::filesystem::path config;
-    registry::TokenCreateArguments create;
-    bool json = false;
-    std::string id;
-    add_token(app, config, create, json, id);
-    registry::CheckArguments check;
-    add_check(app, check);
-    add_config(add_command(app, "dump", "print events, files, tokens and indexes as JSON lines",
-                           "wheelyard-registry dump -c registry.toml"),
-               config);
-
-    registry::ApplyArguments apply;
-    registry::add_apply_command(app, apply);
-    registry::IndexArguments index;
-    registry::add_index_commands(app, index);
-    registry::LifecycleArguments change;
-    registry::add_lifecycle_commands(app, change);
-    registry::ImportArguments import;
-    registry::add_import_command(app, import);
-    registry::PrefetchArguments prefetch;
-    registry::add_prefetch_command(app, prefetch);
-    registry::ExplainArguments explain;
-    registry::add_explain_command(app, explain);
-    registry::FilesArguments files;
-    registry::add_files_command(app, files);
-    registry::add_storage_command(app, files);
-    registry::ProvenanceArguments provenance;
-    registry::add_provenance_command(app, provenance);
-    registry::AuditArguments audit;
-    registry::add_audit_command(app, audit);
-    registry::MaintenanceArguments maintenance;
-    registry::add_maintenance_commands(app, maintenance);
-    registry::TaskArguments task;
-    registry::add_task_commands(app, task);
-
+    Arguments arguments;
+    add_commands(app, arguments);
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
@@ -307,34 +288,12 @@ int run(int argc, char** argv) {
         return exit_usage;
     }
     const CLI::App* command = app.get_subcommands().front();
-    const std::string& name = command->get_name();
-    if (name == "serve")
-        return exit_status(
-            registry::run_serve(serve, in_process_publisher(clock), render_project, show_status, clock));
-    if (name == "apply") return exit_status(registry::run_apply(apply, clock));
-    if (name == "init") return exit_status(registry::run_init(directory));
-    if (name == "check") return registry::run_check(check);
-    if (name == "dump") return exit_status(registry::run_dump(config));
-    if (name == "verify")
-        return exit_status(registry::run_verify(maintenance, in_process_publisher(clock), clock));
-    if (name == "backup") return exit_status(registry::run_backup(maintenance, clock));
-    if (name == "restore") return exit_status(registry::run_restore(maintenance));
-    if (name == "import")
-        return exit_status(registry::run_import(import, in_process_publisher(clock), clock));
-    if (name == "prefetch") return exit_status(registry::run_prefetch(prefetch, clock));
-    if (name == "explain") return exit_status(registry::run_explain(explain, clock));
-    if (name == "files") return exit_status(registry::run_files(files));
-    if (name == "storage") return exit_status(registry::run_storage(files));
-    if (name == "provenance") return exit_status(registry::run_provenance(provenance));
-    if (name == "audit") return exit_status(registry::run_audit(audit));
-    if (registry::choose_verb(name, change.action))
-        return exit_status(registry::run_lifecycle(change, in_process_publisher(clock), clock));
-    const std::string& verb = command->get_subcommands().front()->get_name();
-    if (name == "index") return exit_status(registry::run_index(verb, index, clock));
-    if (name == "task") return exit_status(registry::run_task(verb, task, clock));
-    if (verb == "create") return exit_status(registry::run_token_create(create, clock));
-    if (verb == "list") return exit_status(registry::run_token_list(config, json, clock));
-    return exit_status(registry::run_token_revoke(config, id, clock));
+    if (command->get_name() == "check") return registry::run_check(arguments.check);
+    base::SystemClock clock;
+    const base::Status status = run_command(*command, arguments, clock);
+    if (status) return 0;
+    base::print_untrusted(stderr, "wheelyard-registry: " + status.error().text() + "\n");
+    return exit_failed;
 }
 
 }  // namespace

@@ -12,7 +12,7 @@
 #include "builder/script/script.hpp"
 #include "builder/script/wheelhouse.hpp"
 #include "builder/site/script_setup.hpp"
-#include "builder/site_check.hpp"
+#include "builder/site_check/site_check.hpp"
 #include "lib/base/process/process.hpp"
 #include "lib/base/text/text.hpp"
 #include "tests/support/golden.hpp"

@@ -44,6 +44,18 @@ TEST_CASE("a site that names a namespace, and no folder with a secret, builds up
     CHECK(Scene().code().empty());
 }
 
+TEST_CASE("a folder inside of the home folder may be readable, the home folder not") {
+    Scene scene;
+    scene.environment["HOME"] = scene.folder.path().string();
+    CHECK(scene.code().empty());
+    scene.environment["HOME"] = (scene.folder.path() / "soft").string();
+    CHECK(scene.code() == "uploads.readable");
+    scene.environment["HOME"] = "";
+    CHECK(scene.code().empty());
+    scene.environment.erase("HOME");
+    CHECK(scene.code().empty());
+}
+
 TEST_CASE("a site whose builds could read a secret builds none") {
     struct Row {
         std::string what;

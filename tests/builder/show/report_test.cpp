@@ -75,6 +75,9 @@ TEST_CASE("a status line has the activity of an attempt, its wait or its failure
     view.attempt.state = State::running;
     view.progress = {"build", 1, 2};
     CHECK(render_activity(view) == "build [##########----------] 1/2");
+    AttemptView at_work = view;
+    at_work.attempt.job.governed = wire::GovernedBuild();  // nothing of it is worth a line yet
+    CHECK(render_activity(at_work) == "build [##########----------] 1/2");
     view.attempt.state = State::uploading;
     view.attempt.waiting.reason = "down";
     CHECK(render_activity(view) == "uploading, waiting: down");

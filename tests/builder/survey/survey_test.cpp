@@ -3,13 +3,17 @@
 
 #include <doctest/doctest.h>
 
+#include "lib/base/files/file.hpp"
+#include "lib/base/files/temp_dir.hpp"
+
 namespace wheelyard::builder {
 namespace {
 
 TEST_CASE("one interpreter of each version; its path may contain spaces") {
     const auto pythons = parse_interpreters(
         "@python 3.11.2 venv headers - /usr/bin/python3.11\n@python 3.11.2 venv headers - /usr/bin/python3\n"
-        "Traceback (most recent call last):\n@python 3.6.8 - - rpath /opt/my python/bin/python3\n@python "
+        "Traceback (most recent call last):\n@python 3 venv headers - /odd\n@python 3.6.8 - - rpath /opt/my "
+        "python/bin/python3\n@python "
         "3\n");
     REQUIRE(pythons.size() == 2);
     CHECK(pythons[0].version == "3.11");
@@ -43,6 +47,29 @@ TEST_CASE("a module counts as loaded only where the shell says so") {
     CHECK(!survey.modules.tried[1].loads);
     CHECK(survey.has_program("mpicc"));
     CHECK(!survey.has_program("cc"));
+}
+
+TEST_CASE("the best module of each role that there is gets tried, and counts if it loads") {
+    const auto folder = base::TempDir::make("survey").value();
+    // Of several files that define `module`, the one with most modules counts.
+    REQUIRE(base::make_directories(folder.path() / "init"));
+    REQUIRE(base::replace_file(folder.path() / "init/bash",
+                               "module() {\n"
+                               "    case \"$*\" in\n"
+                               "        '-t avail') printf '%s\\n' gcc/11.3.0 gcc/12.2.0 openmpi/4.1.4\n"
+                               "                     seq -f 'application-%g/1.0' 5000 ;;\n"
+                               "        'load gcc/12.2.0') LOADEDMODULES=gcc/12.2.0 ;;\n"
+                               "    esac\n"
+                               "}\n"));
+    const Survey survey =
+        survey_machine({{"PATH", "/usr/bin:/bin"}, {"HOME", "/"}, {"LMOD_PKG", folder.path().string()}});
+    CHECK(survey.modules.init == (folder.path() / "init/bash").string());
+    REQUIRE(survey.modules.tried.size() == 2);  // neither CUDA nor ROCm
+    CHECK(survey.modules.tried[0].role == ModuleRole::compiler);
+    CHECK(survey.modules.tried[0].module.full_name() == "gcc/12.2.0");
+    CHECK(survey.modules.tried[0].loads);
+    CHECK(survey.modules.tried[1].role == ModuleRole::mpi);
+    CHECK_FALSE(survey.modules.tried[1].loads);
 }
 
 }  // namespace

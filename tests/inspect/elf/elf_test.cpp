@@ -327,6 +327,27 @@ TEST_CASE("the OS ABI is read; Linux loads System V and GNU files") {
     CHECK_FALSE(inspect::is_linux_abi(64, "aarch64"));
 }
 
+TEST_CASE("sections are without names where the file has no bytes of them") {
+    constexpr std::uint64_t e_shoff = 0x28, e_shstrndx = 0x3e, header_bytes = 64;
+    constexpr std::uint64_t sh_type = 4, sh_offset = 24, nobits = 8;
+    const auto check = [](const std::string& bytes) {
+        const auto facts = parse(bytes);
+        REQUIRE_MESSAGE(facts, facts.error().text());
+        CHECK(facts->sections.size() > 2);
+        for (const auto& section : facts->sections)
+            CHECK(section.name.empty());
+    };
+    std::string of_debug_file = write_elf(full_image());
+    const std::uint64_t names =
+        field(of_debug_file, e_shoff, 8) + header_bytes * field(of_debug_file, e_shstrndx, 2);
+    set_field(of_debug_file, names + sh_type, nobits, 4);
+    set_field(of_debug_file, names + sh_offset, of_debug_file.size() * 2, 8);
+    check(of_debug_file);
+    std::string none = write_elf(full_image());
+    set_field(none, e_shstrndx, 0, 2);
+    check(none);
+}
+
 TEST_CASE("machines have the names of platform tags") {
     struct Row {
         std::uint16_t machine;

@@ -56,6 +56,9 @@ TEST_CASE("an invalid fatbin is malformed; earlier results are kept") {
     CHECK(junk.status.error().code == "gpu.malformed");
     CHECK(junk.facts.cuda_sm == Names{"sm_70"});
 
+    CHECK_FALSE(read(one + std::string(16, 'j')).status);  // exactly as long
+    CHECK(read(one + std::string(15, 'j')).status);        // the linker's padding may be anything
+
     CHECK_FALSE(read(one.substr(0, one.size() - 1)).status);
     constexpr std::size_t body_bytes = 8, entry_header_bytes = 16 + 4, payload_bytes = 16 + 8;
     for (const std::size_t at :

@@ -2,6 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include <string>
+#include <vector>
+
 #include "lib/base/files/file.hpp"
 #include "lib/base/limits.hpp"
 #include "tests/inspect/gpu_section.hpp"
@@ -91,6 +94,15 @@ TEST_CASE("a target's name is parsed in every form that clang has used") {
         CHECK(found.facts.hip_gfx == Names{row.name});
     }
     CHECK(read(write_hip_bundle({host, "openmp-nvptx64-nvidia-cuda--sm_90"})).facts.hip_gfx.empty());
+}
+
+TEST_CASE("a bundle has at most 4,096 targets") {
+    std::vector<std::string> ids(4096, gpu + "gfx90a");
+    const SectionRead found = read(write_hip_bundle(ids));
+    REQUIRE_MESSAGE(found.status, found.status.error().text());
+    CHECK(found.facts.hip_gfx == Names{"gfx90a"});
+    ids.push_back(gpu + "gfx90a");
+    CHECK_FALSE(read(write_hip_bundle(ids)).status);
 }
 
 TEST_CASE("consecutive compressed bundles of each version are read") {

@@ -213,6 +213,21 @@ TEST_CASE("a stopped run continues where it was, unless restarted") {
     CHECK(steps == 40);
 }
 
+TEST_CASE("without a readable progress of its own format, a run begins at the first blob") {
+    Scrubbed fixture;
+    fixture.store("one");
+    const std::string after = std::string(64, 'f');
+    for (const std::string& text :
+         {std::string(), std::string("{"), "{\"format\":\"wheelyard.other/1\",\"after\":\"" + after + "\"}",
+          std::string("{\"format\":\"wheelyard.verify/1\",\"after\":\"x\"}")}) {
+        CAPTURE(text);
+        REQUIRE(base::replace_file(fixture.dir.path() / "verify.json", text));
+        const auto report = fixture.scrub().value();
+        CHECK_FALSE(report.resumed);
+        CHECK(report.blobs == 1);
+    }
+}
+
 TEST_CASE("a rate is kept by waiting") {
     Scrubbed fixture;
     fixture.store(std::string(3 * base::mib, 'x'));

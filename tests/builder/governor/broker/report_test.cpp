@@ -71,7 +71,7 @@ TEST_CASE("the progress line shows how many compiles are done, running and waiti
     progress.used_bytes = 1024 * 1024;
     progress.room_bytes = 4 * 1024 * 1024;
     progress.left_seconds = 60;
-    // builder/build_course.cpp reads this line in the log.
+    // builder/workplace/build_course.cpp reads this line in the log.
     CHECK(render_progress(progress).starts_with(
         "governor: 3/10 compiles, 2 running, 5 waiting, 1 MiB of 4 MiB"));
 }

@@ -1,0 +1,18 @@
+// Keeps secrets out of what leaves the site: reports for the maintainers and for the registry.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "builder/site/site.hpp"
+#include "lib/base/result.hpp"
+
+namespace wheelyard::builder {
+
+// The site's tokens, to hide. Errors: those of reading their files.
+[[nodiscard]] base::Result<std::vector<std::string>> secrets_of(const Site& site);
+// Replaces each of `secrets`, everything in the form of a registry's token, and the user and password of every URL, by
+// "(hidden)". Pure.
+[[nodiscard]] std::string hide_secrets(std::string text, const std::vector<std::string>& secrets);
+
+}  // namespace wheelyard::builder

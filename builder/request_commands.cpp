@@ -1,0 +1,95 @@
+// The subcommands with which a person changes what the agent does with a cell: retry, retest, cancel, reproduce.
+#include <unistd.h>
+
+#include <optional>
+
+#include "builder/attempt/backoff.hpp"
+#include "builder/command_output.hpp"
+#include "builder/commands.hpp"
+#include "builder/limits.hpp"
+#include "builder/plan/plan_history.hpp"
+#include "builder/tick_until.hpp"
+#include "lib/base/files/untrusted_file.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+using Request = base::Result<std::string> (Agent::*)(const std::string&);
+
+// A tick of cron may hold the lock for a moment.
+base::Result<std::string> ask_agent(Workplace& place, Request request, const std::string& name) {
+    base::Clock& clock = place.clock();
+    const base::UnixMicros began = clock.now();
+    while (true) {
+        auto done = (place.agent().*request)(name);
+        if (done) return done;
+        const bool may_wait =
+            done.error().kind == base::ErrorKind::busy && !has_passed(clock.now(), began, max_lock_wait_ms);
+        if (!may_wait) return done;
+        clock.sleep_ms(lock_poll_ms);
+    }
+}
+
+// Runs a person's request.
+int run_request(const Arguments& arguments, Request request) {
+    const auto place = Workplace::open(arguments.site, {}, arguments.failpoint);
+    if (!place) return complain(place.error(), exit_usage);
+    const auto done = ask_agent(**place, request, arguments.name);
+    if (!done) return complain(done.error(), exit_failed);
+    print(*done + "\n");
+    return exit_well;
+}
+
+// The last attempt of a cell; nullopt: none, or the journal cannot be read.
+std::optional<Attempt> last_attempt(const Workplace& place, const std::string& cell) {
+    const auto journal = place.journal().read();
+    if (!journal) return std::nullopt;
+    const Attempt* last = history_of(cell, journal->attempts).last;
+    return last == nullptr ? std::nullopt : std::optional(*last);
+}
+
+int print_comparison(const Workplace& place, const Attempt& attempt, bool as_json) {
+    const AttemptFolder folder = place.folder_of(attempt);
+    const auto file = as_json ? folder.differences_json() : folder.differences();
+    const auto text = base::read_untrusted_file(file, max_differences_bytes);
+    if (!text) return complain(text.error(), exit_failed);
+    print(*text);
+    return attempt.reproduced.identical.value_or(false) ? exit_well : exit_failed;
+}
+
+}  // namespace
+
+int run_retry(const Arguments& arguments) {
+    return run_request(arguments, arguments.rebuild ? &Agent::rebuild : &Agent::retry);
+}
+
+int run_retest(const Arguments& arguments) {
+    return run_request(arguments, &Agent::retest);
+}
+
+int run_cancel(const Arguments& arguments) {
+    return run_request(arguments, &Agent::cancel);
+}
+
+int run_reproduce(const Arguments& arguments) {
+    Screen screen(stderr, ::isatty(STDERR_FILENO) != 0);
+    const auto note = [&screen](const Attempt& attempt, const std::string& text) {
+        screen.line(event_line(attempt, text));
+    };
+    const auto place = Workplace::open(arguments.site, note, arguments.failpoint);
+    if (!place) return complain(place.error(), exit_usage);
+    const auto cell = ask_agent(**place, &Agent::reproduce, arguments.name);
+    if (!cell) return complain(cell.error(), exit_failed);
+    const auto plan = tick_until(**place, screen, [&cell](const TickReport& report) {
+        return !report.plan.start_nothing.empty() || report.plan.find(*cell) == nullptr;
+    });
+    if (!plan) return complain(plan.error(), exit_failed);
+    const auto attempt = last_attempt(**place, *cell);
+    if (attempt && attempt->state == State::done) return print_comparison(**place, *attempt, arguments.json);
+    if (attempt && attempt->failure) return complain(attempt->failure->error, exit_failed);
+    return complain({"reproduce.unfinished", "The reproduction is not over", *cell,
+                     "`status` shows what it waits for; the next `tick`, `run` or `reproduce` continues it"},
+                    exit_failed);
+}
+
+}  // namespace wheelyard::builder

@@ -1,0 +1,125 @@
+// The subcommands that tick: run, tick; and plan, which shows what they would do.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "builder/attempt/limits.hpp"
+#include "builder/command_output.hpp"
+#include "builder/commands.hpp"
+#include "builder/tick_until.hpp"
+#include "builder/workplace/status_sender.hpp"
+#include "lib/base/text/printable.hpp"
+#include "lib/base/text/text.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+constexpr std::int64_t ms_per_s = 1000;
+
+bool has_all(const Plan& plan) {
+    return plan.count(CellState::have) + plan.count(CellState::excluded) == plan.cells.size();
+}
+
+// Ticks like cron: prints the errors of a failed tick, and tries again at the next one. Only a signal ends
+// it.
+int tick_for_ever(const Arguments& arguments) {
+    std::fputs(("Running a tick every " + base::render_duration_ms(arguments.interval_s * ms_per_s) +
+                ". It is safe to stop at any time: jobs continue.\n")
+                   .c_str(),
+               stderr);
+    base::SystemClock clock;
+    while (true) {
+        static_cast<void>(run_tick(arguments));
+        std::fflush(stdout);
+        clock.sleep_ms(arguments.interval_s * ms_per_s);
+    }
+}
+
+// With `stay`, ticks until no login-node step is running: in a batch job, the end of the job would kill these
+// steps. Each step has its own time limit.
+base::Result<TickReport> tick_and_stay(Workplace& place, StatusSender& sender, bool stay) {
+    bool is_at_work = false;
+    while (true) {
+        auto report = place.agent().tick();
+        if (report) {
+            sender.after_tick(report->plan, report->moved);
+            is_at_work = std::any_of(report->active.begin(), report->active.end(), awaits_login_node);
+        } else if (report.error().kind != base::ErrorKind::busy) {  // busy: another tick ends before our step
+            return report;
+        }
+        if (!stay || !is_at_work) return report;
+        place.clock().sleep_ms(wait_first_ms);
+    }
+}
+
+}  // namespace
+
+int run_plan(const Arguments& arguments) {
+    const auto place = Workplace::open(arguments.site, {}, "");
+    if (!place) return complain(place.error(), exit_usage);
+    const auto plan = (*place)->agent().look();
+    if (!plan) return complain(plan.error(), exit_failed);
+    if (arguments.json) {
+        print(render_plan_json(*plan));
+        return exit_well;
+    }
+    print(render_plan(*plan, arguments.explain));
+    if (arguments.explain)
+        print("\nSources are downloaded according to pip's configuration:\n" +
+              render_pip_config((*place)->pip()));
+    const auto& registry = (*place)->site().registry;
+    if (arguments.explain && registry && registry->claim_tasks != "no") {
+        const auto& reason = (*place)->agent().no_uploaded_sources();
+        print("\nTasks with uploaded sources are " +
+              (reason ? "not claimed: " + reason->text() : std::string("claimed, and built in a namespace")) +
+              "\n");
+    }
+    return exit_well;
+}
+
+int run_run(const Arguments& arguments) {
+    if (arguments.interval_s > 0) return tick_for_ever(arguments);
+    Screen screen(stderr, ::isatty(STDERR_FILENO) != 0);
+    const auto note = [&screen](const Attempt& attempt, const std::string& text) {
+        screen.line(event_line(attempt, text));
+    };
+    const auto place = Workplace::open(arguments.site, note, arguments.failpoint);
+    if (!place) return complain(place.error(), exit_usage);
+    const auto plan = tick_until(**place, screen, is_settled);
+    if (!plan) return complain(plan.error(), exit_failed);
+    for (const Cell& cell : plan->cells) {
+        if (cell.awaits_others) screen.line("Not waiting for " + cell.name + ": " + cell.reason);
+    }
+    print(arguments.json ? render_plan_json(*plan) : render_plan(*plan, false));
+    return has_all(*plan) ? exit_well : exit_failed;
+}
+
+int run_tick(const Arguments& arguments) {
+    std::FILE* const out = arguments.json ? stderr : stdout;  // with --json, stdout is a single document
+    bool is_idle = true;
+    const auto note = [out, &is_idle](const Attempt& attempt, const std::string& text) {
+        is_idle = false;
+        std::fputs((event_line(attempt, text) + "\n").c_str(), out);
+    };
+    const auto place = Workplace::open(arguments.site, note, arguments.failpoint);
+    if (!place) return complain(place.error(), exit_usage);
+    StatusSender sender(
+        **place, [](const std::string& text) { std::fputs(base::printable(text + "\n").c_str(), stderr); },
+        arguments.interval_s);
+    const auto report = tick_and_stay(**place, sender, arguments.stay);
+    if (!report && report.error().kind == base::ErrorKind::busy) {
+        std::fputs((report.error().text() + "\n").c_str(), out);
+        return exit_well;
+    }
+    if (!report) return complain(report.error(), exit_failed);
+    for (const auto& problem : report->journal_problems)
+        complain(problem, exit_failed);
+    if (arguments.json) print(render_plan_json(report->plan));
+    // Not to cron, which would send it as a mail every few minutes.
+    else if (is_idle && ::isatty(STDOUT_FILENO) != 0)
+        print(render_idle_tick(report->plan));
+    return report->journal_problems.empty() ? exit_well : exit_failed;
+}
+
+}  // namespace wheelyard::builder

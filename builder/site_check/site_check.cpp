@@ -1,0 +1,404 @@
+// One function per topic; each runs the real program.
+#include "builder/site_check/site_check.hpp"
+
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "builder/plan/plan.hpp"
+#include "builder/remote/access.hpp"
+#include "builder/schedule/batch_command.hpp"
+#include "builder/script/script.hpp"
+#include "builder/show/report.hpp"
+#include "builder/site/python.hpp"
+#include "builder/site/script_setup.hpp"
+#include "builder/site/work_folder.hpp"
+#include "builder/site_check/site_jobs.hpp"
+#include "builder/site_check/uploads_check.hpp"
+#include "builder/sources/sources.hpp"
+#include "builder/survey/limits.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/files/temp_dir.hpp"
+#include "lib/base/limits.hpp"
+#include "lib/base/process/process.hpp"
+#include "lib/base/text/encoding.hpp"
+#include "lib/base/text/printable.hpp"
+#include "lib/base/text/text.hpp"
+#include "lib/io/http_client.hpp"
+#include "lib/io/json.hpp"
+#include "lib/simple/pip_config.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool any_wanted(const Site& site, const Recipes& recipes, bool (*has)(const Recipe&)) {
+    const auto wants = wanted_packages(site, recipes);
+    return std::any_of(wants.begin(), wants.end(),
+                       [&](const auto& want) { return has(recipes.of(want.package)); });
+}
+
+bool clones(const Recipe& recipe) {
+    return recipe.source == SourceKind::git ||
+           std::any_of(recipe.beside.begin(), recipe.beside.end(),
+                       [](const Beside& beside) { return !beside.tag.empty(); });
+}
+
+bool has_patches(const Recipe& recipe) {
+    return !recipe.patches.empty();
+}
+
+// Prints the file, or the folders that do not have it. Modules and [environment] add folders in CPATH.
+constexpr std::string_view headers_probe = R"(
+import os, sys, sysconfig
+folders = [sysconfig.get_path(name) for name in ("include", "platinclude")]
+folders += [folder for name in ("CPATH", "C_INCLUDE_PATH") for folder in os.environ.get(name, "").split(":")]
+folders = list(dict.fromkeys(filter(None, folders)))
+for folder in folders:
+    if os.path.isfile(os.path.join(folder, "Python.h")):
+        print(os.path.join(folder, "Python.h"))
+        sys.exit(0)
+sys.exit("no Python.h in " + ", ".join(folders))
+)";
+
+class Checker {
+  public:
+    Checker(const Site& site, const Recipes& recipes, const EnvironmentMap& environment)
+        : site_(site), recipes_(recipes), environment_(environment) {}
+
+    std::vector<SiteLine> check() {
+        check_modules();
+        check_pythons();
+        check_compilers();
+        check_launcher();
+        check_tools();
+        check_scheduler();
+        check_folder("state folder", site_.state_directory, min_state_bytes);
+        check_work_folder();
+        check_registry();
+        check_packages();
+        if (const auto line = check_uploaded_sources(site_, environment_)) lines_.push_back(*line);
+        return std::move(lines_);
+    }
+
+  private:
+    static constexpr std::uint64_t min_state_bytes = 100 * base::mib;
+
+    void add(const std::string& what, bool good, const std::string& found, const std::string& advice) {
+        lines_.push_back({what, good, found, good ? "" : advice});
+    }
+
+    // Bash that sets up the site's environment, for checks of programs that modules may provide.
+    [[nodiscard]] std::string setup() const {
+        return setup(site_.pythons.empty() ? nullptr : &site_.pythons.front());
+    }
+    [[nodiscard]] std::string setup(const PythonChoice* python) const {
+        const Accelerator* accelerator = site_.accelerators.empty() ? nullptr : &site_.accelerators.front();
+        const std::string text = render_setup(site_, python, accelerator, "");
+        return text.empty() ? "" : "{ " + text + "} >&2\n";
+    }
+
+    void check_modules() {
+        const std::string script = render_module_check(site_);
+        if (script.empty()) return;
+        const MachineAnswer answer = query_machine(script, environment_);
+        std::string log;
+        for (const auto line : base::split_lines(answer.out)) {
+            const bool loaded = line.starts_with("@loaded ");
+            if (!loaded && !line.starts_with("@missing ")) {
+                if (!base::trim(line).empty()) log.append(line).append("\n");
+                continue;
+            }
+            const std::string name(line.substr(line.find(' ') + 1));
+            add("module " + name, loaded,
+                loaded        ? "loaded"
+                : log.empty() ? "not loaded"
+                              : reason_in(log),
+                "`module spider " + name.substr(0, name.find('/')) +
+                    "` lists what is available; correct [modules], [[accelerator]] or [[python]]");
+            log.clear();
+        }
+        if (answer.out.find('@') == std::string::npos)
+            add("modules", false, answer.last_line,
+                "set `init` in [modules] to the file that defines `module`");
+    }
+
+    void check_pythons() {
+        for (const auto& choice : site_.pythons) {
+            const auto python = probe_python(choice, render_setup(site_, &choice, nullptr, ""));
+            add("Python " + choice.version, python.has_value(),
+                python ? python->full_version + " (" + python->environment.machine + "), " +
+                             python->executable.string()
+                       : python.error().sentence,
+                python ? "" : python.error().advice);
+            if (!python) continue;
+            if (!python_) python_ = *python;
+            const MachineAnswer venv =
+                query_machine(setup(&choice) + base::quote_shell(python->executable.string()) +
+                                  " -I -c 'import venv, ensurepip'",
+                              environment_);
+            add("venv of Python " + choice.version, venv.good, venv.good ? "available" : venv.last_line,
+                "install the modules venv and ensurepip (Debian: python3-venv)");
+            check_headers(choice, *python);
+        }
+    }
+
+    // Python.h, which every extension module includes: a distribution has it in a package of its own.
+    void check_headers(const PythonChoice& choice, const Python& python) {
+        const MachineAnswer answer =
+            query_machine(setup(&choice) + render_environment(site_.environment, "site.toml") +
+                              base::quote_shell(python.executable.string()) + " -I -c " +
+                              base::quote_shell(std::string(headers_probe)),
+                          environment_);
+        add("headers of Python " + choice.version, answer.good, answer.last_line,
+            "install them (Debian: python3-dev, Red Hat: python3-devel), or correct [[python]]");
+    }
+
+    void check_compiler(const std::string& name, const std::string& compiler, const std::string& suffix,
+                        const std::string& program) {
+        if (compiler.empty()) return;
+        const auto folder = base::TempDir::make("wheelyard-check");
+        if (!folder) return add(name, false, folder.error().sentence, "free space in the temporary folder");
+        const fs::path source = folder->path() / ("program." + suffix);
+        if (const auto written = base::replace_file(source, program); !written)
+            return add(name, false, written.error().sentence, "free space in the temporary folder");
+        const MachineAnswer answer =
+            query_machine("set -eu\n" + setup() + "cd " + base::quote_shell(folder->path().string()) + "\n" +
+                              compiler + " -c " + source.filename().string() + " -o program.o",
+                          environment_);
+        add(name + " " + compiler, answer.good, answer.good ? "compiles" : answer.last_line,
+            "correct [compilers], load the module that provides it, or install it (Debian: gcc, g++)");
+    }
+
+    void check_compilers() {
+        const auto or_default = [](const std::string& given, const char* fallback) {
+            return given.empty() ? std::string(fallback) : given;
+        };
+        check_compiler("C compiler", or_default(site_.compilers.c, "cc"), "c",
+                       "int main(void) { return 0; }\n");
+        check_compiler("C++ compiler", or_default(site_.compilers.cxx, "c++"), "cpp",
+                       "#include <string>\nint main() { return (int)std::string().size(); }\n");
+        check_compiler("Fortran compiler", site_.compilers.fortran, "f90", "end\n");
+        check_compiler("MPI compiler", site_.compilers.mpi_c, "c",
+                       "#include <mpi.h>\nint v = MPI_VERSION;\n");
+    }
+
+    void check_program(const std::string& what, const std::string& program, const std::string& advice) {
+        const std::string question = "command -v -- " + base::quote_shell(program);
+        MachineAnswer answer = query_machine(setup() + question, environment_);
+        // A module that does not load has a line of its own; the program may be there all the same.
+        if (!answer.good) answer = query_machine(question, environment_);
+        add(what, answer.good, answer.good ? answer.last_line : "`" + program + "` was not found", advice);
+    }
+
+    void check_launcher() {
+        if (site_.launcher.empty()) return;
+        check_program("MPI launcher", site_.launcher.substr(0, site_.launcher.find(' ')),
+                      "correct `launcher` in [mpi], or load the module that provides it");
+    }
+
+    void check_tools() {
+        const bool git = any_wanted(site_, recipes_, clones);
+        const bool patch = any_wanted(site_, recipes_, has_patches);
+        if (git)
+            check_program("git", "git", "install git on the login node: some recipes clone their sources");
+        if (patch) check_program("patch", "patch", "install patch: some recipes have patches");
+        if (site_.compiler_cache_gib > 0)
+            check_program(
+                "ccache", "ccache",
+                "install ccache, here and where jobs run, or remove `compiler_cache_gib` from [work]");
+    }
+
+    void check_scheduler() {
+        if (!site_.scheduler->batch)
+            return add("scheduler", true, std::string(site_.scheduler->name) + ": jobs run on this machine",
+                       "");
+        const auto& tests = site_.hardware_tests;
+        const bool asks_for_gpus = site_.queue.gpus > 0 || (tests.gpu && tests.gpu->gpus > 0) ||
+                                   (tests.multi_node && tests.multi_node->gpus > 0);
+        const auto ask_here = [this](const std::string& script) {
+            return query_machine(script, environment_);
+        };
+        const auto checked = site_.scheduler->batch->check(site_.queue, asks_for_gpus, ask_here);
+        for (const SiteLine& line : checked)
+            add(line.what, line.good, line.found, line.advice);
+        if (checked.empty() || !checked.front().good) return;  // it does not answer
+        const EnvironmentMap submits = submit_environment(
+            environment_, site_.scheduler->batch->server_variables, job_environment(environment_));
+        // All jobs ask for the same queues and nodes, which a large cluster prints in megabytes. What failed is asked again.
+        std::map<std::string, MachineAnswer> answers;
+        const auto ask_as_agent = [&](const std::string& script) {
+            if (const auto known = answers.find(script); known != answers.end()) return known->second;
+            MachineAnswer answer = query_machine(script, submits);
+            if (answer.good) answers.emplace(script, answer);
+            return answer;
+        };
+        for (const SiteLine& line : try_site_jobs(site_, recipes_, ask_as_agent))
+            add("job: " + line.what, line.good, line.found, line.advice);
+    }
+
+    void check_folder(const std::string& what, const fs::path& folder, std::uint64_t min_bytes) {
+        // The agent creates the folder itself if it does not exist; check the nearest existing parent.
+        fs::path there = folder;
+        std::error_code error;
+        while (!there.empty() && !fs::exists(there, error) && there != there.parent_path())
+            there = there.parent_path();
+        const auto probe = base::TempDir::make(".wheelyard-check", there);
+        if (!probe) {
+            return add(what, false, folder.string() + ": " + probe.error().sentence,
+                       "create it, writable for the user who runs the agent");
+        }
+        struct statvfs space = {};
+        const bool asked = ::statvfs(there.c_str(), &space) == 0;
+        const std::uint64_t free_bytes =
+            asked ? static_cast<std::uint64_t>(space.f_bavail) * space.f_frsize : 0;
+        add(what, !asked || free_bytes >= min_bytes,
+            folder.string() + ", " + base::render_bytes(free_bytes) + " free",
+            "builds need " + base::render_bytes(min_bytes) +
+                " here: free some space, or choose another folder");
+    }
+
+    void check_work_folder() {
+        const auto checked = check_is_private(site_.work_directory);
+        if (!checked) return add("work folder", false, checked.error().sentence, checked.error().advice);
+        check_folder("work folder", site_.work_directory, min_work_bytes(site_, recipes_));
+    }
+
+    void check_registry() {
+        if (!site_.registry) return;
+        struct stat token = {};
+        const bool there = ::stat(site_.registry->token_file.c_str(), &token) == 0;
+        constexpr mode_t others = 077;
+        add("token file", there && (token.st_mode & others) == 0,
+            site_.registry->token_file.string() + (!there                          ? ": missing"
+                                                   : (token.st_mode & others) != 0 ? ": readable by others"
+                                                                                   : ""),
+            there ? "chmod 600 " + site_.registry->token_file.string()
+                  : "ask the registry's operator for a token: `wheelyard-registry token`");
+        io::HttpClient http;
+        const auto answer = http.get(site_.registry->simple_url());
+        const bool good = answer && answer->status == 200;
+        add("registry", good,
+            good     ? site_.registry->simple_url()
+            : answer ? site_.registry->simple_url() + " answers " + std::to_string(answer->status)
+                     : answer.error().text(),
+            "check [registry] and the proxies of this shell, or ask the registry's operator");
+        check_uploads(http);
+    }
+
+    // Whether the registry would take each wanted package. Without an answer nothing is known, so nothing is reported.
+    void check_uploads(io::HttpClient& http) {
+        std::vector<std::string> packages;
+        for (const auto& want : wanted_packages(site_, recipes_))
+            packages.push_back(want.package);
+        std::map<std::string, std::vector<std::string>> by_reason;
+        std::map<std::string, std::string> advice;
+        for (const auto& [package, error] : ask_refused_uploads(http, *site_.registry, packages)) {
+            by_reason[error.sentence].push_back(package);
+            advice[error.sentence] = error.advice;
+        }
+        for (const auto& [reason, refused] : by_reason)
+            add("upload of " + base::join(refused, ", "), false, reason, advice[reason]);
+    }
+
+    // Whether the indexes of pip's configuration have each wanted package. The first that does not answer ends it.
+    void check_packages() {
+        const auto pip =
+            simple::read_pip_config(environment_, python_ ? python_->prefix : std::filesystem::path());
+        if (!pip) return add("pip's configuration", false, pip.error().sentence, pip.error().advice);
+        io::HttpClient http(pip->http_settings());
+        Sources sources(http, site_.work_directory, *pip, [this]() -> base::Result<std::string> {
+            if (python_) return ask_default_index(*python_);
+            return base::fail_for_now("pip.no_index", "No Python of this site is usable");
+        });
+        for (const auto& want : wanted_packages(site_, recipes_)) {
+            const Recipe recipe = recipes_.of(want.package);
+            if (recipe.source != SourceKind::sdist) continue;
+            const auto offers = sources.offers(recipe);
+            if (!offers)
+                return add("source of " + want.package, false, offers.error().text(),
+                           "check pip's configuration and the proxies of this shell");
+            if (!offers->sdists.empty()) continue;
+            add("source of " + want.package, false, "no sdist in " + base::join(offers->places, ", "),
+                "correct `package` in [[want]], or name its source in a recipe");
+        }
+    }
+
+    const Site& site_;
+    const Recipes& recipes_;
+    const EnvironmentMap& environment_;
+    std::optional<Python> python_;  // the first usable one
+    std::vector<SiteLine> lines_;
+};
+
+}  // namespace
+
+std::uint64_t min_work_bytes(const Site& site, const Recipes& recipes) {
+    constexpr std::uint64_t of_clones = 20 * base::gib;  // one build of torch: sources, objects, wheel
+    return any_wanted(site, recipes, clones) ? of_clones : min_build_bytes;
+}
+
+std::string render_module_check(const Site& site) {
+    std::vector<std::string> modules = site.modules.load;
+    for (const auto& accelerator : site.accelerators)
+        modules.insert(modules.end(), accelerator.modules.begin(), accelerator.modules.end());
+    for (const auto& python : site.pythons)
+        modules.insert(modules.end(), python.modules.begin(), python.modules.end());
+    if (modules.empty()) return "";
+    std::string text = "exec 2>&1\n";
+    if (!site.modules.init.empty())
+        text += "type module > /dev/null 2>&1 || . " + quote_expanding(site.modules.init) + "\n";
+    text += "type module > /dev/null 2>&1 || exit 1\n";
+    if (site.modules.purge) text += "module purge\n";
+    for (const auto& folder : site.modules.use)
+        text += "module use " + quote_expanding(folder) + "\n";
+    for (const auto& module : modules) {
+        const std::string name = base::quote_shell(module);
+        text += "module load " + name + "\ncase \":${LOADEDMODULES-}:\" in\n*:" + name +
+                "[:/.]*) echo '@loaded '" + name + " ;;\n*) echo '@missing '" + name + " ;;\nesac\n";
+    }
+    return text;
+}
+
+std::vector<SiteLine> check_site(const Site& site, const Recipes& recipes,
+                                 const EnvironmentMap& environment) {
+    return Checker(site, recipes, environment).check();
+}
+
+bool all_good(const std::vector<SiteLine>& lines) {
+    return std::all_of(lines.begin(), lines.end(), [](const SiteLine& line) { return line.good; });
+}
+
+std::string render_site_lines(const std::vector<SiteLine>& lines) {
+    std::string text;
+    for (const auto& line : lines) {
+        text += std::string(line.good ? "ok    " : "FAIL  ") +
+                base::printable(line.what + ": " + line.found) + "\n";
+        if (!line.good) text += "      do: " + base::printable(line.advice) + "\n";
+    }
+    return text;
+}
+
+io::Json json_of(const SiteLine& line) {
+    return io::Json::object({{"what", line.what},
+                             {"good", line.good},
+                             {"found", line.found},
+                             {"advice", line.advice.empty() ? io::Json() : io::Json(line.advice)}});
+}
+
+std::string render_site_lines_json(const std::string& site, const std::vector<SiteLine>& lines) {
+    io::Json list = io::Json::array();
+    for (const auto& line : lines)
+        list.push(json_of(line));
+    return io::Json::object({{"format", "wheelyard.site-check/1"},
+                             {"site", site},
+                             {"good", all_good(lines)},
+                             {"lines", list}})
+        .render_pretty();
+}
+
+}  // namespace wheelyard::builder

@@ -1,0 +1,84 @@
+// The subcommands that only need the site file: site, cron-line, scrontab-line.
+#include "builder/command_output.hpp"
+#include "builder/commands.hpp"
+#include "builder/cron_line.hpp"
+#include "builder/site_check/site_check.hpp"
+#include "builder/site_check/site_report.hpp"
+#include "builder/site_init.hpp"
+#include "builder/users/user_files.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/process/process.hpp"
+#include "lib/io/json.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+int make_user_files(const Site& site, const Arguments& arguments) {
+    if (arguments.to.empty())
+        return complain({"site.no_folder", "No target folder", {}, "name one with --to"}, exit_usage);
+    std::error_code error;
+    const auto place = std::filesystem::absolute(arguments.to, error).lexically_normal();
+    const auto files = render_user_files(site, place);
+    if (!files) return complain(files.error(), exit_usage);
+    if (const auto written = write_user_files(*files, place); !written)
+        return complain(written.error(), exit_failed);
+    if (arguments.json) {
+        io::Json list = io::Json::array();
+        for (const auto& file : *files)
+            list.push(io::Json::object({{"path", file.path}, {"about", file.about}}));
+        print(io::Json::object(
+                  {{"format", "wheelyard.user-files/1"}, {"place", place.string()}, {"files", list}})
+                  .render_pretty());
+        return exit_well;
+    }
+    for (const auto& file : *files)
+        print((place / file.path).string() + (file.about.empty() ? "" : "  " + file.about) + "\n");
+    return exit_well;
+}
+
+int print_line(const Arguments& arguments, std::string (*render)(const CronInput&)) {
+    const auto site = read_site(arguments.site);
+    if (!site) return complain(site.error(), exit_usage);
+    // The shell that cron starts opens the log first; without its folder the tick would not run.
+    const auto made = base::make_directories(site->state_directory);
+    if (!made) return complain(made.error(), exit_failed);
+    std::error_code error;
+    const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
+    print(
+        render({program, std::filesystem::absolute(arguments.site, error), site->state_directory / "tick.log",
+                base::current_environment(), site->queue.account, site->tick_minutes, site->login_minutes}));
+    return exit_well;
+}
+
+}  // namespace
+
+int run_site(const Arguments& arguments) {
+    if (arguments.name == "init") return run_site_init(arguments);
+    if (arguments.site.empty())
+        return complain({"site.no_file", "No site file", {}, "name it with --site"}, exit_usage);
+    const auto site = read_site(arguments.site);
+    if (!site) return complain(site.error(), exit_usage);
+    if (arguments.name == "user-files") return make_user_files(*site, arguments);
+    const auto recipes = read_recipes(*site);
+    if (!recipes) return complain(recipes.error(), exit_usage);
+    const auto lines = check_site(*site, *recipes, base::current_environment());
+    if (arguments.report) {
+        const auto report =
+            make_site_report(*site, arguments.site, base::current_environment(), lines, base::SystemClock());
+        if (!report) return complain(report.error(), exit_failed);
+        print(arguments.json ? render_site_report_json(*report) : render_site_report(*report));
+        return all_good(lines) ? exit_well : exit_failed;
+    }
+    print(arguments.json ? render_site_lines_json(site->name, lines) : render_site_lines(lines));
+    return all_good(lines) ? exit_well : exit_failed;
+}
+
+int run_cron_line(const Arguments& arguments) {
+    return print_line(arguments, render_cron_line);
+}
+
+int run_scrontab_line(const Arguments& arguments) {
+    return print_line(arguments, render_scrontab_line);
+}
+
+}  // namespace wheelyard::builder

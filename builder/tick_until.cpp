@@ -1,0 +1,98 @@
+#include "builder/tick_until.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "builder/limits.hpp"
+#include "builder/workplace/status_sender.hpp"
+#include "lib/base/text/printable.hpp"
+#include "lib/base/text/text.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+// Whether a later tick can continue the cell without anybody's help.
+bool is_waiting(const Cell& cell) {
+    return cell.state == CellState::held && !cell.awaits_others;
+}
+
+// Whether the attempt's job is queued or the login node prepares it.
+bool is_queued_or_preparing(const Attempt& attempt) {
+    return attempt.waiting.what == WaitFor::queue || awaits_login_node(attempt);
+}
+
+std::vector<std::string> places_of(const std::vector<Attempt>& active) {
+    std::vector<std::string> places;
+    for (const auto& attempt : active)
+        places.push_back(attempt.id + std::string(state_text(attempt.state)));
+    return places;
+}
+
+}  // namespace
+
+std::string event_line(const Attempt& attempt, const std::string& text) {
+    return attempt.asked.cell + " " + attempt.id + ": " + base::printable(text);
+}
+
+bool awaits_login_node(const Attempt& attempt) {
+    return attempt.waiting.what == WaitFor::login_step;
+}
+
+bool is_settled(const TickReport& report) {
+    // Wheels whose upload waits for a person to replace the token do not count.
+    const bool others = std::any_of(report.active.begin(), report.active.end(), [&](const Attempt& attempt) {
+        return !report.uploads_paused || attempt.state != State::uploading;
+    });
+    if (others) return false;
+    const bool paused = !report.active.empty();
+    const auto& cells = report.plan.cells;
+    return !report.plan.start_nothing.empty() ||
+           (report.plan.count(CellState::wanted) == 0 &&
+            (paused || std::none_of(cells.begin(), cells.end(), is_waiting)));
+}
+
+base::Result<Plan> tick_until(Workplace& place, Screen& screen,
+                              const std::function<bool(const TickReport&)>& is_enough) {
+    StatusSender sender(place, [&screen](const std::string& text) { screen.line(base::printable(text)); });
+    base::UnixMicros moved = place.clock().now();
+    bool says_who_works = true;
+    std::vector<std::string> before;
+    while (true) {
+        auto report = place.agent().tick();
+        if (!report && report.error().kind != base::ErrorKind::busy) return tl::unexpected(report.error());
+        if (!report) {
+            if (std::exchange(says_who_works, false))
+                screen.line("Another run or tick of this site is at work; following its progress: " +
+                            report.error().sentence);
+            const auto journal = place.journal().read();
+            std::vector<Attempt> active;
+            for (const auto& attempt : journal ? journal->attempts : std::vector<Attempt>()) {
+                if (!is_over(attempt.state)) active.push_back(attempt);
+            }
+            screen.show(place.views(active));
+            // While the other one works, this one waits for it however long that takes.
+            auto now = places_of(active);
+            if (!active.empty() || now != before) moved = place.clock().now();
+            before = std::move(now);
+        } else {
+            screen.show(place.views(report->active));
+            sender.after_tick(report->plan, report->moved || is_settled(*report));
+            if (is_enough(*report)) return std::move(report->plan);
+            auto now = places_of(report->active);
+            const bool running = std::any_of(
+                report->active.begin(), report->active.end(),
+                [](const Attempt& a) { return a.state == State::running || is_queued_or_preparing(a); });
+            if (running || report->moved || now != before) moved = place.clock().now();
+            before = std::move(now);
+        }
+        if (place.clock().now() - moved > run_patience_ms * 1000) {
+            screen.line("Nothing has changed for " + base::render_duration_ms(run_patience_ms) +
+                        "; stopping. No work is lost: the next `run` or `tick` continues.");
+            return place.agent().look();
+        }
+        place.clock().sleep_ms(run_poll_ms);
+    }
+}
+
+}  // namespace wheelyard::builder

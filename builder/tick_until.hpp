@@ -1,0 +1,21 @@
+// Ticks in a row, for the commands that wait: `run` and `reproduce`.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "builder/screen.hpp"
+#include "builder/workplace/workplace.hpp"
+
+namespace wheelyard::builder {
+
+// An event of an attempt, as one line.
+[[nodiscard]] std::string event_line(const Attempt& attempt, const std::string& text);
+[[nodiscard]] bool awaits_login_node(const Attempt& attempt);
+// Whether nothing is left that this program can do, now or after its own jobs.
+[[nodiscard]] bool is_settled(const TickReport& report);
+// Ticks until it is enough, or nothing has changed for run_patience_ms (if the registry is down, for example).
+[[nodiscard]] base::Result<Plan> tick_until(Workplace& place, Screen& screen,
+                                            const std::function<bool(const TickReport&)>& is_enough);
+
+}  // namespace wheelyard::builder

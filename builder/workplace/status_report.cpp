@@ -1,0 +1,163 @@
+// Journal and plan in the words of the report. Everything that may hold a secret passes hide_secrets().
+#include "builder/workplace/status_report.hpp"
+
+#include <algorithm>
+
+#include "builder/remote/secrets.hpp"
+#include "lib/base/text/text.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+// Of the first Python that answered; nothing of it is known if none did.
+void describe_host(status::SiteReport& report, const Pythons& pythons) {
+    const auto answered = std::find_if(pythons.begin(), pythons.end(),
+                                       [](const auto& python) { return python.second.has_value(); });
+    if (answered == pythons.end()) return;
+    const wheel::Environment& host = answered->second->environment;
+    report.machine = host.machine;
+    if (host.glibc_major > 0)
+        report.glibc = std::to_string(host.glibc_major) + "." + std::to_string(host.glibc_minor);
+}
+
+status::NodeReport node_of(const Site& site, const NodeType& node, const status::SiteReport& report) {
+    const Accelerator* accelerator = site.accelerator(node.accelerator);
+    return {.name = node.name,
+            .cores = node.cores,
+            .memory_mib = node.memory_mib,
+            .gpus = node.gpus,
+            .accelerator = node.accelerator,
+            .architectures = accelerator == nullptr ? std::vector<std::string>() : accelerator->architectures,
+            .machine = node.machine.empty() ? report.machine : node.machine,
+            .glibc = node.glibc.empty() && node.machine.empty() ? report.glibc : node.glibc};
+}
+
+status::CellReport cell_of(const Cell& cell) {
+    return {.package = cell.package,
+            .version = cell.version,
+            .python = cell.python,
+            .accelerator = cell.accelerator,
+            .purpose = cell.purpose == Purpose::build ? "" : std::string(purpose_text(cell.purpose)),
+            .state = std::string(cell_state_text(cell.state)),
+            .reason = cell.reason,
+            .attempt = cell.attempt};
+}
+
+std::vector<std::string> phase_names(const BuildCourse& course) {
+    std::vector<std::string> names;
+    for (const BuildCourse::Phase& phase : course.phases)
+        names.push_back(phase.name);
+    return names;
+}
+
+// A phase ends where the next one begins.
+std::vector<std::int64_t> phase_seconds(const BuildCourse& course, base::UnixMicros now) {
+    std::vector<std::int64_t> seconds;
+    for (std::size_t at = 0; at < course.phases.size(); ++at) {
+        const bool is_last = at + 1 == course.phases.size();
+        const base::UnixMicros end = is_last ? now : course.phases[at + 1].began;
+        seconds.push_back(std::max<std::int64_t>(0, (end - course.phases[at].began) / 1'000'000));
+    }
+    return seconds;
+}
+
+status::AttemptReport attempt_of(const AttemptView& view, const AttemptLog& log, base::UnixMicros now) {
+    const Attempt& attempt = view.attempt;
+    std::string waiting = waiting_suffix(attempt.waiting);
+    if (waiting.starts_with(", ")) waiting.erase(0, 2);
+    return {.id = attempt.id,
+            .package = attempt.asked.package,
+            .version = attempt.asked.version,
+            .python = attempt.asked.python,
+            .accelerator = attempt.asked.accelerator,
+            .state = std::string(state_text(attempt.state)),
+            .phase = view.progress.phase,
+            .waiting = std::move(waiting),
+            .began = attempt.created,
+            .done = view.progress.done,
+            .total = view.progress.total,
+            .memory_limit_mib = attempt.job.memory_mib,
+            .memory_mib = log.course.memory_mib,
+            .phases = phase_names(log.course),
+            .phase_seconds = phase_seconds(log.course, now),
+            .log_tail = log.last_lines};
+}
+
+status::FailureReport failure_of(const Attempt& attempt) {
+    const Failure& failure = *attempt.failure;
+    std::string cause = failure.error.sentence;
+    if (!failure.first_error.empty()) cause += " [" + failure.first_error + "]";
+    return {.attempt = attempt.id,
+            .package = attempt.asked.package,
+            .version = attempt.asked.version,
+            .python = attempt.asked.python,
+            .accelerator = attempt.asked.accelerator,
+            .began = attempt.created,
+            .ended = attempt.changed,
+            .phase = failure.phase,
+            .rule = failure.cause,
+            .cause = std::move(cause),
+            .remedy = failure.error.advice};
+}
+
+void hide_secrets_in(status::SiteReport& report, const std::vector<std::string>& secrets) {
+    const auto hide = [&](std::string& text) { text = hide_secrets(std::move(text), secrets); };
+    for (auto& cell : report.cells)
+        hide(cell.reason);
+    for (auto& attempt : report.attempts) {
+        hide(attempt.waiting);
+        std::for_each(attempt.phases.begin(), attempt.phases.end(), hide);
+        std::for_each(attempt.log_tail.begin(), attempt.log_tail.end(), hide);
+    }
+    for (auto& failure : report.failures) {
+        hide(failure.cause);
+        hide(failure.remedy);
+    }
+}
+
+}  // namespace
+
+std::vector<std::string> last_log_lines(std::string_view log) {
+    std::vector<std::string> lines;
+    for (std::string_view line : base::split_lines(log)) {
+        while (line.ends_with('\r'))
+            line.remove_suffix(1);
+        line = line.substr(line.rfind('\r') + 1);
+        if (!base::trim(line).empty()) lines.emplace_back(line);
+    }
+    const std::size_t excess = lines.size() - std::min(lines.size(), status::max_log_lines);
+    lines.erase(lines.begin(), lines.begin() + static_cast<std::ptrdiff_t>(excess));
+    return lines;
+}
+
+status::SiteReport make_status_report(const ReportInput& input,
+                                      const std::map<std::string, AttemptLog>& logs) {
+    status::SiteReport report;
+    report.site = input.site.name;
+    report.index = input.site.registry->index;
+    report.program = "wheelyard-builder " WHEELYARD_VERSION;
+    report.time = input.now;
+    report.next_tick = input.next_tick;
+    for (const PythonChoice& python : input.site.pythons)
+        report.pythons.push_back(python.version);
+    describe_host(report, input.pythons);
+    for (const NodeType& node : input.site.nodes)
+        report.nodes.push_back(node_of(input.site, node, report));
+    for (const Cell& cell : input.plan.cells)
+        report.cells.push_back(cell_of(cell));
+    for (const AttemptView& view : input.attempts) {
+        const Attempt& attempt = view.attempt;
+        const auto log = logs.find(attempt.id);
+        if (!is_over(attempt.state))
+            report.attempts.push_back(
+                attempt_of(view, log == logs.end() ? AttemptLog() : log->second, input.now));
+        else if (attempt.failure && !attempt.superseded)
+            report.failures.push_back(failure_of(attempt));
+    }
+    std::stable_sort(report.failures.begin(), report.failures.end(),
+                     [](const auto& a, const auto& b) { return a.ended > b.ended; });
+    hide_secrets_in(report, input.secrets);
+    return status::fit_site_report(std::move(report));
+}
+
+}  // namespace wheelyard::builder

@@ -1,0 +1,128 @@
+// Wires an agent from a site file.
+#include "builder/workplace/workplace.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "builder/agent/claimed_task.hpp"
+#include "builder/script/script.hpp"
+#include "builder/site/script_setup.hpp"
+#include "builder/workplace/limits.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/process/process.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The first usable interpreter: pip's site file lies in its prefix, and its pip has the default index.
+const Python* first_usable(const Pythons& pythons) {
+    for (const auto& [version, python] : pythons) {
+        if (python) return &*python;
+    }
+    return nullptr;
+}
+
+// Jobs run the governor by this path, so the path must be valid on their machines too.
+base::Result<fs::path> find_governor(const GovernorSettings& settings) {
+    if (!settings.use) return fs::path();
+    std::error_code error;
+    fs::path program = settings.program;
+    if (program.empty())
+        program = fs::read_symlink("/proc/self/exe", error).parent_path() / "wheelyard-governor";
+    if (::access(program.c_str(), X_OK) == 0) return program;
+    return base::fail(
+        "governor.missing", "The program of the governor is missing", program.string(),
+        "install it in the folder of wheelyard-builder, set `program` in [governor] of site.toml, or "
+        "disable the governor there: use = false");
+}
+
+}  // namespace
+
+base::Result<std::unique_ptr<Workplace>> Workplace::open(const fs::path& site_file, Note note,
+                                                         const std::string& failpoint) {
+    std::unique_ptr<Workplace> place(new Workplace);
+    WHEELYARD_ASSIGN(place->site_, read_site(site_file));
+    const Site& site = place->site_;
+    WHEELYARD_ASSIGN(place->recipes_, read_recipes(site));
+    for (const auto& choice : site.pythons)
+        place->pythons_.emplace(choice.version,
+                                probe_python(choice, render_setup(site, &choice, nullptr, "")));
+    WHEELYARD_ASSIGN(auto governor, find_governor(site.governor));
+    const Python* python = first_usable(place->pythons_);
+    const auto environment = base::current_environment();
+    WHEELYARD_ASSIGN(place->pip_,
+                     simple::read_pip_config(environment, python == nullptr ? fs::path() : python->prefix));
+    place->journal_.emplace(site.state_directory);
+
+    place->source_http_.emplace(place->pip_.http_settings());
+    place->registry_http_.emplace();
+    place->sources_.emplace(
+        *place->source_http_, site.work_directory, place->pip_, [python]() -> base::Result<std::string> {
+            if (python == nullptr)
+                return base::fail_for_now("pip.no_index", "No Python of this site is usable");
+            return ask_default_index(*python);
+        });
+    place->sources_->use_git(GitSource(site.work_directory / "sources", job_environment(environment),
+                                       place->clock_, site.login_minutes));
+    place->scheduler_ = site.scheduler->make(site.queue, environment, place->clock_);
+    if (site.registry) place->registry_.emplace(*place->registry_http_, place->clock_, *site.registry);
+    if (site.registry && site.registry->claim_tasks != "no") {
+        place->task_http_.emplace(io::HttpSettings{.answer_timeout_ms = task_answer_timeout_ms});
+        place->tasks_.emplace(*place->task_http_, *place->registry_http_, place->clock_, *site.registry);
+    }
+    place->agent_.emplace(AgentParts{{site,
+                                      place->recipes_,
+                                      place->pythons_,
+                                      *place->scheduler_,
+                                      *place->sources_,
+                                      site.registry ? &*place->registry_ : nullptr,
+                                      place->clock_,
+                                      environment,
+                                      std::move(governor),
+                                      simple::render_pip_conf(place->pip_, environment),
+                                      std::move(note),
+                                      {},
+                                      Failpoints(failpoint)},
+                                     *place->journal_,
+                                     place->tasks_ ? &*place->tasks_ : nullptr});
+    return place;
+}
+
+AttemptFolder Workplace::folder_of(const Attempt& attempt) const {
+    return {site_.work_directory / "attempts" / attempt.id};
+}
+
+fs::path Workplace::log_of(const Attempt& attempt) const {
+    const AttemptFolder folder = folder_of(attempt);
+    std::error_code ignored;
+    const bool has_begun = fs::exists(folder.log(), ignored);
+    return has_begun || !fs::exists(folder.login_log(), ignored) ? folder.log() : folder.login_log();
+}
+
+std::vector<ClaimRecord> Workplace::claims() const {
+    bool ignored = false;
+    return ClaimFolder(site_.state_directory / "claims").read(ignored);
+}
+
+AttemptView Workplace::view(const Attempt& attempt) const {
+    AttemptView view{attempt, {}};
+    if (attempt.state != State::running) return view;
+    view.progress = parse_progress(read_log_tail(folder_of(attempt).log()));
+    return view;
+}
+
+std::vector<AttemptView> Workplace::views(const std::vector<Attempt>& attempts) const {
+    const std::vector<ClaimRecord> claimed = claims();
+    std::vector<AttemptView> all;
+    for (const auto& attempt : attempts) {
+        all.push_back(view(attempt));
+        const wire::Task* task = claimed_task_of(claimed, attempt.asked.cell);
+        if (task != nullptr) all.back().claimed_task = task->id;
+    }
+    return all;
+}
+
+}  // namespace wheelyard::builder

@@ -1,0 +1,42 @@
+#include "registry/commands/apply.hpp"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "registry/commands/index.hpp"
+#include "registry/commands/command_line.hpp"
+#include "registry/indexes/local_indexes.hpp"
+
+namespace wheelyard::registry {
+
+void add_apply_command(CLI::App& app, ApplyArguments& arguments) {
+    CLI::App* command = app.add_subcommand(
+        "apply", "show what the file changes in the indexes, and apply it to the running server");
+    add_config_option(command, arguments.config);
+    command->add_flag("--check,--dry-run", arguments.check, "only show the changes");
+    command->add_flag("--json", arguments.json, "one JSON document on standard output");
+    command->footer(
+        "\nExample:\n  wheelyard-registry apply --check -c registry.toml\n\n"
+        "Run it on the server's machine, as its user or as root. Without a running server, the next start "
+        "shows "
+        "the change. What `index create`, `set` and `archive` changed since is part of the difference.\n"
+        "Exit status: 0 success, 1 the file is refused or was not applied (see standard error), 2 wrong "
+        "usage.\n");
+}
+
+base::Status run_apply(const ApplyArguments& arguments, const base::Clock& clock) {
+    const LocalChange change{
+        .choose = [](const RegistryConfig&, const RegistryConfig& file) -> base::Result<io::Json> {
+            return file.index_tables;
+        },
+        .by = DecidedBy::file,
+        .dry_run = arguments.check};
+    const auto show = [&](const IndexesChanged& changed) {
+        if (!arguments.json) print_changes(changed);
+    };
+    WHEELYARD_ASSIGN(const LocallyChanged done, change_indexes_here(arguments.config, change, show, clock));
+    print_end(done, {}, arguments.check, arguments.json);
+    return {};
+}
+
+}  // namespace wheelyard::registry

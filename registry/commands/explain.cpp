@@ -1,0 +1,61 @@
+#include "registry/commands/explain.hpp"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "lib/base/text/encoding.hpp"
+#include "lib/base/text/text.hpp"
+#include "lib/io/json.hpp"
+#include "registry/catalog/catalog.hpp"
+#include "registry/commands/remote_registry.hpp"
+#include "registry/commands/command_line.hpp"
+#include "registry/config/config.hpp"
+#include "registry/store/index_list.hpp"
+#include "registry/upstream/explain.hpp"
+
+namespace wheelyard::registry {
+namespace {
+
+base::Result<io::Json> explain_here(const ExplainArguments& arguments, const base::Clock& clock) {
+    WHEELYARD_ASSIGN(const RegistryConfig config, read_config_in_force(arguments.config));
+    if (config.find_index(arguments.index) == nullptr)
+        return base::fail("index.unknown", "There is no index with this name", arguments.index,
+                          "configured: " + base::join(config.index_names(), ", "));
+    WHEELYARD_ASSIGN(const catalog::Catalog catalog,
+                     catalog::Catalog::open(config.catalog_file(), catalog::Catalog::Mode::read_only));
+    PageStore pages(config.store / "upstream");
+    return explain_project(config, catalog, pages, arguments.index, arguments.project, clock.now());
+}
+
+base::Result<io::Json> explain_there(const ExplainArguments& arguments) {
+    WHEELYARD_ASSIGN(RemoteRegistry registry, RemoteRegistry::open(arguments.url, arguments.token_file));
+    WHEELYARD_ASSIGN(const std::string body,
+                     registry.get("/api/v1/indexes/" + base::encode_percent(arguments.index) + "/projects/" +
+                                  base::encode_percent(arguments.project) + "/explain"));
+    return io::parse_json(body);
+}
+
+}  // namespace
+
+void add_explain_command(CLI::App& app, ExplainArguments& arguments) {
+    CLI::App* command =
+        app.add_subcommand("explain", "explain which index or upstream supplies a project, and why");
+    command->add_option("index", arguments.index, "the index that a client uses")->required();
+    command->add_option("project", arguments.project, "the project")->required();
+    command->add_flag("--json", arguments.json, "one JSON document on standard output");
+    add_target(command, arguments.config, arguments.url, arguments.token_file);
+    command->footer(
+        "\nExample:\n  wheelyard-registry explain main requests -c registry.toml\n\n"
+        "Asks no upstream: it shows what the server knows.\n"
+        "Exit status: 0 success, 1 failure (see standard error), 2 wrong usage.\n");
+}
+
+base::Status run_explain(const ExplainArguments& arguments, const base::Clock& clock) {
+    WHEELYARD_ASSIGN(const io::Json document,
+                     arguments.url.empty() ? explain_here(arguments, clock) : explain_there(arguments));
+    const std::string text = arguments.json ? document.render_pretty() : render_explanation(document);
+    std::printf("%s", text.c_str());
+    return {};
+}
+
+}  // namespace wheelyard::registry

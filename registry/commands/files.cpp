@@ -1,0 +1,175 @@
+// The list comes in pieces (file_list.hpp), from the data folder or from the server.
+#include "registry/commands/files.hpp"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <tuple>
+#include <vector>
+
+#include "lib/base/text/encoding.hpp"
+#include "lib/base/text/printable.hpp"
+#include "lib/base/text/text.hpp"
+#include "lib/base/text/text_table.hpp"
+#include "lib/io/json.hpp"
+#include "registry/api/file_list.hpp"
+#include "registry/api/storage.hpp"
+#include "registry/commands/remote_registry.hpp"
+#include "registry/commands/command_line.hpp"
+#include "registry/config/config.hpp"
+#include "registry/store/index_list.hpp"
+#include "registry/upstream/source.hpp"
+
+namespace wheelyard::registry {
+namespace {
+
+// The document after the file `after`.
+using Ask = std::function<base::Result<std::string>(const std::string& after)>;
+
+base::Result<RegistryConfig> config_with_index(const FilesArguments& arguments) {
+    WHEELYARD_ASSIGN(RegistryConfig config, read_config_in_force(arguments.config));
+    if (!has_files_of(config, arguments.index))
+        return base::fail("index.unknown", "There is no index with this name", arguments.index,
+                          "configured: " + base::join(config.index_names(), ", "));
+    return config;
+}
+
+base::Result<catalog::Catalog> open_catalog(const RegistryConfig& config) {
+    return catalog::Catalog::open(config.catalog_file(), catalog::Catalog::Mode::read_only);
+}
+
+base::Result<Ask> ask_here(const FilesArguments& arguments) {
+    WHEELYARD_ASSIGN(const RegistryConfig config, config_with_index(arguments));
+    WHEELYARD_ASSIGN(auto opened, open_catalog(config));
+    const auto state =
+        arguments.is_quarantined ? std::optional(catalog::FileState::quarantined) : std::nullopt;
+    return [catalog = std::make_shared<catalog::Catalog>(std::move(opened)), index = arguments.index,
+            state](const std::string& after) {
+        return list_files(*catalog, FileQuery{index, state, after});
+    };
+}
+
+base::Result<Ask> ask_there(const FilesArguments& arguments) {
+    WHEELYARD_ASSIGN(auto opened, RemoteRegistry::open(arguments.url, arguments.token_file));
+    const std::string address = "/api/v1/indexes/" + base::encode_percent(arguments.index) +
+                                (arguments.is_quarantined ? "/files?state=quarantined&" : "/files?") +
+                                "after=";
+    return [registry = std::make_shared<RemoteRegistry>(std::move(opened)), address](
+               const std::string& after) { return registry->get(address + base::encode_percent(after)); };
+}
+
+base::TableRow row_of(const io::Json& file) {
+    std::string state = file.string_or("state", "");
+    if (file.bool_or("yanked", false)) state += ", yanked";
+    if (file.bool_or("pinned", false)) state += ", pinned";
+    std::string why = file.string_or("state_reason", "");
+    if (why.empty()) why = file.string_or("yanked_reason", "");
+    return {base::printable(file.string_or("filename", "")),
+            base::render_bytes(static_cast<std::uint64_t>(file.int_or("size_bytes", 0))),
+            base::printable(state),
+            base::printable(file.string_or("uploaded", "").substr(0, 10)),
+            base::printable(file.string_or("uploaded_by", "")),
+            base::printable(why)};
+}
+
+base::Result<std::string> storage_of(const FilesArguments& arguments) {
+    if (!arguments.url.empty()) {
+        WHEELYARD_ASSIGN(auto registry, RemoteRegistry::open(arguments.url, arguments.token_file));
+        return registry.get("/api/v1/indexes/" + base::encode_percent(arguments.index) + "/storage");
+    }
+    WHEELYARD_ASSIGN(const RegistryConfig config, config_with_index(arguments));
+    WHEELYARD_ASSIGN(const auto catalog, open_catalog(config));
+    return describe_storage(config, catalog, arguments.index);
+}
+
+std::string bytes_of(const io::Json& object, std::string_view key) {
+    return base::render_bytes(static_cast<std::uint64_t>(object.int_or(key, 0)));
+}
+
+// "3 files, 1.0 MiB"
+std::string sum_of(const io::Json& object) {
+    const std::int64_t files = object.int_or("files", 0);
+    return std::to_string(files) + (files == 1 ? " file, " : " files, ") + bytes_of(object, "bytes");
+}
+
+std::string render_storage(const io::Json& storage) {
+    std::string text = base::printable(storage.string_or("index", "")) + ": " + sum_of(storage);
+    if (storage.int_or("quota_bytes", 0) > 0) text += " of " + bytes_of(storage, "quota_bytes");
+    if (storage.int_or("quota_files", 0) > 0)
+        text += ", at most " + std::to_string(storage.int_or("quota_files", 0)) + " files";
+    const io::Json* quarantined = storage.find("quarantined");
+    if (quarantined != nullptr && quarantined->int_or("files", 0) > 0)
+        text += "; in quarantine " + sum_of(*quarantined);
+    text += "; the disk has " + bytes_of(storage, "free_bytes") + " left\n";
+    for (const auto& [list, name, title] :
+         {std::tuple("projects", "project", "PROJECT"), std::tuple("uploaders", "name", "UPLOADER")}) {
+        std::vector<base::TableRow> rows{{title, "FILES", "SIZE"}};
+        for (const io::Json& one : storage.items(list))
+            rows.push_back({base::printable(one.string_or(name, "")), std::to_string(one.int_or("files", 0)),
+                            bytes_of(one, "bytes")});
+        if (rows.size() > 1) text += "\n" + base::render_table(rows) + "\n";
+    }
+    return text;
+}
+
+// What `files` and `storage` share.
+CLI::App* add_command(CLI::App& app, FilesArguments& arguments, const std::string& name,
+                      const std::string& description, const std::string& json, const std::string& example) {
+    CLI::App* command = app.add_subcommand(name, description);
+    command->add_option("index", arguments.index, "the index")->required();
+    command->add_flag("--json", arguments.json, json);
+    add_target(command, arguments.config, arguments.url, arguments.token_file);
+    command->footer(
+        "\nExample:\n  wheelyard-registry " + example +
+        " -c registry.toml\n\n"
+        "With --url the token needs an action that changes files, such as `quarantine`, for all projects.\n"
+        "Exit status: 0 success, 1 failure (see standard error), 2 wrong usage.\n");
+    return command;
+}
+
+}  // namespace
+
+void add_files_command(CLI::App& app, FilesArguments& arguments) {
+    add_command(app, arguments, "files",
+                "list the files of an index: size, state, uploader, why in quarantine",
+                "one JSON document a line, of up to 1,000 files each", "files main --quarantined")
+        ->add_flag("--quarantined", arguments.is_quarantined, "only files in quarantine");
+}
+
+void add_storage_command(CLI::App& app, FilesArguments& arguments) {
+    add_command(app, arguments, "storage", "show what an index keeps: size, quota, largest projects",
+                "one JSON document", "storage main");
+}
+
+base::Status run_storage(const FilesArguments& arguments) {
+    WHEELYARD_ASSIGN(const std::string text, storage_of(arguments));
+    WHEELYARD_ASSIGN(const io::Json document, io::parse_json(text));
+    std::fputs((arguments.json ? text + "\n" : render_storage(document)).c_str(), stdout);
+    return {};
+}
+
+base::Status run_files(const FilesArguments& arguments) {
+    WHEELYARD_ASSIGN(const Ask ask, arguments.url.empty() ? ask_here(arguments) : ask_there(arguments));
+    std::vector<base::TableRow> rows{{"FILE", "SIZE", "STATE", "UPLOADED", "BY", "WHY"}};
+    std::uint64_t bytes = 0;
+    std::string after;
+    do {
+        WHEELYARD_ASSIGN(const std::string text, ask(after));
+        if (arguments.json) std::printf("%s\n", text.c_str());
+        WHEELYARD_ASSIGN(const io::Json document, io::parse_json(text));
+        for (const io::Json& file : document.items("files")) {
+            bytes += static_cast<std::uint64_t>(file.int_or("size_bytes", 0));
+            if (!arguments.json) rows.push_back(row_of(file));
+        }
+        after = document.string_or("next", "");
+    } while (!after.empty());
+    if (arguments.json) return {};
+    const std::size_t count = rows.size() - 1;
+    if (count > 0) std::printf("%s\n", base::render_table(rows).c_str());
+    std::printf("%zu %s, %s\n", count, count == 1 ? "file" : "files", base::render_bytes(bytes).c_str());
+    return {};
+}
+
+}  // namespace wheelyard::registry

@@ -1,0 +1,242 @@
+#include "registry/commands/index.hpp"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <utility>
+
+#include "lib/base/files/file.hpp"
+#include "lib/base/process/terminal.hpp"
+#include "lib/base/text/encoding.hpp"
+#include "lib/base/text/printable.hpp"
+#include "lib/base/text/text.hpp"
+#include "lib/base/text/text_table.hpp"
+#include "lib/io/toml.hpp"
+#include "registry/commands/remote_registry.hpp"
+#include "registry/commands/command_line.hpp"
+
+namespace wheelyard::registry {
+namespace {
+
+using io::Json;
+
+constexpr const char* indexes_address = "/api/v1/indexes";
+constexpr const char* exit_statuses =
+    "Exit status: 0 success, also if nothing had to change; 1 failure (see standard error); 2 wrong usage.\n";
+
+void add_change_options(CLI::App* command, IndexArguments& arguments) {
+    command->add_option(
+        "keys", arguments.keys,
+        "KEY=VALUE, the keys of [[index]] in registry.toml; the value as in TOML, or plain text");
+    command->add_option("--from", arguments.from, "a TOML file with such keys, for tables: policy, upstream")
+        ->check(CLI::ExistingFile);
+}
+
+CLI::App* add_verb(CLI::App* parent, const char* name, const char* description, const char* example,
+                   IndexArguments& arguments) {
+    CLI::App* command = parent->add_subcommand(name, description);
+    add_target(command, arguments.config, arguments.url, arguments.token_file);
+    command->add_flag("--json", arguments.json, "one JSON document on standard output");
+    command->footer(
+        std::string("\nExample:\n  wheelyard-registry index ") + name + " " + example +
+        "\n\nWith -c it works on the running server of this machine, or on the store if none runs; run it as "
+        "the server's user or as root. With --url the token needs the action `index` for all indexes.\n" +
+        exit_statuses);
+    return command;
+}
+
+// The list that is in force here, and who decided it.
+base::Result<Json> list_here(const IndexArguments& arguments) {
+    WHEELYARD_ASSIGN(const RegistryConfig config, read_config_in_force(arguments.config));
+    WHEELYARD_ASSIGN(const auto list, read_index_list(config));
+    return indexes_json(config.index_tables, word_of(list ? list->decided_by : DecidedBy::file));
+}
+
+base::Result<Json> read_list(const IndexArguments& arguments) {
+    if (arguments.url.empty()) return list_here(arguments);
+    WHEELYARD_ASSIGN(auto remote, RemoteRegistry::open(arguments.url, arguments.token_file));
+    WHEELYARD_ASSIGN(const std::string body, remote.get(indexes_address));
+    return io::parse_json(body);
+}
+
+// "512 MiB, 100 files"; empty: no limit.
+std::string quota_of(const Json& keys) {
+    std::string text;
+    if (const std::int64_t mib = keys.int_or("quota_mib", 0); mib > 0)
+        text = base::render_bytes(static_cast<std::uint64_t>(mib) * base::mib);
+    if (const std::int64_t files = keys.int_or("quota_files", 0); files > 0)
+        text += (text.empty() ? "" : ", ") + std::to_string(files) + " files";
+    return text;
+}
+
+std::string render_list(const Json& document) {
+    std::vector<base::TableRow> rows{{"INDEX", "READ", "STATE", "SDISTS", "QUOTA", "TITLE"}};
+    for (const Json& index : document.items("indexes")) {
+        const Json* keys = index.find("keys");
+        if (keys == nullptr) continue;
+        rows.push_back({base::printable(index.string_or("name", "")),
+                        base::printable(keys->string_or("read", "public")),
+                        keys->bool_or("archived", false) ? "archived" : "active",
+                        keys->bool_or("sdists", false) ? "yes" : "no", quota_of(*keys),
+                        base::printable(keys->string_or("title", ""))});
+    }
+    return base::render_table(rows) + "\n\ndecided by " +
+           (document.string_or("decided_by", "") == "file"
+                ? "the configuration file"
+                : "commands; `apply` makes the file decide again") +
+           "\n";
+}
+
+base::Status run_list(const IndexArguments& arguments) {
+    WHEELYARD_ASSIGN(const Json document, read_list(arguments));
+    std::fputs((arguments.json ? document.render() + "\n" : render_list(document)).c_str(), stdout);
+    return {};
+}
+
+base::Status run_show(const IndexArguments& arguments) {
+    WHEELYARD_ASSIGN(const Json document, read_list(arguments));
+    std::string text;
+    for (const Json& index : document.items("indexes")) {
+        if (!arguments.index.empty() && index.string_or("name", "") != arguments.index) continue;
+        const Json* keys = index.find("keys");
+        text += text.empty() ? "" : "\n";
+        if (arguments.json)
+            text = index.render() + "\n";
+        else if (keys != nullptr && keys->as_object() != nullptr)
+            text += render_table(*keys);
+    }
+    if (text.empty())
+        return base::fail("index.unknown", "There is no index with this name", arguments.index,
+                          "`wheelyard-registry index list` shows them");
+    base::print_untrusted(stdout, text);
+    return {};
+}
+
+// All keys of the command line as one merge patch.
+base::Result<Json> read_keys(const IndexArguments& arguments) {
+    Json keys = Json::object();
+    if (!arguments.from.empty()) {
+        WHEELYARD_ASSIGN(const std::string text, base::read_file(arguments.from, max_config_bytes));
+        WHEELYARD_ASSIGN(auto document, io::TomlDocument::parse(text, arguments.from));
+        keys = document.json();
+    }
+    for (const std::string& text : arguments.keys) {
+        WHEELYARD_ASSIGN(const Json patch, parse_key_value(text));
+        keys = merge_patch(keys, patch);
+    }
+    for (const std::string& key : arguments.unset)
+        keys.set(key, nullptr);
+    return keys;
+}
+
+base::Status change_there(const IndexArguments& arguments, const IndexOrder& order) {
+    WHEELYARD_ASSIGN(auto remote, RemoteRegistry::open(arguments.url, arguments.token_file));
+    const bool creates = order.edit.kind == IndexEdit::Kind::create;
+    const std::string address =
+        creates ? indexes_address
+                : std::string(indexes_address) + "/" + base::encode_percent(order.edit.index) + "/set";
+    WHEELYARD_ASSIGN(const std::string body, remote.post(address, render_index_order(order)));
+    WHEELYARD_ASSIGN(const Json document, io::parse_json(body));
+    if (arguments.json) {
+        base::print_untrusted(stdout, body + "\n");
+        return {};
+    }
+    for (const Json& change : document.items("changes"))
+        base::print_untrusted(stdout,
+                              change.string_or("index", "") + ": " + change.string_or("change", "") + "\n");
+    if (document.items("changes").empty()) std::printf("no index changes\n");
+    if (!order.dry_run) std::printf("applied\n");
+    return {};
+}
+
+base::Status change_here(const IndexArguments& arguments, const IndexOrder& order, const base::Clock& clock) {
+    const LocalChange change{
+        .choose = [&](const RegistryConfig& now,
+                      const RegistryConfig&) { return edit_tables(now.index_tables, order.edit); },
+        .by = DecidedBy::commands,
+        .dry_run = order.dry_run};
+    const auto show = [&](const IndexesChanged& changed) {
+        if (!arguments.json) print_changes(changed);
+    };
+    WHEELYARD_ASSIGN(const LocallyChanged done, change_indexes_here(arguments.config, change, show, clock));
+    print_end(done, order.edit.index, order.dry_run, arguments.json);
+    return {};
+}
+
+}  // namespace
+
+void add_index_commands(CLI::App& app, IndexArguments& arguments) {
+    CLI::App* index = app.add_subcommand(
+        "index", "list, create, change and archive indexes; effective at once on a running server");
+    index->require_subcommand(1);
+    index->footer(
+        "\nExample:\n  wheelyard-registry index create gpu title='Wheels with CUDA' -c registry.toml\n");
+    add_verb(index, "list", "list the indexes that are in force", "-c registry.toml", arguments);
+    add_verb(index, "show", "print indexes as [[index]] tables for registry.toml", "main -c registry.toml",
+             arguments)
+        ->add_option("index", arguments.index, "the index (default: all)");
+    CLI::App* create =
+        add_verb(index, "create", "create an index",
+                 "archer2 title='Wheels for ARCHER2' quota_mib=512000 -c registry.toml", arguments);
+    CLI::App* set =
+        add_verb(index, "set", "change keys of an index",
+                 "archer2 sdists=true 'owns=[\"torch\"]' policy.preset=mirror -c registry.toml", arguments);
+    CLI::App* archive = add_verb(
+        index, "archive",
+        "keep an index and its files, and take no new ones; `index set NAME archived=false` ends that",
+        "archer2 -c registry.toml", arguments);
+    for (CLI::App* command : {create, set, archive}) {
+        command->add_option("index", arguments.index, "the index")->required();
+        command->add_flag("--dry-run", arguments.dry_run, "only show the changes");
+    }
+    for (CLI::App* command : {create, set})
+        add_change_options(command, arguments);
+    set->add_option("--unset", arguments.unset, "a key that gets its default; repeatable")
+        ->allow_extra_args(false);
+    set->add_option("--revision", arguments.revision,
+                    "change it only if this is still its revision, as `index show --json` has it");
+}
+
+base::Status run_index(const std::string& verb, const IndexArguments& arguments, const base::Clock& clock) {
+    if (verb == "list") return run_list(arguments);
+    if (verb == "show") return run_show(arguments);
+    IndexOrder order{.edit = {.kind = verb == "create" ? IndexEdit::Kind::create : IndexEdit::Kind::set,
+                              .index = arguments.index,
+                              .revision = arguments.revision},
+                     .dry_run = arguments.dry_run};
+    if (verb == "archive") {
+        order.edit.keys = Json::object({{"archived", true}});
+    } else {
+        WHEELYARD_ASSIGN(order.edit.keys, read_keys(arguments));
+    }
+    return arguments.url.empty() ? change_here(arguments, order, clock) : change_there(arguments, order);
+}
+
+base::Result<Json> parse_key_value(const std::string& text) {
+    const auto equals = text.find('=');
+    if (equals == std::string::npos || equals == 0)
+        return base::fail("index.key_value", "This is not KEY=VALUE", text, "for example quota_mib=512000");
+    const std::string key = text.substr(0, equals);
+    const std::string value = text.substr(equals + 1);
+    auto as_toml = io::TomlDocument::parse(key + " = " + value, "KEY=VALUE");
+    if (!as_toml) as_toml = io::TomlDocument::parse(key + " = " + Json(value).render(), "KEY=VALUE");
+    if (!as_toml)
+        return base::fail("index.key_value", "This is not KEY=VALUE", text,
+                          "for example policy.preset=mirror or 'owns=[\"torch\"]'");
+    return as_toml->json();
+}
+
+void print_changes(const IndexesChanged& changed) {
+    for (const IndexChange& change : changed.changes)
+        base::print_untrusted(stdout, change.index + ": " + change.text() + "\n");
+    if (changed.changes.empty()) std::printf("no index changes\n");
+}
+
+void print_end(const LocallyChanged& done, const std::string& index, bool dry_run, bool json) {
+    if (json)
+        std::printf("%s\n", index_changed_json(done.changed, index, dry_run).render().c_str());
+    else if (!dry_run)
+        std::printf(done.is_running ? "applied\n"
+                                    : "no server runs with this store; its next start shows this\n");
+}
+
+}  // namespace wheelyard::registry

@@ -1,0 +1,42 @@
+#include "registry/commands/init.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <string>
+#include <utility>
+
+#include "lib/base/files/file.hpp"
+#include "registry/config/config.hpp"
+#include "registry/config/config_place.hpp"
+
+namespace wheelyard::registry {
+
+base::Status run_init(const std::filesystem::path& directory) {
+    const std::filesystem::path file = directory / "registry.toml";
+    const std::filesystem::path folder = std::filesystem::absolute(directory);
+    WHEELYARD_TRY(base::make_directories(folder));
+    auto fd = base::create_new(file);
+    if (!fd) {
+        if (fd.error().os_error != EEXIST) return base::fail(std::move(fd.error()));
+        return base::fail("init.exists", "The configuration file already exists", file.string(),
+                          "edit it, or name another folder");
+    }
+    WHEELYARD_TRY(base::write_all(fd->get(), initial_config(folder)));
+    WHEELYARD_TRY(base::fsync_file(fd->get(), file.string()));
+    WHEELYARD_TRY(base::fsync_directory(directory));
+    const std::string name = file.string();
+    std::printf("wrote %s\n\nnext:\n", name.c_str());
+    std::printf("  1. look through it: names of indexes, where the wheels lie\n");
+    std::printf("  2. wheelyard-registry token create --config %s --name me --index main\n", name.c_str());
+    if (is_system_folder(folder))
+        std::printf("  3. systemctl enable --now wheelyard-registry   (or: wheelyard-registry serve)\n");
+    else
+        std::printf("  3. wheelyard-registry serve --config %s\n", name.c_str());
+    std::printf(
+        "  4. twine upload --repository-url http://127.0.0.1:8080/main/legacy/ -u __token__ FILE.whl\n");
+    std::printf("     (it asks for the token as password)\n");
+    std::printf("  5. pip install --index-url http://127.0.0.1:8080/main/simple/ NAME\n");
+    return {};
+}
+
+}  // namespace wheelyard::registry

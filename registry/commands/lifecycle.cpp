@@ -1,0 +1,263 @@
+#include "registry/commands/lifecycle.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <functional>
+#include <memory>
+#include <utility>
+
+#include "lib/base/process/terminal.hpp"
+#include "lib/base/text/text.hpp"
+#include "lib/io/json.hpp"
+#include "lib/wheel/name.hpp"
+#include "registry/access/local_actor.hpp"
+#include "registry/access/tokens.hpp"
+#include "registry/commands/remote_registry.hpp"
+#include "registry/commands/command_line.hpp"
+#include "registry/config/index_rules.hpp"
+#include "registry/lifecycle/perform.hpp"
+#include "registry/store/index_list.hpp"
+#include "registry/store/opened_store.hpp"
+#include "registry/store/owner.hpp"
+
+namespace wheelyard::registry {
+namespace {
+
+using lifecycle::Action;
+using lifecycle::Subject;
+using lifecycle::Verb;
+
+struct VerbHelp {
+    Verb verb;
+    const char* description;
+    const char* example;  // after "wheelyard-registry WORD "
+};
+constexpr std::array helps{
+    VerbHelp{Verb::yank, "hide a file from installers, except for exact pins (PEP 592)",
+             "main six-1.16.0-py2.py3-none-any.whl --reason 'broken on ppc64le' -c registry.toml"},
+    VerbHelp{Verb::unyank, "undo a yank", "main six-1.16.0-py2.py3-none-any.whl -c registry.toml"},
+    VerbHelp{Verb::remove, "delete a file; its name is never used again",
+             "main six-1.16.0-py2.py3-none-any.whl --reason 'built from the wrong tag' -c registry.toml"},
+    VerbHelp{Verb::quarantine, "stop showing and serving a file, but keep it",
+             "main six-1.16.0-py2.py3-none-any.whl --reason 'under suspicion' -c registry.toml"},
+    VerbHelp{Verb::release, "show and serve a quarantined file again, if its bytes are intact",
+             "main six-1.16.0-py2.py3-none-any.whl --reason 'looked through it' -c registry.toml"},
+    VerbHelp{Verb::pin, "protect a file from deletion, also by retention rules",
+             "main torch-2.4.0-cp312-cp312-linux_aarch64.whl -c registry.toml"},
+    VerbHelp{Verb::unpin, "end the protection of a pinned file",
+             "main torch-2.4.0-cp312-cp312-linux_aarch64.whl -c registry.toml"},
+    VerbHelp{Verb::promote,
+             "show files in another index, too, for example from staging; all of them at once, and no bytes "
+             "are copied",
+             "staging torch-2.4.0-cp312-cp312-linux_aarch64.whl "
+             "torchvision-0.19.0-cp312-cp312-linux_aarch64.whl --to main -c "
+             "registry.toml"},
+    VerbHelp{Verb::set_status,
+             "set a project's status (PEP 792): active, deprecated, archived (no uploads), quarantined "
+             "(no uploads and no files listed)",
+             "main six archived --reason 'see seven' -c registry.toml"},
+    VerbHelp{Verb::retain,
+             "delete all but the newest versions of each series (2.4.0 and 2.4.1 are of series 2.4), never "
+             "pinned files",
+             "nightly --keep 3 --dry-run -c registry.toml"},
+    VerbHelp{Verb::collect, "remove stored bytes that no file refers to any more",
+             "--grace 7d --dry-run -c registry.toml"},
+};
+constexpr const char* lifecycle_exit_statuses =
+    "\nExit status: 0 success, also if nothing had to change; 1 failure (see standard error); 2 wrong "
+    "usage.\n";
+
+void add_verb(CLI::App& app, const VerbHelp& help, LifecycleArguments& arguments) {
+    const lifecycle::VerbRow& row = lifecycle::row_of(help.verb);
+    Action& action = arguments.action;
+    CLI::App* command = app.add_subcommand(std::string(row.word), help.description);
+    std::string footer = "\nExample:\n  wheelyard-registry ";
+    footer.append(row.word).append(" ").append(help.example).append("\n").append(lifecycle_exit_statuses);
+    command->footer(footer);
+    if (row.subject != Subject::registry) command->add_option("index", action.index, "the index")->required();
+    if (row.subject == Subject::file)
+        command->add_option("filename", action.filename, "the file's name, as on the project's page")
+            ->required();
+    if (help.verb == Verb::promote)
+        command->add_option("with", action.with,
+                            "more files of the set; users who see the first file see these, too");
+    if (row.subject == Subject::project)
+        command->add_option("project", action.project, "the project's name")->required();
+    if (help.verb == Verb::set_status)
+        command->add_option("status", arguments.status, "active, deprecated, archived or quarantined")
+            ->required()
+            ->check(CLI::IsMember({"active", "deprecated", "archived", "quarantined"}));
+    if (help.verb == Verb::promote)
+        command->add_option("--to", action.to_index, "the target index")->required();
+    if (help.verb == Verb::retain) {
+        command->add_option("--keep", action.keep, "number of versions to keep of each series")->required();
+        command->add_option("--project", action.project, "only this project (default: all)");
+    }
+    if (help.verb == Verb::collect)
+        command->add_option("--grace", arguments.grace,
+                            "only blobs unused for at least this long (default: 7d)");
+    if (help.verb == Verb::retain || help.verb == Verb::collect)
+        command->add_flag("--dry-run", action.dry_run,
+                          "print what would be removed without changing anything");
+    auto* reason =
+        command->add_option("--reason", action.reason, "the reason in one line; recorded in the log");
+    if (row.needs_reason) reason->required();
+    command->add_flag("--json", arguments.json, "one JSON document on standard output");
+    add_target(command, arguments.config, arguments.url, arguments.token_file);
+}
+
+// Converts the command line to an action.
+base::Result<Action> action_of(const LifecycleArguments& arguments) {
+    Action action = arguments.action;
+    if (action.verb == Verb::set_status) {
+        const auto status = catalog::parse_project_status(arguments.status);
+        if (!status)
+            return base::fail("lifecycle.status", "Unknown status", arguments.status,
+                              "active, deprecated, archived or quarantined");
+        action.status = *status;
+    }
+    if (!action.project.empty()) action.project = wheel::normalize_name(action.project);
+    if (!arguments.grace.empty()) {
+        WHEELYARD_ASSIGN(action.grace_ms, parse_lifetime_ms(arguments.grace));
+    }
+    WHEELYARD_TRY(lifecycle::check(action));
+    return action;
+}
+
+base::Result<lifecycle::Done> perform_once(const LifecycleArguments& arguments, const Action& action,
+                                           const OpenPublisher& open_publisher, const base::Clock& clock) {
+    WHEELYARD_ASSIGN(const auto store,
+                     open_store(arguments.config, open_publisher, {action.to_index}, action.index));
+    const IndexConfig* target = store->config.find_index(action.to_index);
+    if (target != nullptr) WHEELYARD_TRY(check_not_archived(*target));
+    if (action.verb == Verb::promote && target != nullptr) {
+        for (const std::string& filename : lifecycle::filenames_of(action))
+            WHEELYARD_TRY(check_takes(*target, filename));
+    }
+    WHEELYARD_ASSIGN(lifecycle::Done done, lifecycle::perform(store->place(clock), action, local_actor()));
+    if (done.serial == 0) return done;
+    base::Status pages = store->show(done.files);
+    if (!pages) {
+        pages.error().sentence =
+            "The change is committed, but the pages could not be updated: " + pages.error().sentence;
+        return base::fail(std::move(pages.error()));
+    }
+    return done;
+}
+
+base::Result<lifecycle::Done> perform_here(const LifecycleArguments& arguments, const Action& action,
+                                           const OpenPublisher& open_publisher, const base::Clock& clock) {
+    WHEELYARD_ASSIGN(const RegistryConfig config, read_config_as_owner(arguments.config));
+    return blobs::with_reserve(config.room(),
+                               [&] { return perform_once(arguments, action, open_publisher, clock); });
+}
+
+base::Result<lifecycle::Done> perform_there(const LifecycleArguments& arguments, const Action& action) {
+    WHEELYARD_ASSIGN(RemoteRegistry remote, RemoteRegistry::open(arguments.url, arguments.token_file));
+    WHEELYARD_ASSIGN(const std::string answer,
+                     remote.post(lifecycle::address_of(action), lifecycle::render_body(action)));
+    return lifecycle::parse_done(answer);
+}
+
+void print_done(const LifecycleArguments& arguments, const lifecycle::Done& done) {
+    const Verb verb = arguments.action.verb;
+    if (arguments.json) {
+        std::printf("%s\n", lifecycle::render_done(verb, done).c_str());
+        return;
+    }
+    const std::string word(lifecycle::row_of(verb).word);
+    for (const catalog::FileName& file : done.files)
+        std::printf("%s %s/%s\n", word.c_str(), file.index.c_str(), file.filename.c_str());
+    if (verb == Verb::collect)
+        std::printf("%s %llu blobs, %s\n", done.dry_run ? "would remove" : "removed",
+                    static_cast<unsigned long long>(done.blobs), base::render_bytes(done.bytes).c_str());
+    else if (verb == Verb::retain)
+        std::printf("%s %zu files\n", done.dry_run ? "would delete" : "deleted", done.files.size());
+    else
+        std::printf("%s", done.changed ? ("done, serial " + std::to_string(done.serial) + "\n").c_str()
+                                       : "it was so already\n");
+}
+
+void print_event(const catalog::Event& event, bool json, bool raw) {
+    const std::string time = base::render_rfc3339(event.time);
+    const std::string kind(catalog::event_kind_text(event.kind));
+    if (json) {
+        std::printf("%s\n", io::Json::object({{"serial", event.serial},
+                                              {"time", time},
+                                              {"kind", kind},
+                                              {"index", event.index},
+                                              {"project", event.project},
+                                              {"filename", event.filename},
+                                              {"actor", event.actor},
+                                              {"reason", event.reason}})
+                                .render()
+                                .c_str());
+        return;
+    }
+    std::string line = time + "  #" + std::to_string(event.serial) + "  " + kind;
+    for (const std::string& part : {event.index, event.filename.empty() ? event.project : event.filename}) {
+        if (!part.empty()) line.append("  ").append(part);
+    }
+    line.append("  by ").append(event.actor.empty() ? "?" : event.actor);
+    if (!event.reason.empty()) line.append(": ").append(event.reason);
+    base::print_untrusted(stdout, line + "\n", raw);
+}
+
+}  // namespace
+
+void add_lifecycle_commands(CLI::App& app, LifecycleArguments& arguments) {
+    for (const VerbHelp& help : helps)
+        add_verb(app, help, arguments);
+}
+
+bool choose_verb(const std::string& command, Action& action) {
+    for (const lifecycle::VerbRow& row : lifecycle::verbs()) {
+        if (row.word != command) continue;
+        action.verb = row.verb;
+        return true;
+    }
+    return false;
+}
+
+void add_audit_command(CLI::App& app, AuditArguments& arguments) {
+    CLI::App* command = app.add_subcommand("audit", "who changed what, when and why");
+    add_config_option(command, arguments.config);
+    command->add_option("--index", arguments.index, "only this index");
+    command->add_option("--project", arguments.project, "only this project");
+    command->add_option("--filename", arguments.filename, "only this file");
+    command->add_option("--after", arguments.after, "only after this serial");
+    command->add_flag("--json", arguments.json, "JSON lines");
+    command->add_flag("--raw", arguments.raw,
+                      "print control characters also on a terminal (default: only to a file or a pipe)");
+    command->footer(std::string("\nExample:\n  wheelyard-registry audit -c registry.toml --project six\n") +
+                    lifecycle_exit_statuses);
+}
+
+base::Status run_lifecycle(const LifecycleArguments& arguments, const OpenPublisher& open_publisher,
+                           const base::Clock& clock) {
+    WHEELYARD_ASSIGN(const Action action, action_of(arguments));
+    WHEELYARD_ASSIGN(const lifecycle::Done done, arguments.url.empty()
+                                                     ? perform_here(arguments, action, open_publisher, clock)
+                                                     : perform_there(arguments, action));
+    print_done(arguments, done);
+    return {};
+}
+
+base::Status run_audit(const AuditArguments& arguments) {
+    WHEELYARD_ASSIGN(const RegistryConfig config, read_config(arguments.config));
+    WHEELYARD_ASSIGN(const catalog::Catalog catalog,
+                     catalog::Catalog::open(config.catalog_file(), catalog::Catalog::Mode::read_only));
+    const std::string project = wheel::normalize_name(arguments.project);
+    return catalog.for_each_event(
+        arguments.after, catalog::newest_of_all, [&](const catalog::Event& event) -> base::Status {
+            const bool wanted = (arguments.index.empty() || event.index == arguments.index) &&
+                                (project.empty() || event.project == project) &&
+                                (arguments.filename.empty() || event.filename == arguments.filename);
+            if (wanted) print_event(event, arguments.json, arguments.raw);
+            return {};
+        });
+}
+
+}  // namespace wheelyard::registry

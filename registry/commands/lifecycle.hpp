@@ -1,0 +1,50 @@
+// The commands that change what is published, and the log of who did: on the data folder (--config, beside a
+// running server or without one) or over HTTP (--url and --token-file).
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "lib/base/clock.hpp"
+#include "lib/base/result.hpp"
+#include "registry/lifecycle/action.hpp"
+#include "registry/store/opened_store.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace wheelyard::registry {
+
+struct LifecycleArguments {
+    lifecycle::Action action;
+    std::filesystem::path config;      // of a local data folder; or:
+    std::string url;                   // of a remote registry
+    std::filesystem::path token_file;  // with url
+    std::string status;                // a word
+    std::string grace;                 // "7d"
+    bool json = false;
+};
+struct AuditArguments {
+    std::filesystem::path config;
+    std::string index;  // empty: all
+    std::string project;
+    std::string filename;
+    std::int64_t after = 0;  // a serial
+    bool json = false;
+    bool raw = false;  // text as it is, also on a terminal
+};
+
+// Adds yank, unyank, delete, quarantine, release, pin, unpin, promote, status, retain and gc.
+void add_lifecycle_commands(CLI::App& app, LifecycleArguments& arguments);
+// Sets the verb of the command of this name; false: it is no such command.
+[[nodiscard]] bool choose_verb(const std::string& command, lifecycle::Action& action);
+void add_audit_command(CLI::App& app, AuditArguments& arguments);
+
+// Performs the action and prints the result; pages and tree show it on return.
+[[nodiscard]] base::Status run_lifecycle(const LifecycleArguments& arguments,
+                                         const OpenPublisher& open_publisher, const base::Clock& clock);
+[[nodiscard]] base::Status run_audit(const AuditArguments& arguments);
+
+}  // namespace wheelyard::registry

@@ -1,0 +1,210 @@
+#include "registry/commands/maintenance.hpp"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "lib/base/files/file.hpp"
+#include "lib/base/text/text.hpp"
+#include "lib/io/json.hpp"
+#include "registry/commands/command_line.hpp"
+#include "registry/lifecycle/backup.hpp"
+#include "registry/lifecycle/verify.hpp"
+#include "registry/store/index_list.hpp"
+#include "registry/store/opened_store.hpp"
+#include "registry/store/owner.hpp"
+
+namespace wheelyard::registry {
+namespace {
+
+using io::Json;
+
+constexpr std::int64_t progress_interval_us = 2'000'000;
+constexpr const char* maintenance_exit_statuses =
+    "\nExit status: 0 success, 1 problems found or failure (see standard error), 2 wrong "
+    "usage.\n";
+
+CLI::App* add(CLI::App& app, const char* name, const char* description, const char* example) {
+    CLI::App* command = app.add_subcommand(name, description);
+    command->footer(std::string("\nExample:\n  wheelyard-registry ") + example + "\n" +
+                    maintenance_exit_statuses);
+    return command;
+}
+
+void add_config(CLI::App* command, MaintenanceArguments& arguments) {
+    add_config_option(command, arguments.config);
+}
+
+Json report_json(const lifecycle::VerifyReport& report) {
+    Json faults = Json::array();
+    for (const auto& fault : report.faults) {
+        Json files = Json::array();
+        for (const auto& file : fault.files)
+            files.push(Json::object({{"index", file.index}, {"filename", file.filename}}));
+        faults.push(
+            Json::object({{"code", fault.code}, {"subject", fault.subject}, {"files", std::move(files)}}));
+    }
+    return Json::object({{"format", "wheelyard.verify-report/1"},
+                         {"resumed", report.resumed},
+                         {"blobs", report.blobs},
+                         {"bytes", report.bytes},
+                         {"orphans", report.orphans},
+                         {"faults", std::move(faults)}});
+}
+
+void print_faults(const lifecycle::VerifyReport& report) {
+    for (const auto& fault : report.faults) {
+        std::string line = fault.code + "  " + fault.subject;
+        for (const auto& file : fault.files)
+            line.append("  ").append(file.index).append("/").append(file.filename);
+        std::printf("%s\n", line.c_str());
+    }
+    std::printf("%llu blobs, %s read%s; %llu orphans; %zu faults\n",
+                static_cast<unsigned long long>(report.blobs), base::render_bytes(report.bytes).c_str(),
+                report.resumed ? " (with an earlier run's)" : "",
+                static_cast<unsigned long long>(report.orphans), report.faults.size());
+}
+
+base::Status print_backup(const MaintenanceArguments& arguments, const lifecycle::BackupReport& report,
+                          const char* what, const std::vector<std::string>& left_out) {
+    if (arguments.json) {
+        std::printf("%s\n", Json::object({{"format", "wheelyard.backup-report/1"},
+                                          {"serial", report.serial},
+                                          {"blobs", report.blobs},
+                                          {"copied_blobs", report.copied_blobs},
+                                          {"copied_bytes", report.copied_bytes},
+                                          {"damaged", Json::array_of(report.damaged)},
+                                          {"left_out", Json::array_of(left_out)}})
+                                .render()
+                                .c_str());
+    } else {
+        std::printf("%s serial %lld: %llu blobs, of them %llu now (%s)\n", what,
+                    static_cast<long long>(report.serial), static_cast<unsigned long long>(report.blobs),
+                    static_cast<unsigned long long>(report.copied_blobs),
+                    base::render_bytes(report.copied_bytes).c_str());
+        for (const std::string& sha256 : report.damaged)
+            std::printf("damaged or missing: %s\n", sha256.c_str());
+    }
+    if (report.damaged.empty()) return {};
+    return base::fail("backup.damaged", "Some blobs are missing or damaged and were left out",
+                      std::to_string(report.damaged.size()), "run `wheelyard-registry verify`");
+}
+
+// Files of the data folder that a backup omits. A restored queue would request wheels that were built since, and
+// grant leases that were granted before or have ended.
+std::vector<std::string> left_out_of(const RegistryConfig& config) {
+    std::error_code ignored;
+    if (!std::filesystem::exists(config.tasks_file(), ignored)) return {};
+    return {config.tasks_file().filename().string()};
+}
+
+void print_left_out(const std::vector<std::string>& left_out) {
+    if (left_out.empty()) return;
+    std::printf(
+        "left out: the task queue (%s), which is out of date at once; `task list --state queued --json` "
+        "and `--state claimed` show what to ask for again\n",
+        left_out.front().c_str());
+}
+
+}  // namespace
+
+void add_maintenance_commands(CLI::App& app, MaintenanceArguments& arguments) {
+    CLI::App* verify = add(app, "verify",
+                           "read every stored blob from the disk, compare store and catalog, "
+                           "isolate damaged blobs; a stopped run continues where it was",
+                           "verify -c registry.toml --rate-mib 50");
+    add_config(verify, arguments);
+    verify->add_option("--rate-mib", arguments.rate_mib, "maximum read rate in MiB/s (default: unlimited)")
+        ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}));
+    verify->add_flag("--restart", arguments.restart,
+                     "start from the beginning instead of continuing an earlier run");
+    verify->add_flag("-q,--quiet", arguments.quiet, "no progress on standard error");
+    verify->add_flag("--json", arguments.json, "one JSON document on standard output");
+
+    CLI::App* backup =
+        add(app, "backup",
+            "save catalog and blobs, also while a server runs; in an earlier backup's folder "
+            "only new blobs are copied. The configuration file and the task queue are not included",
+            "backup -c registry.toml /backup/wheelyard");
+    add_config(backup, arguments);
+    backup->add_option("folder", arguments.folder, "target folder")->required();
+    backup->add_flag(
+        "--link", arguments.link,
+        "hard links instead of copies: needs no space, but does not protect against a disk failure");
+    backup->add_flag("--json", arguments.json, "one JSON document on standard output");
+
+    CLI::App* restore = add(app, "restore", "make a data folder of a backup",
+                            "restore /backup/wheelyard /srv/wheelyard/data");
+    restore->add_option("folder", arguments.folder, "the backup")->required()->check(CLI::ExistingDirectory);
+    restore
+        ->add_option("store", arguments.store,
+                     "the data folder to create: [store] directory of a configuration")
+        ->required();
+    restore->add_flag("--json", arguments.json, "one JSON document on standard output");
+}
+
+namespace {
+
+base::Result<lifecycle::VerifyReport> verify_once(const MaintenanceArguments& arguments,
+                                                  const OpenPublisher& open_publisher, base::Clock& clock) {
+    WHEELYARD_ASSIGN(const auto store, open_store(arguments.config, open_publisher));
+    const lifecycle::Place place = store->place(clock);
+    base::UnixMicros shown = clock.now();
+    const lifecycle::VerifyHooks hooks{
+        .hide = [&store](const std::vector<catalog::FileName>& files) { return store->show(files); },
+        .progress =
+            [&](const lifecycle::VerifyProgress& progress) {
+                if (arguments.quiet || clock.now() - shown < progress_interval_us) return;
+                shown = clock.now();
+                std::fprintf(stderr, "verify: %.0f %%, %llu blobs, %s\n", progress.fraction * 100,
+                             static_cast<unsigned long long>(progress.blobs),
+                             base::render_bytes(progress.bytes).c_str());
+            }};
+    const lifecycle::VerifySettings settings{
+        .bytes_per_second = static_cast<std::uint64_t>(arguments.rate_mib) * base::mib,
+        .restart = arguments.restart};
+    return lifecycle::verify(place, clock, settings, hooks);
+}
+
+}  // namespace
+
+base::Status run_verify(const MaintenanceArguments& arguments, const OpenPublisher& open_publisher,
+                        base::Clock& clock) {
+    WHEELYARD_ASSIGN(const RegistryConfig config, read_config_as_owner(arguments.config));
+    WHEELYARD_ASSIGN(const lifecycle::VerifyReport report, blobs::with_reserve(config.room(), [&] {
+                         return verify_once(arguments, open_publisher, clock);
+                     }));
+    if (arguments.json) {
+        std::printf("%s\n", report_json(report).render().c_str());
+    } else {
+        print_faults(report);
+    }
+    if (report.faults.empty()) return {};
+    return base::fail("verify.faults", "The store has damaged or missing data",
+                      std::to_string(report.faults.size()),
+                      "damaged blobs are in damaged/ and their files are quarantined: upload the same files "
+                      "again or restore the bytes from a backup, then `release` the files");
+}
+
+base::Status run_backup(const MaintenanceArguments& arguments, const base::Clock& clock) {
+    WHEELYARD_ASSIGN(const RegistryConfig config, read_config_in_force(arguments.config));
+    WHEELYARD_ASSIGN(
+        const lifecycle::BackupReport report,
+        lifecycle::back_up(config.store, arguments.folder,
+                           arguments.link ? lifecycle::BlobTransfer::link : lifecycle::BlobTransfer::copy,
+                           clock));
+    const std::vector<std::string> left_out = left_out_of(config);
+    if (!arguments.json) print_left_out(left_out);
+    return print_backup(arguments, report, "saved", left_out);
+}
+
+base::Status run_restore(const MaintenanceArguments& arguments) {
+    WHEELYARD_ASSIGN(const lifecycle::BackupReport report,
+                     lifecycle::restore(arguments.folder, arguments.store));
+    return print_backup(arguments, report, "restored", {});
+}
+
+}  // namespace wheelyard::registry

@@ -1,0 +1,91 @@
+#include "registry/commands/provenance.hpp"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "lib/base/text/encoding.hpp"
+#include "lib/base/text/printable.hpp"
+#include "lib/base/text/text.hpp"
+#include "lib/wire/wheel_provenance.hpp"
+#include "registry/api/provenance.hpp"
+#include "registry/commands/remote_registry.hpp"
+#include "registry/commands/command_line.hpp"
+#include "registry/config/config.hpp"
+#include "registry/store/index_list.hpp"
+
+namespace wheelyard::registry {
+namespace {
+
+base::Result<std::string> read_here(const ProvenanceArguments& arguments) {
+    WHEELYARD_ASSIGN(const RegistryConfig config, read_config_in_force(arguments.config));
+    WHEELYARD_ASSIGN(const catalog::Catalog catalog,
+                     catalog::Catalog::open(config.catalog_file(), catalog::Catalog::Mode::read_only));
+    WHEELYARD_ASSIGN(const blobs::BlobStore blobs, blobs::BlobStore::open(config.store));
+    return read_provenance(catalog, blobs, {arguments.index, arguments.filename});
+}
+
+base::Result<std::string> read_there(const ProvenanceArguments& arguments) {
+    WHEELYARD_ASSIGN(RemoteRegistry registry, RemoteRegistry::open(arguments.url, arguments.token_file));
+    return registry.get("/api/v1/indexes/" + base::encode_percent(arguments.index) + "/files/" +
+                        base::encode_percent(arguments.filename) + "/provenance");
+}
+
+// The text comes from the build: control characters are not printed.
+void print(const char* name, const std::string& text) {
+    if (!text.empty()) std::printf("%-12s %s\n", name, base::printable(text).c_str());
+}
+
+void print_all(const char* name, const wire::NamedTexts& texts) {
+    for (const auto& [key, text] : texts)
+        print(name, key + ": " + text);
+}
+
+void print_provenance(const wire::WheelProvenance& provenance) {
+    print("wheel", provenance.wheel.filename);
+    print("sha256", provenance.wheel.sha256);
+    print("site", provenance.site);
+    print("program", provenance.program);
+    print("attempt", provenance.attempt + " (number " + std::to_string(provenance.number) + ")");
+    print("began", base::render_rfc3339(provenance.began));
+    print("source", provenance.source.origin);
+    print("", provenance.source.sha256);
+    print("script", provenance.build.script_sha256);
+    print("system", provenance.build.system);
+    print("modules", base::join(provenance.build.modules, " "));
+    print_all("tool", provenance.build.tools);
+    print_all("variable", provenance.build.environment);
+    print_all("requirement", provenance.build.requirements);
+    print("log", provenance.log);
+    if (provenance.is_cut) print("cut", "lists were left out: the document would be too large");
+}
+
+}  // namespace
+
+void add_provenance_command(CLI::App& app, ProvenanceArguments& arguments) {
+    CLI::App* command =
+        app.add_subcommand("provenance", "what made a wheel: source, script, tools, site and attempt");
+    command->add_option("index", arguments.index, "the index")->required();
+    command->add_option("filename", arguments.filename, "the file's name, as on the project's page")
+        ->required();
+    command->add_flag("--json", arguments.json, "the document as it is stored");
+    add_target(command, arguments.config, arguments.url, arguments.token_file);
+    command->footer(
+        "\nExample:\n  wheelyard-registry provenance main torch-2.4.0-cp312-cp312-linux_aarch64.whl -c "
+        "registry.toml\n\n"
+        "It is the statement of the agent that uploaded the wheel; the registry has not verified it.\n"
+        "Exit status: 0 success, 1 failure (see standard error), 2 wrong usage.\n");
+}
+
+base::Status run_provenance(const ProvenanceArguments& arguments) {
+    WHEELYARD_ASSIGN(const std::string text,
+                     arguments.url.empty() ? read_here(arguments) : read_there(arguments));
+    if (arguments.json) {
+        std::printf("%s", text.c_str());
+        return {};
+    }
+    WHEELYARD_ASSIGN(const auto provenance, wire::parse_wheel_provenance(text));
+    print_provenance(provenance);
+    return {};
+}
+
+}  // namespace wheelyard::registry

@@ -1,0 +1,357 @@
+#include "registry/commands/task.hpp"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "lib/base/process/terminal.hpp"
+#include "lib/base/text/encoding.hpp"
+#include "lib/base/text/text.hpp"
+#include "lib/io/json.hpp"
+#include "registry/access/local_actor.hpp"
+#include "registry/api/limits.hpp"
+#include "registry/api/task_api.hpp"
+#include "registry/commands/remote_registry.hpp"
+#include "registry/commands/command_line.hpp"
+#include "registry/config/config.hpp"
+#include "registry/config/index_rules.hpp"
+#include "registry/store/index_list.hpp"
+#include "registry/store/owner.hpp"
+#include "registry/tasks/task_store.hpp"
+#include "registry/tasks/uploaded_source.hpp"
+
+namespace wheelyard::registry {
+namespace {
+
+using wire::Task;
+
+// The queue of a local data folder or of a remote registry, with the same answers.
+class TaskDesk {
+  public:
+    virtual ~TaskDesk() = default;
+    // One answer for each wish, in their order.
+    virtual std::vector<base::Result<Task>> add(const std::vector<wire::TaskWish>& wishes) = 0;
+    virtual base::Result<Task> find(const std::string& id) = 0;
+    virtual base::Result<Task> approve(const std::string& id) = 0;
+    virtual base::Result<Task> reject(const std::string& id, const std::string& reason) = 0;
+    virtual base::Result<Task> cancel(const std::string& id, const std::string& reason) = 0;
+    virtual base::Result<std::vector<Task>> list(const std::string& index, const std::string& state,
+                                                 const std::string& after) = 0;
+    virtual base::Result<std::string> read_log(const std::string& id, std::int64_t offset) = 0;
+};
+
+class LocalDesk final : public TaskDesk {
+  public:
+    LocalDesk(RegistryConfig config, std::unique_ptr<tasks::TaskStore> tasks)
+        : config_(std::move(config)), tasks_(std::move(tasks)) {}
+    std::vector<base::Result<Task>> add(const std::vector<wire::TaskWish>& wishes) override {
+        std::vector<base::Result<Task>> answers;
+        for (const wire::TaskWish& wish : wishes)
+            answers.push_back(add_one(wish));
+        return answers;
+    }
+    base::Result<Task> add_one(const wire::TaskWish& wish) {
+        WHEELYARD_ASSIGN(wire::TaskWish checked, wire::check_wish(wish));
+        const IndexConfig* index = config_.find_index(checked.index);
+        if (index == nullptr)
+            return base::fail("index.unknown", "There is no index with this name", checked.index,
+                              "configured: " + base::join(config_.index_names(), ", "));
+        WHEELYARD_TRY(check_not_archived(*index));
+        if (checked.source) {
+            WHEELYARD_ASSIGN(const auto catalog, catalog::Catalog::open(config_.catalog_file(),
+                                                                        catalog::Catalog::Mode::read_only));
+            WHEELYARD_ASSIGN(checked, tasks::resolve_source(std::move(checked), catalog));
+        }
+        WHEELYARD_ASSIGN(tasks::AddedTask added, tasks_->add(checked, local_actor()));
+        return std::move(added.task);
+    }
+    base::Result<Task> approve(const std::string& id) override { return tasks_->approve(id, local_actor()); }
+    base::Result<Task> reject(const std::string& id, const std::string& reason) override {
+        return tasks_->reject(id, local_actor(), reason);
+    }
+    base::Result<Task> find(const std::string& id) override { return tasks_->find(id); }
+    base::Result<Task> cancel(const std::string& id, const std::string& reason) override {
+        return tasks_->cancel(id, local_actor(), reason);
+    }
+    base::Result<std::vector<Task>> list(const std::string& index, const std::string& state,
+                                         const std::string& after) override {
+        tasks::TaskFilter filter{.index = index, .state = {}};
+        if (!state.empty()) filter.state = wire::parse_task_state(state);
+        return tasks_->list(filter, after);
+    }
+    base::Result<std::string> read_log(const std::string& id, std::int64_t offset) override {
+        return tasks_->read_log(id, 0, offset);
+    }
+
+  private:
+    RegistryConfig config_;
+    std::unique_ptr<tasks::TaskStore> tasks_;
+};
+
+class RemoteDesk final : public TaskDesk {
+  public:
+    explicit RemoteDesk(RemoteRegistry remote) : remote_(std::move(remote)) {}
+    std::vector<base::Result<Task>> add(const std::vector<wire::TaskWish>& wishes) override {
+        std::vector<base::Result<Task>> answers;
+        for (std::size_t from = 0; from < wishes.size(); from += max_wishes) {
+            const std::size_t until = std::min(from + max_wishes, wishes.size());
+            auto part = add_part({wishes.begin() + static_cast<std::ptrdiff_t>(from),
+                                  wishes.begin() + static_cast<std::ptrdiff_t>(until)});
+            for (std::size_t at = from; at < until; ++at)
+                answers.push_back(part ? std::move((*part)[at - from]) : base::fail(part.error()));
+        }
+        return answers;
+    }
+    base::Result<Task> find(const std::string& id) override { return read_task(remote_.get(address_of(id))); }
+    base::Result<Task> approve(const std::string& id) override { return change(id, "/approve", {}); }
+    base::Result<Task> reject(const std::string& id, const std::string& reason) override {
+        return change(id, "/reject", reason);
+    }
+    base::Result<Task> cancel(const std::string& id, const std::string& reason) override {
+        return change(id, "/cancel", reason);
+    }
+    base::Result<std::vector<Task>> list(const std::string& index, const std::string& state,
+                                         const std::string& after) override {
+        WHEELYARD_ASSIGN(const std::string body,
+                         remote_.get("/api/v1/tasks?index=" + base::encode_percent(index) + "&state=" +
+                                     base::encode_percent(state) + "&after=" + base::encode_percent(after)));
+        return wire::parse_tasks(body);
+    }
+    base::Result<std::string> read_log(const std::string& id, std::int64_t offset) override {
+        return remote_.get(address_of(id) + "/log?offset=" + std::to_string(offset));
+    }
+
+  private:
+    base::Result<Task> change(const std::string& id, const std::string& verb, const std::string& reason) {
+        const io::Json body = io::Json::object({{"format", "wheelyard.change/1"}, {"reason", reason}});
+        return read_task(remote_.post(address_of(id) + verb, body.render()));
+    }
+    // At most max_wishes, in one request.
+    base::Result<std::vector<base::Result<Task>>> add_part(const std::vector<wire::TaskWish>& wishes) {
+        io::Json list = io::Json::array();
+        for (const wire::TaskWish& wish : wishes) {
+            WHEELYARD_ASSIGN(io::Json document, io::parse_json(wire::render_wish(wish)));
+            list.push(std::move(document));
+        }
+        const io::Json body = io::Json::object({{"format", wishes_format}, {"tasks", std::move(list)}});
+        WHEELYARD_ASSIGN(const std::string reply, remote_.post("/api/v1/tasks/add", body.render()));
+        WHEELYARD_ASSIGN(const io::Json document, io::parse_json(reply));
+        if (document.items("tasks").size() != wishes.size())
+            return base::fail("task.body", "The server answered another number of tasks",
+                              std::to_string(document.items("tasks").size()), "upgrade the server");
+        std::vector<base::Result<Task>> answers;
+        for (const io::Json& one : document.items("tasks")) {
+            const io::Json* problem = one.find("problem");
+            answers.push_back(
+                problem == nullptr
+                    ? wire::parse_task(one.render())
+                    : base::fail(problem->string_or("code", ""), problem->string_or("detail", ""),
+                                 problem->string_or("value", ""), problem->string_or("advice", "")));
+        }
+        return answers;
+    }
+    static std::string address_of(const std::string& id) {
+        return "/api/v1/tasks/" + base::encode_percent(id);
+    }
+    static base::Result<Task> read_task(const base::Result<std::string>& body) {
+        if (!body) return tl::unexpected(body.error());
+        return wire::parse_task(*body);
+    }
+    RemoteRegistry remote_;
+};
+
+base::Result<std::unique_ptr<TaskDesk>> open_desk(const TaskArguments& arguments, const base::Clock& clock) {
+    if (!arguments.url.empty()) {
+        WHEELYARD_ASSIGN(RemoteRegistry remote, RemoteRegistry::open(arguments.url, arguments.token_file));
+        return std::make_unique<RemoteDesk>(std::move(remote));
+    }
+    WHEELYARD_ASSIGN(RegistryConfig config, read_config_as_owner(arguments.config));
+    WHEELYARD_ASSIGN(auto tasks, tasks::TaskStore::open(config.tasks_file(), config.tasks, clock));
+    return std::make_unique<LocalDesk>(std::move(config), std::move(tasks));
+}
+
+std::string render_text(const Task& task) {
+    const wire::TaskWish& wish = task.wish;
+    std::string line = task.id + "  " + std::string(wire::task_state_text(task.state)) + "  " + wish.index +
+                       "  " + wish.package + " " + wish.version + " for Python " + wish.python;
+    if (!wish.accelerator.empty()) line += ", " + wish.accelerator;
+    if (wish.source) line += "  from " + wish.source->filename + " of " + wish.source->index;
+    if (!task.agent.empty()) line += "  by " + task.agent;
+    if (!task.reason.empty()) line += ": " + task.reason;
+    return line;
+}
+
+void print_task(const Task& task, const TaskArguments& arguments) {
+    const std::string text = arguments.json ? wire::task_json(task).render() : render_text(task);
+    base::print_untrusted(stdout, text + "\n");
+}
+
+void print_row(const Task& task, const TaskArguments& arguments) {
+    const std::string text = arguments.json ? wire::task_row_json(task).render() : render_text(task);
+    base::print_untrusted(stdout, text + "\n");
+}
+
+// One request for each piece: a queue can be longer than one answer.
+base::Status print_list(TaskDesk& desk, const TaskArguments& arguments) {
+    std::string after;
+    while (true) {
+        WHEELYARD_ASSIGN(const std::vector<Task> tasks,
+                         desk.list(arguments.wish.index, arguments.state, after));
+        for (const Task& task : tasks)
+            print_row(task, arguments);
+        if (tasks.empty() || tasks.back().id == after) return {};
+        after = tasks.back().id;
+    }
+}
+
+base::Status print_log(TaskDesk& desk, const TaskArguments& arguments) {
+    base::TerminalWriter writer(stdout, arguments.raw);
+    std::int64_t offset = 0;
+    while (true) {
+        WHEELYARD_ASSIGN(const std::string piece, desk.read_log(arguments.id, offset));
+        if (piece.empty()) {
+            writer.finish();
+            return {};
+        }
+        writer.write(piece);
+        offset += static_cast<std::int64_t>(piece.size());
+    }
+}
+
+CLI::App* add_command(CLI::App* parent, const std::string& name, const std::string& description,
+                      const std::string& example, TaskArguments& arguments) {
+    CLI::App* command = parent->add_subcommand(name, description);
+    command->footer("\nExample:\n  wheelyard-registry task " + name + " " + example +
+                    "\n\nExit status: 0 success; 1 failure (see standard error); 2 wrong usage.\n");
+    add_target(command, arguments.config, arguments.url, arguments.token_file);
+    return command;
+}
+
+void add_id(CLI::App* command, TaskArguments& arguments) {
+    command->add_option("id", arguments.id, "its id, as `task list` shows it")->required();
+}
+
+}  // namespace
+
+void add_task_commands(CLI::App& app, TaskArguments& arguments) {
+    CLI::App* task = app.add_subcommand("task", "wheels that agents are asked to build");
+    task->require_subcommand(1);
+    wire::TaskWish& wish = arguments.wish;
+    CLI::App* add =
+        add_command(task, "add", "request wheels; returns the existing task if there is one",
+                    "bede-gh200 torch 2.4.0 --python 3.11 --python 3.12 -c registry.toml", arguments);
+    add->add_option("index", wish.index, "the index whose site should build it")->required();
+    add->add_option("package", wish.package, "the project (agents need a recipe for it)")->required();
+    add->add_option("version", wish.version, "one exact version")->required();
+    add->add_option("--python", arguments.pythons, "Python version, such as 3.11; repeatable")
+        ->required()
+        ->allow_extra_args(false);
+    add->add_option("--accelerator", arguments.accelerators,
+                    "an accelerator of the site (default: none); repeatable")
+        ->allow_extra_args(false);
+    add->add_option("--also", arguments.more_indexes, "another index whose site should build it; repeatable")
+        ->allow_extra_args(false);
+    add->add_option("--source", arguments.source_index,
+                    "build the source distribution of this version that was uploaded to this index; the task "
+                    "awaits an approval");
+    add->add_flag("--json", arguments.json, "JSON lines, one document for each task");
+    CLI::App* list = add_command(task, "list", "list tasks in the order of their requests",
+                                 "bede-gh200 --state queued -c registry.toml", arguments);
+    list->add_option("index", wish.index, "only of this index");
+    list->add_option("--state", arguments.state,
+                     "awaits_approval, queued, claimed, done, failed or cancelled")
+        ->check(CLI::IsMember({"awaits_approval", "queued", "claimed", "done", "failed", "cancelled"}));
+    list->add_flag("--json", arguments.json, "JSON lines, without outcomes: `show` has them");
+    CLI::App* show =
+        add_command(task, "show", "show a task", "t5f0c9a31d2be --json -c registry.toml", arguments);
+    add_id(show, arguments);
+    show->add_flag("--json", arguments.json, "one JSON document, with its outcome");
+    CLI::App* log = add_command(task, "log", "print the log of the latest attempt",
+                                "t5f0c9a31d2be -c registry.toml", arguments);
+    add_id(log, arguments);
+    log->add_flag("--raw", arguments.raw,
+                  "print control characters also on a terminal (default: only to a file or a pipe)");
+    CLI::App* approve = add_command(task, "approve", "let a site build an uploaded source distribution",
+                                    "t5f0c9a31d2be -c registry.toml", arguments);
+    add_id(approve, arguments);
+    approve->add_flag("--json", arguments.json, "one JSON document on standard output");
+    CLI::App* reject = add_command(task, "reject", "reject a task that awaits an approval",
+                                   "t5f0c9a31d2be --reason 'not ours' -c registry.toml", arguments);
+    add_id(reject, arguments);
+    reject->add_option("--reason", arguments.reason, "the reason in one line");
+    reject->add_flag("--json", arguments.json, "one JSON document on standard output");
+    CLI::App* cancel = add_command(task, "cancel", "cancel a task; its agent notices at its next tick",
+                                   "t5f0c9a31d2be --reason 'wrong version' -c registry.toml", arguments);
+    add_id(cancel, arguments);
+    cancel->add_option("--reason", arguments.reason, "the reason in one line");
+    cancel->add_flag("--json", arguments.json, "one JSON document on standard output");
+}
+
+namespace {
+
+std::vector<wire::TaskWish> wishes_of(const TaskArguments& arguments) {
+    std::vector<std::string> indexes{arguments.wish.index};
+    indexes.insert(indexes.end(), arguments.more_indexes.begin(), arguments.more_indexes.end());
+    const auto accelerators =
+        arguments.accelerators.empty() ? std::vector<std::string>{""} : arguments.accelerators;
+    std::vector<wire::TaskWish> wishes;
+    for (const std::string& index : indexes) {
+        for (const std::string& python : arguments.pythons) {
+            for (const std::string& accelerator : accelerators) {
+                wishes.push_back(arguments.wish);
+                wishes.back().index = index;
+                wishes.back().python = python;
+                wishes.back().accelerator = accelerator;
+                if (!arguments.source_index.empty())
+                    wishes.back().source = wire::UploadedSource{arguments.source_index, "", ""};
+            }
+        }
+    }
+    return wishes;
+}
+
+// A refused one stops none of the others. Repeating the command adds what is missing.
+base::Status add_tasks(TaskDesk& desk, const TaskArguments& arguments) {
+    const auto wishes = wishes_of(arguments);
+    std::size_t refused = 0;
+    std::optional<base::Error> first;
+    const auto answers = desk.add(wishes);
+    for (std::size_t at = 0; at < wishes.size(); ++at) {
+        const wire::TaskWish& wish = wishes[at];
+        const auto& task = answers[at];
+        if (task) {
+            print_task(*task, arguments);
+            continue;
+        }
+        if (wishes.size() > 1)
+            base::print_untrusted(stderr,
+                                  wish.index + ", Python " + wish.python + ": " + task.error().text() + "\n");
+        if (++refused == 1) first = task.error();
+    }
+    if (!first) return {};
+    if (wishes.size() == 1) return base::fail(*first);
+    return base::fail("task.refused", "Some of the requests were refused",
+                      std::to_string(refused) + " of " + std::to_string(wishes.size()), first->advice);
+}
+
+}  // namespace
+
+base::Status run_task(const std::string& verb, const TaskArguments& arguments, const base::Clock& clock) {
+    WHEELYARD_ASSIGN(const auto desk, open_desk(arguments, clock));
+    if (verb == "list") return print_list(*desk, arguments);
+    if (verb == "log") return print_log(*desk, arguments);
+    if (verb == "add") return add_tasks(*desk, arguments);
+    auto task = verb == "cancel"    ? desk->cancel(arguments.id, arguments.reason)
+                : verb == "approve" ? desk->approve(arguments.id)
+                : verb == "reject"  ? desk->reject(arguments.id, arguments.reason)
+                                    : desk->find(arguments.id);
+    if (!task) return tl::unexpected(std::move(task.error()));
+    print_task(*task, arguments);
+    return {};
+}
+
+}  // namespace wheelyard::registry

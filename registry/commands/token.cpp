@@ -1,0 +1,167 @@
+// The commands open the catalog beside a running server, which applies the change to its next request.
+#include "registry/commands/token.hpp"
+
+#include <sys/stat.h>
+#include <CLI/CLI.hpp>
+
+#include <cerrno>
+#include <cstdio>
+#include <utility>
+
+#include "lib/base/files/file.hpp"
+#include "lib/base/text/text.hpp"
+#include "lib/io/json.hpp"
+#include "registry/access/local_actor.hpp"
+#include "registry/access/token_rules.hpp"
+#include "registry/access/tokens.hpp"
+#include "registry/catalog/catalog.hpp"
+#include "registry/commands/command_line.hpp"
+#include "registry/store/index_list.hpp"
+#include "registry/store/owner.hpp"
+
+namespace wheelyard::registry {
+namespace {
+
+base::Result<catalog::Catalog> open_for_tokens(const RegistryConfig& config) {
+    create_as_owner_of(config.store);
+    WHEELYARD_TRY(base::make_directories(config.store));
+    return catalog::Catalog::open(config.catalog_file(), catalog::Catalog::Mode::read_write);
+}
+
+// Written before the token becomes valid: a token whose text is lost would have to be revoked.
+base::Status write_token(const std::filesystem::path& file, const TokenText& token) {
+    constexpr mode_t owner_alone = 0600;
+    auto fd = base::create_new(file, owner_alone);
+    if (!fd) {
+        if (fd.error().os_error != EEXIST) return base::fail(std::move(fd.error()));
+        return base::fail("token.exists", "There is a file of this name already", file.string(),
+                          "name another one, or remove that");
+    }
+    auto written = base::write_all(fd->get(), token.text() + "\n");
+    if (written) written = base::fsync_file(fd->get(), file.string());
+    if (written) written = base::fsync_directory(file.has_parent_path() ? file.parent_path() : ".");
+    if (!written) static_cast<void>(base::remove_file(file));  // so that a second try can create it
+    return written;
+}
+
+base::Status add_token(const RegistryConfig& config, const catalog::TokenRow& row) {
+    WHEELYARD_ASSIGN(catalog::Catalog catalog, open_for_tokens(config));
+    return catalog.add_token(row);
+}
+
+std::string describe_expiry(const catalog::TokenRow& row) {
+    return row.expires == 0 ? "never" : base::render_rfc3339(row.expires);
+}
+
+}  // namespace
+
+void add_token_commands(CLI::App& app, TokenArguments& arguments) {
+    TokenCreateArguments& create = arguments.create;
+    CLI::App* token =
+        app.add_subcommand("token", "create, list and revoke tokens; effective at once on a running server");
+    token->require_subcommand(1);
+    token->footer("\nExample:\n  wheelyard-registry token create -c registry.toml --name me --index main\n");
+    CLI::App* make = add_command(*token, "create", "create a token and print it once",
+                                 "wheelyard-registry token create -c registry.toml --name bede-agent --index "
+                                 "bede-gh200 --expires 90d");
+    add_config_option(make, create.config);
+    make->add_option("--name", create.name, "name of its user or program")->required();
+    make->add_option("--index", create.indexes, "an index that it may use; repeatable, '*' for all")
+        ->required();
+    make->add_option("--project", create.projects, "a project that it may use (default: all)");
+    make->add_option(
+        "--action", create.actions,
+        "a permitted action, repeatable: " + base::join(token_actions(), ", ") + " (default: upload)");
+    make->add_option("--expires", create.expires, "its lifetime: 12h, 90d, 8w (default: forever)");
+    CLI::Option* as_json =
+        make->add_flag("--json", create.json, "one JSON document, the token's text in `token`");
+    make->add_option("--to", create.to, "write the token to this new file (mode 0600) instead of printing it")
+        ->excludes(as_json);
+    CLI::App* list = add_command(*token, "list", "list tokens, never their secrets",
+                                 "wheelyard-registry token list -c registry.toml");
+    add_config_option(list, arguments.config);
+    list->add_flag("--json", arguments.json, "a JSON array");
+    CLI::App* revoke = add_command(*token, "revoke", "refuse a token from the next request on",
+                                   "wheelyard-registry token revoke -c registry.toml wy_5f0c9a31d2be");
+    add_config_option(revoke, arguments.config);
+    revoke->add_option("id", arguments.id, "its id, as `token list` shows it")->required();
+}
+
+base::Status run_token(const std::string& verb, const TokenArguments& arguments, const base::Clock& clock) {
+    if (verb == "create") return run_token_create(arguments.create, clock);
+    if (verb == "list") return run_token_list(arguments.config, arguments.json, clock);
+    return run_token_revoke(arguments.config, arguments.id, clock);
+}
+
+base::Status run_token_create(const TokenCreateArguments& arguments, const base::Clock& clock) {
+    WHEELYARD_ASSIGN(const RegistryConfig config, read_config_in_force(arguments.config));
+    const TokenText token = make_token_text();
+    const TokenWish wish{arguments.name, arguments.indexes, arguments.projects, arguments.actions,
+                         arguments.expires};
+    WHEELYARD_ASSIGN(const catalog::TokenRow row,
+                     make_token_row(wish, config.index_names(), token, {local_actor(), {}, clock.now()}));
+    config.room().give_back_if_low();
+    if (!arguments.to.empty()) WHEELYARD_TRY(write_token(arguments.to, token));
+    if (auto added = add_token(config, row); !added) {
+        if (!arguments.to.empty()) static_cast<void>(base::remove_file(arguments.to));
+        return added;
+    }
+    if (arguments.json) {
+        io::Json document = token_json(row, clock.now());
+        document.set("token", token.text());
+        std::printf("%s\n", document.render().c_str());
+        return {};
+    }
+    if (arguments.to.empty()) {
+        std::printf("%s\n\n", token.text().c_str());
+        std::printf("This is the only time that the token is shown. Its id is %s.\n", row.id.c_str());
+    } else {
+        std::printf("wrote %s. The token's id is %s.\n", arguments.to.c_str(), row.id.c_str());
+    }
+    std::printf("  may     %s\n  index   %s\n  project %s\n  expires %s\n",
+                base::join(row.actions, ", ").c_str(), base::join(row.indexes, ", ").c_str(),
+                base::join(row.projects, ", ").c_str(), describe_expiry(row).c_str());
+    return {};
+}
+
+base::Status run_token_list(const std::filesystem::path& config_file, bool json, const base::Clock& clock) {
+    WHEELYARD_ASSIGN(const RegistryConfig config, read_config(config_file));
+    WHEELYARD_ASSIGN(const catalog::Catalog catalog, open_for_tokens(config));
+    WHEELYARD_ASSIGN(const std::vector<catalog::TokenRow> rows, catalog.tokens());
+    const base::UnixMicros now = clock.now();
+    if (json) {
+        io::Json list = io::Json::array();
+        for (const catalog::TokenRow& row : rows)
+            list.push(token_json(row, now));
+        std::printf("%s\n", list.render().c_str());
+        return {};
+    }
+    if (rows.empty()) std::printf("no tokens yet: wheelyard-registry token create --help\n");
+    for (const catalog::TokenRow& row : rows) {
+        std::printf("%s  %-8s %-24s %s on %s, projects %s, expires %s\n", row.id.c_str(),
+                    token_state(row, now).c_str(), row.name.c_str(), base::join(row.actions, ",").c_str(),
+                    base::join(row.indexes, ",").c_str(), base::join(row.projects, ",").c_str(),
+                    describe_expiry(row).c_str());
+    }
+    return {};
+}
+
+base::Status run_token_revoke(const std::filesystem::path& config_file, const std::string& id,
+                              const base::Clock& clock) {
+    WHEELYARD_ASSIGN(const RegistryConfig config, read_config(config_file));
+    // Also accepts the complete text, because that is what leaks.
+    const auto whole = parse_token_text(id);
+    const std::string public_id = whole ? whole->id : id;
+    WHEELYARD_ASSIGN(const bool known, blobs::with_reserve(config.room(), [&]() -> base::Result<bool> {
+                         WHEELYARD_ASSIGN(catalog::Catalog catalog, open_for_tokens(config));
+                         return catalog.revoke_token(public_id, {local_actor(), {}, clock.now()});
+                     }));
+    if (!known)
+        return base::fail("token.unknown", "There is no token with this id",
+                          public_id.substr(0, token_id_length),
+                          "wheelyard-registry token list shows the ids");
+    std::printf("revoked %s: it is refused from the next request on\n", public_id.c_str());
+    return {};
+}
+
+}  // namespace wheelyard::registry

@@ -1,0 +1,45 @@
+// `wheelyard-registry token create|list|revoke`: the tokens of a local data folder, beside a running server or without one.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "lib/base/clock.hpp"
+#include "lib/base/result.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace wheelyard::registry {
+
+struct TokenCreateArguments {
+    std::filesystem::path config;
+    std::string name;
+    std::vector<std::string> indexes;
+    std::vector<std::string> projects = {};  // none: all
+    std::vector<std::string> actions = {};   // none: upload
+    std::string expires = {};                // "90d"; empty: never
+    bool json = false;
+    std::filesystem::path to = {};  // a new file for the token's text; empty: it is printed
+};
+struct TokenArguments {
+    TokenCreateArguments create;
+    std::filesystem::path config;  // of `list` and `revoke`
+    bool json = false;             // of `list`
+    std::string id;                // of `revoke`
+};
+void add_token_commands(CLI::App& app, TokenArguments& arguments);
+// `verb`: the subcommand of `token`.
+[[nodiscard]] base::Status run_token(const std::string& verb, const TokenArguments& arguments,
+                                     const base::Clock& clock);
+
+// Prints the token's text or writes it to `to`. It cannot be shown again.
+[[nodiscard]] base::Status run_token_create(const TokenCreateArguments& arguments, const base::Clock& clock);
+[[nodiscard]] base::Status run_token_list(const std::filesystem::path& config, bool json,
+                                          const base::Clock& clock);
+[[nodiscard]] base::Status run_token_revoke(const std::filesystem::path& config, const std::string& id,
+                                            const base::Clock& clock);
+
+}  // namespace wheelyard::registry

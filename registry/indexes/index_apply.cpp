@@ -1,0 +1,190 @@
+#include "registry/indexes/index_apply.hpp"
+
+#include <algorithm>
+#include <system_error>
+#include <utility>
+
+#include "lib/io/json.hpp"
+#include "lib/io/log.hpp"
+#include "registry/config/index_changes.hpp"
+#include "registry/config/index_rules.hpp"
+#include "registry/config/index_tables.hpp"
+#include "registry/indexes/index_request.hpp"
+
+namespace wheelyard::registry {
+namespace {
+
+// An index that was here before may have been private, or may have left pages for everyone: only a start handles that.
+base::Status check_created(const RegistryConfig& wanted, const std::vector<IndexChange>& changes,
+                           const catalog::Catalog& catalog) {
+    WHEELYARD_ASSIGN(const catalog::Inheritance known, catalog.inheritance(catalog::Readers::any));
+    for (const IndexChange& change : changes) {
+        if (!change.key.empty()) continue;
+        const bool is_private = wanted.is_private(change.index);
+        std::error_code ignored;
+        const bool was_public = std::filesystem::exists(wanted.published() / change.index, ignored);
+        if (is_private ? was_public : known.is_private(change.index))
+            return base::fail_as(
+                base::ErrorKind::conflict, base::Recovery::person,
+                {"config.needs_restart", "A former index of this name had another `read`", change.index,
+                 "stop the server, repeat the command and start it again, or choose another name"});
+    }
+    return {};
+}
+
+}  // namespace
+
+std::vector<http::IndexEntry> index_entries(const RegistryConfig& config) {
+    std::vector<http::IndexEntry> entries;
+    for (const IndexConfig& index : config.indexes) {
+        const bool is_staging =
+            std::any_of(config.indexes.begin(), config.indexes.end(),
+                        [&](const IndexConfig& other) { return other.staging == index.name; });
+        entries.push_back({index.name, index.title, !is_staging && !index.is_archived, index.is_private,
+                           config.pages && index.has_pages});
+    }
+    std::sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+    return entries;
+}
+
+base::Status close_store_to_others(const RegistryConfig& config) {
+    namespace fs = std::filesystem;
+    constexpr auto others = fs::perms::others_all;
+    for (const char* name : {"blobs", "upstream", "prefetch", "sites", "resumable", "staging", "damaged",
+                             "catalog.sqlite", "catalog.sqlite-wal", "catalog.sqlite-shm", "tasks.sqlite",
+                             "tasks.sqlite-wal", "tasks.sqlite-shm"}) {
+        std::error_code error;
+        fs::permissions(config.store / name, others, fs::perm_options::remove, error);
+        if (error && error != std::errc::no_such_file_or_directory)
+            return base::fail_errno("chmod", (config.store / name).native(), error.value());
+    }
+    return {};
+}
+
+std::map<std::string, std::string> reasons_since(const std::optional<IndexList>& list,
+                                                 const RegistryConfig& wanted) {
+    if (!list) return {};
+    const auto before = with_indexes(wanted, list->tables);
+    if (!before) return {};  // an older version's
+    return reasons_of(list_index_changes(*before, wanted));
+}
+
+void IndexApply::attach(http::Server& server) {
+    const std::lock_guard lock(mutex_);
+    server_ = &server;
+}
+
+DecidedBy IndexApply::decided_by() const {
+    const std::lock_guard lock(mutex_);
+    return decided_by_;
+}
+
+base::Result<IndexesChanged> IndexApply::change(const IndexEdit& edit, const std::string& actor,
+                                                bool dry_run) {
+    return change_to({.choose = [&edit](const io::Json& now) { return edit_tables(now, edit); },
+                      .check = check_upstream_places,
+                      .dry_run = dry_run},
+                     actor);
+}
+
+base::Result<IndexesChanged> IndexApply::change_to(const Wish& wish, const std::string& actor) {
+    const std::lock_guard lock(mutex_);
+    if (server_ == nullptr)
+        return base::fail_as(base::ErrorKind::busy, base::Recovery::retry,
+                             {"index.starting", "The server is starting", {}, "try again in a moment"});
+    const RegistryConfig& now = parts_.config.now();
+    WHEELYARD_ASSIGN(const io::Json tables, wish.choose(now.index_tables));
+    WHEELYARD_ASSIGN(RegistryConfig next, with_indexes(now, tables));
+    IndexesChanged changed;
+    WHEELYARD_ASSIGN(changed.changes, find_index_changes(now, next));
+    if (wish.check) WHEELYARD_TRY(wish.check(now, next));
+    changed.tables = tables;
+    if (wish.dry_run) return changed;
+    const bool is_decided = decided_by_ == wish.by || wish.by == DecidedBy::commands;
+    if (changed.changes.empty() && is_decided) {  // a repeated request waits for the pages of the first one
+        WHEELYARD_TRY(parts_.writer.run([&](catalog::Catalog& catalog) -> base::Status {
+            WHEELYARD_ASSIGN(changed.serial, catalog.last_serial());
+            return {};
+        }));
+        changed.tables = now.index_tables;
+        return changed;
+    }
+    WHEELYARD_ASSIGN(changed.serial, commit(std::move(next), changed.changes, wish.by, actor));
+    decided_by_ = wish.by;
+    for (const IndexChange& change : changed.changes)
+        io::log_info("indexes.applied", {{"by", actor}, {"index", change.index}, {"change", change.text()}});
+    return changed;
+}
+
+base::Result<catalog::Serial> IndexApply::commit(RegistryConfig next, const std::vector<IndexChange>& changes,
+                                                 DecidedBy by, const std::string& actor) {
+    WHEELYARD_TRY(parts_.config.check_room());
+    if (next.has_private()) WHEELYARD_TRY(close_store_to_others(next));
+    const catalog::Cause cause{.actor = actor, .reason = {}, .time = parts_.clock.now()};
+    const std::string list = render_index_list({by, next.index_tables});
+    catalog::Serial committed = 0;
+    const auto record = [&](catalog::Catalog& catalog) -> base::Status {
+        WHEELYARD_TRY(check_created(next, changes, catalog));
+        WHEELYARD_TRY(catalog.set_index_rules(index_rules(next), cause, reasons_of(changes), list));
+        WHEELYARD_ASSIGN(committed, catalog.last_serial());
+        return {};
+    };
+    {
+        const auto held = parts_.config.hold();
+        WHEELYARD_TRY(blobs::with_reserve(next.room(), [&] { return parts_.writer.run(record); }));
+        parts_.config.replace(std::move(next));
+    }
+    // After the rules are durable: nothing is accepted for an index that a crash would forget to keep private.
+    server_->replace_indexes(index_entries(parts_.config.now()));
+    return committed;
+}
+
+base::Status IndexApply::wait_for_pages(const base::Result<IndexesChanged>& changed) {
+    if (!changed) return base::fail(changed.error());
+    return parts_.pages.wait_until_visible(changed->serial, parts_.config.now().server.page_wait_ms);
+}
+
+// The file says what it always said, or somebody changed it; where commands decide, neither may undo what they did.
+base::Status IndexApply::apply_file(const std::string& actor) {
+    const RegistryConfig& now = parts_.config.now();
+    WHEELYARD_ASSIGN(const RegistryConfig wanted, read_config(now.file));
+    WHEELYARD_TRY(check_same_store(now, wanted));
+    if (decided_by() == DecidedBy::file) {
+        const auto choose = [&wanted](const io::Json&) -> base::Result<io::Json> {
+            return wanted.index_tables;
+        };
+        return wait_for_pages(change_to({.choose = choose, .by = DecidedBy::file}, actor));
+    }
+    if (list_index_changes(now, wanted).empty()) return {};
+    return base::fail("index.decided_by_commands",
+                      "Commands have changed the indexes since the file was applied", now.file.string(),
+                      "`wheelyard-registry apply` shows the difference and applies the file");
+}
+
+void IndexApply::on_signal(const std::string& actor) {
+    const std::filesystem::path& store = parts_.config.now().store;
+    const auto request = take_request(store);
+    base::Status done;
+    if (!request) {
+        done = base::fail(request.error());
+    } else if (!*request) {
+        done = apply_file(actor);
+    } else {
+        const IndexRequest& wanted = **request;
+        const auto choose = [&wanted](const io::Json& now) -> base::Result<io::Json> {
+            if (wanted.before == revision_of(now)) return wanted.wanted.tables;
+            return base::fail_as(base::ErrorKind::conflict, base::Recovery::person,
+                                 {"index.changed",
+                                  "The indexes have changed in the meantime",
+                                  {},
+                                  "repeat the command: it shows the difference"});
+        };
+        done = wait_for_pages(change_to({.choose = choose, .by = wanted.wanted.decided_by}, actor));
+    }
+    if (!done) io::log_error("indexes.not_applied", {{"by", actor}, {"error", done.error().text()}});
+    if (!request || !*request) return;
+    if (const auto noted = answer_request(store, (*request)->id, done ? "" : done.error().text()); !noted)
+        io::log_error("indexes.not_noted", {{"error", noted.error().text()}});
+}
+
+}  // namespace wheelyard::registry

@@ -1,0 +1,97 @@
+#include "registry/indexes/local_indexes.hpp"
+
+#include <sys/types.h>
+
+#include <optional>
+
+#include "lib/base/digest/digest.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/base/text/encoding.hpp"
+#include "registry/access/local_actor.hpp"
+#include "registry/catalog/catalog.hpp"
+#include "registry/config/index_rules.hpp"
+#include "registry/indexes/index_apply.hpp"
+#include "registry/indexes/index_request.hpp"
+#include "registry/store/lock.hpp"
+#include "registry/store/owner.hpp"
+
+namespace wheelyard::registry {
+namespace {
+
+constexpr std::size_t request_id_bytes = 8;
+
+// What is in force, and what is to be.
+struct Plan {
+    RegistryConfig before;
+    RegistryConfig wanted;
+    std::optional<IndexList> list;  // of the store
+    IndexesChanged changed;
+};
+
+base::Result<Plan> make_plan(const RegistryConfig& file, const LocalChange& change, bool is_running) {
+    Plan plan;
+    WHEELYARD_ASSIGN(plan.list, read_index_list(file));
+    plan.before = file;
+    if (plan.list) {
+        WHEELYARD_ASSIGN(plan.before, with_indexes(file, plan.list->tables));
+    }
+    WHEELYARD_ASSIGN(const RegistryConfig now, config_at_start(file, plan.list));
+    WHEELYARD_ASSIGN(plan.changed.tables, change.choose(is_running ? plan.before : now, file));
+    WHEELYARD_ASSIGN(plan.wanted, with_indexes(file, plan.changed.tables));
+    if (is_running) {
+        WHEELYARD_ASSIGN(plan.changed.changes, find_index_changes(plan.before, plan.wanted));
+    } else {
+        plan.changed.changes = list_index_changes(plan.before, plan.wanted);
+    }
+    return plan;
+}
+
+bool is_needed(const Plan& plan, DecidedBy by) {
+    const bool is_decided = by == DecidedBy::commands || !plan.list || plan.list->decided_by == by;
+    return !plan.changed.changes.empty() || !is_decided;
+}
+
+// As a start of the server would, but in the name of this user.
+base::Status change_store(const Plan& plan, DecidedBy by, const base::Clock& clock) {
+    const RegistryConfig& wanted = plan.wanted;
+    WHEELYARD_TRY(base::make_directories(wanted.store));
+    WHEELYARD_ASSIGN(const base::Fd alone, lock_store(wanted.store, StoreUser::command));
+    WHEELYARD_ASSIGN(const auto list, read_index_list(wanted));
+    if (list.has_value() != plan.list.has_value() || (list && list->tables != plan.list->tables))
+        return base::fail_as(
+            base::ErrorKind::conflict, base::Recovery::person,
+            {"index.changed", "The indexes have changed in the meantime", {}, "repeat the command"});
+    const catalog::Cause cause{.actor = local_actor(), .reason = {}, .time = clock.now()};
+    return blobs::with_reserve(wanted.room(), [&]() -> base::Status {
+        WHEELYARD_ASSIGN(auto catalog,
+                         catalog::Catalog::open(wanted.catalog_file(), catalog::Catalog::Mode::read_write));
+        if (wanted.has_private()) WHEELYARD_TRY(close_store_to_others(wanted));
+        return catalog.set_index_rules(index_rules(wanted), cause, reasons_of(plan.changed.changes),
+                                       render_index_list({by, plan.changed.tables}));
+    });
+}
+
+}  // namespace
+
+base::Result<LocallyChanged> change_indexes_here(const std::filesystem::path& config_file,
+                                                 const LocalChange& change, const ShowChanges& show,
+                                                 const base::Clock& clock) {
+    WHEELYARD_ASSIGN(const RegistryConfig file, read_config(config_file));
+    create_as_owner_of(file.store);
+    WHEELYARD_ASSIGN(const std::optional<pid_t> server, find_server(file.store));
+    WHEELYARD_ASSIGN(const Plan plan, make_plan(file, change, server.has_value()));
+    show(plan.changed);
+    LocallyChanged done{plan.changed, server.has_value()};
+    if (change.dry_run || !is_needed(plan, change.by)) return done;
+    if (!server) {
+        WHEELYARD_TRY(change_store(plan, change.by, clock));
+        return done;
+    }
+    const IndexRequest request{.id = base::encode_hex(base::random_bytes(request_id_bytes)),
+                               .before = revision_of(plan.before.index_tables),
+                               .wanted = {change.by, done.changed.tables}};
+    WHEELYARD_TRY(ask_server(file, *server, request));
+    return done;
+}
+
+}  // namespace wheelyard::registry

@@ -1,0 +1,30 @@
+// Changes the indexes from the server's machine: asks the running server, or changes the store if none runs.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+
+#include "lib/base/clock.hpp"
+#include "registry/api/index_api.hpp"
+#include "registry/store/index_list.hpp"
+
+namespace wheelyard::registry {
+
+struct LocalChange {
+    // The wanted tables. `now` has the indexes of the server, or of its next start; `file` those of the file.
+    std::function<base::Result<io::Json>(const RegistryConfig& now, const RegistryConfig& file)> choose;
+    DecidedBy by = DecidedBy::commands;
+    bool dry_run = false;
+};
+struct LocallyChanged {
+    IndexesChanged changed;
+    bool is_running = false;  // else the next start shows the change
+};
+// `show` gets the changes before they are made; the audit log has this user.
+using ShowChanges = std::function<void(const IndexesChanged&)>;
+[[nodiscard]] base::Result<LocallyChanged> change_indexes_here(const std::filesystem::path& config_file,
+                                                               const LocalChange& change,
+                                                               const ShowChanges& show,
+                                                               const base::Clock& clock);
+
+}  // namespace wheelyard::registry

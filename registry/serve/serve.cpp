@@ -1,0 +1,307 @@
+// Creates the parts, starts them in the order of their dependencies, and stops them in reverse order.
+#include "registry/serve/serve.hpp"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "lib/base/files/file.hpp"
+#include "lib/io/log.hpp"
+#include "registry/access/local_actor.hpp"
+#include "registry/access/tokens.hpp"
+#include "registry/api/api.hpp"
+#include "registry/api/readers.hpp"
+#include "registry/catalog/catalog.hpp"
+#include "registry/commit/writer.hpp"
+#include "registry/config/index_changes.hpp"
+#include "registry/config/index_rules.hpp"
+#include "registry/imports/import_folder.hpp"
+#include "registry/indexes/index_apply.hpp"
+#include "registry/indexes/index_request.hpp"
+#include "registry/intake/resumable.hpp"
+#include "registry/intake/uploads.hpp"
+#include "registry/serve/descriptors.hpp"
+#include "registry/serve/service_state.hpp"
+#include "registry/server/server.hpp"
+#include "registry/store/index_list.hpp"
+#include "registry/store/lock.hpp"
+#include "registry/store/owner.hpp"
+
+namespace wheelyard::registry {
+namespace {
+
+// Blocks SIGTERM, SIGINT and SIGHUP in every thread, and so before any thread starts, and waits for them in one
+// place.
+class StopSignals {
+  public:
+    StopSignals() {
+        ::sigemptyset(&signals_);
+        ::sigaddset(&signals_, SIGTERM);
+        ::sigaddset(&signals_, SIGINT);
+        ::sigaddset(&signals_, SIGHUP);
+        ::pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
+        std::signal(SIGPIPE, SIG_IGN);  // a disconnected client is an error of its connection only
+    }
+    siginfo_t wait() {
+        siginfo_t received{};
+        while (::sigwaitinfo(&signals_, &received) < 0) {
+        }
+        return received;
+    }
+    // From here on a second signal ends the process at once, which is as safe as a crash.
+    void release() { ::pthread_sigmask(SIG_UNBLOCK, &signals_, nullptr); }
+
+  private:
+    sigset_t signals_{};
+};
+
+DescriptorShares shares_that_fit(const RegistryConfig& config) {
+    const std::uint64_t descriptors = raise_descriptor_limit();
+    const DescriptorShares shares =
+        share_descriptors(descriptors, {.max_connections = config.server.max_connections,
+                                        .max_uploads = config.server.max_uploads,
+                                        .io_threads = config.server.io_threads});
+    if (shares.connections < config.server.max_connections)
+        io::log_warn("serve.few_descriptors", {{"descriptors", std::to_string(descriptors)},
+                                               {"max_connections", std::to_string(shares.connections)},
+                                               {"max_files", std::to_string(shares.files)},
+                                               {"configured", std::to_string(config.server.max_connections)},
+                                               {"advice", "raise the hard limit: ulimit -Hn, LimitNOFILE="}});
+    return shares;
+}
+
+http::ServerSettings server_settings(const ServiceParts& parts) {
+    const RegistryConfig& config = *parts.config;
+    const DescriptorShares shares = shares_that_fit(config);
+    http::ServerSettings settings = config.server;
+    settings.published = config.published();
+    settings.published_private = config.published_private();
+    settings.indexes = index_entries(config);
+    settings.max_connections = shares.connections;
+    settings.max_files = shares.files;
+    settings.service_state = [parts] { return look_at_service(parts); };
+    return settings;
+}
+
+std::string url_of(const http::ListenPoint& point, std::uint16_t port) {
+    if (!point.unix_socket.empty()) return "unix:" + point.unix_socket.string();
+    const bool ipv6 = point.address.find(':') != std::string::npos;
+    std::string url = point.tls ? "https://" : "http://";
+    url += ipv6 ? "[" + point.address + "]" : point.address;
+    return url + ":" + std::to_string(port);
+}
+
+// Waits for the signal that stops the server; SIGHUP reloads the certificate and applies a changed configuration.
+int serve_until_stopped(StopSignals& stop, http::Server& server, IndexApply& indexes) {
+    for (;;) {
+        const siginfo_t received = stop.wait();
+        if (received.si_signo != SIGHUP) return received.si_signo;
+        if (const auto reloaded = server.reload_certificate(); !reloaded)
+            io::log_error("serve.reload_failed", {{"error", reloaded.error().text()}});
+        else
+            io::log_info("serve.reloaded");
+        indexes.on_signal(received.si_code == SI_USER ? local_actor(received.si_uid) : "configuration");
+    }
+}
+
+// Threads that hash the members of one upload; several uploads at once are rare.
+unsigned inspect_threads() {
+    return std::clamp(std::thread::hardware_concurrency(), 1u, 8u);
+}
+
+// An index that became private must have left the tree for everyone before anything is served.
+base::Status check_withdrawn(const RegistryConfig& config) {
+    std::vector<std::string> names;
+    for (const IndexConfig& index : config.indexes) {
+        if (!index.is_private) continue;
+        names.push_back(index.name);
+        for (const UpstreamConfig& upstream : index.upstreams)
+            names.push_back(upstream.cache_index);
+    }
+    for (const std::string& name : names) {
+        std::error_code ignored;
+        const auto folder = config.published() / name;
+        if (std::filesystem::exists(folder, ignored))
+            return base::fail("serve.still_public", "A private index is still in the tree for everyone",
+                              folder.string(),
+                              "the log says why it could not be removed; remove it, or its cause");
+    }
+    return {};
+}
+
+void warn_of_other_indexes(const RegistryConfig& file, const RegistryConfig& in_force) {
+    for (const auto& [index, difference] : reasons_of(list_index_changes(in_force, file)))
+        io::log_warn("indexes.decided_by_commands",
+                     {{"index", index},
+                      {"not_applied", difference},
+                      {"advice", "wheelyard-registry apply makes the file decide"}});
+}
+
+// What serving would fail on, without touching the store.
+base::Status check_configuration(const RegistryConfig& config) {
+    const bool has_tls = std::any_of(config.server.listen.begin(), config.server.listen.end(),
+                                     [](const http::ListenPoint& point) { return point.tls; });
+    if (has_tls) WHEELYARD_TRY(http::check_certificate(config.server));
+    std::error_code error;
+    const bool has_store = std::filesystem::exists(config.catalog_file(), error);
+    if (has_store)
+        WHEELYARD_TRY(catalog::Catalog::open(config.catalog_file(), catalog::Catalog::Mode::read_only));
+    std::printf("the configuration is good: %zu %s, store %s%s\n", config.indexes.size(),
+                config.indexes.size() == 1 ? "index" : "indexes", config.store.c_str(),
+                has_store ? "" : " (`serve` creates it)");
+    return {};
+}
+
+// The store of this server alone, and the indexes that it starts with.
+struct Start {
+    base::Fd lock;
+    std::optional<IndexList> list;  // in force before this start
+    RegistryConfig config;
+};
+
+DecidedBy decided_by(const std::optional<IndexList>& list) {
+    return list ? list->decided_by : DecidedBy::file;
+}
+
+base::Result<Start> claim_store(const RegistryConfig& file) {
+    create_as_owner_of(file.store);
+    WHEELYARD_TRY(base::make_directories(file.store));
+    WHEELYARD_ASSIGN(base::Fd lock, lock_store(file.store, StoreUser::server));
+    WHEELYARD_ASSIGN(auto list, read_index_list(file));
+    WHEELYARD_ASSIGN(RegistryConfig config, config_at_start(file, list));
+    warn_of_other_indexes(file, config);
+    return Start{std::move(lock), std::move(list), std::move(config)};
+}
+
+// The catalog with the rules of the indexes that the server starts with; `list` was in force before.
+base::Result<catalog::Catalog> open_catalog(const RegistryConfig& config,
+                                            const std::optional<IndexList>& list, const base::Clock& clock) {
+    WHEELYARD_ASSIGN(catalog::Catalog catalog,
+                     catalog::Catalog::open(config.catalog_file(), catalog::Catalog::Mode::read_write));
+    if (config.has_private()) WHEELYARD_TRY(close_store_to_others(config));
+    WHEELYARD_TRY(catalog.set_index_rules(
+        index_rules(config), {.actor = "configuration", .reason = {}, .time = clock.now()},
+        reasons_since(list, config), render_index_list({decided_by(list), config.index_tables})));
+    return catalog;
+}
+
+// Publishes commits from before a crash, and the pages of new indexes. After a failure, such as a full disk, the server
+// starts anyway: published files stay readable, and the queue tries again.
+base::Status show_commits(PublishQueue& pages, catalog::Serial committed, const RegistryConfig& config) {
+    if (const auto visible = pages.wait_until_visible(committed, config.server.page_wait_ms); !visible)
+        io::log_warn("serve.pages_lag", {{"error", visible.error().text()}});
+    return check_withdrawn(config);
+}
+
+// Requests are answered from here on.
+base::Status announce(const http::Server& server, const RegistryConfig& config,
+                      const std::filesystem::path& ready_file) {
+    for (std::size_t i = 0; i < config.server.listen.size(); ++i)
+        std::printf("listening on %s\n", url_of(config.server.listen[i], server.port(i)).c_str());
+    std::fflush(stdout);
+    const std::string url = url_of(config.server.listen.front(), server.port());
+    if (!ready_file.empty()) WHEELYARD_TRY(base::replace_file(ready_file, url + "\n"));
+    io::log_info("serve.ready", {{"url", url}, {"store", config.store.string()}});
+    return {};
+}
+
+void drain(int signal, http::Server& server, Upstreams& upstreams, LastUsed& last_used,
+           const base::Clock& clock) {
+    io::log_info("serve.draining", {{"signal", signal == SIGTERM ? "SIGTERM" : "SIGINT"}});
+    upstreams.stop();  // a request that waits for a large file would outlast the drain
+    server.drain();
+    if (const auto saved = last_used.save(clock.now()); !saved)
+        io::log_warn("upstream.last_used_not_saved", {{"error", saved.error().text()}});
+    io::log_info("serve.stopped");
+}
+
+}  // namespace
+
+base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& open_publisher,
+                       const RenderProject& render, const ShowStatus& show_status, const base::Clock& clock) {
+    StopSignals stop;
+    WHEELYARD_ASSIGN(const RegistryConfig file, read_config(arguments.config));
+    if (arguments.check) return check_configuration(file);
+    WHEELYARD_ASSIGN(Start start, claim_store(file));
+    // A ready file of an earlier run would be wrong while this run starts.
+    if (!arguments.ready_file.empty()) WHEELYARD_TRY(base::remove_file(arguments.ready_file));
+    LiveConfig live(std::move(start.config));
+    const RegistryConfig& config = live.now();  // of the start
+    // A full disk must not keep the server from starting: it serves what is there, and an administrator can work.
+    config.room().give_back_if_low();
+    WHEELYARD_ASSIGN(const blobs::BlobStore blobs, blobs::BlobStore::open(config.store));
+    remove_left_import_folders(config.store);
+    WHEELYARD_ASSIGN(catalog::Catalog catalog, open_catalog(config, start.list, clock));
+    WHEELYARD_ASSIGN(const auto tasks, tasks::TaskStore::open(config.tasks_file(), config.tasks, clock));
+    WHEELYARD_ASSIGN(const auto tokens, TokenVerifier::open(config.catalog_file(), clock));
+    tokens->recognise_grants(*tasks);
+    WHEELYARD_ASSIGN(const PublishFunction publish, open_publisher(live, blobs));
+    WHEELYARD_ASSIGN(const catalog::Serial committed, catalog.last_serial());
+    Writer writer(std::move(catalog), clock);
+    PublishQueue pages(publish);
+    WHEELYARD_TRY(show_commits(pages, committed, config));
+    const blobs::DiskRoom room = config.room();
+    Uploads uploads({.config = live,
+                     .blobs = blobs,
+                     .room = room,
+                     .tokens = *tokens,
+                     .writer = writer,
+                     .pages = pages,
+                     .clock = clock,
+                     .inspect_threads = inspect_threads(),
+                     .tasks = tasks.get()});
+    SiteReports sites(live, show_status, clock);
+    IndexApply indexes({.config = live,
+                        .writer = writer,
+                        .pages = pages,
+                        .clock = clock,
+                        .decided_by = decided_by(start.list)});
+    WHEELYARD_TRY(remove_requests(config.store));
+    Api api({.config = live,
+             .blobs = blobs,
+             .tokens = *tokens,
+             .writer = writer,
+             .pages = pages,
+             .clock = clock,
+             .tasks = tasks.get(),
+             .sites = &sites,
+             .indexes = &indexes});
+    WHEELYARD_ASSIGN(const auto resumable,
+                     Resumable::open(config.store / "resumable", room, uploads, *tokens, clock));
+    const Upkeep upkeep(live, writer, *tasks);
+    const Scrub scrub(config, blobs, pages, {});
+    LastUsed last_used(config.store / "upstream" / "last-used.json");
+    const CacheLimit cache_limit(
+        {.config = config, .blobs = blobs, .writer = writer, .pages = pages, .last_used = last_used});
+    WHEELYARD_ASSIGN(const auto upstreams,
+                     Upstreams::open({.config = config,
+                                      .blobs = blobs,
+                                      .writer = writer,
+                                      .pages = pages,
+                                      .clock = clock,
+                                      .render = render,
+                                      .last_used = has_cache_limit(config) ? &last_used : nullptr,
+                                      .inspect_threads = inspect_threads()}));
+    Readers readers(live, *tokens);
+    WHEELYARD_ASSIGN(http::Server server,
+                     http::Server::start(server_settings({live, pages, writer, *tasks, upkeep, scrub,
+                                                          cache_limit, *upstreams, sites}),
+                                         uploads, &api, resumable.get(), upstreams.get(), &readers));
+    indexes.attach(server);
+    WHEELYARD_TRY(announce(server, config, arguments.ready_file));
+    const int signal = serve_until_stopped(stop, server, indexes);
+    stop.release();
+    drain(signal, server, *upstreams, last_used, clock);
+    return {};
+}
+
+}  // namespace wheelyard::registry

@@ -1,0 +1,56 @@
+#include "registry/store/opened_store.hpp"
+#include "registry/store/index_list.hpp"
+
+#include <utility>
+
+#include "lib/base/files/file.hpp"
+#include "lib/base/text/text.hpp"
+#include "registry/upstream/source.hpp"
+
+namespace wheelyard::registry {
+
+lifecycle::Place OpenedStore::place(const base::Clock& clock) {
+    return {.on_catalog = [this](const lifecycle::CatalogWork& work) { return work(catalog); },
+            .blobs = blobs,
+            .clock = clock};
+}
+
+base::Status OpenedStore::show(const std::vector<catalog::FileName>& files) const {
+    WHEELYARD_ASSIGN(const Published published, publish(RootPages::all));
+    for (const LaggingPage& page : published.lagging) {
+        for (const catalog::FileName& file : files) {
+            if (page.index == file.index && (page.filename.empty() || page.filename == file.filename))
+                return base::fail(page.error);
+        }
+    }
+    return {};
+}
+
+base::Result<std::unique_ptr<OpenedStore>> open_store(const std::filesystem::path& config_file,
+                                                      const OpenPublisher& open_publisher,
+                                                      const std::vector<std::string>& indexes,
+                                                      const std::string& files_of, NewStore new_store) {
+    WHEELYARD_ASSIGN(RegistryConfig config, read_config_in_force(config_file));
+    const auto no_such_index = [&](const std::string& index) {
+        return base::fail("lifecycle.no_such_index", "There is no index with this name", index,
+                          "configured: " + base::join(config.index_names(), ", "));
+    };
+    if (!files_of.empty() && !has_files_of(config, files_of)) return no_such_index(files_of);
+    for (const std::string& index : indexes) {
+        if (!index.empty() && config.find_index(index) == nullptr) return no_such_index(index);
+    }
+    const bool creates = new_store == NewStore::created;
+    if (creates)
+        WHEELYARD_TRY(base::make_directories(config.store));
+    else
+        WHEELYARD_TRY(base::file_size(config.catalog_file()));
+    WHEELYARD_ASSIGN(blobs::BlobStore blobs, blobs::BlobStore::open(config.store));
+    WHEELYARD_ASSIGN(catalog::Catalog catalog,
+                     catalog::Catalog::open(config.catalog_file(), catalog::Catalog::Mode::read_write));
+    auto opened = std::make_unique<OpenedStore>(
+        OpenedStore{std::move(config), std::move(blobs), std::move(catalog), {}});
+    WHEELYARD_ASSIGN(opened->publish, open_publisher(opened->config, opened->blobs));
+    return opened;
+}
+
+}  // namespace wheelyard::registry

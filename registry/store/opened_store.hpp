@@ -1,0 +1,45 @@
+// The opened data folder of a configuration, with its publisher, for commands that run without or beside the
+// server.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+
+#include "lib/base/clock.hpp"
+#include "lib/base/result.hpp"
+#include "registry/blobs/store.hpp"
+#include "registry/catalog/catalog.hpp"
+#include "registry/commit/publishing.hpp"
+#include "registry/config/live_config.hpp"
+#include "registry/lifecycle/perform.hpp"
+
+namespace wheelyard::registry {
+
+// Opens what publishing needs and returns the function that publishes: the indexer, which the registry itself
+// does not know.
+using OpenPublisher = std::function<base::Result<PublishFunction>(ConfigView, const blobs::BlobStore&)>;
+
+struct OpenedStore {
+    RegistryConfig config;
+    blobs::BlobStore blobs;
+    catalog::Catalog catalog;
+    PublishFunction publish;
+
+    // Refers to this object, which must not move.
+    [[nodiscard]] lifecycle::Place place(const base::Clock& clock);
+    // Publishes the pages; an error if those of `files` could not be updated.
+    [[nodiscard]] base::Status show(const std::vector<catalog::FileName>& files) const;
+};
+
+enum class NewStore { refused, created };
+
+// Opens a data folder; creates one only with NewStore::created, as `serve` does. "lifecycle.no_such_index": a name in
+// `indexes` is not configured, or `files_of` is neither configured nor the cache of an upstream (checked first; empty
+// names are ignored).
+[[nodiscard]] base::Result<std::unique_ptr<OpenedStore>> open_store(
+    const std::filesystem::path& config_file, const OpenPublisher& open_publisher,
+    const std::vector<std::string>& indexes = {}, const std::string& files_of = {},
+    NewStore new_store = NewStore::refused);
+
+}  // namespace wheelyard::registry

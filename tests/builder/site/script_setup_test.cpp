@@ -1,0 +1,58 @@
+// The setup of a job, run by a real bash where it has effects.
+#include "builder/site/script_setup.hpp"
+
+#include <doctest/doctest.h>
+
+#include "tests/builder/fake_farm.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+TEST_CASE("a site without modules and Conda needs no setup") {
+    const PythonChoice venv{"3.11", "python3.11"};
+    CHECK(render_setup({}, nullptr, nullptr, "begin").empty());
+    CHECK(render_setup({}, &venv, nullptr, "begin").empty());
+}
+
+TEST_CASE("Conda is activated, and a job ends where it was not") {
+    const auto folder = *base::TempDir::make("conda");
+    PythonChoice python{"3.11", "python", "conda"};
+    python.conda = folder.path();
+    python.conda_environment = folder.path() / "envs/my env";
+    const auto run = [&](const std::string& activate) {
+        testing::write(folder.path() / "etc/profile.d/conda.sh", "conda() { " + activate + "; }\n");
+        base::Command command;
+        command.argv = {"/bin/bash", "-euc",
+                        "begin() { echo \"phase $1\"; }\n" + render_setup({}, &python, nullptr, "begin") +
+                            "echo \"$CONDA_PREFIX\"\n"};
+        return base::run_command(command).value();
+    };
+    const auto good = run("test \"$1\" = activate && CONDA_PREFIX=$2");
+    CHECK(good.exit_code == 0);
+    CHECK(good.out == "phase conda\n" + python.conda_environment.string() + "\n");
+    const auto bad = run("true");
+    CHECK(bad.exit_code == 69);
+    CHECK(bad.err.find("conda did not activate its environment") != std::string::npos);
+}
+
+TEST_CASE("the modules of a job are loaded in their order, and one that is not loaded ends it") {
+    Site site;
+    site.modules.load = {"gcc/12", "cuda"};
+    const PythonChoice python{"3.11", "python", "module", {}, {}, {"python/3.11"}};
+    const auto run = [&](const std::string& loaded) {
+        base::Command command;
+        command.argv = {"/bin/bash", "-euc",
+                        "module() { echo \"$*\"; LOADEDMODULES=" + loaded + "; }\n" +
+                            render_setup(site, &python, nullptr, "")};
+        return base::run_command(command).value();
+    };
+    const auto good = run("gcc/12:cuda/12.4:python/3.11.5");
+    CHECK(good.exit_code == 0);
+    CHECK(good.out == "load gcc/12 cuda python/3.11\n");
+    const auto bad = run("gcc/12:cuda/12.4");
+    CHECK(bad.exit_code == 69);
+    CHECK(bad.err.find("module python/3.11 is not loaded") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace wheelyard::builder

@@ -1,0 +1,147 @@
+// The disk space that a site needs, computed without checking the machine.
+#include "builder/site_check/site_check.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "lib/base/limits.hpp"
+#include "tests/builder/fake_farm.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+TEST_CASE("a site that builds sdists needs less space than one that clones") {
+    Site site;
+    Want want;
+    want.package = "demo";
+    site.wants.push_back(want);
+    Recipes recipes;
+    CHECK(min_work_bytes(site, recipes) == 2 * base::gib);
+    Recipe other = default_recipe("torch");
+    other.source = SourceKind::git;
+    recipes.add(other);  // not wanted here
+    CHECK(min_work_bytes(site, recipes) == 2 * base::gib);
+    site.wants.front().package = "torch";
+    CHECK(min_work_bytes(site, recipes) == 20 * base::gib);
+}
+
+// A site with PBS, whose programs are these scripts.
+struct PbsPlace {
+    base::TempDir folder = *base::TempDir::make("check");
+    Site site;
+    PbsPlace() {
+        site.scheduler = find_scheduler_kind("pbs");
+        site.state_directory = folder.path() / "state";
+        site.work_directory = folder.path() / "work";
+        for (const char* name : {"qstat", "qsub"})
+            program(name, "exit 0");
+        program("qselect", "exit 0");
+    }
+    void program(const std::string& name, const std::string& text) const {
+        testing::write(folder.path() / "bin" / name, "#!/bin/sh\n" + text + "\n", 0755);
+    }
+    [[nodiscard]] std::optional<SiteLine> line(const std::string& what) const {
+        const auto lines =
+            check_site(site, Recipes(), {{"PATH", (folder.path() / "bin").string() + ":/usr/bin:/bin"}});
+        const auto found =
+            std::find_if(lines.begin(), lines.end(), [&](const SiteLine& one) { return one.what == what; });
+        return found == lines.end() ? std::nullopt : std::optional(*found);
+    }
+};
+
+TEST_CASE_FIXTURE(PbsPlace, "a module that does not load has its reason, and git is there all the same") {
+    testing::write(
+        folder.path() / "lmod.sh",
+        "module() {\n"
+        "  case \"$*\" in 'load nosuch/1.0')\n"
+        "    echo 'Lmod has detected the following error:  The following module(s) are unknown: "
+        "\"nosuch/1.0\"' >&2\n"
+        "    echo >&2; echo 'Please check the spelling or version number.' >&2\n"
+        "    echo 'Also make sure that all modulefiles begin with the string #%Module' >&2; return 1;;\n"
+        "  esac\n}\n");
+    site.modules.init = (folder.path() / "lmod.sh").string();
+    site.modules.load = {"nosuch/1.0"};
+    site.launcher = "mpirun -n 2";
+    program("mpirun", "exit 0");
+    REQUIRE(line("module nosuch/1.0").has_value());
+    CHECK(!line("module nosuch/1.0")->good);
+    CHECK(line("module nosuch/1.0")->found == "The following module(s) are unknown: \"nosuch/1.0\"");
+    REQUIRE(line("MPI launcher").has_value());
+    CHECK(line("MPI launcher")->good);
+    program("mpirun", "exit 0");
+    site.launcher = "nosuchrun";
+    CHECK(line("MPI launcher")->found == "`nosuchrun` was not found");
+}
+
+TEST_CASE_FIXTURE(PbsPlace, "a package that no source has is reported, and one that is there is not") {
+    testing::write(folder.path() / "links" / "demo-1.0.tar.gz", "x");
+    site.wants = {{"demo", {"latest"}, {}}, {"dmeo", {"latest"}, {}}};
+    const auto lines = check_site(site, Recipes(),
+                                  {{"PATH", "/usr/bin:/bin"},
+                                   {"PIP_NO_INDEX", "1"},
+                                   {"PIP_FIND_LINKS", (folder.path() / "links").string()}});
+    std::vector<std::string> sources;
+    for (const auto& one : lines) {
+        if (one.what.starts_with("source of ")) sources.push_back(one.what);
+    }
+    CHECK(sources == std::vector<std::string>{"source of dmeo"});
+}
+
+TEST_CASE_FIXTURE(PbsPlace, "a Python without its headers is reported with the folders that were searched") {
+    const auto real = base::find_program("python3");
+    REQUIRE(real.has_value());
+    base::Command command;
+    command.argv = {real->string(), "-c", "import sys; print('%d.%d' % sys.version_info[:2], end='')"};
+    const auto version = base::run_command(command);
+    REQUIRE(version.has_value());
+    const auto own = folder.path() / "own";
+    const auto of_a_module = folder.path() / "module";
+    // A Python that expects its headers in `own`.
+    program("python", "shift 2\nexec " + real->string() +
+                          " -I -c \"import sysconfig\nsysconfig.get_path = lambda name: '" + own.string() +
+                          "'\n$1\"");
+    site.pythons = {{version->out, (folder.path() / "bin/python").string()}};
+    const std::string what = "headers of Python " + version->out;
+    REQUIRE(line(what).has_value());
+    CHECK(!line(what)->good);
+    CHECK(line(what)->found == "no Python.h in " + own.string());
+    CHECK(line(what)->advice.find("python3-dev") != std::string::npos);
+
+    site.environment = {{"CPATH", of_a_module.string()}};
+    CHECK(line(what)->found == "no Python.h in " + own.string() + ", " + of_a_module.string());
+    testing::write(of_a_module / "Python.h", "");
+    CHECK(line(what)->found == (of_a_module / "Python.h").string());
+    testing::write(own / "Python.h", "");
+    CHECK(line(what)->good);
+    CHECK(line(what)->found == (own / "Python.h").string());
+}
+
+TEST_CASE_FIXTURE(PbsPlace, "the check of a PBS site says whether the server keeps a job history") {
+    REQUIRE(line("job history").has_value());
+    CHECK(line("job history")->found == "kept");
+    program("qselect", "echo 'qselect: PBS is not configured to maintain job history' >&2\nexit 35");
+    CHECK(line("job history")->good);  // jobs work without it
+    CHECK(line("job history")->found.starts_with("not kept: "));
+    program("qselect", "echo 'qselect: cannot connect to server' >&2\nexit 1");
+    CHECK(!line("job history")->good);
+}
+
+TEST_CASE_FIXTURE(PbsPlace, "a PBS site that asks for GPUs needs nodes with the resource ngpus") {
+    program("pbsnodes", "echo 'n1'; echo '     resources_available.ncpus = 8'");
+    CHECK(!line("resource ngpus").has_value());
+    site.queue.gpus = 4;
+    REQUIRE(line("resource ngpus").has_value());
+    CHECK(!line("resource ngpus")->good);
+    program("pbsnodes", "echo 'n1'; echo '     resources_available.ngpus = 4'");
+    CHECK(line("resource ngpus")->good);
+    // The GPU nodes are the last of a large cluster: pbsnodes has printed 5 MB before.
+    program("pbsnodes",
+            "yes '     comment = x' | head -c 5000000; echo; echo '     resources_available.ngpus = 4'");
+    CHECK(line("resource ngpus")->good);
+    program("pbsnodes", "echo 'pbsnodes: not allowed' >&2; exit 1");
+    CHECK(line("resource ngpus")->found == "not checked: pbsnodes: not allowed");
+}
+
+}  // namespace
+}  // namespace wheelyard::builder

@@ -1,0 +1,65 @@
+// The kinds of jobs of the known sites. tests/system/site_jobs_test.py tries them with a real Slurm.
+#include "builder/site_check/site_jobs.hpp"
+
+#include <doctest/doctest.h>
+
+#include "lib/base/text/text.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+std::vector<std::string> kinds_of(const std::string& name) {
+    const auto file = std::filesystem::path(WHEELYARD_TEST_DATA) / "../site-configs" / name / "site.toml";
+    const auto site = read_site(file);
+    REQUIRE_MESSAGE(site.has_value(), site.error().text());
+    const auto recipes = read_recipes(*site);
+    REQUIRE(recipes.has_value());
+    std::vector<std::string> kinds;
+    for (const SiteJob& job : site_jobs(*site, *recipes)) {
+        const std::string kind = job.what.substr(0, job.what.find(" of "));
+        if (kinds.empty() || kinds.back() != kind) kinds.push_back(kind);  // builds of other sizes
+        for (const auto& [part, key] : job.keys)
+            CHECK_MESSAGE((key.place.empty() || key.place.find(".toml:") != std::string::npos), key.key);
+    }
+    return kinds;
+}
+
+TEST_CASE("each known site's builds, tests and users' job are tried, and local jobs are not") {
+    struct Row {
+        std::string site, kinds;
+    };
+    for (const auto& row :
+         {Row{"debian12", ""},
+          Row{"bede-gh200", "build, largest retry, GPU test on gh200, multi-node test on gh200, job"},
+          Row{"archer2", "build, largest retry, multi-node test on zen2, job"},
+          Row{"derecho",
+              "build, largest retry, GPU test on a100, GPU test on a100-cudnn8, multi-node test on a100, "
+              "multi-node test on a100-cudnn8, multi-node test on a100, job"},
+          Row{"alliance", "build, largest retry, GPU test on cuda, multi-node test on cuda, job"},
+          Row{"frontier", "build, largest retry, GPU test on mi250x, multi-node test on mi250x, job"}})
+        CHECK_MESSAGE(base::join(kinds_of(row.site), ", ") == row.kinds, row.site);
+}
+
+TEST_CASE("a line names the key that decides a refused part, and where it was set") {
+    Site site;
+    site.scheduler = find_scheduler_kind("slurm");
+    site.queue = {"nosuch", "project", 0, {}};
+    site.max_walltime_minutes = 60;
+    site.wants = {{"demo", {"1.0"}, {}}};
+    site.places = {{"scheduler.partition", "site.toml:7:1"}};
+    const auto lines = try_site_jobs(site, Recipes(), [](const std::string& script) {
+        const bool good = script.find("nosuch") == std::string::npos;
+        return MachineAnswer{good, good ? "" : "sbatch: error: invalid partition specified: nosuch\n", ""};
+    });
+    REQUIRE(lines.size() == 2);
+    CHECK(lines[0].what == "build of demo");
+    CHECK(lines[1].what == "largest retry of a build");
+    for (const SiteLine& line : lines) {
+        CHECK(!line.good);
+        CHECK(line.found == "refused: invalid partition specified: nosuch");
+        CHECK(line.advice == "correct what is refused: queue nosuch: scheduler.partition, site.toml:7:1");
+    }
+}
+
+}  // namespace
+}  // namespace wheelyard::builder

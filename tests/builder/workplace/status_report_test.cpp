@@ -1,0 +1,145 @@
+// What leaves the site: states, failures and the ends of logs, without secrets.
+#include "builder/workplace/status_report.hpp"
+
+#include <doctest/doctest.h>
+
+namespace wheelyard::builder {
+namespace {
+
+Attempt attempt(const std::string& id, State state) {
+    Attempt made;
+    made.id = id;
+    made.asked.cell = "demo-1.0-cp311";
+    made.asked.package = "demo";
+    made.asked.version = "1.0";
+    made.asked.python = "3.11";
+    made.state = state;
+    made.created = 1'000'000;
+    return made;
+}
+
+Attempt failed(const std::string& id, base::UnixMicros when) {
+    Attempt made = attempt(id, State::failed);
+    made.changed = when;
+    made.failure =
+        Failure{"build", {"job.exit", "The build failed", "", "use http://me:hunter2@proxy/"}, "boom"};
+    made.failure->cause = "memory.compiler_killed";
+    return made;
+}
+
+struct Made {
+    Site site;
+    Plan plan;
+    Pythons pythons;
+    std::vector<AttemptView> views;
+    std::map<std::string, AttemptLog> logs;
+    Made() {
+        site.name = "bede";
+        site.registry = RegistrySettings{"http://127.0.0.1:1", "bede-gh200", "token"};
+        site.pythons = {{.version = "3.11", .executable = "python3.11"}};
+        auto& accelerator = site.accelerators.emplace_back();
+        accelerator.name = "h100";
+        accelerator.kind = "cuda";
+        accelerator.architectures = {"sm_90"};
+        auto& node = site.nodes.emplace_back();
+        node.name = "gh";
+        node.cores = 72;
+        node.gpus = 1;
+        node.accelerator = "h100";
+        plan.cells = {{"demo-1.0-cp311", "demo", "1.0", "3.11", "h100", "", CellState::active,
+                       "fetching https://me:hunter2@host/x", "w2", "default recipe"}};
+    }
+    [[nodiscard]] status::SiteReport report() const {
+        return make_status_report({site, plan, pythons, views, 5'000'000, 9'000'000, {"wy_secret"}}, logs);
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a node type has the machine and glibc of the Pythons, unless the site file names others") {
+    struct Row {
+        const char* name;
+        std::string machine, glibc;  // of the site file
+        std::string of_node;
+    };
+    for (const Row& row :
+         {Row{"as the agent's host", "", "", "x86_64 2.28"},
+          Row{"another machine", "aarch64", "2.34", "aarch64 2.34"},
+          Row{"another glibc", "", "2.34", "x86_64 2.34"},
+          Row{"another machine with a glibc that nobody named", "aarch64", "", "aarch64 "}}) {
+        CAPTURE(row.name);
+        Made made;
+        made.pythons.emplace("3.10", base::fail("python.missing", "There is no such interpreter"));
+        Python python;
+        python.environment.glibc_major = 2;
+        python.environment.glibc_minor = 28;
+        made.pythons.emplace("3.11", python);
+        made.site.nodes.front().machine = row.machine;
+        made.site.nodes.front().glibc = row.glibc;
+        const auto report = made.report();
+        CHECK(report.machine + " " + report.glibc == "x86_64 2.28");
+        CHECK(report.nodes.front().machine + " " + report.nodes.front().glibc == row.of_node);
+    }
+    const auto unknown = Made().report();
+    CHECK(unknown.machine + unknown.nodes.front().machine + unknown.nodes.front().glibc == "");
+}
+
+TEST_CASE("a report has the plan, the attempts that run and the failures, newest first") {
+    Made made;
+    made.views = {{failed("w0", 2'000'000), {}},
+                  {failed("w1", 3'000'000), {}},
+                  {attempt("w2", State::running), {"build", 3, 9}}};
+    Attempt old = failed("w9", 4'000'000);
+    old.superseded = true;
+    made.views.push_back({old, {}});
+    made.views.push_back({attempt("w8", State::done), {}});
+    made.logs["w2"] = {{"[3/9] cc"}, {{{"unpack", 1'000'000}, {"build", 1'500'000}}, {12, 40}}};
+    const auto report = made.report();
+    CHECK(report.site == "bede");
+    CHECK(report.index == "bede-gh200");
+    CHECK(report.next_tick == 9'000'000);
+    CHECK(report.pythons == std::vector<std::string>{"3.11"});
+    CHECK(report.nodes.at(0).architectures == std::vector<std::string>{"sm_90"});
+    CHECK(report.cells.at(0).state == "active");
+    CHECK(report.cells.at(0).purpose.empty());
+    REQUIRE(report.attempts.size() == 1);
+    CHECK(report.attempts[0].phase == "build");
+    CHECK(report.attempts[0].total == 9);
+    CHECK(report.attempts[0].log_tail == std::vector<std::string>{"[3/9] cc"});
+    CHECK(report.attempts[0].phases == std::vector<std::string>{"unpack", "build"});
+    CHECK(report.attempts[0].phase_seconds == std::vector<std::int64_t>{0, 3});
+    CHECK(report.attempts[0].memory_mib == std::vector<std::int64_t>{12, 40});
+    REQUIRE(report.failures.size() == 2);
+    CHECK(report.failures[0].attempt == "w1");
+    CHECK(report.failures[1].attempt == "w0");
+    CHECK(report.failures[0].cause == "The build failed [boom]");
+    CHECK(status::parse_site_report(status::render_site_report(report)).has_value());
+}
+
+TEST_CASE("no secret of the site leaves it in a report") {
+    Made made;
+    made.views = {{failed("w0", 2'000'000), {}}, {attempt("w2", State::running), {}}};
+    made.views[1].attempt.waiting = {WaitFor::retry, 1, 0, 0, "no answer of https://u:hunter2@index/"};
+    made.logs["w2"].last_lines = {
+        "token wy_secret", "pip https://u:hunter2@index/",
+        "wy_5f0c9a31d2be_0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"};
+    const std::string text = status::render_site_report(made.report());
+    for (const char* secret : {"hunter2", "wy_secret", "0123456789abcdef"})
+        CHECK_MESSAGE(text.find(secret) == std::string::npos, secret);
+    CHECK(text.find("(hidden)") != std::string::npos);
+}
+
+TEST_CASE("the end of a log is its last lines with text, as a progress bar left them") {
+    CHECK(last_log_lines("").empty());
+    CHECK(last_log_lines("a\n\n  \nb\r\n 10%\r 50%\r100%\r\nlast") ==
+          std::vector<std::string>{"a", "b", "100%", "last"});
+    std::string many;
+    for (int i = 0; i < 60; ++i)
+        many += "line " + std::to_string(i) + "\n";
+    const auto lines = last_log_lines(many);
+    CHECK(lines.size() == status::max_log_lines);
+    CHECK(lines.front() == "line 10");
+    CHECK(lines.back() == "line 59");
+}
+
+}  // namespace wheelyard::builder

@@ -1,0 +1,62 @@
+// An agent wired from a real site file.
+#include "builder/workplace/workplace.hpp"
+
+#include <doctest/doctest.h>
+
+#include "tests/builder/fake_farm.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+std::string site_text(const std::string& python) {
+    return "config_version = 1\nname = \"t\"\nrecipes = [\"recipes\"]\n[state]\ndirectory = "
+           "\"state\"\n[work]\ndirectory = \"work\"\n"
+           "[[python]]\nversion = \"" +
+           python +
+           "\"\nexecutable = \"python3\"\n[governor]\nuse = false\n[[want]]\npackage = \"demo\"\nversions = "
+           "[\"1.0\"]\n";
+}
+
+TEST_CASE("a site file gives a workplace, and a missing Python makes its cells impossible") {
+    const base::TempDir folder = *base::TempDir::make("workplace");
+    testing::must(base::make_directories(folder.path() / "recipes"));
+    testing::write(folder.path() / "recipes" / "demo.toml",
+                   "config_version = 1\npackage = \"demo\"\n[source]\nkind = \"path\"\npath = \"demo\"\n");
+    testing::write(folder.path() / "site.toml", site_text("3.99"));
+    const auto place = Workplace::open(folder.path() / "site.toml", {}, "");
+    REQUIRE_MESSAGE(place.has_value(), place.error().text());
+    const auto plan = (*place)->agent().look();
+    REQUIRE(plan.has_value());
+    REQUIRE(plan->cells.size() == 1);
+    CHECK(plan->cells.front().state == CellState::impossible);
+    CHECK(plan->cells.front().reason.find("3.99") != std::string::npos);
+}
+
+TEST_CASE("a site file that is missing or wrong is an error that names it") {
+    const base::TempDir folder = *base::TempDir::make("workplace");
+    const auto missing = Workplace::open(folder.path() / "site.toml", {}, "");
+    REQUIRE(!missing.has_value());
+    CHECK(missing.error().text().find("site.toml") != std::string::npos);
+    testing::write(folder.path() / "site.toml", base::replace_all(site_text("3.11"), "versions", "verzions"));
+    const auto wrong = Workplace::open(folder.path() / "site.toml", {}, "");
+    REQUIRE(!wrong.has_value());
+    CHECK(wrong.error().text().find("versions") != std::string::npos);
+}
+
+TEST_CASE("the error for a missing governor names the path that was searched") {
+    const base::TempDir folder = *base::TempDir::make("workplace");
+    testing::must(base::make_directories(folder.path() / "recipes"));
+    const auto open_with = [&folder](const std::string& program) {
+        testing::write(folder.path() / "site.toml",
+                       base::replace_all(site_text("3.11"), "use = false", "program = \"" + program + "\""));
+        return Workplace::open(folder.path() / "site.toml", {}, "");
+    };
+    const auto missing = open_with("nowhere/governor");
+    REQUIRE(!missing.has_value());
+    CHECK(missing.error().code == "governor.missing");
+    CHECK(missing.error().value == (folder.path() / "nowhere/governor").string());
+    CHECK(open_with("/bin/true").has_value());
+}
+
+}  // namespace
+}  // namespace wheelyard::builder
