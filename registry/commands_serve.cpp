@@ -24,6 +24,7 @@
 #include "registry/descriptors.hpp"
 #include "registry/imports/import_folder.hpp"
 #include "registry/index_apply.hpp"
+#include "registry/index_moves.hpp"
 #include "registry/index_request.hpp"
 #include "registry/intake/resumable.hpp"
 #include "registry/intake/uploads.hpp"
@@ -208,8 +209,23 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
                      .inspect_threads = inspect_threads(),
                      .tasks = tasks.get()});
     SiteReports sites(live, show_status, clock);
-    IndexApply indexes(
-        {.config = live, .writer = writer, .pages = pages, .clock = clock, .decided_by = decided_by});
+    LastUsed last_used(config.store / "upstream" / "last-used.json");
+    WHEELYARD_ASSIGN(const auto upstreams, Upstreams::open({.config = live,
+                                                            .blobs = blobs,
+                                                            .writer = writer,
+                                                            .pages = pages,
+                                                            .clock = clock,
+                                                            .render = render,
+                                                            .last_used = last_used,
+                                                            .inspect_threads = inspect_threads()}));
+    const auto moves = std::make_shared<IndexMoves>(live);
+    IndexApply indexes({.config = live,
+                        .writer = writer,
+                        .pages = pages,
+                        .upstreams = *upstreams,
+                        .moves = moves,
+                        .clock = clock,
+                        .decided_by = decided_by});
     WHEELYARD_TRY(remove_requests(config.store));
     Api api({.config = live,
              .blobs = blobs,
@@ -224,18 +240,8 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
                      Resumable::open(config.store / "resumable", room, uploads, *tokens, clock));
     const Upkeep upkeep(live, writer, *tasks);
     const Scrub scrub(config, blobs, pages, {});
-    LastUsed last_used(config.store / "upstream" / "last-used.json");
     const CacheLimit cache_limit(
-        {.config = config, .blobs = blobs, .writer = writer, .pages = pages, .last_used = last_used});
-    WHEELYARD_ASSIGN(const auto upstreams,
-                     Upstreams::open({.config = config,
-                                      .blobs = blobs,
-                                      .writer = writer,
-                                      .pages = pages,
-                                      .clock = clock,
-                                      .render = render,
-                                      .last_used = has_cache_limit(config) ? &last_used : nullptr,
-                                      .inspect_threads = inspect_threads()}));
+        {.config = live, .blobs = blobs, .writer = writer, .pages = pages, .last_used = last_used});
     Readers readers(live, *tokens);
     WHEELYARD_ASSIGN(http::Server server,
                      http::Server::start(server_settings({live, pages, writer, *tasks, upkeep, scrub,
@@ -244,7 +250,8 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
     for (std::size_t i = 0; i < config.server.listen.size(); ++i)
         std::printf("listening on %s\n", url_of(config.server.listen[i], server.port(i)).c_str());
     std::fflush(stdout);
-    indexes.attach(server);
+    moves->attach(server, sites);
+    indexes.open();
     const std::string url = url_of(config.server.listen.front(), server.port());
     if (!arguments.ready_file.empty()) WHEELYARD_TRY(base::replace_file(arguments.ready_file, url + "\n"));
     io::log_info("serve.ready", {{"url", url}, {"store", config.store.string()}});
@@ -253,6 +260,7 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
     io::log_info("serve.draining", {{"signal", signal == SIGTERM ? "SIGTERM" : "SIGINT"}});
     upstreams->stop();  // a request that waits for a large file would outlast the drain
     server.drain();
+    moves->detach();
     if (const auto saved = last_used.save(clock.now()); !saved)
         io::log_warn("upstream.last_used_not_saved", {{"error", saved.error().text()}});
     io::log_info("serve.stopped");

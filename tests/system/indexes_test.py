@@ -71,8 +71,6 @@ class IndexesTest(FarmPerTestCase):
         status, wrong = self.ask(token, "POST", f"/{SECOND}/set", keys={"archive": True})
         self.assertEqual((status, wrong["code"]), (400, "config.invalid"))
         self.assertIn("did you mean `archived`", wrong["detail"])
-        status, wrong = self.ask(token, "POST", f"/{SECOND}/set", keys={"read": "token"})
-        self.assertEqual((status, wrong["code"]), (409, "config.needs_restart"))
 
         self.assertEqual(self.ask(token, "POST", f"/{SECOND}/set", keys={"quota_files": None, "sdists": True})[0], 200)
         status, answer = self.ask(token, "GET", f"/{SECOND}")
