@@ -42,7 +42,7 @@ wheelyard_layer(users        builder/users                base simple site sched
 wheelyard_layer(steps        builder/steps                base io wheel simple inspect wire attempt doctor compare site remote schedule script plan sources)
 wheelyard_layer(agent        builder/agent                base simple wire attempt site remote schedule script plan sources steps)
 wheelyard_layer(show         builder/show                 base io simple attempt plan)
-wheelyard_layer(site_check   builder/site_check           base io simple attempt schedule site remote script plan sources users show)
+wheelyard_layer(site_check   builder/site_check           base io simple attempt schedule site remote script plan sources users show survey)
 wheelyard_layer(workplace    builder/workplace            base io simple status attempt schedule site remote script plan agent show)
 wheelyard_layer(builder      builder                      base io wire attempt doctor site survey schedule script plan users agent show site_check workplace)
 
@@ -70,7 +70,7 @@ wheelyard_layer(imports      registry/imports             base io wheel simple v
 wheelyard_layer(prefetch     registry/prefetch            base io wheel simple status)
 wheelyard_layer(upkeep       registry/upkeep              base io blobs catalog lifecycle tasks http config commit intake upstream prefetch)
 wheelyard_layer(store        registry/store               base io blobs catalog lifecycle config commit upstream)
-wheelyard_layer(indexes      registry/indexes             base io catalog server config access commit api store)
+wheelyard_layer(indexes      registry/indexes             base io catalog server config access commit api store upstream)
 wheelyard_layer(serve        registry/serve               base io blobs catalog tasks http server config access commit intake upstream api imports upkeep store indexes)
 wheelyard_layer(commands     registry/commands            base io wheel simple inspect wire catalog lifecycle tasks config access intake upstream api imports prefetch store indexes)
 wheelyard_layer(registry     registry                     serve commands)

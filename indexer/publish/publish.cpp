@@ -61,7 +61,8 @@ class PublishRun {
           record_(disk, tree),
           files_(disk, blobs, tree, [this] { return lock_.renew(); }) {}
 
-    base::Result<PublishReport> run(const std::vector<std::string>& all_indexes, const TreeViews& views) {
+    base::Result<PublishReport> run(const std::vector<std::string>& all_indexes, const TreeViews& views,
+                                    const base::Clock& clock) {
         WHEELYARD_ASSIGN(state_, record_.read());
         WHEELYARD_ASSIGN(report_.serial, catalog_.last_serial());
         WHEELYARD_TRY(check_same_history(catalog_, state_, tree_));
@@ -69,7 +70,7 @@ class PublishRun {
         WHEELYARD_ASSIGN(inheritance_, catalog_.inheritance(views.readers));
         const std::vector<std::string> indexes = indexes_of_readers(all_indexes);
         const base::KeepAlive renew = [this] { return lock_.renew(); };
-        WHEELYARD_TRY(withdraw_indexes(disk_, tree_, inheritance_, state_, renew));
+        WHEELYARD_TRY(withdraw_indexes(disk_, tree_, inheritance_, state_, renew, clock));
         bool rewrite_all = add_views(views);
         WHEELYARD_ASSIGN(auto touched, read_touched(catalog_, inheritance_, state_.serial, report_.serial));
         WHEELYARD_ASSIGN(const bool has_entered, enters_tree(touched.changed_indexes));
@@ -481,7 +482,7 @@ base::Result<PublishReport> publish_with(Disk& disk, const catalog::Catalog& cat
     if (views.readers == catalog::Readers::with_token) WHEELYARD_TRY(make_private_folder(disk, tree));
     WHEELYARD_TRY(disk.make_directories(state_folder(tree)));
     WHEELYARD_ASSIGN(auto lock, TreeLock::acquire(tree, clock));
-    return PublishRun(catalog, blobs, tree, disk, lock, settings).run(indexes, views);
+    return PublishRun(catalog, blobs, tree, disk, lock, settings).run(indexes, views, clock);
 }
 
 base::Result<PublishReport> publish(const catalog::Catalog& catalog, const blobs::BlobStore& blobs,

@@ -5,6 +5,7 @@
 
 #include "indexer/tree/page_files.hpp"
 #include "indexer/tree/paths.hpp"
+#include "indexer/tree/tree_lock.hpp"
 
 namespace wheelyard::indexer {
 
@@ -30,7 +31,8 @@ base::Status remove_catalogue_state(Disk& disk, const fs::path& tree, const base
 }  // namespace
 
 base::Status withdraw_indexes(Disk& disk, const fs::path& tree, const catalog::Inheritance& inheritance,
-                              PublishedState& state, const base::KeepAlive& keep_alive) {
+                              PublishedState& state, const base::KeepAlive& keep_alive,
+                              const base::Clock& clock) {
     std::erase_if(state.stale_roots, [&](const std::string& index) { return !inheritance.is_in(index); });
     std::erase_if(state.lagging, [&](const StaleProject& stale) { return !inheritance.is_in(stale.index); });
     keep_readers(state.pages.farm, inheritance);
@@ -38,6 +40,9 @@ base::Status withdraw_indexes(Disk& disk, const fs::path& tree, const catalog::I
     std::erase_if(names,
                   [&](const std::string& name) { return name.starts_with('.') || inheritance.is_in(name); });
     if (names.empty()) return {};
+    // An update of catalogues that began under the old rules would write into the removed folders.
+    WHEELYARD_TRY(disk.make_directories(catalogues_folder(tree).native()));
+    WHEELYARD_ASSIGN(const TreeLock no_update, TreeLock::acquire_catalogues(tree, clock));
     WHEELYARD_TRY(remove_pages(disk, tree));
     WHEELYARD_TRY(remove_catalogue_state(disk, tree, keep_alive));
     for (const std::string& name : names)

@@ -6,6 +6,7 @@
 #include "indexer/tree/disk.hpp"
 #include "indexer/tree/farm_text.hpp"
 #include "indexer/tree/published_state.hpp"
+#include "lib/base/clock.hpp"
 #include "lib/base/result.hpp"
 #include "registry/catalog/inheritance.hpp"
 
@@ -13,10 +14,10 @@ namespace wheelyard::indexer {
 
 // Removes the folders of indexes that the readers of `inheritance` may not read, and their names from `state`. First
 // the front page, which may name them; then everything of each index. A run after a kill finds the folder again and
-// continues. Durable on return.
+// continues. Durable on return. "lock.held": the catalogues of the tree are being updated.
 [[nodiscard]] base::Status withdraw_indexes(Disk& disk, const std::filesystem::path& tree,
                                             const catalog::Inheritance& inheritance, PublishedState& state,
-                                            const base::KeepAlive& keep_alive);
+                                            const base::KeepAlive& keep_alive, const base::Clock& clock);
 
 // Removes the names and titles of all other indexes.
 void keep_readers(FarmText& farm, const catalog::Inheritance& inheritance);

@@ -12,7 +12,6 @@ base::Result<bool> write_status_file(Disk& disk, const std::filesystem::path& tr
         const auto old = disk.read(file, document.size());
         if (old && *old == document) return false;
     }
-    WHEELYARD_TRY(disk.make_directories(file.parent_path().native()));
     WHEELYARD_TRY(disk.make_directories(state_folder(tree).native()));
     // Not synced: the next report replaces it.
     WHEELYARD_TRY(disk.replace_via(state_folder(tree) / ("status-" + index + ".new"), file, document));

@@ -12,7 +12,8 @@
 
 namespace wheelyard::indexer {
 
-// Replaces the file atomically, if it differs. True: it did. One process of a tree writes this file.
+// Replaces the file atomically, if it differs. True: it did. One process of a tree writes this file. An error if the tree
+// does not have the index: it may just have become private.
 [[nodiscard]] base::Result<bool> write_status_file(Disk& disk, const std::filesystem::path& tree,
                                                    const std::string& index, std::string_view document);
 

@@ -24,10 +24,15 @@ SiteReports::SiteReports(ConfigView config, ShowStatus show, const base::Clock& 
     : config_(config), show_(std::move(show)), clock_(clock) {
     for (const IndexConfig& index : config_->indexes)
         read_folder(index.name);
+    show_all();
+}
+
+void SiteReports::show_all() {
+    const std::lock_guard<std::mutex> lock(mutex_);
     for (const IndexConfig& index : config_->indexes) {
         const bool has_reports = std::any_of(reports_.begin(), reports_.end(),
                                              [&](const auto& one) { return one.first.first == index.name; });
-        if (has_reports) this->show(index.name);
+        if (has_reports) show(index.name);
     }
 }
 

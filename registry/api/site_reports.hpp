@@ -37,6 +37,8 @@ class SiteReports {
                                                          const std::string& site) const;
     // Sorted by index and site.
     [[nodiscard]] std::vector<status::SiteReport> list() const;
+    // Shows the sites of all indexes again.
+    void show_all();
     // The age of each report, and whether its site is late.
     [[nodiscard]] std::vector<http::Gauge> gauges() const;
 

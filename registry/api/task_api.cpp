@@ -135,6 +135,12 @@ std::string target_of(const IndexConfig& index) {
     return index.staging.empty() ? index.name : index.staging;
 }
 
+base::Status check_takes_builds(const RegistryConfig& config, const IndexConfig& index) {
+    WHEELYARD_TRY(check_not_archived(index));
+    const IndexConfig* target = config.find_index(target_of(index));
+    return target == nullptr ? base::Status() : check_not_archived(*target);
+}
+
 bool TaskApi::handles(std::string_view operation) {
     return find_row(operation) != nullptr;
 }
@@ -209,7 +215,8 @@ wire::Answered<wire::Task> TaskApi::add_one(const http::ApiRequest& request, con
     if (index == nullptr)
         return refuse(404, "index.unknown", "There is no index with this name", wish->index,
                       "GET / lists the indexes");
-    if (const auto open = check_not_archived(*index); !open) return fail(request, token, open.error());
+    if (const auto open = check_takes_builds(parts_.config, *index); !open)
+        return fail(request, token, open.error());
     const auto whole = with_source(request, token, *wish);
     if (!whole) return tl::unexpected(whole.error());
     const auto added = parts_.tasks.add(*whole, token.name);
@@ -311,6 +318,8 @@ TaskApi::Reply TaskApi::claim(const http::ApiRequest& request, const Identity& t
     if (index == nullptr)
         return refuse(404, "index.unknown", "There is no index with this name", offer->index,
                       "GET / lists the indexes");
+    if (const auto open = check_takes_builds(parts_.config, *index); !open)
+        return fail(request, token, open.error());
     const TokenText text = make_token_text();
     const tasks::ClaimTerms terms{target_of(*index), token.id, text.id, hash_token_secret(text.secret)};
     const auto claimed = parts_.tasks.claim(*offer, terms, [&token](const wire::Task& task) {

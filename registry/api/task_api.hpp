@@ -78,5 +78,7 @@ class TaskApi {
 
 // The index that receives the wheels of tasks for `index`: its staging index, or itself.
 [[nodiscard]] std::string target_of(const IndexConfig& index);
+// Error "index.archived": the index takes no new tasks, or its wheels could not be uploaded.
+[[nodiscard]] base::Status check_takes_builds(const RegistryConfig& config, const IndexConfig& index);
 
 }  // namespace wheelyard::registry

@@ -3,8 +3,8 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
-#include "registry/commands/index.hpp"
 #include "registry/commands/command_line.hpp"
+#include "registry/commands/index.hpp"
 #include "registry/indexes/local_indexes.hpp"
 
 namespace wheelyard::registry {

@@ -11,8 +11,8 @@
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/text_table.hpp"
 #include "lib/io/toml.hpp"
-#include "registry/commands/remote_registry.hpp"
 #include "registry/commands/command_line.hpp"
+#include "registry/commands/remote_registry.hpp"
 
 namespace wheelyard::registry {
 namespace {

@@ -8,8 +8,8 @@
 #include "lib/base/text/text.hpp"
 #include "lib/wire/wheel_provenance.hpp"
 #include "registry/api/provenance.hpp"
-#include "registry/commands/remote_registry.hpp"
 #include "registry/commands/command_line.hpp"
+#include "registry/commands/remote_registry.hpp"
 #include "registry/config/config.hpp"
 #include "registry/store/index_list.hpp"
 

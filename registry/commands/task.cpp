@@ -15,8 +15,8 @@
 #include "registry/access/local_actor.hpp"
 #include "registry/api/limits.hpp"
 #include "registry/api/task_api.hpp"
-#include "registry/commands/remote_registry.hpp"
 #include "registry/commands/command_line.hpp"
+#include "registry/commands/remote_registry.hpp"
 #include "registry/config/config.hpp"
 #include "registry/config/index_rules.hpp"
 #include "registry/store/index_list.hpp"
@@ -60,7 +60,7 @@ class LocalDesk final : public TaskDesk {
         if (index == nullptr)
             return base::fail("index.unknown", "There is no index with this name", checked.index,
                               "configured: " + base::join(config_.index_names(), ", "));
-        WHEELYARD_TRY(check_not_archived(*index));
+        WHEELYARD_TRY(check_takes_builds(config_, *index));
         if (checked.source) {
             WHEELYARD_ASSIGN(const auto catalog, catalog::Catalog::open(config_.catalog_file(),
                                                                         catalog::Catalog::Mode::read_only));

@@ -63,7 +63,7 @@ std::optional<base::Status> PublishQueue::verdict(const Waiter& waiter) const {
         if (lagging == nullptr) return base::Status();
         if (runs_ != waiter.runs_before) return base::fail(lagging->error);
     }
-    if (failures_ != waiter.failures_before && failed_up_to_ >= waiter.serial)
+    if (!waiter.outlasts_failures && failures_ != waiter.failures_before && failed_up_to_ >= waiter.serial)
         return base::fail(last_failure_);
     if (stopping_)
         return base::fail("publish.stopping", "The registry is stopping", {}, "try again after the restart");
@@ -71,8 +71,19 @@ std::optional<base::Status> PublishQueue::verdict(const Waiter& waiter) const {
 }
 
 void PublishQueue::call_when_visible(catalog::Serial serial, PageOf page, WhenVisible then) {
+    add_waiter(serial, std::move(page), std::move(then), false);
+}
+
+void PublishQueue::call_once_visible(catalog::Serial serial, std::function<void()> then) {
+    const auto if_visible = [then = std::move(then)](const base::Status& visible) {
+        if (visible) then();
+    };
+    add_waiter(serial, {}, if_visible, true);
+}
+
+void PublishQueue::add_waiter(catalog::Serial serial, PageOf page, WhenVisible then, bool outlasts_failures) {
     std::unique_lock lock(mutex_);
-    Waiter waiter{serial, std::move(page), runs_, failures_, std::move(then)};
+    Waiter waiter{serial, std::move(page), runs_, failures_, std::move(then), outlasts_failures};
     const auto known = verdict(waiter);
     if (known) {
         lock.unlock();

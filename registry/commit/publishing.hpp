@@ -67,6 +67,9 @@ class PublishQueue {
     // The same, blocking the calling thread; "publish.slow" after `timeout_ms`.
     [[nodiscard]] base::Status wait_until_visible(catalog::Serial serial, std::int64_t timeout_ms,
                                                   PageOf page = {});
+    // Calls `then` as soon as `serial` is visible, however many runs fail before, or never if the queue is destroyed
+    // first. Otherwise as call_when_visible().
+    void call_once_visible(catalog::Serial serial, std::function<void()> then);
     // Requests `serial` without waiting, so that commits from before a crash are published after the restart.
     void want(catalog::Serial serial);
     // Callers waiting for a reply now.
@@ -93,10 +96,12 @@ class PublishQueue {
         std::uint64_t runs_before = 0;
         std::uint64_t failures_before = 0;
         WhenVisible then;
+        bool outlasts_failures = false;
     };
 
     void run();
     void want_locked(catalog::Serial serial);
+    void add_waiter(catalog::Serial serial, PageOf page, WhenVisible then, bool outlasts_failures);
     [[nodiscard]] std::optional<base::Status> verdict(const Waiter& waiter) const;
     void answer_waiters(std::unique_lock<std::mutex>& lock);
     void run_once(std::unique_lock<std::mutex>& lock, RootPages roots);

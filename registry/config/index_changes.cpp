@@ -1,11 +1,9 @@
 #include "registry/config/index_changes.hpp"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 #include "lib/base/text/text.hpp"
-#include "registry/config/index_rules.hpp"
 
 namespace wheelyard::registry {
 namespace {
@@ -58,44 +56,6 @@ void compare(const IndexConfig& now, const IndexConfig& wanted, std::vector<Inde
     if (now.upstreams != wanted.upstreams) changes.push_back({now.name, "upstream"});
 }
 
-// Indexes that have an upstream in their order, before or after, and a changed rule in it: a server finds the
-// supplier of a project in such an order by rules that it reads at its start.
-std::vector<std::string> changed_beside_upstreams(const RegistryConfig& now, const RegistryConfig& wanted) {
-    const catalog::Inheritance before(index_rules(now), catalog::Readers::any);
-    const catalog::Inheritance after(index_rules(wanted), catalog::Readers::any);
-    std::set<std::string> changed;
-    std::set<std::string> caches;
-    for (const auto* rules : {&before.rules(), &after.rules()}) {
-        for (const auto& [name, rule] : *rules) {
-            caches.insert(rule.upstreams.begin(), rule.upstreams.end());
-            const auto old = before.rules().find(name);
-            const auto next = after.rules().find(name);
-            if (old == before.rules().end() || next == after.rules().end() || old->second != next->second)
-                changed.insert(name);
-        }
-    }
-    std::vector<std::string> found;
-    for (const std::string& name : wanted.index_names()) {
-        std::vector<std::string> order = after.order(name);
-        const std::vector<std::string> old = before.order(name);
-        order.insert(order.end(), old.begin(), old.end());
-        const auto any_in = [&order](const std::set<std::string>& names) {
-            return std::any_of(order.begin(), order.end(),
-                               [&](const std::string& one) { return names.contains(one); });
-        };
-        if (any_in(caches) && any_in(changed)) found.push_back(name);
-    }
-    return found;
-}
-
-tl::unexpected<base::Error> needs_restart(std::string what) {
-    return base::fail_as(
-        base::ErrorKind::conflict, base::Recovery::person,
-        {"config.needs_restart", "A running server cannot make these changes", std::move(what),
-         "stop the server, repeat the command and start it again, or leave them out (`archived = true` keeps "
-         "an index that takes no more files)"});
-}
-
 // Whether the index has this upstream already, as far as it says whom the server asks, and with which credentials.
 bool has_upstream_at(const IndexConfig& index, const UpstreamConfig& wanted) {
     return std::any_of(index.upstreams.begin(), index.upstreams.end(), [&](const UpstreamConfig& known) {
@@ -129,23 +89,11 @@ std::vector<IndexChange> list_index_changes(const RegistryConfig& now, const Reg
     return changes;
 }
 
-base::Result<std::vector<IndexChange>> find_index_changes(const RegistryConfig& now,
-                                                          const RegistryConfig& wanted) {
-    std::vector<std::string> refused;
-    std::vector<IndexChange> changes = list_index_changes(now, wanted);
-    for (const IndexChange& change : changes) {
-        if (change.is_removed || change.key == "read" || change.key == "upstream")
-            refused.push_back(change.index + ": " + change.text());
-    }
-    for (const std::string& name : changed_beside_upstreams(now, wanted))
-        refused.push_back(name + ": inherits or owns, with an upstream");
-    if (refused.empty()) return changes;
-    return needs_restart(base::join(refused, "; "));
-}
-
 base::Status check_same_store(const RegistryConfig& now, const RegistryConfig& wanted) {
     if (now.store == wanted.store) return {};
-    return needs_restart("[store] directory");
+    return base::fail_as(base::ErrorKind::conflict, base::Recovery::person,
+                         {"config.needs_restart", "A running server keeps its store", "[store] directory",
+                          "stop the server, and start it with this file"});
 }
 
 base::Status check_upstream_places(const RegistryConfig& now, const RegistryConfig& wanted) {

@@ -1,4 +1,4 @@
-// What a changed file changes in the indexes of a running server, and what it may not change. Pure.
+// What a changed file changes in the indexes, and what a running server or a token may not change. Pure.
 #pragma once
 
 #include <map>
@@ -22,11 +22,6 @@ struct IndexChange {
 // What is new or different in `wanted`, in its order, then what it lacks.
 [[nodiscard]] std::vector<IndexChange> list_index_changes(const RegistryConfig& now,
                                                           const RegistryConfig& wanted);
-
-// The same for a running server. "config.needs_restart" names all that only a restart can change: an index that is removed, its
-// `read` and upstreams, and `inherits` and `owns` where an upstream is in the order.
-[[nodiscard]] base::Result<std::vector<IndexChange>> find_index_changes(const RegistryConfig& now,
-                                                                        const RegistryConfig& wanted);
 
 // "config.needs_restart" if the file names another store.
 [[nodiscard]] base::Status check_same_store(const RegistryConfig& now, const RegistryConfig& wanted);

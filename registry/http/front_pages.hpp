@@ -15,6 +15,7 @@ struct IndexEntry {
     std::string title = {};     // for people; may be empty
     bool is_advertised = true;  // false: staging of another index, for agents and operators
     bool is_private = false;    // only tokens with the action `read` may read it
+    bool is_moving = false;     // its pages are not there yet: its `read` has changed
     bool has_pages = true;      // for people: a search, its projects, its builds
 };
 

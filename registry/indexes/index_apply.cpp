@@ -1,6 +1,5 @@
 #include "registry/indexes/index_apply.hpp"
 
-#include <algorithm>
 #include <system_error>
 #include <utility>
 
@@ -14,38 +13,30 @@
 namespace wheelyard::registry {
 namespace {
 
-// An index that was here before may have been private, or may have left pages for everyone: only a start handles that.
+// A new index would show what a private one of its name left behind.
 base::Status check_created(const RegistryConfig& wanted, const std::vector<IndexChange>& changes,
-                           const catalog::Catalog& catalog) {
-    WHEELYARD_ASSIGN(const catalog::Inheritance known, catalog.inheritance(catalog::Readers::any));
+                           const catalog::Inheritance& known) {
     for (const IndexChange& change : changes) {
-        if (!change.key.empty()) continue;
-        const bool is_private = wanted.is_private(change.index);
-        std::error_code ignored;
-        const bool was_public = std::filesystem::exists(wanted.published() / change.index, ignored);
-        if (is_private ? was_public : known.is_private(change.index))
-            return base::fail_as(
-                base::ErrorKind::conflict, base::Recovery::person,
-                {"config.needs_restart", "A former index of this name had another `read`", change.index,
-                 "stop the server, repeat the command and start it again, or choose another name"});
+        const bool is_created = change.key.empty() && !change.is_removed;
+        if (!is_created || !known.is_private(change.index) || wanted.is_private(change.index)) continue;
+        return base::fail_as(
+            base::ErrorKind::conflict, base::Recovery::person,
+            {"index.was_private", "A former index of this name was private, and its files are kept",
+             change.index, "create it with read = \"token\", look at its files, then set read = \"public\""});
     }
     return {};
 }
 
-}  // namespace
-
-std::vector<http::IndexEntry> index_entries(const RegistryConfig& config) {
-    std::vector<http::IndexEntry> entries;
-    for (const IndexConfig& index : config.indexes) {
-        const bool is_staging =
-            std::any_of(config.indexes.begin(), config.indexes.end(),
-                        [&](const IndexConfig& other) { return other.staging == index.name; });
-        entries.push_back({index.name, index.title, !is_staging && !index.is_archived, index.is_private,
-                           config.pages && index.has_pages});
-    }
-    std::sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
-    return entries;
+// Those whose pages have to move to the other tree.
+std::vector<std::string> indexes_with_other_readers(const RegistryConfig& wanted,
+                                                    const catalog::Inheritance& known) {
+    std::vector<std::string> names = wanted.index_names();
+    std::erase_if(names,
+                  [&](const std::string& name) { return wanted.is_private(name) == known.is_private(name); });
+    return names;
 }
+
+}  // namespace
 
 base::Status close_store_to_others(const RegistryConfig& config) {
     namespace fs = std::filesystem;
@@ -69,9 +60,9 @@ std::map<std::string, std::string> reasons_since(const std::optional<IndexList>&
     return reasons_of(list_index_changes(*before, wanted));
 }
 
-void IndexApply::attach(http::Server& server) {
+void IndexApply::open() {
     const std::lock_guard lock(mutex_);
-    server_ = &server;
+    is_open_ = true;
 }
 
 DecidedBy IndexApply::decided_by() const {
@@ -89,14 +80,14 @@ base::Result<IndexesChanged> IndexApply::change(const IndexEdit& edit, const std
 
 base::Result<IndexesChanged> IndexApply::change_to(const Wish& wish, const std::string& actor) {
     const std::lock_guard lock(mutex_);
-    if (server_ == nullptr)
+    if (!is_open_)
         return base::fail_as(base::ErrorKind::busy, base::Recovery::retry,
                              {"index.starting", "The server is starting", {}, "try again in a moment"});
     const RegistryConfig& now = parts_.config.now();
     WHEELYARD_ASSIGN(const io::Json tables, wish.choose(now.index_tables));
     WHEELYARD_ASSIGN(RegistryConfig next, with_indexes(now, tables));
     IndexesChanged changed;
-    WHEELYARD_ASSIGN(changed.changes, find_index_changes(now, next));
+    changed.changes = list_index_changes(now, next);
     if (wish.check) WHEELYARD_TRY(wish.check(now, next));
     changed.tables = tables;
     if (wish.dry_run) return changed;
@@ -123,19 +114,24 @@ base::Result<catalog::Serial> IndexApply::commit(RegistryConfig next, const std:
     const catalog::Cause cause{.actor = actor, .reason = {}, .time = parts_.clock.now()};
     const std::string list = render_index_list({by, next.index_tables});
     catalog::Serial committed = 0;
+    std::vector<std::string> moving;
     const auto record = [&](catalog::Catalog& catalog) -> base::Status {
-        WHEELYARD_TRY(check_created(next, changes, catalog));
+        WHEELYARD_ASSIGN(const catalog::Inheritance known, catalog.inheritance(catalog::Readers::any));
+        WHEELYARD_TRY(check_created(next, changes, known));
+        moving = indexes_with_other_readers(next, known);
         WHEELYARD_TRY(catalog.set_index_rules(index_rules(next), cause, reasons_of(changes), list));
         WHEELYARD_ASSIGN(committed, catalog.last_serial());
         return {};
     };
-    {
-        const auto held = parts_.config.hold();
-        WHEELYARD_TRY(blobs::with_reserve(next.room(), [&] { return parts_.writer.run(record); }));
-        parts_.config.replace(std::move(next));
-    }
+    const auto held = parts_.config.hold();
+    WHEELYARD_TRY(blobs::with_reserve(next.room(), [&] { return parts_.writer.run(record); }));
     // After the rules are durable: nothing is accepted for an index that a crash would forget to keep private.
-    server_->replace_indexes(index_entries(parts_.config.now()));
+    parts_.config.replace(std::move(next));
+    parts_.upstreams.use_new_config();
+    parts_.moves->begin(moving, committed);
+    if (!moving.empty())
+        parts_.pages.call_once_visible(committed,
+                                       [moves = parts_.moves, committed] { moves->end(committed); });
     return committed;
 }
 

@@ -1,7 +1,7 @@
 // Changes the indexes of the running server (docs/explanation/decisions/0017): every wanted change or none, from the
 // configuration file, from a command on this machine, or from the API.
 //
-//     wanted tables ─► check ─► rules, list and audit log, one transaction ─► snapshot ─► server ─► pages
+//     wanted tables ─► check ─► rules, list and audit log, one transaction ─► snapshot ─► upstreams, server ─► pages
 //
 // A crash before the transaction leaves the old state, one after it the new.
 #pragma once
@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -19,14 +20,12 @@
 #include "registry/commit/publishing.hpp"
 #include "registry/commit/writer.hpp"
 #include "registry/config/live_config.hpp"
+#include "registry/indexes/index_moves.hpp"
 #include "registry/server/server.hpp"
 #include "registry/store/index_list.hpp"
+#include "registry/upstream/upstreams.hpp"
 
 namespace wheelyard::registry {
-
-// Sorted by name. A staging index is for agents and for those who promote its wheels, so it is not advertised; nor is an
-// archived one.
-[[nodiscard]] std::vector<http::IndexEntry> index_entries(const RegistryConfig& config);
 
 // The databases and folders with names of private indexes; the published tree stays open, a web server may read it.
 [[nodiscard]] base::Status close_store_to_others(const RegistryConfig& config);
@@ -40,6 +39,8 @@ struct ApplyParts {
     LiveConfig& config;
     Writer& writer;
     PublishQueue& pages;
+    Upstreams& upstreams;
+    std::shared_ptr<IndexMoves> moves;
     const base::Clock& clock;
     DecidedBy decided_by = DecidedBy::file;  // at the start
 };
@@ -47,8 +48,8 @@ struct ApplyParts {
 class IndexApply final : public IndexService {
   public:
     explicit IndexApply(const ApplyParts& parts) : parts_(parts), decided_by_(parts.decided_by) {}
-    // Before this, every change is refused with "index.starting". The server outlives the object's last use.
-    void attach(http::Server& server);
+    // Before this, every change is refused with "index.starting": the server does not run yet.
+    void open();
 
     [[nodiscard]] base::Result<IndexesChanged> change(const IndexEdit& edit, const std::string& actor,
                                                       bool dry_run) override;
@@ -79,7 +80,7 @@ class IndexApply final : public IndexService {
     ApplyParts parts_;
     mutable std::mutex mutex_;  // one change at a time
     DecidedBy decided_by_;
-    http::Server* server_ = nullptr;
+    bool is_open_ = false;
 };
 
 }  // namespace wheelyard::registry

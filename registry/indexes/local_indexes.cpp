@@ -38,11 +38,7 @@ base::Result<Plan> make_plan(const RegistryConfig& file, const LocalChange& chan
     WHEELYARD_ASSIGN(const RegistryConfig now, config_at_start(file, plan.list));
     WHEELYARD_ASSIGN(plan.changed.tables, change.choose(is_running ? plan.before : now, file));
     WHEELYARD_ASSIGN(plan.wanted, with_indexes(file, plan.changed.tables));
-    if (is_running) {
-        WHEELYARD_ASSIGN(plan.changed.changes, find_index_changes(plan.before, plan.wanted));
-    } else {
-        plan.changed.changes = list_index_changes(plan.before, plan.wanted);
-    }
+    plan.changed.changes = list_index_changes(plan.before, plan.wanted);
     return plan;
 }
 

@@ -26,6 +26,7 @@
 #include "registry/config/index_rules.hpp"
 #include "registry/imports/import_folder.hpp"
 #include "registry/indexes/index_apply.hpp"
+#include "registry/indexes/index_moves.hpp"
 #include "registry/indexes/index_request.hpp"
 #include "registry/intake/resumable.hpp"
 #include "registry/intake/uploads.hpp"
@@ -260,9 +261,21 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
                      .inspect_threads = inspect_threads(),
                      .tasks = tasks.get()});
     SiteReports sites(live, show_status, clock);
+    LastUsed last_used(config.store / "upstream" / "last-used.json");
+    WHEELYARD_ASSIGN(const auto upstreams, Upstreams::open({.config = live,
+                                                            .blobs = blobs,
+                                                            .writer = writer,
+                                                            .pages = pages,
+                                                            .clock = clock,
+                                                            .render = render,
+                                                            .last_used = last_used,
+                                                            .inspect_threads = inspect_threads()}));
+    const auto moves = std::make_shared<IndexMoves>(live);
     IndexApply indexes({.config = live,
                         .writer = writer,
                         .pages = pages,
+                        .upstreams = *upstreams,
+                        .moves = moves,
                         .clock = clock,
                         .decided_by = decided_by(start.list)});
     WHEELYARD_TRY(remove_requests(config.store));
@@ -279,28 +292,20 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
                      Resumable::open(config.store / "resumable", room, uploads, *tokens, clock));
     const Upkeep upkeep(live, writer, *tasks);
     const Scrub scrub(config, blobs, pages, {});
-    LastUsed last_used(config.store / "upstream" / "last-used.json");
     const CacheLimit cache_limit(
-        {.config = config, .blobs = blobs, .writer = writer, .pages = pages, .last_used = last_used});
-    WHEELYARD_ASSIGN(const auto upstreams,
-                     Upstreams::open({.config = config,
-                                      .blobs = blobs,
-                                      .writer = writer,
-                                      .pages = pages,
-                                      .clock = clock,
-                                      .render = render,
-                                      .last_used = has_cache_limit(config) ? &last_used : nullptr,
-                                      .inspect_threads = inspect_threads()}));
+        {.config = live, .blobs = blobs, .writer = writer, .pages = pages, .last_used = last_used});
     Readers readers(live, *tokens);
     WHEELYARD_ASSIGN(http::Server server,
                      http::Server::start(server_settings({live, pages, writer, *tasks, upkeep, scrub,
                                                           cache_limit, *upstreams, sites}),
                                          uploads, &api, resumable.get(), upstreams.get(), &readers));
-    indexes.attach(server);
+    moves->attach(server, sites);
+    indexes.open();
     WHEELYARD_TRY(announce(server, config, arguments.ready_file));
     const int signal = serve_until_stopped(stop, server, indexes);
     stop.release();
     drain(signal, server, *upstreams, last_used, clock);
+    moves->detach();
     return {};
 }
 

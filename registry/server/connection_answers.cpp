@@ -60,6 +60,13 @@ void allow_other_origins(Reply& reply) {
     reply.add("Access-Control-Expose-Headers", "ETag, Content-Range, Content-Length, Accept-Ranges");
 }
 
+// pip and uv try a 503 again.
+wire::Problem is_moving(const std::string& index) {
+    return wire::make_problem(503, "index.moving", "The index changes",
+                              "Who may read this index has changed, and its pages are being published.",
+                              index, "try again shortly");
+}
+
 wire::Problem no_pages(const std::string& index) {
     return wire::make_problem(404, "index.no_pages", "No pages for people",
                               "This index has none, by the registry's configuration.", index,
@@ -142,6 +149,9 @@ Reply Connection::answer_route(const RequestHead& head, const Route& route) {
     if (head.method == "POST" && is_near_uploads(route.kind))
         return reply_uploads_go_to(head.method, upload_url(head, route));
     if (!reads || route.kind == RouteKind::upload) return reply_method_not_allowed(head.method, allowed);
+    const bool is_of_tree = is_public_read(route.kind) || route.kind == RouteKind::web_page;
+    if (is_of_tree && served_->moving_names.contains(route.index))
+        return reply_problem(is_moving(route.index));
     switch (route.kind) {
         case RouteKind::front:
             if (wants_json(head.accept))

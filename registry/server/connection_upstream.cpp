@@ -22,7 +22,7 @@ bool Connection::may_come_from_upstream(const RequestHead& head, const Route& ro
     const bool is_read = head.method == "GET" || head.method == "HEAD";
     const bool is_page = route.kind == RouteKind::project_page && !route.names_page_file;
     return is_read && (is_page || route.kind == RouteKind::file) && shared_.upstream != nullptr &&
-           shared_.upstream->serves(route.index);
+           !served_->moving_names.contains(route.index) && shared_.upstream->serves(route.index);
 }
 
 // nullptr: no answer in time, or the request failed on the pool.

@@ -22,17 +22,11 @@ namespace asio = boost::asio;
 
 namespace {
 
-std::set<std::string, std::less<>> names_of(const std::vector<IndexEntry>& indexes) {
+template <typename Is>
+std::set<std::string, std::less<>> names_of(const std::vector<IndexEntry>& indexes, Is is) {
     std::set<std::string, std::less<>> names;
     for (const IndexEntry& index : indexes)
-        names.insert(index.name);
-    return names;
-}
-
-std::set<std::string, std::less<>> private_names_of(const std::vector<IndexEntry>& indexes) {
-    std::set<std::string, std::less<>> names;
-    for (const IndexEntry& index : indexes)
-        if (index.is_private) names.insert(index.name);
+        if (is(index)) names.insert(index.name);
     return names;
 }
 
@@ -52,8 +46,9 @@ std::string path_of(const std::string& public_url) {
 
 ServedIndexes::ServedIndexes(std::vector<IndexEntry> all)
     : entries(std::move(all)),
-      names(names_of(entries)),
-      private_names(private_names_of(entries)),
+      names(names_of(entries, [](const IndexEntry&) { return true; })),
+      private_names(names_of(entries, [](const IndexEntry& index) { return index.is_private; })),
+      moving_names(names_of(entries, [](const IndexEntry& index) { return index.is_moving; })),
       public_entries(public_ones_of(entries)) {}
 
 ServerShared::ServerShared(ServerSettings server_settings, UploadService& upload_service,

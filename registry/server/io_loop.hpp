@@ -43,6 +43,7 @@ struct ServedIndexes {
     std::vector<IndexEntry> entries;
     std::set<std::string, std::less<>> names;
     std::set<std::string, std::less<>> private_names;  // of them
+    std::set<std::string, std::less<>> moving_names;   // of them
     std::vector<IndexEntry> public_entries;
 };
 

@@ -8,6 +8,7 @@
 #include "registry/lifecycle/limits.hpp"
 #include "registry/prefetch/kept.hpp"
 #include "registry/upstream/page_store.hpp"
+#include "registry/upstream/source.hpp"
 
 namespace wheelyard::registry {
 namespace {
@@ -60,31 +61,24 @@ bool is_listed(PageStore& pages, const UpstreamConfig& upstream, const CachedCop
 
 }  // namespace
 
-bool has_cache_limit(const RegistryConfig& config) {
-    return std::any_of(config.indexes.begin(), config.indexes.end(), [](const IndexConfig& index) {
-        return std::any_of(index.upstreams.begin(), index.upstreams.end(),
-                           [](const UpstreamConfig& upstream) { return upstream.max_cache_bytes > 0; });
-    });
-}
-
 CacheLimit::CacheLimit(const CacheLimitParts& parts)
     : parts_(parts), task_(0, parts.pause_ms, [this](const base::Clock& clock) { run_round(clock.now()); }) {}
 
 void CacheLimit::run_round(base::UnixMicros now) {
-    if (!has_cache_limit(parts_.config)) return;
+    if (!has_cache_limit(*parts_.config)) return;
     const auto fail = [](const base::Error& error) {
         io::log_error("upstream.cache_limit_failed", {{"error", error.text()}});
     };
     if (const auto saved = parts_.last_used.save(now); !saved) fail(saved.error());
     const auto reader =
-        catalog::Catalog::open(parts_.config.catalog_file(), catalog::Catalog::Mode::read_only);
+        catalog::Catalog::open(parts_.config->catalog_file(), catalog::Catalog::Mode::read_only);
     if (!reader) return fail(reader.error());
     if (const auto looked = look_at_caches(*reader, now); !looked) fail(looked.error());
     if (const auto removed = remove_blobs(*reader, now); !removed) fail(removed.error());
 }
 
 base::Status CacheLimit::look_at_caches(const catalog::Catalog& reader, base::UnixMicros now) {
-    for (const IndexConfig& index : parts_.config.indexes) {
+    for (const IndexConfig& index : parts_.config->indexes) {
         for (const UpstreamConfig& upstream : index.upstreams) {
             if (upstream.max_cache_bytes == 0) continue;
             WHEELYARD_ASSIGN(std::uint64_t bytes, cached_bytes(reader, upstream.cache_index));
@@ -101,9 +95,9 @@ base::Status CacheLimit::look_at_caches(const catalog::Catalog& reader, base::Un
 
 base::Status CacheLimit::shrink(const catalog::Catalog& reader, const UpstreamConfig& upstream,
                                 std::uint64_t bytes, base::UnixMicros now) {
-    WHEELYARD_ASSIGN(const auto prefetched, read_kept_hashes(parts_.config.store));
+    WHEELYARD_ASSIGN(const auto prefetched, read_kept_hashes(parts_.config->store));
     WHEELYARD_ASSIGN(auto copies, copies_in(reader, upstream, parts_.last_used, prefetched));
-    PageStore pages(parts_.config.store / "upstream");
+    PageStore pages(parts_.config->store / "upstream");
     for (const CachedCopy& copy : order_of_return(std::move(copies), now)) {
         if (bytes <= upstream.max_cache_bytes || task_.is_stopping()) break;
         if (!is_listed(pages, upstream, copy)) continue;
@@ -111,7 +105,7 @@ base::Status CacheLimit::shrink(const catalog::Catalog& reader, const UpstreamCo
         if (is_given_back) bytes -= copy.size_bytes;
     }
     WHEELYARD_ASSIGN(const catalog::Serial serial, reader.last_serial());
-    return parts_.pages.wait_until_visible(serial, parts_.config.server.page_wait_ms,
+    return parts_.pages.wait_until_visible(serial, parts_.config->server.page_wait_ms,
                                            {upstream.cache_index, {}, {}});
 }
 
@@ -149,13 +143,13 @@ base::Status CacheLimit::remove_blobs(const catalog::Catalog& reader, base::Unix
 }
 
 std::vector<http::Gauge> CacheLimit::gauges() const {
-    if (!has_cache_limit(parts_.config)) return {};
+    if (!has_cache_limit(*parts_.config)) return {};
     std::vector<http::Gauge> gauges{
         {"upstream_given_back_files", "Fetched files given back", static_cast<double>(files_)},
         {"upstream_given_back_bytes", "Their size", static_cast<double>(bytes_)}};
     std::vector<http::Gauge> limits;
     const std::lock_guard lock(mutex_);
-    for (const IndexConfig& index : parts_.config.indexes) {
+    for (const IndexConfig& index : parts_.config->indexes) {
         if (index.is_private) continue;  // everyone reads the metrics
         for (const UpstreamConfig& upstream : index.upstreams) {
             const auto bytes = cached_.find(upstream.cache_index);

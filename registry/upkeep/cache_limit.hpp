@@ -18,7 +18,7 @@
 #include "registry/catalog/catalog.hpp"
 #include "registry/commit/publishing.hpp"
 #include "registry/commit/writer.hpp"
-#include "registry/config/config.hpp"
+#include "registry/config/live_config.hpp"
 #include "registry/http/metrics.hpp"
 #include "registry/upkeep/background_task.hpp"
 #include "registry/upkeep/limits.hpp"
@@ -27,11 +27,9 @@
 
 namespace wheelyard::registry {
 
-[[nodiscard]] bool has_cache_limit(const RegistryConfig& config);
-
 // Every referenced object outlives the CacheLimit.
 struct CacheLimitParts {
-    const RegistryConfig& config;
+    ConfigView config;
     const blobs::BlobStore& blobs;
     Writer& writer;
     PublishQueue& pages;

@@ -135,6 +135,7 @@ std::string render_cached_page(const CachedPage& page) {
                              {"is_absent", page.is_absent},
                              {"checked", page.checked},
                              {"fresh_until", page.fresh_until},
+                             {"from", page.from},
                              {"etag", page.etag},
                              {"last_modified", page.last_modified},
                              {"status", page.status},
@@ -153,6 +154,7 @@ base::Result<CachedPage> parse_cached_page(std::string_view json) {
     page.is_absent = document.bool_or("is_absent", false);
     WHEELYARD_ASSIGN(page.checked, document.int_at("checked"));
     page.fresh_until = document.int_or("fresh_until", 0);
+    page.from = document.string_or("from", "");
     page.etag = document.string_or("etag", "");
     page.last_modified = document.string_or("last_modified", "");
     page.status = document.string_or("status", "");

@@ -1,7 +1,7 @@
 // A project's page of an upstream as a cache file, and how a newly fetched page changes it. Pure.
 //
 //     DIR/upstream/<index>.<upstream>/pages/<project>.json
-//     {"format":"wheelyard.upstream-page/1","checked":1700000000000000,"fresh_until":…,"etag":"\"x\"",
+//     {"format":"wheelyard.upstream-page/1","checked":1700000000000000,"fresh_until":…,"from":"https://…","etag":"\"x\"",
 //      "files":[{"filename":"six-1.17.0-py2.py3-none-any.whl","url":"https://…","sha256":"4721…","first_seen":…}],
 //      "gone":[{"filename":…,"sha256":…,"first_seen":…}]}
 //
@@ -38,12 +38,15 @@ struct CachedPage {
     bool is_absent = false;        // the upstream has no such project
     base::UnixMicros checked = 0;  // last answer of the upstream
     base::UnixMicros fresh_until = 0;
+    std::string from = {};  // `url` of the upstream that sent it; empty: unknown, of an earlier version
     std::string etag = {};
     std::string last_modified = {};
     std::string status = {};  // PEP 792, as written
     std::string status_reason = {};
     std::vector<UpstreamFile> files = {};
     std::vector<PinnedFile> gone = {};
+    // The upstream has had another `url` since: neither freshness nor validators are of this one.
+    [[nodiscard]] bool is_of_other(std::string_view url) const { return !from.empty() && from != url; }
 };
 
 // A file name whose hash the upstream changed.

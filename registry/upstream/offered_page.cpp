@@ -81,7 +81,8 @@ base::Result<std::shared_ptr<const http::RenderedPage>> Upstreams::render(const 
     const auto found = rendered_.find(key);
     const std::shared_ptr<const Rendered> known = found == rendered_.end() ? nullptr : found->second;
     lock.unlock();
-    const bool is_of_page = known && known->page == supply.page && (known->until == 0 || now < known->until);
+    const bool is_of_page = known && known->page == supply.page && known->upstream == &upstream &&
+                            (known->until == 0 || now < known->until);
     if (is_of_page && known->catalog_version == version) return known->pages;
     WHEELYARD_ASSIGN(std::vector<catalog::FileRow> rows, reader_.files(upstream.cache_index, project));
     reading.unlock();
@@ -92,6 +93,7 @@ base::Result<std::shared_ptr<const http::RenderedPage>> Upstreams::render(const 
         const Offer offer = offer_of(*supply.page, project, upstream, now);
         ProjectPages pages = parts_.render(project_of(offer, *supply.page, project, rows));
         next->page = supply.page;
+        next->upstream = &upstream;
         next->rows = std::move(rows);
         next->until = offer.changes_at;
         std::string tag = base::sha256_hex(pages.json).substr(0, 32);

@@ -70,7 +70,7 @@ tl::expected<FetchedPage, PageFailure> fetch_page(UpstreamClient& client, const 
                                                   const base::Clock& clock) {
     const std::string url = upstream.url + project + "/";
     io::HttpHeaders headers{{"Accept", std::string(simple::accept_pages)}};
-    if (before != nullptr && !before->is_absent) {
+    if (before != nullptr && !before->is_absent && !before->is_of_other(upstream.url)) {
         if (!before->etag.empty())
             headers.emplace_back("If-None-Match", before->etag);
         else if (!before->last_modified.empty())
@@ -78,7 +78,9 @@ tl::expected<FetchedPage, PageFailure> fetch_page(UpstreamClient& client, const 
     }
     auto answer = client.get(url, headers, simple::max_page_bytes);
     if (!answer) return failure_of(std::move(answer.error()));
-    return read_page_answer(*answer, url, before, clock.now());
+    auto fetched = read_page_answer(*answer, url, before, clock.now());
+    if (fetched) fetched->page.from = upstream.url;
+    return fetched;
 }
 
 }  // namespace wheelyard::registry

@@ -17,9 +17,7 @@ std::size_t share_of(std::size_t all, std::size_t owners) {
 }  // namespace
 
 SharedWork::SharedWork(unsigned threads, std::size_t max_waiting, std::size_t owners)
-    : max_waiting_(max_waiting),
-      max_running_of_owner_(share_of(threads, owners)),
-      max_waiting_of_owner_(share_of(max_waiting, owners)) {
+    : max_running_(threads), max_waiting_(max_waiting), owners_(owners) {
     for (unsigned i = 0; i < threads; ++i)
         threads_.emplace_back([this] { run(); });
 }
@@ -47,6 +45,14 @@ void SharedWork::stop() {
         then(false);
 }
 
+void SharedWork::set_owners(std::size_t owners) {
+    {
+        const std::lock_guard lock(mutex_);
+        owners_ = owners;
+    }
+    wake_.notify_all();  // an owner may have more threads than before
+}
+
 void SharedWork::start(const std::string& name, const std::string& owner, Work work, Then then) {
     {
         const std::lock_guard lock(mutex_);
@@ -56,7 +62,7 @@ void SharedWork::start(const std::string& name, const std::string& owner, Work w
             return;
         }
         Load& load = loads_[owner];
-        if (!stopping_ && queue_.size() < max_waiting_ && load.waiting < max_waiting_of_owner_) {
+        if (!stopping_ && queue_.size() < max_waiting_ && load.waiting < share_of(max_waiting_, owners_)) {
             ++load.waiting;
             Job& job = jobs_[name];
             job.owner = owner;
@@ -89,7 +95,7 @@ std::size_t SharedWork::waiting() const {
 
 std::deque<std::string>::iterator SharedWork::next() {
     return std::find_if(queue_.begin(), queue_.end(), [this](const std::string& name) {
-        return loads_.at(jobs_.at(name).owner).running < max_running_of_owner_;
+        return loads_.at(jobs_.at(name).owner).running < share_of(max_running_, owners_);
     });
 }
 

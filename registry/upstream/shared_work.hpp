@@ -26,6 +26,7 @@ class SharedWork {
     SharedWork(const SharedWork&) = delete;
     SharedWork& operator=(const SharedWork&) = delete;
 
+    void set_owners(std::size_t owners);
     // If work of this name waits or runs already, only `then` is added. `then` may be empty.
     void start(const std::string& name, const std::string& owner, Work work, Then then);
     // Answers those who wait for this running work so far, and goes on: they may have what they need. They may start()
@@ -48,10 +49,10 @@ class SharedWork {
     void run();
     [[nodiscard]] std::deque<std::string>::iterator next();  // the first whose owner may have one more thread
 
+    const std::size_t max_running_;
     const std::size_t max_waiting_;
-    const std::size_t max_running_of_owner_;
-    const std::size_t max_waiting_of_owner_;
     mutable std::mutex mutex_;
+    std::size_t owners_;
     std::condition_variable wake_;
     std::map<std::string, Job> jobs_;  // waiting or running
     std::deque<std::string> queue_;

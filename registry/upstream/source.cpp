@@ -49,6 +49,13 @@ bool has_files_of(const RegistryConfig& config, const std::string& name) {
     return config.find_index(name) != nullptr || find_upstream(config, name).upstream != nullptr;
 }
 
+bool has_cache_limit(const RegistryConfig& config) {
+    return std::any_of(config.indexes.begin(), config.indexes.end(), [](const IndexConfig& index) {
+        return std::any_of(index.upstreams.begin(), index.upstreams.end(),
+                           [](const UpstreamConfig& upstream) { return upstream.max_cache_bytes > 0; });
+    });
+}
+
 bool has_upstreams(const RegistryConfig& config, const catalog::Inheritance& inheritance,
                    const std::string& index) {
     const auto order = inheritance.order(index);

@@ -51,6 +51,9 @@ struct Source {
 // and promote files of both.
 [[nodiscard]] bool has_files_of(const RegistryConfig& config, const std::string& name);
 
+// Whether any upstream's cache has a limit.
+[[nodiscard]] bool has_cache_limit(const RegistryConfig& config);
+
 // Whether projects of an upstream can be shown by `index`.
 [[nodiscard]] bool has_upstreams(const RegistryConfig& config, const catalog::Inheritance& inheritance,
                                  const std::string& index);

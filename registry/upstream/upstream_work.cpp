@@ -52,7 +52,7 @@ void Upstreams::Passing::begin(http::SharedArrivingFile file) {
         const std::lock_guard lock(owner_.mutex_);
         owner_.arriving_[work_] = file_;
     }
-    owner_.file_work_->answer_waiters(work_);
+    owner_.file_work_.answer_waiters(work_);
 }
 
 void Upstreams::Passing::complete() {
@@ -69,6 +69,10 @@ base::Result<std::optional<catalog::FileRow>> Upstreams::fetched_row(const Candi
                                                                      const std::string& filename) {
     const std::lock_guard lock(reader_mutex_);
     return reader_.file(candidate.upstream->cache_index, filename);
+}
+
+std::string Upstreams::page_work_of(const UpstreamConfig& upstream, const std::string& project) {
+    return "page " + upstream.cache_index + "/" + project + " of " + upstream.url;
 }
 
 bool Upstreams::is_worth_asking(const Candidate& candidate, const std::string& work) const {
@@ -97,7 +101,7 @@ void Upstreams::start(SharedWork& pool, const std::string& work, const Candidate
 
 void Upstreams::refresh_page(const Candidate& candidate, const std::string& project) {
     const UpstreamConfig& upstream = *candidate.upstream;
-    const std::string work = "page " + upstream.cache_index + "/" + project;
+    const std::string work = page_work_of(upstream, project);
     const SharedPage before = store_.find(upstream.cache_index, project);
     auto client = take_client(upstream);
     ++counts_.page_requests;
@@ -162,7 +166,7 @@ void Upstreams::load_wheel(const Candidate& candidate, const UpstreamFile& file,
     // A row may have been stored after its look-up, just before the end of an earlier run.
     if (const auto row = fetched_row(candidate, file.link.filename); row && *row) return;
     Passing passing(*this, work);
-    FileFetchParts fetch{.config = parts_.config,
+    FileFetchParts fetch{.config = rules().config,
                          .blobs = parts_.blobs,
                          .writer = parts_.writer,
                          .inspect_threads = parts_.inspect_threads};
@@ -231,7 +235,7 @@ std::optional<wire::Problem> Upstreams::recent_failure(const std::string& work) 
 std::unique_ptr<UpstreamClient> Upstreams::take_client(const UpstreamConfig& upstream) {
     {
         const std::lock_guard lock(mutex_);
-        auto& idle = clients_[upstream.cache_index];
+        auto& idle = clients_[&upstream];
         if (!idle.empty()) {
             auto client = std::move(idle.back());
             idle.pop_back();
@@ -243,7 +247,7 @@ std::unique_ptr<UpstreamClient> Upstreams::take_client(const UpstreamConfig& ups
 
 void Upstreams::give_client(const UpstreamConfig& upstream, std::unique_ptr<UpstreamClient> client) {
     const std::lock_guard lock(mutex_);
-    clients_[upstream.cache_index].push_back(std::move(client));
+    clients_[&upstream].push_back(std::move(client));
 }
 
 }  // namespace wheelyard::registry

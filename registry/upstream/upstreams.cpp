@@ -61,16 +61,26 @@ std::set<std::string, std::less<>> served_indexes(const RegistryConfig& config,
 }
 
 enum class Age { fresh, stale, old };
-Age age_of(const CachedPage& page, base::UnixMicros now) {
+Age age_of(const CachedPage& page, const UpstreamConfig& upstream, base::UnixMicros now) {
+    if (page.is_of_other(upstream.url)) return Age::old;
     if (now < page.fresh_until) return Age::fresh;
     return now < page.fresh_until + stale_while_revalidate_s * second_us ? Age::stale : Age::old;
 }
 
 }  // namespace
 
+Upstreams::Rules::Rules(const RegistryConfig& from)
+    : config(from),
+      inheritance(index_rules(from)),
+      served(served_indexes(from, inheritance)),
+      has_cache_limit(registry::has_cache_limit(from)) {
+    for (const IndexConfig& index : from.indexes)
+        upstreams += index.upstreams.size();
+}
+
 base::Result<std::unique_ptr<Upstreams>> Upstreams::open(UpstreamParts parts) {
     WHEELYARD_ASSIGN(catalog::Catalog reader,
-                     catalog::Catalog::open(parts.config.catalog_file(), catalog::Catalog::Mode::read_only));
+                     catalog::Catalog::open(parts.config->catalog_file(), catalog::Catalog::Mode::read_only));
     auto upstreams = std::unique_ptr<Upstreams>(new Upstreams(std::move(parts), std::move(reader)));
     WHEELYARD_TRY(upstreams->store_.remove_leftovers());
     return upstreams;
@@ -78,17 +88,11 @@ base::Result<std::unique_ptr<Upstreams>> Upstreams::open(UpstreamParts parts) {
 
 Upstreams::Upstreams(UpstreamParts parts, catalog::Catalog reader)
     : parts_(std::move(parts)),
-      inheritance_(index_rules(parts_.config)),
-      served_(served_indexes(parts_.config, inheritance_)),
-      store_(parts_.config.store / "upstream"),
-      reader_(std::move(reader)) {
-    if (served_.empty()) return;
-    std::size_t upstreams = 0;
-    for (const IndexConfig& index : parts_.config.indexes)
-        upstreams += index.upstreams.size();
-    page_work_ = std::make_unique<SharedWork>(page_threads, max_waiting_work, upstreams);
-    file_work_ = std::make_unique<SharedWork>(file_threads, max_waiting_work, upstreams);
-}
+      rules_(&kept_rules_.emplace_back(*parts_.config)),
+      store_(parts_.config->store / "upstream"),
+      reader_(std::move(reader)),
+      page_work_(page_threads, max_waiting_work, rules().upstreams),
+      file_work_(file_threads, max_waiting_work, rules().upstreams) {}
 
 Upstreams::~Upstreams() {
     stop();
@@ -96,18 +100,36 @@ Upstreams::~Upstreams() {
 
 void Upstreams::stop() {
     stopping_ = true;
-    for (SharedWork* work : {page_work_.get(), file_work_.get()})
-        if (work != nullptr) work->stop();
+    for (SharedWork* work : {&page_work_, &file_work_})
+        work->stop();
+}
+
+// What is remembered of an upstream belongs to its address and its credentials.
+void Upstreams::use_new_config() {
+    const Rules& before = rules();
+    const Rules& next = kept_rules_.emplace_back(*parts_.config);
+    rules_.store(&next, std::memory_order_release);
+    for (SharedWork* work : {&page_work_, &file_work_})
+        work->set_owners(next.upstreams);
+    const std::lock_guard lock(mutex_);
+    for (const IndexConfig& index : before.config.indexes) {
+        const IndexConfig* now = next.config.find_index(index.name);
+        if (now != nullptr && now->upstreams == index.upstreams) continue;
+        for (const UpstreamConfig& upstream : index.upstreams)
+            health_.erase(upstream.cache_index);
+        failures_.clear();
+    }
+    clients_.clear();
 }
 
 bool Upstreams::serves(std::string_view index) const {
-    return served_.contains(index);
+    return rules().served.contains(index);
 }
 
 // METADATA is read by every resolver, also for versions that nobody installs.
 void Upstreams::note_use(std::string_view filename, const std::string& sha256) {
-    if (parts_.last_used == nullptr || filename.ends_with(metadata_suffix)) return;
-    parts_.last_used->note(sha256, parts_.clock.now());
+    if (!rules().has_cache_limit || filename.ends_with(metadata_suffix)) return;
+    parts_.last_used.note(sha256, parts_.clock.now());
 }
 
 void Upstreams::find(const http::UpstreamRequest& request, Then then) {
@@ -118,8 +140,9 @@ void Upstreams::find(const http::UpstreamRequest& request, Then then) {
 }
 
 void Upstreams::answer(const SharedAsk& ask) {
+    const Rules& now = rules();
     std::unique_lock lock(reader_mutex_);
-    const auto source = find_source(parts_.config, inheritance_, reader_, ask->request.index, ask->project);
+    const auto source = find_source(now.config, now.inheritance, reader_, ask->request.index, ask->project);
     lock.unlock();
     if (!source) return ask->then(problem_answer(internal_problem(source.error())));
     if (source->kind == SourceKind::upstream) return answer_from(ask, *source);
@@ -137,17 +160,17 @@ void Upstreams::answer(const SharedAsk& ask) {
 // the search: the next one must not take its place.
 void Upstreams::answer_from(const SharedAsk& ask, const Source& source) {
     for (const Candidate& candidate : source.candidates) {
-        const std::string work = "page " + candidate.upstream->cache_index + "/" + ask->project;
+        const std::string work = page_work_of(*candidate.upstream, ask->project);
         const auto run = [this, candidate, project = ask->project] { refresh_page(candidate, project); };
         const SharedPage page = store_.find(candidate.upstream->cache_index, ask->project);
-        const Age age = page ? age_of(*page, parts_.clock.now()) : Age::old;
+        const Age age = page ? age_of(*page, *candidate.upstream, parts_.clock.now()) : Age::old;
         // A file's hash is its identity: any page that lists it will do.
         const bool will_do = age != Age::old || (page && !page->is_absent && !ask->request.sha256.empty());
         if (!will_do && ask->request.may_wait && !ask->tried.contains(work) &&
             is_worth_asking(candidate, work))
-            return start(*page_work_, work, candidate, ask, run);
+            return start(page_work_, work, candidate, ask, run);
         if (age == Age::stale && is_worth_asking(candidate, work))
-            page_work_->start(work, candidate.upstream->cache_index, run, {});
+            page_work_.start(work, candidate.upstream->cache_index, run, {});
         if (!page || (page->is_absent && age == Age::old)) {
             if (candidate.has_files) return ask->then({});
             return ask->then(
@@ -195,7 +218,7 @@ void Upstreams::answer_metadata(const SharedAsk& ask, const Supply& supply, cons
     if (const auto failure = recent_failure(work)) return ask->then(problem_answer(*failure));
     if (ask->tried.contains(work) || is_paused(supply.candidate) || !ask->request.may_wait)
         return ask->then(problem_answer(http::upstream_unavailable(ask->project)));
-    start(*page_work_, work, supply.candidate, ask,
+    start(page_work_, work, supply.candidate, ask,
           [this, candidate = supply.candidate, file, work] { load_metadata(candidate, file, work); });
 }
 
@@ -215,7 +238,7 @@ void Upstreams::answer_wheel(const SharedAsk& ask, const Supply& supply, const U
     const bool may_start = !ask->tried.contains(work) && !is_paused(supply.candidate);
     if ((!may_start && !is_arriving) || !ask->request.may_wait)
         return ask->then(problem_answer(http::upstream_unavailable(ask->project)));
-    start(*file_work_, work, supply.candidate, ask,
+    start(file_work_, work, supply.candidate, ask,
           [this, candidate = supply.candidate, file, work] { load_wheel(candidate, file, work); });
 }
 
@@ -234,7 +257,7 @@ void Upstreams::await_published(const SharedAsk& ask) {
 }
 
 std::vector<http::Gauge> Upstreams::gauges() const {
-    if (served_.empty()) return {};
+    if (rules().served.empty()) return {};
     const auto number = [](const std::atomic<std::uint64_t>& count) { return static_cast<double>(count); };
     return {
         {"upstream_page_requests", "Requests for pages sent to upstreams", number(counts_.page_requests)},
@@ -247,7 +270,7 @@ std::vector<http::Gauge> Upstreams::gauges() const {
          number(counts_.file_failures)},
         {"upstream_alarms", "Changed hashes: other bytes under a known file name", number(counts_.alarms)},
         {"upstream_waiting", "Requests to upstreams that wait for a thread",
-         static_cast<double>(page_work_->waiting() + file_work_->waiting())}};
+         static_cast<double>(page_work_.waiting() + file_work_.waiting())}};
 }
 
 }  // namespace wheelyard::registry

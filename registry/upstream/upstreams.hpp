@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -23,6 +24,7 @@
 #include "registry/catalog/catalog.hpp"
 #include "registry/catalog/inheritance.hpp"
 #include "registry/commit/publishing.hpp"
+#include "registry/config/live_config.hpp"
 #include "registry/http/metrics.hpp"
 #include "registry/http/upstream.hpp"
 #include "registry/upstream/file_fetch.hpp"
@@ -49,13 +51,13 @@ using RenderProject = std::function<ProjectPages(OfferedProject)>;
 
 // Every referenced object outlives the Upstreams.
 struct UpstreamParts {
-    const RegistryConfig& config;
+    ConfigView config;
     const blobs::BlobStore& blobs;
     Writer& writer;
     PublishQueue& pages;
     const base::Clock& clock;
     RenderProject render;
-    LastUsed* last_used = nullptr;  // nullptr: no cache has a limit
+    LastUsed& last_used;
     unsigned inspect_threads = 1;
 };
 
@@ -64,6 +66,10 @@ class Upstreams final : public http::UpstreamService {
     // Opens a connection of its own to the catalog.
     [[nodiscard]] static base::Result<std::unique_ptr<Upstreams>> open(UpstreamParts parts);
     ~Upstreams() override;
+
+    // Requests go by the new configuration from now on; those in progress continue with it after the work that they
+    // wait for, which ends as it began. One thread at a time.
+    void use_new_config();
 
     [[nodiscard]] bool serves(std::string_view index) const override;
     void note_use(std::string_view filename, const std::string& sha256) override;
@@ -99,13 +105,25 @@ class Upstreams final : public http::UpstreamService {
     };
     struct Rendered {
         SharedPage page;
-        std::vector<catalog::FileRow> rows;  // that the catalog had
-        std::int64_t catalog_version = -1;   // for which `rows` were compared
-        base::UnixMicros until = 0;          // the next end of a cooldown; 0: none
+        const UpstreamConfig* upstream = nullptr;  // whose rules decide what is offered
+        std::vector<catalog::FileRow> rows;        // that the catalog had
+        std::int64_t catalog_version = -1;         // for which `rows` were compared
+        base::UnixMicros until = 0;                // the next end of a cooldown; 0: none
         std::shared_ptr<const http::RenderedPage> pages;
     };
 
+    // What a configuration says of upstreams.
+    struct Rules {
+        explicit Rules(const RegistryConfig& from);
+        const RegistryConfig& config;
+        catalog::Inheritance inheritance;
+        std::set<std::string, std::less<>> served;
+        std::size_t upstreams = 0;
+        bool has_cache_limit = false;
+    };
+
     Upstreams(UpstreamParts parts, catalog::Catalog reader);
+    [[nodiscard]] const Rules& rules() const { return *rules_.load(std::memory_order_acquire); }
 
     // upstreams.cpp: the steps of a request. Each answers the ask, or hands it to work that continues it.
     void answer(const SharedAsk& ask);
@@ -117,6 +135,8 @@ class Upstreams final : public http::UpstreamService {
     void await_published(const SharedAsk& ask);
 
     // upstream_work.cpp: requests to upstreams.
+    // The name of the work. The page of a former `url` is another one.
+    [[nodiscard]] static std::string page_work_of(const UpstreamConfig& upstream, const std::string& project);
     // A large file that is sent while it arrives. What nobody completes ends broken.
     class Passing {
       public:
@@ -155,8 +175,8 @@ class Upstreams final : public http::UpstreamService {
                                                                                  const std::string& project);
 
     UpstreamParts parts_;
-    const catalog::Inheritance inheritance_;
-    const std::set<std::string, std::less<>> served_;
+    std::deque<Rules> kept_rules_;  // all there were: requests refer to them
+    std::atomic<const Rules*> rules_;
     PageStore store_;
 
     std::mutex reader_mutex_;
@@ -167,7 +187,7 @@ class Upstreams final : public http::UpstreamService {
     std::map<std::string, Failure> failures_;                   // by the name of the work
     std::map<std::string, http::SharedArrivingFile> arriving_;  // by the name of the work
     std::map<std::string, std::shared_ptr<const Rendered>> rendered_;
-    std::map<std::string, std::vector<std::unique_ptr<UpstreamClient>>> clients_;  // idle ones
+    std::map<const UpstreamConfig*, std::vector<std::unique_ptr<UpstreamClient>>> clients_;  // idle ones
 
     struct Counts {
         std::atomic<std::uint64_t> page_requests = 0;
@@ -182,8 +202,8 @@ class Upstreams final : public http::UpstreamService {
     Counts counts_;
     std::atomic<bool> stopping_ = false;
     // Last: their threads use all of the above.
-    std::unique_ptr<SharedWork> page_work_;
-    std::unique_ptr<SharedWork> file_work_;
+    SharedWork page_work_;
+    SharedWork file_work_;
 };
 
 }  // namespace wheelyard::registry

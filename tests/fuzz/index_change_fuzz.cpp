@@ -25,7 +25,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         const auto after = registry::with_indexes(before, *tables);
         if (!after) continue;
         static_cast<void>(registry::check_upstream_places(before, *after));
-        static_cast<void>(registry::find_index_changes(before, *after));
+        static_cast<void>(registry::list_index_changes(before, *after));
         std::string text = start;
         for (const io::Json& table : tables->items())
             text += registry::render_table(table);

@@ -80,10 +80,6 @@ class ApplyTest(FarmPerTestCase):
         self.assertNotIn(HIDDEN, self.front_page())
 
     def test_a_file_with_one_wrong_change_changes_nothing(self):
-        self.configure(first='read = "token"\nquota_files = 1', second="")
-        self.assert_failed(self.apply(), "cannot make these changes", "first: read")
-        self.configure(second="")
-        self.assert_failed(self.apply(), "first: removed")
         self.configure(first='inherits = ["nobody"]', second="")
         self.assert_failed(self.apply(), "nobody")
         for _ in range(2):  # the server refuses by itself what the command would not have asked for

@@ -296,6 +296,24 @@ TEST_CASE("a failed run is tried again although nobody waits") {
     CHECK(queue.wait_until_visible(7, long_enough_ms).has_value());
 }
 
+TEST_CASE("who waits past failures is called once the pages are visible, or never") {
+    FakePublisher publisher;
+    publisher.fail_once = true;
+    publisher.set_committed(7);
+    std::atomic<int> calls = 0;
+    {
+        PublishQueue queue(publisher.function(), 1);
+        queue.call_once_visible(7, [&] { ++calls; });
+        publisher.wait_for_run(2);
+        CHECK(queue.wait_until_visible(7, long_enough_ms).has_value());
+        CHECK(calls == 1);
+        queue.call_once_visible(3, [&] { ++calls; });  // visible already
+        CHECK(calls == 2);
+        queue.call_once_visible(8, [&] { ++calls; });
+    }
+    CHECK(calls == 2);
+}
+
 TEST_CASE("a publisher that throws, or that shows less than was committed, is a failed run") {
     PublishQueue throwing(
         [](registry::RootPages) -> base::Result<catalog::Serial> { throw std::runtime_error("bug"); });

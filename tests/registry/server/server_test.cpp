@@ -213,6 +213,23 @@ TEST_CASE("replaced indexes are served from the next request on, also on a conne
     CHECK(client.ask("GET /empty/simple/ HTTP/1.1\r\nHost: t\r\n\r\n").status == 404);
 }
 
+TEST_CASE("the pages of an index that moves are answered 503, and a preflight and its front page as ever") {
+    Running running;
+    running.server->replace_indexes({{.name = "site", .is_moving = true}});
+    RawClient client = running.connect();
+    for (const std::string& path :
+         {std::string("/site/simple/"), std::string("/site/simple/six/"),
+          file_url + "six-1.0%2Bcpu-py3-none-any.whl", std::string("/site/project/")}) {
+        const RawAnswer answer = client.ask(get(path));
+        CHECK(answer.status == 503);
+        CHECK(answer.field("Retry-After") == "5");
+        CHECK(answer.body.find("index.moving") != std::string::npos);
+    }
+    CHECK(client.ask(get("/site/")).status == 200);
+    running.server->replace_indexes({{"site"}});
+    CHECK(client.ask(get("/site/simple/six/")).status == 200);
+}
+
 TEST_CASE("readiness and liveness are reported separately") {
     Running running;
     CHECK(running.ask(get("/readyz")).status == 200);

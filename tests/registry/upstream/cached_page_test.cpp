@@ -101,6 +101,16 @@ TEST_CASE("a cached page survives its file") {
     CHECK(read->gone[0].sha256 == hash_b);
 }
 
+TEST_CASE("a page knows whether the upstream had another address") {
+    registry::CachedPage page;
+    CHECK_FALSE(page.is_of_other("https://a.example.org/simple/"));  // of an earlier version
+    page.from = "https://a.example.org/simple/";
+    const auto read = registry::parse_cached_page(registry::render_cached_page(page));
+    REQUIRE(read.has_value());
+    CHECK_FALSE(read->is_of_other("https://a.example.org/simple/"));
+    CHECK(read->is_of_other("https://b.example.org/simple/"));
+}
+
 TEST_CASE("a file that is no cached page, or has a hash that is none, is refused") {
     for (
         const char* text :
