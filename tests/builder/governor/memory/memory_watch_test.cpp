@@ -51,7 +51,7 @@ TEST_CASE("use near the limit is a shortage, and the limits are read again") {
     const double near = watch.room().shared * pressure_above;
     CHECK_FALSE(watch.note_use(near, 1));
     CHECK_FALSE(watch.was_short(1));
-    scene.root.put(std::string(whole) + "/memory.max", "500000000\n");
+    scene.root.put(std::string(whole).append("/memory.max"), "500000000\n");
     CHECK(watch.note_use(near + 1, 2));
     CHECK(watch.was_short(2));
     CHECK(watch.limit().tightest.cap_bytes == 500'000'000);
