@@ -56,20 +56,21 @@ class ProveTorchTest(unittest.TestCase):
         self.assertEqual([line.split("\t")[3] for line in (self.folder / "evidence" / "ninja_logs" / "w1").read_text().splitlines()[1:]],
                          [name for _, name in edges])
 
-    def test_the_second_python_is_measured_against_the_first_by_the_outputs_of_both(self):
+    def test_the_second_python_is_measured_by_what_the_compilers_ran_in_builds(self):
         proof = prove_torch.Proof("debian13", self.folder, BIN, 0, True, True)
-        for name in ("ninja_logs", "state/attempts"):
-            (self.folder / name).mkdir(parents=True)
-        for attempt, python, edges in (("w1", "3.13", [(0, 4000, "a.o"), (0, 9000, "only-here.o"), (4000, 10000, "lib.so")]),
-                                       ("w2", "3.11", [(0, 1000, "a.o"), (1000, 2000, "lib.so")])):
+        (self.folder / "state" / "attempts").mkdir(parents=True)
+        for attempt, python, purpose, compiles in (("w1", "3.13", "build", 50), ("w2", "3.13", "build", 52), ("w3", "3.11", "build", 22),
+                                                   ("w4", "3.13", "reproduce", 102), ("w5", "3.13", "build", None)):
             (self.folder / "state" / "attempts" / f"{attempt}.json").write_text(
-                json.dumps({"id": attempt, "package": "torch", "python": python}))
-            (self.folder / "ninja_logs" / attempt).write_text(
-                "# ninja log v7\n" + "".join(f"{began}\t{ended}\t17\t{name}\tf00\n" for began, ended, name in edges))
+                json.dumps({"id": attempt, "package": "torch", "python": python, "purpose": purpose}))
+            if compiles is not None:  # a killed attempt has no summary
+                folder = self.folder / "work" / "attempts" / attempt
+                folder.mkdir(parents=True)
+                (folder / "governor.json").write_text(json.dumps({"compiles": compiles, "failed": 2, "compile_s": compiles * 10.0}))
         with unittest.mock.patch.object(prove_torch, "say") as said:
             proof.compare_pythons()
-        self.assertEqual(said.call_args[0], ("torch for a second Python: 2 s of compiles and links beside 10 s for the first (2 outputs): "
-                                             "1.20 of one build for two",))
+        self.assertEqual(said.call_args[0], ("torch for a second Python: 20 compiles and links in 220 s beside 98 in 1020 s for the first: "
+                                             "1.22 of one build for two",))
 
     def test_two_do_not_work_in_one_folder(self):
         with prove_torch.lock_folder(self.folder):
