@@ -57,8 +57,9 @@ def write_one(name, machine, programs, is_ours, out):
         lines.append(f"{path},sha256={digest},{len(data)}\n")
     files[record] = (0o644, ("".join(lines) + f"{record},,\n").encode())
     path = out / f"{stem}-py3-none-{'.'.join(f'{tag}_{machine}' for tag in TAGS)}.whl"
+    unfinished = out / f"{path.name}.unfinished"
     moment = time.gmtime(contents.epoch())[:6]
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as wheel:
+    with zipfile.ZipFile(unfinished, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as wheel:
         # The .dist-info last, as the format recommends.
         for member in sorted(files, key=lambda each: (".dist-info/" in each, each)):
             mode, data = files[member]
@@ -66,7 +67,7 @@ def write_one(name, machine, programs, is_ours, out):
             info.external_attr = (0o100000 | mode) << 16
             info.compress_type = zipfile.ZIP_DEFLATED
             wheel.writestr(info, data)
-    return path
+    return unfinished.rename(path)
 
 
 def write(machine, programs, is_ours, out):
