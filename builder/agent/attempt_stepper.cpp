@@ -25,19 +25,20 @@ bool is_waited_for(const Attempt& attempt, const base::Error& error) {
     return error.may_pass() && (!is_of_login_step || attempt.waiting.tries < max_login_waits);
 }
 
-// Another attempt may begin, up to max_attempts. A wheel that has been built is kept for `retry`.
+// Before the job, another attempt may begin, up to max_attempts. After it a person decides whether to build again; the
+// wheel of an upload is kept for `retry` (keeps_wheel()).
 Failure failure_after_wait(const Attempt& attempt, std::string phase, const base::Error& error,
                            base::UnixMicros now) {
     const std::int64_t waited_ms = (now - attempt.waiting.since) / 1000;
-    const bool has_wheel = state_row(attempt.state).has_wheel;
+    const bool is_upload = phase == upload_phase;
     return {std::move(phase),
             {"wait.too_long",
              "The attempt waited " + base::render_duration_ms(waited_ms) +
                  " for an error to pass. The last error: " + error.sentence,
              error.value,
-             has_wheel ? "then run `wheelyard-builder retry`, which uploads the wheel again" : error.advice},
+             is_upload ? "then run `wheelyard-builder retry`, which uploads the wheel again" : error.advice},
             "",
-            !has_wheel};
+            state_row(attempt.state).before_job};
 }
 
 bool is_by_size(EndCause cause) {

@@ -18,9 +18,9 @@ constexpr std::array<StateRow, 9> states = {{
     {.state = State::prepared, .text = "prepared", .before_job = true},
     {.state = State::submitting, .text = "submitting", .may_have_job = true},
     {.state = State::running, .text = "running", .may_have_job = true},
-    {.state = State::built, .text = "built", .has_wheel = true},
-    {.state = State::uploading, .text = "uploading", .has_wheel = true},
-    {.state = State::done, .text = "done", .has_wheel = true, .is_over = true},
+    {.state = State::built, .text = "built"},
+    {.state = State::uploading, .text = "uploading"},
+    {.state = State::done, .text = "done", .is_over = true},
     {.state = State::failed, .text = "failed", .is_over = true},
 }};
 

@@ -46,7 +46,6 @@ struct StateRow {
     std::string_view text;
     bool before_job = false;    // no job was submitted yet
     bool may_have_job = false;  // a job may be queued or running
-    bool has_wheel = false;     // a build has made its wheel
     bool is_over = false;
 };
 [[nodiscard]] const StateRow& state_row(State state);

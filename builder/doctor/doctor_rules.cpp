@@ -64,6 +64,10 @@ const DoctorRule* find_doctor_rule(std::string_view code) {
     return found == rules.end() ? nullptr : &*found;
 }
 
+std::string cause_of(const DoctorRule& rule) {
+    return std::string(rule.cause.substr(0, rule.cause.find_last_not_of('.') + 1));
+}
+
 bool matches_pattern(std::string_view pattern, std::string_view lower) {
     for (const auto piece : base::split(pattern, '*')) {
         const auto at = lower.find(piece);

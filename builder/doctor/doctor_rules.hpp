@@ -46,6 +46,8 @@ struct DoctorRule {
 // Of several rules that match one line, the first in this order wins: specific rules precede general ones.
 [[nodiscard]] const std::vector<DoctorRule>& doctor_rules();
 [[nodiscard]] const DoctorRule* find_doctor_rule(std::string_view code);
+// The rule's cause as an error's sentence: without its final full stop.
+[[nodiscard]] std::string cause_of(const DoctorRule& rule);
 
 // Whether a line (in lower case) contains all pieces of a pattern in order.
 [[nodiscard]] bool matches_pattern(std::string_view pattern, std::string_view lower);

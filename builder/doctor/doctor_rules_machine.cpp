@@ -173,8 +173,7 @@ const std::vector<DoctorRule>& machine_rules() {
          no,
          "This machine does not permit user namespaces, in which uploaded sources are built.",
          "Ask its administrators to permit them, send builds to nodes that do, or remove [uploaded_sources] "
-         "from "
-         "site.toml."},
+         "from site.toml."},
         {"machine.illegal_instruction",
          {"illegal instruction"},
          cause,

@@ -74,7 +74,7 @@ base::Status prepare(const Options& options, SimulationPlan& plan, std::vector<P
     plan.seed = base::parse_decimal(options.get("--seed", "1")).value_or(1);
     plan.window = static_cast<std::size_t>(base::parse_decimal(options.get("--window", "0")).value_or(0));
     if (options.has("--history-part")) {
-        plan.history_part = std::strtod(options.get("--history-part").c_str(), nullptr);
+        plan.history_fraction = std::strtod(options.get("--history-part").c_str(), nullptr);
     }
     WHEELYARD_TRY(parse_policy(options, plan));
     WHEELYARD_ASSIGN(const auto text, base::read_file(options.positional[0], max_profile_bytes));

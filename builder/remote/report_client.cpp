@@ -20,10 +20,10 @@ base::Status send_report(io::HttpClient& http, const RegistrySettings& registry,
                   body, 0));
     if (answer.status == status_ok) return {};
     const auto problem = wire::parse_problem(answer.body);
-    const std::string said = problem && !problem->detail.empty() ? problem->detail : answer.reason;
+    const std::string message = problem && !problem->detail.empty() ? problem->detail : answer.reason;
     return io::fail_status(
         answer.status,
-        {"report.refused", "The registry answers " + std::to_string(answer.status) + ": " + said,
+        {"report.refused", "The registry answers " + std::to_string(answer.status) + ": " + message,
          problem ? problem->value : "",
          problem ? problem->advice : "check `url` in [registry] of site.toml"});
 }

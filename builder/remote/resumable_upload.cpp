@@ -122,8 +122,8 @@ class Sending {
         error.code = "upload.unavailable";
         return base::fail_as(base::ErrorKind::unavailable, base::Recovery::retry, std::move(error));
     }
-    base::Error unavailable(const std::string& said) const {
-        return fail_unavailable({"", "The registry does not continue the upload: " + said, id_}).value();
+    base::Error unavailable(const std::string& message) const {
+        return fail_unavailable({"", "The registry does not continue the upload: " + message, id_}).value();
     }
 
     // Asks the registry for the upload's offset. Sets is_found_ if the registry answers.

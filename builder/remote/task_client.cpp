@@ -12,16 +12,16 @@ namespace {
 base::Result<std::string> body_of(io::HttpAnswer answer) {
     if (answer.status == 200) return std::move(answer.body);
     const auto problem = wire::parse_problem(answer.body);
-    std::string said = problem && !problem->detail.empty() ? problem->detail : answer.reason;
+    std::string message = problem && !problem->detail.empty() ? problem->detail : answer.reason;
     const bool awaits_token = answer.status == 401 || answer.status == 403;  // until the token is replaced
     if (awaits_token || io::is_temporary_status(answer.status) || !problem || problem->code.empty())
         return base::fail_as(
             base::ErrorKind::unavailable, base::Recovery::retry,
             {"task.unavailable",
-             "The registry's task service answers " + std::to_string(answer.status) + ": " + said,
+             "The registry's task service answers " + std::to_string(answer.status) + ": " + message,
              {},
              problem ? problem->advice : "check `url` in [registry] of site.toml"});
-    return base::fail(task_refusal({problem->code, said, problem->value, problem->advice}));
+    return base::fail(task_refusal({problem->code, message, problem->value, problem->advice}));
 }
 
 }  // namespace

@@ -105,17 +105,17 @@ std::vector<io::MultipartField> render_upload_fields(const inspect::Inspection& 
 base::Status judge_upload_answer(const io::HttpAnswer& answer) {
     if (answer.status == 200) return {};
     const auto problem = wire::parse_problem(answer.body);
-    std::string said = problem ? problem->detail : answer.reason;
-    if (said.empty() && problem) said = problem->title;
+    std::string message = problem ? problem->detail : answer.reason;
+    if (message.empty() && problem) message = problem->title;
     const std::string value = problem ? problem->value : "";
     const std::string advice = problem ? problem->advice : "";
     const Refusal refusal = problem ? refusal_of(problem->code) : Refusal::other;
     if (answer.status == 202 || refusal == Refusal::quarantined)
         return base::fail(
-            "upload.quarantined", "The registry keeps the wheel in quarantine: " + said, value,
+            "upload.quarantined", "The registry keeps the wheel in quarantine: " + message, value,
             "ask the registry's operator to read the findings and to `wheelyard-registry release` the wheel; "
             "then `wheelyard-builder retry` ends the task");
-    const std::string sentence = "The registry answers " + std::to_string(answer.status) + ": " + said;
+    const std::string sentence = "The registry answers " + std::to_string(answer.status) + ": " + message;
     if (io::is_temporary_status(answer.status))
         return base::fail_as(base::ErrorKind::unavailable, base::Recovery::retry,
                              {"upload.unavailable", sentence, value, advice});

@@ -41,7 +41,7 @@ struct RefusedPart {
 enum class TrialEnd { accepted, refused, unknown };
 struct TrialAnswer {
     TrialEnd end = TrialEnd::unknown;
-    std::string said;                     // the batch system's words, or what is known without a dry run
+    std::string message;                  // the batch system's words, or what is known without a dry run
     std::vector<RefusedPart> parts = {};  // of a refusal; empty: not known
     // What the words suggest, where no trial finds a part. Its `option` is the beginning of one: "--qos".
     std::optional<RefusedPart> likely = {};

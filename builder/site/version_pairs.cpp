@@ -94,13 +94,6 @@ std::string link_to(const std::string& source) {
 
 }  // namespace
 
-std::string_view pair_use_text(PairUse use) {
-    for (const auto& row : use_rows) {
-        if (row.use == use) return row.text;
-    }
-    return "?";
-}
-
 std::string VersionPair::text() const {
     return with + allowed + " (" + package + versions + ": " + (why.empty() ? "" : why + "; ") + source +
            "; " + place + ")";

@@ -29,7 +29,6 @@ enum class PairUse {
     run,        // bounds a requirement of the installed wheel, and of its build
     machine,    // of what the site provides: a Python, a module, a library
 };
-[[nodiscard]] std::string_view pair_use_text(PairUse use);
 
 struct VersionPair {
     std::string package;  // normalised

@@ -260,7 +260,7 @@ std::vector<SiteLine> try_site_jobs(const Site& site, const Recipes& recipes, co
         const TrialAnswer answer = try_job(*site.scheduler->batch, job.job, ask);
         const bool good = answer.end != TrialEnd::refused;
         const std::string end = answer.end == TrialEnd::unknown ? "not known: " : good ? "" : "refused: ";
-        lines.push_back({job.what, good, end + answer.said, good ? "" : advise(site, job, answer)});
+        lines.push_back({job.what, good, end + answer.message, good ? "" : advise(site, job, answer)});
     }
     return lines;
 }

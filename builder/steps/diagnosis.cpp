@@ -8,11 +8,6 @@
 namespace wheelyard::builder {
 namespace {
 
-// The rule's cause without its final full stop.
-std::string cause_of(const DoctorRule& rule) {
-    return std::string(rule.cause.substr(0, rule.cause.find_last_not_of('.') + 1));
-}
-
 // Adds the log's finding to the failure; nullptr: no rule matches.
 const Finding* note_finding(const Examination& seen, Failure& failure) {
     if (seen.first_error) failure.first_error = seen.first_error->text;

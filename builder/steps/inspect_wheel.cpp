@@ -1,6 +1,7 @@
 // built ─► uploading: inspects the wheel by the registry's own rules, and compares it with what was asked.
 #include <string_view>
 
+#include "builder/doctor/doctor_rules.hpp"
 #include "builder/steps/built_wheel.hpp"
 #include "builder/steps/steps.hpp"
 #include "lib/base/digest/digest.hpp"
@@ -55,11 +56,8 @@ base::Status check_abi(const Attempt& attempt, const Ports& ports, const inspect
 base::Status check_wheel(const Attempt& attempt, const Ports& ports, const inspect::Inspection& inspection) {
     const auto& name = inspection.filename;
     if (name.project == nameless_project && attempt.asked.package != nameless_project) {
-        return base::fail("wheel.no_name",
-                          "The wheel has no name of its own: setuptools before 61 does not read [project] of "
-                          "pyproject.toml",
-                          attempt.wheel.filename,
-                          "add `setuptools>=61` to `requires` in [build] of the recipe");
+        const DoctorRule& rule = *find_doctor_rule("pip.no_name");
+        return base::fail("wheel.no_name", cause_of(rule), attempt.wheel.filename, std::string(rule.remedy));
     }
     // A wheel that would only be quarantined is uploaded: the registry keeps it until a person decides.
     if (inspection.refused()) {

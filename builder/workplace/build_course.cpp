@@ -39,7 +39,7 @@ std::optional<std::int64_t> parse_mib(std::string_view text) {
         double value = 0;
         const auto read =
             std::from_chars(number.data(), number.data() + number.size(), value, std::chars_format::fixed);
-        if (read.ec != std::errc() || read.ptr != number.data() + number.size()) continue;
+        if (read.ec != std::errc() || read.ptr != number.data() + number.size()) return std::nullopt;
         if (!(value >= 0 && value * factor < max_mib)) return std::nullopt;
         return static_cast<std::int64_t>(value * factor + 0.999);
     }

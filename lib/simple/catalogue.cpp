@@ -1,13 +1,10 @@
 // Rendering and searching catalogues. Every offset in a file is checked against the file's own sections.
 #include "lib/simple/catalogue.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <utility>
 
-#include "lib/base/files/file.hpp"
 #include "lib/base/text/byte_set.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/simple/limits.hpp"
@@ -144,27 +141,21 @@ std::string render_catalogue(CatalogueHead head, const std::vector<CatalogueProj
 namespace {
 
 struct OpenedHead {
-    base::Fd fd;
+    base::FileReader file;
     CatalogueHead head;
     std::uint64_t bytes = 0;  // of the head, including its line feed
 };
 
 base::Result<OpenedHead> open_head(const fs::path& file) {
-    OpenedHead opened;
-    WHEELYARD_ASSIGN(opened.fd, base::open_read(file));
-    std::string start(max_head_bytes, '\0');
-    const auto got = ::pread(opened.fd.get(), start.data(), start.size(), 0);
-    if (got < 0) return base::fail_errno("read", file.native(), errno);
-    start.resize(static_cast<std::size_t>(got));
+    WHEELYARD_ASSIGN(base::FileReader reader, base::FileReader::open(file));
+    std::string start(std::min<std::uint64_t>(max_head_bytes, reader.size()), '\0');
+    WHEELYARD_TRY(reader.read_at(0, start.data(), start.size()));
     const auto end = start.find('\n');
     if (end == std::string::npos) return fail_damaged("its first line is incomplete", file.native());
-    WHEELYARD_ASSIGN(opened.head, parse_head(std::string_view(start).substr(0, end)));
-    opened.bytes = end + 1;
-    WHEELYARD_ASSIGN(const auto size, base::file_size(file));
-    const CatalogueHead& head = opened.head;
-    if (size != opened.bytes + head.directory_bytes + head.lines_bytes + head.facts_bytes)
+    WHEELYARD_ASSIGN(CatalogueHead head, parse_head(std::string_view(start).substr(0, end)));
+    if (reader.size() != end + 1 + head.directory_bytes + head.lines_bytes + head.facts_bytes)
         return fail_damaged("its size does not match its head", file.native());
-    return opened;
+    return OpenedHead{std::move(reader), std::move(head), end + 1};
 }
 
 }  // namespace
@@ -175,8 +166,7 @@ base::Result<CatalogueHead> read_catalogue_head(const fs::path& file) {
 
 base::Result<CataloguePart> CataloguePart::open(const fs::path& file) {
     WHEELYARD_ASSIGN(OpenedHead opened, open_head(file));
-    CataloguePart part;
-    part.fd_ = std::move(opened.fd);
+    CataloguePart part(std::move(opened.file));
     part.head_ = std::move(opened.head);
     WHEELYARD_TRY(part.read(opened.bytes, part.head_.directory_bytes, part.directory_));
     if (!part.directory_.empty() && part.directory_.back() != '\n')
@@ -188,15 +178,7 @@ base::Result<CataloguePart> CataloguePart::open(const fs::path& file) {
 
 base::Status CataloguePart::read(std::uint64_t at, std::uint64_t bytes, std::string& into) const {
     into.resize(bytes);
-    std::uint64_t done = 0;
-    while (done < bytes) {
-        const auto got = ::pread(fd_.get(), into.data() + done, bytes - done, static_cast<off_t>(at + done));
-        if (got < 0 && errno == EINTR) continue;
-        if (got < 0) return base::fail_errno("read", "the catalogue", errno);
-        if (got == 0) return fail_damaged("its size does not match its head");
-        done += static_cast<std::uint64_t>(got);
-    }
-    return {};
+    return file_.read_at(at, into.data(), bytes);
 }
 
 base::Result<CataloguePart::Entry> CataloguePart::parse_entry(std::string_view line) const {
@@ -298,8 +280,8 @@ class LinesWindow {
 }  // namespace
 
 base::Result<Catalogue> Catalogue::open(const fs::path& folder) {
-    Catalogue catalogue;
-    WHEELYARD_ASSIGN(catalogue.base_, CataloguePart::open(folder / catalogue_name));
+    WHEELYARD_ASSIGN(CataloguePart base, CataloguePart::open(folder / catalogue_name));
+    Catalogue catalogue(std::move(base));
     auto delta = CataloguePart::open(folder / catalogue_delta_name);
     if (!delta && delta.error().os_error != ENOENT) return base::fail(std::move(delta.error()));
     if (delta && delta->head().base_serial == catalogue.base_.head().serial &&

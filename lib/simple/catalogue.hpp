@@ -12,9 +12,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "lib/base/files/fd.hpp"
+#include "lib/base/files/file.hpp"
 #include "lib/base/result.hpp"
 
 namespace wheelyard::simple {
@@ -86,10 +87,11 @@ class CataloguePart {
     [[nodiscard]] base::Status read_lines(std::uint64_t at, std::uint64_t bytes, std::string& into) const;
 
   private:
+    explicit CataloguePart(base::FileReader file) : file_(std::move(file)) {}
     [[nodiscard]] base::Status read(std::uint64_t at, std::uint64_t bytes, std::string& into) const;
     [[nodiscard]] base::Result<Entry> parse_entry(std::string_view line) const;
 
-    base::Fd fd_;
+    base::FileReader file_;
     CatalogueHead head_;
     std::string directory_;
     std::uint64_t lines_start_ = 0;
@@ -121,6 +123,8 @@ class Catalogue {
                                          const std::function<void(const CatalogueView&)>& visit) const;
 
   private:
+    explicit Catalogue(CataloguePart base) : base_(std::move(base)) {}
+
     CataloguePart base_;
     std::optional<CataloguePart> delta_;
 };

@@ -219,10 +219,6 @@ class Catalog {
     [[nodiscard]] base::Result<Changed> promote_files(const std::string& index,
                                                       std::span<const std::string> filenames,
                                                       const std::string& to_index, const Cause& cause);
-    [[nodiscard]] base::Result<Changed> promote_file(const FileName& name, const std::string& to_index,
-                                                     const Cause& cause) {
-        return promote_files(name.index, std::span(&name.filename, 1), to_index, cause);
-    }
     // Forgets those of the blobs that no row refers to, with one event; returns them: the caller may
     // now unlink them.
     [[nodiscard]] base::Result<std::vector<std::string>> forget_blobs(const std::vector<std::string>& sha256s,

@@ -57,7 +57,7 @@ class Importer {
         const fs::path local(wheel);
         WHEELYARD_ASSIGN(const WheelChoice choice,
                          parse_wheel_choice(is_path(wheel) ? local.filename().native() : wheel, index_.policy,
-                                            takes_of(index_)));
+                                            accepted_files(index_)));
         WHEELYARD_ASSIGN(const WheelPlace place,
                          is_path(wheel) ? place_of(local) : find_wheel(http_, source_.from, choice));
         WHEELYARD_ASSIGN(const auto there, store_.catalog.file(index_.name, choice.filename));
@@ -147,7 +147,7 @@ class Importer {
 
 // Of a folder: its wheels, and its sdists where the index takes them, in order of their names. Without a source, a file of this folder is a path.
 base::Result<std::vector<std::string>> with_folders_expanded(const std::vector<std::string>& words,
-                                                             bool has_source, Takes takes) {
+                                                             bool has_source, AcceptedFiles accepted) {
     std::vector<std::string> wheels;
     for (const std::string& word : words) {
         std::error_code error;
@@ -159,7 +159,7 @@ base::Result<std::vector<std::string>> with_folders_expanded(const std::vector<s
         std::vector<std::string> inside;
         for (fs::directory_iterator entry(word, error), end; !error && entry != end; entry.increment(error)) {
             const bool is_sdist =
-                takes == Takes::wheels_and_sdists && entry->path().native().ends_with(".tar.gz");
+                accepted == AcceptedFiles::wheels_and_sdists && entry->path().native().ends_with(".tar.gz");
             if (is_sdist || entry->path().extension() == ".whl")
                 inside.push_back((fs::path(word) / entry->path().filename()).native());
         }
@@ -246,9 +246,10 @@ base::Status run_import(const ImportArguments& arguments, const OpenPublisher& o
                         const base::Clock& clock) {
     WHEELYARD_ASSIGN(const RegistryConfig config, read_config_as_owner(arguments.config));
     const IndexConfig* target = config.find_index(arguments.index);
-    WHEELYARD_ASSIGN(const std::vector<std::string> wheels,
-                     with_folders_expanded(arguments.wheels, !arguments.from.empty(),
-                                           target == nullptr ? Takes::wheels : takes_of(*target)));
+    WHEELYARD_ASSIGN(
+        const std::vector<std::string> wheels,
+        with_folders_expanded(arguments.wheels, !arguments.from.empty(),
+                              target == nullptr ? AcceptedFiles::wheels : accepted_files(*target)));
     // Paths need no source: a server often has no pip that names one.
     ImportSource source;
     if (!arguments.from.empty() || !std::all_of(wheels.begin(), wheels.end(), is_path)) {

@@ -170,8 +170,7 @@ std::string index_name_fault(std::string_view name) {
     if (name.empty() || name.front() == '-' || name.size() > max_index_name ||
         !std::all_of(name.begin(), name.end(), fits)) {
         return "an index name consists of lower-case letters, digits and `-`, begins with a letter or digit, "
-               "and has "
-               "at most " +
+               "and has at most " +
                std::to_string(max_index_name) + " characters";
     }
     if (std::find(reserved_names.begin(), reserved_names.end(), name) != reserved_names.end())

@@ -75,7 +75,7 @@ base::Result<std::string> default_index_of_pip() {
 }  // namespace
 
 base::Result<WheelChoice> parse_wheel_choice(std::string_view text, const inspect::Policy& policy,
-                                             Takes takes) {
+                                             AcceptedFiles accepted) {
     WheelChoice choice;
     const auto mark = text.find('#');
     choice.filename = std::string(text.substr(0, mark));
@@ -89,7 +89,7 @@ base::Result<WheelChoice> parse_wheel_choice(std::string_view text, const inspec
             return base::fail("import.hash", "The text after the file name is not a SHA-256",
                               std::string(hash), "write #sha256= and 64 hexadecimal digits");
     }
-    auto name = check_filename(choice.filename, policy, takes);
+    auto name = check_filename(choice.filename, policy, accepted);
     if (!name) {
         wire::Problem& problem = name.error();
         return base::fail(std::move(problem.code), std::move(problem.detail), choice.filename,

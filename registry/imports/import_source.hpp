@@ -24,7 +24,7 @@ struct WheelChoice {
 // Errors: those of an upload's file name to an index with this policy, and "import.hash".
 [[nodiscard]] base::Result<WheelChoice> parse_wheel_choice(std::string_view text,
                                                            const inspect::Policy& policy = {},
-                                                           Takes takes = Takes::wheels);
+                                                           AcceptedFiles accepted = AcceptedFiles::wheels);
 
 // Whether a page from `url` is trusted for hashes: over https, or from this machine.
 [[nodiscard]] bool may_say_hashes(std::string_view url);

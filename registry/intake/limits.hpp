@@ -22,9 +22,12 @@ inline constexpr std::size_t max_around_parts_bytes = 16 * base::kib;
 // Other files, such as gpg_signature: read and discarded.
 inline constexpr std::uint64_t max_other_file_bytes = base::mib;
 
-// Maximum size of a body without the file: all of the above, and the headers of the parts.
+// For the headers of all parts; those of real clients are much smaller.
+inline constexpr std::uint64_t part_headers_allowance_bytes = 2 * base::mib;
+
+// Maximum size of a body without the file.
 inline constexpr std::uint64_t max_form_overhead_bytes =
-    max_all_fields_bytes + max_other_file_bytes + 2 * base::mib;
+    max_all_fields_bytes + max_other_file_bytes + part_headers_allowance_bytes;
 
 // Verdicts sent to a client: enough to fix a wheel, few enough for a terminal.
 inline constexpr std::size_t max_verdicts_reported = 10;

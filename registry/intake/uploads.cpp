@@ -153,7 +153,7 @@ wire::Answered<void> FormUpload::file_begin(std::string_view name, std::string_v
         return refuse(400, "upload.content_twice", "The form has two files",
                       "The field `content` was sent twice.");
     filename_text_ = wire::one_line_title(filename);  // shortened and sanitized for the log
-    auto parsed = check_filename(filename, index_.policy, takes_of(index_));
+    auto parsed = check_filename(filename, index_.policy, accepted_files(index_));
     if (!parsed) return refuse(std::move(parsed.error()));
     filename_text_ = std::string(filename);
     filename_ = std::move(*parsed);

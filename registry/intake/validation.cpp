@@ -204,17 +204,17 @@ std::optional<std::string>* UploadForm::field(std::string_view wanted) {
 }
 
 wire::Answered<UploadName> check_filename(std::string_view filename, const inspect::Policy& policy,
-                                          Takes takes) {
+                                          AcceptedFiles accepted) {
     const bool is_older_sdist = filename.find(".whl") == std::string_view::npos &&
                                 std::any_of(older_sdist_extensions.begin(), older_sdist_extensions.end(),
                                             [&](auto extension) { return filename.ends_with(extension); });
     const bool is_sdist = is_older_sdist || filename.ends_with(sdist_extension);
-    if (is_sdist && takes == Takes::wheels) return refuse_sdist(filename);
+    if (is_sdist && accepted == AcceptedFiles::wheels) return refuse_sdist(filename);
     if (auto good = check_characters(filename); !good) return tl::unexpected(std::move(good.error()));
     if (is_sdist) return check_sdist_filename(filename, policy);
     if (!filename.ends_with(".whl")) {
         return refuse(400, "upload.not_a_wheel",
-                      takes == Takes::wheels_and_sdists
+                      accepted == AcceptedFiles::wheels_and_sdists
                           ? "This index accepts wheels (.whl) and source distributions (.tar.gz) only"
                           : "This index accepts wheels (.whl) only",
                       "The file name does not end in .whl.", wire::one_line_title(filename),

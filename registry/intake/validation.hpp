@@ -48,16 +48,16 @@ struct UploadName {
     bool is_sdist = false;
 };
 // What an index takes.
-enum class Takes { wheels, wheels_and_sdists };
-[[nodiscard]] inline Takes takes_of(const IndexConfig& index) {
-    return index.sdists ? Takes::wheels_and_sdists : Takes::wheels;
+enum class AcceptedFiles { wheels, wheels_and_sdists };
+[[nodiscard]] inline AcceptedFiles accepted_files(const IndexConfig& index) {
+    return index.sdists ? AcceptedFiles::wheels_and_sdists : AcceptedFiles::wheels;
 }
 // Parses the file name of `content`, which must be a wheel's, or an sdist's where the index takes them. Refuses what the
 // inspection would refuse for the name alone, before the bytes arrive: a name that is not in normal form, unless the
 // policy allows it.
 [[nodiscard]] wire::Answered<UploadName> check_filename(std::string_view filename,
                                                         const inspect::Policy& policy = {},
-                                                        Takes takes = Takes::wheels);
+                                                        AcceptedFiles accepted = AcceptedFiles::wheels);
 // Refuses with 413. `size_bytes` is the declared size or the size received so far.
 [[nodiscard]] wire::Answered<void> check_size(std::uint64_t size_bytes, std::uint64_t limit_bytes);
 // Checks the complete form alone: action, protocol, file type, and presence and shape of required fields.

@@ -58,12 +58,12 @@ const Candidate* find_candidate(const Source& source, const std::string& cache_i
     return nullptr;
 }
 
-struct Verdict {
+struct Explanation {
     std::string supplied_by;
     std::string why;
 };
 
-Verdict verdict_of(const Source& source, PageStore& pages, const std::string& project) {
+Explanation explanation_of(const Source& source, PageStore& pages, const std::string& project) {
     switch (source.kind) {
         case SourceKind::index:
             return {source.index,
@@ -107,12 +107,12 @@ base::Result<io::Json> explain_project(const RegistryConfig& config, const catal
         const SharedPage page = step.is_permitted ? pages.find(step.index, name) : nullptr;
         steps.push(step_of_upstream(step, find_candidate(source, step.index), page.get(), name, now));
     }
-    Verdict verdict = verdict_of(source, pages, name);
+    Explanation explanation = explanation_of(source, pages, name);
     return io::Json::object({{"format", "wheelyard.explain/1"},
                              {"index", index},
                              {"project", name},
-                             {"supplied_by", std::move(verdict.supplied_by)},
-                             {"why", std::move(verdict.why)},
+                             {"supplied_by", std::move(explanation.supplied_by)},
+                             {"why", std::move(explanation.why)},
                              {"steps", std::move(steps)}});
 }
 

@@ -2,6 +2,8 @@
 of it or nothing. A kill at any moment leaves the old state or the new one."""
 
 import json
+import os
+import pwd
 import signal
 import time
 
@@ -66,8 +68,10 @@ class ApplyTest(FarmPerTestCase):
 
         self.assertEqual(self.farm.process.pid, process)
         self.assertIsNone(self.farm.process.poll())
-        reasons = [event.get("reason", "") for event in self.audit(SECOND) if event["kind"] == "index_changed"]
+        events = [event for event in self.audit(SECOND) if event["kind"] == "index_changed"]
+        reasons = [event.get("reason", "") for event in events]
         self.assertEqual(reasons, ["created", "quota_files: 0 -> 1", "archived: false -> true; quota_files: 1 -> 9"])
+        self.assertEqual({event["actor"] for event in events}, {f"local:{pwd.getpwuid(os.geteuid()).pw_name}"})
 
     def test_a_private_index_is_private_from_its_first_request_on(self):
         self.configure(first="", hidden='read = "token"')

@@ -19,6 +19,7 @@ from support.case import main
 from support.certificate import make_certificate
 from support.connect_proxy import ConnectProxy
 from support.farm import COMMAND_TIMEOUT_S, INDEX
+from support.foreign_programs import emulator
 from support.packages import PACKAGES, tarball
 from support.skips import not_here
 from support.upstream import Upstream
@@ -39,7 +40,7 @@ class EmptyRoot:
         subprocess.run(["tar", "-xf", tarball(machine), "-C", folder, "--strip-components=1"], check=True)
         self.emulator = []
         if machine != platform.machine():
-            shutil.copy(shutil.which(f"qemu-{machine}-static"), folder / "emulator")
+            shutil.copy(emulator(machine), folder / "emulator")
             self.emulator = ["/emulator"]
         for each in ("etc", "home"):
             (folder / each).mkdir()

@@ -237,6 +237,7 @@ class PrivateIndexTest(FarmCase):
                 self.assertIn("Vary: Authorization", fields, path)
         status, _, body = self.ask("GET", f"/{HIDDEN}/files/{self.sha256[:2]}/{self.sha256}/{self.wheel.name}", basic(self.reader))
         self.assertEqual(body, self.wheel.read_bytes())
+        self.assertIn(f'"{OPEN}"'.encode(), self.ask("GET", "/", basic(self.reader), {"Accept": "application/json"})[2])
 
     def wait_for(self, path: str, authorization: str, headers: dict[str, str]) -> tuple[int, str, bytes]:
         """Pages for people and catalogues come a moment after the Simple pages."""

@@ -10,13 +10,13 @@ namespace wheelyard::governor {
 namespace {
 
 // Room is reserved for a head whose time is more than 1/2 of the time left for the whole machine.
-constexpr double reserve_time_part = 2;
+constexpr double reserve_time_divisor = 2;
 // While the longest compile takes more than 1/5 of it, longest first matters more than the mix.
-constexpr double tail_part = 5;
+constexpr double tail_divisor = 5;
 // The running compiles count as smaller when their mean size is below this part of the waiting ones'.
-constexpr double size_part = 0.9;
+constexpr double size_fraction = 0.9;
 // A prediction is precise enough to fill a gap if its spread is at most this part of it.
-constexpr double sure_part = 0.1;
+constexpr double sure_fraction = 0.1;
 
 }  // namespace
 
@@ -151,7 +151,7 @@ TryId Admission::head() const {
 // room is expected to become free later than now: if running compiles exceed their predicted time, nobody
 // knows when it does, and the machine would idle until then.
 bool Admission::must_reserve(const Need& head, double now_s) const {
-    return overdue() || head.seconds * reserve_time_part > left_s() ||
+    return overdue() || head.seconds * reserve_time_divisor > left_s() ||
            (are_running_smaller(head) && room_for_head(head, now_s).first > now_s);
 }
 
@@ -165,7 +165,7 @@ bool Admission::are_running_smaller(const Need& head) const {
     for (auto at = smallest_.rbegin(); at != smallest_.rend() && at->first > limit_; ++at) {
         if (const Need& need = waiting_.at(at->second).need; !need.alone) rest.remove(need);
     }
-    return rest.area > 0 && load_.squares / load_.typical < size_part * rest.squares / rest.area;
+    return rest.area > 0 && load_.squares / load_.typical < size_fraction * rest.squares / rest.area;
 }
 
 double Admission::left_s() const {
@@ -174,13 +174,13 @@ double Admission::left_s() const {
 
 // Whether so little is left that the longest compile may decide the end of the build.
 bool Admission::is_near_end() const {
-    return !by_time_.empty() && -by_time_.begin()->first * tail_part > left_s();
+    return !by_time_.empty() && -by_time_.begin()->first * tail_divisor > left_s();
 }
 
 // If nothing more fits after `chosen`, returns the largest that fits instead: the room left over stays unused
 // until something ends.
 const Admission::Rank* Admission::best_filling(const Rank* chosen) const {
-    if (chosen == nullptr || chosen->need->spread_bytes > sure_part * chosen->need->typical_bytes)
+    if (chosen == nullptr || chosen->need->spread_bytes > sure_fraction * chosen->need->typical_bytes)
         return chosen;
     Load with = load_;
     with.add(*chosen->need);

@@ -9,7 +9,7 @@ namespace wheelyard::governor {
 namespace {
 
 // Waiting compiles get new predictions each time the number of measured runs has grown by 1/8.
-constexpr std::uint64_t revise_after_part = 8;
+constexpr std::uint64_t revise_after_divisor = 8;
 
 }  // namespace
 
@@ -68,7 +68,7 @@ void Dispatch::ended(TryId id, double peak_bytes, double seconds, bool measured)
         ++learnt_;
     }
     leave(id);
-    if (learnt_ > revised_at_ + revised_at_ / revise_after_part) revise_waiting();
+    if (learnt_ > revised_at_ + revised_at_ / revise_after_divisor) revise_waiting();
 }
 
 void Dispatch::revise_waiting() {
@@ -93,13 +93,13 @@ void Dispatch::queue_again(TryId id, Compile& compile) {
     admission_.enqueue(id, compile.need);
 }
 
-Verdict Dispatch::killed_for_memory(TryId id, double bytes) {
+Retry Dispatch::killed_for_memory(TryId id, double bytes) {
     auto& compile = compiles_.at(id);
     const bool was_alone = admission_.running() == 1;
     predictor_.learn_at_least(compile.facts, bytes);
     const bool others_caused_it =
-        bytes < room_without_others_.alone * conclusive_kill_part && compile.tries < max_tries;
-    if (was_alone && compile.must_be_alone && !others_caused_it) return Verdict::give_up;
+        bytes < room_without_others_.alone * conclusive_kill_fraction && compile.tries < max_tries;
+    if (was_alone && compile.must_be_alone && !others_caused_it) return Retry::give_up;
     // A compile killed within its prediction did not cause the shortage and needs no more room than before.
     if (bytes > compile.need.high_bytes()) ++compile.memory_kills;
     const bool too_large = bytes * min_retry_growth > room_.shared;
@@ -109,16 +109,15 @@ Verdict Dispatch::killed_for_memory(TryId id, double bytes) {
     }
     queue_again(id, compile);
     hold_ = true;
-    return Verdict::again;
+    return Retry::again;
 }
 
-Verdict Dispatch::died_unexplained(TryId id) {
+Retry Dispatch::died_unexplained(TryId id) {
     auto& compile = compiles_.at(id);
-    if (++compile.unexplained > max_unexplained_retries || compile.tries >= max_tries)
-        return Verdict::give_up;
+    if (++compile.unexplained > max_unexplained_retries || compile.tries >= max_tries) return Retry::give_up;
     compile.must_be_alone = true;
     queue_again(id, compile);
-    return Verdict::again;
+    return Retry::again;
 }
 
 }  // namespace wheelyard::governor

@@ -13,7 +13,7 @@
 
 namespace wheelyard::governor {
 
-enum class Verdict {
+enum class Retry {
     again,    // queued again; the build tool does not notice
     give_up,  // the compile fails
 };
@@ -40,9 +40,9 @@ class Dispatch {
     // The compile was killed at `bytes`, by us or by the kernel. It is retried with more room, and later
     // alone. If it was killed while alone it cannot fit and fails, unless it was so far from the limit that
     // other processes' memory caused the kill.
-    [[nodiscard]] Verdict killed_for_memory(TryId id, double bytes);
+    [[nodiscard]] Retry killed_for_memory(TryId id, double bytes);
     // The compile died of SIGKILL without a sign of memory pressure: it is retried once, alone, then fails.
-    [[nodiscard]] Verdict died_unexplained(TryId id);
+    [[nodiscard]] Retry died_unexplained(TryId id);
     // The compile is gone: its launcher died or it failed for good.
     void leave(TryId id);
 

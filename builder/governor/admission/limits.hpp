@@ -18,28 +18,28 @@ inline constexpr std::int64_t max_sample_ms = 500;
 // unused; less causes more stops and kills.
 inline constexpr double margin_deviations = 1.5;
 
-// A surprise: use plus expected growth exceeds the room by more than tolerated_part of the reserve, or
-// compiles exceed their predictions by more than overrun_part of it in total. The limits below are parts of
+// A surprise: use plus expected growth exceeds the room by more than tolerated_fraction of the reserve, or
+// compiles exceed their predictions by more than overrun_fraction of it in total. The limits below are parts of
 // the room (surprise.hpp).
-inline constexpr double tolerated_part = 0.25;
-inline constexpr double overrun_part = 0.75;     // leads to a kill only, not to a stop
-inline constexpr double stop_above = 0.95;       // stop the youngest …
-inline constexpr unsigned max_stopped_part = 3;  // … or kill it, if more than 1/3 of them are stopped
-inline constexpr double kill_above = 0.985;      // kill the youngest and queue it again
-inline constexpr double resume_below = 0.85;     // resume the oldest stopped even if it may not fit
+inline constexpr double tolerated_fraction = 0.25;
+inline constexpr double overrun_fraction = 0.75;    // leads to a kill only, not to a stop
+inline constexpr double stop_above = 0.95;          // stop the youngest …
+inline constexpr unsigned max_stopped_divisor = 3;  // … or kill it, if more than 1/3 of them are stopped
+inline constexpr double kill_above = 0.985;         // kill the youngest and queue it again
+inline constexpr double resume_below = 0.85;        // resume the oldest stopped even if it may not fit
 inline constexpr double min_retry_growth = 1.5;  // a compile killed at N bytes is retried with room for 1.5 N
 inline constexpr unsigned max_memory_kills_shared = 2;  // after these it runs alone
 inline constexpr unsigned max_unexplained_retries = 1;  // SIGKILL without a sign of memory pressure
 inline constexpr unsigned max_tries = 6;                // for any reason
 
 // A compile killed while alone, below this part of the room without other processes, may still fit later.
-inline constexpr double conclusive_kill_part = 0.7;
+inline constexpr double conclusive_kill_fraction = 0.7;
 
 // How long to wait for other processes to free memory when nothing waiting would fit otherwise.
 inline constexpr double max_wait_for_others_s = 120;
 
-// The waiting launchers may use at most 1/waiting_part of the limit.
-inline constexpr std::uint64_t waiting_part = 20;
+// The waiting launchers may use at most 1/waiting_divisor of the limit.
+inline constexpr std::uint64_t waiting_divisor = 20;
 
 inline constexpr std::uint64_t waiting_launcher_bytes = 400 * kib;  // with the `sh -c` around it
 inline constexpr std::uint64_t processes_per_waiting = 2;           // `sh -c` and the launcher

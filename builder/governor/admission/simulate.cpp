@@ -17,7 +17,7 @@
 namespace wheelyard::governor {
 namespace {
 
-constexpr double growth_part = 0.5;  // of a compile's time, in which its memory grows
+constexpr double growth_fraction = 0.5;  // of a compile's time, in which its memory grows
 
 // SplitMix64 (public domain, Vigna). Its numbers are the same on every platform, unlike those of <random>'s
 // distributions.
@@ -47,12 +47,12 @@ struct Running {
 
     [[nodiscard]] bool is_stopped() const { return stopped_s != never; }
     [[nodiscard]] double end_s() const { return is_stopped() ? never : start_s + row->seconds; }
-    [[nodiscard]] double grown_s() const { return start_s + growth_part * row->seconds; }
+    [[nodiscard]] double grown_s() const { return start_s + growth_fraction * row->seconds; }
     [[nodiscard]] double next_event_s(double now_s) const {
         return !is_stopped() && grown_s() > now_s ? grown_s() : end_s();
     }
     [[nodiscard]] double bytes_at(double when_s) const {
-        const double grown = growth_part * row->seconds;
+        const double grown = growth_fraction * row->seconds;
         return grown <= 0
                    ? row->peak_bytes
                    : row->peak_bytes * std::clamp((std::min(when_s, stopped_s) - start_s) / grown, 0.0, 1.0);
@@ -141,7 +141,7 @@ Predictor recalled(const std::vector<ProfileRow>& rows, const SimulationPlan& pl
     if (plan.policy == Policy::governed && !plan.history) return predictor;
     Random random(plan.seed + 77);
     for (const auto& row : rows) {
-        if (random.unit() >= plan.history_part) continue;
+        if (random.unit() >= plan.history_fraction) continue;
         const Facts facts = facts_of(row);
         Record record;
         record.source = facts.source;
@@ -236,7 +236,7 @@ class GovernedSimulation {
         const double bytes = machine_.at(victim).bytes_at(machine_.now_s);
         ++result_.kills;
         machine_.remove(victim);
-        if (dispatch_.killed_for_memory(victim, bytes) == Verdict::again) return;
+        if (dispatch_.killed_for_memory(victim, bytes) == Retry::again) return;
         dispatch_.leave(victim);
         ++result_.failed;
         ++done_;

@@ -34,10 +34,10 @@ struct SimulationPlan {
     unsigned cores = 1;
     double limit_bytes = 0;
     Policy policy = Policy::governed;
-    unsigned jobs = 1;        // for fixed_j and fixed_then_j1
-    bool history = true;      // governed: an earlier build was measured (±2 % memory, ±10 % time)
-    double history_part = 1;  // part of the compiles that the history has
-    std::size_t window = 0;   // compiles that wait at once, in the profile's order; 0: all
+    unsigned jobs = 1;            // for fixed_j and fixed_then_j1
+    bool history = true;          // governed: an earlier build was measured (±2 % memory, ±10 % time)
+    double history_fraction = 1;  // part of the compiles that the history has
+    std::size_t window = 0;       // compiles that wait at once, in the profile's order; 0: all
     std::uint64_t seed = 1;
 };
 

@@ -45,7 +45,7 @@ bool must_kill(const Totals& all, const Thresholds& thresholds) {
     const std::size_t running = all.active + all.stopped;
     if (running == 1) return all.used > thresholds.alone;
     const bool may_grow_on = is_surprise(all, thresholds) || all.overrun > thresholds.overrun;
-    const bool has_too_many_stopped = all.active > 1 && all.stopped * max_stopped_part > running;
+    const bool has_too_many_stopped = all.active > 1 && all.stopped * max_stopped_divisor > running;
     return all.used > thresholds.room || (may_grow_on && all.used > thresholds.room * kill_above) ||
            (has_too_many_stopped && is_near(all, thresholds));
 }
@@ -65,7 +65,7 @@ bool must_stop(const Totals& all, const Thresholds& thresholds, bool stalled) {
 
 Thresholds thresholds_of(const Room& room, double limit_bytes, double killing_bytes) {
     const double reserve = reserve_of(limit_bytes);
-    return {room.shared, room.shared + tolerated_part * reserve, overrun_part * reserve,
+    return {room.shared, room.shared + tolerated_fraction * reserve, overrun_fraction * reserve,
             room.alone + reserve_of(killing_bytes)};
 }
 

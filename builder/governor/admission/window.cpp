@@ -18,7 +18,7 @@ unsigned choose_window(const WindowFacts& facts) {
     std::uint64_t window = std::clamp<std::uint64_t>(std::uint64_t{facts.cores} * window_per_core,
                                                      is_roomy ? roomy_window : tight_window, max_window);
     const auto at_most = [&](std::uint64_t number) { window = std::min(window, number); };
-    at_most(static_cast<std::uint64_t>(std::max(0.0, facts.limit_bytes)) / waiting_part /
+    at_most(static_cast<std::uint64_t>(std::max(0.0, facts.limit_bytes)) / waiting_divisor /
             waiting_launcher_bytes);
     at_most(facts.open_files > other_files ? facts.open_files - other_files : 0);
     for (const auto& limit : {facts.user_processes, facts.free_pids}) {

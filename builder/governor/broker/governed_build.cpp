@@ -158,7 +158,7 @@ void GovernedBuild::on_ended(TryId id, Client& client, const std::vector<std::st
     const double seconds = static_cast<double>(now_ms - client.start_ms - client.stopped_total_ms) / 1000;
     report.compile_seconds += seconds;
     if (status == 0) return on_success(id, client, seconds, message[4]);
-    if (on_failure(id, client, clue) == Verdict::again && !is_stopped_) {
+    if (on_failure(id, client, clue) == Retry::again && !is_stopped_) {
         client.state = Client::State::waiting;
         if (!send_message(client.socket.get(), {"again"})) on_disconnect(id);
         return;
@@ -196,7 +196,7 @@ void GovernedBuild::on_success(TryId id, Client& client, double seconds, std::st
 
 // Decides why a compile failed: for lack of memory, by SIGKILL of unknown origin, or by itself. Sets
 // give_up_reason_ if it does not fit.
-Verdict GovernedBuild::on_failure(TryId id, Client& client, bool clue) {
+Retry GovernedBuild::on_failure(TryId id, Client& client, bool clue) {
     give_up_reason_.clear();
     // The compile's own group is conclusive. The kill count of all groups needs a clue in addition.
     const bool kernel = was_killed_by_kernel(client);
@@ -205,14 +205,14 @@ Verdict GovernedBuild::on_failure(TryId id, Client& client, bool clue) {
         return on_out_of_memory(id, client);
     }
     end_try(client, "failed");
-    if (!clue) return Verdict::give_up;
-    const auto verdict = dispatch_.died_unexplained(id);
-    if (verdict == Verdict::again) {
+    if (!clue) return Retry::give_up;
+    const auto retry = dispatch_.died_unexplained(id);
+    if (retry == Retry::again) {
         ++record_.report.unexplained;
         record_.note(client.facts.source +
                      " was killed without a sign of memory pressure; retrying it alone");
     }
-    return verdict;
+    return retry;
 }
 
 bool GovernedBuild::was_killed_by_kernel(const Client& client) {
@@ -220,12 +220,12 @@ bool GovernedBuild::was_killed_by_kernel(const Client& client) {
     return (client.group.empty() ? all : groups_.kills(client.lane)) > client.oom_kills_before;
 }
 
-Verdict GovernedBuild::on_out_of_memory(TryId id, const Client& client) {
+Retry GovernedBuild::on_out_of_memory(TryId id, const Client& client) {
     end_try(client, client.dying ? "killed" : "oom");
     ++(client.dying ? record_.report.killed : record_.report.oom_kills);
     record_.remember(client.facts, 0, 0, client.peak);
-    const auto verdict = dispatch_.killed_for_memory(id, client.peak);
-    if (verdict == Verdict::give_up) {
+    const auto retry = dispatch_.killed_for_memory(id, client.peak);
+    if (retry == Retry::give_up) {
         ++record_.report.gave_up;
         give_up_reason_ = client.facts.source + " does not fit: it was killed at " + size(client.peak) +
                           " while it ran alone, and the limit is " + watch_.limit().tightest_killing.text() +
@@ -236,7 +236,7 @@ Verdict GovernedBuild::on_out_of_memory(TryId id, const Client& client) {
                      (client.dying ? " was killed at " : " was killed by the kernel at ") +
                      size(client.peak) + " and is retried");
     }
-    return verdict;
+    return retry;
 }
 
 // A launcher is gone. Frees what its compile held and kills the processes that it left.

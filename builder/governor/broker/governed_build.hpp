@@ -69,8 +69,8 @@ class GovernedBuild {
     void begin(TryId id, std::int64_t now_ms);
     void on_ended(TryId id, Client& client, const std::vector<std::string>& message);
     void on_success(TryId id, Client& client, double seconds, std::string_view compiled);
-    [[nodiscard]] Verdict on_failure(TryId id, Client& client, bool clue);
-    [[nodiscard]] Verdict on_out_of_memory(TryId id, const Client& client);
+    [[nodiscard]] Retry on_failure(TryId id, Client& client, bool clue);
+    [[nodiscard]] Retry on_out_of_memory(TryId id, const Client& client);
     void sample_memory();
     void sample_client(Client& client);
     void note_throttled(Client& client);

@@ -114,7 +114,7 @@ class Launcher {
                                 clue ? "1" : "0", compiled()});
             if (ended.interrupted) finish(spool, ended.signal_number);
             if (good || (!sent && !clue)) finish(spool, ended.status);
-            const auto answer = sent ? verdict() : std::vector<std::string>{};
+            const auto answer = sent ? receive_decision() : std::vector<std::string>{};
             if (answer.empty()) {
                 if (clue) return;  // the broker died as well; retry without it
                 finish(spool, ended.status);
@@ -136,7 +136,7 @@ class Launcher {
     }
 
     // The broker's answer to "ended". Skips what it sent before: a "kill" may cross our "ended".
-    std::vector<std::string> verdict() const {
+    std::vector<std::string> receive_decision() const {
         while (true) {
             auto message = receive_message(socket_.get(), true);
             if (message.empty() || message[0] == "again" || message[0] == "fail" || message[0] == "done")

@@ -39,7 +39,7 @@ const LimitSource& tightest_of(const std::vector<LimitSource>& sources, bool kil
 }  // namespace
 
 double reserve_of(double limit_bytes) {
-    return std::min(limit_bytes / 2, std::clamp(limit_bytes / static_cast<double>(reserve_part),
+    return std::min(limit_bytes / 2, std::clamp(limit_bytes / static_cast<double>(reserve_divisor),
                                                 static_cast<double>(min_reserve_bytes),
                                                 static_cast<double>(max_reserve_bytes)));
 }

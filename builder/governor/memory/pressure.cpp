@@ -23,8 +23,8 @@ bool StallMeter::is_stalled(std::int64_t now_ms) {
     const auto total = text ? full_stall_us(*text) : std::nullopt;
     if (!total) return stalled_ = false;
     const double passed_us = static_cast<double>(now_ms - read_ms_) * 1000;
-    stalled_ =
-        has_read_ && *total > total_us_ && static_cast<double>(*total - total_us_) > stall_part * passed_us;
+    stalled_ = has_read_ && *total > total_us_ &&
+               static_cast<double>(*total - total_us_) > stall_fraction * passed_us;
     total_us_ = *total;
     read_ms_ = now_ms;
     has_read_ = true;

@@ -14,7 +14,7 @@ namespace wheelyard::governor {
 //   full avg10=0.00 avg60=0.00 avg300=0.00 total=465382
 [[nodiscard]] std::optional<std::uint64_t> full_stall_us(std::string_view pressure);
 
-// Reports whether tasks were stalled for more than stall_part of the time between two reads.
+// Reports whether tasks were stalled for more than stall_fraction of the time between two reads.
 class StallMeter {
   public:
     // `path`: memory.pressure of a group, or /proc/pressure/memory. A missing file never reports a stall.

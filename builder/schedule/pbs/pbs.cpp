@@ -219,14 +219,14 @@ JobView view_of(const Job& job, bool is_claimed) {
 }
 
 base::Error judge_refusal(const base::Finished& finished) {
-    const std::string said(base::cut_utf8(base::trim(finished.err), max_error_line_bytes));
-    const auto contains = [&](std::string_view part) { return said.find(part) != std::string::npos; };
+    const std::string message(base::cut_utf8(base::trim(finished.err), max_error_line_bytes));
+    const auto contains = [&](std::string_view part) { return message.find(part) != std::string::npos; };
     if (finished.timed_out || std::any_of(unsure.begin(), unsure.end(), contains))
-        return builder::job_may_exist("PBS did not confirm that it accepted the job", said);
+        return builder::job_may_exist("PBS did not confirm that it accepted the job", message);
     if (std::any_of(not_now.begin(), not_now.end(), contains))
-        return builder::no_job_created("PBS accepts no jobs at the moment", said);
+        return builder::no_job_created("PBS accepts no jobs at the moment", message);
     return {"scheduler.refused", "PBS rejects the job",
-            said.empty() ? "qsub failed with exit status " + std::to_string(finished.exit_code) : said,
+            message.empty() ? "qsub failed with exit status " + std::to_string(finished.exit_code) : message,
             "fix [scheduler] in site.toml, then run: wheelyard-builder retry"};
 }
 

@@ -139,7 +139,7 @@ TrialAnswer read_trial(std::string_view printed, const TrialJob& job) {
     }
     if (!passed.empty()) {
         answer.end = TrialEnd::refused;
-        answer.said = what + " has " + base::join(passed, ", ");
+        answer.message = what + " has " + base::join(passed, ", ");
     }
     return answer;
 }
@@ -155,8 +155,8 @@ TrialAnswer try_job(const std::string& /*header*/, const TrialJob& job, const As
         TrialAnswer sizes = nodes.good ? compare_with_nodes(answer.out, nodes.out, job)
                                        : TrialAnswer{TrialEnd::unknown, nodes.last_line};
         if (sizes.end == TrialEnd::refused) return sizes;
-        limits.said +=
-            (sizes.end == TrialEnd::accepted ? "; " : "; sizes of nodes not checked: ") + sizes.said;
+        limits.message +=
+            (sizes.end == TrialEnd::accepted ? "; " : "; sizes of nodes not checked: ") + sizes.message;
         return limits;
     }
     if (answer.last_line.find("Unknown queue") != std::string::npos)

@@ -209,15 +209,15 @@ JobView view_of(const Job& job, bool is_claimed) {
 }
 
 base::Error judge_refusal(std::string_view standard_error) {
-    const std::string said(base::cut_utf8(base::trim(standard_error), max_error_line_bytes));
+    const std::string message(base::cut_utf8(base::trim(standard_error), max_error_line_bytes));
     const auto contains = [&](std::string_view part) {
         return standard_error.find(part) != std::string_view::npos;
     };
     if (std::any_of(unsure.begin(), unsure.end(), contains))
-        return builder::job_may_exist("Slurm did not confirm that it accepted the job", said);
+        return builder::job_may_exist("Slurm did not confirm that it accepted the job", message);
     if (std::any_of(not_now.begin(), not_now.end(), contains))
-        return builder::no_job_created("Slurm accepts no jobs at the moment", said);
-    return {"scheduler.refused", "Slurm rejects the job", said,
+        return builder::no_job_created("Slurm accepts no jobs at the moment", message);
+    return {"scheduler.refused", "Slurm rejects the job", message,
             "fix [scheduler] in site.toml, then run: wheelyard-builder retry"};
 }
 

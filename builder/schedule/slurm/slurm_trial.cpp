@@ -48,7 +48,7 @@ TrialAnswer read_trial(bool good, std::string_view printed) {
             lines.push_back(std::move(words));
     }
     TrialAnswer answer;
-    answer.said = std::string(base::cut_utf8(base::join(lines, "; "), max_error_line_bytes));
+    answer.message = std::string(base::cut_utf8(base::join(lines, "; "), max_error_line_bytes));
     if (good) {
         answer.end = TrialEnd::accepted;
         return answer;

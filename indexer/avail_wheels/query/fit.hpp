@@ -1,8 +1,7 @@
 // Decides whether a wheel runs on a node, and if not, names one missing thing. Pure.
 //
-// The checks run in this order and the first "no" wins: the site's list of known-bad versions, machine,
-// Python, glibc, processor level, GPU, driver, MPI and modules. Unknown properties of the node or the wheel
-// never give a "no".
+// The checks run in the order of `checks` in judge() and the first "no" wins. Unknown properties of the node or
+// the wheel never give a "no".
 #pragma once
 
 #include <string>

@@ -358,9 +358,9 @@ void leave_reaper_behind(int null) {
     reap(program);
 }
 
-enum class Leftovers { stay, end };
+}  // namespace
 
-Result<std::int64_t> start_in_session(const Command& command, const fs::path& log, Leftovers leftovers) {
+Result<std::int64_t> start_reaped(const Command& command, const fs::path& log) {
     WHEELYARD_ASSIGN(auto launch, Launch::prepare(command));
     launch.lay_out();
     WHEELYARD_ASSIGN(const auto in, open_read("/dev/null"));
@@ -376,7 +376,7 @@ Result<std::int64_t> start_in_session(const Command& command, const fs::path& lo
         if (inner != 0) ::_exit(inner < 0 ? 1 : 0);
         ::setsid();
         close_others_at_exec();
-        if (leftovers == Leftovers::end) leave_reaper_behind(in.get());
+        leave_reaper_behind(in.get());
         const pid_t self = ::getpid();
         [[maybe_unused]] const auto written = ::write(number.write.get(), &self, sizeof self);
         launch.exec(in.get(), out.get(), out.get(), report.write.get());
@@ -393,16 +393,6 @@ Result<std::int64_t> start_in_session(const Command& command, const fs::path& lo
     if (got != static_cast<ssize_t>(sizeof pid)) return fail_errno("fork", command.argv[0], EAGAIN);
     WHEELYARD_TRY(launch.outcome(report.read.get()));
     return std::int64_t{pid};
-}
-
-}  // namespace
-
-Result<std::int64_t> start_detached(const Command& command, const fs::path& log) {
-    return start_in_session(command, log, Leftovers::stay);
-}
-
-Result<std::int64_t> start_reaped(const Command& command, const fs::path& log) {
-    return start_in_session(command, log, Leftovers::end);
 }
 
 std::map<std::string, std::string> current_environment() {

@@ -32,10 +32,6 @@ struct Finished {
 // program cannot be started.
 [[nodiscard]] Result<Finished> run_command(const Command& command);
 
-// Starts `argv` in a new session with stdin from /dev/null and stdout and stderr appended to `log`; returns
-// its pid. The process is not our child (double fork), so nobody has to reap it.
-[[nodiscard]] Result<std::int64_t> start_detached(const Command& command, const std::filesystem::path& log);
-
 [[nodiscard]] std::map<std::string, std::string> current_environment();
 // The full path of `program` on PATH, or nullopt.
 [[nodiscard]] std::optional<std::filesystem::path> find_program(const std::string& program);

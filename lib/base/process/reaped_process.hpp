@@ -15,7 +15,8 @@
 
 namespace wheelyard::base {
 
-// As start_detached (process.hpp): returns the program's pid, which is also its session.
+// Starts `argv` with stdin from /dev/null and stdout and stderr appended to `log`. Returns the program's pid, which is
+// also its session. It is not our child: the reaper reaps it.
 [[nodiscard]] Result<std::int64_t> start_reaped(const Command& command, const std::filesystem::path& log);
 
 }  // namespace wheelyard::base

@@ -127,9 +127,9 @@ void check_needed(const ElfMember& member, const Promise& promise, const Provide
     for (const std::string& library : member.elf.needed) {
         if (provided.has(library)) continue;
         const bool allowed =
-            (promise.manylinux &&
-             is_policy_library(
-                 library, promise.lowest_manylinux->first == 2 ? promise.lowest_manylinux->second : 1000)) ||
+            (promise.manylinux && is_policy_library(library, promise.lowest_manylinux->first == 2
+                                                                 ? promise.lowest_manylinux->second
+                                                                 : newest_glibc_minor)) ||
             (promise.musllinux && is_musllinux_library(library));
         // check_libc_kind reports the wrong C library.
         if (allowed || is_glibc(library) || is_musl(library)) continue;

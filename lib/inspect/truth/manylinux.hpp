@@ -34,8 +34,11 @@ inline constexpr std::string_view floor_prefixes[] = {"GLIBC", "GLIBCXX",   "CXX
 // version is reported only if no such system guarantees it.
 [[nodiscard]] std::optional<VersionFloors> manylinux_limits(int glibc_minor, std::string_view machine);
 
+// A glibc newer than that of every policy.
+inline constexpr int newest_glibc_minor = 1000;
+
 // Whether every system with glibc 2.`glibc_minor` (default: any policy) has this library.
-[[nodiscard]] bool is_policy_library(std::string_view library, int glibc_minor = 1000);
+[[nodiscard]] bool is_policy_library(std::string_view library, int glibc_minor = newest_glibc_minor);
 // Whether musllinux guarantees it (PEP 656: musl only; auditwheel adds zlib).
 [[nodiscard]] bool is_musllinux_library(std::string_view library);
 

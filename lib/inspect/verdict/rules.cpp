@@ -102,8 +102,7 @@ const std::vector<Rule>& rules() {
          "Generate large repetitive data at build time instead of shipping it.", sdist_format},
         {"sdist.member_unsafe", reject,
          "A member would be written outside the folder or through a link, or is neither a file nor a folder "
-         "nor "
-         "a link inside it.",
+         "nor a link inside it.",
          sdist_again, "PEP 721"},
         {"sdist.member_name", reject,
          "A member's name is not UTF-8, has control characters or an empty or `.` part, or is too long.",

@@ -1,4 +1,4 @@
-// Child processes: captured, bounded, killed at the timeout, or detached.
+// Child processes: captured, bounded, killed at the timeout, or under a reaper.
 #include "lib/base/process/process.hpp"
 
 #include <doctest/doctest.h>
@@ -11,6 +11,7 @@
 #include "lib/base/files/file.hpp"
 #include "lib/base/files/lock_file.hpp"
 #include "lib/base/files/temp_dir.hpp"
+#include "lib/base/process/reaped_process.hpp"
 #include "lib/base/text/text.hpp"
 #include "tests/support/becomes_true.hpp"
 
@@ -137,11 +138,11 @@ TEST_CASE("a child gets none of our descriptors, no blocked signals, and default
         CHECK(line.ends_with("0000000000000000"));
 }
 
-TEST_CASE("a detached program leads its own session, writes to its log and is not our child") {
+TEST_CASE("a program under a reaper leads its own session, writes to its log and is not our child") {
     const auto dir = TempDir::make("process").value();
     const auto log = dir.path() / "log";
     REQUIRE(replace_file(log, "before\n"));
-    const auto pid = start_detached(shell("echo out; echo err >&2; exec sleep 1000"), log).value();
+    const auto pid = start_reaped(shell("echo out; echo err >&2; exec sleep 1000"), log).value();
     CHECK(process_start_time(pid) != 0);
     CHECK(::getsid(static_cast<pid_t>(pid)) == pid);
     CHECK(::getpgid(static_cast<pid_t>(pid)) == pid);
@@ -154,11 +155,11 @@ TEST_CASE("a detached program leads its own session, writes to its log and is no
     CHECK(wheelyard::test_support::becomes_true([&] { return process_start_time(pid) == 0; }));
 }
 
-TEST_CASE("a detached program keeps no pipe open, not even an inheritable one") {
+TEST_CASE("a program under a reaper keeps no pipe open, not even an inheritable one") {
     const auto dir = TempDir::make("process").value();
     int ends[2];
     REQUIRE(::pipe(ends) == 0);
-    const auto pid = start_detached({.argv = {"sleep", "1000"}}, dir.path() / "log").value();
+    const auto pid = start_reaped({.argv = {"sleep", "1000"}}, dir.path() / "log").value();
     ::close(ends[1]);
     pollfd polled{ends[0], POLLIN, 0};
     CHECK(::poll(&polled, 1, 5000) == 1);
@@ -168,14 +169,14 @@ TEST_CASE("a detached program keeps no pipe open, not even an inheritable one") 
     CHECK(::kill(static_cast<pid_t>(-pid), SIGKILL) == 0);
 }
 
-TEST_CASE("a detached program that cannot start is reported immediately") {
+TEST_CASE("a program under a reaper that cannot start is reported immediately") {
     const auto dir = TempDir::make("process").value();
-    CHECK(start_detached({.argv = {"no-such-program-here"}}, dir.path() / "log").error().code ==
+    CHECK(start_reaped({.argv = {"no-such-program-here"}}, dir.path() / "log").error().code ==
           "process.not_found");
-    CHECK(start_detached({.argv = {"/etc/passwd"}}, dir.path() / "log").error().code == "os.EACCES");
-    CHECK(start_detached({.argv = {"true"}, .directory = "/no/such"}, dir.path() / "log").error().value ==
+    CHECK(start_reaped({.argv = {"/etc/passwd"}}, dir.path() / "log").error().code == "os.EACCES");
+    CHECK(start_reaped({.argv = {"true"}, .directory = "/no/such"}, dir.path() / "log").error().value ==
           "/no/such");
-    CHECK(start_detached({.argv = {"true"}}, dir.path() / "absent/log").error().code == "os.ENOENT");
+    CHECK(start_reaped({.argv = {"true"}}, dir.path() / "absent/log").error().code == "os.ENOENT");
 }
 
 TEST_CASE("programs are found on PATH, and the environment is readable") {

@@ -136,6 +136,25 @@ TEST_CASE("a wheel that is gone or replaced cannot be compared, and the attempt 
     CHECK(last_of(farm, reproduction).failure->error.code == "reproduce.gone");
 }
 
+TEST_CASE("a comparison that waited too long for the index fails, and does not promise an upload") {
+    Farm farm;
+    farm.settle();
+    ask(farm, cell);
+    farm.tick();
+    farm.registry.down = true;
+    farm.tick();
+    farm.tick();
+    REQUIRE(last_of(farm, reproduction).state == State::built);
+    REQUIRE(last_of(farm, reproduction).waiting.since != 0);
+    farm.clock.sleep_ms(max_error_wait_ms);
+    farm.tick();
+    const Attempt failed = last_of(farm, reproduction);
+    REQUIRE(failed.failure.has_value());
+    CHECK(failed.failure->error.code == "wait.too_long");
+    CHECK_FALSE(failed.failure->try_again);
+    CHECK(failed.failure->error.advice.find("retry") == std::string::npos);
+}
+
 TEST_CASE("only a wheel that this agent has built can be reproduced") {
     Farm farm;
     CHECK(ask(farm, cell) == "reproduce.nothing");

@@ -43,8 +43,8 @@ TEST_CASE("every rule matches a real log, and every real log has a rule") {
         const std::string code = entry.path().stem().string();
         CAPTURE(code);
         const std::string text = testing::read(entry.path());
-        const bool says_whence = text.starts_with("# from: ") || text.starts_with("# provoked: ");
-        CHECK(says_whence);
+        const bool names_its_source = text.starts_with("# from: ") || text.starts_with("# provoked: ");
+        CHECK(names_its_source);
         const Examination seen = examine(std::string_view(text).substr(text.find('\n') + 1));
         CHECK(likeliest(seen) == code);
         shown.insert(code);

@@ -64,7 +64,7 @@ TEST_CASE("all sizes are named that are refused on their own, and nothing where 
     queries = 0;
     const TrialAnswer taken = try_job(slurm, example(), refusing({}, queries));
     CHECK(taken.end == TrialEnd::accepted);
-    CHECK(taken.said == "Job 1 to start at noon");
+    CHECK(taken.message == "Job 1 to start at noon");
     CHECK(queries == 1);
 }
 

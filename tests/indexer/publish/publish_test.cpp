@@ -459,7 +459,7 @@ TEST_CASE("a promoted file is the same file in both indexes, and garbage collect
     const auto row = store.make_row("staging", "six", "1.16.0", six_wheel);
     store.add(row);
     const catalog::Cause cause{.actor = "anna", .reason = "", .time = noon};
-    REQUIRE(store.catalog.promote_file({"staging", six_wheel}, "main", cause));
+    REQUIRE(store.catalog.promote_files("staging", std::vector<std::string>{six_wheel}, "main", cause));
     REQUIRE(store.catalog.forget_blobs({std::string(64, '0')}, cause));
     publish_all(store);
     CHECK(read_page(store, "main", "six", true).files.size() == 1);

@@ -102,7 +102,8 @@ TEST_CASE("no promotion leads from a private index to a public one") {
     const auto row = catalog::row_of("hidden", "six", "1.0");
     REQUIRE(family.catalog.add_file(row)->outcome == AddOutcome::added);
     const auto promoted = [&](const std::string& to) {
-        return family.catalog.promote_file({"hidden", row.filename}, to, cause)->outcome;
+        return family.catalog.promote_files("hidden", std::vector<std::string>{row.filename}, to, cause)
+            ->outcome;
     };
     CHECK(promoted("open") == catalog::ChangeOutcome::would_publish);
     CHECK(promoted("vault") == catalog::ChangeOutcome::changed);
@@ -183,8 +184,9 @@ TEST_CASE("other bytes under a visible inherited name are refused, under a hidde
             AddOutcome::added);
     REQUIRE(family.catalog.add_file(catalog::row_of("base", "jax", "1.0", 'a'))->outcome ==
             AddOutcome::added);
-    CHECK(family.catalog.promote_file({"staging", "jax-1.0-py3-none-any.whl"}, "gh200", cause)->outcome ==
-          catalog::ChangeOutcome::name_taken);
+    CHECK(family.catalog
+              .promote_files("staging", std::vector<std::string>{"jax-1.0-py3-none-any.whl"}, "gh200", cause)
+              ->outcome == catalog::ChangeOutcome::name_taken);
 }
 
 TEST_CASE("a rule that changes is one event; one that stays is none; one that is forgotten is gone") {

@@ -43,7 +43,7 @@ std::set<std::string> matches(const std::string& text, const char* pattern) {
 
 }  // namespace
 
-TEST_CASE("the least configuration is one index; everything else has its default") {
+TEST_CASE("the minimal configuration is one index; everything else has its default") {
     const auto config = parse_config(start + index, "/etc/wheelyard/registry.toml");
     REQUIRE(config.has_value());
     REQUIRE(config->server.listen.size() == 1);
@@ -364,7 +364,7 @@ TEST_CASE("the file that init writes works as it is, and with every key uncommen
     const std::string uncommented =
         std::regex_replace(text, std::regex("(^|\n)# ([a-z_\".]+ = |\\[\\[?index)"), "$1$2");
     CHECK(uncommented != text);
-    // Its logo is there for nobody.
+    // The logo file does not exist.
     CHECK(error_of(base::replace_all(uncommented, "logo = \"logo.svg\"", "")).empty());
 }
 

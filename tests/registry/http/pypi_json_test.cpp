@@ -41,6 +41,9 @@ TEST_CASE("an sdist is of the same release as the wheels of its version, and of 
     CHECK(sdist.string_or("python_version", "") == "source");
     CHECK(sdist.string_or("url", "") ==
           "https://wheels.example/packages/main/aa/" + std::string(64, 'a') + "/six-1.1.tar.gz");
+    const io::Json* digests = sdist.find("digests");
+    REQUIRE(digests != nullptr);
+    CHECK(digests->string_or("sha256", "") == std::string(64, 'a'));
 }
 
 TEST_CASE("a yanked sdist does not make its version the newest") {

@@ -46,3 +46,22 @@ TEST_CASE("the document and the code name the same refusals") {
         CHECK(in_code.contains(code));
     }
 }
+
+TEST_CASE("every code that the server answers with is in a document") {
+    const std::regex answer(
+        "\\b(?:refuse|make_problem)\\s*\\(\\s*[45][0-9][0-9],\\s*\"([a-z_]+\\.[a-z_]+)\"");
+    std::string documents;
+    for (const auto& entry : std::filesystem::directory_iterator(tree + "docs/reference"))
+        documents += read(entry.path());
+    std::size_t answers = 0;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(tree + "registry")) {
+        const std::string text = read(entry.path());
+        for (std::sregex_iterator match(text.begin(), text.end(), answer), end; match != end;
+             ++match, ++answers) {
+            const std::string code = (*match)[1];
+            CAPTURE(code);
+            CHECK(documents.find("`" + code + "`") != std::string::npos);
+        }
+    }
+    CHECK(answers > 90);
+}

@@ -177,19 +177,20 @@ TEST_CASE("an index takes the names of sdists only where it says so") {
     };
     for (const Row& row : rows) {
         CAPTURE(row.filename);
-        const auto taken = registry::check_filename(row.filename, {}, registry::Takes::wheels_and_sdists);
+        const auto taken =
+            registry::check_filename(row.filename, {}, registry::AcceptedFiles::wheels_and_sdists);
         CHECK(code_of(taken) == row.code);
         if (taken) CHECK(taken->is_sdist);
         if (taken) CHECK(code_of(registry::check_filename(row.filename)) == "upload.sdist");
     }
     CHECK(registry::check_filename("ruamel.yaml-0.18.6.tar.gz", inspect::make_preset("mirror").value(),
-                                   registry::Takes::wheels_and_sdists)
+                                   registry::AcceptedFiles::wheels_and_sdists)
               .has_value());
 }
 
 TEST_CASE("the form's filetype must be that of the file name") {
     const auto sdist =
-        registry::check_filename("six-1.16.0.tar.gz", {}, registry::Takes::wheels_and_sdists).value();
+        registry::check_filename("six-1.16.0.tar.gz", {}, registry::AcceptedFiles::wheels_and_sdists).value();
     CHECK(code_of(registry::check_form_against(form_with({{"filetype", "sdist"}}), sdist)) == "");
     CHECK(code_of(registry::check_form_against(form_with(), sdist)) == "upload.filetype_differs");
     const auto wheel = registry::check_filename("six-1.16.0-py2.py3-none-any.whl").value();

@@ -147,6 +147,7 @@ TEST_CASE("each refusal has its status and says why as a problem") {
         {get("/site/simple/absent/"), 404},
         {get("/empty/simple/"), 404},
         {get(file_url + "absent.whl"), 404},
+        {get("/site/events/tail.tsv"), 404},
         {get("/site/legacy/"), 405},
         {"POST /site/simple/" + host, 405},
         {"DELETE " + file_url + "x.whl" + host, 405},

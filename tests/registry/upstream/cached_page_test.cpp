@@ -53,6 +53,16 @@ TEST_CASE("another hash for a known name is an alarm, once, and the first hash s
     CHECK(back.alarms.empty());
 }
 
+TEST_CASE("of two links with one name the first counts, and the files after them are kept") {
+    const std::string seven = "seven-1.0-py3-none-any.whl";
+    const MergedPage merged =
+        merge_page(nullptr, page_of({link(six, hash_a), link(six, hash_b), link(seven, hash_b)}), noon);
+    CHECK(merged.alarms.empty());
+    REQUIRE(merged.page.files.size() == 2);
+    CHECK(merged.page.files[0].link.sha256 == hash_a);
+    CHECK(merged.page.files[1].link.filename == seven);
+}
+
 TEST_CASE("a name that left the page keeps its pin, also when the whole project left") {
     const MergedPage first = merge_page(nullptr, page_of({link(six, hash_a)}), noon);
     const MergedPage empty = merge_page(&first.page, page_of({}), noon + 1);

@@ -26,10 +26,10 @@ TEST_CASE("a compile killed among others is retried; one killed while alone as r
     dispatch.arrive(1, facts("giant.s"));
     REQUIRE(dispatch.start(0).size() == 1);
     // It happened to run alone, so the retry must.
-    CHECK(dispatch.killed_for_memory(1, 990 * mebibyte) == Verdict::again);
+    CHECK(dispatch.killed_for_memory(1, 990 * mebibyte) == Retry::again);
     CHECK(dispatch.need(1).alone);
     REQUIRE(dispatch.start(1).size() == 1);
-    CHECK(dispatch.killed_for_memory(1, 995 * mebibyte) == Verdict::give_up);
+    CHECK(dispatch.killed_for_memory(1, 995 * mebibyte) == Retry::give_up);
 }
 
 TEST_CASE("a killed compile gets half as much room again and waits until another ends") {
@@ -38,7 +38,7 @@ TEST_CASE("a killed compile gets half as much room again and waits until another
     dispatch.arrive(1, facts("a.s"));
     dispatch.arrive(2, facts("b.s"));
     REQUIRE(dispatch.start(0).size() == 2);
-    CHECK(dispatch.killed_for_memory(2, 300 * mebibyte) == Verdict::again);
+    CHECK(dispatch.killed_for_memory(2, 300 * mebibyte) == Retry::again);
     CHECK(dispatch.need(2).typical_bytes == doctest::Approx(450 * mebibyte));
     CHECK_FALSE(dispatch.need(2).alone);
     CHECK(dispatch.start(1).empty());  // held until something ends
@@ -52,7 +52,7 @@ TEST_CASE("a compile that leaves while running ends the hold after a kill; one t
     for (const TryId id : {TryId{1}, TryId{2}, TryId{3}})
         dispatch.arrive(id, facts(std::to_string(id) + ".s"));
     REQUIRE(dispatch.start(0).size() == 3);
-    CHECK(dispatch.killed_for_memory(3, 300 * mebibyte) == Verdict::again);
+    CHECK(dispatch.killed_for_memory(3, 300 * mebibyte) == Retry::again);
     dispatch.arrive(4, facts("4.s"));
     dispatch.leave(4);
     CHECK(dispatch.start(1).empty());
@@ -67,7 +67,7 @@ TEST_CASE("a compile killed within its prediction keeps its prediction and is no
     dispatch.arrive(2, facts("b.s"));
     REQUIRE(dispatch.start(0).size() == 2);
     const double before = dispatch.need(2).typical_bytes;
-    CHECK(dispatch.killed_for_memory(2, mebibyte) == Verdict::again);
+    CHECK(dispatch.killed_for_memory(2, mebibyte) == Retry::again);
     CHECK(dispatch.need(2).typical_bytes == doctest::Approx(before));
     CHECK_FALSE(dispatch.need(2).alone);
 }
@@ -79,7 +79,7 @@ TEST_CASE("the number of tries is bounded for any sequence of kills") {
     REQUIRE(dispatch.start(0).size() == 1);
     dispatch.arrive(1, facts("a.s"));
     unsigned kills = 0;
-    for (Verdict verdict = Verdict::again; verdict == Verdict::again; ++kills) {
+    for (Retry verdict = Retry::again; verdict == Retry::again; ++kills) {
         REQUIRE(kills < 2 * max_tries);
         if (kills == max_tries) dispatch.ended(0, 1, 1, false);  // so that it may run alone
         dispatch.arrive(100 + kills, facts("tick.s"));
@@ -100,10 +100,10 @@ TEST_CASE("SIGKILL without pressure: one retry, alone, then failure") {
     dispatch.set_limit(1000 * mebibyte);
     dispatch.arrive(1, facts("a.s"));
     REQUIRE(dispatch.start(0).size() == 1);
-    CHECK(dispatch.died_unexplained(1) == Verdict::again);
+    CHECK(dispatch.died_unexplained(1) == Retry::again);
     CHECK(dispatch.need(1).alone);
     REQUIRE(dispatch.start(0).size() == 1);
-    CHECK(dispatch.died_unexplained(1) == Verdict::give_up);
+    CHECK(dispatch.died_unexplained(1) == Retry::give_up);
 }
 
 TEST_CASE("measurements update the predictions of waiting compiles") {
@@ -141,9 +141,9 @@ TEST_CASE("with a throttling limit, shared compiles stay below it and one that r
     dispatch.arrive(2, facts("b.s"));
     REQUIRE(dispatch.start(0).size() == 2);  // predicted at 40 MiB each
     dispatch.observe(1, 190 * mebibyte);
-    CHECK(dispatch.killed_for_memory(2, 20 * mebibyte) == Verdict::again);
+    CHECK(dispatch.killed_for_memory(2, 20 * mebibyte) == Retry::again);
     CHECK(dispatch.start(1).empty());
-    CHECK(dispatch.killed_for_memory(1, 190 * mebibyte) == Verdict::again);
+    CHECK(dispatch.killed_for_memory(1, 190 * mebibyte) == Retry::again);
     CHECK(dispatch.need(1).alone);
     CHECK(dispatch.start(2) == std::vector<TryId>{2});
     dispatch.ended(2, 20 * mebibyte, 1, true);
@@ -153,10 +153,10 @@ TEST_CASE("with a throttling limit, shared compiles stay below it and one that r
     dispatch.arrive(3, facts("c.s"));
     CHECK(dispatch.start(4).empty());
     // Killed alone, but far below the killing limit: other processes caused it.
-    CHECK(dispatch.killed_for_memory(1, 400 * mebibyte) == Verdict::again);
+    CHECK(dispatch.killed_for_memory(1, 400 * mebibyte) == Retry::again);
     dispatch.leave(3);
     REQUIRE(dispatch.start(5) == std::vector<TryId>{1});
-    CHECK(dispatch.killed_for_memory(1, 990 * mebibyte) == Verdict::give_up);
+    CHECK(dispatch.killed_for_memory(1, 990 * mebibyte) == Retry::give_up);
 }
 
 TEST_CASE("a compile that only other processes' memory keeps out waits for a limited time") {
@@ -173,13 +173,13 @@ TEST_CASE("a kill caused by other processes' memory does not prove that the comp
     dispatch.set_limit(100 * mebibyte, 1000 * mebibyte);
     dispatch.arrive(1, facts("a.s"));
     REQUIRE(dispatch.start(0).size() == 1);
-    CHECK(dispatch.killed_for_memory(1, 90 * mebibyte) == Verdict::again);
+    CHECK(dispatch.killed_for_memory(1, 90 * mebibyte) == Retry::again);
     CHECK(dispatch.need(1).alone);
     CHECK(dispatch.start(1).empty());  // waits for the other process …
     CHECK(dispatch.start(max_wait_for_others_s).empty());
     REQUIRE(dispatch.start(1 + max_wait_for_others_s).size() == 1);  // … for a limited time
-    CHECK(dispatch.killed_for_memory(1, 90 * mebibyte) == Verdict::again);
+    CHECK(dispatch.killed_for_memory(1, 90 * mebibyte) == Retry::again);
     dispatch.set_limit(1000 * mebibyte, 1000 * mebibyte);
     REQUIRE(dispatch.start(500).size() == 1);  // the other process is gone
-    CHECK(dispatch.killed_for_memory(1, 990 * mebibyte) == Verdict::give_up);
+    CHECK(dispatch.killed_for_memory(1, 990 * mebibyte) == Retry::give_up);
 }

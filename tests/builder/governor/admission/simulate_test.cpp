@@ -81,7 +81,7 @@ TEST_CASE("governed builds stay near the bound and under the limit, without fail
 TEST_CASE("a partial history leads to no failure") {
     const auto rows = scale_profile(shape(), 1000, 2);
     auto half = plan(16, 8);
-    half.history_part = 0.5;
+    half.history_fraction = 0.5;
     const auto result = simulate(rows, half);
     CHECK(result.survived());
     CHECK(result.ratio() < 1.5);

@@ -42,7 +42,7 @@ TEST_CASE("each limit applies, and the window is never below the cores") {
 
     auto facts = plenty;
     facts.limit_bytes = 8.0 * gib;
-    CHECK(choose_window(facts) == 8 * gib / waiting_part / waiting_launcher_bytes);
+    CHECK(choose_window(facts) == 8 * gib / waiting_divisor / waiting_launcher_bytes);
     facts = plenty;
     facts.open_files = 1024;
     CHECK(choose_window(facts) == 960);

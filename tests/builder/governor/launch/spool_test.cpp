@@ -45,6 +45,14 @@ TEST_CASE("a stream is shown as it was written, and its tail is its end") {
     }
 }
 
+TEST_CASE("a stream is complete although its folder, on no memory, takes no file") {
+    const std::string text = text_of(max_spool_bytes + 10);
+    SpooledStream stream("/proc");
+    stream.append(text);
+    const bool is_same = shown(stream) == text;
+    CHECK(is_same);
+}
+
 TEST_CASE("both pipes are read to what they hold, and end with their writer") {
     Spool spool("/var/tmp");
     REQUIRE(spool.out() >= 0);

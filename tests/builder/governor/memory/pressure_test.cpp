@@ -36,7 +36,7 @@ TEST_CASE("a stall of more than a tenth of the time is pressure until the stall 
         now += 2 * stall_window_ms;
         return meter.is_stalled(now);
     };
-    const auto part = static_cast<std::int64_t>(2.0 * stall_window_ms * 1000 * stall_part);
+    const auto part = static_cast<std::int64_t>(2.0 * stall_window_ms * 1000 * stall_fraction);
     CHECK_FALSE(after(5'000'000));  // the first read has no predecessor to compare with
     CHECK_FALSE(after(5'000'000 + part));
     CHECK(after(5'000'000 + 2 * part + 1));

@@ -231,6 +231,22 @@ TEST_CASE("a job is queried by its id, or without one by its name") {
     CHECK(scene.look("another").state == JobState::unclaimed);
 }
 
+TEST_CASE("the nodes of a job are different ones, unless the site's options place it or it has one node") {
+    struct Row {
+        int nodes;
+        std::vector<std::string> options;
+        bool scatters;
+    };
+    for (const Row& row : {Row{1, {}, false}, Row{2, {}, true}, Row{2, {"-l place=excl"}, false},
+                           Row{2, {"-l foo=1"}, true}}) {
+        CAPTURE(row.nodes);
+        JobRequest job{"w1", AttemptFolder{"/work/attempts/w1"}, {}, 8, 0, 0};
+        job.nodes = row.nodes;
+        const std::string header = pbs::render_header(job, {"main", "", 0, row.options});
+        CHECK((header.find("#PBS -l place=scatter\n") != std::string::npos) == row.scatters);
+    }
+}
+
 TEST_CASE("several jobs take one query, plus one for each that has ended") {
     Scene scene;
     const AttemptFolder other{scene.folder.path() / "w2"};

@@ -27,7 +27,7 @@ TrialJob example() {
 TEST_CASE("a job at the limits of its queue is taken, and each limit is named that it exceeds") {
     const TrialAnswer taken = pbs::read_trial(queue, example());
     CHECK(taken.end == TrialEnd::accepted);
-    CHECK(taken.said == "PBS has no dry run; within the limits of queue main");
+    CHECK(taken.message == "PBS has no dry run; within the limits of queue main");
     struct Row {
         JobPart part;
         std::string limit;
@@ -53,7 +53,7 @@ TEST_CASE("a job at the limits of its queue is taken, and each limit is named th
         const TrialAnswer refused = pbs::read_trial(queue, row.job);
         CHECK(refused.end == TrialEnd::refused);
         CHECK(refused.parts == std::vector<RefusedPart>{{row.part}});
-        CHECK(refused.said == "queue main has " + row.limit);
+        CHECK(refused.message == "queue main has " + row.limit);
     }
 }
 
@@ -70,7 +70,7 @@ TEST_CASE("a job fits if enough nodes are as large as one chunk, and what no nod
         int gpus;
         int cores;
         std::int64_t memory_mib;
-        std::string said;
+        std::string message;
         std::vector<RefusedPart> parts = {};
     };
     for (const auto& row :
@@ -102,17 +102,17 @@ TEST_CASE("a job fits if enough nodes are as large as one chunk, and what no nod
               1'000,
               "no node of queue main has 65 cores, 1000 MiB, 4 GPUs; at most 128 cores, 515305 MiB, 4 GPUs",
               {{JobPart::cores}, {JobPart::gpus}}}}) {
-        CAPTURE(row.said);
+        CAPTURE(row.message);
         TrialJob job{{"main", "", row.gpus, {}}, row.nodes, 1, row.cores, row.memory_mib, 60};
         TrialAnswer found = pbs::compare_with_nodes(open_queue, nodes(), job);
-        CHECK(found.said == row.said);
+        CHECK(found.message == row.message);
         CHECK(found.parts == row.parts);
         CHECK(found.end == (row.parts.empty() ? TrialEnd::accepted : TrialEnd::refused));
         if (row.cores % 4 != 0) continue;
         job.cores = row.cores / 4;  // of each of four ranks
         job.ranks_per_node = 4;
         found = pbs::compare_with_nodes(open_queue, nodes(), job);
-        CHECK(found.said == row.said);
+        CHECK(found.message == row.message);
     }
 }
 
@@ -124,7 +124,7 @@ TEST_CASE("a queue with nodes of its own has only these, and a routing queue may
     CHECK(pbs::compare_with_nodes("Queue: copy\n", nodes(), large).end == TrialEnd::refused);
     const TrialAnswer routed =
         pbs::compare_with_nodes("Queue: copy\n    queue_type = Route\n", nodes(), small);
-    CHECK(routed.said == "4 nodes have 48 cores, 1000 MiB");
+    CHECK(routed.message == "4 nodes have 48 cores, 1000 MiB");
     CHECK(pbs::compare_with_nodes(open_queue, "", small).end == TrialEnd::unknown);
     TrialJob of_user = small;  // its cores are a node's
     of_user.of_user = true;
@@ -140,10 +140,10 @@ TEST_CASE("a job within the limits of its queue is compared with the nodes, unle
     };
     const std::string limits = "PBS has no dry run; within the limits of queue main; ";
     TrialJob job = example();
-    CHECK(asked({true, nodes(), ""}, job).said == limits + "2 nodes have 64 cores, 240000 MiB, 4 GPUs");
+    CHECK(asked({true, nodes(), ""}, job).message == limits + "2 nodes have 64 cores, 240000 MiB, 4 GPUs");
     const TrialAnswer unknown = asked({false, "", "pbsnodes: not allowed"}, job);
     CHECK(unknown.end == TrialEnd::accepted);
-    CHECK(unknown.said == limits + "sizes of nodes not checked: pbsnodes: not allowed");
+    CHECK(unknown.message == limits + "sizes of nodes not checked: pbsnodes: not allowed");
     job.nodes = 1;
     job.memory_mib = 480 * 1024;
     job.queue.gpus = 5;

@@ -141,7 +141,7 @@ TEST_CASE("a real sacct, which reports only reasons of waiting, gives the same o
 
 TEST_CASE("a refusal is temporary, permanent, or leaves open whether a job exists") {
     struct Row {
-        const char* said;
+        const char* message;
         const char* code;
     };
     const Row rows[] = {
@@ -166,8 +166,8 @@ TEST_CASE("a refusal is temporary, permanent, or leaves open whether a job exist
         {"sbatch: fatal: Could not establish a configuration source", "scheduler.not_now"},
     };
     for (const auto& row : rows) {
-        CAPTURE(row.said);
-        CHECK(slurm::judge_refusal(row.said).code == row.code);
+        CAPTURE(row.message);
+        CHECK(slurm::judge_refusal(row.message).code == row.code);
     }
     // Cut, but not inside a character.
     const std::string start(max_error_line_bytes - 1, 'a');

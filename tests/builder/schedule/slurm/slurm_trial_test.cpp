@@ -11,7 +11,7 @@ TEST_CASE("the answers of sbatch --test-only have their end, their words and wha
         bool good;
         std::string printed;
         TrialEnd end;
-        std::string said;
+        std::string message;
         std::optional<RefusedPart> likely;
     };
     for (const auto& row :
@@ -52,7 +52,7 @@ TEST_CASE("the answers of sbatch --test-only have their end, their words and wha
         CAPTURE(row.printed);
         const TrialAnswer answer = slurm::read_trial(row.good, row.printed);
         CHECK(answer.end == row.end);
-        CHECK(answer.said == row.said);
+        CHECK(answer.message == row.message);
         CHECK(answer.likely == row.likely);
         CHECK(answer.parts.empty());
     }
