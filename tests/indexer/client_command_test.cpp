@@ -63,3 +63,22 @@ TEST_CASE("a kind of file is printed for each node, and a node of a token must b
     options.with_token = {"two"};
     CHECK(run_client_config(options, out, err) == 0);
 }
+
+TEST_CASE("a condition is that of the node that it names") {
+    std::ostringstream out, err;
+    ClientOptions options;
+    options.nodes = {"one=http://one.example/main/simple/", "two=http://two.example/main/simple/",
+                     "three=http://three.example/main/simple/"};
+    options.machines = {"two=x86_64", "one=aarch64"};
+    options.hosts = {"two=gpu*"};
+    options.kind = "tcl";
+    CHECK(run_client_config(options, out, err) == 0);
+    CHECK(err.str() == "");
+    const auto choice = out.str().substr(0, out.str().find("setenv"));
+    const auto of_one = choice.find("\"aarch64\"");
+    const auto of_two = choice.find("\"x86_64\" && [string match \"gpu*\" [info hostname]]");
+    CHECK_MESSAGE(of_one < choice.find("set kind \"one\""), choice);
+    CHECK_MESSAGE(choice.find("set kind \"one\"") < of_two, choice);
+    CHECK_MESSAGE(of_two < choice.find("set kind \"two\""), choice);
+    CHECK_MESSAGE(choice.find("else {\n    set kind \"three\"") != std::string::npos, choice);
+}

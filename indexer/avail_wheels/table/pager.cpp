@@ -1,6 +1,7 @@
 // Pipes text into the pager's standard input; the pager inherits our standard output.
 #include "indexer/avail_wheels/table/pager.hpp"
 
+#include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -44,6 +45,7 @@ bool show_in_pager(const std::string& text, const EnvironmentMap& environment) {
         ::dup2(read_end.get(), STDIN_FILENO);
         read_end.reset();
         write_end.reset();
+        ::signal(SIGPIPE, SIG_DFL);  // main() ignores it; a pipeline must end quietly when it is left early
         ::setenv("LESS", less.c_str(), 1);
         ::execl("/bin/sh", "sh", "-c", pager.c_str(), static_cast<char*>(nullptr));
         ::_exit(exit_not_started);

@@ -118,3 +118,9 @@ TEST_CASE("a missing or malformed page is found") {
     fs::remove(published.json);
     CHECK(published.codes() == Codes{"page_unreadable"});
 }
+
+TEST_CASE("a compressed page that cannot be read is found") {
+    Published published;
+    fs::create_directory(published.html.native() + ".gz");
+    CHECK(published.codes() == Codes{"compressed_differs"});
+}

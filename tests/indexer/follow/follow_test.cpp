@@ -255,6 +255,26 @@ TEST_CASE("a file with wrong bytes is rejected, blocks no other file, and is ret
     check_same(at);
 }
 
+TEST_CASE("a file that is deleted between its page and its download is no failure: the page is read again") {
+    Upstream at;
+    const auto row = at.make_row("main", "six", "1", six("1"));
+    at.add(row);
+    at.publish_all();
+    const fs::path page = project_folder(at.tree, "main", "six") / json_page;
+    const std::string before = *base::read_file(page, 1 << 20);
+    REQUIRE(at.catalog.delete_file({"main", six("1")}, {.actor = "anna", .reason = "bad", .time = noon}));
+    at.add("main", "six", "2", six("2"));
+    at.publish_all();
+    const std::string after = *base::read_file(page, 1 << 20);
+    REQUIRE(!fs::exists(file_folder(at.tree, "main", row.sha256) / six("1")));
+    REQUIRE(base::replace_file(page, before));
+    at.on_request = [&](const std::string& target) {
+        if (target.ends_with(six("1"))) CHECK(base::replace_file(page, after));
+    };
+    CHECK(at.follow_all().lagging.empty());
+    check_same(at);
+}
+
 TEST_CASE("no more is fetched of a file than its page states, and a size that is wrong is rejected") {
     Upstream at;
     const auto row = at.make_row("main", "six", "1", six("1"));

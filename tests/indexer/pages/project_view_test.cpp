@@ -62,8 +62,32 @@ TEST_CASE("plain releases sort as they do among other versions") {
     CHECK(in_order.back() == "999999999.1.2.3");
 }
 
+TEST_CASE("a project without any plain release is sorted by version, too") {
+    CHECK(order_of({"2.10.0+cu126", "2.9.0+cu126", "2.4.0+cu126"}) ==
+          std::vector<std::string>{"2.4.0+cu126", "2.9.0+cu126", "2.10.0+cu126"});
+    CHECK(order_of({"1.0rc10", "1.0rc9"}) == std::vector<std::string>{"1.0rc9", "1.0rc10"});
+}
+
+TEST_CASE("a file is offered if it is active and its project is not quarantined") {
+    using catalog::FileState;
+    using catalog::ProjectStatus;
+    auto row = sample_row("1.0", "sample-1.0-py3-none-any.whl", 'a');
+    for (const auto status : {ProjectStatus::active, ProjectStatus::archived, ProjectStatus::deprecated}) {
+        row.state = FileState::active;
+        CHECK(is_offered(row, status));
+        row.state = FileState::quarantined;
+        CHECK_FALSE(is_offered(row, status));
+    }
+    for (const auto state : {FileState::active, FileState::quarantined}) {
+        row.state = state;
+        CHECK_FALSE(is_offered(row, ProjectStatus::quarantined));
+    }
+}
+
 TEST_CASE("an invalid version does not break the page") {
     CHECK(order_of({"1.0", "not a version"}) == std::vector<std::string>{"not a version", "1.0"});
     CHECK(order_of({"1.0", "1..2", "1.0.", ".5", "0.9"}) ==
           std::vector<std::string>{".5", "1..2", "1.0.", "0.9", "1.0"});
+    // Invalid ones are in the order of their texts.
+    CHECK(order_of({"2.", "10."}) == std::vector<std::string>{"10.", "2."});
 }

@@ -62,3 +62,14 @@ TEST_CASE("a yank is its reason, or true without one (PEP 592)") {
     view.files[0].yanked_reason = "broken";
     CHECK(yanked() == io::Json("broken"));
 }
+
+TEST_CASE(
+    "a page that lacks the size of one file claims no version of the API that requires sizes (PEP 700)") {
+    ProjectView view = sample_view();
+    const auto version = [&] {
+        return io::parse_json(render_project_json(view))->find("meta")->string_or("api-version", "");
+    };
+    CHECK(version() == "1.4");
+    view.files[1].size_bytes = 0;
+    CHECK(version() == "1.0");
+}

@@ -40,6 +40,9 @@ TEST_CASE("missing parent folders are created, and the result is true only for a
     CHECK(*disk.make_directories(folder / "a/b/d"));
     REQUIRE(base::replace_file(folder / "a/file", "bytes"));
     CHECK(disk.make_directories(folder / "a/file").error().code == "os.EEXIST");
+    // A slash at the end, which makes the last folder twice.
+    CHECK(disk.make_directories(folder / "e/f/"));
+    CHECK(std::filesystem::is_directory(folder / "e/f"));
     // Relative to the current directory.
     const auto before = std::filesystem::current_path();
     std::filesystem::current_path(folder.folder.path());
@@ -267,6 +270,19 @@ TEST_CASE("removing staged folders of killed runs removes nothing else") {
     CHECK(std::filesystem::exists(folder / "main/.simpler.tmp.dead"));
     CHECK_FALSE(std::filesystem::exists(folder / "main/.simple.tmp.dead"));
     CHECK_FALSE(std::filesystem::exists(folder / "main/.simple.tmp.older"));
+}
+
+TEST_CASE("staged folders that their own run removes at the same time are no error") {
+    const Folder folder;
+    const auto staged = {folder / "main/.simple.tmp.dead", folder / "main/.simple.tmp.older"};
+    for (const auto& one : staged)
+        REQUIRE(base::make_directories(one / "six"));
+    const base::KeepAlive their_run_ends = [&staged] {
+        for (const auto& one : staged)
+            std::filesystem::remove_all(one);
+        return base::Status();
+    };
+    CHECK(LocalDisk().remove_staged(folder / "main/simple", their_run_ends));
 }
 
 TEST_CASE("a missing file has no size, and an existing folder is not an error") {

@@ -107,6 +107,21 @@ TEST_CASE("every event is found from the tail back, for every pattern of appends
     }
 }
 
+TEST_CASE("each file of the log says at which serial it begins, and older ones are named after it") {
+    const auto folder = make_test_folder();
+    LocalDisk disk;
+    constexpr auto of_each = static_cast<catalog::Serial>(events_per_segment);
+    REQUIRE(append_events(disk, folder.path(), "main", lines_of(events_from(5, 2 * events_per_segment + 3)),
+                          true));
+    const EventSegment tail = read(folder.path(), "tail.tsv");
+    CHECK(tail.first == 5 + 2 * of_each);
+    CHECK(tail.previous == std::to_string(5 + of_each) + ".tsv");
+    const EventSegment older = read(folder.path(), tail.previous);
+    CHECK(older.first == 5 + of_each);
+    CHECK(older.previous == "5.tsv");
+    CHECK(read(folder.path(), "5.tsv").first == 5);
+}
+
 TEST_CASE("a log of many files is synced with its file system instead of file by file") {
     class CountingDisk final : public ForwardingDisk {
       public:

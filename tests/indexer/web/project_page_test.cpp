@@ -411,3 +411,10 @@ TEST_CASE("the builds page shows agents, running builds with a bar, the queue an
     const std::string empty = render_builds_page({}, "main", read_farm_report("no JSON"));
     CHECK(has(empty, "No site reports to this index yet"));
 }
+
+TEST_CASE("a failed build shows the phase that it failed in, if its site reports one") {
+    FarmReport report = read_farm_report(status_json);
+    CHECK(!has(render_builds_page({}, "main", report), "in phase"));
+    report.failures[0].phase = "compile";
+    CHECK(has(render_builds_page({}, "main", report), " · in phase compile · after 1 h 00 min"));
+}

@@ -113,6 +113,19 @@ advice = "H100 needs torch 2.3 or newer"
         CHECK(bad.error().text().find(part) != std::string::npos);
 }
 
+TEST_CASE("a registry that takes requests may be named with slashes at its end") {
+    const auto folder = *base::TempDir::make("wheelyard-site-requests-test");
+    const auto file = folder.path() / "avail_wheels.toml";
+    for (const std::string end : {"", "/", "//"}) {
+        REQUIRE(base::replace_file(
+            file, "config_version = 1\nrequests = \"https://wheels.example.org/py" + end + "\"\n"));
+        const auto site = read_site(file);
+        REQUIRE_MESSAGE(site.has_value(), site.error().text());
+        CHECK(site->requests_registry == "https://wheels.example.org/py");
+        CHECK(site->requests.empty());
+    }
+}
+
 TEST_CASE("the example in docs/reference/avail_wheels-site.md has every key and is valid") {
     const auto page = *base::read_file(
         std::filesystem::path(WHEELYARD_TEST_DATA) / "../docs/reference/avail_wheels-site.md", 100'000);

@@ -136,6 +136,7 @@ TEST_CASE("the Python is the one that a plain pip installs for") {
              Case{"#!/usr/bin/env python3\nimport pip", folder + "/a/bin/python3"},
              Case{"#!/usr/bin/env bash\nexec pyenv pip", folder + "/a/bin/python3"},
              Case{"#!/nowhere/python3\n", folder + "/a/bin/python3"},
+             Case{"#!/nowhere/python3", folder + "/a/bin/python3"},
              Case{"", folder + "/a/bin/python3"},
          }) {
         CAPTURE(script);

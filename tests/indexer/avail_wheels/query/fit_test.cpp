@@ -97,6 +97,14 @@ TEST_CASE("unknown node properties make a wheel unknown and never exclude it") {
     Node every_python;
     every_python.any_python = true;
     CHECK(found(wheel_of("six-1.17.0-py2.py3-none-any.whl"), every_python) == "yes");
+    // pip's tags decide only if both the machine and the C library are known.
+    Node partly = h100();
+    partly.machine.clear();
+    CHECK(found(wheel_of("torch-2.4.0-cp311-cp311-linux_aarch64.whl"), partly) == "unknown machine");
+    partly = h100();
+    partly.glibc.reset();
+    CHECK(found(wheel_of("a-1-cp311-cp311-manylinux_2_17_x86_64.whl"), partly) == "unknown glibc");
+    CHECK(found(wheel_of("a-1-cp311-cp311-musllinux_1_2_x86_64.whl"), partly) == "unknown libc");
     // A login node: everything except the GPU is known.
     Node login = h100();
     login.gpus.reset();

@@ -83,6 +83,18 @@ TEST_CASE("reading a catalogue gives the same answers as filtering all its wheel
     }
 }
 
+TEST_CASE("of a project's older versions nothing is read") {
+    const Folder folder;
+    const auto read =
+        read_catalogue(folder.open(catalogue_text(1)), query_of({"*"}), "https://host/main/simple/", false);
+    REQUIRE(read.has_value());
+    CHECK_FALSE(read->empty());
+    for (const auto& candidate : *read) {
+        for (const char* older : {"six-1.16", "torch-2.3", "torch-1."})
+            CHECK_FALSE_MESSAGE(candidate.link.filename.starts_with(older), candidate.link.filename);
+    }
+}
+
 TEST_CASE("a wheel from a catalogue has its URL, and its facts on request") {
     const Folder folder;
     const auto catalogue = folder.open(catalogue_text(1));
@@ -174,6 +186,15 @@ TEST_CASE("without a connection, the cached answer is used with its age") {
     index.status = 503;
     CHECK(index.fetch()->warning.find("503") != std::string::npos);
     CHECK(index.fetch(Freshness::cached)->warning == "");
+}
+
+TEST_CASE("a cache without an answer yet is no reason for a warning") {
+    FakeIndex index;
+    const auto answer = index.fetch(Freshness::cached);
+    REQUIRE(answer);
+    CHECK_FALSE(answer->catalogue);
+    CHECK(answer->warning == "");
+    CHECK(index.asked.empty());
 }
 
 TEST_CASE("without a catalogue the pages are read, and a login page is not a catalogue") {
