@@ -2,9 +2,11 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <set>
 
 #include "builder/attempt/attempt_fields.hpp"
+#include "builder/attempt/failpoints.hpp"
 #include "builder/attempt/limits.hpp"
 #include "lib/base/text/text.hpp"
 #include "tests/support/golden.hpp"
@@ -44,6 +46,14 @@ Attempt full() {
     attempt.tree.removed = 1'790'000'003'000'000;
     attempt.superseded = true;
     return attempt;
+}
+
+TEST_CASE("the agent can be stopped after it has written each state but that of a failure") {
+    for (int number = 0; number < static_cast<int>(State::failed); ++number) {
+        const std::string point = "journal." + std::string(state_text(static_cast<State>(number)));
+        CAPTURE(point);
+        CHECK(std::find(agent_failpoints.begin(), agent_failpoints.end(), point) != agent_failpoints.end());
+    }
 }
 
 TEST_CASE("parsing a rendered attempt gives the same attempt") {
