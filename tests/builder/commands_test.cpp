@@ -2,9 +2,12 @@
 #include "builder/commands.hpp"
 
 #include <doctest/doctest.h>
+#include <fcntl.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
+#include <iterator>
 
 #include "builder/agent/limits.hpp"
 #include "lib/base/files/fd.hpp"
@@ -15,46 +18,136 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The output of a command and its exit status.
-struct Printed {
-    int status;
-    std::string out;
+// A standard stream of this process that is a file until the end of a scope.
+class Redirected {
+  public:
+    Redirected(int stream, const fs::path& file)
+        : stream_(stream), saved_(::fcntl(stream, F_DUPFD_CLOEXEC, 3)) {
+        std::fflush(nullptr);
+        const base::Fd opened(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+        REQUIRE(opened);
+        REQUIRE(::dup2(opened.get(), stream) >= 0);
+    }
+    Redirected(const Redirected&) = delete;
+    Redirected& operator=(const Redirected&) = delete;
+    ~Redirected() {
+        std::fflush(nullptr);
+        ::dup2(saved_.get(), stream_);
+    }
+
+  private:
+    int stream_;
+    base::Fd saved_;
 };
 
-Printed run(int (*command)(const Arguments&), const Arguments& arguments, const fs::path& folder) {
-    std::fflush(stdout);
-    const base::Fd saved(::dup(STDOUT_FILENO));
-    const auto file = base::create_new(folder / "printed");
-    REQUIRE(file.has_value());
-    REQUIRE(::dup2(file->get(), STDOUT_FILENO) >= 0);
-    const int status = command(arguments);
-    std::fflush(stdout);
-    REQUIRE(::dup2(saved.get(), STDOUT_FILENO) >= 0);
-    return {status, testing::read(folder / "printed")};
+// The exit status of a command, its output and its errors.
+struct Printed {
+    int status = -1;
+    std::string out, err;
+};
+
+Printed run(int (*command)(const Arguments&), const Arguments& arguments) {
+    const base::TempDir folder = *base::TempDir::make("printed");
+    Printed printed;
+    {
+        const Redirected out(STDOUT_FILENO, folder.path() / "out");
+        const Redirected err(STDERR_FILENO, folder.path() / "err");
+        printed.status = command(arguments);
+    }
+    printed.out = testing::read(folder.path() / "out");
+    printed.err = testing::read(folder.path() / "err");
+    return printed;
+}
+
+// A site without a Python; returns its file.
+fs::path write_site(const fs::path& folder) {
+    testing::write(folder / "recipes/demo.toml",
+                   "config_version = 1\npackage = \"demo\"\n[source]\nkind = \"path\"\npath = \"demo\"\n");
+    testing::write(
+        folder / "site.toml",
+        "config_version = 1\nname = \"t\"\nrecipes = [\"recipes\"]\n[state]\ndirectory = \"state\"\n"
+        "[work]\ndirectory = \"work\"\n[[python]]\nversion = \"3.99\"\nexecutable = \"python3\"\n"
+        "[governor]\nuse = false\n[[want]]\npackage = \"demo\"\nversions = [\"1.0\"]\n");
+    return folder / "site.toml";
 }
 
 TEST_CASE("`tick --stay` succeeds at once while another tick runs") {
     const base::TempDir folder = *base::TempDir::make("commands");
-    testing::write(folder.path() / "recipes/demo.toml",
-                   "config_version = 1\npackage = \"demo\"\n[source]\nkind = \"path\"\npath = \"demo\"\n");
-    testing::write(
-        folder.path() / "site.toml",
-        "config_version = 1\nname = \"t\"\nrecipes = [\"recipes\"]\n[state]\ndirectory = \"state\"\n"
-        "[work]\ndirectory = \"work\"\n[[python]]\nversion = \"3.99\"\nexecutable = \"python3\"\n"
-        "[governor]\nuse = false\n[[want]]\npackage = \"demo\"\nversions = [\"1.0\"]\n");
+    Arguments arguments;
+    arguments.site = write_site(folder.path());
     const Journal journal(folder.path() / "state");
     testing::must(journal.prepare());
     base::SystemClock clock;
     const auto held = base::LockFile::acquire(journal.lock_file(), clock, lock_stale_after_ms);
     REQUIRE(held.has_value());
-    Arguments arguments;
-    arguments.site = folder.path() / "site.toml";
     arguments.stay = true;
-    const Printed printed = run(run_tick, arguments, folder.path());
+    const Printed printed = run(run_tick, arguments);
     CHECK(printed.status == 0);
     CHECK(printed.out.find("process " + std::to_string(::getpid()) + " on " + base::host_name() +
                            " has held this lock since ") != std::string::npos);
     CHECK_FALSE(fs::exists(folder.path() / "work"));
+}
+
+TEST_CASE("a command whose site file is missing prints nothing but an error that names the file") {
+    const base::TempDir folder = *base::TempDir::make("commands");
+    Arguments arguments;
+    arguments.site = folder.path() / "site.toml";
+    arguments.name = "check";  // a cell for the others
+    for (const auto command : {run_plan, run_site, run_run, run_tick, run_status, run_explain, run_logs,
+                               run_retry, run_reproduce, run_cancel, run_cron_line, run_scrontab_line}) {
+        const Printed printed = run(command, arguments);
+        CHECK(printed.status == 2);
+        CHECK(printed.out.empty());
+        CHECK(printed.err.find(arguments.site.string()) != std::string::npos);
+    }
+    CHECK(std::distance(fs::directory_iterator(folder.path()), fs::directory_iterator()) == 0);
+}
+
+TEST_CASE("`site user-files` writes the files that it lists, and `cron-line` makes the folder of its log") {
+    const base::TempDir folder = *base::TempDir::make("commands");
+    Arguments arguments;
+    arguments.site = fs::path(WHEELYARD_TEST_DATA) / "../site-configs/debian12/site.toml";
+    arguments.name = "user-files";
+    arguments.to = folder.path() / "files";
+    const Printed files = run(run_site, arguments);
+    CHECK(files.status == 0);
+    CHECK(!files.out.empty());
+    for (const auto line : base::split_lines(files.out))
+        CHECK_MESSAGE(fs::exists(line.substr(0, line.find("  "))), line);
+    arguments.site = write_site(folder.path());
+    const Printed line = run(run_cron_line, arguments);
+    CHECK(line.status == 0);
+    CHECK(line.out.find(arguments.site.string()) != std::string::npos);
+    CHECK(fs::is_directory(folder.path() / "state"));
+}
+
+TEST_CASE("a reproduction of what no attempt has built fails and begins nothing") {
+    const base::TempDir folder = *base::TempDir::make("commands");
+    Arguments arguments;
+    arguments.site = write_site(folder.path());
+    arguments.name = "nosuch";
+    const Printed printed = run(run_reproduce, arguments);
+    CHECK(printed.status == 1);
+    CHECK(printed.out.empty());
+    CHECK(printed.err.find("nosuch") != std::string::npos);
+    CHECK_FALSE(fs::exists(folder.path() / "work"));
+}
+
+TEST_CASE("`doctor -` ends at the end of standard input, also after a read that a signal interrupted") {
+    const base::TempDir folder = *base::TempDir::make("commands");
+    testing::write(folder.path() / "log", "x.c:1:10: fatal error: hdf5.h: No such file or directory\n");
+    const Redirected input(STDIN_FILENO, folder.path() / "log");
+    Arguments arguments;
+    arguments.name = "-";
+    const Printed printed = run(
+        [](const Arguments& given) {
+            errno = EINTR;
+            return run_doctor(given);
+        },
+        arguments);
+    CHECK(printed.status == 1);
+    CHECK(printed.out.find("compiler.missing_header") != std::string::npos);
+    CHECK(printed.out.find("(standard input):1") != std::string::npos);
 }
 
 }  // namespace

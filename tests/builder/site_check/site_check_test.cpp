@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "builder/site_check/uploads_check.hpp"
 #include "lib/base/limits.hpp"
 #include "tests/builder/fake_farm.hpp"
 
@@ -141,6 +142,29 @@ TEST_CASE_FIXTURE(PbsPlace, "a PBS site that asks for GPUs needs nodes with the 
     CHECK(line("resource ngpus")->good);
     program("pbsnodes", "echo 'pbsnodes: not allowed' >&2; exit 1");
     CHECK(line("resource ngpus")->found == "not checked: pbsnodes: not allowed");
+}
+
+TEST_CASE("the check of uploaded sources starts the namespace, and has its words if that fails") {
+    const base::TempDir folder = *base::TempDir::make("check");
+    const auto program = folder.path() / "bwrap";
+    Site site;
+    site.state_directory = folder.path() / "state";
+    site.work_directory = folder.path() / "work";
+    const auto check = [&site] {
+        return check_uploaded_sources(site, {{"PATH", "/usr/bin:/bin"}, {"PIP_CONFIG_FILE", "/dev/null"}});
+    };
+    CHECK(!check().has_value());
+    site.uploaded_sources = UploadedSources{program};
+    REQUIRE(check().has_value());
+    CHECK(!check()->good);
+    CHECK(check()->advice.find("install bubblewrap") != std::string::npos);
+    testing::write(program, "#!/bin/sh\necho 'bwrap: no permission for a namespace' >&2\nexit 1\n", 0755);
+    CHECK(!check()->good);
+    CHECK(check()->found == "bwrap: no permission for a namespace");
+    CHECK(check()->advice.find("user namespaces") != std::string::npos);
+    testing::write(program, "#!/bin/sh\n", 0755);
+    CHECK(check()->good);
+    CHECK(check()->found == "built in a namespace of " + program.string());
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
@@ -58,6 +60,32 @@ TEST_CASE("a line names the key that decides a refused part, and where it was se
         CHECK(!line.good);
         CHECK(line.found == "refused: invalid partition specified: nosuch");
         CHECK(line.advice == "correct what is refused: queue nosuch: scheduler.partition, site.toml:7:1");
+    }
+}
+
+TEST_CASE(
+    "a refused option of a user's job is named where it was set: for all jobs of the site or for users") {
+    struct Row {
+        std::string option, key;
+    };
+    for (const Row& row : {Row{"--qos=site", "scheduler.options, site.toml:9:1"},
+                           Row{"--reservation=course", "users.options, site.toml:30:1"}}) {
+        CAPTURE(row.option);
+        Site site;
+        site.scheduler = find_scheduler_kind("slurm");
+        site.queue = {"gh", "project", 0, {"--qos=site"}};
+        site.users.emplace();
+        site.users->options = {"--reservation=course"};
+        site.places = {{"scheduler.options", "site.toml:9:1"}, {"users.options", "site.toml:30:1"}};
+        const auto lines = try_site_jobs(site, Recipes(), [&row](const std::string& script) {
+            const bool good = script.find(row.option) == std::string::npos;
+            return MachineAnswer{good, good ? "" : "sbatch: error: Requested node is not available\n", ""};
+        });
+        const auto line = std::find_if(lines.begin(), lines.end(),
+                                       [](const SiteLine& one) { return one.what == "job of a user"; });
+        REQUIRE(line != lines.end());
+        CHECK(!line->good);
+        CHECK(line->advice == "correct what is refused: " + row.option + ": " + row.key);
     }
 }
 

@@ -127,16 +127,22 @@ TEST_CASE("a refused first submission returns to prepared, a later one still loo
     }
 }
 
-TEST_CASE(
-    "an accepted wheel is sent once: the try is recorded first, and the page is read again afterwards") {
-    Farm farm;
-    AgentParts parts = farm.parts();
+// An attempt whose wheel is built and not yet sent.
+Attempt uploading(const Farm& farm, const AgentParts& parts) {
     Attempt attempt = planned(farm);
     attempt.state = State::uploading;
     const auto wheel = testing::demo_wheel();
     testing::write(parts.folder_of(attempt).wheel() / wheel.filename(), wheel.bytes());
     attempt.wheel.filename = wheel.filename();
     attempt.wheel.sha256 = *base::sha256_hex_of_file(parts.folder_of(attempt).wheel() / wheel.filename());
+    return attempt;
+}
+
+TEST_CASE(
+    "an accepted wheel is sent once: the try is recorded first, and the page is read again afterwards") {
+    Farm farm;
+    AgentParts parts = farm.parts();
+    Attempt attempt = uploading(farm, parts);
     const Record counted = std::get<Record>(upload_wheel(attempt, parts).value());
     CHECK(attempt.wheel.sends == 1);
     CHECK(farm.registry.uploads == 0);
@@ -146,6 +152,55 @@ TEST_CASE(
     const Move done = std::get<Move>(sent.then(attempt, parts).value());
     CHECK(done.to == State::done);
     CHECK(farm.registry.uploads == 1);
+}
+
+// An empty index whose every upload ends with this error.
+class FailingRegistry final : public Registry {
+  public:
+    explicit FailingRegistry(base::ErrorKind kind) : kind_(kind) {}
+    [[nodiscard]] std::string index() const override { return "test"; }
+    base::Result<std::optional<simple::ProjectPage>> page(const std::string&) override {
+        return std::optional<simple::ProjectPage>();
+    }
+    base::Result<std::optional<simple::ProjectPage>> promoted_page(const std::string&) override {
+        return std::optional<simple::ProjectPage>();
+    }
+    base::Status download(const simple::FileLink&, const std::filesystem::path&,
+                          const io::HttpProgress&) override {
+        return {};
+    }
+    RefusedUploads refused_uploads(const std::vector<std::string>&) override { return {}; }
+    base::Status promote(const std::vector<std::string>&) override { return {}; }
+    base::Status upload(const WheelToUpload&, const io::HttpProgress&) override {
+        return base::fail_as(kind_, base::Recovery::retry, {"test.upload", "The upload failed"});
+    }
+
+  private:
+    base::ErrorKind kind_;
+};
+
+TEST_CASE("a wheel's tries count only what may be the wheel's fault") {
+    using enum base::ErrorKind;
+    struct Row {
+        base::ErrorKind kind;
+        int sends;
+    };
+    for (const Row& row : {Row{unreachable, 0}, Row{unauthorized, 0}, Row{lost, 0}, Row{in_progress, 0},
+                           Row{unavailable, 1}, Row{cut, 1}, Row{refused, 1}}) {
+        CAPTURE(static_cast<int>(row.kind));
+        Farm farm;
+        FailingRegistry registry(row.kind);
+        AgentParts parts = farm.parts();
+        parts.registry = &registry;
+        Attempt attempt = uploading(farm, parts);
+        const Record counted = std::get<Record>(upload_wheel(attempt, parts).value());
+        CHECK(attempt.wheel.sends == 1);
+        const auto sent = counted.then(attempt, parts);
+        REQUIRE(!sent.has_value());
+        CHECK(sent.error().kind == row.kind);
+        CHECK(attempt.wheel.sends == row.sends);
+        CHECK(attempt.wheel.sent == 0);
+    }
 }
 
 }  // namespace

@@ -42,8 +42,10 @@ TEST_CASE("the memory is what the governor prints, the maximum of each part of a
     const auto mib = static_cast<double>(base::mib);
     CHECK(parse_build_course(line(0) + "[1/2] cc\n" + line(512 * mib) + line(5222.4 * mib)).memory_mib ==
           std::vector<std::int64_t>{0, 512, 5223});
-    CHECK(parse_build_course("governor: 5 waiting, x of y\ngovernor: 1 waiting, -1 GiB of 2 GiB\n"
-                             "governor: 1 waiting, 9999999999 TiB of 2 GiB\ngovernor: summary\n")
+    CHECK(parse_build_course(
+              "governor: 5 waiting, x of y\ngovernor: 1 waiting, -1 GiB of 2 GiB\n"
+              "governor: 1 waiting, 9999999999 TiB of 2 GiB\ngovernor: 1 waiting, 5x GiB of 9 GiB\n"
+              "governor: summary\n")
               .memory_mib.empty());
     std::string log;
     for (int at = 0; at < 600; ++at)

@@ -116,6 +116,17 @@ TEST_CASE("a report has the plan, the attempts that run and the failures, newest
     CHECK(status::parse_site_report(status::render_site_report(report)).has_value());
 }
 
+TEST_CASE("failures of the same moment stay in the order of their attempts") {
+    Made made;
+    for (const char* id : {"w1", "w2", "w3"})
+        made.views.push_back({failed(id, 2'000'000), {}});
+    const auto report = made.report();
+    REQUIRE(report.failures.size() == 3);
+    CHECK(report.failures[0].attempt == "w1");
+    CHECK(report.failures[1].attempt == "w2");
+    CHECK(report.failures[2].attempt == "w3");
+}
+
 TEST_CASE("no secret of the site leaves it in a report") {
     Made made;
     made.views = {{failed("w0", 2'000'000), {}}, {attempt("w2", State::running), {}}};

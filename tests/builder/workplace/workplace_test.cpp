@@ -43,6 +43,29 @@ TEST_CASE("a site file that is missing or wrong is an error that names it") {
     CHECK(wrong.error().text().find("versions") != std::string::npos);
 }
 
+TEST_CASE("an attempt that is built for a task of the registry is shown with it, and no other attempt is") {
+    const base::TempDir folder = *base::TempDir::make("workplace");
+    testing::must(base::make_directories(folder.path() / "recipes"));
+    testing::write(folder.path() / "site.toml", site_text("3.99"));
+    const auto place = Workplace::open(folder.path() / "site.toml", {}, "");
+    REQUIRE_MESSAGE(place.has_value(), place.error().text());
+    ClaimRecord record;
+    record.claim = std::string(wire::claim_id_length, 'a');
+    record.asking = false;
+    record.task.emplace();
+    record.task->id = "t1";
+    record.task->wish = {"test", "demo", "1.0", "3.11", ""};
+    record.cell = "demo-1.0-cp311";
+    testing::must(ClaimFolder(folder.path() / "state" / "claims").write(record));
+    std::vector<Attempt> attempts(2);
+    attempts[0].asked.cell = "other-1.0-cp311";
+    attempts[1].asked.cell = record.cell;
+    const auto views = (*place)->views(attempts);
+    REQUIRE(views.size() == 2);
+    CHECK(views[0].claimed_task.empty());
+    CHECK(views[1].claimed_task == "t1");
+}
+
 TEST_CASE("the error for a missing governor names the path that was searched") {
     const base::TempDir folder = *base::TempDir::make("workplace");
     testing::must(base::make_directories(folder.path() / "recipes"));

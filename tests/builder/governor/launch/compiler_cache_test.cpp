@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -27,7 +28,7 @@ bool miss_ends_parent(bool parent_is_this_program) {
         if (::fork() == 0) {
             std::error_code error;
             while (!parent_is_this_program && std::filesystem::read_symlink(exe, error) == own_program())
-                ::usleep(1000);
+                ::sched_yield();
             ::setenv("WHEELYARD_GOVERNOR_ASKS_CACHE", "1", 1);
             run_cache_miss({});
         }

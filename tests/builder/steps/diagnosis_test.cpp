@@ -1,0 +1,76 @@
+// What the doctor's rules add to a failure, and whether it is tried again.
+#include "builder/steps/diagnosis.hpp"
+
+#include <doctest/doctest.h>
+
+#include "tests/builder/fake_farm.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+constexpr const char* missing_header = "x.c:1:10: fatal error: hdf5.h: No such file or directory";
+constexpr const char* broken_object = "/usr/bin/ld: error: a.o: file too short";
+
+struct Scene {
+    base::TempDir folder = *base::TempDir::make("diagnosis");
+    AttemptFolder files{folder.path()};
+    Attempt attempt;
+
+    [[nodiscard]] Failure of_job(const std::string& log) const {
+        testing::write(files.log(), log + "\n");
+        Failure failure{"build", {"job.failed", "Phase build ended with exit code 1"}, ""};
+        failure.end = EndCause::failed;
+        diagnose(attempt, files, failure);
+        return failure;
+    }
+    // `log`: nullptr: there is none.
+    [[nodiscard]] Failure of_login_step(const char* log) const {
+        if (log != nullptr) testing::write(files.login_log(), std::string(log) + "\n");
+        Failure failure{"prepare", {"source.step", "A step failed", files.login_log().string()}, ""};
+        failure.error.kind = base::ErrorKind::program;
+        diagnose(attempt, files, failure);
+        return failure;
+    }
+};
+
+TEST_CASE("a job's log decides whether another attempt could end otherwise") {
+    struct Row {
+        const char* log;
+        const char* builds_in;  // the attempt whose tree it continued
+        const char* cause;
+        bool try_again;
+    };
+    for (const Row& row :
+         {Row{missing_header, "", "compiler.missing_header", false},
+          Row{missing_header, "w1", "compiler.missing_header", false},
+          Row{"fatal: unable to access 'https://x/': Could not resolve host: x", "", "network.no_name", true},
+          Row{broken_object, "", "link.broken_object", false},
+          Row{broken_object, "w1", "link.broken_object", true},
+          Row{"x.c:1:1: error: it is odd", "", "", true}}) {
+        CAPTURE(row.log);
+        CAPTURE(row.builds_in);
+        Scene scene;
+        scene.attempt.job.builds_in = row.builds_in;
+        const Failure failure = scene.of_job(row.log);
+        CHECK(failure.cause == row.cause);
+        CHECK(failure.first_error == row.log);
+        CHECK(failure.try_again == row.try_again);
+        CHECK((failure.error.advice.find("wheelyard-builder retry") != std::string::npos) == !row.try_again);
+    }
+}
+
+TEST_CASE("the log of a step on the login node names the cause that only a person can fix") {
+    const Scene scene;
+    const Failure unread = scene.of_login_step(nullptr);
+    CHECK(unread.try_again);
+    CHECK(unread.cause.empty());
+    CHECK(unread.error.sentence == "A step failed");
+    const Failure read = scene.of_login_step("ERROR: No matching distribution found for nobody-has-this");
+    CHECK(!read.try_again);
+    CHECK(read.cause == "pip.no_version");
+    CHECK(read.error.sentence.starts_with("A step failed: "));
+    CHECK(read.error.advice.ends_with("Then: wheelyard-builder retry"));
+}
+
+}  // namespace
+}  // namespace wheelyard::builder
