@@ -157,7 +157,7 @@ base::Result<CatalogueAnswer> fetch_catalogue(const simple::GetPage& get, const 
     auto catalogue = simple::Catalogue::open(folder);
     if (catalogue) {
         answer.catalogue = std::move(*catalogue);
-    } else if (catalogue.error().os_error != ENOENT && answer.warning.empty()) {
+    } else if (catalogue.error().os_error != ENOENT) {
         answer.warning = catalogue.error().text();  // the caller reads the pages instead
     }
     return answer;

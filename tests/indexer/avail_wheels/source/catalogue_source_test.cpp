@@ -230,6 +230,15 @@ TEST_CASE("a damaged cached catalogue is fetched again at once, without its ETag
         CHECK(answer->warning == "");
         CHECK(index.asked == Texts{"catalogue.txt", "catalogue-delta.txt"});
     }
+    // It is no answer to show while the index is not reachable.
+    REQUIRE(base::replace_file(file, std::string(64, '\0')));
+    index.answers = false;
+    index.clock.sleep_ms(3 * 3600 * 1000);
+    const auto unreachable = index.fetch();
+    REQUIRE(unreachable);
+    CHECK_FALSE(unreachable->catalogue);
+    CHECK(unreachable->warning.find("The catalogue is damaged") == 0);
+    index.answers = true;
     // Damage inside, which only reading finds: the caller forgets it.
     forget_catalogue(index.folder.path(), "https://anna:secret@host/main/simple/");
     index.asked.clear();
