@@ -126,6 +126,8 @@ class FolderRegistry final : public Registry {
         ++uploads;
         provenance = wheel.provenance;
         if (down) return unreachable();
+        if (upload_fails)
+            return base::fail_as(*upload_fails, base::Recovery::retry, {"test.upload", "The upload failed"});
         if (busy)
             return base::fail_as(base::ErrorKind::unavailable, base::Recovery::retry,
                                  {"upload.unavailable", "The registry is busy"});
@@ -144,6 +146,7 @@ class FolderRegistry final : public Registry {
     bool unauthorised = false;         // refuses the token
     bool busy = false;                 // refuses uploads for now
     bool forgets = false;              // accepts a wheel, but does not show it
+    std::optional<base::ErrorKind> upload_fails = {};
     std::string refusal;
     RefusedUploads refused;                  // before an upload is tried
     std::vector<std::string> asked_uploads;  // of the last question about them

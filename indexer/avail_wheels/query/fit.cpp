@@ -139,10 +139,10 @@ Fit check_glibc(const Question& q) {
     const bool is_musl = std::all_of(
         q.candidate.tags->platforms.begin(), q.candidate.tags->platforms.end(),
         [](const auto& text) { return wheel::parse_platform(text).kind == wheel::PlatformKind::musllinux; });
-    if (is_musl && !q.node.musl && !q.node.glibc)
-        return unknown("libc", "built for musl, and this node's C library is unknown");
-    if (is_musl && !q.node.musl)
+    if (is_musl && !q.node.musl) {
+        if (!q.node.glibc) return unknown("libc", "built for musl, and this node's C library is unknown");
         return no("libc", "built for musl, not for glibc", "look for a manylinux or linux wheel");
+    }
     if (is_musl || !q.needs.glibc) return {};  // pip's tags decide about the version of musl
     if (q.node.musl) return no("libc", "built for glibc, not for musl", "look for a musllinux wheel");
     if (!q.node.glibc)

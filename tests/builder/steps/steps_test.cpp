@@ -154,31 +154,6 @@ TEST_CASE(
     CHECK(farm.registry.uploads == 1);
 }
 
-// An empty index whose every upload ends with this error.
-class FailingRegistry final : public Registry {
-  public:
-    explicit FailingRegistry(base::ErrorKind kind) : kind_(kind) {}
-    [[nodiscard]] std::string index() const override { return "test"; }
-    base::Result<std::optional<simple::ProjectPage>> page(const std::string&) override {
-        return std::optional<simple::ProjectPage>();
-    }
-    base::Result<std::optional<simple::ProjectPage>> promoted_page(const std::string&) override {
-        return std::optional<simple::ProjectPage>();
-    }
-    base::Status download(const simple::FileLink&, const std::filesystem::path&,
-                          const io::HttpProgress&) override {
-        return {};
-    }
-    RefusedUploads refused_uploads(const std::vector<std::string>&) override { return {}; }
-    base::Status promote(const std::vector<std::string>&) override { return {}; }
-    base::Status upload(const WheelToUpload&, const io::HttpProgress&) override {
-        return base::fail_as(kind_, base::Recovery::retry, {"test.upload", "The upload failed"});
-    }
-
-  private:
-    base::ErrorKind kind_;
-};
-
 TEST_CASE("a wheel's tries count only what may be the wheel's fault") {
     using enum base::ErrorKind;
     struct Row {
@@ -189,9 +164,8 @@ TEST_CASE("a wheel's tries count only what may be the wheel's fault") {
                            Row{unavailable, 1}, Row{cut, 1}, Row{refused, 1}}) {
         CAPTURE(static_cast<int>(row.kind));
         Farm farm;
-        FailingRegistry registry(row.kind);
+        farm.registry.upload_fails = row.kind;
         AgentParts parts = farm.parts();
-        parts.registry = &registry;
         Attempt attempt = uploading(farm, parts);
         const Record counted = std::get<Record>(upload_wheel(attempt, parts).value());
         CHECK(attempt.wheel.sends == 1);

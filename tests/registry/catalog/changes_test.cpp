@@ -100,9 +100,8 @@ TEST_CASE("a change to a file that is not there changes nothing") {
           ChangeOutcome::no_such_file);
     CHECK(filled.catalog.set_pinned(missing, true, cause)->outcome == ChangeOutcome::no_such_file);
     CHECK(filled.catalog.delete_file(missing, cause)->outcome == ChangeOutcome::no_such_file);
-    CHECK(
-        filled.catalog.promote_files(missing.index, std::vector{missing.filename}, "other", cause)->outcome ==
-        ChangeOutcome::no_such_file);
+    CHECK(catalog::promote_file(filled.catalog, missing, "other", cause)->outcome ==
+          ChangeOutcome::no_such_file);
     CHECK(filled.catalog.set_project_status({.index = "main", .project = "seven"}, cause)->outcome ==
           ChangeOutcome::no_such_project);
     CHECK(filled.catalog.last_serial().value() == 2);
@@ -154,7 +153,7 @@ TEST_CASE("what a person keeps is not given back, and neither are the bytes of a
     REQUIRE(filled.catalog.set_file_state({"main", six}, FileState::quarantined, cause));
     CHECK(filled.catalog.give_back({"main", six}, cause)->outcome == ChangeOutcome::quarantined);
     REQUIRE(filled.catalog.set_file_state({"main", six}, FileState::active, cause));
-    REQUIRE(filled.catalog.promote_files("main", std::vector<std::string>{six}, "other", cause));
+    REQUIRE(catalog::promote_file(filled.catalog, {"main", six}, "other", cause));
     CHECK(filled.catalog.give_back({"main", six}, cause)->outcome == ChangeOutcome::changed);
     CHECK(filled.catalog.given_back_blobs()->empty());
 }
@@ -203,7 +202,7 @@ TEST_CASE("a quarantined file keeps row, name and bytes; released, it is as befo
     CHECK(filled.file("main", six).state == FileState::quarantined);
     CHECK(filled.file("main", six).state_reason == cause.reason);
     CHECK(filled.catalog.add_file(row_of("main", "six", "1.0", 'f'))->outcome == AddOutcome::name_taken);
-    CHECK(filled.catalog.promote_files("main", std::vector<std::string>{six}, "other", cause)->outcome ==
+    CHECK(catalog::promote_file(filled.catalog, {"main", six}, "other", cause)->outcome ==
           ChangeOutcome::quarantined);
     REQUIRE(filled.catalog.set_file_state({"main", six}, FileState::active, cause));
     filled.check_recorded(EventKind::file_released, "main", six);
@@ -252,11 +251,9 @@ TEST_CASE("archived and quarantined projects refuse new files, deprecated and ac
               AddOutcome::already_there);
         CHECK(filled.catalog.add_file(row_of("other", "six", "9.0", '9'))->outcome == AddOutcome::added);
         REQUIRE(filled.catalog.add_file(row_of("staging", "six", "8.0", '8')));
-        CHECK(
-            filled.catalog
-                .promote_files("staging", std::vector<std::string>{"six-8.0-py3-none-any.whl"}, "main", cause)
-                ->outcome ==
-            (row.outcome == AddOutcome::added ? ChangeOutcome::changed : ChangeOutcome::project_closed));
+        CHECK(catalog::promote_file(filled.catalog, {"staging", "six-8.0-py3-none-any.whl"}, "main", cause)
+                  ->outcome ==
+              (row.outcome == AddOutcome::added ? ChangeOutcome::changed : ChangeOutcome::project_closed));
     }
 }
 
@@ -278,8 +275,7 @@ TEST_CASE("a project's status change is an event, recorded once") {
 TEST_CASE("a promoted file is in both indexes, as uploaded, from the moment of its promotion") {
     Filled filled;
     REQUIRE(filled.catalog.set_pinned({"main", six}, true, cause));
-    const auto promoted =
-        filled.catalog.promote_files("main", std::vector<std::string>{six}, "stable", cause).value();
+    const auto promoted = catalog::promote_file(filled.catalog, {"main", six}, "stable", cause).value();
     CHECK(promoted.outcome == ChangeOutcome::changed);
     filled.check_recorded(EventKind::file_promoted, "stable", six);
     catalog::FileRow expected = filled.file("main", six);
@@ -288,7 +284,7 @@ TEST_CASE("a promoted file is in both indexes, as uploaded, from the moment of i
     expected.pinned = false;
     CHECK(catalog::render_file_row(filled.file("stable", six)) == catalog::render_file_row(expected));
     CHECK(expected.uploaded_by == "agent");
-    CHECK(filled.catalog.promote_files("main", std::vector<std::string>{six}, "stable", cause)->outcome ==
+    CHECK(catalog::promote_file(filled.catalog, {"main", six}, "stable", cause)->outcome ==
           ChangeOutcome::already_so);
     CHECK(filled.catalog.files_of_blob(expected.sha256).value().size() == 2);
     CHECK(filled.catalog.files_of_blob(expected.metadata_sha256).value().size() == 3);
@@ -300,7 +296,7 @@ TEST_CASE("the provenance of a file is kept with it in every index, and counts a
     row.provenance_sha256 = std::string(64, '9');
     row.provenance_size_bytes = 700;
     REQUIRE(filled.catalog.add_file(row));
-    REQUIRE(filled.catalog.promote_files("main", std::vector<std::string>{row.filename}, "stable", cause));
+    REQUIRE(catalog::promote_file(filled.catalog, {"main", row.filename}, "stable", cause));
     CHECK(filled.file("stable", row.filename).provenance_sha256 == row.provenance_sha256);
     CHECK(filled.file("stable", row.filename).provenance_size_bytes == 700);
     CHECK(filled.file("main", six).provenance_sha256.empty());
@@ -317,12 +313,11 @@ TEST_CASE("the provenance of a file is kept with it in every index, and counts a
 TEST_CASE("a promotion never replaces: other bytes and deleted names are refused") {
     Filled filled;
     REQUIRE(filled.catalog.add_file(row_of("stable", "six", "1.0", 'f')));
-    const auto taken =
-        filled.catalog.promote_files("main", std::vector<std::string>{six}, "stable", cause).value();
+    const auto taken = catalog::promote_file(filled.catalog, {"main", six}, "stable", cause).value();
     CHECK(taken.outcome == ChangeOutcome::name_taken);
     CHECK(taken.value_there == std::string(64, 'f'));
     REQUIRE(filled.catalog.delete_file({"stable", six}, cause));
-    CHECK(filled.catalog.promote_files("main", std::vector<std::string>{six}, "stable", cause)->outcome ==
+    CHECK(catalog::promote_file(filled.catalog, {"main", six}, "stable", cause)->outcome ==
           ChangeOutcome::name_was_deleted);
 }
 

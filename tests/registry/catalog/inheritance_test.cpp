@@ -102,8 +102,7 @@ TEST_CASE("no promotion leads from a private index to a public one") {
     const auto row = catalog::row_of("hidden", "six", "1.0");
     REQUIRE(family.catalog.add_file(row)->outcome == AddOutcome::added);
     const auto promoted = [&](const std::string& to) {
-        return family.catalog.promote_files("hidden", std::vector<std::string>{row.filename}, to, cause)
-            ->outcome;
+        return catalog::promote_file(family.catalog, {"hidden", row.filename}, to, cause)->outcome;
     };
     CHECK(promoted("open") == catalog::ChangeOutcome::would_publish);
     CHECK(promoted("vault") == catalog::ChangeOutcome::changed);
@@ -184,8 +183,7 @@ TEST_CASE("other bytes under a visible inherited name are refused, under a hidde
             AddOutcome::added);
     REQUIRE(family.catalog.add_file(catalog::row_of("base", "jax", "1.0", 'a'))->outcome ==
             AddOutcome::added);
-    CHECK(family.catalog
-              .promote_files("staging", std::vector<std::string>{"jax-1.0-py3-none-any.whl"}, "gh200", cause)
+    CHECK(catalog::promote_file(family.catalog, {"staging", "jax-1.0-py3-none-any.whl"}, "gh200", cause)
               ->outcome == catalog::ChangeOutcome::name_taken);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <span>
 #include <string>
 
 #include "lib/base/files/temp_dir.hpp"
@@ -33,6 +34,12 @@ inline FileRow row_of(const std::string& index, const std::string& project, cons
             .yanked = false,
             .yanked_reason = {},
             .facts_json = R"({"machines":[]})"};
+}
+
+// A promotion of one file.
+inline base::Result<Changed> promote_file(Catalog& catalog, const FileName& name, const std::string& to_index,
+                                          const Cause& cause) {
+    return catalog.promote_files(name.index, std::span(&name.filename, 1), to_index, cause);
 }
 
 }  // namespace wheelyard::catalog

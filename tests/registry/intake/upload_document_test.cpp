@@ -19,8 +19,8 @@ std::string read(const std::filesystem::path& file) {
     return text.str();
 }
 
-void collect(const std::string& text, const std::string& quote, std::set<std::string>& into) {
-    const std::regex code(quote + "((?:upload|auth)\\.[a-z_]+)" + quote);
+// Adds the first group of every match.
+void collect(const std::string& text, const std::regex& code, std::set<std::string>& into) {
     for (std::sregex_iterator match(text.begin(), text.end(), code), end; match != end; ++match)
         into.insert((*match)[1]);
 }
@@ -29,13 +29,17 @@ void collect(const std::string& text, const std::string& quote, std::set<std::st
 
 TEST_CASE("the document and the code name the same refusals") {
     const std::regex log_call("log_(?:info|warn|error)\\(\\s*\"[a-z_.]+\"");
+    const std::string code_of_upload = "((?:upload|auth)\\.[a-z_]+)";
+    const std::regex quoted("\"" + code_of_upload + "\"");
+    const std::regex marked("`" + code_of_upload + "`");
     std::set<std::string> in_code;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(tree + "registry")) {
         if (entry.path().extension() != ".cpp") continue;
-        collect(std::regex_replace(read(entry.path()), log_call, ""), "\"", in_code);
+        collect(std::regex_replace(read(entry.path()), log_call, ""), quoted, in_code);
     }
     std::set<std::string> in_document;
-    collect(read(tree + "docs/reference/upload.md") + read(tree + "docs/reference/api.md"), "`", in_document);
+    collect(read(tree + "docs/reference/upload.md") + read(tree + "docs/reference/api.md"), marked,
+            in_document);
     CHECK(in_code.size() > 30);
     for (const std::string& code : in_code) {
         CAPTURE(code);
@@ -56,14 +60,10 @@ TEST_CASE("every code that the server answers with is in a document") {
     for (const auto& entry : std::filesystem::directory_iterator(tree + "docs/reference"))
         documents += read(entry.path());
     std::set<std::string> codes;
-    const auto add = [&codes](const std::string& text, const std::regex& pattern) {
-        for (std::sregex_iterator match(text.begin(), text.end(), pattern), end; match != end; ++match)
-            codes.insert((*match)[1]);
-    };
     for (const auto& entry : std::filesystem::recursive_directory_iterator(tree + "registry")) {
         const std::string text = read(entry.path());
-        add(text, with_status);
-        if (entry.path().parent_path().filename() != "commands") add(text, of_change);
+        collect(text, with_status, codes);
+        if (entry.path().parent_path().filename() != "commands") collect(text, of_change, codes);
     }
     for (const char* of_commands : {"lifecycle.answer", "lifecycle.no_such_index"})
         codes.erase(of_commands);
