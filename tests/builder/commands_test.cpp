@@ -2,7 +2,6 @@
 #include "builder/commands.hpp"
 
 #include <doctest/doctest.h>
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -10,35 +9,13 @@
 #include <iterator>
 
 #include "builder/agent/limits.hpp"
-#include "lib/base/files/fd.hpp"
 #include "tests/builder/fake_farm.hpp"
+#include "tests/support/redirected.hpp"
 
 namespace wheelyard::builder {
 namespace {
 
 namespace fs = std::filesystem;
-
-// A standard stream of this process that is a file until the end of a scope.
-class Redirected {
-  public:
-    Redirected(int stream, const fs::path& file)
-        : stream_(stream), saved_(::fcntl(stream, F_DUPFD_CLOEXEC, 3)) {
-        std::fflush(nullptr);
-        const base::Fd opened(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
-        REQUIRE(opened);
-        REQUIRE(::dup2(opened.get(), stream) >= 0);
-    }
-    Redirected(const Redirected&) = delete;
-    Redirected& operator=(const Redirected&) = delete;
-    ~Redirected() {
-        std::fflush(nullptr);
-        ::dup2(saved_.get(), stream_);
-    }
-
-  private:
-    int stream_;
-    base::Fd saved_;
-};
 
 // The exit status of a command, its output and its errors.
 struct Printed {
@@ -50,8 +27,8 @@ Printed run(int (*command)(const Arguments&), const Arguments& arguments) {
     const base::TempDir folder = *base::TempDir::make("printed");
     Printed printed;
     {
-        const Redirected out(STDOUT_FILENO, folder.path() / "out");
-        const Redirected err(STDERR_FILENO, folder.path() / "err");
+        const test_support::Redirected out(STDOUT_FILENO, folder.path() / "out");
+        const test_support::Redirected err(STDERR_FILENO, folder.path() / "err");
         printed.status = command(arguments);
     }
     printed.out = testing::read(folder.path() / "out");
@@ -136,7 +113,7 @@ TEST_CASE("a reproduction of what no attempt has built fails and begins nothing"
 TEST_CASE("`doctor -` ends at the end of standard input, also after a read that a signal interrupted") {
     const base::TempDir folder = *base::TempDir::make("commands");
     testing::write(folder.path() / "log", "x.c:1:10: fatal error: hdf5.h: No such file or directory\n");
-    const Redirected input(STDIN_FILENO, folder.path() / "log");
+    const test_support::Redirected input(STDIN_FILENO, folder.path() / "log");
     Arguments arguments;
     arguments.name = "-";
     const Printed printed = run(

@@ -2,7 +2,6 @@
 #include "lib/io/log.hpp"
 
 #include <doctest/doctest.h>
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <thread>
@@ -11,6 +10,7 @@
 #include "lib/base/files/file.hpp"
 #include "lib/base/files/temp_dir.hpp"
 #include "lib/base/text/text.hpp"
+#include "tests/support/redirected.hpp"
 
 using namespace wheelyard::io;
 namespace base = wheelyard::base;
@@ -22,13 +22,10 @@ template <typename Use>
 std::string captured(Use use) {
     const auto dir = base::TempDir::make("log-test").value();
     const auto file = dir.path() / "err";
-    const int before = ::dup(STDERR_FILENO);
-    const int into = ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-    ::dup2(into, STDERR_FILENO);
-    use();
-    ::dup2(before, STDERR_FILENO);
-    ::close(before);
-    ::close(into);
+    {
+        const wheelyard::test_support::Redirected errors(STDERR_FILENO, file);
+        use();
+    }
     return base::read_file(file, 1 << 24).value();
 }
 

@@ -9,6 +9,7 @@
 #include "lib/base/files/temp_dir.hpp"
 #include "lib/inspect/verdict/rules_document.hpp"
 #include "lib/io/json.hpp"
+#include "tests/support/redirected.hpp"
 #include "tests/support/wheel_writer.hpp"
 
 using namespace wheelyard;
@@ -27,15 +28,11 @@ Ran run(const CheckArguments& arguments) {
     const auto folder = base::TempDir::make("check-test");
     REQUIRE(folder);
     const auto path = folder->path() / "out";
-    auto file = base::create_new(path);
-    REQUIRE(file);
-    std::fflush(stdout);
-    const base::Fd saved(dup(STDOUT_FILENO));
-    REQUIRE(dup2(file->get(), STDOUT_FILENO) >= 0);
     Ran ran;
-    ran.status = registry::run_check(arguments);
-    std::fflush(stdout);
-    REQUIRE(dup2(saved.get(), STDOUT_FILENO) >= 0);
+    {
+        const test_support::Redirected output(STDOUT_FILENO, path);
+        ran.status = registry::run_check(arguments);
+    }
     auto out = base::read_file(path, 1 << 20);
     REQUIRE(out);
     ran.out = std::move(*out);
