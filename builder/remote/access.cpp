@@ -42,9 +42,10 @@ RefusedUploads judge_access_answer(const io::HttpAnswer& answer, const std::stri
         constexpr int status_unauthorised = 401;
         constexpr int status_forbidden = 403;
         if (answer.status == status_unauthorised || answer.status == status_forbidden)
-            return refuse_all(
-                packages, {"upload.not_allowed", "The registry does not accept the token: " + problem->detail,
-                           problem->value, "put a valid token into the `token_file` of site.toml"});
+            return refuse_all(packages,
+                              {"upload.not_allowed",
+                               "The registry does not accept the token: " + message_of(answer, problem),
+                               problem->value, "put a valid token into the `token_file` of site.toml"});
         return {};
     }
     const auto access = io::parse_json(answer.body);

@@ -36,4 +36,10 @@ Refusal refusal_of(std::string_view code) {
     return code.substr(0, code.find('.')) == of_credentials ? Refusal::credentials : Refusal::other;
 }
 
+std::string message_of(const io::HttpAnswer& answer, const base::Result<wire::Problem>& problem) {
+    if (problem && !problem->detail.empty()) return problem->detail;
+    if (problem && !problem->title.empty()) return problem->title;
+    return answer.reason.empty() ? "no reason given" : answer.reason;
+}
+
 }  // namespace wheelyard::builder

@@ -2,7 +2,12 @@
 // Other servers send no such codes.
 #pragma once
 
+#include <string>
 #include <string_view>
+
+#include "lib/base/result.hpp"
+#include "lib/io/http_client.hpp"
+#include "lib/wire/problem.hpp"
 
 namespace wheelyard::builder {
 
@@ -19,5 +24,10 @@ enum class Refusal {
     no_task,       // it has ended, or is another agent's
 };
 [[nodiscard]] Refusal refusal_of(std::string_view code);
+
+// What a person reads of an answer: the detail of its problem document, else the title; without one, as from a proxy, the
+// reason phrase, which HTTP/2 does not have (RFC 9113, 8.3.2).
+[[nodiscard]] std::string message_of(const io::HttpAnswer& answer,
+                                     const base::Result<wire::Problem>& problem);
 
 }  // namespace wheelyard::builder

@@ -1,5 +1,6 @@
 #include "builder/remote/report_client.hpp"
 
+#include "builder/remote/refusal.hpp"
 #include "builder/remote/upload.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/text/encoding.hpp"
@@ -20,10 +21,10 @@ base::Status send_report(io::HttpClient& http, const RegistrySettings& registry,
                   body, 0));
     if (answer.status == status_ok) return {};
     const auto problem = wire::parse_problem(answer.body);
-    const std::string message = problem && !problem->detail.empty() ? problem->detail : answer.reason;
     return io::fail_status(
         answer.status,
-        {"report.refused", "The registry answers " + std::to_string(answer.status) + ": " + message,
+        {"report.refused",
+         "The registry answers " + std::to_string(answer.status) + ": " + message_of(answer, problem),
          problem ? problem->value : "",
          problem ? problem->advice : "check `url` in [registry] of site.toml"});
 }

@@ -12,7 +12,7 @@ namespace {
 base::Result<std::string> body_of(io::HttpAnswer answer) {
     if (answer.status == 200) return std::move(answer.body);
     const auto problem = wire::parse_problem(answer.body);
-    std::string message = problem && !problem->detail.empty() ? problem->detail : answer.reason;
+    std::string message = message_of(answer, problem);
     const bool awaits_token = answer.status == 401 || answer.status == 403;  // until the token is replaced
     if (awaits_token || io::is_temporary_status(answer.status) || !problem || problem->code.empty())
         return base::fail_as(

@@ -105,8 +105,7 @@ std::vector<io::MultipartField> render_upload_fields(const inspect::Inspection& 
 base::Status judge_upload_answer(const io::HttpAnswer& answer) {
     if (answer.status == 200) return {};
     const auto problem = wire::parse_problem(answer.body);
-    std::string message = problem ? problem->detail : answer.reason;
-    if (message.empty() && problem) message = problem->title;
+    const std::string message = message_of(answer, problem);
     const std::string value = problem ? problem->value : "";
     const std::string advice = problem ? problem->advice : "";
     const Refusal refusal = problem ? refusal_of(problem->code) : Refusal::other;

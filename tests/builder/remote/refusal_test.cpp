@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <string>
 #include <utility>
 
 using namespace wheelyard::builder;
@@ -29,4 +30,19 @@ TEST_CASE("the registry's problem codes on which the agent acts have a meaning, 
         CAPTURE(code);
         CHECK(refusal_of(code) == refusal);
     }
+}
+
+TEST_CASE("an answer's message is its detail, its title or its reason phrase, and never empty") {
+    const auto message = [](const std::string& body, const std::string& reason) {
+        wheelyard::io::HttpAnswer answer;
+        answer.reason = reason;
+        answer.body = body;
+        return message_of(answer, wheelyard::wire::parse_problem(body));
+    };
+    CHECK(message(R"({"title":"Name taken","detail":"the name is taken"})", "Conflict") ==
+          "the name is taken");
+    CHECK(message(R"({"title":"Name taken"})", "Conflict") == "Name taken");
+    CHECK(message("{}", "Conflict") == "Conflict");
+    CHECK(message("<html>", "Bad Gateway") == "Bad Gateway");
+    CHECK(message("<html>", "") == "no reason given");
 }
