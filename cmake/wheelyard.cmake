@@ -45,6 +45,9 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND CMAKE_CXX_COMPILER_VERSION VERSION
 endif()
 if(WHEELYARD_UNITY)  # a local variable may have the name of another file's helper; the trees that compile each file look for it
     target_compile_options(wheelyard_flags INTERFACE -Wno-shadow)
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")  # it takes each source in the generated one for a header
+        target_compile_options(wheelyard_flags INTERFACE -Wno-subobject-linkage)
+    endif()
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # Once it inlines, GCC 12 reports these falsely in the standard library's own variant and string; Clang, clang-tidy and
@@ -57,8 +60,9 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
 endif()
 
 # Sources that WHEELYARD_UNITY compiles alone: those with a name that another source of their folder uses for something
-# else, and those that need libarchive or zlib, which the static avail_wheels does not link.
+# else, and those that need libarchive, zlib or OpenSSL, which the static avail_wheels and governor do not link.
 set(WHEELYARD_COMPILED_ALONE
+    lib/base/digest/digest.cpp
     lib/io/archive.cpp
     lib/io/archive_entry.cpp
     lib/io/gzip.cpp
