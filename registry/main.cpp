@@ -253,7 +253,7 @@ base::Status run_command(const CLI::App& command, Arguments& arguments, base::Cl
     if (name == "apply") return registry::run_apply(arguments.apply, clock);
     if (name == "verify") return registry::run_verify(arguments.maintenance, publisher, clock);
     if (name == "backup") return registry::run_backup(arguments.maintenance, clock);
-    if (name == "restore") return registry::run_restore(arguments.maintenance);
+    if (name == "restore") return registry::run_restore(arguments.maintenance, clock);
     if (name == "import") return registry::run_import(arguments.import, publisher, clock);
     if (name == "prefetch") return registry::run_prefetch(arguments.prefetch, clock);
     if (name == "explain") return registry::run_explain(arguments.explain, clock);

@@ -141,6 +141,14 @@ base::Status check_takes_builds(const RegistryConfig& config, const IndexConfig&
     return target == nullptr ? base::Status() : check_not_archived(*target);
 }
 
+base::Status check_stays_private(const RegistryConfig& config, const wire::TaskWish& wish) {
+    if (!wish.source || !config.is_private(wish.source->index) || config.is_private(wish.index)) return {};
+    return base::fail_as(
+        base::ErrorKind::conflict, base::Recovery::person,
+        {"task.would_publish", "Only tokens may read the source's index, and everyone may read the wheel's",
+         wish.source->index, "name a private index for the wheel, or upload the source to a public one"});
+}
+
 bool TaskApi::handles(std::string_view operation) {
     return find_row(operation) != nullptr;
 }
@@ -232,6 +240,8 @@ wire::Answered<wire::TaskWish> TaskApi::with_source(const http::ApiRequest& requ
     if (parts_.config.find_index(index) == nullptr || !may_read(parts_.config, token, index, wish.package))
         return refuse(404, "index.unknown", "There is no index with this name", index,
                       "GET / lists the indexes");
+    if (const auto stays = check_stays_private(parts_.config, wish); !stays)
+        return fail(request, token, stays.error());
     base::Result<wire::TaskWish> whole = std::move(wish);
     const auto read = parts_.writer.run([&whole](catalog::Catalog& catalog) -> base::Status {
         WHEELYARD_ASSIGN(whole, tasks::resolve_source(*std::move(whole), catalog));

@@ -80,5 +80,7 @@ class TaskApi {
 [[nodiscard]] std::string target_of(const IndexConfig& index);
 // Error "index.archived": the index takes no new tasks, or its wheels could not be uploaded.
 [[nodiscard]] base::Status check_takes_builds(const RegistryConfig& config, const IndexConfig& index);
+// "task.would_publish": the wheel of a private index's source would be in a public index.
+[[nodiscard]] base::Status check_stays_private(const RegistryConfig& config, const wire::TaskWish& wish);
 
 }  // namespace wheelyard::registry

@@ -1,10 +1,10 @@
-// Removes blobs while uploads may be storing the same bytes.
+// Takes blobs away while uploads may be storing the same bytes: removes them, or isolates damaged ones.
 //
-// An upload whose bytes exist already does not write them again: it updates the file's mtime and then commits
-// the row. A blob is therefore removed in three steps: rename into `collecting/`, check its mtime, then
-// delete it or put it back. The check sees an upload that touched the file before the rename; a later upload
-// finds no file and stores its own. Either way the row has its bytes. The next open() puts back what a killed
-// collection left in `collecting/`: an extra blob is an orphan, a missing one is damage.
+// An upload whose bytes exist already compares them, repairs what differs, updates the file's mtime and then commits
+// the row. A blob is therefore taken in three steps: rename into `collecting/`, check its mtime, then take it or put
+// it back. The check sees an upload that touched the file before the rename; a later upload finds no file and stores
+// its own. Either way the row has its bytes. The next open() puts back what a killed collection left in `collecting/`:
+// an extra blob is an orphan, a missing one is damage.
 #include "registry/blobs/collection.hpp"
 
 #include <fcntl.h>
@@ -85,9 +85,9 @@ base::Result<std::vector<StoredBlob>> BlobStore::list(std::string_view two_digit
         std::string name = entry->path().filename().string();
         if (!base::is_sha256_hex(name) || name.substr(0, 2) != two_digits) continue;
         struct stat status {};
-        if (::stat(entry->path().c_str(), &status) != 0) {
+        if (::lstat(entry->path().c_str(), &status) != 0) {
             if (errno == ENOENT) continue;  // collected by another process in the meantime
-            return base::fail_errno("stat", entry->path().string(), errno);
+            return base::fail_errno("lstat", entry->path().string(), errno);
         }
         blobs.push_back({.sha256 = std::move(name),
                          .size_bytes = static_cast<std::uint64_t>(status.st_size),
@@ -100,10 +100,15 @@ base::Result<std::vector<StoredBlob>> BlobStore::list(std::string_view two_digit
     return blobs;
 }
 
-base::Result<bool> BlobStore::remove_if_stored_before(std::string_view sha256,
-                                                      base::UnixMicros before) const {
-    const fs::path place = path_of(sha256);
-    const fs::path taken = collecting_of(directory_) / sha256;
+namespace {
+
+// Takes the blob out of its place if its mtime is one that `may_take` accepts, and hands the file to `finish`. False: it
+// was not there, or it has another time and stays.
+template <typename MayTake, typename Finish>
+base::Result<bool> take(const BlobStore& store, std::string_view sha256, const MayTake& may_take,
+                        const Finish& finish) {
+    const fs::path place = store.path_of(sha256);
+    const fs::path taken = collecting_of(store.directory()) / sha256;
     WHEELYARD_TRY(base::make_private_directories(taken.parent_path()));
     WHEELYARD_ASSIGN(const base::Fd lock, lock_collecting(taken.parent_path()));
     if (::rename(place.c_str(), taken.c_str()) != 0) {
@@ -111,23 +116,40 @@ base::Result<bool> BlobStore::remove_if_stored_before(std::string_view sha256,
         return base::fail_errno("rename", place.string(), errno);
     }
     struct stat status {};
-    if (::stat(taken.c_str(), &status) != 0) {
+    if (::lstat(taken.c_str(), &status) != 0) {
         if (errno == ENOENT) return false;  // another process's open() has put it back
-        return base::fail_errno("stat", taken.string(), errno);
+        return base::fail_errno("lstat", taken.string(), errno);
     }
-    if (micros_of(status.st_mtim) >= before) {
+    if (!may_take(micros_of(status.st_mtim))) {
         WHEELYARD_TRY(put_back(taken, place));
         return false;
     }
-    WHEELYARD_TRY(base::remove_file(taken));
+    WHEELYARD_TRY(finish(taken));
     return true;
 }
 
-base::Status BlobStore::isolate_damaged(std::string_view sha256) const {
-    const fs::path damaged = directory_ / "damaged" / sha256;
+}  // namespace
+
+base::Result<bool> BlobStore::remove_if_stored_before(std::string_view sha256,
+                                                      base::UnixMicros before) const {
+    return take(
+        *this, sha256, [&](base::UnixMicros stored) { return stored < before; }, base::remove_file);
+}
+
+bool BlobStore::has_changed(const StoredBlob& blob) const {
+    struct stat status {};
+    return ::lstat(path_of(blob.sha256).c_str(), &status) != 0 || micros_of(status.st_mtim) != blob.stored;
+}
+
+base::Result<bool> BlobStore::isolate_damaged(const StoredBlob& blob) const {
+    const fs::path damaged = directory_ / "damaged" / blob.sha256;
     WHEELYARD_TRY(base::make_private_directories(damaged.parent_path()));
-    WHEELYARD_TRY(base::rename_durably(path_of(sha256), damaged));
-    return base::fsync_directory(path_of(sha256).parent_path());
+    return take(
+        *this, blob.sha256, [&](base::UnixMicros stored) { return stored == blob.stored; },
+        [&](const fs::path& taken) -> base::Status {
+            WHEELYARD_TRY(base::rename_durably(taken, damaged));
+            return base::fsync_directory(path_of(blob.sha256).parent_path());
+        });
 }
 
 }  // namespace wheelyard::blobs

@@ -72,8 +72,11 @@ class BlobStore {
     // ensures that no row refers to it; collection.cpp explains why a concurrent upload is safe.
     [[nodiscard]] base::Result<bool> remove_if_stored_before(std::string_view sha256,
                                                              base::UnixMicros before) const;
-    // Moves the blob to `damaged/<hash>` for inspection, where nothing serves it. Replaces an earlier one.
-    [[nodiscard]] base::Status isolate_damaged(std::string_view sha256) const;
+    // Moves a blob whose bytes were found damaged to `damaged/<hash>` for inspection, where nothing serves it. Replaces
+    // an earlier one. False: an upload has stored its bytes since `blob` was listed, and so repaired it; it stays.
+    [[nodiscard]] base::Result<bool> isolate_damaged(const StoredBlob& blob) const;
+    // Whether its bytes were stored again, or the blob was removed, since `blob` was listed.
+    [[nodiscard]] bool has_changed(const StoredBlob& blob) const;
     [[nodiscard]] const std::filesystem::path& directory() const { return directory_; }
     [[nodiscard]] std::filesystem::path path_of(std::string_view sha256) const;
     [[nodiscard]] std::string path_text_of(

@@ -38,6 +38,10 @@ void add_config(CLI::App* command, MaintenanceArguments& arguments) {
     add_config_option(command, arguments.config);
 }
 
+void add_quiet(CLI::App* command, MaintenanceArguments& arguments) {
+    command->add_flag("-q,--quiet", arguments.quiet, "no progress on standard error");
+}
+
 Json report_json(const lifecycle::VerifyReport& report) {
     Json faults = Json::array();
     for (const auto& fault : report.faults) {
@@ -121,7 +125,7 @@ void add_maintenance_commands(CLI::App& app, MaintenanceArguments& arguments) {
         ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}));
     verify->add_flag("--restart", arguments.restart,
                      "start from the beginning instead of continuing an earlier run");
-    verify->add_flag("-q,--quiet", arguments.quiet, "no progress on standard error");
+    add_quiet(verify, arguments);
     verify->add_flag("--json", arguments.json, "one JSON document on standard output");
 
     CLI::App* backup =
@@ -134,6 +138,7 @@ void add_maintenance_commands(CLI::App& app, MaintenanceArguments& arguments) {
     backup->add_flag(
         "--link", arguments.link,
         "hard links instead of copies: needs no space, but does not protect against a disk failure");
+    add_quiet(backup, arguments);
     backup->add_flag("--json", arguments.json, "one JSON document on standard output");
 
     CLI::App* restore = add(app, "restore", "make a data folder of a backup",
@@ -143,6 +148,7 @@ void add_maintenance_commands(CLI::App& app, MaintenanceArguments& arguments) {
         ->add_option("store", arguments.store,
                      "the data folder to create: [store] directory of a configuration")
         ->required();
+    add_quiet(restore, arguments);
     restore->add_flag("--json", arguments.json, "one JSON document on standard output");
 }
 
@@ -189,21 +195,38 @@ base::Status run_verify(const MaintenanceArguments& arguments, const OpenPublish
                       "again or restore the bytes from a backup, then `release` the files");
 }
 
+namespace {
+
+// The first line comes after the interval: most runs take less.
+lifecycle::BackupProgress show_progress(const MaintenanceArguments& arguments, const char* command,
+                                        const base::Clock& clock) {
+    return [&arguments, command, &clock, shown = clock.now()](const lifecycle::BackupReport& so_far) mutable {
+        if (arguments.quiet || clock.now() - shown < progress_interval_us) return;
+        shown = clock.now();
+        std::fprintf(stderr, "%s: %llu blobs, %s copied\n", command,
+                     static_cast<unsigned long long>(so_far.blobs),
+                     base::render_bytes(so_far.copied_bytes).c_str());
+    };
+}
+
+}  // namespace
+
 base::Status run_backup(const MaintenanceArguments& arguments, const base::Clock& clock) {
     WHEELYARD_ASSIGN(const RegistryConfig config, read_config_in_force(arguments.config));
     WHEELYARD_ASSIGN(
         const lifecycle::BackupReport report,
         lifecycle::back_up(config.store, arguments.folder,
                            arguments.link ? lifecycle::BlobTransfer::link : lifecycle::BlobTransfer::copy,
-                           clock));
+                           clock, show_progress(arguments, "backup", clock)));
     const std::vector<std::string> left_out = left_out_of(config);
     if (!arguments.json) print_left_out(left_out);
     return print_backup(arguments, report, "saved", left_out);
 }
 
-base::Status run_restore(const MaintenanceArguments& arguments) {
-    WHEELYARD_ASSIGN(const lifecycle::BackupReport report,
-                     lifecycle::restore(arguments.folder, arguments.store));
+base::Status run_restore(const MaintenanceArguments& arguments, const base::Clock& clock) {
+    WHEELYARD_ASSIGN(
+        const lifecycle::BackupReport report,
+        lifecycle::restore(arguments.folder, arguments.store, show_progress(arguments, "restore", clock)));
     return print_backup(arguments, report, "restored", {});
 }
 

@@ -30,6 +30,6 @@ void add_maintenance_commands(CLI::App& app, MaintenanceArguments& arguments);
 [[nodiscard]] base::Status run_verify(const MaintenanceArguments& arguments,
                                       const OpenPublisher& open_publisher, base::Clock& clock);
 [[nodiscard]] base::Status run_backup(const MaintenanceArguments& arguments, const base::Clock& clock);
-[[nodiscard]] base::Status run_restore(const MaintenanceArguments& arguments);
+[[nodiscard]] base::Status run_restore(const MaintenanceArguments& arguments, const base::Clock& clock);
 
 }  // namespace wheelyard::registry

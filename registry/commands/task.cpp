@@ -61,6 +61,7 @@ class LocalDesk final : public TaskDesk {
             return base::fail("index.unknown", "There is no index with this name", checked.index,
                               "configured: " + base::join(config_.index_names(), ", "));
         WHEELYARD_TRY(check_takes_builds(config_, *index));
+        WHEELYARD_TRY(check_stays_private(config_, checked));
         if (checked.source) {
             WHEELYARD_ASSIGN(const auto catalog, catalog::Catalog::open(config_.catalog_file(),
                                                                         catalog::Catalog::Mode::read_only));

@@ -123,6 +123,9 @@ void check_builds(std::vector<io::TomlTable>& tables, const RegistryConfig& conf
         for (const BuildTarget& target : index.builds) {
             if (config.find_index(target.index) == nullptr)
                 tables[at].report("build", "there is no index `" + target.index + "`");
+            else if (index.is_private && !config.is_private(target.index))
+                tables[at].report("build", "everyone may read `" + target.index +
+                                               "`: wheels of private source distributions would be public");
         }
     }
 }

@@ -31,7 +31,7 @@ Reply reply_rendered_page(const std::shared_ptr<const RenderedPage>& page, const
     reply.add("Last-Modified", base::render_http_date(page->modified));
     reply.add("Cache-Control", "no-cache");
     reply.add("Vary", "Accept");
-    if (not_modified(head.if_none_match, head.if_modified_since, etag, page->modified)) {
+    if (names_etag(head.if_none_match, etag)) {
         reply.status = 304;
         return reply;
     }

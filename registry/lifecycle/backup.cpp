@@ -58,8 +58,13 @@ base::Status copy_blob(const fs::path& from, const fs::path& to, const std::stri
 
 class BlobCopy {
   public:
-    BlobCopy(const fs::path& from, const fs::path& to, BlobTransfer transfer)
-        : from_(from), to_(to), transfer_(transfer) {}
+    // `so_far`: of the tries before this one.
+    BlobCopy(const fs::path& from, const fs::path& to, BlobTransfer transfer, const BackupProgress& progress,
+             const BackupReport& so_far = {})
+        : from_(from), to_(to), transfer_(transfer), progress_(progress) {
+        report_.copied_blobs = so_far.copied_blobs;
+        report_.copied_bytes = so_far.copied_bytes;
+    }
 
     base::Result<BackupReport> run(const catalog::Catalog& catalog) {
         WHEELYARD_ASSIGN(report_.serial, catalog.last_serial());
@@ -79,6 +84,7 @@ class BlobCopy {
 
   private:
     base::Status take(const catalog::BlobRow& row) {
+        if (progress_) progress_(report_);
         ++report_.blobs;
         const fs::path source = blob_of(from_, row.sha256);
         const fs::path target = blob_of(to_, row.sha256);
@@ -100,6 +106,7 @@ class BlobCopy {
     const fs::path& from_;
     const fs::path& to_;
     const BlobTransfer transfer_;
+    const BackupProgress& progress_;
     std::set<fs::path> linked_in_;
     BackupReport report_;
 };
@@ -128,10 +135,19 @@ base::Status write_manifest(const fs::path& to, const BackupReport& report, cons
                                                       "\n");
 }
 
+// Whether the live catalog no longer has a file with one of these blobs.
+base::Result<bool> refers_to_given_back(const catalog::Catalog& live, const std::vector<std::string>& blobs) {
+    for (const std::string& sha256 : blobs) {
+        WHEELYARD_ASSIGN(const auto files, live.files_of_blob(sha256));
+        if (files.empty()) return true;
+    }
+    return false;
+}
+
 }  // namespace
 
 base::Result<BackupReport> back_up(const fs::path& store, const fs::path& to, BlobTransfer transfer,
-                                   const base::Clock& clock) {
+                                   const base::Clock& clock, const BackupProgress& progress) {
     WHEELYARD_ASSIGN(const auto live,
                      catalog::Catalog::open(catalog_of(store), catalog::Catalog::Mode::read_only));
     WHEELYARD_TRY(base::make_directories(fs::absolute(to)));
@@ -142,12 +158,14 @@ base::Result<BackupReport> back_up(const fs::path& store, const fs::path& to, Bl
                           "A backup cannot be written to the registry's own data folder", to.string(),
                           "name another folder, if possible on another disk");
     const fs::path fresh = to / "catalog.sqlite.new";
-    WHEELYARD_TRY(remove_database(fresh));  // of a run that was killed
-    WHEELYARD_TRY(live.copy_to(fresh));
     BackupReport report;
-    {
+    for (int tries = 1;; ++tries) {
+        WHEELYARD_TRY(remove_database(fresh));  // of a run that was killed, or of an earlier try
+        WHEELYARD_TRY(live.copy_to(fresh));
         WHEELYARD_ASSIGN(const auto copy, catalog::Catalog::open(fresh, catalog::Catalog::Mode::read_only));
-        WHEELYARD_ASSIGN(report, BlobCopy(store, to, transfer).run(copy));
+        WHEELYARD_ASSIGN(report, BlobCopy(store, to, transfer, progress, report).run(copy));
+        WHEELYARD_ASSIGN(const bool is_outdated, refers_to_given_back(live, report.damaged));
+        if (!is_outdated || tries == max_backup_tries) break;
     }
     if (!report.damaged.empty()) {
         WHEELYARD_TRY(base::remove_file(fresh));
@@ -158,7 +176,8 @@ base::Result<BackupReport> back_up(const fs::path& store, const fs::path& to, Bl
     return report;
 }
 
-base::Result<BackupReport> restore(const fs::path& from, const fs::path& store) {
+base::Result<BackupReport> restore(const fs::path& from, const fs::path& store,
+                                   const BackupProgress& progress) {
     // Files beside a lost catalog belong to other serials: SQLite would replay the old log onto the restored
     // catalog, and the old trees would count as newer than it.
     for (const char* part : {"catalog.sqlite", "catalog.sqlite-wal", "catalog.sqlite-shm",
@@ -178,7 +197,7 @@ base::Result<BackupReport> restore(const fs::path& from, const fs::path& store) 
     {
         // An older program may have written the backup: the copy is migrated, the backup stays unchanged.
         WHEELYARD_ASSIGN(const auto saved, catalog::Catalog::open(fresh, catalog::Catalog::Mode::alone));
-        WHEELYARD_ASSIGN(report, BlobCopy(from, store, BlobTransfer::copy).run(saved));
+        WHEELYARD_ASSIGN(report, BlobCopy(from, store, BlobTransfer::copy, progress).run(saved));
     }
     // The catalog comes last: a partly restored store has none, so nothing serves it.
     WHEELYARD_TRY(base::rename_durably(fresh, catalog_of(store)));

@@ -1,6 +1,6 @@
 // Backups while serving: a consistent copy of the catalog first, then every blob that the copy refers to.
-// Blobs of files that are deleted in the meantime stay for gc's grace, so every blob that the copy refers to
-// exists.
+// Blobs of files that are deleted in the meantime stay for gc's grace. Only those that a mirror at its limit gives back
+// are removed at once: where the copy refers to one, it is made again, and the blobs that were copied stay.
 //
 //     TO/catalog.sqlite            renamed into place last: a folder that has it is a complete backup
 //     TO/blobs/sha256/ab/<hash>    copied and hashed on the way, or hard links (--link)
@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -33,12 +34,17 @@ enum class BlobTransfer {
     link,  // needs no space; protects against mistakes, not against a disk failure; copies across file systems
 };
 
+// Called for each blob, before it is looked at.
+using BackupProgress = std::function<void(const BackupReport& so_far)>;
+
 // `store`: the registry's data folder. If a blob is damaged, the earlier backup's catalog stays in place.
 [[nodiscard]] base::Result<BackupReport> back_up(const std::filesystem::path& store,
                                                  const std::filesystem::path& to, BlobTransfer transfer,
-                                                 const base::Clock& clock);
+                                                 const base::Clock& clock,
+                                                 const BackupProgress& progress = {});
 // "backup.store_there": `store` has a catalog already. Damaged blobs are left out; the rest is restored.
 [[nodiscard]] base::Result<BackupReport> restore(const std::filesystem::path& from,
-                                                 const std::filesystem::path& store);
+                                                 const std::filesystem::path& store,
+                                                 const BackupProgress& progress = {});
 
 }  // namespace wheelyard::lifecycle

@@ -28,4 +28,8 @@ inline constexpr std::uint64_t verify_note_bytes = 256 * base::mib;
 inline constexpr std::uint64_t max_verify_state_bytes = 64 * base::kib;
 inline constexpr std::size_t rows_at_once = 1'000;
 
+// backup. Copies of the catalog until none refers to a blob that a mirror has given back since. Only the first one takes
+// long, so the second is usually the last.
+inline constexpr int max_backup_tries = 10;
+
 }  // namespace wheelyard::lifecycle

@@ -99,7 +99,7 @@ class Scrub {
         ++report_.blobs;
         report_.bytes += blob.size_bytes;
         if (!found || *found != blob.sha256) {
-            WHEELYARD_TRY(isolate(blob.sha256));
+            WHEELYARD_TRY(isolate(blob));
         } else if (blob.size_bytes != size_in_catalog) {
             note({"catalog",
                   blob.sha256 + " has " + std::to_string(blob.size_bytes) + " bytes, not " +
@@ -156,25 +156,40 @@ class Scrub {
                          static_cast<double>(static_cast<unsigned char>(raw.front())) / 256});
     }
 
-    base::Status isolate(const std::string& sha256) {
-        Fault fault{"damaged", sha256, {}};
-        const std::string reason = "verify: the stored bytes of " + sha256 + " are damaged";
+    // Unless an upload stores the same bytes meanwhile: it compares them with the disk's, and repairs those.
+    base::Status isolate(const blobs::StoredBlob& blob) {
+        if (place_.blobs.has_changed(blob)) return {};
+        Fault fault{"damaged", blob.sha256, {}};
+        std::vector<catalog::FileName> quarantined;  // by this run
+        const std::string reason = "verify: the stored bytes of " + blob.sha256 + " are damaged";
         WHEELYARD_TRY(place_.on_catalog([&](catalog::Catalog& catalog) -> base::Status {
-            WHEELYARD_ASSIGN(const auto files, catalog.files_of_blob(sha256));
+            WHEELYARD_ASSIGN(const auto files, catalog.files_of_blob(blob.sha256));
             for (const auto& file : files) {
                 fault.files.push_back({file.index, file.filename});
                 WHEELYARD_ASSIGN(const auto changed,
                                  catalog.set_file_state(fault.files.back(), catalog::FileState::quarantined,
                                                         {"verify", reason, clock_.now()}));
-                static_cast<void>(changed);
+                if (changed.outcome == catalog::ChangeOutcome::changed)
+                    quarantined.push_back(fault.files.back());
             }
             return {};
         }));
         // Hidden before the blob is moved: the tree's file is a hard link to it.
         if (!fault.files.empty()) WHEELYARD_TRY(hooks_.hide(fault.files));
-        WHEELYARD_TRY(place_.blobs.isolate_damaged(sha256));
+        WHEELYARD_ASSIGN(const bool is_isolated, place_.blobs.isolate_damaged(blob));
+        if (!is_isolated && place_.blobs.is_intact(blob.sha256)) return release(blob.sha256, quarantined);
         note(std::move(fault));
         return {};
+    }
+
+    base::Status release(const std::string& sha256, const std::vector<catalog::FileName>& files) {
+        const std::string reason = "verify: an upload has repaired " + sha256;
+        return place_.on_catalog([&](catalog::Catalog& catalog) -> base::Status {
+            for (const auto& file : files)
+                WHEELYARD_TRY(catalog.set_file_state(file, catalog::FileState::active,
+                                                     {"verify", reason, clock_.now()}));
+            return {};
+        });
     }
 
     base::Status report_missing(const std::string& sha256) {

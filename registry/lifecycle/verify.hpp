@@ -1,8 +1,9 @@
 // The scrub: every stored blob is read from the disk and hashed, and store and catalog are compared.
 //
 // A blob whose bytes have changed is isolated: the files that refer to it are quarantined, so that pages and
-// published tree drop them, and then the blob is moved to `damaged/`. Nothing is deleted. A missing blob is only
-// reported: the published tree may have its last copy.
+// published tree drop them, and then the blob is moved to `damaged/`. Nothing is deleted. An upload of the same bytes
+// repairs the blob; if it comes while the blob is read, nothing is isolated. A missing blob is only reported: the
+// published tree may have its last copy.
 //
 // `verify.json` in the store records progress, so that a stopped run continues where it was:
 //

@@ -13,7 +13,8 @@ namespace {
 
 constexpr int status_not_modified = 304;
 
-// 403 means absent: so the CUDA and ROCm indexes of PyTorch answer for projects that they do not have.
+// 403 means absent: so the CUDA and ROCm indexes of PyTorch answer for projects that they do not have. refuses() has the
+// exceptions.
 bool means_absent(int status) {
     return status == 404 || status == 403 || status == 410;
 }
@@ -33,6 +34,13 @@ tl::unexpected<PageFailure> failure_of(const io::HttpAnswer& answer, const std::
     error.recovery = base::Recovery::retry;
     return tl::unexpected(
         PageFailure{std::move(error), io::is_temporary_status(answer.status), asked_pause_s(answer)});
+}
+
+// 403 to an account, or for a project that was there, is a permission lost or a firewall's. Were it taken for absent, the
+// next upstream would supply the name.
+bool refuses(const io::HttpAnswer& answer, const UpstreamConfig& upstream, const CachedPage* before) {
+    const bool was_there = before != nullptr && !before->is_absent && !before->is_of_other(upstream.url);
+    return answer.status == 403 && (!upstream.username.empty() || was_there);
 }
 
 }  // namespace
@@ -78,6 +86,7 @@ tl::expected<FetchedPage, PageFailure> fetch_page(UpstreamClient& client, const 
     }
     auto answer = client.get(url, headers, simple::max_page_bytes);
     if (!answer) return failure_of(std::move(answer.error()));
+    if (refuses(*answer, upstream, before)) return failure_of(*answer, url);
     auto fetched = read_page_answer(*answer, url, before, clock.now());
     if (fetched) fetched->page.from = upstream.url;
     return fetched;

@@ -439,6 +439,18 @@ class UpstreamTest(FarmCase):
                 self.assertEqual(self.farm.get(f"/{SITE}/simple/{project}/")[0], 404)
             self.assertEqual(self.upstream.count(f"/simple/{project}/"), 1)
 
+    def test_403_for_a_project_that_was_there_is_no_absence(self):
+        wheel = self.wheel("yard-six")
+        self.offer(wheel)
+        self.open_farm()
+        self.assertEqual(list(self.farm.files("yard-six", BASE)), [wheel.filename])
+        self.upstream.pages["yard-six"] = (403, {}, b"")
+        self.change_upstream_age()
+        self.assertEqual(list(self.farm.files("yard-six", BASE)), [wheel.filename])
+        self.upstream.pages["yard-six"] = (404, {}, b"")
+        self.change_upstream_age()
+        self.assertEqual(self.farm.get(f"/{BASE}/simple/yard-six/")[0], 404)
+
     def test_a_dead_upstream_loses_nothing(self):
         wheel, never = self.wheel("yard-six"), self.wheel("yard-six", version="2.0")
         self.offer(wheel)
@@ -588,6 +600,8 @@ class UpstreamTest(FarmCase):
         second = require("changed-since")  # read at each request
         self.offer(self.wheel("yard-late"))
         self.assertEqual(self.get_file("yard_late-1.0-py3-none-any.whl", "yard-late")[0], 200)
+        self.upstream.pages["yard-lost"] = (403, {}, b"")  # the account may have lost its right
+        self.assertEqual(self.farm.get(f"/{BASE}/simple/yard-lost/")[0], 503)
         self.upstream.authorization = ""
         self.assertEqual(self.get_file(far, "yard-far")[0], 200)
         self.assertEqual(self.upstream.authorizations, {(own, first), (own, second), (other, "")})

@@ -413,13 +413,15 @@ TEST_CASE("a task with an uploaded source names the registry's file, and another
     CHECK(fixture.ask(approver, "rejectTask", change, id) == "409 task.awaits_nothing");
 }
 
-TEST_CASE("a private index gives its sources to nobody who may not read it") {
+TEST_CASE("a private index gives its sources to nobody who may not read it, and to no public index") {
     TaskFixture fixture;
     add_sdist(fixture);
     fixture.config.indexes.back().is_private = true;
     fixture.asker = fixture.add_actor("carl", {"task"}, {"main"});
     CHECK(fixture.ask(fixture.asker, "addTask", uploaded_wish()) == "404 index.unknown");
     fixture.asker = fixture.add_actor("dora", {"task", "read"});
+    CHECK(fixture.ask(fixture.asker, "addTask", uploaded_wish()) == "409 task.would_publish");
+    fixture.config.indexes.front().is_private = true;
     CHECK(fixture.ask(fixture.asker, "addTask", uploaded_wish()) == "200");
 }
 

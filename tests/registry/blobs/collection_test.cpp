@@ -81,12 +81,26 @@ TEST_CASE("what a killed collection took out is put back by the next open, unles
 TEST_CASE("a damaged blob is moved away, and the same bytes can be stored again") {
     const Store store;
     const std::string hash = store.store_old("wheel");
-    REQUIRE(store.blobs.isolate_damaged(hash));
+    const auto listed = [&] { return store.blobs.list(hash.substr(0, 2)).value().at(0); };
+    CHECK(store.blobs.isolate_damaged(listed()).value());
     CHECK_FALSE(store.blobs.contains(hash));
     CHECK(fs::exists(store.dir.path() / "damaged" / hash));
     CHECK(store.blobs.store_bytes("wheel").value() == hash);
-    REQUIRE(store.blobs.isolate_damaged(hash));
+    CHECK(store.blobs.isolate_damaged(listed()).value());
     CHECK(fs::exists(store.dir.path() / "damaged" / hash));
+}
+
+TEST_CASE("a damaged blob whose bytes were stored again since it was listed stays") {
+    const Store store;
+    const std::string hash = store.store_old("wheel");
+    const auto before = store.blobs.list(hash.substr(0, 2)).value().at(0);
+    CHECK_FALSE(store.blobs.has_changed(before));
+    REQUIRE(store.blobs.store_bytes("wheel"));
+    CHECK(store.blobs.has_changed(before));
+    CHECK_FALSE(store.blobs.isolate_damaged(before).value());
+    CHECK(store.blobs.contains(hash));
+    CHECK(fs::is_empty(store.dir.path() / "collecting"));
+    CHECK(fs::is_empty(store.dir.path() / "damaged"));
 }
 
 TEST_CASE("uploads that store while a collection removes always end with their bytes in place") {

@@ -156,6 +156,10 @@ TEST_CASE("what is wrong is said with its place and what was expected") {
         {start + index + "sdists = true\n[[index.build]]\nindex = \"a\"\npythons = [\"cp311\"]\n",
          "expected a version such as 3.11"},
         {start + index + "sdists = true\n[[index.build]]\nindex = \"a\"\n", "name at least one"},
+        {start + index +
+             "sdists = true\nread = \"token\"\n[[index.build]]\nindex = \"b\"\npythons = [\"3.11\"]\n" +
+             "[[index]]\nname = \"b\"\n",
+         "everyone may read `b`"},
         {start + index + "read = \"me\"\n", "must be \"public\" or \"token\""},
         {start + index + "inherits = [\"b\"]\n[[index]]\nname = \"b\"\nread = \"token\"\n",
          "registry.toml:4:12: everyone may read `main`, but `b` has read = \"token\""},

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <utility>
 
 #include "lib/base/files/file.hpp"
 #include "registry/catalog/file_row.hpp"
@@ -109,6 +110,27 @@ TEST_CASE("a damaged or missing blob is named, and the earlier backup stays whol
     CHECK(report.damaged.size() == 2);
     CHECK_FALSE(fs::exists(fixture.saved_blob(bad.sha256)));
     CHECK(restore(fixture.to, fixture.restored)->serial == 1);
+}
+
+TEST_CASE("files that a mirror gives back meanwhile are not damage: the catalog is copied again") {
+    Saved fixture;
+    const auto kept = fixture.add("main", "six", "1.0");
+    const auto given_back = fixture.add("main.up", "torch", "2.4.0");
+    bool is_first = true;
+    const auto report =
+        back_up(fixture.dir.path(), fixture.to, BlobTransfer::copy, fixture.clock, [&](const BackupReport&) {
+            if (!std::exchange(is_first, false)) return;
+            const catalog::Cause cause{"up", "limit", noon};
+            REQUIRE(fixture.catalog.give_back({"main.up", given_back.filename}, cause));
+            for (const auto& sha256 : {given_back.sha256, given_back.metadata_sha256})
+                REQUIRE(base::remove_file(fixture.blobs.path_of(sha256)));
+        });
+    CHECK(report.value().damaged.empty());
+    CHECK(report->blobs == 2);
+    CHECK(report->copied_blobs == 2);
+    CHECK(report->serial == 3);
+    CHECK(restore(fixture.to, fixture.restored)->damaged.empty());
+    CHECK(blobs::BlobStore::open(fixture.restored)->contains(kept.sha256));
 }
 
 TEST_CASE("a restore leaves out what is damaged in the backup, and says what") {

@@ -36,11 +36,13 @@ struct Scrubbed : PlaceFixture {
                        },
                        .progress = progress});
     }
-    void flip_bit(const std::string& sha256) const {
+    void flip_bit(const std::string& sha256) const {  // as a disk does it: the time stays
         const auto path = blobs.path_of(sha256);
+        const auto time = fs::last_write_time(path);
         auto bytes = base::read_file(path, base::mib).value();
         bytes.back() = static_cast<char>(bytes.back() ^ 1);
         REQUIRE(base::replace_file(path, bytes, 0444));
+        fs::last_write_time(path, time);
     }
     [[nodiscard]] catalog::FileState state_of(const catalog::FileRow& row) const {
         return catalog.file(row.index, row.filename).value()->state;
@@ -250,4 +252,37 @@ TEST_CASE("a damaged blob stays in place while a page shows its file, and the ne
     fixture.pages_lag = false;
     CHECK(fixture.scrub().value().faults.size() == 1);
     CHECK_FALSE(fixture.blobs.contains(bad.sha256));
+}
+
+TEST_CASE("an upload that stores the bytes while the damaged ones are read has repaired them") {
+    Scrubbed fixture;
+    const auto row = fixture.add("main", "six", "1.0");
+    fixture.flip_bit(row.sha256);
+    const std::uint64_t before = row.sha256 < row.metadata_sha256 ? 0 : 1;  // blobs that are read before
+    fixture.progress = [&](const VerifyProgress& progress) {
+        if (progress.blobs == before) REQUIRE(fixture.blobs.store_bytes("wheel " + row.filename));
+    };
+    CHECK(fixture.scrub().value().faults.empty());
+    CHECK(fixture.state_of(row) == catalog::FileState::active);
+    CHECK(fixture.publishes == 0);
+    CHECK(fixture.blobs.is_intact(row.sha256));
+}
+
+TEST_CASE("an upload that stores the bytes while the pages drop the damaged ones brings the files back") {
+    Scrubbed fixture;
+    const auto row = fixture.add("main", "six", "1.0");
+    REQUIRE(
+        fixture.act({.verb = Verb::promote, .index = "main", .filename = row.filename, .to_index = "other"}));
+    REQUIRE(
+        fixture.act({.verb = Verb::quarantine, .index = "other", .filename = row.filename, .reason = "x"}));
+    fixture.flip_bit(row.sha256);
+    const auto hide = [&](const std::vector<catalog::FileName>& files) -> base::Status {
+        CHECK(files.size() == 2);
+        REQUIRE(fixture.blobs.store_bytes("wheel " + row.filename));
+        return {};
+    };
+    CHECK(verify(fixture.place, fixture.clock, {}, {.hide = hide}).value().faults.empty());
+    CHECK(fixture.state_of(row) == catalog::FileState::active);
+    CHECK(fixture.catalog.file("other", row.filename).value()->state == catalog::FileState::quarantined);
+    CHECK(fixture.blobs.is_intact(row.sha256));
 }

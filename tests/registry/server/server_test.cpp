@@ -104,8 +104,9 @@ TEST_CASE("pages are negotiated, cached by tag and found under one address") {
     CHECK(same.status == 304);
     CHECK(same.body.empty());
     CHECK(same.field("Vary") == "Accept, Accept-Encoding");
+    // A page may change twice in the second that this names.
     CHECK(client.ask(get("/site/simple/six/", "If-Modified-Since: " + json.field("Last-Modified") + "\r\n"))
-              .status == 304);
+              .status == 200);
     CHECK(client.ask(get("/site/simple/six/", "Accept: image/png\r\n")).status == 406);
     CHECK(client.ask(get("/site/simple/six/index.json", "Accept: text/html\r\n")).body ==
           "{\"name\":\"six\"}");
