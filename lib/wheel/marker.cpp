@@ -53,20 +53,23 @@ constexpr std::array<OperatorSpelling, 8> symbols{{{"===", MarkerOperator::arbit
 
 struct Variable {
     std::string_view name;
-    bool is_version;
+    bool is_version = false;
+    bool is_set = false;  // of normalised names; only `in` and `not in` are useful
 };
-constexpr std::array<Variable, 12> variables{{{"python_version", true},
-                                              {"python_full_version", true},
-                                              {"implementation_version", true},
-                                              {"platform_release", true},
-                                              {"os_name", false},
-                                              {"sys_platform", false},
-                                              {"platform_machine", false},
-                                              {"platform_system", false},
-                                              {"platform_version", false},
-                                              {"platform_python_implementation", false},
-                                              {"implementation_name", false},
-                                              {"extra", false}}};
+constexpr std::array<Variable, 14> variables{{{.name = "python_version", .is_version = true},
+                                              {.name = "python_full_version", .is_version = true},
+                                              {.name = "implementation_version", .is_version = true},
+                                              {.name = "platform_release", .is_version = true},
+                                              {.name = "os_name"},
+                                              {.name = "sys_platform"},
+                                              {.name = "platform_machine"},
+                                              {.name = "platform_system"},
+                                              {.name = "platform_version"},
+                                              {.name = "platform_python_implementation"},
+                                              {.name = "implementation_name"},
+                                              {.name = "extra"},
+                                              {.name = "extras", .is_set = true},
+                                              {.name = "dependency_groups", .is_set = true}}};
 
 struct Alias {
     std::string_view spelling;
@@ -87,6 +90,10 @@ const Variable* find_variable(std::string_view spelling) {
     const auto* found = std::find_if(variables.begin(), variables.end(),
                                      [&](const Variable& candidate) { return candidate.name == name; });
     return found == variables.end() ? nullptr : found;
+}
+
+bool is_membership(MarkerOperator operation) {
+    return operation == MarkerOperator::in || operation == MarkerOperator::not_in;
 }
 
 std::string_view operator_text(MarkerOperator operation) {
@@ -141,7 +148,7 @@ bool compare_as_text(const std::string& left, MarkerOperator operation, const st
 // nullopt: the right side is not a valid specifier, so compare as text.
 std::optional<bool> compare_as_versions(const std::string& left, MarkerOperator operation,
                                         const std::string& right) {
-    if (operation == MarkerOperator::in || operation == MarkerOperator::not_in) return std::nullopt;
+    if (is_membership(operation)) return std::nullopt;
     if (operation == MarkerOperator::arbitrary) return base::equals_ignoring_case(left, right);
     const auto specifier = Specifier::parse(std::string(operator_text(operation)) + right);
     if (!specifier) return std::nullopt;
@@ -171,6 +178,11 @@ bool evaluate_comparison(const MarkerNode& node, const MarkerEnvironment& enviro
     if (variable != nullptr && variable->name == "extra") {  // PEP 685
         left = normalize_name(left);
         right = normalize_name(right);
+    }
+    if (node.right.variable != nullptr && node.right.variable->is_set) {
+        const auto names = base::split(right, ' ');
+        const bool has = std::find(names.begin(), names.end(), normalize_name(left)) != names.end();
+        return has == (node.operation == MarkerOperator::in);
     }
     if (variable != nullptr && variable->is_version) {
         if (const auto verdict = compare_as_versions(left, node.operation, right)) return *verdict;
@@ -312,9 +324,20 @@ class MarkerParser {
         skip_space();
         WHEELYARD_ASSIGN(node->right, parse_operand());
         skip_space();
+        if (!asks_for_member(*node))
+            return fail("expected a text that is `in` or `not in` the names of a lock");
         normalize_extra(node->left, node->right);
         normalize_extra(node->right, node->left);
         return NodePointer(std::move(node));
+    }
+
+    // PEP 751: the only use of its variables.
+    static bool asks_for_member(const MarkerNode& node) {
+        const auto is_set = [](const Operand& operand) {
+            return operand.variable != nullptr && operand.variable->is_set;
+        };
+        if (is_set(node.right)) return node.left.variable == nullptr && is_membership(node.operation);
+        return !is_set(node.left);
     }
 
     static void normalize_extra(const Operand& variable, Operand& literal) {

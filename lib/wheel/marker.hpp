@@ -12,7 +12,7 @@ namespace wheelyard::wheel {
 
 // Variable → value: python_version, python_full_version, os_name, sys_platform, platform_machine,
 // platform_system, platform_release, platform_version, platform_python_implementation, implementation_name,
-// implementation_version, extra.
+// implementation_version, extra. Of a lock (PEP 751) also extras and dependency_groups: names, separated by spaces.
 using MarkerEnvironment = std::map<std::string, std::string, std::less<>>;
 
 struct MarkerNode;  // immutable, shared

@@ -68,6 +68,17 @@ TEST_CASE("extras compare by their normalised names") {
     CHECK_FALSE(holds("extra == 'dev'", {{"extra", "dev-tools"}}));
 }
 
+TEST_CASE("the variables of a lock are sets of names") {
+    CHECK(holds("'dev' in dependency_groups", {{"dependency_groups", "dev docs"}}));
+    CHECK(holds("'Dev.Tools' in extras", {{"extras", "dev-tools"}}));
+    CHECK_FALSE(holds("'dev' in extras", {{"extras", "dev-tools"}}));
+    CHECK_FALSE(holds("'dev' in dependency_groups", {}));
+    CHECK(holds("'dev' not in dependency_groups", {}));
+    for (const char* text :
+         {"extras == 'x'", "dependency_groups in 'dev'", "os_name in extras", "'a' < extras"})
+        CHECK_MESSAGE(!Marker::parse(text).has_value(), text);
+}
+
 TEST_CASE("a marker is rendered in its normal form") {
     const auto text = [](const char* marker) { return Marker::parse(marker)->text(); };
     CHECK(text("os.name=='posix'") == "os_name == \"posix\"");

@@ -144,10 +144,14 @@ class ElfParser {
     }
 
     base::Status read_dynamic() {
-        const auto dynamic = std::find_if(segments_.begin(), segments_.end(), [](const Segment& segment) {
-            return segment.type == segment_dynamic;
+        // Of several, the dynamic linker takes the last, and reads it where it is loaded.
+        const auto dynamic = std::find_if(segments_.rbegin(), segments_.rend(), [](const Segment& segment) {
+            return segment.type == segment_dynamic && segment.file_bytes != 0;
         });
-        if (dynamic == segments_.end() || dynamic->file_bytes == 0) return {};
+        if (dynamic == segments_.rend()) return {};
+        if (const auto loaded = offset_of(dynamic->address); loaded && *loaded != dynamic->offset)
+            return malformed("The dynamic section is loaded from another place than the file names.",
+                             dynamic->offset);
         if (dynamic->file_bytes / (2 * word()) > max_dynamic_entries) {
             return malformed("The dynamic section is larger than that of any real library.",
                              dynamic->file_bytes);
@@ -192,7 +196,7 @@ class ElfParser {
                 facts_.needed.push_back(std::move(name));
             else if (tag == dt_soname)
                 facts_.soname = std::move(name);
-            else
+            else if (!name.empty())  // an empty text is no search path; an empty element of one is
                 for (const auto path : base::split(name, ':'))
                     facts_.search_paths.emplace_back(path);
         }

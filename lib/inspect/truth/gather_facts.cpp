@@ -70,7 +70,9 @@ int newest_minor_without_guarantee(const std::vector<ElfMember>& elves, const Pr
     int newest = 0;
     for (const ElfMember& member : elves) {
         const auto& needed = member.elf.needed;
-        if (member.elf.symbols.needs_fpectl) return every_minor;
+        const auto& needs = member.elf.version_needs;
+        if (member.elf.symbols.needs_fpectl || std::any_of(needs.begin(), needs.end(), is_private_to_glibc))
+            return every_minor;
         for (const std::string& name : member.elf.symbols.private_imports) {
             for (const PrivateSymbol& row : private_symbols(name)) {
                 if (!provided.has(row.library) &&
@@ -103,8 +105,8 @@ void gather_search_paths(const std::vector<ElfMember>& elves, Facts& facts) {
     std::set<std::string> modules;
     for (const ElfMember& member : elves) {
         for (const std::string& path : member.elf.search_paths) {
-            if (path.empty() || after_origin(path)) continue;
-            paths.insert(path);
+            if (after_origin(path)) continue;
+            paths.insert(path.empty() ? "." : path);  // an empty element is the current directory
             if (std::string module = module_of_path(path); !module.empty()) modules.insert(std::move(module));
         }
     }
@@ -176,6 +178,7 @@ ProvidedLibraries::ProvidedLibraries(const std::vector<ElfMember>& elves) {
 }
 
 bool ProvidedLibraries::has(std::string_view library) const {
+    if (is_path_outside(library)) return false;
     const std::string_view name = base_name(library);
     return names_.count(name) != 0 && !is_part_of_glibc(name);
 }

@@ -172,6 +172,10 @@ bool is_glibc(std::string_view library) {
     return library == "libc.so.6" || library == "libc.so.6.1" || is_glibc_loader(library);
 }
 
+bool is_path_outside(std::string_view library) {
+    return library.find('/') != std::string_view::npos && !after_origin(library);
+}
+
 std::string_view base_name(std::string_view path) {
     return path.substr(path.rfind('/') + 1);
 }

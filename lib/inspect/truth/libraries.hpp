@@ -40,5 +40,8 @@ enum class LibraryKind {
 // The part of a search path after $ORIGIN: "/../lib"; nullopt if it does not begin with $ORIGIN. Like the
 // dynamic linker, this does not match "$ORIGINAL".
 [[nodiscard]] std::optional<std::string_view> after_origin(std::string_view path);
+// Whether a needed library is named by a path that does not begin with $ORIGIN. A name with a slash is opened as it is, and
+// never searched for (ld.so(8)).
+[[nodiscard]] bool is_path_outside(std::string_view library);
 
 }  // namespace wheelyard::inspect

@@ -1,6 +1,7 @@
 #include "lib/inspect/truth/library_truth.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "lib/base/text/text.hpp"
 #include "lib/inspect/elf/private_symbols.hpp"
@@ -16,6 +17,9 @@ void check_versions(const ElfMember& member, const Promise& promise, const Provi
                     Findings& findings) {
     VersionFloors needed;
     for (const auto& need : member.elf.version_needs) {
+        if (is_private_to_glibc(need))
+            findings.add("elf.private_symbol", member.name,
+                         "symbols of every " + need.file + " on the tag's systems", need.version);
         const auto version = parse_symbol_version(need.version);
         if (!version || provided.has(need.file, *version)) continue;
         auto& highest = needed[version->prefix];
@@ -147,8 +151,16 @@ void check_needed(const ElfMember& member, const Promise& promise, const Provide
 }
 
 void check_search_paths(const ElfMember& member, const Policy& policy, Findings& findings) {
-    for (const std::string& path : member.elf.search_paths) {
-        if (path.empty()) continue;
+    std::vector<std::string> paths = member.elf.search_paths;
+    // A library that is needed by a path is looked for there alone.
+    std::copy_if(member.elf.needed.begin(), member.elf.needed.end(), std::back_inserter(paths),
+                 is_path_outside);
+    for (const std::string& path : paths) {
+        if (path.empty()) {
+            findings.add("elf.search_path", member.name, "$ORIGIN or a prefix from the index's policy",
+                         "an empty element, which is the current directory");
+            continue;
+        }
         if (const auto rest = after_origin(path)) {
             if (escapes(member.name, *rest))
                 findings.add("elf.origin_escapes", member.name, "a folder below site-packages", path);

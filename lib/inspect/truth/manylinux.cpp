@@ -104,6 +104,11 @@ std::optional<SymbolVersion> parse_symbol_version(std::string_view text) {
     return version;
 }
 
+bool is_private_to_glibc(const ElfVersionNeed& need) {
+    return need.version.starts_with("GLIBC_") && !parse_symbol_version(need.version) &&
+           !is_glibc_loader(need.file);
+}
+
 std::string dotted(const std::vector<std::uint64_t>& numbers) {
     std::vector<std::string> parts;
     for (const auto number : numbers)

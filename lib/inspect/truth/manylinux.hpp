@@ -12,6 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include "lib/inspect/elf/elf.hpp"
+
 namespace wheelyard::inspect {
 
 // A parsed symbol version, "GLIBCXX_3.4.21"; nullopt for names that are not versions ("GLIBC_PRIVATE").
@@ -21,6 +23,9 @@ struct SymbolVersion {
     std::vector<std::uint64_t> numbers;
 };
 [[nodiscard]] std::optional<SymbolVersion> parse_symbol_version(std::string_view text);
+// Whether a need is of a glibc version that no tag guarantees, such as GLIBC_PRIVATE. As in auditwheel, the loader's are
+// none: every libc.so.6 needs them.
+[[nodiscard]] bool is_private_to_glibc(const ElfVersionNeed& need);
 [[nodiscard]] std::string dotted(const std::vector<std::uint64_t>& numbers);
 
 // Highest version per prefix.

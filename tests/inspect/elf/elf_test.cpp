@@ -215,6 +215,24 @@ TEST_CASE("long names shared by many version needs count once per stored copy") 
     CHECK(many.error().code == "elf.malformed");
 }
 
+TEST_CASE("the dynamic section is that which the dynamic linker loads") {
+    const std::string valid = write_elf(full_image());
+    constexpr std::uint64_t dynamic_header = 64 + 56;
+    std::string moved = valid;
+    set_field(moved, dynamic_header + 8, 0, 8);  // p_offset; p_vaddr stays
+    REQUIRE_FALSE(parse(moved));
+    CHECK(parse(moved).error().code == "elf.malformed");
+    // The last header counts.
+    std::string twice = valid;
+    set_field(twice, 32, valid.size(), 8);  // e_phoff
+    std::string headers = valid.substr(64, field(valid, 56, 2) * 56);
+    headers += headers.substr(56, 56);
+    set_field(headers, 56 + 8, 0, 8);
+    set_field(headers, 56 + 16, 0, 8);
+    set_field(twice, 56, headers.size() / 56, 2);
+    CHECK(parse(twice + headers)->needed == full_image().needed);
+}
+
 TEST_CASE("a string table ends with the file, whatever DT_STRSZ says") {
     ElfImage image;
     image.exports.assign(400, "f");

@@ -323,6 +323,10 @@ std::vector<Sample> tag_samples() {
          with_elf("cp311-cp311-linux_armv8l", {.machine = 40, .bits = 32, .flags = 0x5000200})},
         {"elf.search_path", with_elf(linux_311, {.rpath = "$ORIGIN:/home/user/lib"})},
         {"elf.search_path", with_elf(linux_311, {.runpath = "lib"})},
+        {"elf.search_path", with_elf(linux_311, {.runpath = "$ORIGIN/lib:"})},  // the current directory
+        {"elf.search_path",
+         with_elf(linux_311, {.needed = {"libc.so.6", "in/libinner.so"}}, "six/_six.so", "1.16.0",
+                  [](WheelWriter& w) { w.add("six/in/libinner.so", write_elf({})); })},
         {"elf.search_path", with_elf(linux_311, {.runpath = "$ORIGINAL/lib"})},
         {"elf.origin_escapes", with_elf(linux_311, {.runpath = "$ORIGIN/../.."})},
         {"gpu.malformed", with_elf(linux_311, {.sections = {{".nv_fatbin", sm_80}, {".nv_fatbin", junk}}})},
@@ -370,6 +374,7 @@ std::vector<Sample> library_samples() {
         {"elf.private_symbol",
          with_elf(musl, {.needed = {"libc.musl-x86_64.so.1", "libz.so.1"}, .imports = {"zcalloc"}})},
         {"elf.private_symbol", with_elf(many_17, {.imports = {"__cxa_thread_atexit_impl"}})},
+        {"elf.private_symbol", with_elf(many_17, needing("libc.so.6", "GLIBC_PRIVATE"))},
         {"elf.libc_mismatch", with_elf(musl, {.needed = {}, .versions = {{"libm.so.6", {"GLIBC_2.29"}}}})},
         {"elf.libc_mismatch",
          with_elf(many_28, {.type = 2, .needed = {}, .interpreter = "/lib/ld-musl-x86_64.so.1"}, "six/run")},
