@@ -420,7 +420,8 @@ int run(const std::vector<std::string>& arguments, const World& world, std::ostr
     }
     if (!options.here && !options.why && !options.all_machines) options.query.machine = world.probe.machine;
     options.query.musl = needs_node ? node.musl.has_value() : is_musl_host(world.probe);
-    options.query.wanted = applicable(std::move(options.query.wanted), options.query.pythons);
+    options.query.wanted = applicable(std::move(options.query.wanted), options.query.pythons,
+                                      needs_node ? node.machine : options.query.machine);
     const bool with_facts = needs_node || shows(options, {"modules"}) || options.format == "json";
     auto found = find_wheels(options, world, with_facts);
     if (!found) return print_error(err, found.error());

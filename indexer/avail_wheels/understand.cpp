@@ -246,9 +246,6 @@ base::Result<Options> understand(const Words& words, const EnvironmentMap& envir
     if (!words.status && words.requests.empty()) WHEELYARD_TRY(source);
     WHEELYARD_ASSIGN(options.query.pythons, collect_pythons(words, environment));
     WHEELYARD_ASSIGN(options.query.wanted, collect_wanted(words));
-    // If a node is checked, its Pythons decide about markers later, once they are known.
-    if (!options.here && !options.why)
-        options.query.wanted = applicable(std::move(options.query.wanted), options.query.pythons);
     options.query.archs = words.all ? std::vector<std::string>{} : words.archs;
     options.query.all_versions = words.all || words.all_versions || !words.version.empty();
     options.query.everything = words.all;

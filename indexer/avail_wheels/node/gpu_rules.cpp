@@ -43,17 +43,46 @@ struct Model {
 };
 // The first entry contained in the name wins, so longer names come before shorter ones. From NVIDIA's list of
 // compute capabilities; limited to GPUs found in clusters and workstations.
-constexpr std::array<Model, 34> models{{
-    {"GB300", "sm_103"},     {"B300", "sm_103"},         {"GB200", "sm_100"},  {"B200", "sm_100"},
-    {"GB10", "sm_121"},      {"RTX PRO 6000", "sm_120"}, {"RTX 50", "sm_120"}, {"GH200", "sm_90"},
-    {"H200", "sm_90"},       {"H100", "sm_90"},          {"H800", "sm_90"},    {"H20", "sm_90"},
-    {"L40", "sm_89"},        {"L20", "sm_89"},           {"L4", "sm_89"},      {"RTX 6000 Ada", "sm_89"},
-    {"RTX 40", "sm_89"},     {"A100", "sm_80"},          {"A800", "sm_80"},    {"A30", "sm_80"},
-    {"A40", "sm_86"},        {"A10", "sm_86"},           {"A16", "sm_86"},     {"A2", "sm_86"},
-    {"RTX A", "sm_86"},      {"RTX 30", "sm_86"},        {"T4", "sm_75"},      {"RTX 20", "sm_75"},
-    {"Quadro RTX", "sm_75"}, {"V100", "sm_70"},          {"P100", "sm_60"},    {"P40", "sm_61"},
-    {"P4", "sm_61"},         {"K80", "sm_37"},
+constexpr std::array<Model, 35> models{{
+    {"Ada Generation", "sm_89"},
+    {"Quadro RTX", "sm_75"},
+    {"GB300", "sm_103"},
+    {"B300", "sm_103"},
+    {"GB200", "sm_100"},
+    {"B200", "sm_100"},
+    {"GB10", "sm_121"},
+    {"RTX PRO", "sm_120"},
+    {"RTX 50", "sm_120"},
+    {"GH200", "sm_90"},
+    {"H200", "sm_90"},
+    {"H100", "sm_90"},
+    {"H800", "sm_90"},
+    {"H20", "sm_90"},
+    {"L40", "sm_89"},
+    {"L20", "sm_89"},
+    {"L4", "sm_89"},
+    {"RTX 6000 Ada", "sm_89"},
+    {"RTX 40", "sm_89"},
+    {"A100", "sm_80"},
+    {"A800", "sm_80"},
+    {"A30", "sm_80"},
+    {"A40", "sm_86"},
+    {"A10", "sm_86"},
+    {"A16", "sm_86"},
+    {"A2", "sm_86"},
+    {"RTX A", "sm_86"},
+    {"RTX 30", "sm_86"},
+    {"T4", "sm_75"},
+    {"RTX 20", "sm_75"},
+    {"V100", "sm_70"},
+    {"P100", "sm_60"},
+    {"P40", "sm_61"},
+    {"P4", "sm_61"},
+    {"K80", "sm_37"},
 }};
+
+// SPIR-V, which the runtime compiles for any GPU.
+constexpr std::string_view portable_gfx = "amdgcnspirv";
 
 struct GfxFamily {
     std::string_view generic;
@@ -74,13 +103,13 @@ struct DriverRow {
     std::array<int, 3> driver;  // the first Linux driver shipped with it
 };
 // CUDA Toolkit release notes, "CUDA Toolkit and corresponding driver versions", newest first.
-constexpr std::array<DriverRow, 22> drivers{{
-    {{13, 0}, {580, 65, 6}}, {{12, 9}, {575, 51, 3}},  {{12, 8}, {570, 26, 0}}, {{12, 6}, {560, 28, 3}},
-    {{12, 5}, {555, 42, 2}}, {{12, 4}, {550, 54, 14}}, {{12, 3}, {545, 23, 6}}, {{12, 2}, {535, 54, 3}},
-    {{12, 1}, {530, 30, 2}}, {{12, 0}, {525, 60, 13}}, {{11, 8}, {520, 61, 5}}, {{11, 7}, {515, 43, 4}},
-    {{11, 6}, {510, 39, 1}}, {{11, 5}, {495, 29, 5}},  {{11, 4}, {470, 42, 1}}, {{11, 3}, {465, 19, 1}},
-    {{11, 2}, {460, 27, 3}}, {{11, 1}, {455, 23, 0}},  {{11, 0}, {450, 36, 6}}, {{10, 2}, {440, 33, 0}},
-    {{10, 1}, {418, 39, 0}}, {{10, 0}, {410, 48, 0}},
+constexpr std::array<DriverRow, 23> drivers{{
+    {{13, 1}, {590, 44, 1}}, {{13, 0}, {580, 65, 6}}, {{12, 9}, {575, 51, 3}},  {{12, 8}, {570, 26, 0}},
+    {{12, 6}, {560, 28, 3}}, {{12, 5}, {555, 42, 2}}, {{12, 4}, {550, 54, 14}}, {{12, 3}, {545, 23, 6}},
+    {{12, 2}, {535, 54, 3}}, {{12, 1}, {530, 30, 2}}, {{12, 0}, {525, 60, 13}}, {{11, 8}, {520, 61, 5}},
+    {{11, 7}, {515, 43, 4}}, {{11, 6}, {510, 39, 1}}, {{11, 5}, {495, 29, 5}},  {{11, 4}, {470, 42, 1}},
+    {{11, 3}, {465, 19, 1}}, {{11, 2}, {460, 27, 3}}, {{11, 1}, {455, 23, 0}},  {{11, 0}, {450, 36, 6}},
+    {{10, 2}, {440, 33, 0}}, {{10, 1}, {418, 39, 0}}, {{10, 0}, {410, 48, 0}},
 }};
 // "Minor version compatibility" starts with CUDA 11.
 constexpr std::array<DriverRow, 3> min_drivers{{
@@ -120,13 +149,15 @@ bool ptx_runs(std::string_view ptx, std::string_view device) {
 bool gfx_runs(std::string_view target, std::string_view device) {
     const auto processor = processor_of(target);
     const auto gpu = processor_of(device);
+    if (processor == portable_gfx) return gpu.starts_with("gfx");
     const auto* family = std::find_if(gfx_families.begin(), gfx_families.end(),
                                       [&](const GfxFamily& one) { return one.generic == processor; });
     if (family != gfx_families.end()) {
         const auto members = base::split(family->members, ' ');
-        return std::find(members.begin(), members.end(), gpu) != members.end();
+        if (std::find(members.begin(), members.end(), gpu) == members.end()) return false;
+    } else if (processor != gpu) {
+        return false;
     }
-    if (processor != gpu) return false;
     const auto wanted = base::split(target, ':');
     const auto has = base::split(device, ':');
     return std::all_of(wanted.begin() + 1, wanted.end(), [&](std::string_view setting) {
@@ -172,6 +203,10 @@ std::optional<Dotted> cuda_of_driver(const Dotted& driver) {
                                      [&](const DriverRow& row) { return driver >= dotted(row.driver); });
     if (found == drivers.end()) return std::nullopt;
     return dotted(found->cuda);
+}
+
+bool is_newer_than_known(const Dotted& driver) {
+    return driver.at(0) > drivers.front().driver[0];
 }
 
 std::optional<Dotted> min_driver(const Dotted& cuda) {

@@ -18,7 +18,7 @@ namespace wheelyard::avail_wheels {
 [[nodiscard]] bool ptx_runs(std::string_view ptx, std::string_view device);
 // A code object for gfx90a runs on gfx90a with any xnack and sramecc setting; one for gfx90a:xnack- requires
 // that setting if the device's is known. gfx9-4-generic and similar run on their family (LLVM's AMDGPU
-// usage).
+// usage), amdgcnspirv on every GPU.
 [[nodiscard]] bool gfx_runs(std::string_view target, std::string_view device);
 
 // 9.0 → "sm_90", 12.1 → "sm_121"; empty: not a compute capability.
@@ -30,6 +30,8 @@ namespace wheelyard::avail_wheels {
 
 // The newest CUDA that this driver supports (CUDA's release notes, table 3); nullopt: older than the table.
 [[nodiscard]] std::optional<Dotted> cuda_of_driver(const Dotted& driver);
+// Whether the driver's branch is newer than the table: it may support a newer CUDA than cuda_of_driver() says.
+[[nodiscard]] bool is_newer_than_known(const Dotted& driver);
 // The oldest driver that runs programs of this CUDA's major version at all ("minor version compatibility");
 // nullopt: not in the table.
 [[nodiscard]] std::optional<Dotted> min_driver(const Dotted& cuda);

@@ -212,6 +212,10 @@ Fit check_driver(const Question& q, bool needs_jit) {
     }
     // Code compiled for this GPU runs with any driver of the major version; PTX needs a driver at least as
     // new as the toolkit.
+    const bool is_older = needs_jit ? *known < *q.needs.cuda : known->at(0) < q.needs.cuda->at(0);
+    if (is_older && is_newer_than_known(*q.node.driver))
+        return unknown("driver", "built with CUDA " + cuda + ", and what driver " + q.node.driver->text() +
+                                     " supports is newer than this program");
     if (needs_jit && *known < *q.needs.cuda) {
         return no("driver",
                   "has only PTX for this GPU, which driver " + q.node.driver->text() + " (CUDA " +

@@ -2,6 +2,9 @@
 #include "indexer/avail_wheels/query/needs.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <set>
+#include <string>
 
 #include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
@@ -12,6 +15,9 @@ namespace wheelyard::avail_wheels {
 namespace {
 
 using io::Json;
+
+// Machines of ELF files that are not the host's (lib/inspect/elf/elf_identity.cpp).
+const std::set<std::string, std::less<>> device_machines{"cuda", "amdgpu", "bpf"};
 
 // Adds the machines and the lowest glibc of the platform tags, which is what pip checks.
 void add_platforms(Needs& needs, const Candidate& candidate) {
@@ -84,7 +90,10 @@ std::optional<Dotted> cuda_of_libraries(const std::vector<std::string>& librarie
 
 void add_facts(Needs& needs, const Json& facts) {
     needs.proven = true;
-    if (auto machines = facts.texts("machines"); !machines.empty()) needs.machines = std::move(machines);
+    auto machines = facts.texts("machines");
+    // Code for a device says nothing of the host.
+    std::erase_if(machines, [](const std::string& machine) { return device_machines.contains(machine); });
+    if (!machines.empty()) needs.machines = std::move(machines);
     if (const auto* floors = facts.find("symbol_floors")) {
         const auto proven = Dotted::parse(floors->string_or("GLIBC", {}));
         if (proven && (!needs.glibc || *needs.glibc < *proven)) needs.glibc = proven;

@@ -109,20 +109,39 @@ bool allows_python(const wheel::SpecifierSet& requires_python, const Python& pyt
     });
 }
 
-std::vector<Wanted> applicable(std::vector<Wanted> wanted, const std::vector<Python>& pythons) {
+namespace {
+
+// Machines that published wheels are for; "" is any other.
+const std::vector<std::string> common_machines{"x86_64", "aarch64", "ppc64le", "s390x", "riscv64", ""};
+
+bool applies(const Wanted& wanted, const Python& python, const std::string& machine) {
+    const std::string series = "3." + std::to_string(python.minor);
+    const std::string full = python.full.empty() ? series + ".0" : python.full;
+    return wanted.marker->evaluate({{"python_version", series},
+                                    {"python_full_version", full},
+                                    {"implementation_version", full},
+                                    {"os_name", "posix"},
+                                    {"sys_platform", "linux"},
+                                    {"platform_system", "Linux"},
+                                    {"platform_machine", machine},
+                                    {"implementation_name", python.pypy ? "pypy" : "cpython"},
+                                    {"platform_python_implementation", python.pypy ? "PyPy" : "CPython"},
+                                    {"extra", ""},
+                                    {"extras", ""},
+                                    {"dependency_groups", wanted.dependency_groups}});
+}
+
+}  // namespace
+
+std::vector<Wanted> applicable(std::vector<Wanted> wanted, const std::vector<Python>& pythons,
+                               const std::string& machine) {
     if (pythons.empty()) return wanted;
+    const std::vector<std::string> machines = machine.empty() ? common_machines : std::vector{machine};
     std::erase_if(wanted, [&](const Wanted& one) {
         return one.marker && std::none_of(pythons.begin(), pythons.end(), [&](const Python& python) {
-                   const std::string series = "3." + std::to_string(python.minor);
-                   return one.marker->evaluate(
-                       {{"python_version", series},
-                        {"python_full_version", python.full.empty() ? series + ".0" : python.full},
-                        {"os_name", "posix"},
-                        {"sys_platform", "linux"},
-                        {"platform_system", "Linux"},
-                        {"implementation_name", python.pypy ? "pypy" : "cpython"},
-                        {"platform_python_implementation", python.pypy ? "PyPy" : "CPython"},
-                        {"extra", ""}});
+                   return std::any_of(machines.begin(), machines.end(), [&](const std::string& candidate) {
+                       return applies(one, python, candidate);
+                   });
                });
     });
     return wanted;

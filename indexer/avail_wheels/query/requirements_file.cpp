@@ -7,6 +7,7 @@
 #include "lib/base/files/file.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/io/toml.hpp"
+#include "lib/wheel/name.hpp"
 
 namespace wheelyard::avail_wheels {
 
@@ -101,6 +102,9 @@ class RequirementsReader {
     // PEP 751: pylock.toml or pylock.NAME.toml.
     base::Status read_lock(std::string_view text, const fs::path& file) {
         WHEELYARD_ASSIGN(auto document, io::TomlDocument::parse(text, file));
+        std::vector<std::string> groups = document.root().strings_or("default-groups", {});
+        for (std::string& group : groups)
+            group = wheel::normalize_name(group);
         for (auto& package : document.root().tables("packages")) {
             const std::string name = package.string_or("name", {});
             const std::string version = package.string_or("version", {});
@@ -108,6 +112,7 @@ class RequirementsReader {
             WHEELYARD_TRY(
                 add(name + (version.empty() ? "" : "==" + version) + (marker.empty() ? "" : "; " + marker),
                     file.native()));
+            wanted_.back().dependency_groups = base::join(groups, " ");
         }
         return {};
     }

@@ -18,7 +18,8 @@ struct Wanted {
     std::string pattern;  // normalised (PEP 503); may contain `*` and `?`
     wheel::SpecifierSet specifiers;
     std::optional<wheel::Marker> marker;
-    std::string version_glob = {};  // "1.2*" of -v, matches public versions; empty: any
+    std::string dependency_groups = {};  // of a lock: those of its marker's variable that count
+    std::string version_glob = {};       // "1.2*" of -v, matches public versions; empty: any
 
     [[nodiscard]] bool is_glob() const;
     [[nodiscard]] bool matches(std::string_view project) const;  // takes a normalised name

@@ -125,10 +125,7 @@ TEST_CASE("names on the command line replace the same names in files") {
     const auto file = (folder.path() / "requirements.txt").native();
     REQUIRE(base::replace_file(file, "Flash-Attn==2.5\nnumpy<2\ntomli; python_version < '3.11'\n"));
     CHECK(wanted_of(options_of({"-r", file})) == Arguments{"Flash-Attn==2.5", "numpy<2", "tomli"});
-    CHECK(wanted_of(options_of({"-p", "3.12", "-r", file})) == Arguments{"Flash-Attn==2.5", "numpy<2"});
     CHECK(wanted_of(options_of({"flash_attn", "-r", file})) == Arguments{"flash_attn", "numpy<2", "tomli"});
-    REQUIRE(base::replace_file(file, "tomli; python_version < '3.11'\n"));
-    CHECK(wanted_of(options_of({"-p", "3.12", "-r", file})).empty());  // does not fall back to all projects
 }
 
 TEST_CASE("--all hides nothing and warns about the options that it overrides") {

@@ -119,6 +119,28 @@ TEST_CASE("a requirement without a wheel has its own row") {
           "tabulate   0.8.10     py3       generic\n");
 }
 
+TEST_CASE("a requirement counts if its marker holds for a Python and the machine") {
+    const Wheelhouse house;
+    const auto file = house.folder.path() / "requirements.txt";
+    REQUIRE(base::replace_file(
+        file,
+        "tabulate; platform_machine == 'x86_64'\npackaging; platform_machine == 'aarch64'\n"
+        "h5netcdf; python_version < '3.11'\n"));
+    const auto lists = [&](std::vector<std::string> arguments) {
+        arguments.insert(arguments.end(), {"-r", file.native(), "--not-available"});
+        std::string names;
+        for (const char* name : {"h5netcdf", "packaging", "tabulate"})
+            if (house.run(arguments).out.find(name) != std::string::npos) names += std::string(name) + " ";
+        return names;
+    };
+    CHECK(lists({}) == "h5netcdf packaging tabulate ");
+    CHECK(lists({"-p", "3.9"}) == "h5netcdf tabulate ");
+    CHECK(lists({"-p", "3.12"}) == "tabulate ");
+    CHECK(lists({"-p", "3.12", "--all-arch"}) == "packaging tabulate ");
+    REQUIRE(base::replace_file(file, "tabulate; python_version < '3.11'\n"));
+    CHECK(lists({"-p", "3.12"}).empty());  // does not fall back to all projects
+}
+
 TEST_CASE("an unreadable source gives status 1 with a reason and no table") {
     Wheelhouse house;
     house.environment["WHEELHOUSE"] = "/nowhere/wheels";

@@ -70,6 +70,10 @@ TEST_CASE("an AMD GPU runs its own code, with the same settings, and its family'
              Case{"gfx9-4-generic", "gfx942", true},
              Case{"gfx9-4-generic", "gfx90a", false},
              Case{"gfx11-generic", "gfx1100", true},
+             Case{"gfx9-4-generic:xnack-", "gfx942:sramecc+:xnack+", false},
+             Case{"gfx9-4-generic:xnack-", "gfx942:sramecc+:xnack-", true},
+             Case{"amdgcnspirv", "gfx942", true},
+             Case{"amdgcnspirv", "sm_90", false},
          }) {
         CAPTURE(code);
         CAPTURE(gpu);
@@ -99,6 +103,12 @@ TEST_CASE("GPU architectures are derived from capability, model and the kernel's
              Case{"NVIDIA RTX A6000", "sm_86"},
              Case{"NVIDIA GeForce RTX 4090", "sm_89"},
              Case{"NVIDIA RTX 6000 Ada Generation", "sm_89"},
+             Case{"NVIDIA RTX 5000 Ada Generation", "sm_89"},
+             Case{"NVIDIA RTX 4000 SFF Ada Generation", "sm_89"},
+             Case{"Quadro RTX 5000", "sm_75"},
+             Case{"Quadro RTX 4000", "sm_75"},
+             Case{"NVIDIA GeForce RTX 5090", "sm_120"},
+             Case{"NVIDIA RTX PRO 4500 Blackwell", "sm_120"},
              Case{"Quadro GV1", ""},
              Case{"NVIDIA A2000", ""},
          }) {
@@ -118,7 +128,10 @@ TEST_CASE(
     CHECK(cuda_of_driver(*Dotted::parse("550.54.14"))->text() == "12.4");
     CHECK(cuda_of_driver(*Dotted::parse("550.54.13"))->text() == "12.3");
     CHECK(cuda_of_driver(*Dotted::parse("535.129.03"))->text() == "12.2");
-    CHECK(cuda_of_driver(*Dotted::parse("999.1"))->text() == "13.0");
+    CHECK(cuda_of_driver(*Dotted::parse("580.95.05"))->text() == "13.0");
+    CHECK(cuda_of_driver(*Dotted::parse("999.1"))->text() == "13.1");
+    CHECK(is_newer_than_known(*Dotted::parse("999.1")));
+    CHECK_FALSE(is_newer_than_known(*Dotted::parse("590.48.01")));
     CHECK_FALSE(cuda_of_driver(*Dotted::parse("390.48")));
     CHECK(min_driver(*Dotted::parse("12.6"))->text() == "525.60.13");
     CHECK(min_driver(*Dotted::parse("11"))->text() == "450.80.2");

@@ -56,6 +56,8 @@ TEST_CASE("checks run in order, and the first failure is reported") {
              Case{"a-1-cp311-cp311-musllinux_1_2_x86_64.whl", "", "no libc"},
              Case{"six-1.17.0-py2.py3-none-any-x8664v3.whl", "", "no variant"},
              Case{"torch-2.4.0-1-cp311-cp311-linux_x86_64-cu126.whl", "", "no variant"},
+             Case{"a-1-py3-none-any.whl", R"({"machines":["cuda"]})", "yes"},
+             Case{"a-1-py3-none-any.whl", R"({"machines":["aarch64","cuda"]})", "no machine"},
              Case{x86, R"({"symbol_floors":{"GLIBC":"2.38"}})", "no glibc"},
              Case{x86, R"({"symbol_floors":{"GLIBC":"2.36"}})", "yes"},
              Case{x86, R"({"isa_needed":"x86-64-v4"})", "yes"},
@@ -105,6 +107,14 @@ TEST_CASE("unknown node properties make a wheel unknown and never exclude it") {
     partly.glibc.reset();
     CHECK(found(wheel_of("a-1-cp311-cp311-manylinux_2_17_x86_64.whl"), partly) == "unknown glibc");
     CHECK(found(wheel_of("a-1-cp311-cp311-musllinux_1_2_x86_64.whl"), partly) == "unknown libc");
+    // A driver that is newer than the table may support a newer CUDA.
+    Node new_driver = h100();
+    new_driver.driver = Dotted::parse("999.1");
+    const auto with_ptx =
+        wheel_of("torch-2.9.0+cu139-cp311-cp311-linux_x86_64.whl", R"({"cuda_ptx":["compute_80"]})");
+    CHECK(found(with_ptx, new_driver) == "unknown driver");
+    new_driver.driver = Dotted::parse("590.44.01");
+    CHECK(found(with_ptx, new_driver) == "no driver");
     // A login node: everything except the GPU is known.
     Node login = h100();
     login.gpus.reset();

@@ -236,9 +236,15 @@ TEST_CASE("an empty request lists nothing") {
 }
 
 TEST_CASE("requirements whose marker excludes every Python of the query are dropped") {
-    const auto left = [](const char* requirement, const Names& pythons) {
-        return !applicable(make_wanted({requirement}), make_pythons(pythons)).empty();
+    const auto left = [](const char* requirement, const Names& pythons, const char* machine = "x86_64") {
+        return !applicable(make_wanted({requirement}), make_pythons(pythons), machine).empty();
     };
+    CHECK(left("torch; platform_machine == 'x86_64'", {"3.11"}));
+    CHECK(!left("torch; platform_machine != 'x86_64'", {"3.11"}));
+    CHECK(left("torch; platform_machine == 'x86_64'", {"3.11"}, ""));  // any machine
+    CHECK(left("torch; platform_machine != 'x86_64'", {"3.11"}, ""));
+    CHECK(left("torch; implementation_version >= '3.11'", {"3.11"}));
+    CHECK(!left("torch; 'dev' in dependency_groups", {"3.11"}));
     CHECK(!left("tomli; python_version < '3.11'", {"3.11"}));
     CHECK(left("tomli; python_version < '3.11'", {"3.10", "3.11"}));
     CHECK(left("tomli; python_version < '3.11'", {}));

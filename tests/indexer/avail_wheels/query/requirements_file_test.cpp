@@ -1,5 +1,7 @@
 #include <doctest/doctest.h>
 
+#include "indexer/avail_wheels/node/python.hpp"
+#include "indexer/avail_wheels/query/query.hpp"
 #include "indexer/avail_wheels/query/wanted.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/files/temp_dir.hpp"
@@ -82,6 +84,17 @@ TEST_CASE("a pylock.toml names its packages with their versions") {
         CHECK(texts_of(*wanted) == Texts{"numpy==2.1.0", "tomli==2.0", "mine"});
         CHECK(wanted->at(1).marker.has_value());
     }
+}
+
+TEST_CASE("the markers of a pylock.toml may ask for groups, and those that it names as usual hold") {
+    const Files files;
+    const auto wanted = read_requirements(files.write(
+        "pylock.toml",
+        "lock-version = \"1.0\"\ncreated-by = \"pip\"\ndefault-groups = [\"My.Default\"]\n"
+        "[[packages]]\nname = \"numpy\"\nmarker = \"'my-default' in dependency_groups\"\n"
+        "[[packages]]\nname = \"pytest\"\nmarker = \"'dev' in dependency_groups or 'all' in extras\"\n"));
+    if (!wanted) FAIL(wanted.error().text());
+    CHECK(texts_of(applicable(*wanted, {*parse_python("3.11")}, "x86_64")) == Texts{"numpy"});
 }
 
 TEST_CASE("a byte order mark is no part of the first name") {
