@@ -80,6 +80,8 @@ base::Status Agent::start(const Cell& cell, JournalContent& journal) {
         if (other.asked.cell != cell.name) continue;
         if (other.number >= attempt.number) resume(attempt, other);
         if (other.number >= attempt.number) attempt.reproduced = other.reproduced;
+        attempt.reproduced.identical.reset();
+        attempt.reproduced.causes.clear();
         attempt.number = std::max(attempt.number, other.number + 1);
     }
     WHEELYARD_TRY(remove_older_trees(attempt, journal.attempts));

@@ -8,6 +8,7 @@
 #include "builder/script/limits.hpp"
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/file.hpp"
+#include "lib/base/files/remove_tree.hpp"
 #include "lib/base/files/untrusted_file.hpp"
 #include "lib/base/limits.hpp"
 #include "lib/base/text/text.hpp"
@@ -92,8 +93,9 @@ base::Result<std::string> digest_of_patches(const Paths& patches) {
 }
 
 base::Status put_patches(const Paths& patches, const fs::path& folder) {
-    if (patches.empty()) return {};
     const fs::path into = folder / "patches";
+    WHEELYARD_TRY(base::remove_tree(into));  // those of a recipe that has changed since
+    if (patches.empty()) return {};
     WHEELYARD_TRY(base::make_directories(into));
     for (std::size_t i = 0; i < patches.size(); ++i) {
         WHEELYARD_ASSIGN(const auto bytes, base::read_file(patches[i], max_patch_bytes));

@@ -20,6 +20,7 @@ inline constexpr int login_step_touch_s = 10;
 // By the tick that starts the step: a clone of a small repository ends within this time.
 inline constexpr int login_step_looks = 20;
 inline constexpr std::int64_t login_step_look_ms = 100;
+inline constexpr std::uint64_t max_step_script_bytes = 4 * base::mib;
 inline constexpr std::uint64_t max_login_starts = 3;          // of one step that never writes its end
 inline constexpr std::int64_t git_ask_timeout_ms = 20'000;    // checking whether a clone is current
 inline constexpr std::int64_t git_look_timeout_ms = 120'000;  // listing tags

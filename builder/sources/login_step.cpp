@@ -84,6 +84,22 @@ tl::unexpected<base::Error> fail_step(base::Error error) {
                          std::move(error));
 }
 
+std::string script_of(const LoginStep& step) {
+    std::string text = base::replace_all(frame, "{{what}}", base::replace_all(step.what, "\n", " "));
+    text = base::replace_all(text, "{{folder}}", base::quote_shell(step.folder.string()));
+    text = base::replace_all(text, "{{name}}", step.name);
+    text = base::replace_all(text, "{{max_s}}", std::to_string(step.max_s));
+    text = base::replace_all(text, "{{touch_s}}", std::to_string(step.touch_s));
+    text = base::replace_all(text, "{{time_is_over}}", time_is_over);
+    return base::replace_all(text, "{{script}}", base::quote_shell(step.script));
+}
+
+// Whether the script that began the step is no longer the wanted one.
+bool has_changed(const LoginStep& step, const StepFiles& files) {
+    const auto begun = base::read_untrusted_file(files.script(), max_step_script_bytes);
+    return begun && *begun != script_of(step);
+}
+
 base::Status start(const LoginStep& step, const StepFiles& files) {
     WHEELYARD_TRY(base::make_directories(step.folder));
     std::uint64_t starts = 0;
@@ -99,14 +115,7 @@ base::Status start(const LoginStep& step, const StepFiles& files) {
                           "batch job of its own `wheelyard-builder tick --stay` waits for it"});
     }
     WHEELYARD_TRY(base::replace_file(files.starts(), std::to_string(starts + 1) + "\n"));
-    std::string text = base::replace_all(frame, "{{what}}", base::replace_all(step.what, "\n", " "));
-    text = base::replace_all(text, "{{folder}}", base::quote_shell(step.folder.string()));
-    text = base::replace_all(text, "{{name}}", step.name);
-    text = base::replace_all(text, "{{max_s}}", std::to_string(step.max_s));
-    text = base::replace_all(text, "{{touch_s}}", std::to_string(step.touch_s));
-    text = base::replace_all(text, "{{time_is_over}}", time_is_over);
-    text = base::replace_all(text, "{{script}}", base::quote_shell(step.script));
-    WHEELYARD_TRY(base::replace_file(files.script(), text, 0755));
+    WHEELYARD_TRY(base::replace_file(files.script(), script_of(step), 0755));
     std::error_code ignored;  // there may be no previous log
     fs::rename(files.log(), files.log_before(), ignored);
     base::Command command;
@@ -132,6 +141,8 @@ base::Status advance_login_step(const LoginStep& step, base::Clock& clock) {
     const StepFiles files(step.folder, step.name);
     std::error_code error;
     int looks = 1;
+    if (step.follows_script && fs::exists(files.end(), error) && has_changed(step, files))
+        WHEELYARD_TRY(base::remove_tree(files.end()));
     if (!fs::exists(files.end(), error)) {
         WHEELYARD_ASSIGN(const bool alive, is_alive(files));
         if (!alive && !fs::exists(files.end(), error)) {

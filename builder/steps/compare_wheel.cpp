@@ -104,6 +104,8 @@ base::Result<Comparison> compare_files(const Attempt& attempt, const Ports& port
 }  // namespace
 
 base::Result<Next> compare_wheel(Attempt& attempt, Ports& ports) {
+    // Compared before a kill: the wheel may be gone.
+    if (attempt.reproduced.identical) return Move{State::done};
     WHEELYARD_ASSIGN(const auto again, find_wheel(attempt, ports));
     WHEELYARD_TRY(record_wheel(attempt, again));
     if (attempt.wheel.filename != attempt.reproduced.filename) {
@@ -131,7 +133,7 @@ base::Result<Next> compare_wheel(Attempt& attempt, Ports& ports) {
                               ? "identical: " + attempt.wheel.filename
                               : "differs (" + base::join(attempt.reproduced.causes, ", ") + "): see " +
                                     folder.differences().string());
-    return Move{State::done};
+    return Record{compare_wheel};
 }
 
 }  // namespace wheelyard::builder

@@ -23,7 +23,8 @@ base::Result<std::string> key_of_build(const Attempt& attempt, const Ports& port
     WHEELYARD_ASSIGN(const auto patches, find_patches(recipe, attempt.asked.version));
     WHEELYARD_ASSIGN(const auto patched, digest_of_patches(patches));
     const std::string key = build_key(ports.site, recipe, python, constraints_for(ports.site, attempt));
-    return patched.empty() ? key : base::sha256_hex(key + patched);
+    const std::string more = patched + attempt.asked.against;
+    return more.empty() ? key : base::sha256_hex(key + more);
 }
 
 base::Status unpack_source(Attempt& attempt, Ports& ports, const Recipe& recipe, const std::string& key) {

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <doctest/doctest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <functional>
@@ -303,5 +305,20 @@ struct Farm {
         return text ? base::split_lines(*text).size() : 0;
     }
 };
+
+// Runs one tick in a child process, which the failpoint `failpoint` may kill; returns its wait status.
+inline int tick_in_child(Farm& farm, const std::string& failpoint) {
+    const pid_t child = ::fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+        Agent agent(farm.parts(failpoint));
+        const auto report = agent.tick();
+        ::_exit(report ? 0 : 1);
+    }
+    int status = 0;
+    REQUIRE(::waitpid(child, &status, 0) == child);
+    farm.clock.sleep_ms(max_wait_ms * 2);
+    return WEXITSTATUS(status);
+}
 
 }  // namespace wheelyard::builder::testing

@@ -65,9 +65,14 @@ constexpr int qstat_unknown_job = 153;
 constexpr int qstat_history = 35;  // the job has finished; qstat needs -x
 
 // The exit status of qsub is PBS's error number modulo 256; the messages are those of pbs_geterrmsg().
-constexpr std::array<std::string_view, 5> not_now = {"cannot connect to server", "Connection refused",
-                                                     "would exceed", "server is shutting down",
-                                                     "Queue is not enabled"};
+constexpr std::array<std::string_view, 6> not_now = {
+    "cannot connect to server",
+    "Connection refused",
+    "server is shutting down",
+    "Queue is not enabled",
+    "would exceed",            // generic limits of jobs: u:PBS_GENERIC
+    "Maximum number of jobs",  // the others: "… for user U already in queue Q", "… in 'Q' state for project P …"
+};
 constexpr std::array<std::string_view, 3> unsure = {"timeout", "Protocol (ASN.1) error", "End of File"};
 
 // A number, or a string that contains one: PBS prints both.

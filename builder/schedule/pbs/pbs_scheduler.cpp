@@ -71,23 +71,31 @@ base::Result<std::vector<std::string>> PbsScheduler::ids_of(const std::string& a
 
 // One query per job, so that another user's job with invalid JSON does not hide ours.
 JobView PbsScheduler::look_at(const std::string& attempt, const AttemptFolder& folder) const {
-    std::vector<std::string> ids = {known_id(folder)};
-    if (ids.front().empty()) {
-        auto named = ids_of(attempt);
-        if (!named) return {JobState::unknown, named.error().text(), {}};
-        ids = std::move(*named);
-    }
     const bool is_claimed = folder.is_claimed();
     std::optional<JobView> found;
-    for (const auto& id : ids) {
+    const auto look = [&](const std::string& id) -> std::optional<JobView> {
         const auto answer = qstat({"-x", id});  // -x: finished jobs too
-        if (!answer) return {JobState::unknown, answer.error().text(), {}};
+        if (!answer) return JobView{JobState::unknown, answer.error().text(), {}};
         auto view = find_view(*answer, attempt, id, is_claimed);
         if (!view && !answer->unknown.contains(id))
-            return {JobState::unknown, "PBS did not report job " + id, {}};
+            return JobView{JobState::unknown, "PBS did not report job " + id, {}};
         if (view && (!found || is_better_view(*view, *found))) found = std::move(view);
+        return std::nullopt;
+    };
+    const std::string known = known_id(folder);
+    if (!known.empty()) {
+        if (auto unclear = look(known)) return *std::move(unclear);
+        if (found && (found->state == JobState::queued || found->state == JobState::running))
+            return *std::move(found);
     }
-    if (found) return std::move(*found);
+    // A job of another submission may live: the agent of another node, which lost the lock meanwhile, made it.
+    const auto named = ids_of(attempt);
+    if (!named) return {JobState::unknown, named.error().text(), {}};
+    for (const auto& id : *named) {
+        if (id == known) continue;
+        if (auto unclear = look(id)) return *std::move(unclear);
+    }
+    if (found) return *std::move(found);
     if (is_claimed && !has_history_) {
         return {JobState::vanished, "PBS has no job of this name any more, and keeps no job history",
                 JobEnd{EndCause::unexplained, {}, "PBS keeps no job history", {}}};

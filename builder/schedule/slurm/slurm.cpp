@@ -63,7 +63,7 @@ constexpr std::array<std::string_view, 16> hopeless = {
 
 // Parts of sbatch's standard error (texts of slurm_strerror() in 22.05) that mean: no job was created, and a
 // retry may succeed. Permanent errors are in neither table.
-constexpr std::array<std::string_view, 16> not_now = {
+constexpr std::array<std::string_view, 17> not_now = {
     "Unable to contact slurm controller (connect failure)",
     "Connection refused",
     "standby mode",
@@ -76,6 +76,7 @@ constexpr std::array<std::string_view, 16> not_now = {
     "AssocGrpSubmitJobsLimit",
     "QOSMaxSubmitJobPerUserLimit",
     "QOSGrpSubmitJobsLimit",
+    "MaxSubmitJobsPerAccount",
     "Required partition not available",
     "Required node not available",
     "Slurm temporarily unable to accept job",

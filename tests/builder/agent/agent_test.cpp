@@ -20,22 +20,8 @@ namespace wheelyard::builder {
 namespace {
 
 using testing::Farm;
+using testing::tick_in_child;
 namespace fs = std::filesystem;
-
-// Runs one tick in a child process, which the failpoint `failpoint` may kill; returns its wait status.
-int tick_in_child(Farm& farm, const std::string& failpoint) {
-    const pid_t child = ::fork();
-    REQUIRE(child >= 0);
-    if (child == 0) {
-        Agent agent(farm.parts(failpoint));
-        const auto report = agent.tick();
-        ::_exit(report ? 0 : 1);
-    }
-    int status = 0;
-    REQUIRE(::waitpid(child, &status, 0) == child);
-    farm.clock.sleep_ms(max_wait_ms * 2);
-    return WEXITSTATUS(status);
-}
 
 TEST_CASE("a wanted wheel is built, inspected, uploaded and visible on its page") {
     Farm farm;

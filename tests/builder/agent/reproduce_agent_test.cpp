@@ -57,6 +57,24 @@ TEST_CASE("a reproduction is built without caches, compared with the index's whe
           std::string::npos);
 }
 
+TEST_CASE("an agent that is killed after the comparison has not lost what it found") {
+    for (const char* point : {"outcome.written", "bulk.removed"}) {
+        CAPTURE(point);
+        Farm farm;
+        farm.settle();
+        CHECK(ask(farm, cell) == reproduction);
+        int status = 0;
+        for (int tick = 0; tick < 4 && status != 137; ++tick)
+            status = testing::tick_in_child(farm, point);
+        CHECK(status == 137);
+        farm.settle();
+        const Attempt attempt = last_of(farm, reproduction);
+        CHECK(attempt.state == State::done);
+        CHECK(attempt.reproduced.identical == true);
+        CHECK(farm.builds() == 2);
+    }
+}
+
 TEST_CASE("a reproduction builds at the path of the recorded build, unless a job still runs there") {
     for (const bool is_locked : {false, true}) {
         Farm farm;

@@ -57,6 +57,8 @@ TEST_CASE("every setting that affects the objects changes the key") {
         {"the front end", [](Inputs& one) { one.recipe.front_end = "setup-py"; }},
         {"a repository beside", [](Inputs& one) { one.recipe.beside[0].tag = "v2.22.3-1"; }},
         {"a module of the site", [](Inputs& one) { one.site.modules.load = {"gcc/12.2"}; }},
+        {"the definition of module", [](Inputs& one) { one.site.modules.init = "/opt/lmod/init/bash"; }},
+        {"a purge of modules", [](Inputs& one) { one.site.modules.purge = true; }},
         {"a folder of modules", [](Inputs& one) { one.site.modules.use = {"/opt/modules"}; }},
         {"a module of Python", [](Inputs& one) { one.site.pythons[0].modules = {"python/3.12.4"}; }},
         {"a module of the accelerator",

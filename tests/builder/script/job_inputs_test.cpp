@@ -80,6 +80,20 @@ TEST_CASE("a wildcard finds 120 patches in the order in which they apply") {
         CHECK(names[i].substr(5) == patches[i].filename().string());
 }
 
+TEST_CASE("patches that the recipe no longer names are not applied") {
+    const base::TempDir folder = *base::TempDir::make("patches");
+    testing::write(folder.path() / "one.patch", "1");
+    testing::write(folder.path() / "two.patch", "2");
+    const auto into = folder.path() / "build";
+    testing::must(put_patches({folder.path() / "one.patch", folder.path() / "two.patch"}, into));
+    testing::must(put_patches({folder.path() / "two.patch"}, into));
+    const auto only = *fs::directory_iterator(into / "patches");
+    CHECK(std::distance(fs::directory_iterator(into / "patches"), fs::directory_iterator()) == 1);
+    CHECK(testing::read(only.path()) == "2");
+    testing::must(put_patches({}, into));
+    CHECK_FALSE(fs::exists(into / "patches"));
+}
+
 TEST_CASE("the digest of patches changes with a name, a byte and their order") {
     const auto folder = *base::TempDir::make("patches");
     const fs::path a = folder.path() / "a", b = folder.path() / "b";

@@ -60,6 +60,16 @@ TEST_CASE("a failed step reports its last output and its log, and the next call 
     CHECK(scene.run("exit 1").has_value());  // it has ended and does not run again
 }
 
+TEST_CASE("a step that follows its script runs again if it ended with another one") {
+    Scene scene;
+    scene.step.follows_script = true;
+    CHECK(scene.run("echo one").has_value());
+    CHECK(scene.run("echo two").has_value());
+    CHECK(scene.read("it.log") == "two\n");
+    CHECK(scene.run("echo two").has_value());
+    CHECK(scene.read("it.log.before") == "one\n");  // it ran twice, not three times
+}
+
 TEST_CASE("the error contains only the last lines of a long log") {
     Scene scene;
     const auto failed = scene.run("seq 20000; echo it is broken; exit 1");

@@ -178,6 +178,10 @@ TEST_CASE("numbers may be strings, and strings numbers") {
 
 TEST_CASE("a refusal of qsub is temporary or permanent") {
     CHECK(pbs::judge_refusal(recorded("qsub_server_down")).code == "scheduler.not_now");
+    for (const char* text : {"qsub: would exceed queue generic's per-user limit of jobs in 'Q' state",
+                             "qsub: Maximum number of jobs for user anna already in queue main",
+                             "qsub: Maximum number of jobs in 'Q' state for project lab already in complex"})
+        CHECK(pbs::judge_refusal({1, false, "", text}).code == "scheduler.not_now");
     for (const char* name :
          {"qsub_unknown_queue", "qsub_bad_resource", "qsub_bad_walltime", "qsub_missing_script"}) {
         CAPTURE(name);
@@ -307,6 +311,18 @@ TEST_CASE("a job without a recorded id is found by its name, also among finished
     CHECK(scene.look().state == JobState::unknown);
     scene.answers["qselect"] = {0, false, "what is this\n", ""};
     CHECK(scene.look().state == JobState::unknown);
+}
+
+TEST_CASE("a living job of the name is seen beside the recorded one that has ended") {
+    Scene scene;
+    testing::write(scene.attempt.job_id(), "1.pbshost\n");
+    testing::must(base::make_directories(scene.attempt.claim()));
+    scene.answer = [](const BatchCommand& command) -> base::Finished {
+        if (command.argv.front() == "qselect") return {0, false, "0.pbshost\n1.pbshost\n", ""};
+        return recorded(command.argv.back() == "0.pbshost" ? "qstat_running_json" : "finished_exit4_json");
+    };
+    CHECK(scene.look().state == JobState::running);
+    CHECK(scene.given.size() == 3);
 }
 
 // A server with OpenPBS's default settings: it refuses -x, and does not know a job that has ended.

@@ -160,6 +160,9 @@ TEST_CASE("a refusal is temporary, permanent, or leaves open whether a job exist
         {"sbatch: error: AssocMaxSubmitJobLimit\nsbatch: error: Batch job submission failed: Job violates "
          "accounting/QOS policy (job submit limit, user's size and/or time limits)",
          "scheduler.not_now"},
+        {"sbatch: error: MaxSubmitJobsPerAccount\nsbatch: error: Batch job submission failed: Job violates "
+         "accounting/QOS policy (job submit limit, user's size and/or time limits)",
+         "scheduler.not_now"},
         {"sbatch: error: Batch job submission failed: Socket timed out on send/recv operation",
          "scheduler.unsure"},
         {"squeue: fatal: Unable to process configuration file", "scheduler.not_now"},
