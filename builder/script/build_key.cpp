@@ -2,6 +2,7 @@
 #include "builder/script/build_key.hpp"
 
 #include <string_view>
+#include <system_error>
 
 #include "builder/script/limits.hpp"
 #include "lib/base/digest/digest.hpp"
@@ -57,6 +58,11 @@ std::string build_key(const Site& site, const Recipe& recipe, const std::filesys
 bool is_built_by(const AttemptFolder& folder, const std::string& key) {
     const auto there = base::read_untrusted_file(folder.build_key(), max_build_key_bytes);
     return there && base::trim(*there) == key;
+}
+
+bool is_tree_ready(const AttemptFolder& folder) {
+    std::error_code error;
+    return std::filesystem::exists(std::filesystem::symlink_status(folder.build() / tree_ready_file, error));
 }
 
 }  // namespace wheelyard::builder

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "builder/attempt/job_files.hpp"
@@ -19,5 +20,10 @@ namespace wheelyard::builder {
 
 // Whether the attempt of this folder built with this key; false without a key.
 [[nodiscard]] bool is_built_by(const AttemptFolder& folder, const std::string& key);
+
+// A file beside the tree: its patches and `build.before` are done. A tree without it, as of a job that was cut before, cannot
+// be continued: they may be half done, and a job that continues leaves them out.
+inline constexpr std::string_view tree_ready_file = "tree_ready";
+[[nodiscard]] bool is_tree_ready(const AttemptFolder& folder);
 
 }  // namespace wheelyard::builder

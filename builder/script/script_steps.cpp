@@ -1,6 +1,7 @@
 // Shell commands of each step.
 #include "builder/script/script_steps.hpp"
 
+#include "builder/script/build_key.hpp"
 #include "builder/script/script_frame.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"
@@ -98,7 +99,9 @@ done
     }
     once += render_lines("before", recipe.before, values);
     std::string text;
-    if (!once.empty() && input.attempt.job.builds_in.empty()) text = once;
+    if (input.attempt.job.builds_in.empty())
+        text = once + "\n: > \"$build/" + std::string(tree_ready_file) +
+               "\" # from here on another attempt may continue\n";
     return text + render_lines("configure", recipe.configure, values);
 }
 

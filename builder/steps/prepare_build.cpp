@@ -33,6 +33,10 @@ base::Status unpack_source(Attempt& attempt, Ports& ports, const Recipe& recipe,
     if (!attempt.job.builds_in.empty() && !is_built_by(begun, key)) {
         ports.report(attempt, "starts from the beginning: the build tree was made with other settings");
         WHEELYARD_TRY(leave_old_tree(attempt, ports));
+    } else if (!attempt.job.builds_in.empty() && !is_tree_ready(ports.folder_of(attempt))) {
+        ports.report(attempt,
+                     "starts from the beginning: the job before was cut before its patches were applied");
+        WHEELYARD_TRY(leave_old_tree(attempt, ports));
     }
     const AttemptFolder folder = ports.folder_of(attempt);
     // The tree is already complete if a step on the login node is still running.
@@ -40,8 +44,10 @@ base::Status unpack_source(Attempt& attempt, Ports& ports, const Recipe& recipe,
     // From here on the tree's earlier attempt cannot continue in it.
     WHEELYARD_TRY(base::make_directories(folder.build()));
     WHEELYARD_TRY(base::replace_file(folder.used_by(), attempt.id + "\n"));
-    if (attempt.job.builds_in.empty() && !unpacked)
+    if (attempt.job.builds_in.empty() && !unpacked) {
+        WHEELYARD_TRY(base::remove_file(folder.build() / tree_ready_file));
         WHEELYARD_TRY(ports.sources.unpack(recipe, attempt.source, folder.tree(), ports.keep_alive));
+    }
     WHEELYARD_TRY(base::replace_file(folder.build_key(), key + "\n"));
     WHEELYARD_TRY(ports.sources.put_beside(recipe, folder.build(), ports.keep_alive));
     WHEELYARD_ASSIGN(const auto patches,

@@ -2,10 +2,12 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "builder/agent/agent.hpp"
 #include "builder/attempt/limits.hpp"
 #include "builder/plan/request.hpp"
+#include "builder/steps/steps.hpp"
 #include "tests/builder/fake_farm.hpp"
 
 namespace wheelyard::builder {
@@ -417,6 +419,30 @@ TEST_CASE("if a job's tree is in use by another job, the next attempt gets its o
     REQUIRE(farm.attempts().size() == 2);
     CHECK(farm.attempts().front().failure->error.code == "job.tree_busy");
     CHECK(farm.attempts().back().job.builds_in.empty());
+}
+
+TEST_CASE("a tree is continued once its patches are in it: a job that was cut before leaves none") {
+    for (const bool is_ready : {true, false}) {
+        CAPTURE(is_ready);
+        BatchFarm farm;
+        farm.tick();
+        const Attempt first = farm.only();
+        Attempt next = first;
+        next.id = "w1ng00000000000";
+        next.job.builds_in = first.id;
+        next.state = State::fetched;
+        auto parts = farm.parts();
+        const fs::path ready = parts.folder_of(first).build() / "tree_ready";
+        if (is_ready) testing::write(ready, "");
+        REQUIRE(prepare_build(next, parts).has_value());
+        CHECK(next.job.builds_in == (is_ready ? first.id : ""));
+        CHECK(fs::exists(ready) == is_ready);
+        // Only the script of an own tree applies patches, and says so.
+        for (const auto& [attempt, own] : {std::pair(first, true), std::pair(next, !is_ready)}) {
+            const std::string script = testing::read(parts.folder_of(attempt).script());
+            CHECK((script.find("/tree_ready\"") != std::string::npos) == own);
+        }
+    }
 }
 
 TEST_CASE("a job that was asked to end continues in its tree, also if its scheduler does not know why") {

@@ -106,6 +106,8 @@ with open(sys.argv[1], encoding="utf-8") as file:
 END
 pip_install --requirement "$folder/requires.txt"
 
+: > "$build/tree_ready" # from here on another attempt may continue
+
 begin build
 # Starts each compile when there is memory for it (docs/explanation/governor.md).
 '/opt/my governor' --cores 4 --history /home/wheelyard/state/governor-history \

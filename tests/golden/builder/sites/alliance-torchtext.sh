@@ -111,6 +111,8 @@ begin requirements
 cd "$build"/tree/torchtext
 pip_install 'cmake>=3.18' ninja setuptools wheel torch==2.3.0+computecanada
 
+: > "$build/tree_ready" # from here on another attempt may continue
+
 begin build
 python setup.py bdist_wheel --dist-dir "$folder/wheel"
 

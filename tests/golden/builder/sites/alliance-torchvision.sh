@@ -114,6 +114,8 @@ begin requirements
 cd "$build"/tree/torchvision
 pip_install ninja numpy setuptools wheel torch==2.4.0+computecanada
 
+: > "$build/tree_ready" # from here on another attempt may continue
+
 begin build
 python setup.py bdist_wheel --dist-dir "$folder/wheel"
 

@@ -122,6 +122,8 @@ begin requirements
 cd "$build"/tree/torch
 pip_install 'cmake>=3.18,<4' ninja setuptools wheel --requirement requirements.txt
 
+: > "$build/tree_ready" # from here on another attempt may continue
+
 begin build
 python setup.py bdist_wheel --dist-dir "$folder/wheel"
 

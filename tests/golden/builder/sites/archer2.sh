@@ -137,6 +137,8 @@ pip_install 'cmake>=3.18,<4' ninja 'numpy<2' 'setuptools<70' wheel --requirement
 begin before
 unset PYTHONPATH
 
+: > "$build/tree_ready" # from here on another attempt may continue
+
 begin build
 python setup.py bdist_wheel --dist-dir "$folder/wheel"
 

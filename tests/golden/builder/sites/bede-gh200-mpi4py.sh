@@ -140,6 +140,8 @@ with open(sys.argv[1], encoding="utf-8") as file:
 END
 pip_install --requirement "$folder/requires.txt"
 
+: > "$build/tree_ready" # from here on another attempt may continue
+
 begin build
 python -I -m pip wheel --verbose --no-deps --use-pep517 --no-build-isolation --no-cache-dir \
     --wheel-dir "$folder/wheel" .

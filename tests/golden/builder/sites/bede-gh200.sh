@@ -127,6 +127,8 @@ begin requirements
 cd "$build"/tree/torch
 pip_install 'cmake>=3.18,<4' ninja setuptools wheel --requirement requirements.txt
 
+: > "$build/tree_ready" # from here on another attempt may continue
+
 begin configure
 python setup.py build --cmake-only
 cmake -DCMAKE_CXX_FLAGS:STRING="-ffunction-sections -fdata-sections -flax-vector-conversions -Wno-nonnull" build

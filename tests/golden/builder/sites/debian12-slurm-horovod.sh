@@ -127,6 +127,8 @@ for patch in "$folder"/patches/*; do
     patch -p1 --forward --batch < "$patch"
 done
 
+: > "$build/tree_ready" # from here on another attempt may continue
+
 begin build
 python -I -m pip wheel --verbose --no-deps --use-pep517 --no-build-isolation --no-cache-dir \
     --wheel-dir "$folder/wheel" .

@@ -96,6 +96,8 @@ begin requirements
 cd "$build"/tree/torchvision
 pip_install ninja numpy setuptools wheel torch==2.6.0+debian13
 
+: > "$build/tree_ready" # from here on another attempt may continue
+
 begin build
 python setup.py bdist_wheel --dist-dir "$folder/wheel"
 

@@ -123,6 +123,8 @@ begin before
 ln -s "$build/beside/debian" debian
 flatc --cpp --gen-mutable --scoped-enums -o torch/csrc/jit/serialization torch/csrc/jit/serialization/mobile_bytecode.fbs
 
+: > "$build/tree_ready" # from here on another attempt may continue
+
 begin build
 python setup.py bdist_wheel --dist-dir "$folder/wheel"
 

@@ -140,6 +140,8 @@ begin requirements
 cd "$build"/tree/torchvision
 pip_install ninja numpy setuptools wheel torch==2.3.1+cu122.cudnn8.a100
 
+: > "$build/tree_ready" # from here on another attempt may continue
+
 begin build
 python setup.py bdist_wheel --dist-dir "$folder/wheel"
 

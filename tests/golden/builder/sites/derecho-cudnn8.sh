@@ -172,6 +172,8 @@ if ! test -e "$OFI_PREFIX/aws-ofi-nccl-plugin/lib/libnccl-net.so"; then
     cd - > /dev/null
 fi
 
+: > "$build/tree_ready" # from here on another attempt may continue
+
 begin build
 python setup.py bdist_wheel --dist-dir "$folder/wheel"
 

@@ -141,6 +141,8 @@ begin requirements
 cd "$build"/tree/torchaudio
 pip_install 'cmake>=3.18' ninja setuptools wheel torch==2.4.0+cu122.a100
 
+: > "$build/tree_ready" # from here on another attempt may continue
+
 begin build
 python setup.py bdist_wheel --dist-dir "$folder/wheel"
 

@@ -140,6 +140,8 @@ begin requirements
 cd "$build"/tree/torchvision
 pip_install ninja numpy setuptools wheel torch==2.4.0+cu122.a100
 
+: > "$build/tree_ready" # from here on another attempt may continue
+
 begin build
 python setup.py bdist_wheel --dist-dir "$folder/wheel"
 

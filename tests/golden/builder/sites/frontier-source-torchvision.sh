@@ -138,6 +138,8 @@ begin requirements
 cd "$build"/tree/torchvision
 pip_install ninja numpy setuptools wheel torch==2.0.1+rocm57.gfx90a
 
+: > "$build/tree_ready" # from here on another attempt may continue
+
 begin build
 python setup.py bdist_wheel --dist-dir "$folder/wheel"
 

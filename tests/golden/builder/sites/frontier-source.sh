@@ -154,6 +154,8 @@ if ! test -e "$OFI_RCCL_PREFIX/lib/librccl-net.so"; then
 fi
 test ! -e tools/amd_build/build_amd.py || python tools/amd_build/build_amd.py
 
+: > "$build/tree_ready" # from here on another attempt may continue
+
 begin build
 python setup.py bdist_wheel --dist-dir "$folder/wheel"
 
