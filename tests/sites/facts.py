@@ -83,7 +83,7 @@ def exports_of(script):
 def commands_of(script):
     """The words of the site's own steps: flags, programs and assignments, each once."""
     text = phase_of(script, "before") + phase_of(script, "configure")
-    text = re.sub(r"^(if|fi|cd|then)\b.*$|^\s*cd .*$", "", text, flags=re.MULTILINE)
+    text = re.sub(r"^(if|fi|cd|then)\b.*$|^\s*cd .*$|^: > .*$", "", text, flags=re.MULTILINE)  # the last: tree_ready
     return [word for word in dict.fromkeys(words(text.replace("(cd ", "(").replace("(", " ").replace(")", " ").replace("&&", " ")))
             if word not in ("test", "!", "-e", "||") and not word.startswith("$build/")]
 
