@@ -80,10 +80,10 @@ base::Status Agent::start(const Cell& cell, JournalContent& journal) {
         if (other.asked.cell != cell.name) continue;
         if (other.number >= attempt.number) resume(attempt, other);
         if (other.number >= attempt.number) attempt.reproduced = other.reproduced;
-        attempt.reproduced.identical.reset();
-        attempt.reproduced.causes.clear();
         attempt.number = std::max(attempt.number, other.number + 1);
     }
+    attempt.reproduced.identical.reset();  // what another attempt found
+    attempt.reproduced.causes.clear();
     WHEELYARD_TRY(remove_older_trees(attempt, journal.attempts));
     // What an uploaded source leaves in a tree must not run in another build.
     if (makes_wheel(cell.purpose) && !cell.uploaded) attempt.job.tree = tree_for(attempt, journal.attempts);

@@ -33,8 +33,8 @@ struct LoginStep {
     int touch_s = login_step_touch_s;  // interval at which it touches its marker and checks for cancellation
     // How often the call that starts the step looks for its end before it returns; 1: it does not wait.
     int looks = login_step_looks;
-    bool follows_script =
-        false;  // runs again if it ended with another script: the recipe was changed meanwhile
+    // Runs again if it ended with another script: the recipe was changed meanwhile.
+    bool follows_script = false;
 };
 
 // Succeeds when the step has succeeded. Errors: "source.fetching", of kind in_progress: the step is running. Of kind

@@ -27,15 +27,20 @@ base::Result<std::string> key_of_build(const Attempt& attempt, const Ports& port
     return more.empty() ? key : base::sha256_hex(key + more);
 }
 
-base::Status unpack_source(Attempt& attempt, Ports& ports, const Recipe& recipe, const std::string& key) {
+// Why the attempt cannot continue in the tree that it was to continue; empty: it can, or has none.
+std::string why_not_continued(const Attempt& attempt, const Ports& ports, const std::string& key) {
+    if (attempt.job.builds_in.empty()) return {};
     // If flags, compilers or the interpreter have changed, the old tree would mix two builds into one wheel.
     const AttemptFolder begun{ports.site.work_directory / "attempts" / attempt.job.builds_in};
-    if (!attempt.job.builds_in.empty() && !is_built_by(begun, key)) {
-        ports.report(attempt, "starts from the beginning: the build tree was made with other settings");
-        WHEELYARD_TRY(leave_old_tree(attempt, ports));
-    } else if (!attempt.job.builds_in.empty() && !is_tree_ready(ports.folder_of(attempt))) {
-        ports.report(attempt,
-                     "starts from the beginning: the job before was cut before its patches were applied");
+    if (!is_built_by(begun, key)) return "the build tree was made with other settings";
+    if (!is_tree_ready(ports.folder_of(attempt)))
+        return "the job before was cut before its patches were applied";
+    return {};
+}
+
+base::Status unpack_source(Attempt& attempt, Ports& ports, const Recipe& recipe, const std::string& key) {
+    if (const std::string why = why_not_continued(attempt, ports, key); !why.empty()) {
+        ports.report(attempt, "starts from the beginning: " + why);
         WHEELYARD_TRY(leave_old_tree(attempt, ports));
     }
     const AttemptFolder folder = ports.folder_of(attempt);

@@ -261,7 +261,7 @@ PublishedTree::Page* PublishedTree::find_page(const std::string& path, base::Fd&
 namespace {
 
 // Clients may cache the page but must revalidate, so that they see every upload that was answered with 200. Only its tag
-// tells: a date has whole seconds, and that of a root page is not its serial's (RFC 9110, 8.8.2.2).
+// shows whether it has changed: a date has whole seconds, and a root page's is not its serial's (RFC 9110, 8.8.2.2).
 Reply reply_of_page(const std::string& etag, const std::string& last_modified) {
     Reply reply;
     reply.fields.reserve(512);

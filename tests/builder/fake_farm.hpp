@@ -306,19 +306,22 @@ struct Farm {
     }
 };
 
-// Runs one tick in a child process, which the failpoint `failpoint` may kill; returns its wait status.
-inline int tick_in_child(Farm& farm, const std::string& failpoint) {
+// Runs one tick in a child process, which a failpoint of `parts` may kill; returns its exit status.
+inline int tick_in_child(Farm& farm, const AgentParts& parts) {
     const pid_t child = ::fork();
     REQUIRE(child >= 0);
     if (child == 0) {
-        Agent agent(farm.parts(failpoint));
+        Agent agent(parts);
         const auto report = agent.tick();
         ::_exit(report ? 0 : 1);
     }
     int status = 0;
     REQUIRE(::waitpid(child, &status, 0) == child);
     farm.clock.sleep_ms(max_wait_ms * 2);
-    return WEXITSTATUS(status);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+inline int tick_in_child(Farm& farm, const std::string& failpoint) {
+    return tick_in_child(farm, farm.parts(failpoint));
 }
 
 }  // namespace wheelyard::builder::testing

@@ -216,13 +216,13 @@ Fit check_driver(const Question& q, bool needs_jit) {
     if (is_older && is_newer_than_known(*q.node.driver))
         return unknown("driver", "built with CUDA " + cuda + ", and what driver " + q.node.driver->text() +
                                      " supports is newer than this program");
-    if (needs_jit && *known < *q.needs.cuda) {
+    if (needs_jit && is_older) {
         return no("driver",
                   "has only PTX for this GPU, which driver " + q.node.driver->text() + " (CUDA " +
                       known->text() + ") cannot compile: it comes from CUDA " + cuda,
                   "choose a build for this GPU, or one with CUDA " + known->text() + " or older");
     }
-    if (known->at(0) < q.needs.cuda->at(0)) {
+    if (is_older) {
         return no("driver",
                   "CUDA " + cuda + " is newer than driver " + q.node.driver->text() + " (CUDA " +
                       known->text() + ")",

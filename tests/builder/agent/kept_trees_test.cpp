@@ -2,7 +2,6 @@
 #include "builder/agent/kept_trees.hpp"
 
 #include <doctest/doctest.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <string>
@@ -145,16 +144,7 @@ TEST_CASE("after a kill during the removal of a tree, no attempt continues in th
     const std::string its_tree = "the build tree of attempt " + cut.id;
     SUBCASE("killed") {
         farm.site.trees_gib = 0;
-        const pid_t child = ::fork();
-        REQUIRE(child >= 0);
-        if (child == 0) {
-            Agent agent(farm.parts(std::string(tree_failpoint)));
-            const auto report = agent.tick();
-            ::_exit(report ? 0 : 1);
-        }
-        int status = 0;
-        REQUIRE(::waitpid(child, &status, 0) == child);
-        CHECK(WEXITSTATUS(status) == 137);
+        CHECK(testing::tick_in_child(farm, std::string(tree_failpoint)) == 137);
         CHECK(fs::exists(farm.attempt_folder().tree()));
         SUBCASE("the next tick removes it") {
             farm.tick();

@@ -1,7 +1,6 @@
 #include "builder/agent/task_leases.hpp"
 
 #include <doctest/doctest.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -60,15 +59,7 @@ struct TaskFarm : Farm {
         });
     }
     int tick_in_child(const std::string& failpoint) {
-        const pid_t child = ::fork();
-        if (child == 0) {
-            Agent agent(parts_with_tasks(failpoint));
-            ::_exit(agent.tick().has_value() ? 0 : 1);
-        }
-        int status = 0;
-        REQUIRE(::waitpid(child, &status, 0) == child);
-        clock.sleep_ms(max_wait_ms * 2);
-        return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+        return testing::tick_in_child(*this, parts_with_tasks(failpoint));
     }
     [[nodiscard]] std::size_t claims() const {
         std::error_code ignored;

@@ -333,6 +333,7 @@ TEST_CASE("search paths are allowed below a policy's prefix, but not in its sibl
     CHECK_FALSE(accepted("/cvmfs/soft.example.org/lib"));
     CHECK_FALSE(accepted("/cvmfs/soft.example/../../tmp"));
     CHECK_FALSE(accepted("/cvmfs"));
+    CHECK_FALSE(accepted(":/tmp"));
     CHECK_FALSE(accepted(":/cvmfs/soft.example"));  // an empty element is the current directory
     const auto inspection = checked(
         with_elf(linux_311, {.runpath = "/cvmfs/soft.example/core/cudacore/12.2.2/lib64"})(), options);
