@@ -42,8 +42,8 @@ class Launcher(GovernedCase):
         """The PID of a compile's launcher, once it is connected."""
         def found():
             for pid in self.children(build.pid, "wheelyard-governor"):
-                words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
-                if b"launch" in words and source.encode() in words and self.is_connected(pid):
+                words = self.command_line(pid).split("\0")
+                if "launch" in words and source in words and self.is_connected(pid):
                     return pid
             return 0
         return self.wait_until(found, f"the launcher of {source}")

@@ -292,13 +292,15 @@ class GovernedCase(unittest.TestCase):
                     found.append(one)
         return found
 
+    @staticmethod
+    def command_line(pid: int) -> str:
+        """The process's words, each ended by a NUL; empty if it is gone."""
+        with contextlib.suppress(OSError):
+            return os.fsdecode(Path(f"/proc/{pid}/cmdline").read_bytes())
+        return ""
+
     def hogs_of(self, pid: int, source: str) -> list[int]:
-        found = []
-        for hog in self.children(pid, "hog"):
-            with contextlib.suppress(OSError):
-                if source.encode() in Path(f"/proc/{hog}/cmdline").read_bytes():
-                    found.append(hog)
-        return found
+        return [hog for hog in self.children(pid, "hog") if source in self.command_line(hog)]
 
     def asking(self, pid: int, shim: str) -> list[int]:
         """The launchers below `pid` that were called by this shim and are connected to the broker."""
