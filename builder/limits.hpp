@@ -8,7 +8,11 @@ namespace wheelyard::builder {
 
 // `run` returns if nothing has changed for this long.
 inline constexpr std::int64_t run_patience_ms = 10 * 60'000;
-inline constexpr std::int64_t run_poll_ms = 400;     // interval between ticks of `run`
+// The interval between ticks of `run`: a twentieth of the time without a change, within these. squeue(1) asks
+// for no loops that load slurmctld, and a build of hours needs no tick each second.
+inline constexpr std::int64_t run_poll_ms = 400;
+inline constexpr std::int64_t max_run_poll_ms = 10'000;
+inline constexpr std::int64_t run_poll_share = 20;
 inline constexpr std::int64_t follow_poll_ms = 500;  // interval between reads of a followed log
 // How long `retry`, `retest` and `cancel` wait for the lock of a tick.
 inline constexpr std::int64_t max_lock_wait_ms = 30'000;

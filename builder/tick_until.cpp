@@ -52,10 +52,15 @@ bool is_settled(const TickReport& report) {
             (paused || std::none_of(cells.begin(), cells.end(), is_waiting)));
 }
 
+std::int64_t next_tick_ms(std::int64_t unchanged_ms) {
+    return std::clamp(unchanged_ms / run_poll_share, run_poll_ms, max_run_poll_ms);
+}
+
 base::Result<Plan> tick_until(Workplace& place, Screen& screen,
                               const std::function<bool(const TickReport&)>& is_enough) {
     StatusSender sender(place, [&screen](const std::string& text) { screen.line(base::printable(text)); });
-    base::UnixMicros moved = place.clock().now();
+    base::UnixMicros changed = place.clock().now();  // when an attempt last moved
+    base::UnixMicros useful = changed;               // when waiting last made sense
     bool says_who_works = true;
     std::vector<std::string> before;
     while (true) {
@@ -73,7 +78,8 @@ base::Result<Plan> tick_until(Workplace& place, Screen& screen,
             screen.show(place.views(active));
             // While the other one works, this one waits for it however long that takes.
             auto now = places_of(active);
-            if (!active.empty() || now != before) moved = place.clock().now();
+            if (now != before) changed = place.clock().now();
+            if (!active.empty()) useful = place.clock().now();
             before = std::move(now);
         } else {
             screen.show(place.views(report->active));
@@ -83,15 +89,17 @@ base::Result<Plan> tick_until(Workplace& place, Screen& screen,
             const bool running = std::any_of(
                 report->active.begin(), report->active.end(),
                 [](const Attempt& a) { return a.state == State::running || is_queued_or_preparing(a); });
-            if (running || report->moved || now != before) moved = place.clock().now();
+            if (report->moved || now != before) changed = place.clock().now();
+            if (running) useful = place.clock().now();
             before = std::move(now);
         }
-        if (place.clock().now() - moved > run_patience_ms * 1000) {
+        useful = std::max(useful, changed);
+        if (place.clock().now() - useful > run_patience_ms * 1000) {
             screen.line("Nothing has changed for " + base::render_duration_ms(run_patience_ms) +
                         "; stopping. No work is lost: the next `run` or `tick` continues.");
             return place.agent().look();
         }
-        place.clock().sleep_ms(run_poll_ms);
+        place.clock().sleep_ms(next_tick_ms((place.clock().now() - changed) / 1000));
     }
 }
 

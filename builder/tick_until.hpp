@@ -1,6 +1,7 @@
 // Ticks in a row, for the commands that wait: `run` and `reproduce`.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 
@@ -14,6 +15,8 @@ namespace wheelyard::builder {
 [[nodiscard]] bool awaits_login_node(const Attempt& attempt);
 // Whether nothing is left that this program can do, now or after its own jobs.
 [[nodiscard]] bool is_settled(const TickReport& report);
+// The interval to the next tick if no attempt has moved for `unchanged_ms`.
+[[nodiscard]] std::int64_t next_tick_ms(std::int64_t unchanged_ms);
 // Ticks until it is enough, or nothing has changed for run_patience_ms (if the registry is down, for example).
 [[nodiscard]] base::Result<Plan> tick_until(Workplace& place, Screen& screen,
                                             const std::function<bool(const TickReport&)>& is_enough);

@@ -9,6 +9,8 @@
 #include <iterator>
 
 #include "builder/agent/limits.hpp"
+#include "builder/limits.hpp"
+#include "builder/tick_until.hpp"
 #include "tests/builder/fake_farm.hpp"
 #include "tests/support/redirected.hpp"
 
@@ -63,6 +65,13 @@ TEST_CASE("`tick --stay` succeeds at once while another tick runs") {
     CHECK(printed.out.find("process " + std::to_string(::getpid()) + " on " + base::host_name() +
                            " has held this lock since ") != std::string::npos);
     CHECK_FALSE(fs::exists(folder.path() / "work"));
+}
+
+TEST_CASE("`run` ticks the less often the longer nothing has changed") {
+    CHECK(next_tick_ms(-5'000) == run_poll_ms);  // the clock was set back
+    CHECK(next_tick_ms(0) == run_poll_ms);
+    CHECK(next_tick_ms(60'000) == 3'000);
+    CHECK(next_tick_ms(5 * 3'600'000) == max_run_poll_ms);
 }
 
 TEST_CASE("a command whose site file is missing prints nothing but an error that names the file") {
