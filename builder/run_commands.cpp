@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "builder/attempt/limits.hpp"
 #include "builder/command_output.hpp"
 #include "builder/commands.hpp"
 #include "builder/tick_until.hpp"
@@ -40,6 +39,7 @@ int tick_for_ever(const Arguments& arguments) {
 // steps. Each step has its own time limit.
 base::Result<TickReport> tick_and_stay(Workplace& place, StatusSender& sender, bool stay) {
     bool is_at_work = false;
+    const base::UnixMicros began = place.clock().now();
     while (true) {
         auto report = place.agent().tick();
         if (report) {
@@ -49,7 +49,7 @@ base::Result<TickReport> tick_and_stay(Workplace& place, StatusSender& sender, b
             return report;
         }
         if (!stay || !is_at_work) return report;
-        place.clock().sleep_ms(wait_first_ms);
+        place.clock().sleep_ms(next_tick_ms((place.clock().now() - began) / 1000));
     }
 }
 

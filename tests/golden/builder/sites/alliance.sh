@@ -87,6 +87,7 @@ export TMPDIR="${SLURM_TMPDIR}"
 
 # From the recipe.
 export BUILD_TEST=0
+export PYTHONHASHSEED=0
 export PYTORCH_BUILD_NUMBER=1
 export PYTORCH_BUILD_VERSION=2.4.0+computecanada
 export TORCH_CUDA_ARCH_LIST='7.0;8.0;9.0'

@@ -100,6 +100,7 @@ export MPICC=cc
 
 # From the recipe.
 export BUILD_TEST=0
+export PYTHONHASHSEED=0
 export PYTORCH_BUILD_NUMBER=1
 export PYTORCH_BUILD_VERSION=1.13.1+archer2
 export USE_CUDA=0

@@ -97,6 +97,7 @@ export MPICC=mpicc
 
 # From the recipe.
 export BUILD_TEST=0
+export PYTHONHASHSEED=0
 export PYTORCH_BUILD_NUMBER=1
 export PYTORCH_BUILD_VERSION=2.4.0+cu123.gh200
 export TORCH_CUDA_ARCH_LIST=9.0

@@ -72,6 +72,7 @@ export MPICC=mpicc
 
 # From the recipe.
 export BUILD_TEST=0
+export PYTHONHASHSEED=0
 export PYTORCH_BUILD_NUMBER=1
 export PYTORCH_BUILD_VERSION=1.13.1+debian12
 export USE_CUDA=0

@@ -69,6 +69,7 @@ export SOURCE_DATE_EPOCH=1580601600
 
 # From the recipe.
 export BUILD_TEST=0
+export PYTHONHASHSEED=0
 export PYTORCH_BUILD_NUMBER=1
 export PYTORCH_BUILD_VERSION=2.6.0+debian13
 export USE_CUDA=0

@@ -111,6 +111,7 @@ export OFI_RCCL_PREFIX=/ccs/proj/abc123/wheelyard/aws-ofi-rccl/rocm-5.7.1
 
 # From the recipe.
 export BUILD_TEST=0
+export PYTHONHASHSEED=0
 export PYTORCH_BUILD_NUMBER=1
 export PYTORCH_BUILD_VERSION=2.0.1+rocm57.gfx90a
 export PYTORCH_ROCM_ARCH=gfx90a
