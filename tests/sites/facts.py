@@ -28,7 +28,7 @@ VERIFIED = ("read", "measured", "document", "machine")
 
 # Exported by our scripts; no document can name them.
 OURS = {"PYTORCH_BUILD_VERSION", "PYTORCH_BUILD_NUMBER", "BUILD_TEST", "BUILD_VERSION", "PYTORCH_VERSION", "MPI4PY_LOCAL_VERSION",
-        "MAX_JOBS", "CMAKE_BUILD_PARALLEL_LEVEL", "PATH", "PIP_DISABLE_PIP_VERSION_CHECK", "SOURCE_DATE_EPOCH"}
+        "MAX_JOBS", "CMAKE_BUILD_PARALLEL_LEVEL", "PATH", "PIP_DISABLE_PIP_VERSION_CHECK", "SOURCE_DATE_EPOCH", "PYTHONHASHSEED"}
 OUR_USER_VARIABLES = {"WHEELYARD_ENVIRONMENT", "WHEELYARD_INDEX_URL", "PIP_EXTRA_INDEX_URL"}
 # Options of every job of the agent, whatever the site.
 OUR_OPTIONS = re.compile(r"--(job-name|output|open-mode|chdir|no-requeue|ntasks|ntasks-per-node|cpus-per-task|signal|account|export)\b.*"
