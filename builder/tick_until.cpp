@@ -66,34 +66,32 @@ base::Result<Plan> tick_until(Workplace& place, Screen& screen,
     while (true) {
         auto report = place.agent().tick();
         if (!report && report.error().kind != base::ErrorKind::busy) return tl::unexpected(report.error());
+        std::vector<Attempt> active;
+        bool is_working = false;
         if (!report) {
             if (std::exchange(says_who_works, false))
                 screen.line("Another run or tick of this site is at work; following its progress: " +
                             report.error().sentence);
             const auto journal = place.journal().read();
-            std::vector<Attempt> active;
             for (const auto& attempt : journal ? journal->attempts : std::vector<Attempt>()) {
                 if (!is_over(attempt.state)) active.push_back(attempt);
             }
             screen.show(place.views(active));
             // While the other one works, this one waits for it however long that takes.
-            auto now = places_of(active);
-            if (now != before) changed = place.clock().now();
-            if (!active.empty()) useful = place.clock().now();
-            before = std::move(now);
+            is_working = !active.empty();
         } else {
             screen.show(place.views(report->active));
             sender.after_tick(report->plan, report->moved || is_settled(*report));
             if (is_enough(*report)) return std::move(report->plan);
-            auto now = places_of(report->active);
-            const bool running = std::any_of(
-                report->active.begin(), report->active.end(),
-                [](const Attempt& a) { return a.state == State::running || is_queued_or_preparing(a); });
-            if (report->moved || now != before) changed = place.clock().now();
-            if (running) useful = place.clock().now();
-            before = std::move(now);
+            active = std::move(report->active);
+            is_working = std::any_of(active.begin(), active.end(), [](const Attempt& a) {
+                return a.state == State::running || is_queued_or_preparing(a);
+            });
         }
-        useful = std::max(useful, changed);
+        auto places = places_of(active);
+        if ((report && report->moved) || places != before) changed = place.clock().now();
+        before = std::move(places);
+        useful = is_working ? place.clock().now() : std::max(useful, changed);
         if (place.clock().now() - useful > run_patience_ms * 1000) {
             screen.line("Nothing has changed for " + base::render_duration_ms(run_patience_ms) +
                         "; stopping. No work is lost: the next `run` or `tick` continues.");

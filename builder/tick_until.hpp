@@ -1,4 +1,4 @@
-// Ticks in a row, for the commands that wait: `run` and `reproduce`.
+// Ticks in a row, for the commands that wait: `run`, `reproduce` and `tick --stay`.
 #pragma once
 
 #include <cstdint>
