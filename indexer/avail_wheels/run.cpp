@@ -96,7 +96,6 @@ std::string url_of(const fs::path& folder) {
 struct Found {
     std::vector<Candidate> listed;
     std::optional<simple::Catalogue> catalogue;
-    std::string warning;
 };
 
 bool needs_metadata(const Options& options) {
@@ -124,7 +123,9 @@ void add_metadata(std::vector<Candidate>& offered, const Query& query, const Wor
     }
 }
 
-base::Result<Found> find_wheels(const Options& options, const World& world, bool with_facts) {
+// `warning` is for the reader also where the result is an error.
+base::Result<Found> find_wheels(const Options& options, const World& world, bool with_facts,
+                                std::string& warning) {
     const Query& query = options.query;
     Found found;
     std::optional<simple::Catalogue> catalogue;
@@ -139,7 +140,7 @@ base::Result<Found> find_wheels(const Options& options, const World& world, bool
                          fetch_catalogue(world.get, simple_url, cache_folder(world.environment), *world.clock,
                                          options.refresh ? Freshness::now : Freshness::recent));
         catalogue = std::move(answer.catalogue);
-        found.warning = std::move(answer.warning);
+        warning = std::move(answer.warning);
     }
     if (catalogue) {
         auto listed = read_catalogue(*catalogue, query, simple_url, with_facts);
@@ -283,7 +284,8 @@ std::optional<std::string> release_there(const Options& options, const World& wo
     Options others = options;
     others.query.wanted = {wanted};
     others.query.machine = world.probe.machine;
-    const auto found = find_wheels(others, world, false);
+    std::string warning;
+    const auto found = find_wheels(others, world, false, warning);
     const Answer answer = found ? choose(others.query, found->listed) : Answer();
     if (answer.wheels.empty()) return std::nullopt;
     const auto& release = *answer.wheels.front().release;
@@ -363,7 +365,8 @@ NextStep what_is_known(const Options& options, const World& world, const Found& 
     known.find = [&options, &world](const Query& query) -> base::Result<Answer> {
         Options others = options;
         others.query = query;
-        WHEELYARD_ASSIGN(auto wheels, find_wheels(others, world, true));
+        std::string warning;
+        WHEELYARD_ASSIGN(auto wheels, find_wheels(others, world, true, warning));
         return choose(query, std::move(wheels.listed));
     };
     if (found.catalogue)
@@ -423,9 +426,10 @@ int run(const std::vector<std::string>& arguments, const World& world, std::ostr
     options.query.wanted = applicable(std::move(options.query.wanted), options.query.pythons,
                                       needs_node ? node.machine : options.query.machine);
     const bool with_facts = needs_node || shows(options, {"modules"}) || options.format == "json";
-    auto found = find_wheels(options, world, with_facts);
+    std::string warning;
+    auto found = find_wheels(options, world, with_facts, warning);
+    if (!warning.empty()) err << "avail_wheels: warning: " << warning << '\n';
     if (!found) return print_error(err, found.error());
-    if (!found->warning.empty()) err << "avail_wheels: warning: " << found->warning << '\n';
     Answer answer = choose(options.query, std::move(found->listed));
     if (needs_node) judge_all(answer, node, options.site);
     // Only on a terminal: scripts may parse standard error as the Alliance's original prints it.

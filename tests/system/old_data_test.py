@@ -11,7 +11,7 @@ from pathlib import Path
 
 from support import old_data
 from support.case import FarmCase, main
-from support.farm import BIN, COMMAND_TIMEOUT_S, INDEX
+from support.farm import BIN, COMMAND_TIMEOUT_S, INDEX, scrubbed_environment
 from support.old_data import OLD_URL, bearer
 from support.site import PYTHON_VERSION
 
@@ -247,6 +247,24 @@ class NewerDataTest(OldDataCase):
                                "use the version of wheelyard-builder that wrote it")
         self.assertEqual(file.read_text(), text)
         self.assertEqual(sorted(path.name for path in (site / "state/attempts").iterdir()), before)
+
+    def test_a_newer_history_is_left_as_it_is_and_the_build_runs(self):
+        history = self.copy("governor") / "governor/history"
+        text = self.change(history, "wheelyard.governor-history/1", "wheelyard.governor-history/2")
+        (self.folder / "a.c").write_text("int a;\n")
+        (self.folder / "Makefile").write_text("a.o:\n")
+        done = self.farm.run("wheelyard-governor", "--history", history, "--", "make", cwd=self.folder)
+        self.assert_ran(done, "The history was written by another version of the governor", "wheelyard.governor-history/2", "name another file")
+        self.assertTrue((self.folder / "a.o").exists())
+        self.assertEqual(history.read_text(), text)
+        self.assertEqual(sorted(path.name for path in history.parent.iterdir() if not path.name.endswith(".lock")), ["history"])
+
+    def test_a_newer_cached_catalogue_is_named_where_the_index_does_not_answer(self):
+        home = self.copy("home") / "home"
+        catalogue, = home.rglob("catalogue.txt")
+        self.change(catalogue, "wheelyard.catalogue/1", "wheelyard.catalogue/2")
+        done = self.farm.run("avail_wheels", "--index-url", f"{OLD_URL}/{INDEX}/simple/", environment=scrubbed_environment(home))
+        self.assert_failed(done, "Unsupported catalogue version", "wheelyard.catalogue/2", "update avail_wheels")
 
 
 if __name__ == "__main__":

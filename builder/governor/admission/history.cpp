@@ -20,6 +20,7 @@ namespace wheelyard::governor {
 namespace {
 
 constexpr std::string_view head = "wheelyard.governor-history/1";
+constexpr std::string_view head_family = "wheelyard.governor-history/";
 constexpr std::size_t fields_in_line = 10;
 constexpr std::uint64_t max_number = std::uint64_t{1} << 50;  // of KiB and ms: beyond any machine
 
@@ -87,13 +88,39 @@ base::Result<base::LockFile> lock(const std::filesystem::path& file, const base:
     }
 }
 
+bool has_other_version(std::string_view text) {
+    std::string_view first_line = text.substr(0, text.find('\n'));
+    if (first_line.ends_with('\r')) first_line.remove_suffix(1);
+    return first_line.starts_with(head_family) && first_line != head;
+}
+
+// As load_history(), but a file of another version is an error.
+base::Result<History> read_history(const std::filesystem::path& file, std::string& warning) {
+    if (const auto ours = prepare_kept(file); !ours) {
+        warning = ours.error().text();
+        return History{};
+    }
+    auto text = base::read_file(file, max_history_bytes);
+    if (!text) {
+        if (text.error().os_error != ENOENT) warning = text.error().text();
+        return History{};
+    }
+    auto history = parse_history(*text);
+    if (history || has_other_version(*text)) return history;
+    warning = history.error().text();
+    std::error_code error;
+    std::filesystem::rename(file, file.native() + ".broken", error);
+    warning += error ? "; it cannot be renamed" : "; it was renamed to " + file.native() + ".broken";
+    return History{};
+}
+
 base::Status update(const std::filesystem::path& file, const base::Clock& clock, LockPatience patience,
                     const std::function<void(History&)>& change) {
     WHEELYARD_TRY(prepare_kept(file));
     if (file.has_parent_path()) WHEELYARD_TRY(base::make_directories(file.parent_path()));
     WHEELYARD_ASSIGN(const auto held, lock(file, clock, patience));
     std::string warning;
-    History history = load_history(file, warning);
+    WHEELYARD_ASSIGN(History history, read_history(file, warning));
     change(history);
     while (history.size() > max_history_records) {  // remove the least recently used
         auto oldest = history.begin();
@@ -117,6 +144,12 @@ void describe(Record& record, const Record& seen) {
 
 base::Result<History> parse_history(std::string_view text) {
     const auto lines = base::split_lines(text);
+    if (has_other_version(text)) {
+        return base::fail("governor.history_version",
+                          "The history was written by another version of the governor",
+                          std::string(lines[0].substr(0, 80)),
+                          "use that version, or name another file with --history; this one stays as it is");
+    }
     if (lines.empty() || lines[0] != head) {
         return base::fail("governor.history_head", "Not a governor history",
                           std::string(lines.empty() ? "" : lines[0].substr(0, 80)),
@@ -182,21 +215,9 @@ void merge_history(History& into, const History& from) {
 }
 
 History load_history(const std::filesystem::path& file, std::string& warning) {
-    if (const auto ours = prepare_kept(file); !ours) {
-        warning = ours.error().text();
-        return {};
-    }
-    auto text = base::read_file(file, max_history_bytes);
-    if (!text) {
-        if (text.error().os_error != ENOENT) warning = text.error().text();
-        return {};
-    }
-    auto history = parse_history(*text);
-    if (history) return std::move(*history);
+    auto history = read_history(file, warning);
+    if (history) return *std::move(history);
     warning = history.error().text();
-    std::error_code error;
-    std::filesystem::rename(file, file.native() + ".broken", error);
-    warning += error ? "; it cannot be renamed" : "; it was renamed to " + file.native() + ".broken";
     return {};
 }
 

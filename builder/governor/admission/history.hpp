@@ -36,7 +36,8 @@ void merge_observation(History& history, const Observation& observation);
 void merge_history(History& into, const History& from);
 
 // An absent file is an empty history. An unreadable file yields an empty history and a `warning`; one that
-// does not parse is renamed to FILE.broken.
+// does not parse is renamed to FILE.broken. A file of another version ("governor.history_version") stays as it is:
+// store_observations() and store_history() do not replace it.
 [[nodiscard]] History load_history(const std::filesystem::path& file, std::string& warning);
 // Merge under the lock FILE.lock. Error "lock.held": another build is writing. With LockPatience::none that
 // is reported at once, for a caller that must not block; otherwise after history_lock_wait_ms.

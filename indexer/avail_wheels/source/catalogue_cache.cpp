@@ -157,8 +157,8 @@ base::Result<CatalogueAnswer> fetch_catalogue(const simple::GetPage& get, const 
     auto catalogue = simple::Catalogue::open(folder);
     if (catalogue) {
         answer.catalogue = std::move(*catalogue);
-    } else if (catalogue.error().os_error != ENOENT) {
-        answer.warning = catalogue.error().text();  // the caller reads the pages instead
+    } else {  // the caller reads the pages instead
+        answer.warning = catalogue.error().os_error == ENOENT ? std::string() : catalogue.error().text();
     }
     return answer;
 }

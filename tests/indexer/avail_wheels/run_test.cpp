@@ -5,6 +5,7 @@
 #include <set>
 #include <sstream>
 
+#include "indexer/avail_wheels/source/catalogue_cache.hpp"
 #include "lib/base/clock.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/files/temp_dir.hpp"
@@ -598,6 +599,24 @@ TEST_CASE("a URL that is no index gives status 1 and the indexes that exist") {
     CHECK(house.run({"torch", "--index-url", "https://registry/main/simple/"}).status == 0);
     CHECK(house.run({"torch", "--index-url", "https://farm/other/"}).err.find("ends in /simple/") !=
           std::string::npos);
+}
+
+TEST_CASE("a cached catalogue of a later version is named, also where the index does not answer") {
+    Wheelhouse house;
+    const auto cache = house.folder.path() / "cache";
+    house.environment = {{"XDG_CACHE_HOME", cache.native()}};
+    const auto kept = index_folder(cache / "wheelyard", "https://gone/simple/");
+    std::filesystem::create_directories(kept);
+    REQUIRE(base::replace_file(kept / "state.json", R"({"format":"wheelyard.catalogue-cache/1","asked":1})"));
+    REQUIRE(base::replace_file(kept / simple::catalogue_name, "wheelyard.catalogue/2\t1\n"));
+    const auto ran = house.run({"--index-url", "https://gone/simple/"});
+    CHECK(ran.status == 1);
+    CHECK(ran.err.find(
+              "warning: Unsupported catalogue version: `wheelyard.catalogue/2` (update avail_wheels)\n") !=
+          std::string::npos);
+    CHECK(ran.err.find("Nobody answers") != std::string::npos);
+    REQUIRE(base::remove_file(kept / simple::catalogue_name));
+    CHECK(house.run({"--index-url", "https://gone/simple/"}).err.find("warning") == std::string::npos);
 }
 
 TEST_CASE("a request for what is there is refused, and for nobody's package it warns") {

@@ -11,6 +11,7 @@ import html.parser
 import json
 import os
 import tarfile
+import time
 from pathlib import Path
 from urllib.parse import urljoin
 
@@ -51,7 +52,7 @@ def unpack(to: Path) -> None:
         for member in archive:
             archive.extract(member, to)
     for path in (to / "data/resumable").iterdir():
-        os.utime(path)
+        os.utime(path, (time.time(), time.time()))
 
 
 def replace_everywhere(folder: Path, old: str, new: str) -> None:

@@ -87,7 +87,8 @@ TEST_CASE("malformed histories are refused, each with a code") {
     };
     for (const auto& [text, code] : {
              Row{"", "governor.history_head"},
-             Row{"wheelyard.governor-history/2\n" + good, "governor.history_head"},
+             Row{"wheelyard.governor-histories\n" + good, "governor.history_head"},
+             Row{"wheelyard.governor-history/2\n" + good, "governor.history_version"},
              Row{head + "short\n", "governor.history_line"},
              Row{head + "00000000000000FF\t1\t2\t0\t1\t20777\tc\tcc\t\ta.c\n", "governor.history_line"},
              Row{head + "00000000000000ff\t-1\t2\t0\t1\t20777\tc\tcc\t\ta.c\n", "governor.history_line"},
@@ -176,6 +177,23 @@ TEST_CASE("a malformed file is renamed with a warning, and a new one is written"
     warning.clear();
     CHECK(load_history(file, warning).size() == 1);
     CHECK(warning.empty());
+}
+
+TEST_CASE("a file of another version is neither renamed nor replaced") {
+    const auto folder = base::TempDir::make("history");
+    REQUIRE(folder);
+    const auto file = folder->path() / "history";
+    const std::string text = "wheelyard.governor-history/2\nsomething new\n";
+    REQUIRE(base::replace_file(file, text));
+    std::string warning;
+    CHECK(load_history(file, warning).empty());
+    CHECK(warning.find("another version") != std::string::npos);
+    CHECK(warning.find("/2") != std::string::npos);
+    const auto stored = store_observations(file, {seen(1, 100)}, base::SystemClock{});
+    REQUIRE(!stored);
+    CHECK(stored.error().code == "governor.history_version");
+    CHECK(base::read_file(file, 1000) == text);
+    CHECK_FALSE(base::fs::exists(file.string() + ".broken"));
 }
 
 TEST_CASE("an absent file is an empty history") {
