@@ -139,12 +139,14 @@ CREATE TABLE index_list (
 constexpr std::array migrations{version_1, version_2, version_3, version_4,
                                 version_5};  // migrations[N - 1] leads to version N
 
+constexpr std::string_view catalog_name = "catalog";
+
 base::Result<std::int64_t> schema_version(const Database& database) {
     return database.integer("PRAGMA user_version");
 }
 
-tl::unexpected<base::Error> fail_too_new(std::int64_t version, std::int64_t newest) {
-    return base::fail("catalog.too_new", "The catalog was written by a newer program",
+tl::unexpected<base::Error> fail_too_new(std::string_view what, std::int64_t version, std::int64_t newest) {
+    return base::fail("catalog.too_new", "The " + std::string(what) + " was written by a newer program",
                       "schema version " + std::to_string(version),
                       "this program knows versions up to " + std::to_string(newest) + ": upgrade it");
 }
@@ -156,16 +158,16 @@ std::int64_t newest_schema_version() {
 }
 
 base::Status migrate(const Database& database) {
-    return migrate(database, migrations);
+    return migrate(database, migrations, catalog_name);
 }
 
-base::Status migrate(const Database& database, std::span<const char* const> steps) {
+base::Status migrate(const Database& database, std::span<const char* const> steps, std::string_view what) {
     const auto newest = static_cast<std::int64_t>(steps.size());
     while (true) {
         // The version is read again under the write lock: two programs may start at once.
         WHEELYARD_ASSIGN(Transaction transaction, Transaction::begin_immediate(database));
         WHEELYARD_ASSIGN(const std::int64_t version, schema_version(database));
-        if (version > newest) return fail_too_new(version, newest);
+        if (version > newest) return fail_too_new(what, version, newest);
         if (version == newest) return {};
         WHEELYARD_TRY(database.run_script(steps[static_cast<std::size_t>(version)]));
         WHEELYARD_TRY(database.run_script("PRAGMA user_version = " + std::to_string(version + 1)));
@@ -175,7 +177,8 @@ base::Status migrate(const Database& database, std::span<const char* const> step
 
 base::Status check_schema_version(const Database& database) {
     WHEELYARD_ASSIGN(const std::int64_t version, schema_version(database));
-    if (version > newest_schema_version()) return fail_too_new(version, newest_schema_version());
+    if (version > newest_schema_version())
+        return fail_too_new(catalog_name, version, newest_schema_version());
     if (version == newest_schema_version()) return {};
     return base::fail("catalog.too_old", "The catalog has an older schema than this program reads",
                       "schema version " + std::to_string(version),

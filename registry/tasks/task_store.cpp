@@ -92,7 +92,7 @@ Result<std::unique_ptr<TaskStore>> TaskStore::open(const std::filesystem::path& 
     WHEELYARD_TRY(database.run("PRAGMA synchronous = FULL"));
     // Debian's SQLite writes zeros over what is deleted, through the write-ahead log: logs are not secret.
     WHEELYARD_TRY(database.run("PRAGMA secure_delete = OFF"));
-    WHEELYARD_TRY(catalog::migrate(database, schema_steps()));
+    WHEELYARD_TRY(catalog::migrate(database, schema_steps(), "task queue"));
     // After the migrations, which replace a table that others refer to.
     WHEELYARD_TRY(database.run("PRAGMA foreign_keys = ON"));
     return std::unique_ptr<TaskStore>(new TaskStore(std::move(database), rules, clock));

@@ -221,6 +221,9 @@ class NewerDataTest(OldDataCase):
     def test_a_newer_catalog_is_not_served(self):
         self.assert_serve_refuses("catalog.sqlite", "catalog")
 
+    def test_a_newer_task_queue_is_not_served(self):
+        self.assert_serve_refuses("tasks.sqlite", "task queue")
+
     def test_a_newer_published_tree_is_not_written(self):
         state = self.copy("data") / "data/public/.wheelyard/published.json"
         text = self.change(state, "wheelyard.published/2", "wheelyard.published/3")

@@ -331,6 +331,7 @@ TEST_CASE("a closed and opened queue is the same, and a newer one is refused") {
     }
     const auto refused = tasks::TaskStore::open(farm.dir.path() / "tasks.sqlite", {}, farm.clock);
     CHECK(farm.code(refused) == "catalog.too_new");
+    CHECK(refused.error().sentence == "The task queue was written by a newer program");
 }
 
 TEST_CASE(
