@@ -19,7 +19,7 @@ from support import cross_build
 from support.case import main
 from support.farm import CLIENTS, ROOT, Farm
 from support.package_index import FAST_C, PackageIndex
-from support.site import PYTHON, PYTHON_VERSION
+from support.site import PYTHON, PYTHON_VERSION, VENV_PYTHON
 
 GPU_OBJECTS = ROOT / "tests" / "support" / "gpu_objects"
 TAG = "cp" + PYTHON_VERSION.replace(".", "")
@@ -57,7 +57,7 @@ COMPILE_CUDA = [str(NVCC), "-ccbin", CROSS_CXX, "-cudart", "none", "-Xcompiler",
 CROSS_PYTHON = f"""#!/bin/bash
 case "$*" in
 *platform.machine*) {PYTHON} "$@" | sed 's/"machine": "x86_64"/"machine": "aarch64"/' ;;
-*) exec {PYTHON} "$@" ;;
+*) exec {VENV_PYTHON} "$@" ;;
 esac
 """
 NODES = """config_version = 1
@@ -149,7 +149,7 @@ class GpuLoopTest(unittest.TestCase):
         cls.nodes = cls.root / "avail_wheels.toml"
         cls.nodes.write_text(NODES.format(python=PYTHON_VERSION))
 
-    def build(self, index: str, package: str, accelerator: str, environment: str = "", python: str | Path = PYTHON) -> None:
+    def build(self, index: str, package: str, accelerator: str, environment: str = "", python: str | Path = VENV_PYTHON) -> None:
         folder = self.root / f"{index}-{package}"
         (folder / "recipes").mkdir(parents=True)
         token = folder / "token"

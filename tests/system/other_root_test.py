@@ -17,7 +17,7 @@ from support.clients import RawUpload, installed_value, pip_install
 from support.farm import CLIENTS, COMMAND_TIMEOUT_S, INDEX, Farm
 from support.other_root import OtherRoot, OtherSite
 from support.package_index import FAST_C, PackageIndex, write_sdist
-from support.site import PYTHON_VERSION, Site
+from support.site import PYTHON, PYTHON_VERSION, Site
 from support.skips import not_here
 from support.slurm_cluster import can_mount
 
@@ -49,7 +49,7 @@ class OtherRootTest(FarmCase):
         cls.python, cls.glibc = NODE.say("python3", "-c", PROBE).split()
         common = {"farm": cls.farm, "sources": sources, "wants": {"yard-fast": "1.0"}}
         cls.here = Site(token=cls.tokens[INDEX], name="here", **common)
-        cls.there = OtherSite(token=cls.tokens[OTHER], name="there", index=OTHER, python_version=cls.python, root=NODE, **common)
+        cls.there = OtherSite(token=cls.tokens[OTHER], name="there", index=OTHER, python_version=cls.python, python=PYTHON, root=NODE, **common)
         for agent in [site.start("run") for site in (cls.here, cls.there)]:
             output, _ = agent.communicate(timeout=COMMAND_TIMEOUT_S)
             print(output)

@@ -11,13 +11,13 @@ import sys
 import tempfile
 import unittest
 import unittest.mock
-import venv
 import zipfile
 from pathlib import Path
 
 from support.case import FarmCase, main
 from support.clients import RawUpload
 from support.farm import BIN, COMMAND_TIMEOUT_S, INDEX, ROOT
+from support.site import VENV_PYTHON
 
 MACHINE = platform.machine()
 sys.path.insert(0, str(ROOT / "packaging"))
@@ -54,7 +54,7 @@ class PackageTest(FarmCase):
                 self.assertNotIn("warning", checked.stdout)
                 self.assertEqual(RawUpload(self.farm, self.token, wheel).send()[0], 200)
         home = self.folder / "venv"
-        venv.create(home, with_pip=True)
+        subprocess.run([VENV_PYTHON, "-m", "venv", home], check=True)
         self.assert_ran(subprocess.run([home / "bin/pip", "install", "--index-url", self.farm.simple_url(INDEX), "wheelyard"],
                                        env=self.farm.environment, capture_output=True, text=True, timeout=COMMAND_TIMEOUT_S))
         for name in ("avail_wheels", "wheelyard-governor"):  # the first came as a requirement of `wheelyard`

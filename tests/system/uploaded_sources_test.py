@@ -13,7 +13,7 @@ from support.clients import installed_value, pip_install, twine_upload
 from support.farm import INDEX, Farm
 from support.package_index import PackageIndex, write_sdist
 from support.sdists import OWN, Sdist
-from support.site import PYTHON_VERSION, Site
+from support.site import PYTHON, PYTHON_VERSION, Site
 
 OURS = "ours"  # takes the sdists
 BWRAP = shutil.which("bwrap") or ""
@@ -86,7 +86,8 @@ class UploadedSourcesTest(FarmCase):
         self.farm.start()
 
     def agent(self, more: str = UPLOADED_SOURCES, name: str = "site") -> Site:
-        site = Site(self.farm, self.sources, self.build_token, {}, registry='claim_tasks = "any"', name=name)
+        # The real Python: what these builds see of the machine is tested.
+        site = Site(self.farm, self.sources, self.build_token, {}, registry='claim_tasks = "any"', name=name, python=PYTHON)
         site.file.write_text(site.file.read_text() + "\n" + more)
         return site
 

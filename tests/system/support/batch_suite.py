@@ -11,7 +11,7 @@ from support.asker import Asker
 from support.case import FarmCase
 from support.farm import INDEX, Farm
 from support.package_index import PackageIndex, write_sdist
-from support.site import PYTHON, Site
+from support.site import PYTHON, VENV_PYTHON, Site
 from support.wheels import Wheel
 
 STABLE = "stable"
@@ -70,7 +70,7 @@ class BatchCase(FarmCase):
             (self.control / "prebuilt").mkdir()
             for package in packages:
                 Wheel(package).write(self.control / "prebuilt")
-            site.file.write_text(site.file.read_text().replace(f'executable = "{PYTHON}"', f'executable = "{python}"'))
+            site.file.write_text(site.file.read_text().replace(f'executable = "{VENV_PYTHON}"', f'executable = "{python}"'))
         self.site = site
         self.addCleanup(self.cancel_what_is_left)
         return site

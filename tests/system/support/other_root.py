@@ -1,7 +1,7 @@
 """Another distribution's root as a login node of its own: commands that run inside it, and a site whose agent does.
 
     root = OtherRoot("trixie")              # of scripts/other-nodes
-    OtherSite(farm, sources, token, {"yard-fast": "1.0"}, index="trixie", python_version=root.python_version, root=root)
+    OtherSite(farm, sources, token, {"yard-fast": "1.0"}, index="trixie", python_version=root.python_version, python=PYTHON, root=root)
 
 The farm's folder lies inside the root. Each command has mounts of its own (/proc, /dev), which go with it and with what it started; the
 network is this machine's, so that loopback leads to the farm and the sources.

@@ -6,13 +6,15 @@ import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from support.farm import BIN, COMMAND_TIMEOUT_S, INDEX, Farm
+from support.farm import BIN, CLIENTS, COMMAND_TIMEOUT_S, INDEX, Farm
 from support.package_index import PackageIndex
 
 # The distribution's Python, as in scripts/prepare-clients.
 PYTHON = "/usr/bin/python3" if os.path.exists("/usr/bin/python3") else "python3"
 PYTHON_VERSION = subprocess.run([PYTHON, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"],
                                 capture_output=True, text=True, check=True).stdout.strip()
+# The same for agents that make environments: quick where scripts/prepare-clients has run (copied_venv.sh).
+VENV_PYTHON = str(CLIENTS / "python") if (CLIENTS / "python").exists() else PYTHON
 
 
 @dataclass
@@ -27,6 +29,7 @@ class Site:
     name: str = "site"  # of its folder: a farm may have several agents
     index: str = INDEX
     python_version: str = PYTHON_VERSION
+    python: str = VENV_PYTHON
 
     def __post_init__(self):
         self.folder = self.farm.folder / self.name
@@ -59,7 +62,7 @@ directory = "work"
 {self.scheduler}
 [[python]]
 version = "{self.python_version}"
-executable = "{PYTHON}"
+executable = "{self.python}"
 {wants}''')
 
     @property

@@ -27,7 +27,7 @@ from support.box.pbs import BoxPbs
 from support.box.stand_ins import PUBLIC, REPOSITORIES, StandIns
 from support.farm import BIN, ROOT, Farm
 from support.package_index import PackageIndex
-from support.site import PYTHON, PYTHON_VERSION
+from support.site import PYTHON_VERSION, VENV_PYTHON
 
 # Of what hangs: a busy machine takes several times as long as an idle one.
 COMMAND_LIMIT_S = 150
@@ -58,7 +58,7 @@ class Box:
             os.mknod(f"/dev/gpu{number}", stat.S_IFCHR | 0o666, os.makedev(1, 3))  # Slurm only asks whether it is a device
         prepare_nodes(facts)
         modules.make_modules(facts)
-        subprocess.run([PYTHON, "-m", "venv", str(modules.TEMPLATE)], check=True)
+        subprocess.run([VENV_PYTHON, "-m", "venv", str(modules.TEMPLATE)], check=True)
         subprocess.run([str(modules.TEMPLATE / "bin/python"), "-m", "compileall", "-q", str(modules.TEMPLATE)], check=False)
         for one in facts.facts.get("provided", []):  # libraries of the machine, at Cray's place
             Path(f"/opt/cray/{one['name']}/{one['version']}").mkdir(parents=True)
