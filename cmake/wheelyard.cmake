@@ -70,6 +70,24 @@ set(WHEELYARD_COMPILED_ALONE
     registry/intake/validation.cpp  # wire::refuse as `refuse`
 )
 
+# With WHEELYARD_UNITY, the SOURCES of TARGET that lie in one folder are compiled as one, which takes a third of the time: their
+# headers are read once.
+function(wheelyard_compile_by_folder target)
+    if(NOT WHEELYARD_UNITY)
+        return()
+    endif()
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+    foreach(source ${ARGN})
+        file(RELATIVE_PATH path ${CMAKE_SOURCE_DIR} ${source})
+        if(path IN_LIST WHEELYARD_COMPILED_ALONE)
+            continue()
+        endif()
+        get_filename_component(group ${source} DIRECTORY)
+        string(MAKE_C_IDENTIFIER ${group} group)
+        set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${group})
+    endforeach()
+endfunction()
+
 # One row of cmake/layers.cmake: a static library of every .cpp directly in FOLDER, or for FOLDER/* also in the folders
 # in it (main files are programs).
 function(wheelyard_layer room folder)
@@ -96,18 +114,7 @@ function(wheelyard_layer room folder)
         return()
     endif()
     add_library(wheelyard_${room} STATIC ${sources})
-    if(WHEELYARD_UNITY)  # a third of the compile time: the headers of a folder are read once
-        set_target_properties(wheelyard_${room} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
-        foreach(source ${sources})
-            file(RELATIVE_PATH path ${CMAKE_SOURCE_DIR} ${source})
-            if(path IN_LIST WHEELYARD_COMPILED_ALONE)
-                continue()
-            endif()
-            get_filename_component(group ${source} DIRECTORY)
-            string(MAKE_C_IDENTIFIER ${group} group)
-            set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${group})
-        endforeach()
-    endif()
+    wheelyard_compile_by_folder(wheelyard_${room} ${sources})
     target_link_libraries(wheelyard_${room} PUBLIC wheelyard_flags)
     foreach(needed ${ARGN})
         target_link_libraries(wheelyard_${room} PUBLIC wheelyard_${needed})
