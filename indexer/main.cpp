@@ -21,8 +21,8 @@ using Run = std::function<int()>;  // gives the exit status
 struct CommandRow {
     const char* name;
     const char* summary;
-    Run (*add)(CLI::App& command);  // its options, which the Run reads
-    const char* help_end = "";
+    Run (*add)(CLI::App& command);   // its options, which the Run reads
+    const char* help_end = nullptr;  // nullptr: that of the program
 };
 
 Run add_publish(CLI::App& command) {
@@ -151,7 +151,7 @@ int main(int argc, char** argv) try {
     std::vector<std::pair<CLI::App*, Run>> added;
     for (const CommandRow& row : commands) {
         CLI::App* command = app.add_subcommand(row.name, row.summary);
-        command->footer(row.help_end);
+        if (row.help_end != nullptr) command->footer(row.help_end);
         added.emplace_back(command, row.add(*command));
     }
     try {

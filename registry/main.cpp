@@ -1,5 +1,5 @@
-// wheelyard-registry: reads the command line, joins the registry with the indexer, and turns failures into
-// exit statuses.
+// wheelyard-registry: the table of its commands, what joins the registry with the indexer, and exit statuses. It is long
+// because the table has the whole help of each command.
 #include <CLI/CLI.hpp>
 
 #include <algorithm>

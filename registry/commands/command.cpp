@@ -23,7 +23,7 @@ CLI::App& group_of(CLI::App& app, std::span<const CommandGroup> groups, std::str
     WHEELYARD_CHECK(row != groups.end());
     CLI::App* const group = app.add_subcommand(word, std::string(row->summary));
     group->require_subcommand(1);
-    group->footer(row->example.empty() ? "" : help_example(word + " " + std::string(row->example)));
+    if (!row->example.empty()) group->footer(help_example(word + " " + std::string(row->example)));
     return *group;
 }
 

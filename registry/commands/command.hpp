@@ -42,7 +42,7 @@ struct Command {
 struct CommandGroup {
     std::string_view name;
     std::string_view summary;
-    std::string_view example;
+    std::string_view example;  // empty: that of the program
 };
 struct AddedCommand {
     const CLI::App* app;
