@@ -1,13 +1,17 @@
 # The layer table: every room of the tree, its folder, and the rooms it may include.
 #
+#   wheelyard_group(NAME: what its rooms are for)      the rows that follow, up to the next group
 #   wheelyard_layer(ROOM FOLDER [rooms it may include …])
 #
 # A room is a folder of sources; FOLDER/* is one room with the folders in it. CMake makes one static library
 # `wheelyard_ROOM` of each row and links only what the row names; `ctest -R layers` reads this same file and fails on an
-# #include that no row allows; docs/explanation/architecture.md's picture is drawn from it. Only direct edges count: a
-# room that uses `base` through another names `base` too. The rooms of one program share its namespace (decision 12).
+# #include that no row allows; docs/explanation/architecture.md's picture of the groups is drawn from it. Only direct edges
+# count: a room that uses `base` through another names `base` too. The rooms of one program share its namespace (decision 12).
 
-# lib: what every program shares
+function(wheelyard_group)
+endfunction()
+
+wheelyard_group(foundation: what every program shares)
 wheelyard_layer(base         lib/base/*)
 wheelyard_layer(io           lib/io                       base)
 wheelyard_layer(wheel        lib/wheel                    base)
@@ -15,7 +19,7 @@ wheelyard_layer(simple       lib/simple                   base io wheel)
 wheelyard_layer(status       lib/status                   base io)
 wheelyard_layer(page         lib/page                     base)
 
-# lib/inspect: bytes of a wheel in, facts and verdicts out
+wheelyard_group(inspection: bytes of a wheel in, facts and verdicts out)
 wheelyard_layer(verdict      lib/inspect/verdict          base)
 wheelyard_layer(zip          lib/inspect/zip              base verdict)
 wheelyard_layer(elf          lib/inspect/elf              base)
@@ -25,13 +29,16 @@ wheelyard_layer(truth        lib/inspect/truth            base wheel verdict elf
 wheelyard_layer(sdist        lib/inspect/sdist            base io wheel verdict dist_info)
 wheelyard_layer(inspect      lib/inspect                  base wheel verdict zip gpu dist_info truth sdist)
 
+wheelyard_group(documents: what programs send each other, and every refusal)
 wheelyard_layer(wire         lib/wire                     base io wheel elf inspect)
 
-# builder
+wheelyard_group(attempts: one build: its journal, its job, why it failed)
 wheelyard_layer(attempt      builder/attempt              base io wire)
 wheelyard_layer(doctor       builder/doctor               base io attempt)
 wheelyard_layer(compare      builder/compare              base io verdict zip elf)
 wheelyard_layer(schedule     builder/schedule/*           base io attempt)
+
+wheelyard_group(plan: what a site wants, what is missing, and the script that builds it)
 wheelyard_layer(site         builder/site                 base io wheel simple wire attempt schedule)
 wheelyard_layer(survey       builder/survey               base io wheel attempt schedule)
 wheelyard_layer(remote       builder/remote               base io simple inspect wire attempt site)
@@ -39,6 +46,8 @@ wheelyard_layer(script       builder/script               base wheel simple atte
 wheelyard_layer(plan         builder/plan                 base wheel simple attempt doctor site script)
 wheelyard_layer(sources      builder/sources              base io wheel simple attempt doctor site plan)
 wheelyard_layer(users        builder/users                base simple site schedule)
+
+wheelyard_group(agent: the steps of an attempt, and the commands of wheelyard-builder)
 wheelyard_layer(steps        builder/steps                base io wheel simple inspect wire attempt doctor compare site remote schedule script plan sources)
 wheelyard_layer(agent        builder/agent                base simple wire attempt site remote schedule script plan sources steps)
 wheelyard_layer(show         builder/show                 base io simple attempt plan)
@@ -46,40 +55,49 @@ wheelyard_layer(site_check   builder/site_check           base io simple attempt
 wheelyard_layer(workplace    builder/workplace            base io simple status attempt schedule site remote script plan agent show)
 wheelyard_layer(builder      builder                      base io wire attempt doctor site survey schedule script plan users agent show site_check workplace)
 
-# builder/governor: includes nothing of the builder, and nothing of the builder includes it
+wheelyard_group(governor: when a compile may start; it and the builder include nothing of each other)
 wheelyard_layer(memory       builder/governor/memory      base)
 wheelyard_layer(admission    builder/governor/admission   base memory)
 wheelyard_layer(launch       builder/governor/launch      base memory admission)
 wheelyard_layer(broker       builder/governor/broker      base memory admission launch)
 wheelyard_layer(governor     builder/governor             base memory admission launch broker)
 
-# registry
+wheelyard_group(data: the catalog, the blobs and the tasks: all that the registry keeps)
 wheelyard_layer(blobs        registry/blobs               base)
 wheelyard_layer(catalog      registry/catalog             base io)
-wheelyard_layer(lifecycle    registry/lifecycle           base io wheel blobs catalog)
+wheelyard_layer(commit       registry/commit              base io catalog)
+wheelyard_layer(lifecycle    registry/lifecycle           base io wheel wire blobs catalog)
 wheelyard_layer(tasks        registry/tasks               base io wheel wire catalog)
+
+wheelyard_group(server: HTTP without rules, and the configuration)
 wheelyard_layer(http         registry/http                base io wheel simple wire page)
 wheelyard_layer(server       registry/server              base io http page)
 wheelyard_layer(config       registry/config              base io page wheel wire verdict truth inspect blobs catalog tasks server)
-wheelyard_layer(access       registry/access              base io wheel catalog lifecycle tasks http)
-wheelyard_layer(commit       registry/commit              base io catalog)
+
+wheelyard_group(rules: who may do what; uploads, files of upstreams, the API)
+wheelyard_layer(access       registry/access              base io wheel wire catalog lifecycle tasks http)
 wheelyard_layer(intake       registry/intake              base io wheel verdict truth inspect wire blobs catalog http config access commit)
 wheelyard_layer(upstream     registry/upstream            base io wheel simple verdict inspect wire blobs catalog http config commit intake)
 wheelyard_layer(api          registry/api                 base io wheel status wire blobs lifecycle tasks http config access catalog commit intake upstream)
+
+wheelyard_group(registry: the running server and the commands of wheelyard-registry)
 wheelyard_layer(imports      registry/imports             base io wheel simple verdict intake)
 wheelyard_layer(prefetch     registry/prefetch            base io wheel simple status)
 wheelyard_layer(upkeep       registry/upkeep              base io blobs catalog lifecycle tasks http config commit intake upstream prefetch)
 wheelyard_layer(store        registry/store               base io blobs catalog lifecycle config commit upstream)
-wheelyard_layer(indexes      registry/indexes             base io catalog server config access commit api store upstream)
+wheelyard_layer(indexes      registry/indexes             base io wire catalog server config access commit api store upstream)
 wheelyard_layer(serve        registry/serve               base io blobs catalog tasks http server config access commit intake upstream api imports upkeep store indexes)
 wheelyard_layer(commands     registry/commands            base io wheel simple inspect wire catalog lifecycle tasks config access intake upstream api imports prefetch store indexes)
 wheelyard_layer(registry     registry                     serve commands)
 
-# indexer/avail_wheels: where a wheel runs; the pages for people use the same rules
+wheelyard_group(avail_wheels: which wheel runs on which node)
 wheelyard_layer(node         indexer/avail_wheels/node    base io wheel)
 wheelyard_layer(query        indexer/avail_wheels/query   base io wheel simple node)
+wheelyard_layer(source       indexer/avail_wheels/source  base io wheel simple query)
+wheelyard_layer(table        indexer/avail_wheels/table   base io node query)
+wheelyard_layer(avail_wheels indexer/avail_wheels         base io wheel simple status node query source table)
 
-# indexer
+wheelyard_group(indexer: the published tree: pages, files and lists of wheels)
 wheelyard_layer(tree         indexer/tree                 base io blobs catalog)
 wheelyard_layer(pages        indexer/pages                base io wheel catalog tree)
 wheelyard_layer(web          indexer/web                  base io wheel simple status page verdict catalog tree pages node query)
@@ -88,11 +106,6 @@ wheelyard_layer(catalogue    indexer/catalogue            base io wheel simple c
 wheelyard_layer(follow       indexer/follow               base io wheel simple status catalog tree pages publish catalogue)
 wheelyard_layer(check        indexer/check                base io simple page blobs catalog tree pages web publish)
 wheelyard_layer(indexer      indexer                      base io simple publish catalogue follow check tree)
-
-# indexer/avail_wheels
-wheelyard_layer(source       indexer/avail_wheels/source  base io wheel simple query)
-wheelyard_layer(table        indexer/avail_wheels/table   base io node query)
-wheelyard_layer(avail_wheels indexer/avail_wheels         base io wheel simple status node query source table)
 
 # Each of these has one test program, for itself and for the rooms in its folders that no row before it claims.
 set(WHEELYARD_TEST_PROGRAMS governor avail_wheels base io wheel simple status page inspect wire builder registry indexer)

@@ -1,5 +1,5 @@
-// wheelyard-registry: reads the command line, joins the registry with the indexer, and turns failures into
-// exit statuses.
+// wheelyard-registry: the table of its commands, what joins the registry with the indexer, and exit statuses. It is long
+// because the table has the whole help of each command.
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -8,7 +8,9 @@
 #include <iterator>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "indexer/catalogue/catalogue_keeper.hpp"
 #include "indexer/pages/project_view.hpp"
@@ -24,6 +26,7 @@
 #include "lib/base/version.hpp"
 #include "lib/io/log.hpp"
 #include "registry/commands/apply.hpp"
+#include "registry/commands/command.hpp"
 #include "registry/commands/command_line.hpp"
 #include "registry/commands/dump.hpp"
 #include "registry/commands/explain.hpp"
@@ -164,109 +167,219 @@ base::Status show_status(const std::filesystem::path& tree, const std::string& i
     return indexer::write_status_file(disk, tree, index, document).map([](bool) {});
 }
 
-void add_serve(CLI::App& app, registry::ServeArguments& arguments) {
-    CLI::App* command = registry::add_command(
-        app, "serve", "serve pages, files and uploads until SIGTERM or SIGINT",
-        "wheelyard-registry serve --config registry.toml --ready-file /run/wheelyard/ready");
+void add_serve_options(CLI::App& command, registry::ServeArguments& arguments) {
     registry::add_config_option(command, arguments.config);
-    command->add_flag("--check", arguments.check,
-                      "check the configuration, the certificate and the store, and do not serve");
-    command->add_option("--ready-file", arguments.ready_file,
-                        "file that receives the server's URL once it is ready");
+    command.add_flag("--check", arguments.check,
+                     "check the configuration, the certificate and the store, and do not serve");
+    command.add_option("--ready-file", arguments.ready_file,
+                       "file that receives the server's URL once it is ready");
 }
 
-void add_check(CLI::App& app, registry::CheckArguments& arguments) {
-    CLI::App* command = app.add_subcommand(
-        "check", "check wheels and source distributions offline with the rules of an upload");
-    command->add_option("paths", arguments.paths, "files, or folders whose *.whl and *.tar.gz are checked");
-    command->add_flag("--json", arguments.json, "one JSON document on standard output");
-    command->add_flag("--facts", arguments.facts,
-                      "also print each file's facts; with --json also those of each ELF file");
-    command->add_flag("-q,--quiet", arguments.quiet, "report only files that are not accepted");
-    command->add_option("--threads", arguments.threads, "number of threads (default: one per core)");
-    command->add_option("--policy", arguments.policy,
-                        "use this preset (linux, manylinux-strict, mirror) or policy file");
-    command->add_option("--explain", arguments.explain,
-                        "explain the rule CODE, or `all`, instead of checking");
-    command->add_flag("--markdown", arguments.markdown, "with --explain all: print docs/reference/rules.md");
-    command->footer(
-        "\nExample:\n  wheelyard-registry check --facts dist/*.whl\n  wheelyard-registry check --policy "
-        "manylinux-strict dist\n\n"
-        "Exit status: 0 every file is accepted, 1 some are refused or quarantined, 2 something cannot be "
-        "read, or wrong usage.\n");
+base::Status serve(const registry::ServeArguments& arguments, const registry::OpenPublisher& open_publisher,
+                   base::Clock& clock) {
+    return registry::run_serve(arguments, open_publisher, render_project, show_status, clock);
 }
 
-// Of every command; one run uses those of one.
-struct Arguments {
-    registry::ServeArguments serve;
-    std::filesystem::path directory = ".";  // of `init`
-    registry::TokenArguments token;
-    registry::CheckArguments check;
-    std::filesystem::path dump;  // its configuration
-    registry::ApplyArguments apply;
-    registry::IndexArguments index;
-    registry::LifecycleArguments change;
-    registry::ImportArguments import;
-    registry::PrefetchArguments prefetch;
-    registry::ExplainArguments explain;
-    registry::FilesArguments files;
-    registry::ProvenanceArguments provenance;
-    registry::AuditArguments audit;
-    registry::MaintenanceArguments maintenance;
-    registry::TaskArguments task;
+void add_init_options(CLI::App& command, std::filesystem::path& directory) {
+    directory = ".";
+    command.add_option("directory", directory, "target folder (default: .)");
+}
+
+void add_check_options(CLI::App& command, registry::CheckArguments& arguments) {
+    command.add_option("paths", arguments.paths, "files, or folders whose *.whl and *.tar.gz are checked");
+    command.add_flag("--json", arguments.json, "one JSON document on standard output");
+    command.add_flag("--facts", arguments.facts,
+                     "also print each file's facts; with --json also those of each ELF file");
+    command.add_flag("-q,--quiet", arguments.quiet, "report only files that are not accepted");
+    command.add_option("--threads", arguments.threads, "number of threads (default: one per core)");
+    command.add_option("--policy", arguments.policy,
+                       "use this preset (linux, manylinux-strict, mirror) or policy file");
+    command.add_option("--explain", arguments.explain,
+                       "explain the rule CODE, or `all`, instead of checking");
+    command.add_flag("--markdown", arguments.markdown, "with --explain all: print docs/reference/rules.md");
+}
+
+base::Status list_tokens(const registry::TokenArguments& arguments, const base::Clock& clock) {
+    return registry::run_token_list(arguments.config, arguments.json, clock);
+}
+
+base::Status revoke_token(const registry::TokenArguments& arguments, const base::Clock& clock) {
+    return registry::run_token_revoke(arguments.config, arguments.id, clock);
+}
+
+// Of the commands that may be repeated.
+constexpr std::string_view repeatable =
+    "Exit status: 0 success, also if nothing had to change; 1 failure (see standard error); 2 wrong usage.\n";
+constexpr std::string_view of_tasks =
+    "Exit status: 0 success; 1 failure (see standard error); 2 wrong usage.\n";
+constexpr std::string_view of_maintenance =
+    "Exit status: 0 success, 1 problems found or failure (see standard error), 2 wrong usage.\n";
+constexpr std::string_view of_indexes =
+    "With -c it works on the running server of this machine, or on the store if none runs; run it as "
+    "the server's user or as root. With --url the token needs the action `index` for all indexes.\n"
+    "Exit status: 0 success, also if nothing had to change; 1 failure (see standard error); 2 wrong usage.\n";
+constexpr std::string_view of_files =
+    "With --url the token needs an action that changes files, such as `quarantine`, for all projects.\n"
+    "Exit status: 0 success, 1 failure (see standard error), 2 wrong usage.\n";
+
+// A change to published files: lifecycle::verbs() has its name.
+registry::Command change(lifecycle::Verb verb, std::string_view summary, std::string_view example) {
+    const auto options = [verb](CLI::App& command, registry::LifecycleArguments& arguments) {
+        registry::add_lifecycle_options(command, verb, arguments);
+    };
+    return {"",
+            lifecycle::row_of(verb).word,
+            summary,
+            example,
+            registry::with_options<registry::LifecycleArguments>(options, registry::run_lifecycle),
+            repeatable};
+}
+
+constexpr registry::CommandGroup groups[] = {
+    {"token", "create, list and revoke tokens; effective at once on a running server",
+     "create -c registry.toml --name me --index main"},
+    {"index", "list, create, change and archive indexes; effective at once on a running server",
+     "create gpu title='Wheels with CUDA' -c registry.toml"},
+    {"task", "wheels that agents are asked to build", ""},
 };
 
-// In the order of --help.
-void add_commands(CLI::App& app, Arguments& arguments) {
-    add_serve(app, arguments.serve);
-    registry::add_command(app, "init", "write a commented configuration, registry.toml",
-                          "wheelyard-registry init farm")
-        ->add_option("directory", arguments.directory, "target folder (default: .)");
-    registry::add_token_commands(app, arguments.token);
-    add_check(app, arguments.check);
-    registry::add_config_option(
-        registry::add_command(app, "dump", "print events, files, tokens and indexes as JSON lines",
-                              "wheelyard-registry dump -c registry.toml"),
-        arguments.dump);
-    registry::add_apply_command(app, arguments.apply);
-    registry::add_index_commands(app, arguments.index);
-    registry::add_lifecycle_commands(app, arguments.change);
-    registry::add_import_command(app, arguments.import);
-    registry::add_prefetch_command(app, arguments.prefetch);
-    registry::add_explain_command(app, arguments.explain);
-    registry::add_files_command(app, arguments.files);
-    registry::add_storage_command(app, arguments.files);
-    registry::add_provenance_command(app, arguments.provenance);
-    registry::add_audit_command(app, arguments.audit);
-    registry::add_maintenance_commands(app, arguments.maintenance);
-    registry::add_task_commands(app, arguments.task);
-}
-
-// The command that was chosen, but for `check`, which has exit statuses of its own.
-base::Status run_command(const CLI::App& command, Arguments& arguments, base::Clock& clock) {
-    const registry::OpenPublisher publisher = in_process_publisher(clock);
-    const std::string& name = command.get_name();
-    if (name == "serve")
-        return registry::run_serve(arguments.serve, publisher, render_project, show_status, clock);
-    if (name == "init") return registry::run_init(arguments.directory);
-    if (name == "dump") return registry::run_dump(arguments.dump);
-    if (name == "apply") return registry::run_apply(arguments.apply, clock);
-    if (name == "verify") return registry::run_verify(arguments.maintenance, publisher, clock);
-    if (name == "backup") return registry::run_backup(arguments.maintenance, clock);
-    if (name == "restore") return registry::run_restore(arguments.maintenance, clock);
-    if (name == "import") return registry::run_import(arguments.import, publisher, clock);
-    if (name == "prefetch") return registry::run_prefetch(arguments.prefetch, clock);
-    if (name == "explain") return registry::run_explain(arguments.explain, clock);
-    if (name == "files") return registry::run_files(arguments.files);
-    if (name == "storage") return registry::run_storage(arguments.files);
-    if (name == "provenance") return registry::run_provenance(arguments.provenance);
-    if (name == "audit") return registry::run_audit(arguments.audit);
-    if (registry::choose_verb(name, arguments.change.action))
-        return registry::run_lifecycle(arguments.change, publisher, clock);
-    const std::string& verb = command.get_subcommands().front()->get_name();
-    if (name == "index") return registry::run_index(verb, arguments.index, clock);
-    if (name == "task") return registry::run_task(verb, arguments.task, clock);
-    return registry::run_token(verb, arguments.token, clock);
+// Group, name, summary, example, options and what runs, and the end of the help; in the order of --help.
+std::vector<registry::Command> commands() {
+    using lifecycle::Verb;
+    using registry::setup;
+    return {
+        {"", "serve", "serve pages, files and uploads until SIGTERM or SIGINT",
+         "--config registry.toml --ready-file /run/wheelyard/ready", setup(add_serve_options, serve)},
+        {"", "init", "write a commented configuration, registry.toml", "farm",
+         setup(add_init_options, registry::run_init)},
+        {"token", "create", "create a token and print it once",
+         "-c registry.toml --name bede-agent --index bede-gh200 --expires 90d",
+         setup(registry::add_token_create_options, registry::run_token_create)},
+        {"token", "list", "list tokens, never their secrets", "-c registry.toml",
+         setup(registry::add_token_list_options, list_tokens)},
+        {"token", "revoke", "refuse a token from the next request on", "-c registry.toml wy_5f0c9a31d2be",
+         setup(registry::add_token_revoke_options, revoke_token)},
+        {"", "check", "check wheels and source distributions offline with the rules of an upload",
+         "--facts dist/*.whl\n  wheelyard-registry check --policy manylinux-strict dist",
+         setup(add_check_options, registry::run_check),
+         "Exit status: 0 every file is accepted, 1 some are refused or quarantined, 2 something cannot be "
+         "read, or wrong usage.\n"},
+        {"", "dump", "print events, files, tokens and indexes as JSON lines", "-c registry.toml",
+         setup(registry::add_config_option, registry::run_dump)},
+        {"", "apply", "show what the file changes in the indexes, and apply it to the running server",
+         "--check -c registry.toml", setup(registry::add_apply_options, registry::run_apply),
+         "Run it on the server's machine, as its user or as root. Without a running server, the next start "
+         "shows the change. What `index create`, `set` and `archive` changed since is part of the "
+         "difference.\n"
+         "Exit status: 0 success, 1 the file is refused or was not applied (see standard error), 2 wrong "
+         "usage.\n"},
+        {"index", "list", "list the indexes that are in force", "-c registry.toml",
+         setup(registry::add_index_list_options, registry::run_index_list), of_indexes},
+        {"index", "show", "print indexes as [[index]] tables for registry.toml", "main -c registry.toml",
+         setup(registry::add_index_show_options, registry::run_index_show), of_indexes},
+        {"index", "create", "create an index",
+         "archer2 title='Wheels for ARCHER2' quota_mib=512000 -c registry.toml",
+         setup(registry::add_index_create_options, registry::run_index_create), of_indexes},
+        {"index", "set", "change keys of an index",
+         "archer2 sdists=true 'owns=[\"torch\"]' policy.preset=mirror -c registry.toml",
+         setup(registry::add_index_set_options, registry::run_index_set), of_indexes},
+        {"index", "archive",
+         "keep an index and its files, and take no new ones; `index set NAME archived=false` ends that",
+         "archer2 -c registry.toml", setup(registry::add_index_archive_options, registry::run_index_archive),
+         of_indexes},
+        change(Verb::yank, "hide a file from installers, except for exact pins (PEP 592)",
+               "main six-1.16.0-py2.py3-none-any.whl --reason 'broken on ppc64le' -c registry.toml"),
+        change(Verb::unyank, "undo a yank", "main six-1.16.0-py2.py3-none-any.whl -c registry.toml"),
+        change(Verb::remove, "delete a file; its name is never used again",
+               "main six-1.16.0-py2.py3-none-any.whl --reason 'built from the wrong tag' -c registry.toml"),
+        change(Verb::quarantine, "stop showing and serving a file, but keep it",
+               "main six-1.16.0-py2.py3-none-any.whl --reason 'under suspicion' -c registry.toml"),
+        change(Verb::release, "show and serve a quarantined file again, if its bytes are intact",
+               "main six-1.16.0-py2.py3-none-any.whl --reason 'looked through it' -c registry.toml"),
+        change(Verb::pin, "protect a file from deletion, also by retention rules",
+               "main torch-2.4.0-cp312-cp312-linux_aarch64.whl -c registry.toml"),
+        change(Verb::unpin, "end the protection of a pinned file",
+               "main torch-2.4.0-cp312-cp312-linux_aarch64.whl -c registry.toml"),
+        change(Verb::promote,
+               "show files in another index, too, for example from staging; all of them at once, and no "
+               "bytes are copied",
+               "staging torch-2.4.0-cp312-cp312-linux_aarch64.whl "
+               "torchvision-0.19.0-cp312-cp312-linux_aarch64.whl --to main -c registry.toml"),
+        change(Verb::set_status,
+               "set a project's status (PEP 792): active, deprecated, archived (no uploads), quarantined (no "
+               "uploads and no files listed)",
+               "main six archived --reason 'see seven' -c registry.toml"),
+        change(Verb::retain,
+               "delete all but the newest versions of each series (2.4.0 and 2.4.1 are of series 2.4), never "
+               "pinned files",
+               "nightly --keep 3 --dry-run -c registry.toml"),
+        change(Verb::collect, "remove stored bytes that no file refers to any more",
+               "--grace 7d --dry-run -c registry.toml"),
+        {"", "import",
+         "import wheels from another index or a folder, with the rules of an upload; of a folder source "
+         "distributions, too, where the index takes them",
+         "bede-gh200 torch-2.6.0-cp312-cp312-manylinux_2_28_aarch64.whl -c registry.toml",
+         setup(registry::add_import_options, registry::run_import),
+         "The hash is the one behind the name, or that of the index's page (over https). Works beside a "
+         "running server.\n"
+         "Exit status: 0 all are there, 1 some failed (each is named; the others are there), 2 wrong "
+         "usage.\n"},
+        {"", "prefetch",
+         "fetch what requirements need from the upstreams, and keep it, for nodes without a way out",
+         "base -r requirements.txt --python 3.12 --platform manylinux_2_28_aarch64 -c registry.toml",
+         setup(registry::add_prefetch_options, registry::run_prefetch),
+         "uv resolves the requirements, for each Python and platform, against the index of the running "
+         "server. A pylock.toml needs no uv. With --wants the sites' reports name the Pythons, and without "
+         "--platform the platforms of their nodes.\n"
+         "Exit status: 0 the server has all files, 1 failure (see standard error), 2 wrong usage.\n"},
+        {"", "explain", "explain which index or upstream supplies a project, and why",
+         "main requests -c registry.toml", setup(registry::add_explain_options, registry::run_explain),
+         "Asks no upstream: it shows what the server knows.\n"
+         "Exit status: 0 success, 1 failure (see standard error), 2 wrong usage.\n"},
+        {"", "files", "list the files of an index: size, state, uploader, why in quarantine",
+         "main --quarantined -c registry.toml", setup(registry::add_files_options, registry::run_files),
+         of_files},
+        {"", "storage", "show what an index keeps: size, quota, largest projects", "main -c registry.toml",
+         setup(registry::add_storage_options, registry::run_storage), of_files},
+        {"", "provenance", "what made a wheel: source, script, tools, site and attempt",
+         "main torch-2.4.0-cp312-cp312-linux_aarch64.whl -c registry.toml",
+         setup(registry::add_provenance_options, registry::run_provenance),
+         "It is the statement of the agent that uploaded the wheel; the registry has not verified it.\n"
+         "Exit status: 0 success, 1 failure (see standard error), 2 wrong usage.\n"},
+        {"", "audit", "who changed what, when and why", "-c registry.toml --project six",
+         setup(registry::add_audit_options, registry::run_audit), repeatable},
+        {"", "verify",
+         "read every stored blob from the disk, compare store and catalog, isolate damaged blobs; a stopped "
+         "run continues where it was",
+         "-c registry.toml --rate-mib 50", setup(registry::add_verify_options, registry::run_verify),
+         of_maintenance},
+        {"", "backup",
+         "save catalog and blobs, also while a server runs; in an earlier backup's folder only new blobs are "
+         "copied. The configuration file and the task queue are not included",
+         "-c registry.toml /backup/wheelyard", setup(registry::add_backup_options, registry::run_backup),
+         of_maintenance},
+        {"", "restore", "make a data folder of a backup", "/backup/wheelyard /srv/wheelyard/data",
+         setup(registry::add_restore_options, registry::run_restore), of_maintenance},
+        {"task", "add", "request wheels; returns the existing task if there is one",
+         "bede-gh200 torch 2.4.0 --python 3.11 --python 3.12 -c registry.toml",
+         setup(registry::add_task_add_options, registry::run_task_add), of_tasks},
+        {"task", "list", "list tasks in the order of their requests",
+         "bede-gh200 --state queued -c registry.toml",
+         setup(registry::add_task_list_options, registry::run_task_list), of_tasks},
+        {"task", "show", "show a task", "t5f0c9a31d2be --json -c registry.toml",
+         setup(registry::add_task_show_options, registry::run_task_show), of_tasks},
+        {"task", "log", "print the log of the latest attempt", "t5f0c9a31d2be -c registry.toml",
+         setup(registry::add_task_log_options, registry::run_task_log), of_tasks},
+        {"task", "approve", "let a site build an uploaded source distribution",
+         "t5f0c9a31d2be -c registry.toml",
+         setup(registry::add_task_approve_options, registry::run_task_approve), of_tasks},
+        {"task", "reject", "reject a task that awaits an approval",
+         "t5f0c9a31d2be --reason 'not ours' -c registry.toml",
+         setup(registry::add_task_end_options, registry::run_task_reject), of_tasks},
+        {"task", "cancel", "cancel a task; its agent notices at its next tick",
+         "t5f0c9a31d2be --reason 'wrong version' -c registry.toml",
+         setup(registry::add_task_end_options, registry::run_task_cancel), of_tasks},
+    };
 }
 
 int run(int argc, char** argv) {
@@ -277,8 +390,7 @@ int run(int argc, char** argv) {
     app.footer(
         "\nExample:\n  wheelyard-registry init farm && wheelyard-registry serve --config "
         "farm/registry.toml\n");
-    Arguments arguments;
-    add_commands(app, arguments);
+    const auto added = registry::add_commands(app, groups, commands());
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
@@ -287,12 +399,11 @@ int run(int argc, char** argv) {
         std::fputs(("wheelyard-registry: " + unknown).c_str(), stderr);
         return exit_usage;
     }
-    const CLI::App* command = app.get_subcommands().front();
-    if (command->get_name() == "check") return registry::run_check(arguments.check);
     base::SystemClock clock;
-    const base::Status status = run_command(*command, arguments, clock);
-    if (status) return 0;
-    base::print_untrusted(stderr, "wheelyard-registry: " + status.error().text() + "\n");
+    const auto ended =
+        registry::run_parsed(added, {.open_publisher = in_process_publisher(clock), .clock = clock});
+    if (ended) return *ended;
+    base::print_untrusted(stderr, "wheelyard-registry: " + ended.error().text() + "\n");
     return exit_failed;
 }
 

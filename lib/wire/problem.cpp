@@ -1,6 +1,8 @@
 // RFC 9457 problem documents.
 #include "lib/wire/problem.hpp"
 
+#include <algorithm>
+#include <array>
 #include <utility>
 
 namespace wheelyard::wire {
@@ -8,6 +10,16 @@ namespace {
 
 constexpr std::size_t max_title = 120;
 constexpr std::size_t max_body_bytes = 1u << 20;
+
+struct KindRow {
+    base::ErrorKind kind;
+    int status;
+};
+constexpr std::array kinds{
+    KindRow{base::ErrorKind::invalid, 400},   KindRow{base::ErrorKind::refused, 403},
+    KindRow{base::ErrorKind::missing, 404},   KindRow{base::ErrorKind::conflict, 409},
+    KindRow{base::ErrorKind::too_large, 413}, KindRow{base::ErrorKind::exhausted, 429},
+};
 
 void set_if_present(io::Json& document, std::string name, const std::string& text) {
     if (!text.empty()) document.set(std::move(name), text);
@@ -28,16 +40,29 @@ std::string one_line_title(std::string_view text) {
     return title;
 }
 
-Problem make_problem(int status, std::string code, std::string_view title, std::string detail,
-                     std::string value, std::string advice) {
-    return {status,           std::move(code),  one_line_title(title), std::move(detail),
-            std::move(value), std::move(advice)};
+Problem make_problem(Refusal row, std::string_view title, std::string detail, std::string value,
+                     std::string advice) {
+    return {row.status(),      std::string(row.code()), one_line_title(title),
+            std::move(detail), std::move(value),        std::move(advice)};
 }
 
-tl::unexpected<Problem> refuse(int status, std::string code, std::string_view title, std::string detail,
-                               std::string value, std::string advice) {
-    return tl::unexpected(
-        make_problem(status, std::move(code), title, std::move(detail), std::move(value), std::move(advice)));
+tl::unexpected<Problem> refuse(Refusal row, std::string_view title, std::string detail, std::string value,
+                               std::string advice) {
+    return tl::unexpected(make_problem(row, title, std::move(detail), std::move(value), std::move(advice)));
+}
+
+tl::unexpected<base::Error> fail(Refusal row, std::string sentence, std::string value, std::string advice,
+                                 base::Recovery recovery) {
+    const auto* const kind = std::find_if(kinds.begin(), kinds.end(),
+                                          [&](const KindRow& known) { return known.status == row.status(); });
+    return base::fail_as(kind == kinds.end() ? base::ErrorKind::other : kind->kind, recovery,
+                         {std::string(row.code()), std::move(sentence), std::move(value), std::move(advice)});
+}
+
+int status_of(base::ErrorKind kind) {
+    const auto* const row =
+        std::find_if(kinds.begin(), kinds.end(), [kind](const KindRow& known) { return known.kind == kind; });
+    return row == kinds.end() ? 0 : row->status;
 }
 
 std::string render_problem(const Problem& problem) {

@@ -8,6 +8,7 @@
 
 #include "lib/base/result.hpp"
 #include "lib/io/json.hpp"
+#include "lib/wire/refusals.hpp"
 
 namespace wheelyard::wire {
 
@@ -31,12 +32,17 @@ inline constexpr std::string_view problem_content_type = "application/problem+js
 // characters with "...", removes a final full stop.
 [[nodiscard]] std::string one_line_title(std::string_view text);
 
-// With `title` made fit.
-[[nodiscard]] Problem make_problem(int status, std::string code, std::string_view title, std::string detail,
+// With status and code of the row, and `title` made fit.
+[[nodiscard]] Problem make_problem(Refusal row, std::string_view title, std::string detail,
                                    std::string value = {}, std::string advice = {});
-[[nodiscard]] tl::unexpected<Problem> refuse(int status, std::string code, std::string_view title,
-                                             std::string detail, std::string value = {},
-                                             std::string advice = {});
+[[nodiscard]] tl::unexpected<Problem> refuse(Refusal row, std::string_view title, std::string detail,
+                                             std::string value = {}, std::string advice = {});
+// The same as an error, whose kind is that of the row's status: for rooms that commands use, too.
+[[nodiscard]] tl::unexpected<base::Error> fail(Refusal row, std::string sentence, std::string value = {},
+                                               std::string advice = {},
+                                               base::Recovery recovery = base::Recovery::never);
+// The status of a refusal that an error of this kind is; 0: it is none.
+[[nodiscard]] int status_of(base::ErrorKind kind);
 
 [[nodiscard]] std::string render_problem(const Problem& problem);
 // Ignores unknown members; absent ones are empty (status 0: use the HTTP status).

@@ -11,6 +11,7 @@
 #include "lib/wheel/name.hpp"
 #include "lib/wheel/version.hpp"
 #include "lib/wire/members.hpp"
+#include "lib/wire/problem.hpp"
 
 namespace wheelyard::wire {
 namespace {
@@ -44,12 +45,6 @@ constexpr std::array<std::pair<TaskState, std::string_view>, 6> states{
      {TaskState::cancelled, "cancelled"}}};
 
 // A document, or a wish in it, that the queue does not take.
-tl::unexpected<base::Error> fail(std::string code, std::string sentence, std::string value = {},
-                                 std::string advice = {}) {
-    return base::fail_as(base::ErrorKind::invalid, base::Recovery::never,
-                         {std::move(code), std::move(sentence), std::move(value), std::move(advice)});
-}
-
 Result<Json> read_document(std::string_view body, std::string_view format) {
     auto document = io::parse_json(body, {.bytes = max_task_document, .depth = max_document_depth});
     if (!document || document->as_object() == nullptr)

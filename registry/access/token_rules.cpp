@@ -5,6 +5,7 @@
 
 #include "lib/base/text/text.hpp"
 #include "lib/wheel/name.hpp"
+#include "lib/wire/problem.hpp"
 #include "registry/access/limits.hpp"
 
 namespace wheelyard::registry {
@@ -12,19 +13,13 @@ namespace {
 
 constexpr std::string_view request_format = "wheelyard.token_request/1";
 
-tl::unexpected<base::Error> fail_wish(std::string code, std::string sentence, std::string value = {},
-                                      std::string advice = {}) {
-    return base::fail_as(base::ErrorKind::invalid, base::Recovery::never,
-                         {std::move(code), std::move(sentence), std::move(value), std::move(advice)});
-}
-
-base::Status check_words(const std::vector<std::string>& words, const std::vector<std::string>& known,
-                         const std::string& what) {
+base::Status check_words(wire::Refusal row, const std::vector<std::string>& words,
+                         const std::vector<std::string>& known, const std::string& what) {
     for (const std::string& word : words) {
         if (word == "*" || std::find(known.begin(), known.end(), word) != known.end()) continue;
         const auto near = base::nearest(word, known);
-        return fail_wish("token.unknown_" + what, "There is no such " + what, word,
-                         near ? "did you mean " + *near + "?" : "known: " + base::join(known, ", "));
+        return wire::fail(row, "There is no such " + what, word,
+                          near ? "did you mean " + *near + "?" : "known: " + base::join(known, ", "));
     }
     return {};
 }
@@ -47,7 +42,7 @@ base::Status read_text(const io::Json& json, std::string_view name, std::string&
     const io::Json* member = json.find(name);
     if (member == nullptr) return {};
     if (member->as_string() == nullptr)
-        return fail_wish("token.body", "A member of the request must be a text", std::string(name));
+        return wire::fail("token.body", "A member of the request must be a text", std::string(name));
     into = *member->as_string();
     return {};
 }
@@ -61,8 +56,8 @@ base::Status read_list(const io::Json& json, std::string_view name, std::vector<
                            std::all_of(items->begin(), items->end(),
                                        [](const io::Json& item) { return item.as_string() != nullptr; });
     if (!all_texts)
-        return fail_wish("token.body", "A scope must be a list of texts that is not empty", std::string(name),
-                         "leave it out for its default");
+        return wire::fail("token.body", "A scope must be a list of texts that is not empty",
+                          std::string(name), "leave it out for its default");
     for (const io::Json& item : *items)
         into.push_back(*item.as_string());
     return {};
@@ -74,15 +69,15 @@ base::Result<catalog::TokenRow> make_token_row(const TokenWish& wish,
                                                const std::vector<std::string>& known_indexes,
                                                const TokenText& text, const catalog::Cause& cause) {
     if (!is_token_name(wish.name))
-        return fail_wish(
+        return wire::fail(
             "token.name",
             "A token's name must be one line of 1 to 120 characters that does not begin with local:",
             wish.name, "say who or what uses it");
     if (wish.indexes.empty())
-        return fail_wish("token.no_index", "A token needs the indexes it is for", {},
-                         "--index NAME, or --index '*' for all");
-    WHEELYARD_TRY(check_words(wish.indexes, known_indexes, "index"));
-    WHEELYARD_TRY(check_words(wish.actions, token_actions(), "action"));
+        return wire::fail("token.no_index", "A token needs the indexes it is for", {},
+                          "--index NAME, or --index '*' for all");
+    WHEELYARD_TRY(check_words("token.unknown_index", wish.indexes, known_indexes, "index"));
+    WHEELYARD_TRY(check_words("token.unknown_action", wish.actions, token_actions(), "action"));
     catalog::TokenRow row{.id = text.id,
                           .secret_sha256 = hash_token_secret(text.secret),
                           .name = wish.name,
@@ -95,16 +90,14 @@ base::Result<catalog::TokenRow> make_token_row(const TokenWish& wish,
                           .created_by = cause.actor};
     for (const std::string& project : wish.projects) {
         if (project != "*" && !wheel::is_valid_name(project))
-            return fail_wish("token.project", "This cannot be a project's name", project);
+            return wire::fail("token.project", "This cannot be a project's name", project);
         row.projects.push_back(project == "*" ? project : wheel::normalize_name(project));
     }
     if (row.projects.empty()) row.projects.emplace_back("*");
     if (row.actions.empty()) row.actions.emplace_back(upload_action);
     if (!wish.expires.empty()) {
-        const auto lifetime_ms = parse_lifetime_ms(wish.expires);
-        if (!lifetime_ms)
-            return base::fail_as(base::ErrorKind::invalid, base::Recovery::never, lifetime_ms.error());
-        row.expires = cause.time + *lifetime_ms * 1000;
+        WHEELYARD_ASSIGN(const std::int64_t lifetime_ms, parse_lifetime_ms(wish.expires));
+        row.expires = cause.time + lifetime_ms * 1000;
     }
     return row;
 }
@@ -112,9 +105,9 @@ base::Result<catalog::TokenRow> make_token_row(const TokenWish& wish,
 base::Result<TokenWish> parse_token_wish(std::string_view body) {
     const auto json = io::parse_json(body);
     if (!json || json->as_object() == nullptr)
-        return fail_wish("token.body", "The body is not a JSON object");
+        return wire::fail("token.body", "The body is not a JSON object");
     if (const std::string format = json->string_or("format", ""); format != request_format)
-        return fail_wish("token.body", "The body's format is not " + std::string(request_format), format);
+        return wire::fail("token.body", "The body's format is not " + std::string(request_format), format);
     TokenWish wish;
     WHEELYARD_TRY(read_text(*json, "name", wish.name));
     WHEELYARD_TRY(read_text(*json, "expires", wish.expires));

@@ -28,12 +28,12 @@ bool covers(const std::vector<std::string>& scope, std::string_view wanted) {
 }
 
 tl::unexpected<wire::Problem> refuse_token(std::string detail, std::string advice) {
-    return wire::refuse(403, "auth.token_refused", "Invalid or expired token", std::move(detail), {},
+    return wire::refuse({403, "auth.token_refused"}, "Invalid or expired token", std::move(detail), {},
                         std::move(advice));
 }
 
 wire::Problem unavailable() {
-    return wire::make_problem(503, "auth.unavailable", "Tokens cannot be checked right now",
+    return wire::make_problem("auth.unavailable", "Tokens cannot be checked right now",
                               "The registry could not read its databases.", {}, "try again in a minute");
 }
 
@@ -112,7 +112,7 @@ base::Result<std::int64_t> parse_lifetime_ms(std::string_view text) {
                 return static_cast<std::int64_t>(*count) * unit_ms;
         }
     }
-    return base::fail("token.lifetime", "A lifetime is a number and a unit", std::string(text),
+    return wire::fail("token.lifetime", "A lifetime is a number and a unit", std::string(text),
                       "m, h, d or w, for example 90d");
 }
 
@@ -179,9 +179,8 @@ wire::Answered<TokenText> token_sent(std::string_view authorization) {
     const auto sent = token_of_authorization(authorization);
     if (!sent || sent->empty()) {
         return wire::refuse(
-            401, "auth.missing", "Authentication required",
-            "This request requires a token, but none was sent.", {},
-            "send the token as the password of user __token__, or as `Authorization: Bearer`");
+            "auth.missing", "Authentication required", "This request requires a token, but none was sent.",
+            {}, "send the token as the password of user __token__, or as `Authorization: Bearer`");
     }
     if (auto parsed = parse_token_text(*sent)) return *std::move(parsed);
     return refuse_token("The credentials are not a token of this registry.",

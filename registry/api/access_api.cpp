@@ -17,8 +17,7 @@ wire::Answered<http::ApiReply> show_access(const RegistryConfig& config, TokenVe
     if (!token) return tl::unexpected(token.error());
     const std::string index = parameter(request, "index");
     if (config.find_index(index) == nullptr || !may_know(config, *token, index))
-        return refuse(404, "index.unknown", "There is no index with this name", index,
-                      "GET / lists the indexes");
+        return refuse("index.unknown", "There is no index with this name", index, "GET / lists the indexes");
     io::Json actions = io::Json::array();
     for (const std::string& action : token_actions()) {
         if (allows(*token, index, {}, action)) actions.push(action);

@@ -94,7 +94,7 @@ wire::Answered<http::ApiReply> Api::answer_now(const http::ApiRequest& request) 
         return IndexApi({parts_.config, parts_.tokens, *parts_.indexes, parts_.pages}).answer(request);
     const lifecycle::VerbRow* row = lifecycle::find_operation(request.operation);
     if (row == nullptr)
-        return refuse(501, "request.operation", "The server does not know this operation",
+        return refuse("request.operation", "The server does not know this operation",
                       std::string(request.operation), "upgrade the server");
     return change(request, *row);
 }
@@ -120,7 +120,7 @@ wire::Answered<void> Api::check_scope(const Action& action, const catalog::Token
     }
     if (allowed) return {};
     return refuse(
-        403, "auth.scope_refused", "This token does not permit this action (" + std::string(row.word) + ")",
+        "auth.scope_refused", "This token does not permit this action (" + std::string(row.word) + ")",
         token.id,
         "ask an administrator for a token with the action `" + scope + "` for this index and project");
 }
@@ -129,7 +129,7 @@ wire::Answered<void> Api::check_scope(const Action& action, const catalog::Token
 wire::Answered<void> Api::check_promotion(const Action& action, const catalog::TokenRow& token) {
     if (parts_.config->find_index(action.to_index) == nullptr ||
         !may_know(parts_.config, token, action.to_index))
-        return refuse(404, "index.unknown", "There is no index with this name", action.to_index,
+        return refuse("index.unknown", "There is no index with this name", action.to_index,
                       "GET / lists the indexes");
     const IndexConfig& target = *parts_.config->find_index(action.to_index);
     if (const auto open = check_not_archived(target); !open)
@@ -140,7 +140,7 @@ wire::Answered<void> Api::check_promotion(const Action& action, const catalog::T
         const auto row = parts_.writer.find_file(action.index, filename);
         if (!row) return tl::unexpected(problem_of_change(row.error()));
         if (*row && (*row)->uploaded_by == token.name)
-            return refuse(403, "lifecycle.own_file", "The uploader of a file cannot promote it", token.name,
+            return refuse("lifecycle.own_file", "The uploader of a file cannot promote it", token.name,
                           "promote it with another token");
     }
     return {};
@@ -149,13 +149,10 @@ wire::Answered<void> Api::check_promotion(const Action& action, const catalog::T
 void Api::wait_for_pages(http::ApiReply& reply, const Action& action, const lifecycle::Done& done) const {
     if (done.serial == 0) return;  // nothing changed
     PageOf page = pages_of(action);
-    reply.if_not_visible = {
-        .status = 503,
-        .code = "lifecycle.page_lags",
-        .title = "The change is committed, but its page is not published yet",
-        .detail = "The change is committed, but its page is not published yet.",
-        .value = page.filename,
-        .advice = "send the same request again: it returns 200 once the page is published"};
+    reply.if_not_visible = wire::make_problem(
+        "lifecycle.page_lags", "The change is committed, but its page is not published yet",
+        "The change is committed, but its page is not published yet.", page.filename,
+        "send the same request again: it returns 200 once the page is published");
     reply.when_visible = [&pages = parts_.pages, serial = done.serial,
                           page = std::move(page)](std::function<void(bool)> then) {
         pages.call_when_visible(
@@ -183,7 +180,7 @@ wire::Answered<http::ApiReply> Api::change(const http::ApiRequest& request, cons
     const bool is_known =
         has_files_of(parts_.config, action.index) && may_know(parts_.config, *token, action.index);
     if (row.subject != Subject::registry && !is_known)
-        return refuse(404, "index.unknown", "There is no index with this name", action.index,
+        return refuse("index.unknown", "There is no index with this name", action.index,
                       "GET / lists the indexes");
     if (const auto read = lifecycle::read_body(request.body, action); !read) return fail(read.error());
     if (!action.project.empty()) action.project = wheel::normalize_name(action.project);
@@ -218,15 +215,15 @@ wire::Answered<http::ApiReply> Api::read_audit(const http::ApiRequest& request) 
     auto token = parts_.tokens.verify(request.authorization);
     if (!token) return tl::unexpected(std::move(token.error()));
     if (!allows(*token, "*", {}, audit_action) || !is_for_all(token->indexes))
-        return refuse(403, "auth.scope_refused", "This token does not permit reading the audit log",
-                      token->id, "ask an administrator for a token with the action `audit` for all indexes");
+        return refuse("auth.scope_refused", "This token does not permit reading the audit log", token->id,
+                      "ask an administrator for a token with the action `audit` for all indexes");
     const auto after = base::parse_decimal(query_value(request.query, "after").value_or("0"));
     if (!after || *after > static_cast<std::uint64_t>(INT64_MAX))
-        return refuse(400, "lifecycle.after", "`after` must be a decimal serial number",
+        return refuse("lifecycle.after", "`after` must be a decimal serial number",
                       query_value(request.query, "after").value_or(""), "after=0 starts at the first event");
     const auto newest = base::parse_decimal(query_value(request.query, "newest").value_or("0"));
     if (!newest || *newest > max_events_returned)
-        return refuse(400, "lifecycle.newest", "`newest` must be a number of events, at most 1000",
+        return refuse("lifecycle.newest", "`newest` must be a number of events, at most 1000",
                       query_value(request.query, "newest").value_or(""),
                       "newest=50 shows the last 50 events");
     std::vector<catalog::Event> events;
@@ -270,11 +267,10 @@ wire::Answered<http::ApiReply> Api::provenance(const http::ApiRequest& request) 
                                                                return allows(*token, index, project, action);
                                                            });
     if (!has_scope || !may_read(parts_.config, *token, index, project))
-        return refuse(403, "auth.scope_refused", "This token is for other indexes or projects", token->id,
+        return refuse("auth.scope_refused", "This token is for other indexes or projects", token->id,
                       "ask an administrator for a token for this index and project");
     if (!has_files_of(parts_.config, index))  // it may have been private
-        return refuse(404, "index.unknown", "There is no index with this name", index,
-                      "GET / lists the indexes");
+        return refuse("index.unknown", "There is no index with this name", index, "GET / lists the indexes");
     const auto document = read_provenance(parts_.writer, parts_.blobs, {index, filename});
     if (document) return http::ApiReply{.status = 200, .json = *document};
     if (auto known = problem_of_request(document.error())) return tl::unexpected(*std::move(known));
@@ -288,15 +284,14 @@ wire::Answered<std::string> Api::index_to_operate(const http::ApiRequest& reques
     if (!token) return tl::unexpected(token.error());
     std::string index = parameter(request, "index");
     if (!has_files_of(parts_.config, index) || !may_know(parts_.config, *token, index))
-        return refuse(404, "index.unknown", "There is no index with this name", index,
-                      "GET / lists the indexes");
+        return refuse("index.unknown", "There is no index with this name", index, "GET / lists the indexes");
     const auto verbs = lifecycle::verbs();
     const bool may_change = std::any_of(verbs.begin(), verbs.end(), [&](const lifecycle::VerbRow& row) {
         return row.subject == Subject::file && allows(*token, index, {}, std::string(row.scope));
     });
     if (!may_change || !is_for_all(token->projects) || !may_read_all(parts_.config, *token, index))
         return refuse(
-            403, "auth.scope_refused", "This token does not permit listing the files of an index", token->id,
+            "auth.scope_refused", "This token does not permit listing the files of an index", token->id,
             "ask an administrator for a token with the action `quarantine`, `yank` or `delete` for all "
             "projects; for a private index with `read`, too");
     return index;
@@ -319,7 +314,7 @@ wire::Answered<http::ApiReply> Api::list_index_files(const http::ApiRequest& req
     const FileQuery query{*index, catalog::parse_file_state(state),
                           query_value(request.query, "after").value_or("")};
     if (!state.empty() && !query.state)
-        return refuse(400, "files.state", "There is no such state of a file", state,
+        return refuse("files.state", "There is no such state of a file", state,
                       "use state=quarantined or state=active, or leave it out");
     return read_index(request, [&](const catalog::Catalog& catalog) { return list_files(catalog, query); });
 }
@@ -340,8 +335,7 @@ wire::Answered<http::ApiReply> Api::explain(const http::ApiRequest& request) {
     const std::string project = parameter(request, "project");
     const std::string read = wheel::is_valid_name(project) ? wheel::normalize_name(project) : std::string();
     if (parts_.config->find_index(index) == nullptr || !may_read(parts_.config, *token, index, read))
-        return refuse(404, "index.unknown", "There is no index with this name", index,
-                      "GET / lists the indexes");
+        return refuse("index.unknown", "There is no index with this name", index, "GET / lists the indexes");
     io::Json document;
     const auto done = parts_.writer.run([&](catalog::Catalog& catalog) -> base::Status {
         PageStore pages(parts_.config->store / "upstream");

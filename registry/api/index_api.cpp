@@ -21,13 +21,13 @@ constexpr std::string_view create_index_operation = "createIndex";
 constexpr std::string_view set_index_operation = "setIndex";
 
 tl::unexpected<base::Error> bad_body(std::string sentence) {
-    return base::fail_as(base::ErrorKind::invalid, base::Recovery::never,
-                         {"index.body", std::move(sentence), {}, "docs/reference/api.md has an example"});
+    return wire::fail("index.body", std::move(sentence), {}, "docs/reference/api.md has an example");
 }
 
 wire::Problem problem_of(const base::Error& error) {
     if (error.kind == base::ErrorKind::refused)
-        return refuse(403, error.code, error.sentence, error.value, error.advice).value();
+        return refuse(wire::Refusal::coded(403, error.code), error.sentence, error.value, error.advice)
+            .value();
     return problem_of_change(error);
 }
 
@@ -115,7 +115,7 @@ wire::Answered<http::ApiReply> IndexApi::answer(const http::ApiRequest& request)
     if (!caller) return tl::unexpected(caller.error());
     if (!administers_indexes(*caller))
         return refuse(
-            403, "auth.scope_refused", "This token does not permit the administration of indexes", caller->id,
+            "auth.scope_refused", "This token does not permit the administration of indexes", caller->id,
             "ask an administrator for a token with the action `index` for all indexes and projects");
     if (request.operation == create_index_operation) return change(request, *caller, IndexEdit::Kind::create);
     if (request.operation == list_indexes_operation)
@@ -125,7 +125,7 @@ wire::Answered<http::ApiReply> IndexApi::answer(const http::ApiRequest& request)
     const std::string index = parameter(request, "index");
     const Json* table = find_table(parts_.config.index_tables, index);
     if (table == nullptr)
-        return refuse(404, "index.unknown", "There is no index with this name", index,
+        return refuse("index.unknown", "There is no index with this name", index,
                       "GET /api/v1/indexes lists the indexes");
     if (request.operation == show_index_operation)
         return http::ApiReply{.status = 200, .json = index_json(*table).render()};
@@ -148,14 +148,10 @@ IndexApi::Reply IndexApi::change(const http::ApiRequest& request, const Identity
     http::ApiReply reply{.status = 200,
                          .json = index_changed_json(*changed, order->edit.index, order->dry_run).render()};
     if (changed->serial == 0) return reply;
-    reply.if_not_visible = {.status = 503,
-                            .code = "lifecycle.page_lags",
-                            .title = "The change is committed, but its pages are not published yet",
-                            .detail = "The change is committed, but its pages are not published yet.",
-                            .value = order->edit.index,
-                            .advice =
-                                "send the same request again, without a revision: it returns 200 once "
-                                "the pages are published"};
+    reply.if_not_visible = wire::make_problem(
+        "lifecycle.page_lags", "The change is committed, but its pages are not published yet",
+        "The change is committed, but its pages are not published yet.", order->edit.index,
+        "send the same request again, without a revision: it returns 200 once the pages are published");
     reply.when_visible = [&pages = parts_.pages, serial = changed->serial](std::function<void(bool)> then) {
         pages.call_when_visible(
             serial, {}, [then = std::move(then)](const base::Status& status) { then(status.has_value()); });

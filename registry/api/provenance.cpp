@@ -4,15 +4,15 @@
 
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/file.hpp"
+#include "lib/wire/problem.hpp"
 #include "lib/wire/wheel_provenance.hpp"
 
 namespace wheelyard::registry {
 namespace {
 
-tl::unexpected<base::Error> fail_missing(std::string code, std::string sentence,
+tl::unexpected<base::Error> fail_missing(wire::Refusal row, std::string sentence,
                                          const catalog::FileName& name, std::string advice) {
-    return base::fail_as(base::ErrorKind::missing, base::Recovery::never,
-                         {std::move(code), std::move(sentence), name.filename, std::move(advice)});
+    return wire::fail(row, std::move(sentence), name.filename, std::move(advice));
 }
 
 base::Result<std::string> read_document(const std::optional<catalog::FileRow>& row,

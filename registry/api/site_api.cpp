@@ -17,7 +17,7 @@ tl::unexpected<wire::Problem> refuse_report(const base::Error& error) {
     const int status = error.kind == base::ErrorKind::conflict    ? 409
                        : error.kind == base::ErrorKind::too_large ? 413
                                                                   : 400;
-    return refuse(status, error.code, error.sentence, error.value, error.advice);
+    return refuse(wire::Refusal::coded(status, error.code), error.sentence, error.value, error.advice);
 }
 
 }  // namespace
@@ -37,20 +37,19 @@ wire::Answered<http::ApiReply> SiteApi::answer(const http::ApiRequest& request) 
     const bool is_known = request.operation == report_operation ? may_know(parts_.config, *token, index)
                                                                 : may_read_all(parts_.config, *token, index);
     if (parts_.config.find_index(index) == nullptr || !is_known)
-        return refuse(404, "index.unknown", "There is no index with this name", index,
-                      "GET / lists the indexes");
+        return refuse("index.unknown", "There is no index with this name", index, "GET / lists the indexes");
     return request.operation == report_operation ? report(request, *token) : show(request);
 }
 
 wire::Answered<http::ApiReply> SiteApi::report(const http::ApiRequest& request, const Identity& token) {
     const std::string index = parameter(request, "index");
     if (token.is_grant || !allows(token, index, {}, upload_action))
-        return refuse(403, "site.scope", "This token does not permit reporting to this index", token.id,
+        return refuse("site.scope", "This token does not permit reporting to this index", token.id,
                       "use a token of an agent that may upload to the index");
     auto read = status::parse_site_report(request.body);
     if (!read) return refuse_report(read.error());
     if (read->site != parameter(request, "site") || read->index != index)
-        return refuse(409, "site.other", "The report is about another site or index than its address",
+        return refuse("site.other", "The report is about another site or index than its address",
                       read->index + "/" + read->site, "send it to the address of its site");
     if (const auto kept = parts_.reports.keep(*std::move(read)); !kept) return refuse_report(kept.error());
     return http::ApiReply{.status = 200, .json = R"({"format":"wheelyard.site_kept/1"})"};
@@ -60,7 +59,7 @@ wire::Answered<http::ApiReply> SiteApi::show(const http::ApiRequest& request) co
     const std::string site = parameter(request, "site");
     const auto found = parts_.reports.find(parameter(request, "index"), site);
     if (!found)
-        return refuse(404, "site.unknown", "No site of this name reports to this index", site,
+        return refuse("site.unknown", "No site of this name reports to this index", site,
                       "GET /api/v1/sites lists the sites");
     return http::ApiReply{.status = 200, .json = status::render_site_report(*found)};
 }

@@ -7,6 +7,7 @@
 #include "lib/base/files/private_files.hpp"
 #include "lib/io/log.hpp"
 #include "lib/status/index_status.hpp"
+#include "lib/wire/problem.hpp"
 #include "registry/api/limits.hpp"
 
 namespace wheelyard::registry {
@@ -67,9 +68,8 @@ base::Status SiteReports::make_room(const Key& key) {
     }
     if (count < status::max_sites_per_index || reports_.contains(key)) return {};
     if (clock_.now() - oldest->second.time < forget_site_after_ms * 1000)
-        return base::fail_as(base::ErrorKind::conflict, base::Recovery::person,
-                             {"site.too_many", "Too many sites report to this index", key.first,
-                              "a site makes room 30 days after its last report"});
+        return wire::fail("site.too_many", "Too many sites report to this index", key.first,
+                          "a site makes room 30 days after its last report", base::Recovery::person);
     static_cast<void>(base::remove_file(file_of(oldest->first)));
     reports_.erase(oldest);
     return {};
@@ -77,9 +77,9 @@ base::Status SiteReports::make_room(const Key& key) {
 
 base::Status SiteReports::keep(status::SiteReport report) {
     if (report.time > clock_.now() + max_clock_skew_ms * 1000)
-        return base::fail_as(base::ErrorKind::conflict, base::Recovery::person,
-                             {"site.time", "The report of the site is from the future",
-                              base::render_rfc3339(report.time), "set the clock of the agent's machine"});
+        return wire::fail("site.time", "The report of the site is from the future",
+                          base::render_rfc3339(report.time), "set the clock of the agent's machine",
+                          base::Recovery::person);
     Key key(report.index, report.site);
     const std::string text = status::render_site_report(report);
     const std::lock_guard<std::mutex> lock(mutex_);

@@ -92,7 +92,7 @@ io::Json problem_json(const wire::Problem& problem) {
 }
 
 tl::unexpected<wire::Problem> refuse_query(std::string_view name) {
-    return refuse(400, "task.query", "Invalid query parameter", std::string(name),
+    return refuse("task.query", "Invalid query parameter", std::string(name),
                   "see docs/reference/task.md for the parameters");
 }
 
@@ -143,10 +143,10 @@ base::Status check_takes_builds(const RegistryConfig& config, const IndexConfig&
 
 base::Status check_stays_private(const RegistryConfig& config, const wire::TaskWish& wish) {
     if (!wish.source || !config.is_private(wish.source->index) || config.is_private(wish.index)) return {};
-    return base::fail_as(
-        base::ErrorKind::conflict, base::Recovery::person,
-        {"task.would_publish", "Only tokens may read the source's index, and everyone may read the wheel's",
-         wish.source->index, "name a private index for the wheel, or upload the source to a public one"});
+    return wire::fail(
+        "task.would_publish", "Only tokens may read the source's index, and everyone may read the wheel's",
+        wish.source->index, "name a private index for the wheel, or upload the source to a public one",
+        base::Recovery::person);
 }
 
 bool TaskApi::handles(std::string_view operation) {
@@ -158,7 +158,7 @@ wire::Answered<http::ApiReply> TaskApi::answer(const http::ApiRequest& request) 
     if (!token) return tl::unexpected(std::move(token.error()));
     const Row* row = find_row(request.operation);
     if (row == nullptr)
-        return refuse(501, "request.operation", "The server does not know this operation",
+        return refuse("request.operation", "The server does not know this operation",
                       std::string(request.operation), "upgrade the server");
     if (row->stores && !request.body.empty()) {
         if (auto room = parts_.config.room().check(request.body.size()); !room)
@@ -182,7 +182,7 @@ wire::Answered<wire::Task> TaskApi::task_for(const http::ApiRequest& request, co
                                              std::string_view action) {
     auto task = visible_task(request, token, parameter(request, "task"));
     if (!task || action.empty() || allows(token, task->wish.index, task->wish.package, action)) return task;
-    return refuse(403, "auth.scope_refused", "This token does not permit this action on tasks", token.id,
+    return refuse("auth.scope_refused", "This token does not permit this action on tasks", token.id,
                   "ask an administrator for a token with the action `" + std::string(action) + "`");
 }
 
@@ -197,7 +197,7 @@ TaskApi::Reply TaskApi::add_many(const http::ApiRequest& request, const Identity
     const bool is_wishes = document && document->string_or("format", "") == wishes_format;
     const std::size_t count = is_wishes ? document->items("tasks").size() : 0;
     if (count == 0 || count > max_wishes)
-        return refuse(400, "task.body", "The body is not a list of wished tasks", std::to_string(count),
+        return refuse("task.body", "The body is not a list of wished tasks", std::to_string(count),
                       "send {\"format\":\"" + std::string(wishes_format) + "\",\"tasks\":[…]} with 1 to " +
                           std::to_string(max_wishes) + " tasks");
     io::Json answers = io::Json::array();
@@ -217,11 +217,11 @@ wire::Answered<wire::Task> TaskApi::add_one(const http::ApiRequest& request, con
     const auto wish = wire::parse_wish(body);
     if (!wish) return fail(request, token, wish.error());
     if (!allows(token, wish->index, wish->package, task_action))
-        return refuse(403, "auth.scope_refused", "This token does not permit adding this task", token.id,
+        return refuse("auth.scope_refused", "This token does not permit adding this task", token.id,
                       "ask an administrator for a token with the action `task` for this index and project");
     const IndexConfig* index = parts_.config.find_index(wish->index);
     if (index == nullptr)
-        return refuse(404, "index.unknown", "There is no index with this name", wish->index,
+        return refuse("index.unknown", "There is no index with this name", wish->index,
                       "GET / lists the indexes");
     if (const auto open = check_takes_builds(parts_.config, *index); !open)
         return fail(request, token, open.error());
@@ -238,8 +238,7 @@ wire::Answered<wire::TaskWish> TaskApi::with_source(const http::ApiRequest& requ
     if (!wish.source) return wish;
     const std::string index = wish.source->index;
     if (parts_.config.find_index(index) == nullptr || !may_read(parts_.config, token, index, wish.package))
-        return refuse(404, "index.unknown", "There is no index with this name", index,
-                      "GET / lists the indexes");
+        return refuse("index.unknown", "There is no index with this name", index, "GET / lists the indexes");
     if (const auto stays = check_stays_private(parts_.config, wish); !stays)
         return fail(request, token, stays.error());
     base::Result<wire::TaskWish> whole = std::move(wish);
@@ -254,7 +253,7 @@ wire::Answered<wire::TaskWish> TaskApi::with_source(const http::ApiRequest& requ
 wire::Answered<wire::Task> TaskApi::task_to_approve(const http::ApiRequest& request, const Identity& token) {
     auto task = task_for(request, token, approve_action);
     if (!task || task->asked_by != token.name) return task;
-    return refuse(403, "task.own_request", "Another identity must approve what this one asked for", task->id,
+    return refuse("task.own_request", "Another identity must approve what this one asked for", task->id,
                   "use a token of another name");
 }
 
@@ -322,11 +321,11 @@ TaskApi::Reply TaskApi::claim(const http::ApiRequest& request, const Identity& t
     const auto offer = wire::parse_claim(request.body);
     if (!offer) return fail(request, token, offer.error());
     if (!allows(token, offer->index, {}, build_action))
-        return refuse(403, "auth.scope_refused", "This token does not permit claiming tasks of this index",
+        return refuse("auth.scope_refused", "This token does not permit claiming tasks of this index",
                       token.id, "ask an administrator for a token with the action `build` for this index");
     const IndexConfig* index = parts_.config.find_index(offer->index);
     if (index == nullptr)
-        return refuse(404, "index.unknown", "There is no index with this name", offer->index,
+        return refuse("index.unknown", "There is no index with this name", offer->index,
                       "GET / lists the indexes");
     if (const auto open = check_takes_builds(parts_.config, *index); !open)
         return fail(request, token, open.error());
@@ -410,14 +409,14 @@ wire::Answered<void> TaskApi::check_done(const http::ApiRequest& request, const 
     const bool is_asked_for = name && name->project == task.wish.package &&
                               wire::meets_version(name->version.text(), task.wish.version);
     if (is_asked_for && !wire::meets_python(name->tags, task.wish.python))
-        return refuse(409, "task.no_such_wheel",
+        return refuse("task.no_such_wheel",
                       "The wheel of this outcome does not match the task's Python version",
                       outcome.wheel.filename, "build it with Python " + task.wish.python);
     const auto there =
         is_asked_for ? has_wheel({**target, task.wish.index}, outcome) : base::Result<bool>(false);
     if (!there) return fail(request, token, there.error());
     if (*there) return {};
-    return refuse(409, "task.no_such_wheel", "The index does not have the wheel of this outcome",
+    return refuse("task.no_such_wheel", "The index does not have the wheel of this outcome",
                   outcome.wheel.filename, "upload it with the claim's grant, then send the outcome");
 }
 

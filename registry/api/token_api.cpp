@@ -46,14 +46,12 @@ base::Status check_others(const std::vector<catalog::TokenRow>& tokens, const ca
     for (const catalog::TokenRow& token : tokens) {
         if (token_state(token, now) == "active") ++active;
         if (token.name == row.name && !is_within(token, caller))
-            return base::fail_as(base::ErrorKind::conflict, base::Recovery::never,
-                                 {"token.name_taken", "A token outside your token's scope has this name",
-                                  row.name, "choose another name"});
+            return wire::fail("token.name_taken", "A token outside your token's scope has this name",
+                              row.name, "choose another name");
     }
     if (active < max_active_tokens) return {};
-    return base::fail_as(base::ErrorKind::exhausted, base::Recovery::person,
-                         {"token.too_many", "The registry has too many active tokens", std::to_string(active),
-                          "revoke tokens that nobody uses"});
+    return wire::fail("token.too_many", "The registry has too many active tokens", std::to_string(active),
+                      "revoke tokens that nobody uses", base::Recovery::person);
 }
 
 std::optional<catalog::TokenRow> find_token(const std::vector<catalog::TokenRow>& tokens,
@@ -76,7 +74,7 @@ wire::Answered<http::ApiReply> TokenApi::answer(const http::ApiRequest& request)
     if (!caller) return tl::unexpected(caller.error());
     if (request.operation == revoke_operation) return revoke(request, *caller);
     if (!administers_tokens(*caller))
-        return refuse(403, "auth.scope_refused", "This token does not permit the administration of tokens",
+        return refuse("auth.scope_refused", "This token does not permit the administration of tokens",
                       caller->id, "ask an administrator for a token with the action `token`");
     return request.operation == create_operation ? create(request, *caller) : list(request, *caller);
 }
@@ -91,8 +89,8 @@ TokenApi::Reply TokenApi::create(const http::ApiRequest& request, const Identity
     if (row->expires == 0) row->expires = caller.expires;  // "for as long as possible"
     const bool is_longer = caller.expires != 0 && row->expires > caller.expires;
     if (is_longer || !is_within(*row, caller))
-        return refuse(403, "token.scope", "The new token would permit more than yours, or for longer",
-                      caller.id, "ask for indexes, projects, actions and a lifetime within your token's own");
+        return refuse("token.scope", "The new token would permit more than yours, or for longer", caller.id,
+                      "ask for indexes, projects, actions and a lifetime within your token's own");
     const auto added = parts_.writer.run([&](catalog::Catalog& catalog) -> base::Status {
         WHEELYARD_ASSIGN(const auto tokens, catalog.tokens());
         WHEELYARD_TRY(check_others(tokens, *row, caller, now));
@@ -141,9 +139,8 @@ TokenApi::Reply TokenApi::revoke(const http::ApiRequest& request, const Identity
             token && !caller.is_grant &&
             (token->id == caller.id || (administers_tokens(caller) && is_within(*token, caller)));
         if (!may_revoke)  // the same answer as for an unknown id
-            return base::fail_as(base::ErrorKind::missing, base::Recovery::never,
-                                 {"token.unknown", "Your token's scope has no token with this id",
-                                  id.substr(0, token_id_length), "GET /api/v1/tokens lists the ids"});
+            return wire::fail("token.unknown", "Your token's scope has no token with this id",
+                              id.substr(0, token_id_length), "GET /api/v1/tokens lists the ids");
         WHEELYARD_TRY(catalog.revoke_token(id, {caller.name, change.reason, parts_.clock.now()}));
         WHEELYARD_ASSIGN(const auto after, catalog.tokens());
         revoked = find_token(after, id).value_or(*token);

@@ -9,19 +9,10 @@
 
 namespace wheelyard::registry {
 
-void add_apply_command(CLI::App& app, ApplyArguments& arguments) {
-    CLI::App* command = app.add_subcommand(
-        "apply", "show what the file changes in the indexes, and apply it to the running server");
+void add_apply_options(CLI::App& command, ApplyArguments& arguments) {
     add_config_option(command, arguments.config);
-    command->add_flag("--check,--dry-run", arguments.check, "only show the changes");
-    command->add_flag("--json", arguments.json, "one JSON document on standard output");
-    command->footer(
-        "\nExample:\n  wheelyard-registry apply --check -c registry.toml\n\n"
-        "Run it on the server's machine, as its user or as root. Without a running server, the next start "
-        "shows "
-        "the change. What `index create`, `set` and `archive` changed since is part of the difference.\n"
-        "Exit status: 0 success, 1 the file is refused or was not applied (see standard error), 2 wrong "
-        "usage.\n");
+    command.add_flag("--check,--dry-run", arguments.check, "only show the changes");
+    command.add_flag("--json", arguments.json, "one JSON document on standard output");
 }
 
 base::Status run_apply(const ApplyArguments& arguments, const base::Clock& clock) {

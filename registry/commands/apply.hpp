@@ -17,7 +17,7 @@ struct ApplyArguments {
     bool check = false;  // only show
     bool json = false;
 };
-void add_apply_command(CLI::App& app, ApplyArguments& arguments);
+void add_apply_options(CLI::App& command, ApplyArguments& arguments);
 [[nodiscard]] base::Status run_apply(const ApplyArguments& arguments, const base::Clock& clock);
 
 }  // namespace wheelyard::registry

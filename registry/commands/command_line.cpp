@@ -7,34 +7,26 @@
 
 namespace wheelyard::registry {
 
-CLI::App* add_command(CLI::App& parent, const std::string& name, const std::string& description,
-                      const std::string& example) {
-    CLI::App* command = parent.add_subcommand(name, description);
-    command->footer("\nExample:\n  " + example +
-                    "\n\nExit status: 0 success, 1 failure (see standard error), 2 wrong usage.\n");
-    return command;
-}
-
-void add_config_option(CLI::App* command, std::filesystem::path& config) {
-    command->add_option("-c,--config", config, config_help)->check(CLI::ExistingFile);
-    command->parse_complete_callback([&config] {
+void add_config_option(CLI::App& command, std::filesystem::path& config) {
+    command.add_option("-c,--config", config, config_help)->check(CLI::ExistingFile);
+    command.parse_complete_callback([&config] {
         if (config.empty()) config = find_config_file(base::current_environment());
         if (config.empty()) throw CLI::ValidationError(no_config);
     });
 }
 
-void add_target(CLI::App* command, std::filesystem::path& config, std::string& url,
+void add_target(CLI::App& command, std::filesystem::path& config, std::string& url,
                 std::filesystem::path& token_file) {
-    auto* here = command->add_option("-c,--config", config, config_help)->check(CLI::ExistingFile);
+    auto* here = command.add_option("-c,--config", config, config_help)->check(CLI::ExistingFile);
     auto* there =
-        command->add_option("--url", url, "URL of a remote registry (instead of --config)")->excludes(here);
-    command->add_option("--token-file", token_file, "with --url: file that contains the token")->needs(there);
-    command->callback([command, there, &config, &token_file] {
+        command.add_option("--url", url, "URL of a remote registry (instead of --config)")->excludes(here);
+    command.add_option("--token-file", token_file, "with --url: file that contains the token")->needs(there);
+    command.callback([&command, there, &config, &token_file] {
         if (there->empty() && config.empty()) config = find_config_file(base::current_environment());
         if (there->empty() && config.empty())
             throw CLI::ValidationError(std::string(no_config) + "; --url URL names a remote registry");
         if (!there->empty() && token_file.empty())
-            throw CLI::RequiredError(command->get_name() + " --url: --token-file");
+            throw CLI::RequiredError(command.get_name() + " --url: --token-file");
     });
 }
 

@@ -37,17 +37,11 @@ base::Result<io::Json> explain_there(const ExplainArguments& arguments) {
 
 }  // namespace
 
-void add_explain_command(CLI::App& app, ExplainArguments& arguments) {
-    CLI::App* command =
-        app.add_subcommand("explain", "explain which index or upstream supplies a project, and why");
-    command->add_option("index", arguments.index, "the index that a client uses")->required();
-    command->add_option("project", arguments.project, "the project")->required();
-    command->add_flag("--json", arguments.json, "one JSON document on standard output");
+void add_explain_options(CLI::App& command, ExplainArguments& arguments) {
+    command.add_option("index", arguments.index, "the index that a client uses")->required();
+    command.add_option("project", arguments.project, "the project")->required();
+    command.add_flag("--json", arguments.json, "one JSON document on standard output");
     add_target(command, arguments.config, arguments.url, arguments.token_file);
-    command->footer(
-        "\nExample:\n  wheelyard-registry explain main requests -c registry.toml\n\n"
-        "Asks no upstream: it shows what the server knows.\n"
-        "Exit status: 0 success, 1 failure (see standard error), 2 wrong usage.\n");
 }
 
 base::Status run_explain(const ExplainArguments& arguments, const base::Clock& clock) {

@@ -22,7 +22,7 @@ struct ExplainArguments {
     std::filesystem::path token_file;
     bool json = false;
 };
-void add_explain_command(CLI::App& app, ExplainArguments& arguments);
+void add_explain_options(CLI::App& command, ExplainArguments& arguments);
 // Prints the answer. Errors: "index.unknown", those of the configuration and the catalog, or of the remote registry.
 [[nodiscard]] base::Status run_explain(const ExplainArguments& arguments, const base::Clock& clock);
 

@@ -114,33 +114,21 @@ std::string render_storage(const io::Json& storage) {
     return text;
 }
 
-// What `files` and `storage` share.
-CLI::App* add_command(CLI::App& app, FilesArguments& arguments, const std::string& name,
-                      const std::string& description, const std::string& json, const std::string& example) {
-    CLI::App* command = app.add_subcommand(name, description);
-    command->add_option("index", arguments.index, "the index")->required();
-    command->add_flag("--json", arguments.json, json);
+void add_options(CLI::App& command, FilesArguments& arguments, const std::string& json) {
+    command.add_option("index", arguments.index, "the index")->required();
+    command.add_flag("--json", arguments.json, json);
     add_target(command, arguments.config, arguments.url, arguments.token_file);
-    command->footer(
-        "\nExample:\n  wheelyard-registry " + example +
-        " -c registry.toml\n\n"
-        "With --url the token needs an action that changes files, such as `quarantine`, for all projects.\n"
-        "Exit status: 0 success, 1 failure (see standard error), 2 wrong usage.\n");
-    return command;
 }
 
 }  // namespace
 
-void add_files_command(CLI::App& app, FilesArguments& arguments) {
-    add_command(app, arguments, "files",
-                "list the files of an index: size, state, uploader, why in quarantine",
-                "one JSON document a line, of up to 1,000 files each", "files main --quarantined")
-        ->add_flag("--quarantined", arguments.is_quarantined, "only files in quarantine");
+void add_files_options(CLI::App& command, FilesArguments& arguments) {
+    add_options(command, arguments, "one JSON document a line, of up to 1,000 files each");
+    command.add_flag("--quarantined", arguments.is_quarantined, "only files in quarantine");
 }
 
-void add_storage_command(CLI::App& app, FilesArguments& arguments) {
-    add_command(app, arguments, "storage", "show what an index keeps: size, quota, largest projects",
-                "one JSON document", "storage main");
+void add_storage_options(CLI::App& command, FilesArguments& arguments) {
+    add_options(command, arguments, "one JSON document");
 }
 
 base::Status run_storage(const FilesArguments& arguments) {

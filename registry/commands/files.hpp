@@ -23,9 +23,9 @@ struct FilesArguments {
 };
 // Both read a local data folder (`config`) or ask a remote registry (`url`, `token_file`), and print. Errors:
 // "index.unknown", those of the configuration and the catalog, or of the remote registry.
-void add_files_command(CLI::App& app, FilesArguments& arguments);
+void add_files_options(CLI::App& command, FilesArguments& arguments);
 [[nodiscard]] base::Status run_files(const FilesArguments& arguments);
-void add_storage_command(CLI::App& app, FilesArguments& arguments);
+void add_storage_options(CLI::App& command, FilesArguments& arguments);
 [[nodiscard]] base::Status run_storage(const FilesArguments& arguments);
 
 }  // namespace wheelyard::registry

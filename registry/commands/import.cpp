@@ -199,34 +199,22 @@ base::Result<io::Json> as_json(const Imported& imported) {
 
 }  // namespace
 
-void add_import_command(CLI::App& app, ImportArguments& arguments) {
-    CLI::App* command = app.add_subcommand(
-        "import",
-        "import wheels from another index or a folder, with the rules of an upload; of a folder source "
-        "distributions, too, where the index takes them");
-    command->add_option("index", arguments.index, "the target index")->required();
+void add_import_options(CLI::App& command, ImportArguments& arguments) {
+    command.add_option("index", arguments.index, "the target index")->required();
     command
-        ->add_option("wheels", arguments.wheels,
-                     "paths of files, or of folders whose *.whl, and *.tar.gz where the index takes them, "
-                     "are imported; or "
-                     "file names of the other "
-                     "index, where FILE.whl#sha256=… gives the expected hash")
+        .add_option("wheels", arguments.wheels,
+                    "paths of files, or of folders whose *.whl, and *.tar.gz where the index takes them, "
+                    "are imported; or "
+                    "file names of the other "
+                    "index, where FILE.whl#sha256=… gives the expected hash")
         ->required();
-    command->add_option("--from", arguments.from,
-                        "the other index's simple pages (https://…, or file:///… where they lie in a "
-                        "folder), or a folder of wheels "
-                        "(default: the index that pip is configured with)");
+    command.add_option("--from", arguments.from,
+                       "the other index's simple pages (https://…, or file:///… where they lie in a "
+                       "folder), or a folder of wheels "
+                       "(default: the index that pip is configured with)");
     add_config_option(command, arguments.config);
-    command->add_flag("--facts", arguments.facts, "also print each wheel's facts");
-    command->add_flag("--json", arguments.json, "one JSON document on standard output, facts included");
-    command->footer(
-        "\nExample:\n  wheelyard-registry import bede-gh200 "
-        "torch-2.6.0-cp312-cp312-manylinux_2_28_aarch64.whl -c "
-        "registry.toml\n\n"
-        "The hash is the one behind the name, or that of the index's page (over https). Works beside a "
-        "running "
-        "server.\nExit status: 0 all are there, 1 some failed (each is named; the others are there), 2 wrong "
-        "usage.\n");
+    command.add_flag("--facts", arguments.facts, "also print each wheel's facts");
+    command.add_flag("--json", arguments.json, "one JSON document on standard output, facts included");
 }
 
 // `serve` may run with another configuration, and removes a private index from the tree for everyone only when it starts.

@@ -23,7 +23,7 @@ struct ImportArguments {
     bool json = false;
 };
 
-void add_import_command(CLI::App& app, ImportArguments& arguments);
+void add_import_options(CLI::App& command, ImportArguments& arguments);
 
 // Imports one after another. On return the pages show the imported wheels, even if a later one failed.
 [[nodiscard]] base::Status run_import(const ImportArguments& arguments, const OpenPublisher& open_publisher,

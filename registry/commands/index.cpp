@@ -20,29 +20,6 @@ namespace {
 using io::Json;
 
 constexpr const char* indexes_address = "/api/v1/indexes";
-constexpr const char* exit_statuses =
-    "Exit status: 0 success, also if nothing had to change; 1 failure (see standard error); 2 wrong usage.\n";
-
-void add_change_options(CLI::App* command, IndexArguments& arguments) {
-    command->add_option(
-        "keys", arguments.keys,
-        "KEY=VALUE, the keys of [[index]] in registry.toml; the value as in TOML, or plain text");
-    command->add_option("--from", arguments.from, "a TOML file with such keys, for tables: policy, upstream")
-        ->check(CLI::ExistingFile);
-}
-
-CLI::App* add_verb(CLI::App* parent, const char* name, const char* description, const char* example,
-                   IndexArguments& arguments) {
-    CLI::App* command = parent->add_subcommand(name, description);
-    add_target(command, arguments.config, arguments.url, arguments.token_file);
-    command->add_flag("--json", arguments.json, "one JSON document on standard output");
-    command->footer(
-        std::string("\nExample:\n  wheelyard-registry index ") + name + " " + example +
-        "\n\nWith -c it works on the running server of this machine, or on the store if none runs; run it as "
-        "the server's user or as root. With --url the token needs the action `index` for all indexes.\n" +
-        exit_statuses);
-    return command;
-}
 
 // The list that is in force here, and who decided it.
 base::Result<Json> list_here(const IndexArguments& arguments) {
@@ -84,31 +61,6 @@ std::string render_list(const Json& document) {
                 ? "the configuration file"
                 : "commands; `apply` makes the file decide again") +
            "\n";
-}
-
-base::Status run_list(const IndexArguments& arguments) {
-    WHEELYARD_ASSIGN(const Json document, read_list(arguments));
-    std::fputs((arguments.json ? document.render() + "\n" : render_list(document)).c_str(), stdout);
-    return {};
-}
-
-base::Status run_show(const IndexArguments& arguments) {
-    WHEELYARD_ASSIGN(const Json document, read_list(arguments));
-    std::string text;
-    for (const Json& index : document.items("indexes")) {
-        if (!arguments.index.empty() && index.string_or("name", "") != arguments.index) continue;
-        const Json* keys = index.find("keys");
-        text += text.empty() ? "" : "\n";
-        if (arguments.json)
-            text = index.render() + "\n";
-        else if (keys != nullptr && keys->as_object() != nullptr)
-            text += render_table(*keys);
-    }
-    if (text.empty())
-        return base::fail("index.unknown", "There is no index with this name", arguments.index,
-                          "`wheelyard-registry index list` shows them");
-    base::print_untrusted(stdout, text);
-    return {};
 }
 
 // All keys of the command line as one merge patch.
@@ -162,53 +114,88 @@ base::Status change_here(const IndexArguments& arguments, const IndexOrder& orde
     return {};
 }
 
-}  // namespace
-
-void add_index_commands(CLI::App& app, IndexArguments& arguments) {
-    CLI::App* index = app.add_subcommand(
-        "index", "list, create, change and archive indexes; effective at once on a running server");
-    index->require_subcommand(1);
-    index->footer(
-        "\nExample:\n  wheelyard-registry index create gpu title='Wheels with CUDA' -c registry.toml\n");
-    add_verb(index, "list", "list the indexes that are in force", "-c registry.toml", arguments);
-    add_verb(index, "show", "print indexes as [[index]] tables for registry.toml", "main -c registry.toml",
-             arguments)
-        ->add_option("index", arguments.index, "the index (default: all)");
-    CLI::App* create =
-        add_verb(index, "create", "create an index",
-                 "archer2 title='Wheels for ARCHER2' quota_mib=512000 -c registry.toml", arguments);
-    CLI::App* set =
-        add_verb(index, "set", "change keys of an index",
-                 "archer2 sdists=true 'owns=[\"torch\"]' policy.preset=mirror -c registry.toml", arguments);
-    CLI::App* archive = add_verb(
-        index, "archive",
-        "keep an index and its files, and take no new ones; `index set NAME archived=false` ends that",
-        "archer2 -c registry.toml", arguments);
-    for (CLI::App* command : {create, set, archive}) {
-        command->add_option("index", arguments.index, "the index")->required();
-        command->add_flag("--dry-run", arguments.dry_run, "only show the changes");
-    }
-    for (CLI::App* command : {create, set})
-        add_change_options(command, arguments);
-    set->add_option("--unset", arguments.unset, "a key that gets its default; repeatable")
-        ->allow_extra_args(false);
-    set->add_option("--revision", arguments.revision,
-                    "change it only if this is still its revision, as `index show --json` has it");
+base::Status change(const IndexArguments& arguments, IndexEdit::Kind kind, Json keys,
+                    const base::Clock& clock) {
+    const IndexOrder order{.edit = {.kind = kind,
+                                    .index = arguments.index,
+                                    .keys = std::move(keys),
+                                    .revision = arguments.revision},
+                           .dry_run = arguments.dry_run};
+    return arguments.url.empty() ? change_here(arguments, order, clock) : change_there(arguments, order);
 }
 
-base::Status run_index(const std::string& verb, const IndexArguments& arguments, const base::Clock& clock) {
-    if (verb == "list") return run_list(arguments);
-    if (verb == "show") return run_show(arguments);
-    IndexOrder order{.edit = {.kind = verb == "create" ? IndexEdit::Kind::create : IndexEdit::Kind::set,
-                              .index = arguments.index,
-                              .revision = arguments.revision},
-                     .dry_run = arguments.dry_run};
-    if (verb == "archive") {
-        order.edit.keys = Json::object({{"archived", true}});
-    } else {
-        WHEELYARD_ASSIGN(order.edit.keys, read_keys(arguments));
+}  // namespace
+
+void add_index_list_options(CLI::App& command, IndexArguments& arguments) {
+    add_target(command, arguments.config, arguments.url, arguments.token_file);
+    command.add_flag("--json", arguments.json, "one JSON document on standard output");
+}
+
+void add_index_show_options(CLI::App& command, IndexArguments& arguments) {
+    add_index_list_options(command, arguments);
+    command.add_option("index", arguments.index, "the index (default: all)");
+}
+
+void add_index_archive_options(CLI::App& command, IndexArguments& arguments) {
+    add_index_list_options(command, arguments);
+    command.add_option("index", arguments.index, "the index")->required();
+    command.add_flag("--dry-run", arguments.dry_run, "only show the changes");
+}
+
+void add_index_create_options(CLI::App& command, IndexArguments& arguments) {
+    add_index_archive_options(command, arguments);
+    command.add_option(
+        "keys", arguments.keys,
+        "KEY=VALUE, the keys of [[index]] in registry.toml; the value as in TOML, or plain text");
+    command.add_option("--from", arguments.from, "a TOML file with such keys, for tables: policy, upstream")
+        ->check(CLI::ExistingFile);
+}
+
+void add_index_set_options(CLI::App& command, IndexArguments& arguments) {
+    add_index_create_options(command, arguments);
+    command.add_option("--unset", arguments.unset, "a key that gets its default; repeatable")
+        ->allow_extra_args(false);
+    command.add_option("--revision", arguments.revision,
+                       "change it only if this is still its revision, as `index show --json` has it");
+}
+
+base::Status run_index_list(const IndexArguments& arguments) {
+    WHEELYARD_ASSIGN(const Json document, read_list(arguments));
+    std::fputs((arguments.json ? document.render() + "\n" : render_list(document)).c_str(), stdout);
+    return {};
+}
+
+base::Status run_index_show(const IndexArguments& arguments) {
+    WHEELYARD_ASSIGN(const Json document, read_list(arguments));
+    std::string text;
+    for (const Json& index : document.items("indexes")) {
+        if (!arguments.index.empty() && index.string_or("name", "") != arguments.index) continue;
+        const Json* keys = index.find("keys");
+        text += text.empty() ? "" : "\n";
+        if (arguments.json)
+            text = index.render() + "\n";
+        else if (keys != nullptr && keys->as_object() != nullptr)
+            text += render_table(*keys);
     }
-    return arguments.url.empty() ? change_here(arguments, order, clock) : change_there(arguments, order);
+    if (text.empty())
+        return base::fail("index.unknown", "There is no index with this name", arguments.index,
+                          "`wheelyard-registry index list` shows them");
+    base::print_untrusted(stdout, text);
+    return {};
+}
+
+base::Status run_index_create(const IndexArguments& arguments, const base::Clock& clock) {
+    WHEELYARD_ASSIGN(Json keys, read_keys(arguments));
+    return change(arguments, IndexEdit::Kind::create, std::move(keys), clock);
+}
+
+base::Status run_index_set(const IndexArguments& arguments, const base::Clock& clock) {
+    WHEELYARD_ASSIGN(Json keys, read_keys(arguments));
+    return change(arguments, IndexEdit::Kind::set, std::move(keys), clock);
+}
+
+base::Status run_index_archive(const IndexArguments& arguments, const base::Clock& clock) {
+    return change(arguments, IndexEdit::Kind::set, Json::object({{"archived", true}}), clock);
 }
 
 base::Result<Json> parse_key_value(const std::string& text) {

@@ -28,10 +28,16 @@ struct IndexArguments {
     bool dry_run = false;
     bool json = false;
 };
-void add_index_commands(CLI::App& app, IndexArguments& arguments);
-// `verb` is the subcommand's name.
-[[nodiscard]] base::Status run_index(const std::string& verb, const IndexArguments& arguments,
-                                     const base::Clock& clock);
+void add_index_list_options(CLI::App& command, IndexArguments& arguments);
+void add_index_show_options(CLI::App& command, IndexArguments& arguments);
+void add_index_create_options(CLI::App& command, IndexArguments& arguments);
+void add_index_set_options(CLI::App& command, IndexArguments& arguments);
+void add_index_archive_options(CLI::App& command, IndexArguments& arguments);
+[[nodiscard]] base::Status run_index_list(const IndexArguments& arguments);
+[[nodiscard]] base::Status run_index_show(const IndexArguments& arguments);
+[[nodiscard]] base::Status run_index_create(const IndexArguments& arguments, const base::Clock& clock);
+[[nodiscard]] base::Status run_index_set(const IndexArguments& arguments, const base::Clock& clock);
+[[nodiscard]] base::Status run_index_archive(const IndexArguments& arguments, const base::Clock& clock);
 
 // "KEY=VALUE" as a merge patch; the value is TOML, or text that is no TOML: `quota_mib=5`, `title=Wheels of the site`,
 // `policy.preset=mirror`. "index.key_value".

@@ -29,85 +29,6 @@ using lifecycle::Action;
 using lifecycle::Subject;
 using lifecycle::Verb;
 
-struct VerbHelp {
-    Verb verb;
-    const char* description;
-    const char* example;  // after "wheelyard-registry WORD "
-};
-constexpr std::array helps{
-    VerbHelp{Verb::yank, "hide a file from installers, except for exact pins (PEP 592)",
-             "main six-1.16.0-py2.py3-none-any.whl --reason 'broken on ppc64le' -c registry.toml"},
-    VerbHelp{Verb::unyank, "undo a yank", "main six-1.16.0-py2.py3-none-any.whl -c registry.toml"},
-    VerbHelp{Verb::remove, "delete a file; its name is never used again",
-             "main six-1.16.0-py2.py3-none-any.whl --reason 'built from the wrong tag' -c registry.toml"},
-    VerbHelp{Verb::quarantine, "stop showing and serving a file, but keep it",
-             "main six-1.16.0-py2.py3-none-any.whl --reason 'under suspicion' -c registry.toml"},
-    VerbHelp{Verb::release, "show and serve a quarantined file again, if its bytes are intact",
-             "main six-1.16.0-py2.py3-none-any.whl --reason 'looked through it' -c registry.toml"},
-    VerbHelp{Verb::pin, "protect a file from deletion, also by retention rules",
-             "main torch-2.4.0-cp312-cp312-linux_aarch64.whl -c registry.toml"},
-    VerbHelp{Verb::unpin, "end the protection of a pinned file",
-             "main torch-2.4.0-cp312-cp312-linux_aarch64.whl -c registry.toml"},
-    VerbHelp{Verb::promote,
-             "show files in another index, too, for example from staging; all of them at once, and no bytes "
-             "are copied",
-             "staging torch-2.4.0-cp312-cp312-linux_aarch64.whl "
-             "torchvision-0.19.0-cp312-cp312-linux_aarch64.whl --to main -c "
-             "registry.toml"},
-    VerbHelp{Verb::set_status,
-             "set a project's status (PEP 792): active, deprecated, archived (no uploads), quarantined "
-             "(no uploads and no files listed)",
-             "main six archived --reason 'see seven' -c registry.toml"},
-    VerbHelp{Verb::retain,
-             "delete all but the newest versions of each series (2.4.0 and 2.4.1 are of series 2.4), never "
-             "pinned files",
-             "nightly --keep 3 --dry-run -c registry.toml"},
-    VerbHelp{Verb::collect, "remove stored bytes that no file refers to any more",
-             "--grace 7d --dry-run -c registry.toml"},
-};
-constexpr const char* lifecycle_exit_statuses =
-    "\nExit status: 0 success, also if nothing had to change; 1 failure (see standard error); 2 wrong "
-    "usage.\n";
-
-void add_verb(CLI::App& app, const VerbHelp& help, LifecycleArguments& arguments) {
-    const lifecycle::VerbRow& row = lifecycle::row_of(help.verb);
-    Action& action = arguments.action;
-    CLI::App* command = app.add_subcommand(std::string(row.word), help.description);
-    std::string footer = "\nExample:\n  wheelyard-registry ";
-    footer.append(row.word).append(" ").append(help.example).append("\n").append(lifecycle_exit_statuses);
-    command->footer(footer);
-    if (row.subject != Subject::registry) command->add_option("index", action.index, "the index")->required();
-    if (row.subject == Subject::file)
-        command->add_option("filename", action.filename, "the file's name, as on the project's page")
-            ->required();
-    if (help.verb == Verb::promote)
-        command->add_option("with", action.with,
-                            "more files of the set; users who see the first file see these, too");
-    if (row.subject == Subject::project)
-        command->add_option("project", action.project, "the project's name")->required();
-    if (help.verb == Verb::set_status)
-        command->add_option("status", arguments.status, "active, deprecated, archived or quarantined")
-            ->required()
-            ->check(CLI::IsMember({"active", "deprecated", "archived", "quarantined"}));
-    if (help.verb == Verb::promote)
-        command->add_option("--to", action.to_index, "the target index")->required();
-    if (help.verb == Verb::retain) {
-        command->add_option("--keep", action.keep, "number of versions to keep of each series")->required();
-        command->add_option("--project", action.project, "only this project (default: all)");
-    }
-    if (help.verb == Verb::collect)
-        command->add_option("--grace", arguments.grace,
-                            "only blobs unused for at least this long (default: 7d)");
-    if (help.verb == Verb::retain || help.verb == Verb::collect)
-        command->add_flag("--dry-run", action.dry_run,
-                          "print what would be removed without changing anything");
-    auto* reason =
-        command->add_option("--reason", action.reason, "the reason in one line; recorded in the log");
-    if (row.needs_reason) reason->required();
-    command->add_flag("--json", arguments.json, "one JSON document on standard output");
-    add_target(command, arguments.config, arguments.url, arguments.token_file);
-}
-
 // Converts the command line to an action.
 base::Result<Action> action_of(const LifecycleArguments& arguments) {
     Action action = arguments.action;
@@ -207,32 +128,50 @@ void print_event(const catalog::Event& event, bool json, bool raw) {
 
 }  // namespace
 
-void add_lifecycle_commands(CLI::App& app, LifecycleArguments& arguments) {
-    for (const VerbHelp& help : helps)
-        add_verb(app, help, arguments);
-}
-
-bool choose_verb(const std::string& command, Action& action) {
-    for (const lifecycle::VerbRow& row : lifecycle::verbs()) {
-        if (row.word != command) continue;
-        action.verb = row.verb;
-        return true;
+void add_lifecycle_options(CLI::App& command, lifecycle::Verb verb, LifecycleArguments& arguments) {
+    const lifecycle::VerbRow& row = lifecycle::row_of(verb);
+    Action& action = arguments.action;
+    action.verb = verb;
+    if (row.subject != Subject::registry) command.add_option("index", action.index, "the index")->required();
+    if (row.subject == Subject::file)
+        command.add_option("filename", action.filename, "the file's name, as on the project's page")
+            ->required();
+    if (verb == Verb::promote)
+        command.add_option("with", action.with,
+                           "more files of the set; users who see the first file see these, too");
+    if (row.subject == Subject::project)
+        command.add_option("project", action.project, "the project's name")->required();
+    if (verb == Verb::set_status)
+        command.add_option("status", arguments.status, "active, deprecated, archived or quarantined")
+            ->required()
+            ->check(CLI::IsMember({"active", "deprecated", "archived", "quarantined"}));
+    if (verb == Verb::promote) command.add_option("--to", action.to_index, "the target index")->required();
+    if (verb == Verb::retain) {
+        command.add_option("--keep", action.keep, "number of versions to keep of each series")->required();
+        command.add_option("--project", action.project, "only this project (default: all)");
     }
-    return false;
+    if (verb == Verb::collect)
+        command.add_option("--grace", arguments.grace,
+                           "only blobs unused for at least this long (default: 7d)");
+    if (verb == Verb::retain || verb == Verb::collect)
+        command.add_flag("--dry-run", action.dry_run,
+                         "print what would be removed without changing anything");
+    auto* reason =
+        command.add_option("--reason", action.reason, "the reason in one line; recorded in the log");
+    if (row.needs_reason) reason->required();
+    command.add_flag("--json", arguments.json, "one JSON document on standard output");
+    add_target(command, arguments.config, arguments.url, arguments.token_file);
 }
 
-void add_audit_command(CLI::App& app, AuditArguments& arguments) {
-    CLI::App* command = app.add_subcommand("audit", "who changed what, when and why");
+void add_audit_options(CLI::App& command, AuditArguments& arguments) {
     add_config_option(command, arguments.config);
-    command->add_option("--index", arguments.index, "only this index");
-    command->add_option("--project", arguments.project, "only this project");
-    command->add_option("--filename", arguments.filename, "only this file");
-    command->add_option("--after", arguments.after, "only after this serial");
-    command->add_flag("--json", arguments.json, "JSON lines");
-    command->add_flag("--raw", arguments.raw,
-                      "print control characters also on a terminal (default: only to a file or a pipe)");
-    command->footer(std::string("\nExample:\n  wheelyard-registry audit -c registry.toml --project six\n") +
-                    lifecycle_exit_statuses);
+    command.add_option("--index", arguments.index, "only this index");
+    command.add_option("--project", arguments.project, "only this project");
+    command.add_option("--filename", arguments.filename, "only this file");
+    command.add_option("--after", arguments.after, "only after this serial");
+    command.add_flag("--json", arguments.json, "JSON lines");
+    command.add_flag("--raw", arguments.raw,
+                     "print control characters also on a terminal (default: only to a file or a pipe)");
 }
 
 base::Status run_lifecycle(const LifecycleArguments& arguments, const OpenPublisher& open_publisher,

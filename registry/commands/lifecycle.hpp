@@ -36,11 +36,9 @@ struct AuditArguments {
     bool raw = false;  // text as it is, also on a terminal
 };
 
-// Adds yank, unyank, delete, quarantine, release, pin, unpin, promote, status, retain and gc.
-void add_lifecycle_commands(CLI::App& app, LifecycleArguments& arguments);
-// Sets the verb of the command of this name; false: it is no such command.
-[[nodiscard]] bool choose_verb(const std::string& command, lifecycle::Action& action);
-void add_audit_command(CLI::App& app, AuditArguments& arguments);
+// What this change takes; sets `arguments.action.verb`.
+void add_lifecycle_options(CLI::App& command, lifecycle::Verb verb, LifecycleArguments& arguments);
+void add_audit_options(CLI::App& command, AuditArguments& arguments);
 
 // Performs the action and prints the result; pages and tree show it on return.
 [[nodiscard]] base::Status run_lifecycle(const LifecycleArguments& arguments,

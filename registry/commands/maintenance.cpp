@@ -23,23 +23,8 @@ namespace {
 using io::Json;
 
 constexpr std::int64_t progress_interval_us = 2'000'000;
-constexpr const char* maintenance_exit_statuses =
-    "\nExit status: 0 success, 1 problems found or failure (see standard error), 2 wrong "
-    "usage.\n";
-
-CLI::App* add(CLI::App& app, const char* name, const char* description, const char* example) {
-    CLI::App* command = app.add_subcommand(name, description);
-    command->footer(std::string("\nExample:\n  wheelyard-registry ") + example + "\n" +
-                    maintenance_exit_statuses);
-    return command;
-}
-
-void add_config(CLI::App* command, MaintenanceArguments& arguments) {
-    add_config_option(command, arguments.config);
-}
-
-void add_quiet(CLI::App* command, MaintenanceArguments& arguments) {
-    command->add_flag("-q,--quiet", arguments.quiet, "no progress on standard error");
+void add_quiet(CLI::App& command, MaintenanceArguments& arguments) {
+    command.add_flag("-q,--quiet", arguments.quiet, "no progress on standard error");
 }
 
 Json report_json(const lifecycle::VerifyReport& report) {
@@ -115,41 +100,34 @@ void print_left_out(const std::vector<std::string>& left_out) {
 
 }  // namespace
 
-void add_maintenance_commands(CLI::App& app, MaintenanceArguments& arguments) {
-    CLI::App* verify = add(app, "verify",
-                           "read every stored blob from the disk, compare store and catalog, "
-                           "isolate damaged blobs; a stopped run continues where it was",
-                           "verify -c registry.toml --rate-mib 50");
-    add_config(verify, arguments);
-    verify->add_option("--rate-mib", arguments.rate_mib, "maximum read rate in MiB/s (default: unlimited)")
+void add_verify_options(CLI::App& command, MaintenanceArguments& arguments) {
+    add_config_option(command, arguments.config);
+    command.add_option("--rate-mib", arguments.rate_mib, "maximum read rate in MiB/s (default: unlimited)")
         ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}));
-    verify->add_flag("--restart", arguments.restart,
+    command.add_flag("--restart", arguments.restart,
                      "start from the beginning instead of continuing an earlier run");
-    add_quiet(verify, arguments);
-    verify->add_flag("--json", arguments.json, "one JSON document on standard output");
+    add_quiet(command, arguments);
+    command.add_flag("--json", arguments.json, "one JSON document on standard output");
+}
 
-    CLI::App* backup =
-        add(app, "backup",
-            "save catalog and blobs, also while a server runs; in an earlier backup's folder "
-            "only new blobs are copied. The configuration file and the task queue are not included",
-            "backup -c registry.toml /backup/wheelyard");
-    add_config(backup, arguments);
-    backup->add_option("folder", arguments.folder, "target folder")->required();
-    backup->add_flag(
+void add_backup_options(CLI::App& command, MaintenanceArguments& arguments) {
+    add_config_option(command, arguments.config);
+    command.add_option("folder", arguments.folder, "target folder")->required();
+    command.add_flag(
         "--link", arguments.link,
         "hard links instead of copies: needs no space, but does not protect against a disk failure");
-    add_quiet(backup, arguments);
-    backup->add_flag("--json", arguments.json, "one JSON document on standard output");
+    add_quiet(command, arguments);
+    command.add_flag("--json", arguments.json, "one JSON document on standard output");
+}
 
-    CLI::App* restore = add(app, "restore", "make a data folder of a backup",
-                            "restore /backup/wheelyard /srv/wheelyard/data");
-    restore->add_option("folder", arguments.folder, "the backup")->required()->check(CLI::ExistingDirectory);
-    restore
-        ->add_option("store", arguments.store,
-                     "the data folder to create: [store] directory of a configuration")
+void add_restore_options(CLI::App& command, MaintenanceArguments& arguments) {
+    command.add_option("folder", arguments.folder, "the backup")->required()->check(CLI::ExistingDirectory);
+    command
+        .add_option("store", arguments.store,
+                    "the data folder to create: [store] directory of a configuration")
         ->required();
-    add_quiet(restore, arguments);
-    restore->add_flag("--json", arguments.json, "one JSON document on standard output");
+    add_quiet(command, arguments);
+    command.add_flag("--json", arguments.json, "one JSON document on standard output");
 }
 
 namespace {

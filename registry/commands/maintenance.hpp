@@ -24,7 +24,9 @@ struct MaintenanceArguments {
     bool quiet = false;
 };
 
-void add_maintenance_commands(CLI::App& app, MaintenanceArguments& arguments);
+void add_verify_options(CLI::App& command, MaintenanceArguments& arguments);
+void add_backup_options(CLI::App& command, MaintenanceArguments& arguments);
+void add_restore_options(CLI::App& command, MaintenanceArguments& arguments);
 
 // Also fails if it finds problems, so that cron sees the exit status.
 [[nodiscard]] base::Status run_verify(const MaintenanceArguments& arguments,

@@ -285,37 +285,26 @@ std::string render_done(const Kept& kept, const std::vector<base::Error>& failur
 
 }  // namespace
 
-void add_prefetch_command(CLI::App& app, PrefetchArguments& arguments) {
-    CLI::App* command = app.add_subcommand(
-        "prefetch",
-        "fetch what requirements need from the upstreams, and keep it, for nodes without a way out");
-    command->add_option("index", arguments.index, "the index that the nodes install from")->required();
-    command->add_option("-r,--requirement", arguments.requirements,
-                        "requirements.txt, pyproject.toml, or pylock.toml; repeatable");
-    command->add_option("--python", arguments.pythons, "a Python of the nodes: 3.12; repeatable");
-    command->add_option(
+void add_prefetch_options(CLI::App& command, PrefetchArguments& arguments) {
+    command.add_option("index", arguments.index, "the index that the nodes install from")->required();
+    command.add_option("-r,--requirement", arguments.requirements,
+                       "requirements.txt, pyproject.toml, or pylock.toml; repeatable");
+    command.add_option("--python", arguments.pythons, "a Python of the nodes: 3.12; repeatable");
+    command.add_option(
         "--platform", arguments.platforms,
         "a platform of the nodes: manylinux_2_28_aarch64 is glibc 2.28 on aarch64; repeatable");
-    command->add_flag("--wants", arguments.wants,
-                      "what the sites of the index want, as their agents report it, and what that needs");
-    command->add_option("--name", arguments.name,
-                        "name of the record of what is kept; the next run with it replaces the record "
-                        "(default: default)");
-    command->add_option("--url", arguments.url,
-                        "URL of the running server (default: the first address of the configuration)");
-    command->add_flag("--forget", arguments.forget,
-                      "remove the record of this name instead: its files are "
-                      "kept no longer than others");
-    command->add_flag("--json", arguments.json, "one JSON document on standard output");
+    command.add_flag("--wants", arguments.wants,
+                     "what the sites of the index want, as their agents report it, and what that needs");
+    command.add_option("--name", arguments.name,
+                       "name of the record of what is kept; the next run with it replaces the record "
+                       "(default: default)");
+    command.add_option("--url", arguments.url,
+                       "URL of the running server (default: the first address of the configuration)");
+    command.add_flag("--forget", arguments.forget,
+                     "remove the record of this name instead: its files are "
+                     "kept no longer than others");
+    command.add_flag("--json", arguments.json, "one JSON document on standard output");
     add_config_option(command, arguments.config);
-    command->footer(
-        "\nExample:\n  wheelyard-registry prefetch base -r requirements.txt --python 3.12 --platform "
-        "manylinux_2_28_aarch64 -c registry.toml\n\n"
-        "uv resolves the requirements, for each Python and platform, against the index of the running "
-        "server. "
-        "A pylock.toml needs no uv. With --wants the sites' reports name the Pythons, and without --platform "
-        "the platforms of their nodes.\n"
-        "Exit status: 0 the server has all files, 1 failure (see standard error), 2 wrong usage.\n");
 }
 
 base::Status run_prefetch(const PrefetchArguments& arguments, base::Clock& clock) {

@@ -28,7 +28,7 @@ struct PrefetchArguments {
     bool json = false;
 };
 
-void add_prefetch_command(CLI::App& app, PrefetchArguments& arguments);
+void add_prefetch_options(CLI::App& command, PrefetchArguments& arguments);
 
 [[nodiscard]] base::Status run_prefetch(const PrefetchArguments& arguments, base::Clock& clock);
 

@@ -61,19 +61,12 @@ void print_provenance(const wire::WheelProvenance& provenance) {
 
 }  // namespace
 
-void add_provenance_command(CLI::App& app, ProvenanceArguments& arguments) {
-    CLI::App* command =
-        app.add_subcommand("provenance", "what made a wheel: source, script, tools, site and attempt");
-    command->add_option("index", arguments.index, "the index")->required();
-    command->add_option("filename", arguments.filename, "the file's name, as on the project's page")
+void add_provenance_options(CLI::App& command, ProvenanceArguments& arguments) {
+    command.add_option("index", arguments.index, "the index")->required();
+    command.add_option("filename", arguments.filename, "the file's name, as on the project's page")
         ->required();
-    command->add_flag("--json", arguments.json, "the document as it is stored");
+    command.add_flag("--json", arguments.json, "the document as it is stored");
     add_target(command, arguments.config, arguments.url, arguments.token_file);
-    command->footer(
-        "\nExample:\n  wheelyard-registry provenance main torch-2.4.0-cp312-cp312-linux_aarch64.whl -c "
-        "registry.toml\n\n"
-        "It is the statement of the agent that uploaded the wheel; the registry has not verified it.\n"
-        "Exit status: 0 success, 1 failure (see standard error), 2 wrong usage.\n");
 }
 
 base::Status run_provenance(const ProvenanceArguments& arguments) {

@@ -21,7 +21,7 @@ struct ProvenanceArguments {
     std::filesystem::path token_file;
     bool json = false;
 };
-void add_provenance_command(CLI::App& app, ProvenanceArguments& arguments);
+void add_provenance_options(CLI::App& command, ProvenanceArguments& arguments);
 // Prints the document. Errors: there is none; those of the configuration and the catalog, or of the remote registry.
 [[nodiscard]] base::Status run_provenance(const ProvenanceArguments& arguments);
 

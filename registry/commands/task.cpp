@@ -223,73 +223,71 @@ base::Status print_log(TaskDesk& desk, const TaskArguments& arguments) {
     }
 }
 
-CLI::App* add_command(CLI::App* parent, const std::string& name, const std::string& description,
-                      const std::string& example, TaskArguments& arguments) {
-    CLI::App* command = parent->add_subcommand(name, description);
-    command->footer("\nExample:\n  wheelyard-registry task " + name + " " + example +
-                    "\n\nExit status: 0 success; 1 failure (see standard error); 2 wrong usage.\n");
+// Of `show`, `log` and the changes.
+void add_task_options(CLI::App& command, TaskArguments& arguments) {
     add_target(command, arguments.config, arguments.url, arguments.token_file);
-    return command;
+    command.add_option("id", arguments.id, "its id, as `task list` shows it")->required();
 }
 
-void add_id(CLI::App* command, TaskArguments& arguments) {
-    command->add_option("id", arguments.id, "its id, as `task list` shows it")->required();
+base::Status print_changed(const base::Result<Task>& task, const TaskArguments& arguments) {
+    if (!task) return base::fail(task.error());
+    print_task(*task, arguments);
+    return {};
 }
 
 }  // namespace
 
-void add_task_commands(CLI::App& app, TaskArguments& arguments) {
-    CLI::App* task = app.add_subcommand("task", "wheels that agents are asked to build");
-    task->require_subcommand(1);
+void add_task_add_options(CLI::App& command, TaskArguments& arguments) {
     wire::TaskWish& wish = arguments.wish;
-    CLI::App* add =
-        add_command(task, "add", "request wheels; returns the existing task if there is one",
-                    "bede-gh200 torch 2.4.0 --python 3.11 --python 3.12 -c registry.toml", arguments);
-    add->add_option("index", wish.index, "the index whose site should build it")->required();
-    add->add_option("package", wish.package, "the project (agents need a recipe for it)")->required();
-    add->add_option("version", wish.version, "one exact version")->required();
-    add->add_option("--python", arguments.pythons, "Python version, such as 3.11; repeatable")
+    add_target(command, arguments.config, arguments.url, arguments.token_file);
+    command.add_option("index", wish.index, "the index whose site should build it")->required();
+    command.add_option("package", wish.package, "the project (agents need a recipe for it)")->required();
+    command.add_option("version", wish.version, "one exact version")->required();
+    command.add_option("--python", arguments.pythons, "Python version, such as 3.11; repeatable")
         ->required()
         ->allow_extra_args(false);
-    add->add_option("--accelerator", arguments.accelerators,
+    command
+        .add_option("--accelerator", arguments.accelerators,
                     "an accelerator of the site (default: none); repeatable")
         ->allow_extra_args(false);
-    add->add_option("--also", arguments.more_indexes, "another index whose site should build it; repeatable")
+    command
+        .add_option("--also", arguments.more_indexes, "another index whose site should build it; repeatable")
         ->allow_extra_args(false);
-    add->add_option("--source", arguments.source_index,
-                    "build the source distribution of this version that was uploaded to this index; the task "
-                    "awaits an approval");
-    add->add_flag("--json", arguments.json, "JSON lines, one document for each task");
-    CLI::App* list = add_command(task, "list", "list tasks in the order of their requests",
-                                 "bede-gh200 --state queued -c registry.toml", arguments);
-    list->add_option("index", wish.index, "only of this index");
-    list->add_option("--state", arguments.state,
-                     "awaits_approval, queued, claimed, done, failed or cancelled")
+    command.add_option("--source", arguments.source_index,
+                       "build the source distribution of this version that was uploaded to this index; the "
+                       "task awaits an approval");
+    command.add_flag("--json", arguments.json, "JSON lines, one document for each task");
+}
+
+void add_task_list_options(CLI::App& command, TaskArguments& arguments) {
+    add_target(command, arguments.config, arguments.url, arguments.token_file);
+    command.add_option("index", arguments.wish.index, "only of this index");
+    command
+        .add_option("--state", arguments.state, "awaits_approval, queued, claimed, done, failed or cancelled")
         ->check(CLI::IsMember({"awaits_approval", "queued", "claimed", "done", "failed", "cancelled"}));
-    list->add_flag("--json", arguments.json, "JSON lines, without outcomes: `show` has them");
-    CLI::App* show =
-        add_command(task, "show", "show a task", "t5f0c9a31d2be --json -c registry.toml", arguments);
-    add_id(show, arguments);
-    show->add_flag("--json", arguments.json, "one JSON document, with its outcome");
-    CLI::App* log = add_command(task, "log", "print the log of the latest attempt",
-                                "t5f0c9a31d2be -c registry.toml", arguments);
-    add_id(log, arguments);
-    log->add_flag("--raw", arguments.raw,
-                  "print control characters also on a terminal (default: only to a file or a pipe)");
-    CLI::App* approve = add_command(task, "approve", "let a site build an uploaded source distribution",
-                                    "t5f0c9a31d2be -c registry.toml", arguments);
-    add_id(approve, arguments);
-    approve->add_flag("--json", arguments.json, "one JSON document on standard output");
-    CLI::App* reject = add_command(task, "reject", "reject a task that awaits an approval",
-                                   "t5f0c9a31d2be --reason 'not ours' -c registry.toml", arguments);
-    add_id(reject, arguments);
-    reject->add_option("--reason", arguments.reason, "the reason in one line");
-    reject->add_flag("--json", arguments.json, "one JSON document on standard output");
-    CLI::App* cancel = add_command(task, "cancel", "cancel a task; its agent notices at its next tick",
-                                   "t5f0c9a31d2be --reason 'wrong version' -c registry.toml", arguments);
-    add_id(cancel, arguments);
-    cancel->add_option("--reason", arguments.reason, "the reason in one line");
-    cancel->add_flag("--json", arguments.json, "one JSON document on standard output");
+    command.add_flag("--json", arguments.json, "JSON lines, without outcomes: `show` has them");
+}
+
+void add_task_show_options(CLI::App& command, TaskArguments& arguments) {
+    add_task_options(command, arguments);
+    command.add_flag("--json", arguments.json, "one JSON document, with its outcome");
+}
+
+void add_task_log_options(CLI::App& command, TaskArguments& arguments) {
+    add_task_options(command, arguments);
+    command.add_flag("--raw", arguments.raw,
+                     "print control characters also on a terminal (default: only to a file or a pipe)");
+}
+
+void add_task_approve_options(CLI::App& command, TaskArguments& arguments) {
+    add_task_options(command, arguments);
+    command.add_flag("--json", arguments.json, "one JSON document on standard output");
+}
+
+void add_task_end_options(CLI::App& command, TaskArguments& arguments) {
+    add_task_options(command, arguments);
+    command.add_option("--reason", arguments.reason, "the reason in one line");
+    command.add_flag("--json", arguments.json, "one JSON document on standard output");
 }
 
 namespace {
@@ -341,18 +339,39 @@ base::Status add_tasks(TaskDesk& desk, const TaskArguments& arguments) {
 
 }  // namespace
 
-base::Status run_task(const std::string& verb, const TaskArguments& arguments, const base::Clock& clock) {
+base::Status run_task_add(const TaskArguments& arguments, const base::Clock& clock) {
     WHEELYARD_ASSIGN(const auto desk, open_desk(arguments, clock));
-    if (verb == "list") return print_list(*desk, arguments);
-    if (verb == "log") return print_log(*desk, arguments);
-    if (verb == "add") return add_tasks(*desk, arguments);
-    auto task = verb == "cancel"    ? desk->cancel(arguments.id, arguments.reason)
-                : verb == "approve" ? desk->approve(arguments.id)
-                : verb == "reject"  ? desk->reject(arguments.id, arguments.reason)
-                                    : desk->find(arguments.id);
-    if (!task) return tl::unexpected(std::move(task.error()));
-    print_task(*task, arguments);
-    return {};
+    return add_tasks(*desk, arguments);
+}
+
+base::Status run_task_list(const TaskArguments& arguments, const base::Clock& clock) {
+    WHEELYARD_ASSIGN(const auto desk, open_desk(arguments, clock));
+    return print_list(*desk, arguments);
+}
+
+base::Status run_task_log(const TaskArguments& arguments, const base::Clock& clock) {
+    WHEELYARD_ASSIGN(const auto desk, open_desk(arguments, clock));
+    return print_log(*desk, arguments);
+}
+
+base::Status run_task_show(const TaskArguments& arguments, const base::Clock& clock) {
+    WHEELYARD_ASSIGN(const auto desk, open_desk(arguments, clock));
+    return print_changed(desk->find(arguments.id), arguments);
+}
+
+base::Status run_task_approve(const TaskArguments& arguments, const base::Clock& clock) {
+    WHEELYARD_ASSIGN(const auto desk, open_desk(arguments, clock));
+    return print_changed(desk->approve(arguments.id), arguments);
+}
+
+base::Status run_task_reject(const TaskArguments& arguments, const base::Clock& clock) {
+    WHEELYARD_ASSIGN(const auto desk, open_desk(arguments, clock));
+    return print_changed(desk->reject(arguments.id, arguments.reason), arguments);
+}
+
+base::Status run_task_cancel(const TaskArguments& arguments, const base::Clock& clock) {
+    WHEELYARD_ASSIGN(const auto desk, open_desk(arguments, clock));
+    return print_changed(desk->cancel(arguments.id, arguments.reason), arguments);
 }
 
 }  // namespace wheelyard::registry

@@ -34,9 +34,18 @@ struct TaskArguments {
     bool raw = false;  // of `log`: as it is, also on a terminal
 };
 
-void add_task_commands(CLI::App& app, TaskArguments& arguments);
-// `verb`: the subcommand of `task`.
-[[nodiscard]] base::Status run_task(const std::string& verb, const TaskArguments& arguments,
-                                    const base::Clock& clock);
+void add_task_add_options(CLI::App& command, TaskArguments& arguments);
+void add_task_list_options(CLI::App& command, TaskArguments& arguments);
+void add_task_show_options(CLI::App& command, TaskArguments& arguments);
+void add_task_log_options(CLI::App& command, TaskArguments& arguments);
+void add_task_approve_options(CLI::App& command, TaskArguments& arguments);
+void add_task_end_options(CLI::App& command, TaskArguments& arguments);  // of `reject` and `cancel`
+[[nodiscard]] base::Status run_task_add(const TaskArguments& arguments, const base::Clock& clock);
+[[nodiscard]] base::Status run_task_list(const TaskArguments& arguments, const base::Clock& clock);
+[[nodiscard]] base::Status run_task_show(const TaskArguments& arguments, const base::Clock& clock);
+[[nodiscard]] base::Status run_task_log(const TaskArguments& arguments, const base::Clock& clock);
+[[nodiscard]] base::Status run_task_approve(const TaskArguments& arguments, const base::Clock& clock);
+[[nodiscard]] base::Status run_task_reject(const TaskArguments& arguments, const base::Clock& clock);
+[[nodiscard]] base::Status run_task_cancel(const TaskArguments& arguments, const base::Clock& clock);
 
 }  // namespace wheelyard::registry

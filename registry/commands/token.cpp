@@ -55,42 +55,32 @@ std::string describe_expiry(const catalog::TokenRow& row) {
 
 }  // namespace
 
-void add_token_commands(CLI::App& app, TokenArguments& arguments) {
-    TokenCreateArguments& create = arguments.create;
-    CLI::App* token =
-        app.add_subcommand("token", "create, list and revoke tokens; effective at once on a running server");
-    token->require_subcommand(1);
-    token->footer("\nExample:\n  wheelyard-registry token create -c registry.toml --name me --index main\n");
-    CLI::App* make = add_command(*token, "create", "create a token and print it once",
-                                 "wheelyard-registry token create -c registry.toml --name bede-agent --index "
-                                 "bede-gh200 --expires 90d");
-    add_config_option(make, create.config);
-    make->add_option("--name", create.name, "name of its user or program")->required();
-    make->add_option("--index", create.indexes, "an index that it may use; repeatable, '*' for all")
+void add_token_create_options(CLI::App& command, TokenCreateArguments& arguments) {
+    add_config_option(command, arguments.config);
+    command.add_option("--name", arguments.name, "name of its user or program")->required();
+    command.add_option("--index", arguments.indexes, "an index that it may use; repeatable, '*' for all")
         ->required();
-    make->add_option("--project", create.projects, "a project that it may use (default: all)");
-    make->add_option(
-        "--action", create.actions,
+    command.add_option("--project", arguments.projects, "a project that it may use (default: all)");
+    command.add_option(
+        "--action", arguments.actions,
         "a permitted action, repeatable: " + base::join(token_actions(), ", ") + " (default: upload)");
-    make->add_option("--expires", create.expires, "its lifetime: 12h, 90d, 8w (default: forever)");
+    command.add_option("--expires", arguments.expires, "its lifetime: 12h, 90d, 8w (default: forever)");
     CLI::Option* as_json =
-        make->add_flag("--json", create.json, "one JSON document, the token's text in `token`");
-    make->add_option("--to", create.to, "write the token to this new file (mode 0600) instead of printing it")
+        command.add_flag("--json", arguments.json, "one JSON document, the token's text in `token`");
+    command
+        .add_option("--to", arguments.to,
+                    "write the token to this new file (mode 0600) instead of printing it")
         ->excludes(as_json);
-    CLI::App* list = add_command(*token, "list", "list tokens, never their secrets",
-                                 "wheelyard-registry token list -c registry.toml");
-    add_config_option(list, arguments.config);
-    list->add_flag("--json", arguments.json, "a JSON array");
-    CLI::App* revoke = add_command(*token, "revoke", "refuse a token from the next request on",
-                                   "wheelyard-registry token revoke -c registry.toml wy_5f0c9a31d2be");
-    add_config_option(revoke, arguments.config);
-    revoke->add_option("id", arguments.id, "its id, as `token list` shows it")->required();
 }
 
-base::Status run_token(const std::string& verb, const TokenArguments& arguments, const base::Clock& clock) {
-    if (verb == "create") return run_token_create(arguments.create, clock);
-    if (verb == "list") return run_token_list(arguments.config, arguments.json, clock);
-    return run_token_revoke(arguments.config, arguments.id, clock);
+void add_token_list_options(CLI::App& command, TokenArguments& arguments) {
+    add_config_option(command, arguments.config);
+    command.add_flag("--json", arguments.json, "a JSON array");
+}
+
+void add_token_revoke_options(CLI::App& command, TokenArguments& arguments) {
+    add_config_option(command, arguments.config);
+    command.add_option("id", arguments.id, "its id, as `token list` shows it")->required();
 }
 
 base::Status run_token_create(const TokenCreateArguments& arguments, const base::Clock& clock) {

@@ -25,15 +25,13 @@ struct TokenCreateArguments {
     std::filesystem::path to = {};  // a new file for the token's text; empty: it is printed
 };
 struct TokenArguments {
-    TokenCreateArguments create;
-    std::filesystem::path config;  // of `list` and `revoke`
-    bool json = false;             // of `list`
-    std::string id;                // of `revoke`
+    std::filesystem::path config;
+    bool json = false;  // of `list`
+    std::string id;     // of `revoke`
 };
-void add_token_commands(CLI::App& app, TokenArguments& arguments);
-// `verb`: the subcommand of `token`.
-[[nodiscard]] base::Status run_token(const std::string& verb, const TokenArguments& arguments,
-                                     const base::Clock& clock);
+void add_token_create_options(CLI::App& command, TokenCreateArguments& arguments);
+void add_token_list_options(CLI::App& command, TokenArguments& arguments);
+void add_token_revoke_options(CLI::App& command, TokenArguments& arguments);
 
 // Prints the token's text or writes it to `to`. It cannot be shown again.
 [[nodiscard]] base::Status run_token_create(const TokenCreateArguments& arguments, const base::Clock& clock);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "lib/base/text/text.hpp"
+#include "lib/wire/problem.hpp"
 
 namespace wheelyard::registry {
 namespace {
@@ -91,9 +92,8 @@ std::vector<IndexChange> list_index_changes(const RegistryConfig& now, const Reg
 
 base::Status check_same_store(const RegistryConfig& now, const RegistryConfig& wanted) {
     if (now.store == wanted.store) return {};
-    return base::fail_as(base::ErrorKind::conflict, base::Recovery::person,
-                         {"config.needs_restart", "A running server keeps its store", "[store] directory",
-                          "stop the server, and start it with this file"});
+    return wire::fail("config.needs_restart", "A running server keeps its store", "[store] directory",
+                      "stop the server, and start it with this file", base::Recovery::person);
 }
 
 base::Status check_upstream_places(const RegistryConfig& now, const RegistryConfig& wanted) {
@@ -103,13 +103,12 @@ base::Status check_upstream_places(const RegistryConfig& now, const RegistryConf
             const bool reaches_inside =
                 !upstream.private_hosts.empty() || !upstream.proxy.empty() || !upstream.password_file.empty();
             if (!reaches_inside || (known != nullptr && has_upstream_at(*known, upstream))) continue;
-            return base::fail_as(
-                base::ErrorKind::refused, base::Recovery::never,
-                {"index.upstream_place",
-                 "Over HTTP no upstream gets private_hosts, a proxy or a password_file, and one that has "
-                 "them keeps its hosts",
-                 upstream.cache_index,
-                 "use `wheelyard-registry index set` on the server's machine, or registry.toml"});
+            return wire::fail(
+                "index.upstream_place",
+                "Over HTTP no upstream gets private_hosts, a proxy or a password_file, and one that has "
+                "them keeps its hosts",
+                upstream.cache_index,
+                "use `wheelyard-registry index set` on the server's machine, or registry.toml");
         }
     }
     return {};

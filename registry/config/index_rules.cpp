@@ -8,6 +8,7 @@
 #include "lib/base/text/url.hpp"
 #include "lib/wheel/filename.hpp"
 #include "lib/wheel/name.hpp"
+#include "lib/wire/problem.hpp"
 
 namespace wheelyard::registry {
 namespace {
@@ -132,16 +133,14 @@ void check_builds(std::vector<io::TomlTable>& tables, const RegistryConfig& conf
 
 base::Status check_takes(const IndexConfig& index, std::string_view filename) {
     if (index.sdists || !wheel::is_sdist_filename(filename)) return {};
-    return base::fail_as(base::ErrorKind::conflict, base::Recovery::never,
-                         {"lifecycle.sdist", "The target index takes no source distributions", index.name,
-                          "set sdists = true for this index"});
+    return wire::fail("lifecycle.sdist", "The target index takes no source distributions", index.name,
+                      "set sdists = true for this index");
 }
 
 base::Status check_not_archived(const IndexConfig& index) {
     if (!index.is_archived) return {};
-    return base::fail_as(base::ErrorKind::conflict, base::Recovery::person,
-                         {"index.archived", "This index is archived: it takes no new files", index.name,
-                          "choose another index"});
+    return wire::fail({409, "index.archived"}, "This index is archived: it takes no new files", index.name,
+                      "choose another index", base::Recovery::person);
 }
 
 void check_readers(std::vector<io::TomlTable>& tables, const RegistryConfig& config) {

@@ -7,6 +7,7 @@
 
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/text/text.hpp"
+#include "lib/wire/problem.hpp"
 #include "lib/wire/task.hpp"
 #include "registry/config/index_rules.hpp"
 #include "registry/config/limits.hpp"
@@ -127,10 +128,9 @@ void read_index_tables(io::TomlTable& root, RegistryConfig& config) {
 
 base::Result<RegistryConfig> with_indexes(const RegistryConfig& settings, const Json& tables) {
     if (const std::size_t bytes = tables.render().size(); bytes > max_config_bytes)
-        return base::fail_as(
-            base::ErrorKind::too_large, base::Recovery::person,
-            {"config.too_large", "The indexes are larger than a configuration may be", std::to_string(bytes),
-             "at most " + std::to_string(max_config_bytes) + " bytes; remove keys"});
+        return wire::fail(
+            "config.too_large", "The indexes are larger than a configuration may be", std::to_string(bytes),
+            "at most " + std::to_string(max_config_bytes) + " bytes; remove keys", base::Recovery::person);
     io::TomlDocument document = io::TomlDocument::of_json(Json::object({{"index", tables}}), settings.file);
     RegistryConfig config = settings;
     io::TomlTable root = document.root();
@@ -162,28 +162,22 @@ Json merge_patch(const Json& target, const Json& patch) {
 
 base::Result<Json> edit_tables(const Json& tables, const IndexEdit& edit) {
     if (!is_table(edit.keys))
-        return base::fail_as(
-            base::ErrorKind::invalid, base::Recovery::never,
-            {"index.keys", "The keys of an index are not a table", edit.index, "send them as an object"});
+        return wire::fail("index.keys", "The keys of an index are not a table", edit.index,
+                          "send them as an object");
     if (const Json* name = edit.keys.find("name"); name != nullptr && *name != Json(edit.index))
-        return base::fail_as(base::ErrorKind::invalid, base::Recovery::never,
-                             {"index.name", "The name of an index never changes", name->render(),
-                              "create another index, and archive this one"});
+        return wire::fail("index.name", "The name of an index never changes", name->render(),
+                          "create another index, and archive this one");
     const Json* present = find_table(tables, edit.index);
     if (edit.kind == IndexEdit::Kind::create && present != nullptr) {
         if (*present == new_table(edit)) return tables;
-        return base::fail_as(base::ErrorKind::conflict, base::Recovery::person,
-                             {"index.exists", "There is an index of this name with other keys", edit.index,
-                              "change that one, or choose another name"});
+        return wire::fail("index.exists", "There is an index of this name with other keys", edit.index,
+                          "change that one, or choose another name", base::Recovery::person);
     }
     if (edit.kind == IndexEdit::Kind::set && present == nullptr)
-        return base::fail_as(
-            base::ErrorKind::missing, base::Recovery::never,
-            {"index.unknown", "There is no index with this name", edit.index, "create it first"});
+        return wire::fail("index.unknown", "There is no index with this name", edit.index, "create it first");
     if (!edit.revision.empty() && (present == nullptr || edit.revision != revision_of(*present)))
-        return base::fail_as(base::ErrorKind::conflict, base::Recovery::person,
-                             {"index.changed", "The index has changed in the meantime", edit.index,
-                              "read it again, and repeat the change with its revision"});
+        return wire::fail("index.changed", "The index has changed in the meantime", edit.index,
+                          "read it again, and repeat the change with its revision", base::Recovery::person);
     Json after = Json::array();
     for (const Json& table : tables.items())
         after.push(&table == present ? merge_patch(table, edit.keys) : table);

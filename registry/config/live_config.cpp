@@ -3,16 +3,16 @@
 #include <string>
 #include <utility>
 
+#include "lib/wire/problem.hpp"
+
 namespace wheelyard::registry {
 
 LiveConfig::LiveConfig(RegistryConfig first) : now_(&kept_.emplace_back(std::move(first))) {}
 
 base::Status LiveConfig::check_room() const {
     if (kept_.size() < max_config_changes) return {};
-    return base::fail_as(
-        base::ErrorKind::exhausted, base::Recovery::person,
-        {"config.too_many_changes", "The server has applied too many changes since its start",
-         std::to_string(kept_.size()), "restart the server"});
+    return wire::fail("config.too_many_changes", "The server has applied too many changes since its start",
+                      std::to_string(kept_.size()), "restart the server", base::Recovery::person);
 }
 
 void LiveConfig::replace(RegistryConfig next) {

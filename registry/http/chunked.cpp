@@ -74,7 +74,7 @@ Answered<ChunkDecoder::Step> ChunkDecoder::decode(std::string_view in, char* out
     while (step.consumed < in.size() && state_ != State::ended) {
         if (state_ != State::data) {
             if (take_framing(in[step.consumed++])) continue;
-            return wire::refuse(400, "request.chunk", "Bad request",
+            return wire::refuse("request.chunk", "Bad request",
                                 "The framing of the chunked body is invalid (RFC 9112 section 7.1).", {},
                                 "check the client, or a proxy in between");
         }

@@ -10,10 +10,9 @@
 namespace wheelyard::http {
 
 Reply reply_not_acceptable(std::string_view accept) {
-    Reply reply = reply_problem(wire::make_problem(406, "page.not_acceptable", "Not acceptable",
-                                                   "Pages are HTML or application/vnd.pypi.simple.v1+json.",
-                                                   std::string(accept.substr(0, 200)),
-                                                   "ask for one of these, or for */*"));
+    Reply reply = reply_problem(wire::make_problem(
+        "page.not_acceptable", "Not acceptable", "Pages are HTML or application/vnd.pypi.simple.v1+json.",
+        std::string(accept.substr(0, 200)), "ask for one of these, or for */*"));
     reply.add("Vary", "Accept");
     return reply;
 }

@@ -170,7 +170,7 @@ void show_in_browser(const page::Farm& farm, Reply& reply) {
 
 Reply reply_uploads_go_to(std::string_view method, std::string_view url) {
     Reply reply = reply_problem(
-        wire::make_problem(405, "upload.wrong_url", "Uploads go to " + std::string(url),
+        wire::make_problem("upload.wrong_url", "Uploads go to " + std::string(url),
                            "This URL accepts no uploads (" + std::string(method.substr(0, 32)) + ").", {},
                            "set the repository URL of the client to " + std::string(url)));
     reply.add("Allow", "GET, HEAD");
@@ -178,9 +178,9 @@ Reply reply_uploads_go_to(std::string_view method, std::string_view url) {
 }
 
 Reply reply_method_not_allowed(std::string_view method, std::string_view allowed) {
-    Reply reply =
-        reply_problem({405, "request.method", "Method not allowed", "This URL does not support the method.",
-                       std::string(method.substr(0, 32)), "use " + std::string(allowed)});
+    Reply reply = reply_problem(wire::make_problem(
+        {405, "request.method"}, "Method not allowed", "This URL does not support the method.",
+        std::string(method.substr(0, 32)), "use " + std::string(allowed)));
     reply.add("Allow", allowed);
     return reply;
 }
@@ -246,9 +246,8 @@ Reply reply_uploaded(const UploadDone& done) {
     // No client may take a quarantined file for a published one: twine treats every 2xx as success.
     if (!done.quarantined_because.empty())
         return reply_problem(wire::make_problem(
-            422, "upload.quarantined", "kept in quarantine: " + done.quarantined_because,
-            done.quarantined_because, {},
-            "ask the registry's operator to release it, or fix the findings and upload a new build"));
+            "upload.quarantined", "kept in quarantine: " + done.quarantined_because, done.quarantined_because,
+            {}, "ask the registry's operator to release it, or fix the findings and upload a new build"));
     const io::Json document = io::Json::object(
         {{"filename", done.filename}, {"serial", done.serial}, {"already_there", done.already_there}});
     return reply_json(200, document.render());

@@ -16,7 +16,7 @@ namespace http = boost::beast::http;
 using boost::system::error_code;
 
 tl::unexpected<wire::Problem> malformed(std::string detail, std::string value = {}) {
-    return wire::refuse(400, "request.malformed", "Bad request", std::move(detail), std::move(value),
+    return wire::refuse("request.malformed", "Bad request", std::move(detail), std::move(value),
                         "check the client, or a proxy in between");
 }
 
@@ -162,13 +162,13 @@ Answered<void> check_fields(const HeadParser& parser) {
     if (seen.transfer_encoding == 1) {
         if (!parser.head.http_1_1) return malformed("HTTP/1.0 does not support Transfer-Encoding.");
         if (!base::equals_ignoring_case(parser.transfer_encoding, "chunked"))
-            return wire::refuse(501, "request.transfer_encoding", "Not implemented",
+            return wire::refuse("request.transfer_encoding", "Not implemented",
                                 "Only the transfer coding \"chunked\" is supported.",
                                 parser.transfer_encoding.substr(0, 200),
                                 "send the body with a Content-Length");
     }
     if (seen.expect > 0 && parser.head.http_1_1 && !base::equals_ignoring_case(parser.expect, "100-continue"))
-        return wire::refuse(417, "request.expectation", "Expectation failed",
+        return wire::refuse("request.expectation", "Expectation failed",
                             "The only supported expectation is 100-continue.", parser.expect.substr(0, 200),
                             "remove the Expect header");
     return {};
@@ -196,7 +196,7 @@ Answered<RequestHead> parse_request_head(std::string_view head) {
     error_code ec;
     const std::size_t read = parser.put(boost::asio::const_buffer(head.data(), head.size()), ec);
     if (ec == http::error::bad_version)
-        return wire::refuse(505, "request.version", "HTTP version not supported",
+        return wire::refuse("request.version", "HTTP version not supported",
                             "This server supports HTTP/1.1 and HTTP/1.0.", {}, "use HTTP/1.1");
     if (ec) return malformed("The request head is not HTTP: " + ec.message() + ".");
     if (read != head.size() || !parser.is_header_done()) return malformed("The request head is incomplete.");

@@ -20,12 +20,12 @@ namespace wheelyard::http {
 namespace {
 
 tl::unexpected<wire::Problem> bad_target(std::string detail, std::string_view target) {
-    return wire::refuse(400, "request.target", "Bad request target", std::move(detail),
+    return wire::refuse("request.target", "Bad request target", std::move(detail),
                         std::string(target.substr(0, 200)), "check the URL");
 }
 
 tl::unexpected<wire::Problem> not_found(std::string_view path) {
-    return wire::refuse(404, "request.not_found", "Not found", "This URL does not exist.",
+    return wire::refuse("request.not_found", "Not found", "This URL does not exist.",
                         std::string(path.substr(0, 200)),
                         "indexes are at /<index>/simple/, uploads go to /<index>/legacy/");
 }
@@ -95,8 +95,7 @@ Answered<std::optional<PageForm>> parse_format(std::string_view query) {
         const auto value = base::decode_percent(parameter.substr(7));
         const auto form = value ? page_form_named(*value) : std::nullopt;
         if (!form)
-            return wire::refuse(406, "page.format", "Not acceptable",
-                                "Pages are not available in this format.",
+            return wire::refuse("page.format", "Not acceptable", "Pages are not available in this format.",
                                 std::string(parameter.substr(7, 200)),
                                 "use application/vnd.pypi.simple.v1+json or text/html");
         return std::optional<PageForm>(*form);
@@ -286,7 +285,7 @@ Answered<Route> parse_api(const Path& path, const Split& split) {
         route.query = split.query;
         return route;
     }
-    return wire::refuse(404, "request.not_found", "Not found", "The API has no such route.",
+    return wire::refuse("request.not_found", "Not found", "The API has no such route.",
                         std::string(split.path.substr(0, 200)), "see /api/v1/openapi.json for all routes");
 }
 
@@ -294,7 +293,7 @@ Answered<Route> parse_api(const Path& path, const Split& split) {
 
 Answered<Route> parse_target(std::string_view target) {
     if (target.size() > max_target_bytes)
-        return wire::refuse(414, "request.target_too_long", "URI too long",
+        return wire::refuse("request.target_too_long", "URI too long",
                             "The request target is longer than any URL of this server.",
                             std::to_string(target.size()) + " bytes", "check the URL");
     if (std::any_of(target.begin(), target.end(), [](char c) { return c <= ' ' || c >= '\x7f' || c == '#'; }))

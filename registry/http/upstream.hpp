@@ -49,14 +49,14 @@ struct UpstreamAnswer {
 
 // The answer when no more requests may wait for upstreams.
 [[nodiscard]] inline wire::Problem upstream_busy() {
-    return wire::make_problem(503, "upstream.busy", "Too many requests to upstreams",
+    return wire::make_problem("upstream.busy", "Too many requests to upstreams",
                               "The server has reached its limit of requests to upstreams.", {},
                               "try again shortly");
 }
 
 // The answer when an upstream does not answer and there is no older page. `value`: the project or the file.
 [[nodiscard]] inline wire::Problem upstream_unavailable(const std::string& value) {
-    return wire::make_problem(503, "upstream.unavailable", "The upstream does not answer",
+    return wire::make_problem("upstream.unavailable", "The upstream does not answer",
                               "The project comes from an upstream that does not answer now.", value,
                               "try again shortly");
 }

@@ -5,6 +5,7 @@
 
 #include "lib/io/json.hpp"
 #include "lib/io/log.hpp"
+#include "lib/wire/problem.hpp"
 #include "registry/config/index_changes.hpp"
 #include "registry/config/index_rules.hpp"
 #include "registry/config/index_tables.hpp"
@@ -19,10 +20,10 @@ base::Status check_created(const RegistryConfig& wanted, const std::vector<Index
     for (const IndexChange& change : changes) {
         const bool is_created = change.key.empty() && !change.is_removed;
         if (!is_created || !known.is_private(change.index) || wanted.is_private(change.index)) continue;
-        return base::fail_as(
-            base::ErrorKind::conflict, base::Recovery::person,
-            {"index.was_private", "A former index of this name was private, and its files are kept",
-             change.index, "create it with read = \"token\", look at its files, then set read = \"public\""});
+        return wire::fail("index.was_private",
+                          "A former index of this name was private, and its files are kept", change.index,
+                          "create it with read = \"token\", look at its files, then set read = \"public\"",
+                          base::Recovery::person);
     }
     return {};
 }
@@ -169,11 +170,8 @@ void IndexApply::on_signal(const std::string& actor) {
         const IndexRequest& wanted = **request;
         const auto choose = [&wanted](const io::Json& now) -> base::Result<io::Json> {
             if (wanted.before == revision_of(now)) return wanted.wanted.tables;
-            return base::fail_as(base::ErrorKind::conflict, base::Recovery::person,
-                                 {"index.changed",
-                                  "The indexes have changed in the meantime",
-                                  {},
-                                  "repeat the command: it shows the difference"});
+            return wire::fail("index.changed", "The indexes have changed in the meantime", {},
+                              "repeat the command: it shows the difference", base::Recovery::person);
         };
         done = wait_for_pages(change_to({.choose = choose, .by = wanted.wanted.decided_by}, actor));
     }

@@ -7,6 +7,7 @@
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/text/encoding.hpp"
+#include "lib/wire/problem.hpp"
 #include "registry/access/local_actor.hpp"
 #include "registry/catalog/catalog.hpp"
 #include "registry/config/index_rules.hpp"
@@ -54,9 +55,8 @@ base::Status change_store(const Plan& plan, DecidedBy by, const base::Clock& clo
     WHEELYARD_ASSIGN(const base::Fd alone, lock_store(wanted.store, StoreUser::command));
     WHEELYARD_ASSIGN(const auto list, read_index_list(wanted));
     if (list.has_value() != plan.list.has_value() || (list && list->tables != plan.list->tables))
-        return base::fail_as(
-            base::ErrorKind::conflict, base::Recovery::person,
-            {"index.changed", "The indexes have changed in the meantime", {}, "repeat the command"});
+        return wire::fail("index.changed", "The indexes have changed in the meantime", {},
+                          "repeat the command", base::Recovery::person);
     const catalog::Cause cause{.actor = local_actor(), .reason = {}, .time = clock.now()};
     return blobs::with_reserve(wanted.room(), [&]() -> base::Status {
         WHEELYARD_ASSIGN(auto catalog,

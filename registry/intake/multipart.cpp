@@ -13,12 +13,12 @@ namespace wheelyard::registry {
 namespace {
 
 tl::unexpected<wire::Problem> bad_form(std::string detail, std::string_view value = {}) {
-    return wire::refuse(400, "upload.bad_form", "The upload form is malformed", std::move(detail),
+    return wire::refuse({400, "upload.bad_form"}, "The upload form is malformed", std::move(detail),
                         wire::one_line_title(value), "send multipart/form-data as twine does");
 }
 
 tl::unexpected<wire::Problem> form_too_large(std::string detail) {
-    return wire::refuse(413, "upload.form_too_large", "The upload form is too large", std::move(detail), {},
+    return wire::refuse("upload.form_too_large", "The upload form is too large", std::move(detail), {},
                         "send the file as `content` and only the fields of the upload form");
 }
 
@@ -173,11 +173,8 @@ wire::Answered<void> MultipartParser::feed(std::string_view bytes) {
 wire::Answered<void> MultipartParser::finish() const {
     // `--BOUNDARY--` may end the body without a line end.
     if (where_ == Where::epilogue || (where_ == Where::after_boundary && line_ == "--")) return {};
-    auto problem = bad_form("The upload's body ended before its closing boundary");
-    problem.value().code = "upload.body_cut";
-    problem.value().title = "The upload is incomplete";
-    problem.value().advice = "send the upload again";
-    return problem;
+    return wire::refuse("upload.body_cut", "The upload is incomplete",
+                        "The upload's body ended before its closing boundary", {}, "send the upload again");
 }
 
 // Searches for the delimiter and emits everything before it. Between calls, `matched_` bytes of a possible

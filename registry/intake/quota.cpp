@@ -12,7 +12,7 @@ wire::Answered<void> check_one(const Quota& quota, const catalog::Usage& used, s
     if (has_files && has_bytes) return {};
     const std::string limit =
         has_files ? base::render_bytes(quota.bytes) : std::to_string(quota.files) + " files";
-    return wire::refuse(403, "upload.quota", "The quota of " + owner + " is used up",
+    return wire::refuse("upload.quota", "The quota of " + owner + " is used up",
                         "The file does not fit into the quota of " + owner + ": " + limit + ".",
                         std::to_string(used.files) + " files, " + base::render_bytes(used.bytes),
                         "ask an administrator to delete files or to raise the quota");

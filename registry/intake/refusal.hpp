@@ -12,7 +12,7 @@
 namespace wheelyard::registry {
 
 // `detail` is a sentence without its full stop; it is also the title.
-[[nodiscard]] tl::unexpected<wire::Problem> refuse(int status, std::string code, const std::string& detail,
+[[nodiscard]] tl::unexpected<wire::Problem> refuse(wire::Refusal row, const std::string& detail,
                                                    std::string value, std::string advice);
 
 // The problem for an error that the request caused; nullopt for other errors.

@@ -36,7 +36,7 @@ tl::unexpected<wire::Problem> fail(const http::UploadHead& head, const base::Err
 }
 
 tl::unexpected<wire::Problem> unknown(const std::string& id) {
-    return refuse(404, "upload.unknown", "Unknown resumable upload", id.substr(0, 2 * id_bytes),
+    return refuse("upload.unknown", "Unknown resumable upload", id.substr(0, 2 * id_bytes),
                   "it may be complete, deleted, expired or owned by another token: start a new upload");
 }
 
@@ -77,7 +77,7 @@ class Part final : public http::UploadRequest {
 
     Answered<void> feed(std::string_view bytes) override {
         if (size_of(body_.get()) + bytes.size() > length_)
-            return refuse(413, "upload.past_length", "The part exceeds the upload's length",
+            return refuse("upload.past_length", "The part exceeds the upload's length",
                           std::to_string(length_) + " bytes", "check Upload-Length and Upload-Offset");
         auto written = room_.check(bytes.size());
         if (written) written = base::write_all(body_.get(), bytes);
@@ -195,14 +195,14 @@ Answered<http::ResumableState> Resumable::create(const http::UploadHead& head) {
     const Owned owned = drop_expired();
     const auto of_token = owned.find(token->name);
     if (of_token != owned.end() && of_token->second >= max_resumable_uploads_of_a_token)
-        return refuse(429, "upload.too_many", "This token has too many unfinished resumable uploads",
+        return refuse("upload.too_many", "This token has too many unfinished resumable uploads",
                       std::to_string(max_resumable_uploads_of_a_token),
                       "finish some, or delete some with DELETE");
     std::size_t all = 0;
     for (const auto& [_, uploads] : owned)
         all += uploads;
     if (all >= max_resumable_uploads)
-        return refuse(503, "upload.busy", "The registry has too many unfinished resumable uploads",
+        return refuse("upload.busy", "The registry has too many unfinished resumable uploads",
                       std::to_string(max_resumable_uploads), "finish or delete some, or try again later");
     const std::string id = base::encode_hex(base::random_bytes(id_bytes));
     const auto note =
@@ -263,7 +263,7 @@ Answered<void> Resumable::drop(const http::UploadHead& head, const std::string& 
     if (!note) return tl::unexpected(note.error());
     const base::Fd body(::open((folder_ / (id + ".body")).c_str(), O_RDONLY | O_CLOEXEC));
     if (body && ::flock(body.get(), LOCK_EX | LOCK_NB) != 0)
-        return refuse(409, "upload.in_progress", "A part of this upload is being received", id,
+        return refuse("upload.in_progress", "A part of this upload is being received", id,
                       "close its connection, then delete the upload");
     remove_both(folder_ / id);
     return {};
@@ -277,13 +277,13 @@ Answered<std::unique_ptr<http::UploadRequest>> Resumable::append(const http::Upl
     base::Fd body(::open((folder_ / (id + ".body")).c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
     if (!body) return unknown(id);
     if (::flock(body.get(), LOCK_EX | LOCK_NB) != 0)
-        return refuse(409, "upload.in_progress", "Another part of this upload is being received", id,
+        return refuse("upload.in_progress", "Another part of this upload is being received", id,
                       "wait until it ends, then get the offset with HEAD");
     struct stat info {};
     if (::fstat(body.get(), &info) != 0 || info.st_nlink == 0) return unknown(id);  // deleted in the meantime
     const std::uint64_t size = size_of(body.get());
     if (size != offset_bytes)
-        return refuse(409, "upload.wrong_offset", "The offset is not the end of the upload",
+        return refuse("upload.wrong_offset", "The offset is not the end of the upload",
                       "the upload has " + std::to_string(size) + " bytes", "continue where HEAD says");
     http::UploadHead whole = head;
     whole.content_type = note->content_type;

@@ -134,12 +134,12 @@ class FormUpload final : public http::UploadRequest, private MultipartHandler {
 
 wire::Answered<void> FormUpload::field(std::string_view name, std::string_view value) {
     if (name == "content")
-        return refuse(400, "upload.content_without_name", "The field content must be a file with a name",
+        return refuse("upload.content_without_name", "The field content must be a file with a name",
                       "`content` has no file name.");
     std::optional<std::string>* known = form_.field(name);
     if (known == nullptr) return {};
     if (*known && **known != value) {
-        return refuse(400, "upload.field_twice", "A form field was sent twice: " + std::string(name),
+        return refuse("upload.field_twice", "A form field was sent twice: " + std::string(name),
                       "The field `" + std::string(name) + "` has two different values.");
     }
     *known = std::string(value);
@@ -150,7 +150,7 @@ wire::Answered<void> FormUpload::file_begin(std::string_view name, std::string_v
     in_content_ = name == "content";
     if (!in_content_) return {};  // gpg_signature and the like
     if (staged_)
-        return refuse(400, "upload.content_twice", "The form has two files",
+        return refuse("upload.content_twice", "The form has two files",
                       "The field `content` was sent twice.");
     filename_text_ = wire::one_line_title(filename);  // shortened and sanitized for the log
     auto parsed = check_filename(filename, index_.policy, accepted_files(index_));
@@ -159,14 +159,13 @@ wire::Answered<void> FormUpload::file_begin(std::string_view name, std::string_v
     filename_ = std::move(*parsed);
     // Checked before the bytes, so that a refused client does not send gigabytes first.
     if (!allows(token_, index_.name, filename_->project, upload_action)) {
-        return refuse(403, "auth.project_refused",
-                      "This token does not permit uploads of " + filename_->project,
+        return refuse("auth.project_refused", "This token does not permit uploads of " + filename_->project,
                       "The token's scope does not include the project `" + filename_->project + "`.",
                       filename_->project, "ask an administrator for a token with this project");
     }
     if (!token_.version.empty() && !wire::meets_version(filename_->version.text(), token_.version)) {
         return refuse(
-            403, "auth.version_refused", "This grant is for version " + token_.version,
+            "auth.version_refused", "This grant is for version " + token_.version,
             "The grant's task requests version " + token_.version + ", but the file has another version.",
             filename_->version.text(), "build the version that the task requests");
     }
@@ -196,7 +195,7 @@ wire::Answered<void> FormUpload::file_bytes(std::string_view bytes) {
     if (!in_content_) {
         other_file_bytes_ += bytes.size();
         if (other_file_bytes_ <= max_other_file_bytes) return {};
-        return refuse(413, "upload.form_too_large", "The upload form is too large",
+        return refuse("upload.form_too_large", "The upload form is too large",
                       "A file other than `content` is too large.");
     }
     if (auto fits = check_size(staged_->size() + bytes.size(), index_.max_file_bytes); !fits) {
@@ -232,7 +231,7 @@ wire::Answered<http::UploadDone> FormUpload::accept() {
 wire::Answered<void> FormUpload::check_content() {
     if (auto good = check_form(form_); !good) return good;
     if (!staged_)
-        return refuse(400, "upload.no_content", "The form has no file", "The field `content` is missing.", {},
+        return refuse("upload.no_content", "The form has no file", "The field `content` is missing.", {},
                       "send the file as `content`");
     if (auto good = check_form_against(form_, *filename_); !good) return good;
     size_bytes_ = staged_->size();
@@ -352,7 +351,8 @@ wire::Answered<void> FormUpload::use_grant() {
     if (used) return {};
     const base::Error& error = used.error();
     if (error.kind != base::ErrorKind::refused) return fail(error);
-    return refuse(403, error.code, error.sentence, error.sentence + ".", error.value, error.advice);
+    return refuse(wire::Refusal::coded(403, error.code), error.sentence, error.sentence + ".", error.value,
+                  error.advice);
 }
 
 wire::Answered<http::UploadDone> FormUpload::commit(const catalog::FileRow& row) {
@@ -417,17 +417,17 @@ wire::Answered<const IndexConfig*> check_head(const UploadParts& parts, const ht
                                               const catalog::TokenRow& token) {
     const IndexConfig* index = parts.config->find_index(head.index);
     if (index == nullptr) {
-        return refuse(404, "index.unknown", "There is no index with this name",
+        return refuse("index.unknown", "There is no index with this name",
                       "The registry has no index `" + wire::one_line_title(head.index) + "`.",
                       wire::one_line_title(head.index), "check the index name; GET / lists the indexes");
     }
     if (!allows(token, index->name, {}, upload_action)) {
-        return refuse(403, "auth.index_refused", "This token does not permit uploads to " + index->name,
+        return refuse("auth.index_refused", "This token does not permit uploads to " + index->name,
                       "The token's scope does not include uploads to the index `" + index->name + "`.",
                       index->name, "ask an administrator for a token with this index");
     }
     if (index->is_archived)
-        return refuse(403, "index.archived", "This index is archived: it takes no new files",
+        return refuse({403, "index.archived"}, "This index is archived: it takes no new files",
                       "An administrator has archived the index `" + index->name + "`.", index->name,
                       "upload to another index");
     // The form around the file is small: refuse by length only if the body cannot contain an acceptable file.
@@ -447,16 +447,15 @@ wire::Answered<const IndexConfig*> check_head(const UploadParts& parts, const ht
 
 wire::Problem problem_of_failure(const base::Error& error) {
     if (blobs::is_disk_full(error)) {
-        return wire::make_problem(507, "upload.disk_full",
-                                  "Insufficient Storage: the registry's disk is full",
+        return wire::make_problem("upload.disk_full", "Insufficient Storage: the registry's disk is full",
                                   "No part of this upload was stored.", {},
                                   "ask the administrator to free disk space, then send it again");
     }
     if (error.kind == base::ErrorKind::unavailable || error.os_error == EMFILE || error.os_error == ENFILE) {
-        return wire::make_problem(503, "upload.busy", "The registry is busy: try again",
+        return wire::make_problem("upload.busy", "The registry is busy: try again",
                                   "No part of this upload was published.", {}, "send it again in a moment");
     }
-    return wire::make_problem(500, "upload.failed", "The registry could not store the upload",
+    return wire::make_problem("upload.failed", "The registry could not store the upload",
                               "Internal error; see the server log for this request ID.", {},
                               "report the request ID to the administrator");
 }
@@ -468,9 +467,10 @@ wire::Answered<std::unique_ptr<http::UploadRequest>> Uploads::begin(const http::
     auto boundary = parse_boundary(head.content_type);
     if (index && !boundary) {
         const base::Error& error = boundary.error();
-        const int status = error.kind == base::ErrorKind::unsupported ? 415 : 400;
-        index = refuse(status, "upload.bad_form", error.sentence, error.sentence + ".", error.value,
-                       error.advice);
+        const wire::Refusal row = error.kind == base::ErrorKind::unsupported
+                                      ? wire::Refusal{415, "upload.bad_form"}
+                                      : wire::Refusal{400, "upload.bad_form"};
+        index = refuse(row, error.sentence, error.sentence + ".", error.value, error.advice);
     }
     if (!index) {
         io::log_warn("upload.refused", {{"request", head.request_id},

@@ -55,25 +55,23 @@ constexpr std::string_view newest_metadata_version = "2.6";
 
 wire::Answered<void> check_action(const UploadForm& form) {
     if (!form.action)
-        return refuse(400, "upload.no_action", "The form has no :action", "The field `:action` is missing.",
-                      {}, "send :action=file_upload");
+        return refuse("upload.no_action", "The form has no :action", "The field `:action` is missing.", {},
+                      "send :action=file_upload");
     if (*form.action == "file_upload") return {};
     constexpr std::array<std::string_view, 3> retired{"submit", "submit_pkg_info", "doc_upload"};
     if (std::find(retired.begin(), retired.end(), *form.action) != retired.end()) {
-        return refuse(410, "upload.action_retired",
-                      "This action is no longer supported; upload files instead",
+        return refuse("upload.action_retired", "This action is no longer supported; upload files instead",
                       "Projects are not registered and documentation is not hosted: the first file creates a "
                       "project.",
                       *form.action, "send :action=file_upload");
     }
-    return refuse(400, "upload.unknown_action", "Unknown :action",
-                  "The only action of this form is file_upload.", wire::one_line_title(*form.action),
-                  "send :action=file_upload");
+    return refuse("upload.unknown_action", "Unknown :action", "The only action of this form is file_upload.",
+                  wire::one_line_title(*form.action), "send :action=file_upload");
 }
 
 tl::unexpected<wire::Problem> refuse_sdist(std::string_view filename) {
     return refuse(
-        400, "upload.sdist", "This index accepts wheels only, not source distributions",
+        "upload.sdist", "This index accepts wheels only, not source distributions",
         "The file name is that of a source distribution.", wire::one_line_title(filename),
         "upload the wheels only (dist/*.whl), or ask an administrator to set `sdists = true` for this index");
 }
@@ -86,19 +84,18 @@ wire::Answered<void> check_attestations(const UploadForm& form) {
     const std::string_view sent = form.attestations ? base::trim(*form.attestations) : std::string_view();
     if (sent.empty() || sent == "[]") return {};
     return refuse(
-        400, "upload.attestations", "This registry stores no attestations: upload without them",
+        "upload.attestations", "This registry stores no attestations: upload without them",
         "The form has attestations of the file (PEP 740), which would be lost.", {},
         "twine: leave out --attestations; uv: --no-attestations, or remove the .publish.attestation files");
 }
 
 wire::Answered<void> check_filetype(const UploadForm& form) {
     if (!form.filetype)
-        return refuse(400, "upload.field_missing", "The form has no filetype",
-                      "The field `filetype` is missing.", "filetype",
-                      "send filetype=bdist_wheel, or sdist for a source distribution");
+        return refuse("upload.field_missing", "The form has no filetype", "The field `filetype` is missing.",
+                      "filetype", "send filetype=bdist_wheel, or sdist for a source distribution");
     if (*form.filetype == wheel_filetype || *form.filetype == sdist_filetype) return {};
-    return refuse(400, "upload.unknown_filetype", "Unknown filetype",
-                  "The known ones are bdist_wheel and sdist.", wire::one_line_title(*form.filetype));
+    return refuse("upload.unknown_filetype", "Unknown filetype", "The known ones are bdist_wheel and sdist.",
+                  wire::one_line_title(*form.filetype));
 }
 
 wire::Answered<void> check_digest_fields(const UploadForm& form) {
@@ -111,14 +108,14 @@ wire::Answered<void> check_digest_fields(const UploadForm& form) {
             return base::is_ascii_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
         };
         if (sent->size() != row.hex_length || !std::all_of(sent->begin(), sent->end(), is_hex)) {
-            return refuse(400, "upload.bad_digest", "Invalid digest: " + std::string(row.field),
+            return refuse("upload.bad_digest", "Invalid digest: " + std::string(row.field),
                           "The field `" + std::string(row.field) + "` must be " +
                               std::to_string(row.hex_length) + " hexadecimal digits.",
                           wire::one_line_title(*sent));
         }
     }
     if (any) return {};
-    return refuse(400, "upload.no_digest", "The form has no digest of the file",
+    return refuse("upload.no_digest", "The form has no digest of the file",
                   "One of sha256_digest, blake2_256_digest and md5_digest is required.", {},
                   "send sha256_digest");
 }
@@ -136,27 +133,27 @@ wire::Answered<void> check_characters(std::string_view filename) {
     const bool unprintable =
         std::any_of(filename.begin(), filename.end(), [](char c) { return c <= ' ' || c > '~'; });
     if (filename.empty() || separator || unprintable) {
-        return refuse(400, "upload.bad_filename", "Invalid file name",
+        return refuse("upload.bad_filename", "Invalid file name",
                       "A file name must consist of printable ASCII characters without spaces, `/` and `\\`.",
                       wire::one_line_title(filename));
     }
     constexpr std::size_t max_bytes = inspect::max_wheel_filename_bytes;
     if (filename.size() <= max_bytes) return {};
-    return refuse(400, "upload.bad_filename", "File name too long",
+    return refuse("upload.bad_filename", "File name too long",
                   "A file name may have at most " + std::to_string(max_bytes) + " bytes.",
                   wire::one_line_title(filename), "use fewer tags, or a shorter local version");
 }
 
 tl::unexpected<wire::Problem> refuse_filename(std::string_view filename, const base::Error& why) {
-    return refuse(400, "upload.bad_filename", "Invalid file name (" + std::string(filename) + ")",
-                  why.sentence, wire::one_line_title(filename), why.advice);
+    return refuse("upload.bad_filename", "Invalid file name (" + std::string(filename) + ")", why.sentence,
+                  wire::one_line_title(filename), why.advice);
 }
 
 wire::Answered<void> check_normal(std::string_view filename, bool is_normal, const std::string& right,
                                   const inspect::Policy& policy) {
     if (is_normal || inspect::severity_under(policy, "filename.not_normalized") != inspect::Severity::reject)
         return {};
-    return refuse(400, "upload.name_not_normalized", "File name is not normalized; it should be " + right,
+    return refuse("upload.name_not_normalized", "File name is not normalized; it should be " + right,
                   "The name and version in a file name must be in normal form (PEP 427, PEP 625, PEP 440): " +
                       right + ".",
                   wire::one_line_title(filename), "build it again with a current build backend");
@@ -167,8 +164,8 @@ wire::Answered<UploadName> check_wheel_filename(std::string_view filename, const
     if (!parsed) return refuse_filename(filename, parsed.error());
     if (parsed->variant) {
         const inspect::Rule& rule = *inspect::find_rule("filename.variant");
-        return refuse(400, std::string(rule.code), std::string(rule.sentence), std::string(rule.sentence),
-                      *parsed->variant, std::string(rule.advice));
+        return refuse(wire::Refusal::coded(400, rule.code), std::string(rule.sentence),
+                      std::string(rule.sentence), *parsed->variant, std::string(rule.advice));
     }
     if (auto normal = check_normal(filename, wheel::is_normalized(*parsed), normal_filename(*parsed), policy);
         !normal)
@@ -182,7 +179,7 @@ constexpr std::array<std::string_view, 4> older_sdist_extensions{".zip", ".tgz",
 
 wire::Answered<UploadName> check_sdist_filename(std::string_view filename, const inspect::Policy& policy) {
     if (!filename.ends_with(sdist_extension))
-        return refuse(400, "upload.sdist_archive", "A source distribution must be a .tar.gz file",
+        return refuse("upload.sdist_archive", "A source distribution must be a .tar.gz file",
                       "PEP 625 names {name}-{version}.tar.gz only.", wire::one_line_title(filename),
                       "make it again with `python -m build --sdist`");
     const auto parsed = wheel::parse_sdist_filename(filename);
@@ -213,7 +210,7 @@ wire::Answered<UploadName> check_filename(std::string_view filename, const inspe
     if (auto good = check_characters(filename); !good) return tl::unexpected(std::move(good.error()));
     if (is_sdist) return check_sdist_filename(filename, policy);
     if (!filename.ends_with(".whl")) {
-        return refuse(400, "upload.not_a_wheel",
+        return refuse("upload.not_a_wheel",
                       accepted == AcceptedFiles::wheels_and_sdists
                           ? "This index accepts wheels (.whl) and source distributions (.tar.gz) only"
                           : "This index accepts wheels (.whl) only",
@@ -225,7 +222,7 @@ wire::Answered<UploadName> check_filename(std::string_view filename, const inspe
 
 wire::Answered<void> check_size(std::uint64_t size_bytes, std::uint64_t limit_bytes) {
     if (size_bytes <= limit_bytes) return {};
-    return refuse(413, "upload.too_large",
+    return refuse("upload.too_large",
                   "File too large; the limit of this index is " + base::render_bytes(limit_bytes),
                   "The index accepts files of up to " + std::to_string(limit_bytes) + " bytes.", {},
                   "ask an administrator to raise max_file_mib of this index");
@@ -234,20 +231,20 @@ wire::Answered<void> check_size(std::uint64_t size_bytes, std::uint64_t limit_by
 wire::Answered<void> check_form(const UploadForm& form) {
     if (auto action = check_action(form); !action) return action;
     if (form.protocol_version && *form.protocol_version != "1") {
-        return refuse(400, "upload.unknown_protocol", "Unknown protocol version",
+        return refuse("upload.unknown_protocol", "Unknown protocol version",
                       "The only protocol_version is 1.", wire::one_line_title(*form.protocol_version));
     }
     if (auto filetype = check_filetype(form); !filetype) return filetype;
     if (auto attestations = check_attestations(form); !attestations) return attestations;
     for (const auto& [name, sent] : {std::pair("name", &form.name), std::pair("version", &form.version)}) {
         if (*sent) continue;
-        return refuse(400, "upload.field_missing", "The form has no " + std::string(name),
+        return refuse("upload.field_missing", "The form has no " + std::string(name),
                       "The field `" + std::string(name) + "` is missing.", name);
     }
     if (form.metadata_version && *form.metadata_version != newest_metadata_version &&
         std::find(metadata_versions.begin(), metadata_versions.end(), *form.metadata_version) ==
             metadata_versions.end()) {
-        return refuse(400, "upload.unknown_metadata_version", "Unknown metadata_version",
+        return refuse("upload.unknown_metadata_version", "Unknown metadata_version",
                       "Metadata versions 1.0 to 2.6 are supported.",
                       wire::one_line_title(*form.metadata_version));
     }
@@ -256,20 +253,20 @@ wire::Answered<void> check_form(const UploadForm& form) {
 
 wire::Answered<void> check_form_against(const UploadForm& form, const UploadName& filename) {
     if (form.filetype != (filename.is_sdist ? sdist_filetype : wheel_filetype)) {
-        return refuse(400, "upload.filetype_differs", "The form's filetype and the file name differ",
+        return refuse("upload.filetype_differs", "The form's filetype and the file name differ",
                       filename.is_sdist ? "The file name is that of a source distribution."
                                         : "The file name is that of a wheel.",
                       wire::one_line_title(form.filetype.value_or("")),
                       filename.is_sdist ? "send filetype=sdist" : "send filetype=bdist_wheel");
     }
     if (wheel::normalize_name(form.name.value_or("")) != filename.project) {
-        return refuse(400, "upload.name_differs", "The form's name and the file name differ",
+        return refuse("upload.name_differs", "The form's name and the file name differ",
                       "The form's project differs from the file's, `" + filename.project + "`.",
                       wire::one_line_title(form.name.value_or("")));
     }
     const auto version = wheel::Version::parse(form.version.value_or(""));
     if (!version || version->text() != filename.version.text()) {
-        return refuse(400, "upload.version_differs", "The form's version and the file name differ",
+        return refuse("upload.version_differs", "The form's version and the file name differ",
                       "The form's version differs from the file's, `" + filename.version.text() + "`.",
                       wire::one_line_title(form.version.value_or("")));
     }
@@ -281,7 +278,7 @@ wire::Answered<void> check_digests(const UploadForm& form, const ContentDigests&
     for (const DigestRow& row : digests) {
         const auto& sent = form.*row.sent;
         if (!sent || base::ascii_lower(*sent) == content.*row.counted) continue;
-        return refuse(400, "upload.digest_mismatch",
+        return refuse("upload.digest_mismatch",
                       "The file's digest differs from the form's (" + std::string(row.field) + ")",
                       "The received bytes have " + std::string(row.field) + " " + content.*row.counted + ".",
                       *sent, "send it again: the file was changed or damaged in transit");
@@ -318,12 +315,11 @@ wire::Answered<std::string> check_provenance(const UploadForm& form, std::string
     if (!form.provenance || base::trim(*form.provenance).empty()) return std::string();
     const auto provenance = wire::parse_wheel_provenance(*form.provenance);
     if (!provenance)
-        return refuse(400, "upload.provenance", "The provenance of the wheel cannot be read",
+        return refuse("upload.provenance", "The provenance of the wheel cannot be read",
                       provenance.error().sentence + ".", wire::one_line_title(provenance.error().value),
                       provenance.error().advice);
     if (provenance->wheel.filename != filename || provenance->wheel.sha256 != sha256)
-        return refuse(400, "upload.provenance_of_another",
-                      "The provenance is about another wheel than the file",
+        return refuse("upload.provenance_of_another", "The provenance is about another wheel than the file",
                       "The field `wheelyard_provenance` names another file or digest.",
                       wire::one_line_title(provenance->wheel.filename), "send the provenance of this wheel");
     return wire::render_wheel_provenance(*provenance);
@@ -334,7 +330,7 @@ wire::Answered<void> check_inspection(const inspect::Inspection& inspection) {
     const inspect::Verdict& first = inspection.verdicts.front();
     const inspect::Rule* rule = inspect::find_rule(first.code);
     std::string title = rule != nullptr ? std::string(rule->sentence) : std::string(first.code);
-    return refuse(400, std::string(first.code), title, reported_verdicts(inspection),
+    return refuse(wire::Refusal::coded(400, first.code), title, reported_verdicts(inspection),
                   first.member.empty() ? wire::one_line_title(first.found) : first.member,
                   rule != nullptr ? std::string(rule->advice) : std::string());
 }
@@ -345,7 +341,7 @@ wire::Problem name_taken(std::string_view filename, std::string_view sha256_ther
     const std::string where =
         inherited ? "The index inherits a file of this name from `" + std::string(index_there) + "`, "
                   : "The index has a file of this name ";
-    return wire::make_problem(409, "upload.name_taken", "File already exists (" + std::string(filename) + ")",
+    return wire::make_problem("upload.name_taken", "File already exists (" + std::string(filename) + ")",
                               where + "with different bytes (sha256 " + std::string(sha256_there) +
                                   "). A published name never changes its bytes.",
                               std::string(filename),
@@ -356,8 +352,7 @@ wire::Problem name_taken(std::string_view filename, std::string_view sha256_ther
 
 wire::Problem name_was_deleted(std::string_view filename) {
     return wire::make_problem(
-        400, "upload.name_was_deleted",
-        "This filename was previously used by a file that has since been deleted",
+        "upload.name_was_deleted", "This filename was previously used by a file that has since been deleted",
         "Lock files may contain the old file's hash, so a deleted name is never used again.",
         std::string(filename), "raise the version or the build number");
 }
@@ -370,7 +365,7 @@ std::optional<wire::Problem> refusal_of(const catalog::Added& added, const catal
             return name_was_deleted(row.filename);
         case catalog::AddOutcome::project_closed:
             return wire::make_problem(
-                403, "upload.project_closed", "The project " + row.project + " accepts no new files",
+                "upload.project_closed", "The project " + row.project + " accepts no new files",
                 "The project's status in this index (archived or quarantined, PEP 792) refuses uploads.",
                 row.project,
                 "see its page for the reason; an administrator can change it with `wheelyard-registry "

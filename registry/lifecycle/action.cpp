@@ -8,6 +8,7 @@
 #include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
+#include "lib/wire/problem.hpp"
 
 namespace wheelyard::lifecycle {
 namespace {
@@ -32,9 +33,8 @@ constexpr std::array rows{
 };
 
 tl::unexpected<base::Error> bad_body(std::string sentence, std::string value = {}) {
-    return base::fail_as(base::ErrorKind::invalid, base::Recovery::never,
-                         {"lifecycle.body", std::move(sentence), std::move(value),
-                          "see docs/reference/api.md for the members of each change"});
+    return wire::fail("lifecycle.body", std::move(sentence), std::move(value),
+                      "see docs/reference/api.md for the members of each change");
 }
 
 // Reads an optional member, which must have this type.
@@ -64,18 +64,16 @@ base::Status check_reason(const Action& action) {
                         (action.verb == Verb::set_status && action.status != catalog::ProjectStatus::active);
     if (action.reason.empty()) {
         if (!wanted) return {};
-        return base::fail_as(
-            base::ErrorKind::invalid, base::Recovery::never,
-            {"lifecycle.reason_missing", "This change needs a reason", std::string(row_of(action.verb).word),
-             "give the reason in a sentence; users see it on the page and in the log"});
+        return wire::fail("lifecycle.reason_missing", "This change needs a reason",
+                          std::string(row_of(action.verb).word),
+                          "give the reason in a sentence; users see it on the page and in the log");
     }
     const bool one_line = std::none_of(action.reason.begin(), action.reason.end(),
                                        [](char c) { return (c >= 0 && c < ' ') || c == '\x7f'; });
     if (one_line && base::is_utf8(action.reason) && action.reason.size() <= max_reason_bytes) return {};
-    return base::fail_as(
-        base::ErrorKind::invalid, base::Recovery::never,
-        {"lifecycle.reason", "A reason is one line of text", std::to_string(action.reason.size()) + " bytes",
-         "at most " + std::to_string(max_reason_bytes) + " bytes of UTF-8, no line breaks"});
+    return wire::fail("lifecycle.reason", "A reason is one line of text",
+                      std::to_string(action.reason.size()) + " bytes",
+                      "at most " + std::to_string(max_reason_bytes) + " bytes of UTF-8, no line breaks");
 }
 
 }  // namespace
@@ -100,26 +98,22 @@ const VerbRow* find_operation(std::string_view operation) {
 base::Status check(const Action& action) {
     WHEELYARD_TRY(check_reason(action));
     if (action.verb == Verb::promote && (action.to_index.empty() || action.to_index == action.index))
-        return base::fail_as(
-            base::ErrorKind::invalid, base::Recovery::never,
-            {"lifecycle.to", "A promotion goes to another index", action.to_index, "name the target index"});
+        return wire::fail("lifecycle.to", "A promotion goes to another index", action.to_index,
+                          "name the target index");
     if (action.with.size() >= max_files_of_set)
-        return base::fail_as(base::ErrorKind::invalid, base::Recovery::never,
-                             {"lifecycle.set", "Too many files for one promotion",
-                              std::to_string(action.with.size() + 1) + " files",
-                              "at most " + std::to_string(max_files_of_set) + " at once"});
+        return wire::fail("lifecycle.set", "Too many files for one promotion",
+                          std::to_string(action.with.size() + 1) + " files",
+                          "at most " + std::to_string(max_files_of_set) + " at once");
     if (action.verb == Verb::retain && (action.keep < 1 || action.keep > max_kept_versions))
-        return base::fail_as(base::ErrorKind::invalid, base::Recovery::never,
-                             {"lifecycle.keep", "A retention rule keeps at least one version of a series",
-                              std::to_string(action.keep), "1 to " + std::to_string(max_kept_versions)});
+        return wire::fail("lifecycle.keep", "A retention rule keeps at least one version of a series",
+                          std::to_string(action.keep), "1 to " + std::to_string(max_kept_versions));
     if (action.verb == Verb::collect && (action.grace_ms < min_grace_ms || action.grace_ms > max_grace_ms))
-        return base::fail_as(
-            base::ErrorKind::invalid, base::Recovery::never,
-            {"lifecycle.grace",
-             action.grace_ms < min_grace_ms ? "This grace is shorter than an upload may take"
-                                            : "This grace is too long",
-             std::to_string(action.grace_ms) + " ms",
-             base::render_duration_ms(min_grace_ms) + " to " + base::render_duration_ms(max_grace_ms)});
+        return wire::fail(
+            "lifecycle.grace",
+            action.grace_ms < min_grace_ms ? "This grace is shorter than an upload may take"
+                                           : "This grace is too long",
+            std::to_string(action.grace_ms) + " ms",
+            base::render_duration_ms(min_grace_ms) + " to " + base::render_duration_ms(max_grace_ms));
     return {};
 }
 

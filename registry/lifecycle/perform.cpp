@@ -3,6 +3,7 @@
 #include <array>
 #include <utility>
 
+#include "lib/wire/problem.hpp"
 #include "registry/lifecycle/collect.hpp"
 #include "registry/lifecycle/retention.hpp"
 
@@ -14,28 +15,26 @@ using catalog::ChangeOutcome;
 
 struct RefusalRow {
     ChangeOutcome outcome;
-    base::ErrorKind kind;
-    std::string_view code;
+    wire::Refusal row;
     std::string_view sentence;
     std::string_view advice;
 };
 constexpr std::array refusals{
-    RefusalRow{ChangeOutcome::no_such_file, base::ErrorKind::missing, "lifecycle.no_such_file",
-               "The index has no such file", "see the project's page for its files"},
-    RefusalRow{ChangeOutcome::no_such_project, base::ErrorKind::missing, "lifecycle.no_such_project",
-               "The index has no such project", "see the index's root page for its projects"},
-    RefusalRow{ChangeOutcome::pinned, base::ErrorKind::conflict, "lifecycle.pinned", "The file is pinned",
-               "unpin it first"},
-    RefusalRow{ChangeOutcome::quarantined, base::ErrorKind::conflict, "lifecycle.quarantined",
-               "The file is quarantined", "release it first"},
-    RefusalRow{ChangeOutcome::name_taken, base::ErrorKind::conflict, "lifecycle.name_taken",
+    RefusalRow{ChangeOutcome::no_such_file, "lifecycle.no_such_file", "The index has no such file",
+               "see the project's page for its files"},
+    RefusalRow{ChangeOutcome::no_such_project, "lifecycle.no_such_project", "The index has no such project",
+               "see the index's root page for its projects"},
+    RefusalRow{ChangeOutcome::pinned, "lifecycle.pinned", "The file is pinned", "unpin it first"},
+    RefusalRow{ChangeOutcome::quarantined, "lifecycle.quarantined", "The file is quarantined",
+               "release it first"},
+    RefusalRow{ChangeOutcome::name_taken, "lifecycle.name_taken",
                "The other index has other bytes under this name", "a published name never changes its bytes"},
-    RefusalRow{ChangeOutcome::name_was_deleted, base::ErrorKind::conflict, "lifecycle.name_was_deleted",
+    RefusalRow{ChangeOutcome::name_was_deleted, "lifecycle.name_was_deleted",
                "This filename was previously used there by a file that has since been deleted",
                "raise the version or the build number"},
-    RefusalRow{ChangeOutcome::project_closed, base::ErrorKind::conflict, "lifecycle.project_closed",
+    RefusalRow{ChangeOutcome::project_closed, "lifecycle.project_closed",
                "The project's status there refuses new files", "change its status first"},
-    RefusalRow{ChangeOutcome::would_publish, base::ErrorKind::conflict, "lifecycle.would_publish",
+    RefusalRow{ChangeOutcome::would_publish, "lifecycle.would_publish",
                "Only tokens may read the file's index, and everyone may read the other one",
                "upload the file to the public index if everyone may have it"},
 };
@@ -45,9 +44,7 @@ base::Result<Done> done_of(const Action& action, const Changed& changed) {
         if (row.outcome != changed.outcome) continue;
         const std::string& named = action.filename.empty() ? action.project : action.filename;
         const std::string& subject = changed.filename.empty() ? named : changed.filename;
-        return base::fail_as(
-            row.kind, base::Recovery::never,
-            {std::string(row.code), std::string(row.sentence), subject, std::string(row.advice)});
+        return wire::fail(row.row, std::string(row.sentence), subject, std::string(row.advice));
     }
     Done done;
     done.changed = changed.outcome == ChangeOutcome::changed;
@@ -100,10 +97,8 @@ base::Status check_bytes(const Place& place, const Action& action, const std::st
     if (!row || is_hidden != (action.verb == Verb::release)) return {};  // refused, or nothing to do
     for (const std::string& sha256 : {row->sha256, row->metadata_sha256, row->provenance_sha256}) {
         if (sha256.empty() || place.blobs.is_intact(sha256)) continue;
-        return base::fail_as(
-            base::ErrorKind::conflict, base::Recovery::never,
-            {"lifecycle.blob_damaged", "The file's stored bytes are missing or damaged", sha256,
-             "upload the same file again, or restore this blob from a backup; then repeat this"});
+        return wire::fail("lifecycle.blob_damaged", "The file's stored bytes are missing or damaged", sha256,
+                          "upload the same file again, or restore this blob from a backup; then repeat this");
     }
     return {};
 }

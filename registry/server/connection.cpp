@@ -21,23 +21,23 @@ namespace {
 
 wire::Problem head_too_large(std::string_view received) {
     if (received.find('\n') == std::string_view::npos)
-        return wire::make_problem(414, "request.target_too_long", "URI too long",
+        return wire::make_problem("request.target_too_long", "URI too long",
                                   "The request line is longer than any URL of this server.", {},
                                   "check the URL");
-    return wire::make_problem(431, "request.head_too_large", "Request header fields too large",
+    return wire::make_problem("request.head_too_large", "Request header fields too large",
                               "The request's header fields are too large.",
                               std::to_string(max_request_head_bytes) + " bytes at most",
                               "send fewer or shorter fields");
 }
 
 wire::Problem from_other_site(const std::string& origin) {
-    return wire::make_problem(403, "request.other_site", "Sent by a page of another site",
+    return wire::make_problem("request.other_site", "Sent by a page of another site",
                               "A page of another site made the browser send this change.",
                               origin.substr(0, 200), "use the pages of this server, or a program");
 }
 
 wire::Problem too_many_files() {
-    return wire::make_problem(503, "server.files", "Too many downloads",
+    return wire::make_problem("server.files", "Too many downloads",
                               "The server has reached its limit of concurrent downloads.", {},
                               "try again shortly");
 }
@@ -80,7 +80,7 @@ Connection::Task<void> Connection::run() {
         auto head = parse_request_head(buffered().substr(0, head_size_));
         consume(head_size_);
         if (counted_.is_over_capacity()) {
-            wire::Problem full = wire::make_problem(503, "server.connections", "Too many connections",
+            wire::Problem full = wire::make_problem("server.connections", "Too many connections",
                                                     "The server has reached its limit of connections.", {},
                                                     "try again shortly");
             co_await refuse_head(std::move(full));
@@ -137,8 +137,8 @@ Connection::Task<bool> Connection::read_head() {
             // A method begins with a letter, a TLS handshake does not: refuse without waiting for the rest.
             if (!base::is_ascii_alpha(bytes[0]) && bytes[0] != '\r') {
                 wire::Problem no_http =
-                    wire::make_problem(400, "request.malformed", "Bad request",
-                                       "This is not an HTTP request.", {}, "use plain HTTP on this port");
+                    wire::make_problem("request.malformed", "Bad request", "This is not an HTTP request.", {},
+                                       "use plain HTTP on this port");
                 co_await refuse_head(std::move(no_http));
                 co_return false;
             }
@@ -153,9 +153,9 @@ Connection::Task<bool> Connection::read_head() {
         const std::size_t got = co_await read_into_buffer(nullptr);
         if (got > 0) continue;
         if (timed_out_ && phase_ == Phase::head) {
-            wire::Problem late{
-                408, "request.timeout", "Request timeout", "The request head did not arrive in time.",
-                {},  "try again"};
+            wire::Problem late =
+                wire::make_problem("request.timeout", "Request timeout",
+                                   "The request head did not arrive in time.", {}, "try again");
             co_await refuse_head(std::move(late));
         }
         co_return false;

@@ -51,8 +51,9 @@ Reply reply_preflight() {
 }
 
 Reply unknown_method(const std::string& method) {
-    return reply_problem({501, "request.method", "Not implemented", "The server does not know this method.",
-                          method.substr(0, 32), "use GET, HEAD or POST"});
+    return reply_problem(wire::make_problem({501, "request.method"}, "Not implemented",
+                                            "The server does not know this method.", method.substr(0, 32),
+                                            "use GET, HEAD or POST"));
 }
 
 void allow_other_origins(Reply& reply) {
@@ -62,13 +63,13 @@ void allow_other_origins(Reply& reply) {
 
 // pip and uv try a 503 again.
 wire::Problem is_moving(const std::string& index) {
-    return wire::make_problem(503, "index.moving", "The index changes",
+    return wire::make_problem("index.moving", "The index changes",
                               "Who may read this index has changed, and its pages are being published.",
                               index, "try again shortly");
 }
 
 wire::Problem no_pages(const std::string& index) {
-    return wire::make_problem(404, "index.no_pages", "No pages for people",
+    return wire::make_problem("index.no_pages", "No pages for people",
                               "This index has none, by the registry's configuration.", index,
                               "its packages are listed at /" + index + "/simple/");
 }
@@ -90,8 +91,8 @@ std::string Connection::upload_url(const RequestHead& head, const Route& route) 
 }
 
 wire::Problem Connection::unknown_index(const std::string& index) {
-    return wire::make_problem(404, "index.unknown", "No such index",
-                              "This registry has no index with this name.", index, "GET / lists the indexes");
+    return wire::make_problem("index.unknown", "No such index", "This registry has no index with this name.",
+                              index, "GET / lists the indexes");
 }
 
 Reply Connection::unknown_to_caller(const RequestHead& head, const Route& route) const {
@@ -129,9 +130,8 @@ Reply Connection::asset(const std::string& name) const {
     for (const auto& [file, bytes] : shared_.settings.farm_files) {
         if (file == name) return reply_asset(page::farm_file_type(name), bytes);
     }
-    return reply_problem(wire::make_problem(404, "file.not_found", "Not found",
-                                            "No page names this file any more.", name,
-                                            "load the page again"));
+    return reply_problem(wire::make_problem(
+        "file.not_found", "Not found", "No page names this file any more.", name, "load the page again"));
 }
 
 void Connection::open_to_other_origins(Reply& reply, const Route& route) const {

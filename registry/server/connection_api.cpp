@@ -15,17 +15,17 @@ namespace {
 
 wire::Problem body_too_large(std::size_t max_body_bytes) {
     return wire::make_problem(
-        413, "api.body_too_large", "Content too large", "The API accepts small JSON documents only.",
+        "api.body_too_large", "Content too large", "The API accepts small JSON documents only.",
         std::to_string(max_body_bytes) + " bytes at most", "upload files to /<index>/legacy/");
 }
 
 wire::Problem api_busy() {
-    return wire::make_problem(503, "api.busy", "Too many API requests",
+    return wire::make_problem("api.busy", "Too many API requests",
                               "The server has reached its limit of API requests.", {}, "try again shortly");
 }
 
 wire::Problem api_internal_problem() {
-    return wire::make_problem(500, "server.internal", "Internal server error",
+    return wire::make_problem("server.internal", "Internal server error",
                               "Internal error; see the server log for this request ID.", {},
                               "report the request ID to the administrator");
 }
@@ -36,7 +36,7 @@ std::optional<Reply> Connection::refusal_before_api(const RequestHead& head, con
     const Operation* operation = find_operation(head.method, route.api_path);
     if (operation == nullptr) return reply_method_not_allowed(head.method, allowed_methods(route));
     if (shared_.api == nullptr)
-        return reply_problem({404, "api.absent", "Not found", "This server has no API.", {}, {}});
+        return reply_problem(wire::make_problem("api.absent", "Not found", "This server has no API."));
     if (head.content_length && *head.content_length > operation->max_body_bytes)
         return reply_problem(body_too_large(operation->max_body_bytes));
     return std::nullopt;

@@ -9,7 +9,7 @@ namespace wheelyard::http {
 namespace {
 
 wire::Problem readers_busy() {
-    return wire::make_problem(503, "auth.busy", "Too many requests to private indexes",
+    return wire::make_problem("auth.busy", "Too many requests to private indexes",
                               "The server has reached its limit of tokens that it checks at once.", {},
                               "try again shortly");
 }

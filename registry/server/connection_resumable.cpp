@@ -26,12 +26,12 @@ Connection::Task<Reply> Connection::answer_resumable(const RequestHead& head, co
     if (creates ? head.method != "POST" : head.method != "HEAD" && head.method != "DELETE")
         co_return reply_method_not_allowed(head.method, allowed);
     if (shared_.resumable == nullptr)
-        co_return reply_problem(wire::make_problem(404, "upload.not_resumable", "Not found",
+        co_return reply_problem(wire::make_problem("upload.not_resumable", "Not found",
                                                    "This server does not support resumable uploads.", {},
                                                    "send the complete form to /<index>/legacy/"));
     if (creates && !head.upload_length)
         co_return reply_problem(
-            wire::make_problem(400, "upload.no_length", "Upload-Length is required",
+            wire::make_problem("upload.no_length", "Upload-Length is required",
                                "A resumable upload must declare the length of its complete form.", {},
                                "send Upload-Length in bytes"));
     const UploadHead upload{request_id_, route.index, head.authorization, head.content_type,

@@ -20,7 +20,7 @@ namespace {
 
 wire::Problem page_lags(const std::string& filename) {
     return wire::make_problem(
-        503, "upload.page_lags", "Stored, but its page is not published yet: try again",
+        "upload.page_lags", "Stored, but its page is not published yet: try again",
         "The file is stored and committed, but the page that shows it is not published yet.", filename,
         "send the same file again: this is safe and returns 200 once the page is published");
 }
@@ -28,14 +28,14 @@ wire::Problem page_lags(const std::string& filename) {
 }  // namespace
 
 wire::Problem Connection::token_busy() const {
-    return wire::make_problem(503, "upload.token_busy", "This token has too many uploads in progress",
+    return wire::make_problem("upload.token_busy", "This token has too many uploads in progress",
                               "The server has reached its limit of concurrent uploads of one token.",
                               std::to_string(shared_.settings.max_token_uploads),
                               "try again when one of them has ended");
 }
 
 wire::Problem Connection::internal_problem() {
-    return wire::make_problem(500, "server.internal", "Internal server error",
+    return wire::make_problem("server.internal", "Internal server error",
                               "Internal error; see the server log for this request ID.", {},
                               "try again; if it persists, report the request ID to the administrator");
 }
@@ -47,11 +47,11 @@ Answered<std::unique_ptr<UploadRequest>> Connection::begin_upload(const RequestH
                                  head.content_length};
     if (route.kind == RouteKind::upload) return shared_.uploads.begin(upload_head);
     if (shared_.resumable == nullptr)
-        return wire::refuse(404, "upload.not_resumable", "Not found",
+        return wire::refuse("upload.not_resumable", "Not found",
                             "This server does not support resumable uploads.", {},
                             "send the complete form to /<index>/legacy/");
     if (!head.upload_offset)
-        return wire::refuse(400, "upload.no_offset", "Upload-Offset is required",
+        return wire::refuse("upload.no_offset", "Upload-Offset is required",
                             "A part of an upload must declare the offset at which it continues.", {},
                             "get the offset with HEAD");
     return shared_.resumable->append(upload_head, route.upload_id, *head.upload_offset);
@@ -59,22 +59,21 @@ Answered<std::unique_ptr<UploadRequest>> Connection::begin_upload(const RequestH
 
 wire::Problem Connection::problem_of_body(bool late) {
     if (late)
-        return wire::make_problem(408, "request.timeout", "Request timeout",
+        return wire::make_problem("request.timeout", "Request timeout",
                                   "The request body arrived too slowly.", {}, "try again");
-    return wire::make_problem(400, "request.chunk", "Bad request",
-                              "The framing of the chunked body is invalid.", {},
-                              "check the client, or a proxy in between");
+    return wire::make_problem("request.chunk", "Bad request", "The framing of the chunked body is invalid.",
+                              {}, "check the client, or a proxy in between");
 }
 
 std::optional<wire::Problem> Connection::problem_before_body(const RequestHead& head, const Route& route,
                                                              bool has_slot) const {
     if (!served_->names.contains(route.index)) return unknown_index(route.index);
     if (!head.chunked && !head.content_length)
-        return wire::make_problem(411, "upload.length_required", "Length required",
+        return wire::make_problem("upload.length_required", "Length required",
                                   "An upload needs a Content-Length or chunked encoding.", {},
                                   "send Content-Length or chunks");
     if (!has_slot)
-        return wire::make_problem(503, "upload.busy", "Too many uploads",
+        return wire::make_problem("upload.busy", "Too many uploads",
                                   "The server has reached its limit of concurrent uploads.", {},
                                   "try again shortly");
     return std::nullopt;

@@ -10,7 +10,7 @@ namespace wheelyard::http {
 namespace {
 
 wire::Problem upstream_late() {
-    return wire::make_problem(503, "upstream.late", "The upstream is slow",
+    return wire::make_problem("upstream.late", "The upstream is slow",
                               "The upstream has not sent this yet; it is still being fetched.", {},
                               "try again shortly");
 }

@@ -29,19 +29,19 @@ namespace wheelyard::http {
 namespace {
 
 Reply reply_not_found(std::string detail, std::string value) {
-    return reply_problem(wire::make_problem(404, "file.not_found", "Not found", std::move(detail),
+    return reply_problem(wire::make_problem("file.not_found", "Not found", std::move(detail),
                                             std::move(value), "see the project's page for its files"));
 }
 
 // Maps a failed open to a reply. Absence is a 404; anything else is a server error.
 Reply reply_unreadable(int error_number, const std::string& path) {
     if (error_number == EMFILE || error_number == ENFILE)
-        return reply_problem(wire::make_problem(503, "server.busy", "Too many open files",
+        return reply_problem(wire::make_problem("server.busy", "Too many open files",
                                                 "The server has no free file descriptors.", {},
                                                 "try again shortly"));
     io::log_error("tree.unreadable", {{"path", path}, {"error", std::strerror(error_number)}});
     return reply_problem(
-        wire::make_problem(500, "server.internal", "Internal server error",
+        wire::make_problem("server.internal", "Internal server error",
                            "The published file cannot be read; see the server log for this request ID.", {},
                            "report the request ID to the administrator"));
 }
@@ -362,7 +362,7 @@ Reply PublishedTree::file(const Route& route, const RequestHead& head) {
         choice = choose_range(head.range, size);
     if (choice.kind == RangeKind::unsatisfiable) {
         Reply refusal = reply_problem(wire::make_problem(
-            416, "file.range", "Range not satisfiable", "The range begins after the end of the file.",
+            "file.range", "Range not satisfiable", "The range begins after the end of the file.",
             head.range.substr(0, 200), "the file has " + std::to_string(size) + " bytes"));
         refusal.add("Content-Range", "bytes */" + std::to_string(size));
         return refusal;
@@ -394,7 +394,7 @@ Reply PublishedTree::web_page(const Route& route, const RequestHead& head) {
     Reply reply = reply_text_file(route.index + "/" + name, type, head);
     if (is_html && reply.status == 404 && !route.project.empty()) {
         reply = reply_problem(wire::make_problem(
-            404, "file.not_found", "Not found", "This index has no such project.", route.project,
+            "file.not_found", "Not found", "This index has no such project.", route.project,
             "search at /" + route.index + "/project/, or ask for it: avail_wheels --request " +
                 route.project));
         if (is_for_browsers(head.accept))

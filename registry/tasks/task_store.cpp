@@ -7,6 +7,7 @@
 #include "lib/base/files/file.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/io/log.hpp"
+#include "lib/wire/problem.hpp"
 #include "registry/catalog/schema.hpp"
 #include "registry/tasks/limits.hpp"
 #include "registry/tasks/schema.hpp"
@@ -48,20 +49,16 @@ bool fits_source(const wire::ClaimOffer& offer, const Task& task) {
 tl::unexpected<base::Error> refuse_lease(const std::string& state, std::string_view claim) {
     const std::string shown(claim.substr(0, 8));
     if (state == "over")
-        return base::fail_as(base::ErrorKind::conflict, base::Recovery::never,
-                             {"task.lease_over", "The lease has ended and the task is back in the queue",
-                              shown, "claim it again; the result of the old lease is not accepted"});
+        return wire::fail("task.lease_over", "The lease has ended and the task is back in the queue", shown,
+                          "claim it again; the result of the old lease is not accepted");
     if (state == "cancelled")
-        return base::fail_as(base::ErrorKind::conflict, base::Recovery::never,
-                             {"task.cancelled", "The task was cancelled", shown, "stop its job"});
-    return base::fail_as(base::ErrorKind::conflict, base::Recovery::never,
-                         {"task.ended", "The task already has an outcome", shown, "no action needed"});
+        return wire::fail("task.cancelled", "The task was cancelled", shown, "stop its job");
+    return wire::fail("task.ended", "The task already has an outcome", shown, "no action needed");
 }
 
 tl::unexpected<base::Error> refuse_unknown_claim(std::string_view claim) {
-    return base::fail_as(base::ErrorKind::missing, base::Recovery::never,
-                         {"task.no_such_claim", "This task has no such claim",
-                          std::string(claim.substr(0, 8)), "claim the task first"});
+    return wire::fail("task.no_such_claim", "This task has no such claim", std::string(claim.substr(0, 8)),
+                      "claim the task first");
 }
 
 std::string lost_reason(const Task& task) {
@@ -215,9 +212,8 @@ Result<Task> TaskStore::task(std::string_view id) const {
     WHEELYARD_ASSIGN(auto query, database_.prepare(select_whole("WHERE task.id = ?"), id));
     WHEELYARD_ASSIGN(const bool row, query.step());
     if (!row)
-        return base::fail_as(base::ErrorKind::missing, base::Recovery::never,
-                             {"task.no_such_task", "There is no task with this id",
-                              std::string(id.substr(0, 80)), "see `wheelyard-registry task list`"});
+        return wire::fail("task.no_such_task", "There is no task with this id", std::string(id.substr(0, 80)),
+                          "see `wheelyard-registry task list`");
     return task_of(query);
 }
 
@@ -295,11 +291,9 @@ Result<AddedTask> TaskStore::insert(const wire::TaskWish& wish, const std::strin
         database_.integer(std::string("SELECT count(*) FROM task WHERE ") + is_open + " AND asked_by = ?",
                           asked_by));
     if (all >= max_open_tasks || own >= max_open_tasks_of_a_token)
-        return base::fail_as(
-            base::ErrorKind::exhausted, base::Recovery::never,
-            {"task.too_many", "Too many unfinished tasks",
-             std::to_string(own) + " of " + asked_by + ", " + std::to_string(all) + " in all",
-             "wait until some end, or cancel some"});
+        return wire::fail("task.too_many", "Too many unfinished tasks",
+                          std::to_string(own) + " of " + asked_by + ", " + std::to_string(all) + " in all",
+                          "wait until some end, or cancel some");
     const std::string id = "t" + base::encode_hex(base::random_bytes(task_id_bytes));
     const base::UnixMicros now = clock_.now();
     WHEELYARD_TRY(database_.run(
@@ -439,19 +433,17 @@ Result<wire::Lease> TaskStore::append_log(std::string_view id, std::string_view 
     return change<wire::Lease>([&]() -> Result<wire::Lease> {
         WHEELYARD_ASSIGN(const LeaseRow live, live_lease(id, claim));
         if (offset < 0 || offset > live.log_bytes)
-            return base::fail_as(
-                base::ErrorKind::conflict, base::Recovery::never,
-                {"task.log_gap", "The offset is not the end of the log",
-                 "the log has " + std::to_string(live.log_bytes) + " bytes", "send the bytes from there on"});
+            return wire::fail("task.log_gap", "The offset is not the end of the log",
+                              "the log has " + std::to_string(live.log_bytes) + " bytes",
+                              "send the bytes from there on");
         const auto known = static_cast<std::size_t>(live.log_bytes - offset);
         if (known >= bytes.size()) return wire::Lease{rules_.lease_s, live.log_bytes};
         const std::string_view fresh = bytes.substr(known);
         const std::int64_t size = live.log_bytes + static_cast<std::int64_t>(fresh.size());
         if (size > max_log_bytes || live.log_pieces >= max_log_pieces)
-            return base::fail_as(base::ErrorKind::too_large, base::Recovery::never,
-                                 {"task.log_full", "The log has reached its maximum size",
-                                  std::to_string(max_log_bytes) + " bytes",
-                                  "keep the rest on the agent; the outcome is still accepted"});
+            return wire::fail("task.log_full", "The log has reached its maximum size",
+                              std::to_string(max_log_bytes) + " bytes",
+                              "keep the rest on the agent; the outcome is still accepted");
         WHEELYARD_TRY(database_.run("INSERT INTO log_piece (claim, start, bytes) VALUES (?, ?, ?)", claim,
                                     live.log_bytes, fresh));
         WHEELYARD_TRY(database_.run(
@@ -540,14 +532,12 @@ Status TaskStore::use_grant(std::string_view grant_id, std::string_view filename
                                                        grant_id));
         WHEELYARD_ASSIGN(const bool row, query.step());
         if (!row || query.text(0) != "held")
-            return base::fail_as(base::ErrorKind::refused, base::Recovery::never,
-                                 {"grant.over", "This grant has ended with its task's lease",
-                                  std::string(grant_id), "claim the task again"});
+            return wire::fail("grant.over", "This grant has ended with its task's lease",
+                              std::string(grant_id), "claim the task again");
         const std::string used = query.text(1);
         if (!used.empty() && (used != filename || query.text(2) != sha256))
-            return base::fail_as(base::ErrorKind::refused, base::Recovery::never,
-                                 {"grant.used", "The grant was used for another file", used,
-                                  "a task has one wheel; add another task for another wheel"});
+            return wire::fail("grant.used", "The grant was used for another file", used,
+                              "a task has one wheel; add another task for another wheel");
         return database_.run("UPDATE lease SET used_filename = ?, used_sha256 = ? WHERE grant_id = ?",
                              filename, sha256, grant_id);
     });

@@ -4,6 +4,8 @@
 #include <optional>
 #include <string>
 
+#include "lib/wire/problem.hpp"
+
 namespace wheelyard::tasks {
 namespace {
 
@@ -37,17 +39,11 @@ base::Result<TaskState> next_state(TaskState state, TaskEvent event, const Attem
     }
     const std::string word(wire::task_state_text(state));
     if (wire::is_over(state))
-        return base::fail_as(base::ErrorKind::conflict, base::Recovery::never,
-                             {"task.ended", "The task is over", word, "add it again if it is still needed"});
+        return wire::fail("task.ended", "The task is over", word, "add it again if it is still needed");
     if (event == TaskEvent::approve || event == TaskEvent::reject)
-        return base::fail_as(
-            base::ErrorKind::conflict, base::Recovery::never,
-            {"task.awaits_nothing", "The task awaits no approval", word, "cancel it to stop it"});
-    if (event == TaskEvent::claim)
-        return base::fail_as(base::ErrorKind::conflict, base::Recovery::never,
-                             {"task.not_queued", "Another agent has the task", word});
-    return base::fail_as(base::ErrorKind::conflict, base::Recovery::never,
-                         {"task.not_claimed", "The task is not claimed", word});
+        return wire::fail("task.awaits_nothing", "The task awaits no approval", word, "cancel it to stop it");
+    if (event == TaskEvent::claim) return wire::fail("task.not_queued", "Another agent has the task", word);
+    return wire::fail("task.not_claimed", "The task is not claimed", word);
 }
 
 }  // namespace wheelyard::tasks

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "lib/wheel/filename.hpp"
+#include "lib/wire/problem.hpp"
 
 namespace wheelyard::tasks {
 namespace {
@@ -25,10 +26,9 @@ base::Result<wire::TaskWish> resolve_source(wire::TaskWish wish, const catalog::
         wish.source = {row.index, row.filename, row.sha256};
         return wish;
     }
-    return base::fail_as(base::ErrorKind::missing, base::Recovery::never,
-                         {"task.no_such_source",
-                          "The index has no such source distribution of " + wish.package + " " + wish.version,
-                          wish.source->index, "upload it to an index with `sdists = true`"});
+    return wire::fail("task.no_such_source",
+                      "The index has no such source distribution of " + wish.package + " " + wish.version,
+                      wish.source->index, "upload it to an index with `sdists = true`");
 }
 
 }  // namespace wheelyard::tasks

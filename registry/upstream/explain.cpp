@@ -6,6 +6,7 @@
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/url.hpp"
 #include "lib/wheel/name.hpp"
+#include "lib/wire/problem.hpp"
 #include "registry/config/index_rules.hpp"
 #include "registry/upstream/limits.hpp"
 #include "registry/upstream/offer.hpp"
@@ -92,9 +93,8 @@ base::Result<io::Json> explain_project(const RegistryConfig& config, const catal
                                        PageStore& pages, const std::string& index, const std::string& project,
                                        base::UnixMicros now) {
     if (!wheel::is_valid_name(project) || project.size() > max_project_bytes)
-        return base::fail_as(base::ErrorKind::invalid, base::Recovery::never,
-                             {"explain.name", "This is not the name of a project", project,
-                              "names have letters, digits, `-`, `_` and `.`"});
+        return wire::fail("explain.name", "This is not the name of a project", project,
+                          "names have letters, digits, `-`, `_` and `.`");
     const std::string name = wheel::normalize_name(project);
     const catalog::Inheritance inheritance(index_rules(config));
     WHEELYARD_ASSIGN(const Source source, find_source(config, inheritance, catalog, index, name));

@@ -6,6 +6,7 @@
 #include "lib/base/files/file.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/inspect/inspect.hpp"
+#include "lib/wire/problem.hpp"
 #include "registry/http/limits.hpp"
 #include "registry/intake/stored_row.hpp"
 #include "registry/intake/validation.hpp"
@@ -14,14 +15,14 @@
 namespace wheelyard::registry {
 namespace {
 
-tl::unexpected<base::Error> refused(std::string code, std::string sentence, std::string value) {
+tl::unexpected<base::Error> refused(wire::Refusal row, std::string sentence, std::string value) {
     return base::fail_as(base::ErrorKind::refused, base::Recovery::person,
-                         {std::move(code), std::move(sentence), std::move(value), {}});
+                         {std::string(row.code()), std::move(sentence), std::move(value), {}});
 }
 
-tl::unexpected<base::Error> other_bytes(std::string code, std::string sentence, std::string value) {
+tl::unexpected<base::Error> other_bytes(wire::Refusal row, std::string sentence, std::string value) {
     return base::fail_as(base::ErrorKind::conflict, base::Recovery::person,
-                         {std::move(code), std::move(sentence), std::move(value), {}});
+                         {std::string(row.code()), std::move(sentence), std::move(value), {}});
 }
 
 // A broken connection or a pause of the upstream; what is wrong with the file stays wrong.

@@ -27,7 +27,7 @@ bool is_final(const base::Error& error) {
 
 wire::Problem problem_of_file(const base::Error& error, const std::string& filename) {
     if (!is_final(error)) return http::upstream_unavailable(filename);
-    return wire::make_problem(502, error.code, "The upstream's file is refused",
+    return wire::make_problem(wire::Refusal::coded(502, error.code), "The upstream's file is refused",
                               "The upstream's file is refused: " + error.sentence + ".", filename,
                               "report this to the administrator of this registry");
 }

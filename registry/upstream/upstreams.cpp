@@ -26,14 +26,14 @@ http::UpstreamAnswer problem_answer(wire::Problem problem) {
 
 wire::Problem internal_problem(const base::Error& error) {
     io::log_error("upstream.failed", {{"error", error.text()}});
-    return wire::make_problem(500, "server.internal", "Internal server error",
+    return wire::make_problem("server.internal", "Internal server error",
                               "Internal error; see the server log for this request ID.", {},
                               "report the request ID to the administrator");
 }
 
 wire::Problem quarantined_problem(const catalog::FileRow& row) {
     const std::string why = row.state_reason.empty() ? "no reason is recorded" : row.state_reason;
-    return wire::make_problem(404, "upstream.quarantined", "In quarantine: " + why,
+    return wire::make_problem("upstream.quarantined", "In quarantine: " + why,
                               "The registry keeps this file in quarantine: " + why + ".", row.filename,
                               "ask the administrator of this registry");
 }
@@ -152,7 +152,7 @@ void Upstreams::answer(const SharedAsk& ask) {
                                                           [](const SourceStep& step) { return step.has; });
     if (!is_denied) return ask->then({});
     ask->then(problem_answer(wire::make_problem(
-        404, "upstream.denied", "Not found", "The configuration of this index does not permit this project.",
+        "upstream.denied", "Not found", "The configuration of this index does not permit this project.",
         ask->project, "ask the administrator of this registry")));
 }
 

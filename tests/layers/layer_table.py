@@ -7,7 +7,7 @@ Shared by check_layers.py (which enforces the table), scripts/draw-layers (which
 
 import re
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 
@@ -17,6 +17,13 @@ class Room:
     folder: str
     may_include: tuple[str, ...]
     with_subfolders: bool = False  # the row's folder ends with /*
+
+
+@dataclass(frozen=True)
+class Group:
+    name: str
+    purpose: str
+    rooms: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -42,6 +49,22 @@ def read_rooms(root: Path) -> dict[str, Room]:
     if not rooms:
         raise SystemExit(f"{path}: no wheelyard_layer(...) rows found")
     return rooms
+
+
+def read_groups(root: Path) -> list[Group]:
+    """The rows of the table by the wheelyard_group above them."""
+    path = root / "cmake" / "layers.cmake"
+    text = re.sub(r"#[^\n]*", "", path.read_text(encoding="utf-8"))
+    groups = []
+    for function, words in re.findall(r"\bwheelyard_(group|layer)\(([^)]*)\)", text):
+        if function == "group" and words:  # without words it is the function's own definition
+            name, _, purpose = words.partition(": ")
+            groups.append(Group(name, purpose, ()))
+        elif function == "layer":
+            if not groups:
+                raise SystemExit(f"{path}: the room '{words.split()[0]}' has no wheelyard_group above it")
+            groups[-1] = replace(groups[-1], rooms=(*groups[-1].rooms, words.split()[0]))
+    return groups
 
 
 def room_folders(root: Path, room: Room) -> list[str]:

@@ -8,6 +8,8 @@ import unittest
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+import layer_table  # noqa: E402
 
 LAYERS = """
 wheelyard_layer(base     lib/base)
@@ -130,6 +132,19 @@ class LayersTest(unittest.TestCase):
         code, output = check(CLEAN | {"cmake/layers.cmake": LAYERS.replace("lib/base)", "lib/base io)")})
         self.assertEqual(code, 1)
         self.assertIn("'base' may include 'io', which has no row above it", output)
+
+    def test_a_room_belongs_to_the_group_above_its_row(self):
+        with tempfile.TemporaryDirectory() as folder:
+            table = Path(folder) / "cmake" / "layers.cmake"
+            table.parent.mkdir()
+            table.write_text("wheelyard_group(low: what all share)\nwheelyard_layer(base lib/base)\nwheelyard_layer(io lib/io base)\n"
+                             "wheelyard_group(high: the rest)\nwheelyard_layer(plan builder/plan base)\n")
+            low, high = layer_table.read_groups(Path(folder))
+            self.assertEqual((low.name, low.purpose, low.rooms), ("low", "what all share", ("base", "io")))
+            self.assertEqual((high.name, high.rooms), ("high", ("plan",)))
+            table.write_text("wheelyard_layer(base lib/base)\n")
+            with self.assertRaisesRegex(SystemExit, "'base' has no wheelyard_group above it"):
+                layer_table.read_groups(Path(folder))
 
     def test_the_real_tree_has_a_forbidden_include_when_one_is_added(self):
         root = HERE.parents[1]

@@ -32,7 +32,8 @@ struct Service {
 };
 
 std::string problem(const std::string& code) {
-    return wire::render_problem(wire::make_problem(409, code, "It fails", "It fails.", "t1", "do this"));
+    return wire::render_problem(
+        wire::make_problem(wire::Refusal::coded(409, code), "It fails", "It fails.", "t1", "do this"));
 }
 
 TEST_CASE("an answer ends a task, its lease, or nothing: then the request is repeated") {
