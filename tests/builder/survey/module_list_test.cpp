@@ -2,6 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include "lib/accelerator/cuda.hpp"
+#include "lib/accelerator/rocm.hpp"
+
 namespace wheelyard::builder {
 namespace {
 
@@ -37,11 +40,11 @@ TEST_CASE("the best module of a role: GNU, then the default, then the highest ve
         "3.11.5\n");
     CHECK(names(modules_of(ModuleRole::compiler, modules)) ==
           Names{"gcc/12.2", "GCC/14.1", "gcc/13.1", "compiler/gcc/11", "gcc/9.4"});
-    CHECK(names(modules_of(ModuleRole::cuda, modules)) ==
+    CHECK(names(modules_of(ModuleRole::toolkit(accelerator::cuda::kind), modules)) ==
           Names{"nvidia/cuda/12.10", "nvidia/cuda/12.9", "nvidia/cuda/latest"});
     CHECK(names(modules_of(ModuleRole::mpi, modules)) == Names{"cray-mpich/8.1", "openmpi/5.0"});
     CHECK(names(modules_of(ModuleRole::python, modules)) == Names{"cray-python/3.11.5"});
-    CHECK(modules_of(ModuleRole::rocm, modules).empty());
+    CHECK(modules_of(ModuleRole::toolkit(accelerator::rocm::kind), modules).empty());
 }
 
 TEST_CASE("a Cray's programming environment is preferred to its compilers") {

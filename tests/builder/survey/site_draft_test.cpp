@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "builder/site/site.hpp"
+#include "lib/accelerator/cuda.hpp"
 
 namespace wheelyard::builder {
 namespace {
@@ -29,7 +30,7 @@ Survey slurm_machine() {
         parse_modules("gcc/12.2\ngcc/13.1\nopenmpi/4.1.6\ncuda/12.3.2\npython/3.11.5\n");
     survey.modules.tried = {{ModuleRole::compiler, {"gcc", "13.1"}, true},
                             {ModuleRole::mpi, {"openmpi", "4.1.6"}, true},
-                            {ModuleRole::cuda, {"cuda", "12.3.2"}, true}};
+                            {ModuleRole::toolkit(accelerator::cuda::kind), {"cuda", "12.3.2"}, true}};
     survey.programs = {"cc", "gcc", "g++", "gfortran", "mpicc", "srun", "mpirun"};
     survey.pythons = {{"3.6", "3.6.8", "/usr/bin/python3", true, true, false, ""},
                       {"3.11", "3.11.5", "/sw/bin/python3", true, true, false, "python/3.11.5"}};

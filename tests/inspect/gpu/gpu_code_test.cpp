@@ -40,12 +40,12 @@ inspect::GpuFacts read_section(const std::string& section, const std::string& by
 
 TEST_CASE("device code is searched only in the sections that compilers use for it") {
     const std::string fatbin = write_fatbin({FatbinEntry{}});
-    CHECK(read_section(".nv_fatbin", fatbin).cuda_sm == Names{"sm_90"});
-    CHECK(read_section("__nv_relfatbin", fatbin).cuda_sm == Names{"sm_90"});
-    CHECK(read_section(".text", fatbin).cuda_sm.empty());
+    CHECK(read_section(".nv_fatbin", fatbin).names("cuda_sm") == Names{"sm_90"});
+    CHECK(read_section("__nv_relfatbin", fatbin).names("cuda_sm") == Names{"sm_90"});
+    CHECK(read_section(".text", fatbin).names("cuda_sm").empty());
     const std::string bundle = write_hip_bundle({"hipv4-amdgcn-amd-amdhsa--gfx90a"});
-    CHECK(read_section(".hip_fatbin", bundle).hip_gfx == Names{"gfx90a"});
-    CHECK(read_section(".rodata", bundle).hip_gfx.empty());
+    CHECK(read_section(".hip_fatbin", bundle).names("hip_gfx") == Names{"gfx90a"});
+    CHECK(read_section(".rodata", bundle).names("hip_gfx").empty());
 }
 
 TEST_CASE("many headers for one range of device code are rejected") {
@@ -83,9 +83,9 @@ TEST_CASE("the results for real libraries match the GPU vendors' own tools") {
         const auto bytes = base::read_file(folder + library, base::mib);
         REQUIRE(bytes);
         const inspect::GpuFacts found = read(*bytes);
-        CHECK(found.cuda_sm == lists["cuda_sm"]);
-        CHECK(found.cuda_ptx == lists["cuda_ptx"]);
-        CHECK(found.hip_gfx == lists["hip_gfx"]);
+        CHECK(found.names("cuda_sm") == lists["cuda_sm"]);
+        CHECK(found.names("cuda_ptx") == lists["cuda_ptx"]);
+        CHECK(found.names("hip_gfx") == lists["hip_gfx"]);
         CHECK(found.hip_unread.empty());
     }
 }

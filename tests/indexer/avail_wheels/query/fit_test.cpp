@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "indexer/avail_wheels/query/needs.hpp"
+#include "lib/accelerator/cuda.hpp"
 #include "tests/indexer/avail_wheels/sample_wheels.hpp"
 
 using namespace wheelyard;
@@ -179,8 +180,11 @@ TEST_CASE("each failed check has advice") {
 
 TEST_CASE("needs are derived from labels, modules and libraries") {
     const auto cuda = [](const std::string& filename, const std::string& facts = {}) {
-        const auto needs = needs_of(wheel_of(filename, facts));
-        return needs.cuda ? needs.cuda->text() : std::string();
+        const Needs needs = needs_of(wheel_of(filename, facts));
+        for (const GpuNeeds& one : needs.gpus) {
+            if (one.kind == &accelerator::cuda::kind) return one.toolkit;
+        }
+        return std::string();
     };
     CHECK(cuda("torch-2.4.0+cu126-cp311-cp311-linux_x86_64.whl") == "12.6");
     CHECK(cuda("torch-2.4.0+cu118.pt-cp311-cp311-linux_x86_64.whl") == "11.8");
