@@ -5,12 +5,13 @@
 
 #include "lib/accelerator/cuda.hpp"
 #include "lib/accelerator/rocm.hpp"
+#include "lib/accelerator/xpu.hpp"
 #include "lib/base/text/text.hpp"
 
 namespace wheelyard::accelerator {
 namespace {
 
-constexpr std::array kinds = {&cuda::kind, &rocm::kind};
+constexpr std::array kinds = {&cuda::kind, &rocm::kind, &xpu::kind};
 
 const AcceleratorKind* find_kind(const auto& is_it) {
     const auto* found =

@@ -18,8 +18,8 @@ struct Prefix {
 constexpr Prefix prefixes[] = {
     // OpenCL's loader, which every vendor's driver brings.
     {"libOpenCL.so", LibraryKind::opencl},
-    // Intel's runtimes: OpenMP, compilers, MKL, TBB, SYCL and Level Zero, oneDAL, oneCCL, IPP (the wheels
-    // intel-openmp, intel-cmplr-lib-rt, mkl, tbb, intel-sycl-rt, daal, oneccl, ipp).
+    // Intel's runtimes: OpenMP, compilers, MKL, TBB, oneDAL, oneCCL, IPP (the wheels intel-openmp, intel-cmplr-lib-rt,
+    // mkl, tbb, daal, oneccl, ipp). SYCL and Level Zero are in the row of XPU.
     {"libiomp5.so", LibraryKind::intel},
     {"libiompstubs5.so", LibraryKind::intel},
     {"libomptarget", LibraryKind::intel},
@@ -36,13 +36,6 @@ constexpr Prefix prefixes[] = {
     {"libifcore", LibraryKind::intel},
     {"libifport.so", LibraryKind::intel},
     {"libcilkrts.so", LibraryKind::intel},
-    {"libsycl.so", LibraryKind::intel},
-    {"libsycl-", LibraryKind::intel},
-    {"libur_loader.so", LibraryKind::intel},
-    {"libur_adapter_", LibraryKind::intel},
-    {"libpi_level_zero.so", LibraryKind::intel},
-    {"libpi_opencl.so", LibraryKind::intel},
-    {"libze_loader.so", LibraryKind::intel},
     {"libonedal", LibraryKind::intel},
     {"libccl.so", LibraryKind::intel},
     {"libippcore", LibraryKind::intel},

@@ -7,6 +7,7 @@
 
 #include "builder/site/site.hpp"
 #include "lib/accelerator/cuda.hpp"
+#include "lib/accelerator/xpu.hpp"
 
 namespace wheelyard::builder {
 namespace {
@@ -81,6 +82,22 @@ TEST_CASE("a Slurm cluster with GPUs gives a complete site file") {
         CHECK(node.queue != "off");
     CHECK(draft.text.find("# found: off, no time limit; not for you: its state is DOWN\n") !=
           std::string::npos);
+}
+
+TEST_CASE("nodes with Intel's GPUs become an accelerator of the kind xpu, with the modules of oneAPI") {
+    Survey survey = slurm_machine();
+    for (auto& node : survey.batch.nodes)
+        if (node.gpus > 0) node.gpu_type = "pvc";
+    survey.modules.available.push_back({"oneapi/release", "2025.0.5"});
+    survey.modules.tried.push_back(
+        {ModuleRole::toolkit(accelerator::xpu::kind), {"oneapi/release", "2025.0.5"}, true});
+    const Site site = read(draft_site(survey, {}));
+    REQUIRE(site.accelerators.size() == 2);
+    CHECK(site.accelerators[1].name == "pvc");
+    CHECK(site.accelerators[1].kind == "xpu");
+    CHECK(site.accelerators[1].architectures == std::vector<std::string>{"pvc"});
+    CHECK(site.accelerators[1].label == "xpu.pvc");
+    CHECK(site.accelerators[1].modules == std::vector<std::string>{"oneapi/release/2025.0.5"});
 }
 
 TEST_CASE("wishes come before what was found") {

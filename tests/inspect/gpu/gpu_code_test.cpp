@@ -48,6 +48,15 @@ TEST_CASE("device code is searched only in the sections that compilers use for i
     CHECK(read_section(".rodata", bundle).names("hip_gfx").empty());
 }
 
+TEST_CASE("device code that is not read is noted with its kind") {
+    // The sections of a real wheel for Intel's GPUs (dpctl 0.22.1).
+    CHECK(read_section("__CLANG_OFFLOAD_BUNDLE__sycl-spir64", "SPIR-V").not_read == Names{"xpu"});
+    CHECK(read_section("__CLANG_OFFLOAD_BUNDLE__sycl-spir64_gen", "zebin").not_read == Names{"xpu"});
+    for (const char* other : {".tgtimg", "__CLANG_OFFLOAD_BUNDLE__hip-amdgcn", ".text"})
+        CHECK(read_section(other, "code").not_read.empty());
+    CHECK(read_section(".nv_fatbin", write_fatbin({FatbinEntry{}})).not_read.empty());
+}
+
 TEST_CASE("many headers for one range of device code are rejected") {
     const std::string fatbin = write_fatbin({FatbinEntry{}});
     ElfImage image;
