@@ -4,6 +4,7 @@
 #include "builder/attempt/limits.hpp"
 #include "builder/site/limits.hpp"
 #include "builder/site/recipe.hpp"
+#include "lib/accelerator/accelerator_kind.hpp"
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/url.hpp"
@@ -16,8 +17,6 @@ namespace wheelyard::builder {
 namespace {
 
 namespace fs = std::filesystem;
-
-const std::vector<std::string> accelerator_kinds = {"cpu", "cuda", "rocm"};
 
 struct KindRow {
     SourceKind kind;
@@ -269,8 +268,9 @@ void read_against(io::TomlTable root, RecipeLayer& layer) {
 
 void check_kinds(io::TomlTable& table, const std::vector<std::string>& named) {
     for (const auto& kind : named) {
-        if (std::find(accelerator_kinds.begin(), accelerator_kinds.end(), kind) == accelerator_kinds.end())
-            table.report("accelerators", "expected `cpu`, `cuda` or `rocm`, found `" + kind + "`");
+        if (kind != accelerator::cpu && accelerator::find_accelerator_kind(kind) == nullptr)
+            table.report("accelerators", "expected `cpu`, " + accelerator::list_kinds("`{name}`", " or ") +
+                                             ", found `" + kind + "`");
     }
 }
 

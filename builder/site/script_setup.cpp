@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "lib/accelerator/accelerator_kind.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/wheel/version.hpp"
@@ -73,22 +74,13 @@ std::string render_conda(const PythonChoice* python, std::string_view begin) {
     return text;
 }
 
-// "sm_90" → "9.0", the notation of TORCH_CUDA_ARCH_LIST.
-std::string cuda_architecture(const std::string& architecture) {
-    std::string digits = architecture.substr(std::min(architecture.size(), std::string_view("sm_").size()));
-    std::size_t end = 0;
-    while (end < digits.size() && base::is_ascii_digit(digits[end]))
-        ++end;
-    if (end < 2) return digits;
-    return digits.substr(0, end - 1) + "." + digits.substr(end - 1);
-}
-
-std::string architectures_of(const Accelerator* accelerator, std::string_view kind) {
-    if (accelerator == nullptr || accelerator->kind != kind) return "";
+// Those of the accelerator as the variable of its build lists them; empty: it is of another kind.
+std::string architectures_of(const Accelerator* accelerator, const accelerator::AcceleratorKind& kind) {
+    if (accelerator == nullptr || accelerator->kind != kind.name) return "";
     std::vector<std::string> all;
     for (const auto& one : accelerator->architectures)
-        all.push_back(kind == "cuda" ? cuda_architecture(one) : one);
-    return base::join(all, ";");
+        all.push_back(kind.architecture_flag == nullptr ? one : kind.architecture_flag(one));
+    return base::join(all, kind.flag_separator);
 }
 
 }  // namespace
@@ -119,15 +111,19 @@ Placeholders placeholders_of(const PlaceholderInput& input) {
     const std::string against =
         input.against.substr(std::min(input.against.size(), input.against.find("==")));
     const std::string other = against.empty() ? "" : against.substr(2);
-    return {{"version", input.version},
-            {"public_version", without_label(input.version)},
-            {"label", plus == std::string::npos ? "" : input.version.substr(plus + 1)},
-            {"against", other},
-            {"against_public", without_label(other)},
-            {"cores", std::to_string(input.site.cores)},
-            {"cuda_architectures", architectures_of(accelerator, "cuda")},
-            {"rocm_architectures", architectures_of(accelerator, "rocm")},
-            {"launch_2", render_launcher(input.site, 1, 2)}};
+    Placeholders all = {{"version", input.version},
+                        {"public_version", without_label(input.version)},
+                        {"label", plus == std::string::npos ? "" : input.version.substr(plus + 1)},
+                        {"against", other},
+                        {"against_public", without_label(other)},
+                        {"cores", std::to_string(input.site.cores)},
+                        {"launch_2", render_launcher(input.site, 1, 2)}};
+    const auto* kind_here =
+        accelerator == nullptr ? nullptr : accelerator::find_accelerator_kind(accelerator->kind);
+    all.emplace_back("torch_device", kind_here == nullptr ? accelerator::cpu : kind_here->torch_device);
+    for (const auto* kind : accelerator::accelerator_kinds())
+        all.emplace_back(std::string(kind->name) + "_architectures", architectures_of(accelerator, *kind));
+    return all;
 }
 
 std::string render_launcher(const Site& site, int nodes, int ranks_per_node) {

@@ -17,7 +17,8 @@ using Placeholders = std::vector<std::pair<std::string, std::string>>;
 [[nodiscard]] std::string fill_placeholders(std::string_view text, const Placeholders& values);
 
 // The placeholders of one build: version, public_version, label, against, against_public, cores,
-// cuda_architectures ("9.0"), rocm_architectures ("gfx90a"), launch_2 (starts two ranks).
+// torch_device ("cuda"; without GPUs "cpu"), launch_2 (starts two ranks), and of each row of lib/accelerator its
+// architectures: cuda_architectures ("9.0"), rocm_architectures ("gfx90a").
 struct PlaceholderInput {
     const Site& site;
     std::string version;

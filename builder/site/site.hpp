@@ -90,7 +90,7 @@ struct Compilers {
 // One target that the site builds for. (cpu is one too.)
 struct Accelerator {
     std::string name = "cpu";                // as named in [[want]] and in the plan
-    std::string kind = "cpu";                // or "cuda", "rocm"
+    std::string kind = "cpu";                // or a row of lib/accelerator: "cuda", "rocm"
     std::vector<std::string> architectures;  // "sm_90", "gfx90a"
     std::string label;                       // the local version label of its wheels: "cu123.gh200"
     std::vector<std::string> modules;

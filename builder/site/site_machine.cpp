@@ -7,6 +7,7 @@
 
 #include "builder/attempt/limits.hpp"
 #include "builder/site/limits.hpp"
+#include "lib/accelerator/accelerator_kind.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/url.hpp"
 
@@ -128,16 +129,16 @@ void read_accelerators(io::TomlTable root, Site& site) {
     for (io::TomlTable table : tables) {
         Accelerator one;
         one.name = table.string("name");
-        one.kind = table.choice_or("kind", "cpu", {"cpu", "cuda", "rocm"});
+        one.kind = table.choice_or("kind", std::string(accelerator::cpu), accelerator::accelerator_names());
         one.architectures = table.strings_or("architectures", {});
         for (const auto& architecture : one.architectures) {
-            const std::string_view prefix = one.kind == "cuda" ? "sm_" : one.kind == "rocm" ? "gfx" : "";
-            if (prefix.empty() || !architecture.starts_with(prefix))
-                table.report(
-                    "architectures",
-                    "expected one such as `sm_90` (cuda) or `gfx90a` (rocm), found `" + architecture + "`");
+            const auto* of_kind = accelerator::kind_of_architecture(architecture);
+            if (of_kind == nullptr || of_kind->name != one.kind)
+                table.report("architectures", "expected one such as " +
+                                                  accelerator::list_kinds("`{example}` ({name})", " or ") +
+                                                  ", found `" + architecture + "`");
         }
-        if (one.kind != "cpu" && one.architectures.empty())
+        if (one.kind != accelerator::cpu && one.architectures.empty())
             table.report("architectures",
                          "name at least one GPU architecture, for example architectures = [\"sm_90\"]");
         one.label = table.string_or("label", site.label);

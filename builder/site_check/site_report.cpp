@@ -8,6 +8,7 @@
 #include "builder/schedule/scheduler_kind.hpp"
 #include "builder/site/script_setup.hpp"
 #include "builder/site_check/limits.hpp"
+#include "lib/accelerator/accelerator_kind.hpp"
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/untrusted_file.hpp"
 #include "lib/base/process/process.hpp"
@@ -31,21 +32,16 @@ constexpr MachineQuestion of_every_site[] = {
     {"file systems", "df -PT {folders}"},
     {"proxy variables (names)", "env | sed -n 's/^\\([A-Za-z_]*_[Pp][Rr][Oo][Xx][Yy]\\)=.*/\\1/p'"},
 };
-constexpr MachineQuestion of_cuda = {"GPU driver",
-                                     "nvidia-smi --query-gpu=name,driver_version --format=csv,noheader"};
-constexpr MachineQuestion of_rocm = {"GPU driver", "rocm-smi --showdriverversion --showproductname"};
-
 std::vector<MachineQuestion> questions_of(const Site& site) {
     std::vector<MachineQuestion> questions(std::begin(of_every_site), std::end(of_every_site));
     if (site.scheduler->batch)
         questions.insert(questions.end(), site.scheduler->batch->questions.begin(),
                          site.scheduler->batch->questions.end());
-    const auto has = [&](std::string_view kind) {
-        return std::any_of(site.accelerators.begin(), site.accelerators.end(),
-                           [&](const Accelerator& one) { return one.kind == kind; });
-    };
-    if (has("cuda")) questions.push_back(of_cuda);
-    if (has("rocm")) questions.push_back(of_rocm);
+    for (const auto* kind : accelerator::accelerator_kinds()) {
+        if (std::any_of(site.accelerators.begin(), site.accelerators.end(),
+                        [&](const Accelerator& one) { return one.kind == kind->name; }))
+            questions.push_back({"GPU driver", kind->show_driver});
+    }
     return questions;
 }
 

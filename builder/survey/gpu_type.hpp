@@ -5,11 +5,13 @@
 #include <string>
 #include <string_view>
 
+#include "lib/accelerator/accelerator_kind.hpp"
+
 namespace wheelyard::builder {
 
 struct GpuType {
-    std::string_view name;          // "a100"
-    std::string_view kind;          // "cuda" or "rocm", as accelerator.kind of site.toml
+    std::string_view name;  // "a100"
+    const accelerator::AcceleratorKind* kind = nullptr;
     std::string_view architecture;  // "sm_80", "gfx90a"
 };
 

@@ -11,7 +11,8 @@ namespace {
 
 struct RoleRow {
     ModuleRole role;
-    std::string_view pattern;  // of the last part of the name, in lower case
+    // Of the last part of the name, or of the whole one if it has a slash; in lower case.
+    std::string_view pattern;
 };
 
 // The first pattern of a role is preferred. PyTorch builds with GNU compilers; others are not listed.
@@ -28,17 +29,26 @@ constexpr RoleRow rows[] = {
     {ModuleRole::mpi, "mvapich*"},
     {ModuleRole::mpi, "impi"},
     {ModuleRole::mpi, "intel-mpi"},
-    {ModuleRole::cuda, "cuda"},
-    {ModuleRole::cuda, "cudatoolkit"},
-    {ModuleRole::cuda, "cuda-toolkit"},
-    {ModuleRole::rocm, "rocm"},
     {ModuleRole::python, "python"},
     {ModuleRole::python, "python3"},
     {ModuleRole::python, "cray-python"},
 };
 
+std::vector<std::string_view> patterns_of(ModuleRole role) {
+    if (role.toolkit_of != nullptr) return {role.toolkit_of->modules.begin(), role.toolkit_of->modules.end()};
+    std::vector<std::string_view> patterns;
+    for (const RoleRow& row : rows) {
+        if (row.role == role) patterns.push_back(row.pattern);
+    }
+    return patterns;
+}
+
 std::string last_part(const AvailableModule& module) {
     return base::ascii_lower(module.name.substr(module.name.rfind('/') + 1));
+}
+
+std::string name_for(std::string_view pattern, const AvailableModule& module) {
+    return pattern.find('/') == std::string_view::npos ? last_part(module) : base::ascii_lower(module.name);
 }
 
 bool is_module_name(std::string_view text) {
@@ -80,12 +90,11 @@ std::vector<AvailableModule> parse_modules(std::string_view text) {
 
 std::vector<AvailableModule> modules_of(ModuleRole role, const std::vector<AvailableModule>& modules) {
     std::vector<AvailableModule> found;
-    for (const RoleRow& row : rows) {
-        if (row.role != role) continue;
+    for (const std::string_view pattern : patterns_of(role)) {
         std::vector<AvailableModule> matching;
         std::copy_if(
             modules.begin(), modules.end(), std::back_inserter(matching),
-            [&](const AvailableModule& one) { return base::matches_glob(row.pattern, last_part(one)); });
+            [&](const AvailableModule& one) { return base::matches_glob(pattern, name_for(pattern, one)); });
         std::stable_sort(matching.begin(), matching.end(), [](const auto& a, const auto& b) {
             if (a.is_default != b.is_default) return a.is_default;
             const auto left = wheel::Version::parse(a.version);

@@ -1,4 +1,4 @@
-// The list of environment modules, and which of them provide a compiler, MPI, CUDA, ROCm or Python. Pure.
+// The list of environment modules, and which of them provide a compiler, MPI, the toolkit of an accelerator or Python. Pure.
 //
 // Sources: module(1) of Environment Modules 5 ("--terse"), Lmod's user guide ("module -t avail"), and the output of a real
 // Lmod 8.6 (tests/builder/survey/module_list_test.cpp).
@@ -8,9 +8,25 @@
 #include <string_view>
 #include <vector>
 
+#include "lib/accelerator/accelerator_kind.hpp"
+
 namespace wheelyard::builder {
 
-enum class ModuleRole { compiler, mpi, cuda, rocm, python };
+// What a module provides.
+struct ModuleRole {
+    enum class Part { compiler, mpi, toolkit, python };
+    Part part = Part::compiler;
+    const accelerator::AcceleratorKind* toolkit_of = nullptr;
+    bool operator==(const ModuleRole&) const = default;
+
+    static const ModuleRole compiler, mpi, python;
+    [[nodiscard]] static ModuleRole toolkit(const accelerator::AcceleratorKind& kind) {
+        return {Part::toolkit, &kind};
+    }
+};
+inline constexpr ModuleRole ModuleRole::compiler{Part::compiler};
+inline constexpr ModuleRole ModuleRole::mpi{Part::mpi};
+inline constexpr ModuleRole ModuleRole::python{Part::python};
 
 struct AvailableModule {
     std::string name;     // "gcc", "nvidia/cuda"

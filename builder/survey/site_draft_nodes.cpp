@@ -31,8 +31,10 @@ std::string label_of(const GpuType& type, const AvailableModule* toolkit) {
     std::string label;
     if (toolkit != nullptr) {
         const auto parts = base::split(toolkit->version, '.');
-        label = type.kind == "cuda" ? "cu" : "rocm";
-        label += std::string(parts[0]) + (parts.size() > 1 ? std::string(parts[1]) : "") + ".";
+        label = type.kind->label;
+        if (type.kind->is_label_versioned)
+            label += std::string(parts[0]) + (parts.size() > 1 ? std::string(parts[1]) : "");
+        label += ".";
         const bool plain = std::all_of(label.begin(), label.end(),
                                        [](char c) { return base::is_ascii_alnum(c) || c == '.'; });
         label = plain ? base::ascii_lower(label) : "";
@@ -63,20 +65,21 @@ void write_accelerators(const Survey& survey, DraftText& text) {
         text.fill_in(std::to_string(with_gpus) +
                      " nodes have GPUs of a type that is not known here: name it");
         text.note("[[accelerator]]");
-        text.note("name = \"a100\"");
-        text.note("kind = \"cuda\"");
-        text.note("architectures = [\"sm_80\"]");
+        const auto a100 = find_gpu_type("a100");
+        text.note("name = " + toml_text(a100->name));
+        text.note("kind = " + toml_text(a100->kind->name));
+        text.note("architectures = " + toml_list({std::string(a100->architecture)}));
         text.note("label = \"cu123.a100\"");
     }
     for (const GpuType& type : types) {
-        const ModuleRole role = type.kind == "cuda" ? ModuleRole::cuda : ModuleRole::rocm;
+        const ModuleRole role = ModuleRole::toolkit(*type.kind);
         const LoadedModule* toolkit = loadable(survey, role);
         text.table("[[accelerator]]");
         text.set("name", toml_text(type.name));
-        text.set("kind", toml_text(type.kind));
+        text.set("kind", toml_text(type.kind->name));
         text.set("architectures", toml_list({std::string(type.architecture)}));
         text.set("label", toml_text(label_of(type, toolkit == nullptr ? nullptr : &toolkit->module)));
-        text.note_choices(survey, role, type.kind == "cuda" ? "CUDA" : "ROCm");
+        text.note_choices(survey, role, std::string(type.kind->title));
         if (toolkit != nullptr) text.set("modules", toml_list({toolkit->module.full_name()}));
     }
 }

@@ -113,8 +113,10 @@ void survey_modules(const AskMachine& ask, ModuleSurvey& modules) {
     const auto init = values_of(answer.out, "@init");
     if (!init.empty()) modules.init = std::string(init.front());
     modules.available = parse_modules(answer.out);
-    for (const ModuleRole role :
-         {ModuleRole::compiler, ModuleRole::mpi, ModuleRole::cuda, ModuleRole::rocm}) {
+    std::vector<ModuleRole> roles = {ModuleRole::compiler, ModuleRole::mpi};
+    for (const auto* kind : accelerator::accelerator_kinds())
+        roles.push_back(ModuleRole::toolkit(*kind));
+    for (const ModuleRole& role : roles) {
         const auto best = modules_of(role, modules.available);
         if (!best.empty()) modules.tried.push_back({role, best.front()});
     }
@@ -238,10 +240,10 @@ Survey survey_machine(const EnvironmentMap& environment) {
     survey_tools(ask, survey);
     survey_pythons(ask, survey);
     survey.folders = parse_folders(ask(std::string(folder_script)).out);
-    const std::string gpus =
-        ask("nvidia-smi --query-gpu=name --format=csv,noheader 2> /dev/null ||\n"
-            "rocm-smi --showproductname 2> /dev/null | sed -n 's/.*Card [Ss]eries: *//p'; true")
-            .out;
+    std::string list_gpus;
+    for (const auto* kind : accelerator::accelerator_kinds())
+        list_gpus += std::string(kind->list_gpus) + "\n";
+    const std::string gpus = ask(list_gpus + "true").out;
     for (const auto line : base::split_lines(gpus)) {
         if (!base::trim(line).empty()) survey.gpus.emplace_back(base::trim(line));
     }

@@ -21,7 +21,7 @@
 namespace wheelyard::builder {
 
 struct LoadedModule {
-    ModuleRole role = ModuleRole::compiler;
+    ModuleRole role;
     AvailableModule module;
     bool loads = false;  // after those before it
 };

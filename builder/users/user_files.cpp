@@ -5,6 +5,7 @@
 
 #include "builder/site/script_setup.hpp"
 #include "builder/users/user_files_parts.hpp"
+#include "lib/accelerator/accelerator_kind.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"
@@ -110,12 +111,18 @@ namespace user_files {
 
 std::string fill(std::string_view text, const Input& input) {
     std::string filled(text);
+    // A program that runs on GPUs where it finds some; without a kind it looks for the first.
+    const auto* kind = accelerator::find_accelerator_kind(input.accelerator.kind);
+    if (kind == nullptr) kind = accelerator::accelerator_kinds().front();
     for (const auto& [name, value] : {std::pair<std::string, std::string>{"{{module}}", input.users.module},
                                       {"{{name}}", input.name},
                                       {"{{version}}", input.version},
                                       {"{{site}}", input.site.name},
                                       {"{{python}}", input.python.version},
                                       {"{{wheels}}", base::join(input.users.requirements, ", ")},
+                                      {"{{torch_device}}", std::string(kind->torch_device)},
+                                      {"{{torch_constant}}", std::string(kind->torch_constant)},
+                                      {"{{torch_backend}}", std::string(kind->torch_backend)},
                                       {"{{root}}", base::quote_shell(input.users.directory.string())},
                                       {"{{place}}", base::quote_shell(input.place.string())}})
         filled = base::replace_all(filled, name, value);

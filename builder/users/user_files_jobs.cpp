@@ -6,6 +6,7 @@
 #include "builder/site/script_setup.hpp"
 #include "builder/users/user_files.hpp"
 #include "builder/users/user_files_parts.hpp"
+#include "lib/accelerator/accelerator_kind.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"
 
@@ -49,7 +50,7 @@ RANK=$(first_of OMPI_COMM_WORLD_RANK PALS_RANKID PMI_RANK{{rank}})
 WORLD_SIZE=$(first_of OMPI_COMM_WORLD_SIZE PMI_SIZE{{size}})
 LOCAL_RANK=$(first_of OMPI_COMM_WORLD_LOCAL_RANK PALS_LOCAL_RANKID PMI_LOCAL_RANK{{local_rank}})
 # A rank that sees only one GPU numbers it 0.
-case ${CUDA_VISIBLE_DEVICES:-${ROCR_VISIBLE_DEVICES-}} in
+case {{visible_devices}} in
 '' | *,*) ;;
 *) LOCAL_RANK=0 ;;
 esac
@@ -70,9 +71,9 @@ import os
 import torch
 import torch.distributed as dist
 
-gpus = torch.cuda.is_available()
-device = torch.device("cuda", int(os.environ["LOCAL_RANK"])) if gpus else torch.device("cpu")
-backend = "mpi" if dist.is_mpi_available() else "nccl" if gpus else "gloo"
+gpus = torch.{{torch_device}}.is_available()
+device = torch.device("{{torch_device}}", int(os.environ["LOCAL_RANK"])) if gpus else torch.device("cpu")
+backend = "mpi" if dist.is_mpi_available() else "{{torch_backend}}" if gpus else "gloo"
 dist.init_process_group(backend)
 value = torch.ones(1, device=device)
 dist.all_reduce(value)
@@ -116,6 +117,16 @@ std::string render_first_node() {
                 std::string(batch->print_first_node) + ")\n";
     }
     return text + "    fi\n";
+}
+
+// "${CUDA_VISIBLE_DEVICES:-${ROCR_VISIBLE_DEVICES-}}": the first variable of an accelerator that is set.
+std::string render_visible_devices() {
+    std::string text, end;
+    for (const auto* kind : accelerator::accelerator_kinds()) {
+        if (!text.empty()) text += ":-", end += "}";
+        text += "${" + std::string(kind->visible_devices);
+    }
+    return text + "-}" + end;
 }
 
 // The variables of the schedulers' own launchers, each after a space.
@@ -187,6 +198,7 @@ std::string render_run_rank(const Input& input) {
     for (const auto& name : input.users.job_folders)
         folders += "test -z \"${" + name + "-}\" || mkdir -p \"$" + name + "\" # on every node\n";
     std::string text = base::replace_all(run_rank, "{{folders}}", folders);
+    text = base::replace_all(text, "{{visible_devices}}", render_visible_devices());
     text = base::replace_all(text, "{{rank}}", render_rank_variables(&RankVariables::rank));
     text = base::replace_all(text, "{{size}}", render_rank_variables(&RankVariables::size));
     return base::replace_all(text, "{{local_rank}}", render_rank_variables(&RankVariables::local_rank));
@@ -204,8 +216,8 @@ std::string render_job(const Input& input) {
     return text + "code=$?\n" + launcher(input, 1) + " rm -rf \"$WHEELYARD_JOB_FOLDER\"\nexit \"$code\"\n";
 }
 
-std::string render_all_reduce(const Input& /*input*/) {
-    return std::string(all_reduce);
+std::string render_all_reduce(const Input& input) {
+    return fill(all_reduce, input);
 }
 
 }  // namespace wheelyard::builder::user_files

@@ -27,7 +27,7 @@ constexpr std::string_view example =
     "#include <torch/torch.h>\n\n"
     "#include <iostream>\n\n"
     R"text(int main() {
-    const auto device = torch::cuda::is_available() ? torch::kCUDA : torch::kCPU;
+    const auto device = torch::{{torch_device}}::is_available() ? torch::{{torch_constant}} : torch::kCPU;
     const auto one = torch::ones({64, 64}, device);
     const auto sum = torch::matmul(one, one).sum().item<double>();
     std::cout << "sum " << sum << "\n";
@@ -53,8 +53,8 @@ std::string render_cmake_lists(const Input& input) {
     return fill(cmake_lists, input);
 }
 
-std::string render_example(const Input& /*input*/) {
-    return std::string(example);
+std::string render_example(const Input& input) {
+    return fill(example, input);
 }
 
 std::string render_build(const Input& input) {

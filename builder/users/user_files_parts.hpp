@@ -39,8 +39,8 @@ struct Input {
 [[nodiscard]] std::string render_example(const Input& input);
 [[nodiscard]] std::string render_build(const Input& input);
 
-// Replaces {{module}}, {{name}}, {{version}}, {{site}}, {{python}}, {{wheels}}, and, quoted for bash,
-// {{root}} and {{place}}.
+// Replaces {{module}}, {{name}}, {{version}}, {{site}}, {{python}}, {{wheels}}, {{torch_device}}, {{torch_constant}},
+// {{torch_backend}}, and, quoted for bash, {{root}} and {{place}}.
 [[nodiscard]] std::string fill(std::string_view text, const Input& input);
 // The variables of [users] environment, and those that name the index for pip.
 [[nodiscard]] Environment lasting_environment(const Input& input);

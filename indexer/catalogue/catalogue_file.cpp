@@ -3,7 +3,6 @@
 #include "indexer/catalogue/catalogue_file.hpp"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <optional>
 #include <set>
@@ -16,6 +15,7 @@
 #include "indexer/tree/limits.hpp"
 #include "indexer/tree/paths.hpp"
 #include "indexer/tree/tree_lock.hpp"
+#include "lib/accelerator/accelerator_kind.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
 #include "lib/wheel/name.hpp"
@@ -29,10 +29,25 @@ namespace {
 using Projects = std::map<std::string, simple::CatalogueProject, std::less<>>;
 
 // The members of facts that decide where a wheel runs; clients can request the rest from the registry.
-constexpr std::array<std::string_view, 9> node_facts{"machines", "symbol_floors", "needed",
-                                                     "modules",  "isa_needed",    "cuda_sm",
-                                                     "cuda_ptx", "hip_gfx",       "torch_requires"};
-constexpr std::array<std::string_view, 4> node_libraries{"cuda", "rocm", "mpi", "network"};
+std::vector<std::string_view> make_node_facts() {
+    std::vector<std::string_view> names{"machines", "symbol_floors", "needed", "modules", "isa_needed"};
+    for (const auto* kind : accelerator::accelerator_kinds()) {
+        for (const auto& list : kind->device_code)
+            names.push_back(list.fact);
+    }
+    names.emplace_back("torch_requires");
+    return names;
+}
+
+// The same of the kinds of `needed`.
+std::vector<std::string_view> make_node_libraries() {
+    std::vector<std::string_view> names;
+    for (const auto* kind : accelerator::accelerator_kinds()) {
+        if (!kind->is_library_kind_shared) names.push_back(kind->library_kind);
+    }
+    names.insert(names.end(), {"mpi", "network"});
+    return names;
+}
 
 bool is_empty(const io::Json& json) {
     const auto* array = json.as_array();
@@ -54,6 +69,7 @@ std::string facts_line(const std::string& facts_json) {
     if (facts_json == "{}") return "\n";
     const auto facts = io::parse_json(facts_json);
     if (!facts) return "\n";
+    static const auto node_facts = make_node_facts(), node_libraries = make_node_libraries();
     io::Json part = part_of(*facts, node_facts);
     if (const auto* needed = part.find("needed")) part.set("needed", part_of(*needed, node_libraries));
     const bool says_nothing = part.as_object()->empty();

@@ -10,6 +10,7 @@
 #include "indexer/tree/paths.hpp"
 #include "indexer/web/limits.hpp"
 #include "indexer/web/state_cell.hpp"
+#include "lib/accelerator/accelerator_kind.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/inspect/verdict/verdict.hpp"
 
@@ -39,10 +40,10 @@ std::vector<std::string> readable_pythons(const avail_wheels::TagSet& tags) {
 }
 
 std::string readable_accelerator(const avail_wheels::Needs& needs) {
-    if (needs.cuda) return "CUDA " + needs.cuda->text();
-    if (!needs.cubins.empty() || !needs.ptx.empty()) return "CUDA";
-    if (!needs.rocm.empty()) return "ROCm " + needs.rocm;
-    if (!needs.gfx.empty()) return "ROCm";
+    if (!needs.gpus.empty()) {
+        const avail_wheels::GpuNeeds& one = needs.gpus.front();
+        return std::string(one.kind->title) + (one.toolkit.empty() ? "" : " " + one.toolkit);
+    }
     return needs.machines.empty() ? "" : "CPU";
 }
 
@@ -58,9 +59,9 @@ void add_values(Html& html, const std::vector<std::string>& values) {
     }
 }
 
-void add_fact(Html& html, Literal name, const std::vector<std::string>& values) {
+void add_fact(Html& html, std::string_view name, const std::vector<std::string>& values) {
     if (values.empty()) return;
-    html.add("<dt>").add(name).add("</dt><dd>");
+    html.add("<dt>").text(name).add("</dt><dd>");
     add_values(html, values);
     html.add("</dd>\n");
 }
@@ -97,11 +98,8 @@ struct TextFact {
     Literal name;
     std::string_view member;
 };
-constexpr std::array<TextFact, 7> processor_facts{{
-    {"Machine", "machines"},
-    {"CUDA code", "cuda_sm"},
-    {"PTX", "cuda_ptx"},
-    {"ROCm code", "hip_gfx"},
+constexpr std::array<TextFact, 4> processor_facts{{
+    {"Device code not read", "device_code_not_read"},
     {"Processor features", "cpu_features"},
     {"Modules", "modules"},
     {"Search paths", "search_paths"},
@@ -124,8 +122,13 @@ void add_proven(Html& html, const ShownWheel& wheel) {
     add_fact(html, "Python", wheel.pythons);
     add_fact(html, "Requires-Python", wheel.row->requires_python);
     add_fact(html, "Tags", facts.texts("tags"));
+    add_fact(html, "Machine", facts.texts("machines"));
+    for (const auto* kind : accelerator::accelerator_kinds()) {
+        for (const auto& list : kind->device_code)
+            add_fact(html, list.label, facts.texts(list.fact));
+    }
     for (const TextFact& fact : processor_facts)
-        add_fact(html, fact.name, facts.texts(fact.member));
+        add_fact(html, fact.name.text(), facts.texts(fact.member));
     for (const TextFact& fact : abi_facts)
         add_fact(html, fact.name, facts.string_or(fact.member, {}));
     add_fact(html, "Requires torch", facts.texts("torch_requires"));
@@ -328,9 +331,12 @@ std::string anchor_of(const catalog::FileRow& row) {
 
 std::vector<std::string> gpus_of(const Json& facts) {
     std::set<std::string> gpus;
-    for (const auto* member : {"cuda_sm", "hip_gfx"}) {
-        for (const std::string& text : facts.texts(member))
-            gpus.insert(text.substr(0, text.find(':')));
+    for (const auto* kind : accelerator::accelerator_kinds()) {
+        for (const auto& list : kind->device_code) {
+            if (list.is_portable) continue;
+            for (const std::string& text : facts.texts(list.fact))
+                gpus.insert(text.substr(0, text.find(':')));
+        }
     }
     return {gpus.begin(), gpus.end()};
 }
@@ -338,13 +344,21 @@ std::vector<std::string> gpus_of(const Json& facts) {
 std::vector<std::string> uses_of(const Json& facts) {
     std::vector<std::string> uses;
     const Json* needed = facts.find("needed");
-    const auto needs = [&](std::string_view kind) {
-        return needed != nullptr && !needed->texts(kind).empty();
+    const auto needs = [&](std::string_view library_kind, const auto& counts) {
+        const auto libraries = needed == nullptr ? std::vector<std::string>() : needed->texts(library_kind);
+        return std::any_of(libraries.begin(), libraries.end(), counts);
     };
-    if (!facts.texts("cuda_sm").empty() || !facts.texts("cuda_ptx").empty() || needs("cuda"))
-        uses.emplace_back("CUDA");
-    if (!facts.texts("hip_gfx").empty() || needs("rocm")) uses.emplace_back("ROCm");
-    if (needs("mpi")) uses.emplace_back("MPI");
+    const auto not_read = facts.texts("device_code_not_read");
+    for (const auto* kind : accelerator::accelerator_kinds()) {
+        const bool has_code = std::any_of(kind->device_code.begin(), kind->device_code.end(),
+                                          [&](const auto& list) { return !facts.texts(list.fact).empty(); });
+        const bool is_unread = std::find(not_read.begin(), not_read.end(), kind->name) != not_read.end();
+        const bool has_library = needs(kind->library_kind, [&](const std::string& library) {
+            return !kind->is_library_kind_shared || accelerator::kind_of_library(library) == kind;
+        });
+        if (has_code || is_unread || has_library) uses.emplace_back(kind->title);
+    }
+    if (needs("mpi", [](const std::string& /*library*/) { return true; })) uses.emplace_back("MPI");
     return uses;
 }
 

@@ -21,8 +21,8 @@ std::uint64_t bytes_of_names(const ElfFacts& elf, const GpuFacts& gpu) {
         bytes += sizeof(std::string) + path.size();
     for (const auto& need : elf.version_needs)
         bytes += sizeof(need) + need.file.size() + need.version.size();
-    for (const auto* names : {&gpu.cuda_sm, &gpu.cuda_ptx, &gpu.hip_gfx}) {
-        for (const auto& name : *names)
+    for (const auto& [fact, names] : gpu.code) {
+        for (const auto& name : names)
             bytes += sizeof(std::string) + name.size();
     }
     return bytes;
@@ -123,9 +123,9 @@ class Pass {
                                 "more than any real wheel has");
             return {};
         }
-        contents_.gpu.cuda_sm.insert(gpu.cuda_sm.begin(), gpu.cuda_sm.end());
-        contents_.gpu.cuda_ptx.insert(gpu.cuda_ptx.begin(), gpu.cuda_ptx.end());
-        contents_.gpu.hip_gfx.insert(gpu.hip_gfx.begin(), gpu.hip_gfx.end());
+        for (const auto& [fact, names] : gpu.code)
+            contents_.gpu.code[fact].insert(names.begin(), names.end());
+        contents_.gpu.not_read.insert(gpu.not_read.begin(), gpu.not_read.end());
         contents_.elves.push_back(
             {member.name, std::move(*elf), std::move(gpu), member.may_run || is_script(member.name)});
         return {};

@@ -59,9 +59,9 @@ base::Status check(const base::Reader& bytes, const InspectOptions& options, Fin
     const ProvidedLibraries provided(contents.elves);
     gather_elf_facts(contents.elves, provided, facts);
     if (!promise.is_judged()) facts.manylinux_fit.clear(), facts.musllinux_fit.clear();
-    facts.cuda_sm.assign(contents.gpu.cuda_sm.begin(), contents.gpu.cuda_sm.end());
-    facts.cuda_ptx.assign(contents.gpu.cuda_ptx.begin(), contents.gpu.cuda_ptx.end());
-    facts.hip_gfx.assign(contents.gpu.hip_gfx.begin(), contents.gpu.hip_gfx.end());
+    for (const auto& [fact, names] : contents.gpu.code)
+        facts.device_code[fact].assign(names.begin(), names.end());
+    facts.device_code_not_read.assign(contents.gpu.not_read.begin(), contents.gpu.not_read.end());
     check_tag_truth(contents.elves, provided, result.filename, promise, facts, options.policy, findings);
     result.elves = std::move(contents.elves);
     std::move(data.begin(), data.end(), std::back_inserter(result.elves));

@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 
+#include "lib/accelerator/accelerator_kind.hpp"
 #include "lib/inspect/elf/elf_identity.hpp"
 
 namespace wheelyard::wire {
@@ -21,9 +22,6 @@ constexpr std::pair<std::string_view, std::vector<std::string> Facts::*> text_li
     {"modules", &Facts::modules},
     {"cpu_features", &Facts::cpu_features},
     {"torch_requires", &Facts::torch_requires},
-    {"cuda_sm", &Facts::cuda_sm},
-    {"cuda_ptx", &Facts::cuda_ptx},
-    {"hip_gfx", &Facts::hip_gfx},
 };
 constexpr std::pair<std::string_view, std::uint64_t Facts::*> counts[] = {
     {"size_bytes", &Facts::size_bytes}, {"unpacked_bytes", &Facts::unpacked_bytes},
@@ -42,6 +40,14 @@ constexpr std::pair<std::string_view, std::string Facts::*> texts[] = {
     {"torch_at_least", &Facts::torch_at_least},
     {"torch_below", &Facts::torch_below},
 };
+
+// The lists of device code, in the order of the table of accelerators. `names`: those of a list.
+void set_device_code(Json& json, const auto& names) {
+    for (const auto* kind : accelerator::accelerator_kinds()) {
+        for (const auto& list : kind->device_code)
+            json.set(std::string(list.fact), names(list.fact));
+    }
+}
 
 // `rule`: also its sentence; nullptr: without it.
 Json finding_to_json(const inspect::Verdict& verdict, const inspect::Rule* rule = nullptr) {
@@ -73,6 +79,9 @@ Json facts_to_json(const Facts& facts) {
     json.set("symbol_floors", std::move(floors));
     for (const auto& [name, field] : text_lists)
         json.set(std::string(name), Json::array_of(facts.*field));
+    set_device_code(json, [&](std::string_view fact) { return Json::array_of(facts.code(fact)); });
+    if (!facts.device_code_not_read.empty())
+        json.set("device_code_not_read", Json::array_of(facts.device_code_not_read));
     Json needed = Json::object();
     for (const auto& [kind, libraries] : facts.needed)
         needed.set(kind, Json::array_of(libraries));
@@ -97,19 +106,18 @@ Json elves_to_json(const std::vector<inspect::ElfMember>& elves) {
         Json needs = Json::object();
         for (const auto& [file, wanted] : versions)
             needs.set(file, list_of(wanted));
-        list.push(Json::object({{"name", member.name},
-                                {"machine", elf.machine},
-                                {"bits", static_cast<std::int64_t>(elf.bits)},
-                                {"byte_order", elf.big_endian ? "big" : "little"},
-                                {"abi", inspect::os_abi_text(elf.os_abi)},
-                                {"soname", elf.soname},
-                                {"needed", Json::array_of(elf.needed)},
-                                {"version_needs", std::move(needs)},
-                                {"search_paths", Json::array_of(elf.search_paths)},
-                                {"cxx11_abi", inspect::string_abi_text(elf.symbols.string_abi())},
-                                {"cuda_sm", list_of(gpu.cuda_sm)},
-                                {"cuda_ptx", list_of(gpu.cuda_ptx)},
-                                {"hip_gfx", list_of(gpu.hip_gfx)}}));
+        Json file = Json::object({{"name", member.name},
+                                  {"machine", elf.machine},
+                                  {"bits", static_cast<std::int64_t>(elf.bits)},
+                                  {"byte_order", elf.big_endian ? "big" : "little"},
+                                  {"abi", inspect::os_abi_text(elf.os_abi)},
+                                  {"soname", elf.soname},
+                                  {"needed", Json::array_of(elf.needed)},
+                                  {"version_needs", std::move(needs)},
+                                  {"search_paths", Json::array_of(elf.search_paths)},
+                                  {"cxx11_abi", inspect::string_abi_text(elf.symbols.string_abi())}});
+        set_device_code(file, [&](std::string_view fact) { return list_of(gpu.names(fact)); });
+        list.push(std::move(file));
     }
     return list;
 }

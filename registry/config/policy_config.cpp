@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <iterator>
 
+#include "lib/accelerator/accelerator_kind.hpp"
 #include "lib/base/limits.hpp"
-#include "lib/inspect/truth/gpu_truth.hpp"
 
 namespace wheelyard::registry {
 namespace {
@@ -73,12 +73,12 @@ inspect::Policy read_policy(io::TomlTable table, const std::string& default_pres
             policy.search_path_prefixes.push_back(std::move(prefix));
     }
     for (std::string& architecture : table.strings_or("gpu_architectures", {})) {
-        if (inspect::is_gpu_architecture(architecture))
+        if (accelerator::is_gpu_architecture(architecture))
             policy.gpu_architectures.push_back(std::move(architecture));
         else
-            table.report(
-                "gpu_architectures",
-                "`" + architecture + "` is not a GPU architecture; examples are \"sm_90\" and \"gfx90a\"");
+            table.report("gpu_architectures", "`" + architecture +
+                                                  "` is not a GPU architecture; examples are " +
+                                                  accelerator::list_kinds("\"{example}\"", " and "));
     }
     read_sizes(table, policy.sizes);
     for (const std::string& key : table.keys()) {

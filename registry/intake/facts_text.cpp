@@ -1,7 +1,7 @@
 #include "registry/intake/facts_text.hpp"
 
+#include "lib/accelerator/accelerator_kind.hpp"
 #include "lib/base/text/text.hpp"
-#include "lib/inspect/truth/libraries.hpp"
 
 namespace wheelyard::registry {
 namespace {
@@ -25,19 +25,30 @@ class Lines {
     std::string text_;
 };
 
-// The labels of the kinds of libraries in a report.
+// The labels of the kinds of libraries in a report; those of accelerators come after `system`.
 struct KindLine {
-    inspect::LibraryKind kind;
-    std::string_view name;
+    std::string_view kind, name;
 };
-constexpr KindLine kind_lines[] = {
-    {inspect::LibraryKind::inside, "bundled libraries"}, {inspect::LibraryKind::system, "system libraries"},
-    {inspect::LibraryKind::cuda, "CUDA libraries"},      {inspect::LibraryKind::rocm, "ROCm libraries"},
-    {inspect::LibraryKind::opencl, "OpenCL libraries"},  {inspect::LibraryKind::intel, "Intel libraries"},
-    {inspect::LibraryKind::mpi, "MPI libraries"},        {inspect::LibraryKind::network, "network libraries"},
-    {inspect::LibraryKind::blas, "BLAS libraries"},      {inspect::LibraryKind::torch, "torch libraries"},
-    {inspect::LibraryKind::python, "Python libraries"},  {inspect::LibraryKind::unknown, "unknown libraries"},
+constexpr KindLine first_kinds[] = {{"inside", "bundled libraries"}, {"system", "system libraries"}};
+constexpr KindLine last_kinds[] = {
+    {"opencl", "OpenCL libraries"},   {"intel", "Intel libraries"},     {"mpi", "MPI libraries"},
+    {"network", "network libraries"}, {"blas", "BLAS libraries"},       {"torch", "torch libraries"},
+    {"python", "Python libraries"},   {"unknown", "unknown libraries"},
 };
+
+void add_libraries(Lines& lines, const inspect::Facts& facts) {
+    const auto add = [&](std::string_view kind, std::string_view name) {
+        const auto found = facts.needed.find(std::string(kind));
+        if (found != facts.needed.end()) lines.add(name, found->second);
+    };
+    for (const KindLine& line : first_kinds)
+        add(line.kind, line.name);
+    for (const auto* kind : accelerator::accelerator_kinds()) {
+        if (!kind->is_library_kind_shared) add(kind->library_kind, std::string(kind->title) + " libraries");
+    }
+    for (const KindLine& line : last_kinds)
+        add(line.kind, line.name);
+}
 
 std::string share(std::uint64_t part, std::uint64_t whole) {
     const std::uint64_t percent = whole == 0 ? 0 : part * 100 / whole;
@@ -76,10 +87,7 @@ std::string render_facts_text(const inspect::Facts& facts) {
     lines.add("manylinux", facts.manylinux_fit);
     lines.add("musllinux", facts.musllinux_fit);
     lines.add("not judged", facts.not_judged);
-    for (const KindLine& line : kind_lines) {
-        const auto found = facts.needed.find(std::string(inspect::library_kind_text(line.kind)));
-        if (found != facts.needed.end()) lines.add(line.name, found->second);
-    }
+    add_libraries(lines, facts);
     lines.add("library search paths", facts.search_paths);
     lines.add("needs modules", facts.modules);
     lines.add("Python stable ABI", facts.stable_abi_floor);
@@ -91,9 +99,11 @@ std::string render_facts_text(const inspect::Facts& facts) {
     lines.add("torch by its symbols", torch_range(facts));
     lines.add("torch's std::string", facts.torch_cxx11_abi);
     lines.add("torch from METADATA", base::join(facts.torch_requires, ", "));
-    lines.add("CUDA code", facts.cuda_sm);
-    lines.add("CUDA PTX", facts.cuda_ptx);
-    lines.add("HIP code", facts.hip_gfx);
+    for (const auto* kind : accelerator::accelerator_kinds()) {
+        for (const auto& list : kind->device_code)
+            lines.add(list.title, facts.code(list.fact));
+    }
+    lines.add("device code not read", facts.device_code_not_read);
     return lines.take();
 }
 

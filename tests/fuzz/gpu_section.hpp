@@ -20,9 +20,9 @@ inline int fuzz_section(const std::uint8_t* data, std::size_t size,
     inspect::GpuFacts facts;
     const auto status = read(inspect::SectionWalk(reader, 0, size), facts);
     if (!status && status.error().code != "gpu.malformed") std::abort();  // a read beyond the end
-    for (const auto* names : {&facts.cuda_sm, &facts.cuda_ptx, &facts.hip_gfx}) {
-        if (names->size() > inspect::max_gpu_names + 1) std::abort();
-        for (const std::string& name : *names) {
+    for (const auto& [fact, names] : facts.code) {
+        if (names.size() > inspect::max_gpu_names + 1) std::abort();
+        for (const std::string& name : names) {
             if (!base::is_utf8(name)) std::abort();  // must be valid in JSON
         }
     }

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """`ctest -R layers`: every #include obeys cmake/layers.cmake; libraries from outside stay in their wrapper; every header
 has its #pragma once and its purpose; every source opens by saying what it is for; every folder has a README.md; no
-product source compares the code of an error; nothing in the builder names a scheduler but its row.
+product source compares the code of an error; nothing in the builder names a scheduler but its row; nothing names an
+accelerator but its row.
 
 Scans the sources, so it needs no build:  tests/layers/check_layers.py [ROOT]
 """
@@ -31,6 +32,13 @@ CODE_COMPARED = re.compile(
 # The builder knows a scheduler by its row (builder/schedule/scheduler_kind.hpp); only the row has its name. "local" is a
 # word with other meanings.
 SCHEDULER_ROWS = re.compile(r"builder/schedule/(\w+)/\1_kind\.cpp")
+# The same of accelerators (lib/accelerator/accelerator_kind.hpp). What reads compilers' command lines, ELF headers and
+# device code has words of its own that are spelled alike.
+ACCELERATOR_ROWS = "lib/accelerator/"
+ACCELERATOR_WORDS = ("builder/governor/", "lib/inspect/elf/elf_identity.cpp", "lib/inspect/gpu/")
+ACCELERATOR_NAME = re.compile(r'^\s*\.name = "(\w+)",$', re.MULTILINE)
+ACCELERATOR_PREFIXES = {"sm_", "gfx"}
+COMMENT = re.compile(r"//[^\n]*")
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)
 
 
@@ -46,6 +54,9 @@ class Checker:
         rows = (SCHEDULER_ROWS.fullmatch(file.relative_to(root).as_posix()) for file in root.glob("builder/schedule/*/*.cpp"))
         names = {row[1] for row in rows if row} - {"local"}
         self.scheduler_named = re.compile(f'"({"|".join(sorted(names))})"' if names else r"(?!)")
+        rows = (file.read_text(encoding="utf-8") for file in sorted(root.glob(ACCELERATOR_ROWS + "*.cpp")))
+        names = {name for text in rows for name in ACCELERATOR_NAME.findall(text)}
+        self.accelerator_named = re.compile(f'"({"|".join(sorted(names | ACCELERATOR_PREFIXES))})"' if names else r"(?!)")
 
     def complain(self, path: str, text: str, offset: int, sentence: str) -> None:
         line = text.count("\n", 0, offset) + 1
@@ -125,6 +136,11 @@ class Checker:
             for match in self.scheduler_named.finditer(text):
                 self.complain(path, text, match.start(), "names a scheduler: add a field to its row, "
                                                          "builder/schedule/scheduler_kind.hpp")
+        if path.startswith(PRODUCT_FOLDERS) and not path.startswith((ACCELERATOR_ROWS, *ACCELERATOR_WORDS)):
+            code = COMMENT.sub(lambda comment: " " * len(comment[0]), text)
+            for match in self.accelerator_named.finditer(code):
+                self.complain(path, text, match.start(), "names an accelerator: add a field to its row, "
+                                                         "lib/accelerator/accelerator_kind.hpp")
 
     def check_pure(self, room: layer_table.Room, headers: list[str]) -> None:
         """Nothing in `room` reaches one of `headers` through any chain of includes."""

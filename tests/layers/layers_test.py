@@ -18,7 +18,8 @@ wheelyard_layer(builder  builder   base io)
 wheelyard_layer(registry registry  base io)
 wheelyard_layer(plan     builder/plan base io)
 wheelyard_layer(schedule builder/schedule/* base)
-set(WHEELYARD_TEST_PROGRAMS base io builder registry)
+wheelyard_layer(accelerator lib/accelerator)
+set(WHEELYARD_TEST_PROGRAMS accelerator base io builder registry)
 wheelyard_pure(plan lib/io/http_client.hpp)
 """
 PROGRAMS = "wheelyard_program(the-registry registry/main.cpp registry)\n"
@@ -29,6 +30,8 @@ CLEAN = {
     "lib/README.md": "Owns.\n",
     "lib/base/README.md": "Owns.\n",
     "lib/base/fd.hpp": "// A file descriptor.\n#pragma once\n#include <vector>\n",
+    "lib/accelerator/README.md": "Owns.\n",
+    "lib/accelerator/npu.cpp": '// The row.\nKind kind = {\n    .name = "npu",\n};\n',
     "lib/io/README.md": "Owns.\n",
     "lib/io/json.hpp": '// JSON.\n#pragma once\n#include "lib/base/fd.hpp"\n',
     "lib/io/json.cpp": '// JSON.\n#include "lib/io/json.hpp"\n#include <nlohmann/json.hpp>\n#include <sys/stat.h>\n',
@@ -92,6 +95,8 @@ BREAKAGES = [
      "// Serves.\nvoid f() { if (find_rule(text.error().code) == nullptr) g(); }\n", "registry/server.cpp:2: compares the code"),
     ("a scheduler's name is compared", "builder/plan.cpp",
      '// Plans.\nbool batch = site.kind == "lsf";\n', "builder/plan.cpp:2: names a scheduler"),
+    ("an accelerator's name is compared", "registry/server.cpp",
+     '// Serves.  "npu" may be said here.\nbool has = kind == "npu";\n', "registry/server.cpp:2: names an accelerator"),
     ("a file that does not say what it is for", "builder/plan.cpp", "int main() {}\n", "what the file is for"),
     ("a folder without README", "registry/README.md", None, "registry/: no README.md"),
     ("another suffix would go unbuilt", "builder/plan.cc", "// Plans.\n", "sources are .hpp and .cpp"),

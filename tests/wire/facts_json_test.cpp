@@ -35,9 +35,9 @@ inspect::Facts full_facts() {
     facts.torch_at_least = "2.4";
     facts.torch_below = "2.9";
     facts.torch_requires = {"torch==2.4.0"};
-    facts.cuda_sm = {"sm_90"};
-    facts.cuda_ptx = {"compute_90"};
-    facts.hip_gfx = {"gfx90a:xnack-"};
+    facts.device_code["cuda_sm"] = {"sm_90"};
+    facts.device_code["cuda_ptx"] = {"compute_90"};
+    facts.device_code["hip_gfx"] = {"gfx90a:xnack-"};
     return facts;
 }
 
@@ -104,9 +104,9 @@ TEST_CASE("each ELF file lists its own needs, and each version under the library
     member.elf.version_needs = {
         {"libm.so.6", "GLIBC_2.29"}, {"libc.so.6", "GLIBC_2.34"}, {"libm.so.6", "GLIBC_2.17"}};
     member.elf.search_paths = {"$ORIGIN"};
-    member.gpu.cuda_sm = {"sm_90"};
-    member.gpu.cuda_ptx = {"compute_90"};
-    member.gpu.hip_gfx = {"gfx90a:xnack-"};
+    member.gpu.code["cuda_sm"] = {"sm_90"};
+    member.gpu.code["cuda_ptx"] = {"compute_90"};
+    member.gpu.code["hip_gfx"] = {"gfx90a:xnack-"};
     CHECK(
         wire::elves_to_json({member}).render() ==
         R"([{"name":"demo/_core.so","machine":"aarch64","bits":64,"byte_order":"little","abi":"GNU","soname":"_core.so",)"

@@ -1,7 +1,6 @@
 // Limits of indexer/avail_wheels/node/, each with its unit and reason.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 
 #include "lib/base/limits.hpp"
@@ -11,7 +10,6 @@ namespace wheelyard::avail_wheels {
 inline constexpr std::uint64_t max_pyvenv_bytes = 64 * base::kib;
 inline constexpr std::uint64_t max_script_bytes = 64 * base::kib;  // of pip: 300 bytes
 inline constexpr int max_python_minor = 99;
-inline constexpr std::size_t max_dotted_numbers = 6;  // driver versions have three
 
 // /proc/cpuinfo of 1,000 processors: 2 MiB.
 inline constexpr std::uint64_t max_proc_bytes = 8 * base::mib;

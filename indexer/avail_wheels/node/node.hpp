@@ -8,26 +8,14 @@
 #include <vector>
 
 #include "indexer/avail_wheels/node/python.hpp"
+#include "lib/accelerator/found_gpus.hpp"
+#include "lib/base/text/dotted.hpp"
 #include "lib/io/json.hpp"
 
 namespace wheelyard::avail_wheels {
 
-// "2.36" or "550.54.15": compared number by number, missing ones are 0. Not a PEP 440 version.
-struct Dotted {
-    std::vector<int> numbers;
-    [[nodiscard]] static std::optional<Dotted> parse(std::string_view text);  // digits and dots only
-    [[nodiscard]] std::string text() const;
-    [[nodiscard]] int at(std::size_t position) const {
-        return position < numbers.size() ? numbers[position] : 0;
-    }
-    std::strong_ordering operator<=>(const Dotted& other) const;
-    bool operator==(const Dotted& other) const { return (*this <=> other) == 0; }
-};
-
-struct Gpus {
-    std::vector<std::string> archs;  // "sm_90", "gfx90a:xnack-"; empty: the node has no GPU
-    std::vector<std::string> names;  // "NVIDIA H100 80GB HBM3"
-};
+using accelerator::Gpus;
+using base::Dotted;
 
 struct Node {
     std::string name;                                 // of a node type, or this host's name

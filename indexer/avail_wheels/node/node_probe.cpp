@@ -10,8 +10,8 @@
 #include <system_error>
 #include <utility>
 
-#include "indexer/avail_wheels/node/gpu_rules.hpp"
 #include "indexer/avail_wheels/node/limits.hpp"
+#include "lib/accelerator/accelerator_kind.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/text/text.hpp"
 
@@ -45,44 +45,6 @@ std::string_view value_of(std::string_view text, std::string_view key) {
     return {};
 }
 
-void add_gpu(Node& node, const std::string& arch, std::string_view name) {
-    if (arch.empty()) return;
-    if (!node.gpus) node.gpus = Gpus{};
-    auto& archs = node.gpus->archs;
-    auto& names = node.gpus->names;
-    if (std::find(archs.begin(), archs.end(), arch) == archs.end()) archs.push_back(arch);
-    if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end()) names.emplace_back(name);
-}
-
-// Converts amd-smi's name to the compilers' "gfx90a". Before ROCm 6.4, amd-smi wrote the stepping as two
-// decimal digits: gfx9010 is gfx90a. Empty: not a name ("N/A").
-std::string gfx_of_smi(std::string_view name) {
-    constexpr std::string_view mark = "gfx";
-    constexpr std::size_t digits_of_gfx9 = 3;
-    if (!name.starts_with(mark) || name.size() == mark.size()) return {};
-    const auto rest = name.substr(mark.size());
-    if (!std::all_of(rest.begin(), rest.end(), base::is_ascii_alnum)) return {};
-    const std::size_t usual = rest.front() == '9' ? digits_of_gfx9 : digits_of_gfx9 + 1;
-    const auto number = base::parse_decimal(rest);
-    if (!number || rest.size() != usual + 1) return std::string(name);
-    constexpr std::uint64_t behind_major = 1000;  // one digit of the minor version, two of the stepping
-    return gfx_of_target_version(*number / behind_major * 10'000 + *number % behind_major);
-}
-
-std::vector<fs::path> folders_in(const HostProbe& probe, const fs::path& path) {
-    std::vector<fs::path> folders;
-    std::error_code error;
-    for (fs::directory_iterator entry(probe.root / path.relative_path(), error), end; !error && entry != end;
-         entry.increment(error))
-        folders.push_back(path / entry->path().filename());
-    std::sort(folders.begin(), folders.end());
-    return folders;
-}
-
-std::string program(const HostProbe& probe, const std::string& name) {
-    return program_on_path(probe.environment, name);
-}
-
 std::string output_of(const HostProbe& probe, std::vector<std::string> argv,
                       std::int64_t timeout_ms = probe_timeout_ms) {
     base::Command command;
@@ -93,42 +55,27 @@ std::string output_of(const HostProbe& probe, std::vector<std::string> argv,
     return finished && finished->exit_code == 0 && !finished->timed_out ? finished->out : std::string();
 }
 
-void probe_nvidia(const HostProbe& probe, Node& node) {
-    node.driver = driver_of_proc(read_host_file(probe, "/proc/driver/nvidia/version"));
-    if (const auto smi = program(probe, "nvidia-smi"); !smi.empty()) {
-        read_nvidia_smi(
-            output_of(probe, {smi, "--query-gpu=name,compute_cap,driver_version", "--format=csv,noheader"}),
-            node);
-    }
-    if (node.gpus) return;
-    for (const auto& gpu : folders_in(probe, "/proc/driver/nvidia/gpus")) {
-        const std::string text = read_host_file(probe, gpu / "information");
-        const auto model = value_of(text, "Model");
-        add_gpu(node, sm_of_model(model), model);
-    }
-}
-
-void probe_amd(const HostProbe& probe, Node& node) {
-    constexpr std::string_view key = "gfx_target_version ";
-    bool has_any = false;
-    for (const auto& folder : folders_in(probe, "/sys/class/kfd/kfd/topology/nodes")) {
-        const std::string text = read_host_file(probe, folder / "properties");
-        for (const auto line : base::split_lines(text)) {
-            if (!line.starts_with(key)) continue;
-            const auto version = base::parse_decimal(base::trim(line.substr(key.size())));
-            const std::string arch = version ? gfx_of_target_version(*version) : std::string();
-            has_any = has_any || !arch.empty();
-            add_gpu(node, arch, {});
-        }
-    }
-    if (has_any) return;
-    if (const auto rocminfo = program(probe, "rocminfo"); !rocminfo.empty())
-        read_rocminfo(output_of(probe, {rocminfo}), node);
-    if (node.gpus) return;
-    // amd-smi is the last resort: a Python program that takes a second to start and reports no features
-    // (xnack).
-    if (const auto smi = program(probe, "amd-smi"); !smi.empty())
-        read_amd_smi(output_of(probe, {smi, "static", "--asic", "--json"}), node);
+void probe_gpus(const HostProbe& probe, Node& node) {
+    accelerator::HostAccess host;
+    host.read = [&](const std::string& path) { return read_host_file(probe, path); };
+    host.list = [&](const fs::path& folder) {
+        std::vector<std::string> paths;
+        std::error_code error;
+        for (fs::directory_iterator entry(probe.root / folder.relative_path(), error), end;
+             !error && entry != end; entry.increment(error))
+            paths.push_back((folder / entry->path().filename()).native());
+        std::sort(paths.begin(), paths.end());
+        return paths;
+    };
+    host.run = [&](std::vector<std::string> command) {
+        command[0] = program_on_path(probe.environment, command[0]);
+        return command[0].empty() ? std::string() : output_of(probe, std::move(command));
+    };
+    accelerator::FoundGpus found;
+    for (const auto* kind : accelerator::accelerator_kinds())
+        kind->probe(host, found);
+    node.gpus = std::move(found.gpus);
+    node.driver = std::move(found.driver);
 }
 
 constexpr const char* libc_folders[] = {"lib64", "lib/TRIPLET", "usr/lib/TRIPLET", "lib", "usr/lib64"};
@@ -226,9 +173,10 @@ std::string cache_key(const HostProbe& probe, const std::string& python) {
              {python.substr(0, shims) + "/version", std::string(".python-version")})
             key += "\n" + base::read_file(choice, max_pyvenv_bytes).value_or("");
     }
-    for (const char* name :
-         {"PYENV_VERSION", "SLURM_JOB_ID", "PBS_JOBID", "CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"})
+    for (const char* name : {"PYENV_VERSION", "SLURM_JOB_ID", "PBS_JOBID"})
         key += "\n" + variable(probe, name);
+    for (const auto* kind : accelerator::accelerator_kinds())
+        key += "\n" + variable(probe, std::string(kind->visible_devices));
     return key;
 }
 
@@ -272,8 +220,7 @@ Node probe_node(const HostProbe& probe) {
     node.machine = probe.machine;
     if (probe.machine == "x86_64")
         node.cpu = x86_level(value_of(read_host_file(probe, "/proc/cpuinfo"), "flags"));
-    probe_nvidia(probe, node);
-    probe_amd(probe, node);
+    probe_gpus(probe, node);
     node.python_program = python_of_pip(probe.environment);
     auto answer = ask_python(probe, node.python_program);
     node.glibc = answer.glibc;
@@ -316,67 +263,6 @@ fs::path cache_folder(const EnvironmentMap& environment) {
         home != environment.end() && fs::path(home->second).is_absolute())
         return fs::path(home->second) / ".cache" / "wheelyard";
     return {};
-}
-
-void read_nvidia_smi(std::string_view text, Node& node) {
-    constexpr std::size_t fields = 3;
-    for (const auto line : base::split_lines(text)) {
-        const auto parts = base::split(line, ',');
-        if (parts.size() != fields) continue;
-        const auto driver = Dotted::parse(base::trim(parts[2]));
-        if (!driver) continue;
-        node.driver = driver;
-        // Drivers before 510 do not support compute_cap and print "[N/A]" or an error.
-        std::string arch = sm_of_capability(base::trim(parts[1]));
-        const auto name = base::trim(parts[0]);
-        if (arch.empty()) arch = sm_of_model(name);
-        add_gpu(node, arch, name);
-    }
-}
-
-std::optional<Dotted> driver_of_proc(std::string_view text) {
-    for (const auto line : base::split_lines(text)) {
-        if (!line.starts_with("NVRM version:")) continue;
-        for (const auto word : base::split(line, ' ')) {
-            // "550.54.15" is the only word with dots; neither the machine nor the date has any.
-            auto version = Dotted::parse(word);
-            if (version && version->numbers.size() >= 2) return version;
-        }
-    }
-    return std::nullopt;
-}
-
-void read_rocminfo(std::string_view text, Node& node) {
-    constexpr std::string_view isa = "amdgcn-amd-amdhsa--";
-    std::string_view marketing;
-    for (const auto line : base::split_lines(text)) {
-        const auto colon = line.find(':');
-        if (colon == std::string_view::npos) continue;
-        const auto key = base::trim(line.substr(0, colon));
-        const auto value = base::trim(line.substr(colon + 1));
-        if (key == "Marketing Name") marketing = value;
-        if (key != "Name" || !value.starts_with(isa)) continue;
-        const auto arch = value.substr(isa.size());
-        // The same agent also lists the generic target of its family.
-        if (arch.find("generic") == std::string_view::npos) add_gpu(node, std::string(arch), marketing);
-    }
-}
-
-void read_amd_smi(std::string_view text, Node& node) {
-    while (!text.empty() && text.front() != '{' && text.front() != '[') {
-        const auto end = text.find('\n');
-        text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-    }
-    const auto json = io::parse_json(text);
-    if (!json) return;
-    const auto* listed = json->as_array() != nullptr ? &*json : json->find("gpu_data");
-    if (listed == nullptr) return;
-    for (const auto& gpu : listed->items()) {
-        const auto* asic = gpu.find("asic");
-        if (asic == nullptr) continue;
-        const std::string name = asic->string_or("market_name", {});
-        add_gpu(node, gfx_of_smi(asic->string_or("target_graphics_version", {})), name == "N/A" ? "" : name);
-    }
 }
 
 std::optional<Dotted> glibc_of_library(std::string_view bytes) {

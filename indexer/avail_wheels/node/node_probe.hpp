@@ -1,5 +1,5 @@
-// Detects the properties of this node: from /proc, /sys and files where possible, otherwise from nvidia-smi,
-// rocminfo, amd-smi and the Python itself. The result is cached, so that the next call starts no process.
+// Detects the properties of this node: from /proc, /sys and files where possible, otherwise from the programs of GPUs
+// (lib/accelerator) and the Python itself. The result is cached, so that the next call starts no process.
 #pragma once
 
 #include <filesystem>
@@ -39,18 +39,6 @@ struct HostProbe {
 // $XDG_CACHE_HOME/wheelyard or ~/.cache/wheelyard; empty if neither variable is set.
 [[nodiscard]] std::filesystem::path cache_folder(const EnvironmentMap& environment);
 
-// Parses `nvidia-smi --query-gpu=name,compute_cap,driver_version --format=csv,noheader`: one line per GPU.
-// Ignores other lines.
-void read_nvidia_smi(std::string_view text, Node& node);
-// /proc/driver/nvidia/version: "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.15  Tue Mar …".
-[[nodiscard]] std::optional<Dotted> driver_of_proc(std::string_view text);
-// rocminfo: "  Name:                    gfx90a" and the ISA "amdgcn-amd-amdhsa--gfx90a:sramecc+:xnack-" of
-// agents.
-void read_rocminfo(std::string_view text, Node& node);
-// `amd-smi static --asic --json`: {"gpu_data": [{"gpu": 0, "asic": {"market_name": "AMD Instinct MI210",
-// "target_graphics_version": "gfx90a", …}}, …]}; up to ROCm 6.3 only the array, and "gfx9008" for gfx908
-// (changelog of https://rocm.docs.amd.com/projects/amdsmi). A site's tools may print warnings before it.
-void read_amd_smi(std::string_view text, Node& node);
 // Finds the text "… stable release version 2.36." in a libc.so.6.
 [[nodiscard]] std::optional<Dotted> glibc_of_library(std::string_view bytes);
 

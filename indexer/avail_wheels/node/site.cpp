@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "indexer/avail_wheels/node/gpu_rules.hpp"
+#include "lib/accelerator/accelerator_kind.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/io/toml.hpp"
 #include "lib/wheel/name.hpp"
@@ -41,7 +41,9 @@ NodeType read_node(io::TomlTable table, const std::string& name) {
         type.node.gpus = Gpus{};
         for (const auto& text : table.strings_or("gpus", {})) {
             const auto arch = parse_gpu(text);
-            if (!arch) table.report("gpus", "is not a GPU architecture such as sm_90 or gfx90a: " + text);
+            if (!arch)
+                table.report("gpus", "is not a GPU architecture such as " +
+                                         accelerator::list_kinds("{example}", " or ") + ": " + text);
             type.node.gpus->archs.push_back(arch.value_or(text));
         }
     }
@@ -103,11 +105,10 @@ base::Result<Site> read_site(const std::filesystem::path& file) {
 }
 
 std::optional<std::string> parse_gpu(std::string_view text) {
-    if (text.starts_with("sm_") && text.size() > 3 && base::is_ascii_digit(text[3])) return std::string(text);
-    if (text.starts_with("gfx") && text.size() > 5) return std::string(text);
-    auto sm = sm_of_capability(text);
-    if (sm.empty()) sm = sm_of_model(text);
-    return sm.empty() ? std::nullopt : std::optional(sm);
+    for (const auto* kind : accelerator::accelerator_kinds()) {
+        if (auto arch = kind->parse_gpu(text); !arch.empty()) return arch;
+    }
+    return std::nullopt;
 }
 
 base::Status assume(Node& node, std::string_view assignment) {

@@ -4,15 +4,17 @@
 #include <algorithm>
 #include <array>
 
-#include "indexer/avail_wheels/node/gpu_rules.hpp"
 #include "indexer/avail_wheels/query/needs.hpp"
 #include "indexer/avail_wheels/query/pip_tags.hpp"
 #include "indexer/avail_wheels/query/query.hpp"
+#include "lib/accelerator/accelerator_kind.hpp"
 #include "lib/base/text/text.hpp"
 
 namespace wheelyard::avail_wheels {
 
 namespace {
+
+using accelerator::AcceleratorKind;
 
 struct Question {
     const Candidate& candidate;
@@ -169,96 +171,103 @@ Fit check_processor(const Question& q) {
               "choose a build for " + q.node.cpu);
 }
 
-bool is_amd(const std::string& arch) {
-    return arch.starts_with("gfx");
+const AcceleratorKind& kind_of(std::string_view gpu) {
+    const AcceleratorKind* kind = accelerator::kind_of_architecture(gpu);
+    return kind == nullptr ? *accelerator::accelerator_kinds().front() : *kind;
 }
 
-// Whether any GPU of the node runs any of the code. `needs_jit`: only by compiling PTX.
+// Whether any GPU of the node runs any of the code. `needs_jit`: only by compiling it when it is loaded (PTX).
 bool gpu_suits(const Needs& needs, const Gpus& gpus, bool& needs_jit) {
-    for (const auto& gpu : gpus.archs) {
-        for (const auto& cubin : needs.cubins) {
-            if (cubin_runs(cubin, gpu)) return true;
-        }
-        for (const auto& target : needs.gfx) {
-            if (is_amd(gpu) && gfx_runs(target, gpu)) return true;
-        }
-    }
-    for (const auto& gpu : gpus.archs) {
-        for (const auto& ptx : needs.ptx) {
-            if (!ptx_runs(ptx, gpu)) continue;
-            needs_jit = true;
-            return true;
+    for (const bool is_portable : {false, true}) {
+        for (const GpuNeeds& one : needs.gpus) {
+            for (std::size_t i = 0; i < one.code.size(); ++i) {
+                const auto& list = one.kind->device_code[i];
+                if (list.is_portable != is_portable) continue;
+                const bool suits = std::any_of(one.code[i].begin(), one.code[i].end(), [&](const auto& code) {
+                    return std::any_of(gpus.archs.begin(), gpus.archs.end(),
+                                       [&](const auto& gpu) { return list.runs(code, gpu); });
+                });
+                if (!suits) continue;
+                needs_jit = is_portable;
+                return true;
+            }
         }
     }
     return false;
 }
 
-Fit check_driver(const Question& q, bool needs_jit) {
-    if (!q.needs.cuda) return {};
-    const std::string cuda = q.needs.cuda->text();
+Fit check_driver(const Question& q, const GpuNeeds& gpu, bool needs_jit) {
+    const auto& kind = *gpu.kind;
+    const auto toolkit = Dotted::parse(gpu.toolkit);
+    if (!toolkit || kind.drivers.empty()) return {};
+    const std::string title(kind.title);
+    const std::string built_with = title + " " + gpu.toolkit;
     if (!q.node.driver)
-        return unknown("driver", "built with CUDA " + cuda + ", and this node's driver is unknown");
-    const auto min_version = min_driver(*q.needs.cuda);
+        return unknown("driver", "built with " + built_with + ", and this node's driver is unknown");
+    const std::string driver = q.node.driver->text();
+    const auto min_version = accelerator::min_driver(kind, *toolkit);
     if (min_version && *q.node.driver < *min_version) {
         return no("driver",
-                  "CUDA " + cuda + " needs driver " + min_version->text() + " or newer, here is " +
-                      q.node.driver->text(),
-                  "choose a build with an older CUDA");
+                  built_with + " needs driver " + min_version->text() + " or newer, here is " + driver,
+                  "choose a build with an older " + title);
     }
-    const auto known = cuda_of_driver(*q.node.driver);
+    const auto known = accelerator::toolkit_of_driver(kind, *q.node.driver);
     if (!known) {
-        return no("driver", "CUDA " + cuda + " is newer than driver " + q.node.driver->text(),
-                  "choose a build with an older CUDA");
+        return no("driver", built_with + " is newer than driver " + driver,
+                  "choose a build with an older " + title);
     }
     // Code compiled for this GPU runs with any driver of the major version; PTX needs a driver at least as
     // new as the toolkit.
-    const bool is_older = needs_jit ? *known < *q.needs.cuda : known->at(0) < q.needs.cuda->at(0);
-    if (is_older && is_newer_than_known(*q.node.driver))
-        return unknown("driver", "built with CUDA " + cuda + ", and what driver " + q.node.driver->text() +
+    const bool is_older = needs_jit ? *known < *toolkit : known->at(0) < toolkit->at(0);
+    if (is_older && accelerator::is_newer_than_known(kind, *q.node.driver))
+        return unknown("driver", "built with " + built_with + ", and what driver " + driver +
                                      " supports is newer than this program");
+    const std::string of_driver = driver + " (" + title + " " + known->text() + ")";
     if (needs_jit && is_older) {
         return no("driver",
-                  "has only PTX for this GPU, which driver " + q.node.driver->text() + " (CUDA " +
-                      known->text() + ") cannot compile: it comes from CUDA " + cuda,
-                  "choose a build for this GPU, or one with CUDA " + known->text() + " or older");
+                  "has only PTX for this GPU, which driver " + of_driver + " cannot compile: it comes from " +
+                      built_with,
+                  "choose a build for this GPU, or one with " + title + " " + known->text() + " or older");
     }
     if (is_older) {
-        return no("driver",
-                  "CUDA " + cuda + " is newer than driver " + q.node.driver->text() + " (CUDA " +
-                      known->text() + ")",
-                  "choose a build with CUDA " + std::to_string(known->at(0)));
+        return no("driver", built_with + " is newer than driver " + of_driver,
+                  "choose a build with " + title + " " + std::to_string(known->at(0)));
     }
     return {};
 }
 
 Fit check_gpu(const Question& q) {
-    std::vector<std::string> code = q.needs.cubins;
-    code.insert(code.end(), q.needs.ptx.begin(), q.needs.ptx.end());
-    code.insert(code.end(), q.needs.gfx.begin(), q.needs.gfx.end());
-    const bool is_for_gpus = !code.empty() || q.needs.cuda || !q.needs.rocm.empty();
-    if (!is_for_gpus) return {};
+    if (q.needs.gpus.empty()) return {};
     if (!q.node.gpus) return unknown("gpu", "for GPUs, and this node's GPUs are unknown");
     // A wheel with GPU code can be imported on a node without a GPU and runs its CPU code there.
     if (q.node.gpus->archs.empty()) return {};
     const auto& here = q.node.gpus->archs;
-    const bool has_amd = std::any_of(here.begin(), here.end(), is_amd);
-    const bool has_nvidia =
-        std::any_of(here.begin(), here.end(), [](const auto& gpu) { return !is_amd(gpu); });
-    const bool for_amd = !q.needs.gfx.empty() || !q.needs.rocm.empty();
-    const bool for_nvidia = !q.needs.cubins.empty() || !q.needs.ptx.empty() || q.needs.cuda.has_value();
-    if (!((has_amd && for_amd) || (has_nvidia && for_nvidia))) {
+    const auto is_here = [&](const AcceleratorKind& kind) {
+        return std::any_of(here.begin(), here.end(), [&](const auto& gpu) { return &kind_of(gpu) == &kind; });
+    };
+    if (std::none_of(q.needs.gpus.begin(), q.needs.gpus.end(),
+                     [&](const GpuNeeds& one) { return is_here(*one.kind); })) {
+        const auto& built_for = *q.needs.gpus.back().kind;
         return no("gpu",
-                  std::string("built for ") + (for_amd ? "AMD (ROCm)" : "NVIDIA (CUDA)") + ", here is " +
-                      listed(here),
-                  has_amd ? "look for a ROCm build" : "look for a CUDA build");
+                  "built for " + std::string(built_for.vendor) + " (" + std::string(built_for.title) +
+                      "), here is " + listed(here),
+                  "look for a " + std::string(kind_of(here.back()).title) + " build");
+    }
+    std::vector<std::string> code;
+    for (const GpuNeeds& one : q.needs.gpus) {
+        for (const auto& names : one.code)
+            code.insert(code.end(), names.begin(), names.end());
     }
     bool needs_jit = false;
     if (!code.empty() && !gpu_suits(q.needs, *q.node.gpus, needs_jit)) {
         return no("gpu", "built for " + listed(code) + ", here is " + listed(here),
                   "look for a build for " + here.front() + ", or ask for one");
     }
-    if (has_nvidia && for_nvidia) {
-        if (auto fit = check_driver(q, needs_jit); fit.runs != Runs::yes) return fit;
+    for (const GpuNeeds& one : q.needs.gpus) {
+        if (!is_here(*one.kind)) continue;
+        if (auto fit = check_driver(q, one, needs_jit); fit.runs != Runs::yes) return fit;
+        if (one.kind->device_code.empty())
+            return unknown("gpu", "its " + std::string(one.kind->title) + " code is not read");
     }
     if (code.empty() && !q.needs.proven) return unknown("gpu", "its GPU code is unknown");
     return {};

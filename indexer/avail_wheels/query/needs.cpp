@@ -2,8 +2,6 @@
 #include "indexer/avail_wheels/query/needs.hpp"
 
 #include <algorithm>
-#include <functional>
-#include <set>
 #include <string>
 
 #include "lib/base/text/text.hpp"
@@ -16,8 +14,14 @@ namespace {
 
 using io::Json;
 
-// Machines of ELF files that are not the host's (lib/inspect/elf/elf_identity.cpp).
-const std::set<std::string, std::less<>> device_machines{"cuda", "amdgpu", "bpf"};
+using accelerator::AcceleratorKind;
+
+// Whether ELF files of this machine are not the host's (lib/inspect/elf/elf_identity.cpp).
+bool is_device_machine(std::string_view machine) {
+    const auto kinds = accelerator::accelerator_kinds();
+    return machine == "bpf" || std::any_of(kinds.begin(), kinds.end(),
+                                           [&](const auto* kind) { return kind->elf_machine == machine; });
+}
 
 // Adds the machines and the lowest glibc of the platform tags, which is what pip checks.
 void add_platforms(Needs& needs, const Candidate& candidate) {
@@ -39,91 +43,83 @@ void add_platforms(Needs& needs, const Candidate& candidate) {
     if (!any_glibc) needs.glibc = lowest;
 }
 
-// "cu126" → 12.6, "cu118" → 11.8, "cuda12" → 12: labels of torch, jax and others.
-std::optional<Dotted> cuda_of_label(std::string_view label) {
-    for (const std::string_view start : {"cuda", "cu"}) {
-        if (!label.starts_with(start)) continue;
-        const auto digits = label.substr(start.size());
-        const auto number = base::parse_decimal(digits);
-        if (!number) return std::nullopt;
-        if (digits.size() <= 2) return Dotted{{static_cast<int>(*number)}};
-        constexpr std::size_t max_label = 4;
-        if (digits.size() > max_label) return std::nullopt;
-        return Dotted{{static_cast<int>(*number / 10), static_cast<int>(*number % 10)}};
-    }
-    return std::nullopt;
-}
-
-void add_label(Needs& needs, const Candidate& candidate) {
-    const std::string local = candidate.release->version.local_text();
-    for (const auto part : base::split(local, '.')) {
-        if (!needs.cuda) needs.cuda = cuda_of_label(part);
-    }
-    constexpr std::string_view rocm = "rocm";
-    if (local.starts_with(rocm)) needs.rocm = local.substr(rocm.size());
-}
-
-// From "cuda/12.2" or "cudacore/12.2.2". "nvhpc/23.9" does not determine a CUDA version.
-std::optional<Dotted> cuda_of_modules(const std::vector<std::string>& modules) {
+// From "cuda/12.2" or "cudacore/12.2.2".
+std::string toolkit_of_modules(const AcceleratorKind& kind, const std::vector<std::string>& modules) {
+    const auto& names = kind.toolkit_modules;
     for (const auto& module : modules) {
         const auto slash = module.find('/');
         const auto name = std::string_view(module).substr(0, slash);
-        if (slash == std::string::npos || (name != "cuda" && name != "cudacore" && name != "cudatoolkit"))
+        if (slash == std::string::npos || std::find(names.begin(), names.end(), name) == names.end())
             continue;
         auto version = Dotted::parse(std::string_view(module).substr(slash + 1));
         if (!version) continue;
         version->numbers.resize(std::min<std::size_t>(version->numbers.size(), 2));
-        return version;
+        return version->text();
     }
-    return std::nullopt;
+    return {};
 }
 
-// libcudart.so.12 → 12. Other libraries (libcudnn.so.9, libcufft.so.11) have version numbers of their own.
-std::optional<Dotted> cuda_of_libraries(const std::vector<std::string>& libraries) {
-    constexpr std::string_view runtime = "libcudart.so.";
+// libcudart.so.12 → 12.
+std::string toolkit_of_libraries(const AcceleratorKind& kind, const std::vector<std::string>& libraries) {
+    const auto runtime = kind.toolkit_library;
     for (const auto& library : libraries) {
-        if (library.starts_with(runtime))
-            return Dotted::parse(std::string_view(library).substr(runtime.size()));
+        if (runtime.empty() || !library.starts_with(runtime)) continue;
+        const auto version = Dotted::parse(std::string_view(library).substr(runtime.size()));
+        return version ? version->text() : std::string();
     }
-    return std::nullopt;
+    return {};
+}
+
+void add_gpus(Needs& needs, const Candidate& candidate, const Json& facts) {
+    const std::string local = candidate.release->version.local_text();
+    for (const auto* kind : accelerator::accelerator_kinds()) {
+        GpuNeeds one{kind, {}, {}};
+        const auto of_label = kind->toolkit_of_label(local);
+        one.toolkit = of_label.value_or("");
+        for (const auto& list : kind->device_code)
+            one.code.push_back(facts.texts(list.fact));
+        if (const auto* libraries = facts.find("needed")) {
+            if (one.toolkit.empty()) one.toolkit = toolkit_of_modules(*kind, needs.modules);
+            if (one.toolkit.empty())
+                one.toolkit = toolkit_of_libraries(*kind, libraries->texts(kind->library_kind));
+        }
+        if (of_label || !one.toolkit.empty() || one.has_code()) needs.gpus.push_back(std::move(one));
+    }
 }
 
 void add_facts(Needs& needs, const Json& facts) {
     needs.proven = true;
     auto machines = facts.texts("machines");
     // Code for a device says nothing of the host.
-    std::erase_if(machines, [](const std::string& machine) { return device_machines.contains(machine); });
+    std::erase_if(machines, [](const std::string& machine) { return is_device_machine(machine); });
     if (!machines.empty()) needs.machines = std::move(machines);
     if (const auto* floors = facts.find("symbol_floors")) {
         const auto proven = Dotted::parse(floors->string_or("GLIBC", {}));
         if (proven && (!needs.glibc || *needs.glibc < *proven)) needs.glibc = proven;
     }
     needs.cpu = facts.string_or("isa_needed", {});
-    needs.cubins = facts.texts("cuda_sm");
-    needs.ptx = facts.texts("cuda_ptx");
-    needs.gfx = facts.texts("hip_gfx");
     needs.modules = facts.texts("modules");
-    if (const auto* libraries = facts.find("needed")) {
-        needs.mpi = libraries->texts("mpi");
-        if (!needs.cuda) needs.cuda = cuda_of_modules(needs.modules);
-        if (!needs.cuda) needs.cuda = cuda_of_libraries(libraries->texts("cuda"));
-    }
+    if (const auto* libraries = facts.find("needed")) needs.mpi = libraries->texts("mpi");
 }
 
 }  // namespace
 
+bool GpuNeeds::has_code() const {
+    return std::any_of(code.begin(), code.end(), [](const auto& names) { return !names.empty(); });
+}
+
 Needs needs_of(const Candidate& candidate) {
     Needs needs;
     add_platforms(needs, candidate);
-    add_label(needs, candidate);
     needs.cpu = level_of_folder(candidate.arch);
-    if (candidate.facts.empty()) return needs;
-    const auto facts = io::parse_json(candidate.facts);
-    if (facts) {
+    const auto facts =
+        candidate.facts.empty() ? base::Result<Json>(Json::object()) : io::parse_json(candidate.facts);
+    if (facts && !candidate.facts.empty()) {
         const std::string folder_level = needs.cpu;
         add_facts(needs, *facts);
         needs.cpu = std::max(needs.cpu, folder_level);
     }
+    add_gpus(needs, candidate, facts ? *facts : Json::object());
     return needs;
 }
 

@@ -8,20 +8,27 @@
 
 #include "indexer/avail_wheels/node/node.hpp"
 #include "indexer/avail_wheels/query/candidate.hpp"
+#include "lib/accelerator/accelerator_kind.hpp"
 
 namespace wheelyard::avail_wheels {
+
+// What a wheel has for one kind of accelerator.
+struct GpuNeeds {
+    const accelerator::AcceleratorKind* kind = nullptr;
+    // Its device code, one list for each of kind->device_code: {"sm_90"}, {"compute_90"}.
+    std::vector<std::vector<std::string>> code;
+    std::string toolkit;  // it was built with: "12.6", or "12" if only that is known; empty: unknown
+
+    [[nodiscard]] bool has_code() const;
+};
 
 struct Needs {
     bool proven = false;                // facts were available
     std::vector<std::string> machines;  // empty: any
     std::optional<Dotted> glibc;
-    std::string cpu;                   // "x86-64-v3"; empty: unknown or none
-    std::vector<std::string> cubins;   // "sm_90"
-    std::vector<std::string> ptx;      // "compute_90"
-    std::vector<std::string> gfx;      // "gfx90a"
-    std::optional<Dotted> cuda;        // the CUDA it was built with: 12.6, or 12 if only that is known
-    std::string rocm;                  // "5.7"
-    std::vector<std::string> mpi;      // libraries: "libmpi.so.40"
+    std::string cpu;               // "x86-64-v3"; empty: unknown or none
+    std::vector<GpuNeeds> gpus;    // the kinds of accelerators that it is for, in the order of their table
+    std::vector<std::string> mpi;  // libraries: "libmpi.so.40"
     std::vector<std::string> modules;  // modules it was built against: "cudacore/12.2.2"
 };
 

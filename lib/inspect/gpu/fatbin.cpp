@@ -36,8 +36,8 @@ base::Status read_entries(SectionWalk& walk, std::uint64_t at, std::uint64_t end
             payload_bytes > end - at - header_bytes) {
             return malformed_gpu_code("An entry of a CUDA fatbin ends beyond it.", at);
         }
-        if (kind == kind_ptx) WHEELYARD_TRY(walk.keep(facts.cuda_ptx, "compute_" + name));
-        if (kind == kind_machine_code) WHEELYARD_TRY(walk.keep(facts.cuda_sm, "sm_" + name));
+        if (kind == kind_ptx) WHEELYARD_TRY(walk.keep(facts.code["cuda_ptx"], "compute_" + name));
+        if (kind == kind_machine_code) WHEELYARD_TRY(walk.keep(facts.code["cuda_sm"], "sm_" + name));
         at += header_bytes + payload_bytes;
     }
     return {};

@@ -1,5 +1,6 @@
 #include "lib/inspect/gpu/gpu_code.hpp"
 
+#include "lib/accelerator/accelerator_kind.hpp"
 #include "lib/inspect/elf/section_walk.hpp"
 #include "lib/inspect/gpu/fatbin.hpp"
 #include "lib/inspect/gpu/hip_bundle.hpp"
@@ -16,12 +17,26 @@ constexpr DeviceSection device_sections[] = {
     {"__nv_relfatbin", read_fatbins},  // from `nvcc -rdc=true`, before the device link
     {".hip_fatbin", read_hip_bundles}};
 
+void note_unread(const ElfSection& section, GpuFacts& facts) {
+    for (const auto* kind : accelerator::accelerator_kinds()) {
+        if (!kind->unread_sections.empty() && section.name.starts_with(kind->unread_sections))
+            facts.not_read.emplace(kind->name);
+    }
+}
+
 }  // namespace
+
+const std::set<std::string>& GpuFacts::names(std::string_view fact) const {
+    static const std::set<std::string> none;
+    const auto found = code.find(fact);
+    return found == code.end() ? none : found->second;
+}
 
 base::Status read_gpu_code(const base::Reader& bytes, const ElfFacts& elf, GpuFacts& facts) {
     const SectionWalk whole(bytes, 0, bytes.size());
     std::uint64_t walked = 0;
     for (const ElfSection& section : elf.sections) {
+        if (section.size != 0) note_unread(section, facts);
         for (const DeviceSection& kind : device_sections) {
             if (section.name != kind.name || section.size == 0) continue;
             // Many section headers may refer to one range: bound their total by the file's size.

@@ -1,9 +1,13 @@
 // Finds the GPUs that a library's device code was compiled for. CUDA uses the sections `.nv_fatbin` and
-// `__nv_relfatbin` (layout: fatbin.hpp), HIP `.hip_fatbin` (hip_bundle.hpp).
+// `__nv_relfatbin` (layout: fatbin.hpp), HIP `.hip_fatbin` (hip_bundle.hpp). The row of an accelerator whose code is not read
+// names its sections.
 #pragma once
 
+#include <functional>
+#include <map>
 #include <set>
 #include <string>
+#include <string_view>
 
 #include "lib/base/files/file.hpp"
 #include "lib/base/result.hpp"
@@ -12,10 +16,14 @@
 namespace wheelyard::inspect {
 
 struct GpuFacts {
-    std::set<std::string> cuda_sm;   // "sm_90", "sm_90a", "sm_103f"
-    std::set<std::string> cuda_ptx;  // "compute_90"
-    std::set<std::string> hip_gfx;   // "gfx90a:xnack-", "gfx9-4-generic", "amdgcnspirv"
-    std::string hip_unread = {};     // why the GPUs of a compressed bundle are unknown; usually empty
+    // The names of each list of device code (lib/accelerator): cuda_sm: "sm_90", "sm_90a", "sm_103f"; cuda_ptx:
+    // "compute_90"; hip_gfx: "gfx90a:xnack-", "gfx9-4-generic", "amdgcnspirv".
+    std::map<std::string, std::set<std::string>, std::less<>> code = {};
+    std::set<std::string> not_read =
+        {};                       // the kinds of accelerators whose device code is there and is not read
+    std::string hip_unread = {};  // why the GPUs of a compressed bundle are unknown; usually empty
+
+    [[nodiscard]] const std::set<std::string>& names(std::string_view fact) const;  // empty: there are none
 };
 
 // Adds the contents of the sections of `elf` to `facts`. Error "gpu.malformed" if a section cannot be walked

@@ -72,7 +72,7 @@ base::Result<std::uint64_t> read_table(SectionWalk& walk, GpuFacts& facts) {
         if (offset > room || size > room - offset)
             return malformed_gpu_code("An offload bundle ends beyond its section.", begin);
         if (const std::string processor = processor_of(id); !processor.empty() && size != 0)
-            WHEELYARD_TRY(walk.keep(facts.hip_gfx, processor));
+            WHEELYARD_TRY(walk.keep(facts.code["hip_gfx"], processor));
         end = std::max({end, at, begin + offset + size});
     }
     return end;

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "lib/wheel/tags.hpp"
@@ -54,9 +56,17 @@ struct Facts {
     std::string torch_at_least;               // "2.4"
     std::string torch_below;                  // "2.9"
     std::vector<std::string> torch_requires;  // Requires-Dist of torch, as written in METADATA
-    std::vector<std::string> cuda_sm;         // "sm_90", sorted, unique
-    std::vector<std::string> cuda_ptx;        // "compute_90"
-    std::vector<std::string> hip_gfx;         // "gfx90a:xnack-"
+    // The lists of device code (lib/accelerator), sorted, unique: {"cuda_sm": ["sm_90"], "cuda_ptx": ["compute_90"],
+    // "hip_gfx": ["gfx90a:xnack-"]}.
+    std::map<std::string, std::vector<std::string>, std::less<>> device_code;
+    std::vector<std::string>
+        device_code_not_read;  // the kinds of accelerators whose code is there and is not read
+
+    [[nodiscard]] const std::vector<std::string>& code(std::string_view fact) const {  // empty: there is none
+        static const std::vector<std::string> none;
+        const auto found = device_code.find(fact);
+        return found == device_code.end() ? none : found->second;
+    }
 };
 
 }  // namespace wheelyard::inspect

@@ -30,7 +30,7 @@ std::string known_abi(StringAbi abi) {
 
 void gather_libraries(const std::vector<ElfMember>& elves, const ProvidedLibraries& provided, Facts& facts) {
     std::set<std::string> external;
-    std::map<LibraryKind, std::set<std::string>> by_kind;
+    std::map<std::string_view, std::set<std::string>> by_kind;
     std::set<std::string> libc;
     for (const ElfMember& member : elves) {
         for (const std::string_view name : c_libraries(member))
@@ -38,11 +38,11 @@ void gather_libraries(const std::vector<ElfMember>& elves, const ProvidedLibrari
         for (const std::string& library : member.elf.needed) {
             const bool inside = provided.has(library);
             if (!inside) external.insert(library);
-            by_kind[inside ? LibraryKind::inside : library_kind(library)].insert(library);
+            by_kind[inside ? "inside" : library_kind_text(library)].insert(library);
         }
     }
     for (const auto& [kind, libraries] : by_kind)
-        facts.needed[std::string(library_kind_text(kind))] = texts_of(libraries);
+        facts.needed[std::string(kind)] = texts_of(libraries);
     facts.needed_external = texts_of(external);
     facts.libc = texts_of(libc);
 }

@@ -7,7 +7,7 @@
 //
 // A policy's gpu_architectures lists the GPUs of the index's machines. A wheel with device code must run on
 // every listed GPU of a vendor that it has code for, and on at least one. A wheel without device code runs
-// everywhere. of those whose maker it has code for, and on one at least; a wheel without any runs everywhere.
+// everywhere. Code that is not read (lib/accelerator) is not checked.
 #pragma once
 
 #include <string_view>
@@ -21,17 +21,12 @@
 
 namespace wheelyard::inspect {
 
-// Checks facts.cuda_sm, cuda_ptx and hip_gfx. If device code could not be read (findings "gpu.compressed",
+// Checks facts.device_code. If device code could not be read (findings "gpu.compressed",
 // "gpu.malformed"), missing code is "gpu.unproven", which a person decides.
 void check_gpu_truth(const std::vector<ElfMember>& elves, const wheel::WheelFilename& filename,
                      const Facts& facts, const Policy& policy, Findings& findings);
 
-// Whether `text` is a GPU architecture as policies name it: "sm_90", "gfx90a", "gfx90a:sramecc+:xnack-".
-[[nodiscard]] bool is_gpu_architecture(std::string_view text);
-
-// Whether any code in `facts` runs on the GPU `architecture`. CUDA: NVIDIA's compatibility rules for cubins
-// (same major, same or later minor; `a` on that arch only; `f` on its family) and PTX (any later arch). HIP:
-// LLVM's AMDGPU target ids and generic processors.
+// Whether any code in `facts` runs on the GPU `architecture`, by the rules of its row in lib/accelerator.
 [[nodiscard]] bool runs_on(const Facts& facts, std::string_view architecture);
 
 }  // namespace wheelyard::inspect

@@ -4,6 +4,7 @@
 #include <array>
 #include <iterator>
 
+#include "lib/accelerator/accelerator_kind.hpp"
 #include "lib/inspect/truth/manylinux.hpp"
 
 namespace wheelyard::inspect {
@@ -15,59 +16,10 @@ struct Prefix {
 };
 // The first matching row applies.
 constexpr Prefix prefixes[] = {
-    // The driver, the toolkit and NVIDIA's other libraries.
-    {"libcuda.so", LibraryKind::cuda},
-    {"libcudart", LibraryKind::cuda},
-    {"libcublas", LibraryKind::cuda},
-    {"libcudnn", LibraryKind::cuda},
-    {"libcufft", LibraryKind::cuda},
-    {"libcufile", LibraryKind::cuda},
-    {"libcurand", LibraryKind::cuda},
-    {"libcusolver", LibraryKind::cuda},
-    {"libcusparse", LibraryKind::cuda},
-    {"libcupti", LibraryKind::cuda},
-    {"libcudss", LibraryKind::cuda},
-    {"libcutensor", LibraryKind::cuda},
-    {"libcuinj64", LibraryKind::cuda},
-    {"libnccl", LibraryKind::cuda},
-    {"libnpp", LibraryKind::cuda},
-    {"libnvblas", LibraryKind::cuda},
-    {"libnvcomp", LibraryKind::cuda},
-    {"libnvfatbin", LibraryKind::cuda},
-    {"libnvidia-", LibraryKind::cuda},
-    {"libnvinfer", LibraryKind::cuda},
-    {"libnvJitLink", LibraryKind::cuda},
-    {"libnvjpeg", LibraryKind::cuda},
-    {"libnvperf", LibraryKind::cuda},
-    {"libnvptxcompiler", LibraryKind::cuda},
-    {"libnvrtc", LibraryKind::cuda},
-    {"libnvshmem", LibraryKind::cuda},
-    {"libnvToolsExt", LibraryKind::cuda},
-    {"libnvvm", LibraryKind::cuda},
-    {"libnvonnxparser", LibraryKind::cuda},
-    // ROCm's runtime, compiler support and libraries.
-    {"libamdhip64", LibraryKind::rocm},
-    {"libamd_comgr", LibraryKind::rocm},
-    {"libamd_smi", LibraryKind::rocm},
-    {"libhip", LibraryKind::rocm},
-    {"libhsa-runtime64", LibraryKind::rocm},
-    {"libhsakmt", LibraryKind::rocm},
-    {"libMIOpen", LibraryKind::rocm},
-    {"libmigraphx", LibraryKind::rocm},
-    {"librccl", LibraryKind::rocm},
-    {"librocblas", LibraryKind::rocm},
-    {"librocfft", LibraryKind::rocm},
-    {"librocm", LibraryKind::rocm},
-    {"librocprofiler", LibraryKind::rocm},
-    {"librocrand", LibraryKind::rocm},
-    {"librocsolver", LibraryKind::rocm},
-    {"librocsparse", LibraryKind::rocm},
-    {"libroctracer64", LibraryKind::rocm},
-    {"libroctx64", LibraryKind::rocm},
     // OpenCL's loader, which every vendor's driver brings.
     {"libOpenCL.so", LibraryKind::opencl},
-    // Intel's runtimes: OpenMP, compilers, MKL, TBB, SYCL and Level Zero, oneDAL, oneCCL, IPP (the wheels
-    // intel-openmp, intel-cmplr-lib-rt, mkl, tbb, intel-sycl-rt, daal, oneccl, ipp).
+    // Intel's runtimes: OpenMP, compilers, MKL, TBB, oneDAL, oneCCL, IPP (the wheels intel-openmp, intel-cmplr-lib-rt,
+    // mkl, tbb, daal, oneccl, ipp). SYCL and Level Zero are in the row of XPU.
     {"libiomp5.so", LibraryKind::intel},
     {"libiompstubs5.so", LibraryKind::intel},
     {"libomptarget", LibraryKind::intel},
@@ -84,13 +36,6 @@ constexpr Prefix prefixes[] = {
     {"libifcore", LibraryKind::intel},
     {"libifport.so", LibraryKind::intel},
     {"libcilkrts.so", LibraryKind::intel},
-    {"libsycl.so", LibraryKind::intel},
-    {"libsycl-", LibraryKind::intel},
-    {"libur_loader.so", LibraryKind::intel},
-    {"libur_adapter_", LibraryKind::intel},
-    {"libpi_level_zero.so", LibraryKind::intel},
-    {"libpi_opencl.so", LibraryKind::intel},
-    {"libze_loader.so", LibraryKind::intel},
     {"libonedal", LibraryKind::intel},
     {"libccl.so", LibraryKind::intel},
     {"libippcore", LibraryKind::intel},
@@ -144,20 +89,22 @@ constexpr Prefix prefixes[] = {
 
 }  // namespace
 
-std::string_view library_kind_text(LibraryKind kind) {
-    static constexpr std::array<std::string_view, 12> texts = {"inside", "system", "cuda",   "rocm",
-                                                               "opencl", "intel",  "mpi",    "network",
-                                                               "blas",   "torch",  "python", "unknown"};
-    return texts.at(static_cast<std::size_t>(kind));
-}
-
 LibraryKind library_kind(std::string_view library) {
     if (is_glibc_loader(library) || is_musl(library) || is_policy_library(library))
         return LibraryKind::system;
+    if (accelerator::kind_of_library(library) != nullptr) return LibraryKind::accelerator;
     const auto* const row =
         std::find_if(std::begin(prefixes), std::end(prefixes),
                      [library](const Prefix& prefix) { return library.starts_with(prefix.name); });
     return row == std::end(prefixes) ? LibraryKind::unknown : row->kind;
+}
+
+std::string_view library_kind_text(std::string_view library) {
+    static constexpr std::array<std::string_view, 10> texts = {
+        "system", "", "opencl", "intel", "mpi", "network", "blas", "torch", "python", "unknown"};
+    const LibraryKind kind = library_kind(library);
+    if (kind == LibraryKind::accelerator) return accelerator::kind_of_library(library)->library_kind;
+    return texts.at(static_cast<std::size_t>(kind));
 }
 
 bool is_musl(std::string_view library) {

@@ -1,5 +1,6 @@
 // Classifies DT_NEEDED libraries: in the wheel, on every Linux system, or from CUDA, ROCm, OpenCL, Intel,
-// MPI, a BLAS, torch or Python, which users install separately. One table of name prefixes.
+// MPI, a BLAS, torch or Python, which users install separately. A table of name prefixes, after those of the accelerators'
+// rows (lib/accelerator).
 #pragma once
 
 #include <optional>
@@ -7,26 +8,13 @@
 
 namespace wheelyard::inspect {
 
-// In report order.
-enum class LibraryKind {
-    inside,
-    system,
-    cuda,
-    rocm,
-    opencl,
-    intel,
-    mpi,
-    network,
-    blas,
-    torch,
-    python,
-    unknown
-};
-[[nodiscard]] std::string_view library_kind_text(LibraryKind kind);
+enum class LibraryKind { system, accelerator, opencl, intel, mpi, network, blas, torch, python, unknown };
 
-// The kind of a library that the wheel does not contain; never `inside`. `library` is a file name,
-// "libcudart.so.12". `system`: any manylinux policy or musl allows it.
+// The kind of a library that the wheel does not contain. `library` is a file name, "libcudart.so.12". `system`: any
+// manylinux policy or musl allows it.
 [[nodiscard]] LibraryKind library_kind(std::string_view library);
+// The same as `needed` of the facts names it: "system", "mpi"; of an accelerator what its row says, "cuda".
+[[nodiscard]] std::string_view library_kind_text(std::string_view library);
 
 // C libraries, by the names in DT_NEEDED.
 [[nodiscard]] bool is_musl(std::string_view library);          // libc.musl-x86_64.so.1, ld-musl-…, libc.so

@@ -145,7 +145,7 @@ void check_needed(const ElfMember& member, const Promise& promise, const Provide
             findings.add("elf.needed_unknown", member.name, expected, library);
         } else {
             findings.add("elf.needed_external", member.name, expected,
-                         library + " of " + std::string(library_kind_text(kind)));
+                         library + " of " + std::string(library_kind_text(library)));
         }
     }
 }

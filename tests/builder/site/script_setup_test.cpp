@@ -35,6 +35,30 @@ TEST_CASE("Conda is activated, and a job ends where it was not") {
     CHECK(bad.err.find("conda did not activate its environment") != std::string::npos);
 }
 
+TEST_CASE("a recipe's commands get the architectures and PyTorch's device of the accelerator") {
+    Site site;
+    const auto add = [&](const std::string& name, const std::string& kind,
+                         std::vector<std::string> architectures) {
+        Accelerator& one = site.accelerators.emplace_back();
+        one.name = name;
+        one.kind = kind;
+        one.architectures = std::move(architectures);
+    };
+    add("h100", "cuda", {"sm_90", "sm_100"});
+    add("mi250", "rocm", {"gfx90a", "gfx942"});
+    add("pvc", "xpu", {"pvc", "bmg-g21"});
+    const auto filled = [&](const std::string& accelerator) {
+        return fill_placeholders(
+            "{torch_device} {cuda_architectures} {rocm_architectures} {xpu_architectures}",
+            placeholders_of({site, "1.0", "", accelerator}));
+    };
+    CHECK(filled("") == "cpu   ");
+    CHECK(filled("cpu") == "cpu   ");
+    CHECK(filled("h100") == "cuda 9.0;10.0  ");
+    CHECK(filled("mi250") == "cuda  gfx90a;gfx942 ");
+    CHECK(filled("pvc") == "xpu   pvc,bmg-g21");
+}
+
 TEST_CASE("the modules of a job are loaded in their order, and one that is not loaded ends it") {
     Site site;
     site.modules.load = {"gcc/12", "cuda"};

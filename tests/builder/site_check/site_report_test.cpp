@@ -75,6 +75,8 @@ TEST_CASE_FIXTURE(Place, "only questions about the site's scheduler and accelera
     site.accelerators.emplace_back().kind = "cuda";
     CHECK(asks("GPU driver"));
     CHECK(!asks("MPI launcher"));
+    site.accelerators.back().kind = "xpu";
+    CHECK(asks("GPU driver"));
 }
 
 }  // namespace

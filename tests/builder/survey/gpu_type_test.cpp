@@ -15,6 +15,8 @@ TEST_CASE("a GPU is known by the names that Slurm, PBS and drivers use; a part o
         {"L40S", "sm_89"},
         {"MI250X", "gfx90a"},
         {"AMD Instinct MI300A", "gfx942"},
+        {"pvc", "pvc"},
+        {"Max1550", "pvc"},
         {"a1000", ""},
         {"data100", ""},
         {"", ""},

@@ -2,6 +2,10 @@
 
 #include <doctest/doctest.h>
 
+#include "lib/accelerator/cuda.hpp"
+#include "lib/accelerator/rocm.hpp"
+#include "lib/accelerator/xpu.hpp"
+
 namespace wheelyard::builder {
 namespace {
 
@@ -37,11 +41,23 @@ TEST_CASE("the best module of a role: GNU, then the default, then the highest ve
         "3.11.5\n");
     CHECK(names(modules_of(ModuleRole::compiler, modules)) ==
           Names{"gcc/12.2", "GCC/14.1", "gcc/13.1", "compiler/gcc/11", "gcc/9.4"});
-    CHECK(names(modules_of(ModuleRole::cuda, modules)) ==
+    CHECK(names(modules_of(ModuleRole::toolkit(accelerator::cuda::kind), modules)) ==
           Names{"nvidia/cuda/12.10", "nvidia/cuda/12.9", "nvidia/cuda/latest"});
     CHECK(names(modules_of(ModuleRole::mpi, modules)) == Names{"cray-mpich/8.1", "openmpi/5.0"});
     CHECK(names(modules_of(ModuleRole::python, modules)) == Names{"cray-python/3.11.5"});
-    CHECK(modules_of(ModuleRole::rocm, modules).empty());
+    CHECK(modules_of(ModuleRole::toolkit(accelerator::rocm::kind), modules).empty());
+}
+
+TEST_CASE("the modules of oneAPI are found by their whole name, at Aurora and at Dawn") {
+    const ModuleRole oneapi = ModuleRole::toolkit(accelerator::xpu::kind);
+    const auto aurora = parse_modules(
+        "intel_compute_runtime/release/1057.13\noneapi/release/2024.07.30.002\noneapi/release/2025.0.5\nfrom/"
+        "release/3\n");
+    CHECK(names(modules_of(oneapi, aurora)) ==
+          Names{"oneapi/release/2025.0.5", "oneapi/release/2024.07.30.002"});
+    const auto dawn =
+        parse_modules("intel-oneapi-compilers/2024.0.0/gcc/znjudqsi\nintel-oneapi-mkl/2024.0.0\n");
+    CHECK(names(modules_of(oneapi, dawn)) == Names{"intel-oneapi-compilers/2024.0.0/gcc/znjudqsi"});
 }
 
 TEST_CASE("a Cray's programming environment is preferred to its compilers") {

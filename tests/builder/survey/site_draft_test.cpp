@@ -6,6 +6,8 @@
 #include <tuple>
 
 #include "builder/site/site.hpp"
+#include "lib/accelerator/cuda.hpp"
+#include "lib/accelerator/xpu.hpp"
 
 namespace wheelyard::builder {
 namespace {
@@ -29,7 +31,7 @@ Survey slurm_machine() {
         parse_modules("gcc/12.2\ngcc/13.1\nopenmpi/4.1.6\ncuda/12.3.2\npython/3.11.5\n");
     survey.modules.tried = {{ModuleRole::compiler, {"gcc", "13.1"}, true},
                             {ModuleRole::mpi, {"openmpi", "4.1.6"}, true},
-                            {ModuleRole::cuda, {"cuda", "12.3.2"}, true}};
+                            {ModuleRole::toolkit(accelerator::cuda::kind), {"cuda", "12.3.2"}, true}};
     survey.programs = {"cc", "gcc", "g++", "gfortran", "mpicc", "srun", "mpirun"};
     survey.pythons = {{"3.6", "3.6.8", "/usr/bin/python3", true, true, false, ""},
                       {"3.11", "3.11.5", "/sw/bin/python3", true, true, false, "python/3.11.5"}};
@@ -80,6 +82,22 @@ TEST_CASE("a Slurm cluster with GPUs gives a complete site file") {
         CHECK(node.queue != "off");
     CHECK(draft.text.find("# found: off, no time limit; not for you: its state is DOWN\n") !=
           std::string::npos);
+}
+
+TEST_CASE("nodes with Intel's GPUs become an accelerator of the kind xpu, with the modules of oneAPI") {
+    Survey survey = slurm_machine();
+    for (auto& node : survey.batch.nodes)
+        if (node.gpus > 0) node.gpu_type = "pvc";
+    survey.modules.available.push_back({"oneapi/release", "2025.0.5"});
+    survey.modules.tried.push_back(
+        {ModuleRole::toolkit(accelerator::xpu::kind), {"oneapi/release", "2025.0.5"}, true});
+    const Site site = read(draft_site(survey, {}));
+    REQUIRE(site.accelerators.size() == 2);
+    CHECK(site.accelerators[1].name == "pvc");
+    CHECK(site.accelerators[1].kind == "xpu");
+    CHECK(site.accelerators[1].architectures == std::vector<std::string>{"pvc"});
+    CHECK(site.accelerators[1].label == "xpu.pvc");
+    CHECK(site.accelerators[1].modules == std::vector<std::string>{"oneapi/release/2025.0.5"});
 }
 
 TEST_CASE("wishes come before what was found") {

@@ -88,6 +88,18 @@ TEST_CASE("the site's launcher starts the ranks, not torchrun") {
                 "mpiexec -n 8 -ppn 4 --cpu-bind numa /sw/wheels/run-rank"));
 }
 
+TEST_CASE("the programs for users look for the GPUs of their accelerator") {
+    Site site = site_of("frontier");
+    CHECK(holds(text_of(files_of(site), "all_reduce.py"), "gpus = torch.cuda.is_available()\n"));
+    for (auto& one : site.accelerators)
+        one.kind = "xpu";
+    const std::string program = text_of(files_of(site), "all_reduce.py");
+    CHECK(holds(program, "gpus = torch.xpu.is_available()\ndevice = torch.device(\"xpu\", "));
+    CHECK(holds(program, "\"xccl\" if gpus else \"gloo\""));
+    CHECK(holds(text_of(files_of(site), "libtorch/example.cpp"),
+                "torch::xpu::is_available() ? torch::kXPU : torch::kCPU"));
+}
+
 TEST_CASE("a job requests its nodes, ranks and GPUs") {
     const std::string frontier = text_of(files_of(site_of("frontier")), "job.sh");
     for (const char* line :

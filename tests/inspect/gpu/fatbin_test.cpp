@@ -29,8 +29,8 @@ TEST_CASE("machine code and PTX are distinguished, over several fatbins with gap
         read(write_fatbin({FatbinEntry{2, 70}, FatbinEntry{2, 90}}) + std::string(24, '\0') +
              write_fatbin({FatbinEntry{2, 90}, FatbinEntry{1, 100}}));
     REQUIRE(found.status);
-    CHECK(found.facts.cuda_sm == Names{"sm_70", "sm_90"});
-    CHECK(found.facts.cuda_ptx == Names{"compute_100"});
+    CHECK(found.facts.names("cuda_sm") == Names{"sm_70", "sm_90"});
+    CHECK(found.facts.names("cuda_ptx") == Names{"compute_100"});
 }
 
 TEST_CASE("code for one arch or one family has the suffix `a` or `f`") {
@@ -38,15 +38,15 @@ TEST_CASE("code for one arch or one family has the suffix `a` or `f`") {
         read(write_fatbin({flagged(2, 90, 0x108011), flagged(2, 90, 0x8011), flagged(2, 103, 0x1208011),
                            flagged(2, 120, 0x1008011), flagged(1, 100, 0x102011)}));
     REQUIRE(found.status);
-    CHECK(found.facts.cuda_sm == Names{"sm_90", "sm_90a", "sm_103f", "sm_120"});
-    CHECK(found.facts.cuda_ptx == Names{"compute_100a"});
+    CHECK(found.facts.names("cuda_sm") == Names{"sm_90", "sm_90a", "sm_103f", "sm_120"});
+    CHECK(found.facts.names("cuda_ptx") == Names{"compute_100a"});
 }
 
 TEST_CASE("IR for link-time optimisation is not listed as GPU code") {
     const SectionRead found = read(write_fatbin({FatbinEntry{8, 90}, FatbinEntry{2, 80}}));
     REQUIRE(found.status);
-    CHECK(found.facts.cuda_sm == Names{"sm_80"});
-    CHECK(found.facts.cuda_ptx.empty());
+    CHECK(found.facts.names("cuda_sm") == Names{"sm_80"});
+    CHECK(found.facts.names("cuda_ptx").empty());
 }
 
 TEST_CASE("an invalid fatbin is malformed; earlier results are kept") {
@@ -54,7 +54,7 @@ TEST_CASE("an invalid fatbin is malformed; earlier results are kept") {
     const SectionRead junk = read(one + "junk, not a fatbin");
     REQUIRE_FALSE(junk.status);
     CHECK(junk.status.error().code == "gpu.malformed");
-    CHECK(junk.facts.cuda_sm == Names{"sm_70"});
+    CHECK(junk.facts.names("cuda_sm") == Names{"sm_70"});
 
     CHECK_FALSE(read(one + std::string(16, 'j')).status);  // exactly as long
     CHECK(read(one + std::string(15, 'j')).status);        // the linker's padding may be anything
@@ -81,5 +81,5 @@ TEST_CASE("an endless list of invented GPUs is malformed") {
     entries.pop_back();
     const SectionRead found = read(write_fatbin(entries));
     CHECK(found.status);
-    CHECK(found.facts.cuda_sm.size() == inspect::max_gpu_names);
+    CHECK(found.facts.names("cuda_sm").size() == inspect::max_gpu_names);
 }

@@ -40,12 +40,21 @@ inspect::GpuFacts read_section(const std::string& section, const std::string& by
 
 TEST_CASE("device code is searched only in the sections that compilers use for it") {
     const std::string fatbin = write_fatbin({FatbinEntry{}});
-    CHECK(read_section(".nv_fatbin", fatbin).cuda_sm == Names{"sm_90"});
-    CHECK(read_section("__nv_relfatbin", fatbin).cuda_sm == Names{"sm_90"});
-    CHECK(read_section(".text", fatbin).cuda_sm.empty());
+    CHECK(read_section(".nv_fatbin", fatbin).names("cuda_sm") == Names{"sm_90"});
+    CHECK(read_section("__nv_relfatbin", fatbin).names("cuda_sm") == Names{"sm_90"});
+    CHECK(read_section(".text", fatbin).names("cuda_sm").empty());
     const std::string bundle = write_hip_bundle({"hipv4-amdgcn-amd-amdhsa--gfx90a"});
-    CHECK(read_section(".hip_fatbin", bundle).hip_gfx == Names{"gfx90a"});
-    CHECK(read_section(".rodata", bundle).hip_gfx.empty());
+    CHECK(read_section(".hip_fatbin", bundle).names("hip_gfx") == Names{"gfx90a"});
+    CHECK(read_section(".rodata", bundle).names("hip_gfx").empty());
+}
+
+TEST_CASE("device code that is not read is noted with its kind") {
+    // The sections of a real wheel for Intel's GPUs (dpctl 0.22.1).
+    CHECK(read_section("__CLANG_OFFLOAD_BUNDLE__sycl-spir64", "SPIR-V").not_read == Names{"xpu"});
+    CHECK(read_section("__CLANG_OFFLOAD_BUNDLE__sycl-spir64_gen", "zebin").not_read == Names{"xpu"});
+    for (const char* other : {".tgtimg", "__CLANG_OFFLOAD_BUNDLE__hip-amdgcn", ".text"})
+        CHECK(read_section(other, "code").not_read.empty());
+    CHECK(read_section(".nv_fatbin", write_fatbin({FatbinEntry{}})).not_read.empty());
 }
 
 TEST_CASE("many headers for one range of device code are rejected") {
@@ -83,9 +92,9 @@ TEST_CASE("the results for real libraries match the GPU vendors' own tools") {
         const auto bytes = base::read_file(folder + library, base::mib);
         REQUIRE(bytes);
         const inspect::GpuFacts found = read(*bytes);
-        CHECK(found.cuda_sm == lists["cuda_sm"]);
-        CHECK(found.cuda_ptx == lists["cuda_ptx"]);
-        CHECK(found.hip_gfx == lists["hip_gfx"]);
+        CHECK(found.names("cuda_sm") == lists["cuda_sm"]);
+        CHECK(found.names("cuda_ptx") == lists["cuda_ptx"]);
+        CHECK(found.names("hip_gfx") == lists["hip_gfx"]);
         CHECK(found.hip_unread.empty());
     }
 }

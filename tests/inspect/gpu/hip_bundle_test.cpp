@@ -77,7 +77,7 @@ TEST_CASE("targets keep their features; the host's entry is skipped") {
         read(write_hip_bundle({host, gpu + "gfx90a:xnack-", gpu + "gfx1030"}) + std::string(4096, '\0') +
              write_hip_bundle({host, gpu + "gfx942:sramecc+:xnack-"}));
     REQUIRE_MESSAGE(found.status, found.status.error().text());
-    CHECK(found.facts.hip_gfx == Names{"gfx90a:xnack-", "gfx1030", "gfx942:sramecc+:xnack-"});
+    CHECK(found.facts.names("hip_gfx") == Names{"gfx90a:xnack-", "gfx1030", "gfx942:sramecc+:xnack-"});
 }
 
 TEST_CASE("a target's name is parsed in every form that clang has used") {
@@ -91,23 +91,23 @@ TEST_CASE("a target's name is parsed in every form that clang has used") {
     for (const auto& row : rows) {
         const SectionRead found = read(write_hip_bundle({host, row.id}));
         REQUIRE(found.status);
-        CHECK(found.facts.hip_gfx == Names{row.name});
+        CHECK(found.facts.names("hip_gfx") == Names{row.name});
     }
-    CHECK(read(write_hip_bundle({host, "openmp-nvptx64-nvidia-cuda--sm_90"})).facts.hip_gfx.empty());
+    CHECK(read(write_hip_bundle({host, "openmp-nvptx64-nvidia-cuda--sm_90"})).facts.names("hip_gfx").empty());
 }
 
 TEST_CASE("a bundle has at most 4,096 targets") {
     std::vector<std::string> ids(4096, gpu + "gfx90a");
     const SectionRead found = read(write_hip_bundle(ids));
     REQUIRE_MESSAGE(found.status, found.status.error().text());
-    CHECK(found.facts.hip_gfx == Names{"gfx90a"});
+    CHECK(found.facts.names("hip_gfx") == Names{"gfx90a"});
     ids.push_back(gpu + "gfx90a");
     CHECK_FALSE(read(write_hip_bundle(ids)).status);
 }
 
 TEST_CASE("consecutive compressed bundles of each version are read") {
     const Names both = {"gfx90a:xnack-", "gfx942:sramecc+:xnack-"};
-    CHECK(read(section_of("hip-zlib.so")).facts.hip_gfx == both);
+    CHECK(read(section_of("hip-zlib.so")).facts.names("hip_gfx") == both);
     std::string all;
     for (const std::string library : {"hip-zstd-1.so", "hip-zstd-2.so", "hip-zstd-3.so", "hip-plain.so"}) {
         all.resize((all.size() + 4095) / 4096 * 4096, '\0');
@@ -115,7 +115,7 @@ TEST_CASE("consecutive compressed bundles of each version are read") {
     }
     const SectionRead found = read(all);
     REQUIRE_MESSAGE(found.status, found.status.error().text());
-    CHECK(found.facts.hip_gfx == Names{"gfx90a:xnack-", "gfx942:sramecc+:xnack-", "gfx1030"});
+    CHECK(found.facts.names("hip_gfx") == Names{"gfx90a:xnack-", "gfx942:sramecc+:xnack-", "gfx1030"});
     CHECK(found.facts.hip_unread.empty());
 }
 
@@ -128,7 +128,7 @@ TEST_CASE("a bundle that cannot be unpacked is reported as unread, and the walk 
         const SectionRead found = read(page + next);
         REQUIRE_MESSAGE(found.status, found.status.error().text());
         CHECK(found.facts.hip_unread.find("unknown") != std::string::npos);
-        CHECK(found.facts.hip_gfx == Names{"gfx1030"});
+        CHECK(found.facts.names("hip_gfx") == Names{"gfx1030"});
     }
 }
 
@@ -221,7 +221,7 @@ TEST_CASE("an invalid bundle is malformed; earlier results are kept") {
     }
     const SectionRead junk = read(bundle + "junk");
     CHECK_FALSE(junk.status);
-    CHECK(junk.facts.hip_gfx == Names{"gfx90a"});
+    CHECK(junk.facts.names("hip_gfx") == Names{"gfx90a"});
     CHECK_FALSE(read(write_hip_bundle({gpu + "gfx90a\xff"})).status);
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "lib/accelerator/accelerator_kind.hpp"
 #include "lib/base/text/text.hpp"
 #include "tests/inspect/sample.hpp"
 
@@ -17,9 +18,9 @@ struct Fit {
 
 inspect::Facts facts_of(const std::string& code) {
     inspect::Facts facts;
-    if (code.starts_with("sm_")) facts.cuda_sm = {code};
-    if (code.starts_with("compute_")) facts.cuda_ptx = {code};
-    if (code.starts_with("gfx") || code.starts_with("amdgcn")) facts.hip_gfx = {code};
+    if (code.starts_with("sm_")) facts.device_code["cuda_sm"] = {code};
+    if (code.starts_with("compute_")) facts.device_code["cuda_ptx"] = {code};
+    if (code.starts_with("gfx") || code.starts_with("amdgcn")) facts.device_code["hip_gfx"] = {code};
     return facts;
 }
 
@@ -78,11 +79,11 @@ TEST_CASE("code runs on compatible GPUs only") {
 
 TEST_CASE("a GPU architecture has one spelling") {
     for (const std::string_view text : {"sm_70", "sm_103", "gfx90a", "gfx1030", "gfx942:sramecc+:xnack-"})
-        CHECK_MESSAGE(inspect::is_gpu_architecture(text), text);
+        CHECK_MESSAGE(accelerator::is_gpu_architecture(text), text);
     for (const std::string_view text :
          {"", "sm_", "sm_90a", "sm_9", "9.0", "sm90", "compute_90", "gfx", "gfxzz0",
           "gfx90a:", "gfx90a:xnack", "gfx9-4-generic", "a100", "GFX90A"})
-        CHECK_MESSAGE(!inspect::is_gpu_architecture(text), text);
+        CHECK_MESSAGE(!accelerator::is_gpu_architecture(text), text);
 }
 
 TEST_CASE("a local version promises a GPU platform if it names one, in any position") {

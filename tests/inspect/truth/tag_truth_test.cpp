@@ -273,8 +273,8 @@ TEST_CASE("facts list machines, symbol version floors, external libraries and GP
     CHECK(facts.needed_external == std::vector<std::string>{"libc.so.6", "libcuda.so.1"});
     CHECK(facts.symbol_floors ==
           std::map<std::string, std::string>{{"GLIBC", "2.17"}, {"GLIBCXX", "3.4.21"}});
-    CHECK(facts.cuda_sm == std::vector<std::string>{"sm_90"});
-    CHECK(facts.cuda_ptx == std::vector<std::string>{"compute_90"});
+    CHECK(facts.code("cuda_sm") == std::vector<std::string>{"sm_90"});
+    CHECK(facts.code("cuda_ptx") == std::vector<std::string>{"compute_90"});
     CHECK(facts.tags.size() == 1);
 }
 

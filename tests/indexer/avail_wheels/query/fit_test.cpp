@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "indexer/avail_wheels/query/needs.hpp"
+#include "lib/accelerator/cuda.hpp"
 #include "tests/indexer/avail_wheels/sample_wheels.hpp"
 
 using namespace wheelyard;
@@ -125,6 +126,38 @@ TEST_CASE("unknown node properties make a wheel unknown and never exclude it") {
     CHECK(found(wheel_of(x86, R"({"cuda_sm":["sm_70"]})"), login) == "yes");
 }
 
+TEST_CASE(
+    "a wheel for Intel's GPUs is unknown where they are, because its code is not read, and no on other "
+    "GPUs") {
+    Node aurora = h100();
+    aurora.gpus = Gpus{{"pvc"}, {}};
+    aurora.driver.reset();
+    constexpr const char* for_xpu = "torch-2.12.0+xpu-cp311-cp311-linux_x86_64.whl";
+    constexpr const char* facts =
+        R"({"machines":["x86_64"],"device_code_not_read":["xpu"],"needed":{"intel":["libsycl.so.8"]}})";
+    for (const char* known : {"", facts}) {
+        CAPTURE(known);
+        CHECK(found(wheel_of(for_xpu, known), aurora) == "unknown gpu");
+        CHECK(found(wheel_of(for_xpu, known), h100()) == "no gpu");
+    }
+    const Fit on_h100 = judge(wheel_of(for_xpu), h100(), {});
+    CHECK(on_h100.why == "built for Intel (oneAPI), here is sm_90");
+    CHECK(on_h100.advice == "look for a CUDA build");
+    CHECK(judge(wheel_of(for_xpu), aurora, {}).why == "its oneAPI code is not read");
+    // Other wheels there.
+    CHECK(found(wheel_of(x86, R"({"cuda_sm":["sm_90"]})"), aurora) == "no gpu");
+    CHECK(judge(wheel_of(x86, R"({"hip_gfx":["gfx90a"]})"), aurora, {}).advice == "look for a oneAPI build");
+    CHECK(found(wheel_of(x86), aurora) == "yes");
+    // What only links SYCL also runs on processors.
+    CHECK(found(wheel_of("dpctl-0.22.1-cp311-cp311-linux_x86_64.whl", facts), aurora) == "yes");
+    CHECK(found(wheel_of("dpctl-0.22.1-cp311-cp311-linux_x86_64.whl", facts), h100()) == "yes");
+    // As with CUDA's, where there is no GPU its other code runs.
+    aurora.gpus = Gpus{};
+    CHECK(found(wheel_of(for_xpu), aurora) == "yes");
+    aurora.gpus.reset();
+    CHECK(found(wheel_of(for_xpu), aurora) == "unknown gpu");
+}
+
 TEST_CASE("Requires-Python is checked as in pip") {
     auto candidate = wheel_of("a-1-py3-none-any.whl");
     candidate.link.requires_python = ">=3.12";
@@ -179,8 +212,11 @@ TEST_CASE("each failed check has advice") {
 
 TEST_CASE("needs are derived from labels, modules and libraries") {
     const auto cuda = [](const std::string& filename, const std::string& facts = {}) {
-        const auto needs = needs_of(wheel_of(filename, facts));
-        return needs.cuda ? needs.cuda->text() : std::string();
+        const Needs needs = needs_of(wheel_of(filename, facts));
+        for (const GpuNeeds& one : needs.gpus) {
+            if (one.kind == &accelerator::cuda::kind) return one.toolkit;
+        }
+        return std::string();
     };
     CHECK(cuda("torch-2.4.0+cu126-cp311-cp311-linux_x86_64.whl") == "12.6");
     CHECK(cuda("torch-2.4.0+cu118.pt-cp311-cp311-linux_x86_64.whl") == "11.8");

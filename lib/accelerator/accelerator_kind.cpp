@@ -1,0 +1,100 @@
+// The table of accelerators.
+#include "lib/accelerator/accelerator_kind.hpp"
+
+#include <algorithm>
+
+#include "lib/accelerator/cuda.hpp"
+#include "lib/accelerator/rocm.hpp"
+#include "lib/accelerator/xpu.hpp"
+#include "lib/base/text/text.hpp"
+
+namespace wheelyard::accelerator {
+namespace {
+
+constexpr std::array kinds = {&cuda::kind, &rocm::kind, &xpu::kind};
+
+const AcceleratorKind* find_kind(const auto& is_it) {
+    const auto* found =
+        std::find_if(kinds.begin(), kinds.end(), [&](const auto* one) { return is_it(*one); });
+    return found == kinds.end() ? nullptr : *found;
+}
+
+bool starts_with_one(std::string_view text, Texts prefixes) {
+    return std::any_of(prefixes.begin(), prefixes.end(),
+                       [&](std::string_view prefix) { return text.starts_with(prefix); });
+}
+
+template <std::size_t Size>
+base::Dotted dotted(const std::array<int, Size>& numbers) {
+    return base::Dotted{{numbers.begin(), numbers.end()}};
+}
+
+}  // namespace
+
+void FoundGpus::add(const std::string& arch, std::string_view name) {
+    if (arch.empty()) return;
+    if (!gpus) gpus = Gpus{};
+    auto& archs = gpus->archs;
+    auto& names = gpus->names;
+    if (std::find(archs.begin(), archs.end(), arch) == archs.end()) archs.push_back(arch);
+    if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end()) names.emplace_back(name);
+}
+
+std::span<const AcceleratorKind* const> accelerator_kinds() {
+    return kinds;
+}
+
+const AcceleratorKind* find_accelerator_kind(std::string_view name) {
+    return find_kind([&](const AcceleratorKind& one) { return one.name == name; });
+}
+
+const AcceleratorKind* kind_of_architecture(std::string_view architecture) {
+    return find_kind(
+        [&](const AcceleratorKind& one) { return starts_with_one(architecture, one.architecture_prefixes); });
+}
+
+const AcceleratorKind* kind_of_library(std::string_view library) {
+    return find_kind([&](const AcceleratorKind& one) { return starts_with_one(library, one.libraries); });
+}
+
+std::vector<std::string> accelerator_names() {
+    std::vector<std::string> names{std::string(cpu)};
+    for (const AcceleratorKind* kind : kinds)
+        names.emplace_back(kind->name);
+    return names;
+}
+
+bool is_gpu_architecture(std::string_view text) {
+    const AcceleratorKind* kind = kind_of_architecture(text);
+    return kind != nullptr && kind->is_architecture(text);
+}
+
+std::string list_kinds(std::string_view pattern, std::string_view before_last) {
+    std::string text;
+    for (const AcceleratorKind* kind : kinds) {
+        if (!text.empty()) text += kind == kinds.back() ? before_last : ", ";
+        text +=
+            base::replace_all(base::replace_all(pattern, "{name}", kind->name), "{example}", kind->example);
+    }
+    return text;
+}
+
+std::optional<base::Dotted> toolkit_of_driver(const AcceleratorKind& kind, const base::Dotted& driver) {
+    const auto found = std::find_if(kind.drivers.begin(), kind.drivers.end(),
+                                    [&](const DriverRow& row) { return driver >= dotted(row.driver); });
+    if (found == kind.drivers.end()) return std::nullopt;
+    return dotted(found->toolkit);
+}
+
+bool is_newer_than_known(const AcceleratorKind& kind, const base::Dotted& driver) {
+    return kind.drivers.empty() || driver.at(0) > kind.drivers.front().driver[0];
+}
+
+std::optional<base::Dotted> min_driver(const AcceleratorKind& kind, const base::Dotted& toolkit) {
+    const auto found = std::find_if(kind.min_drivers.begin(), kind.min_drivers.end(),
+                                    [&](const DriverRow& row) { return row.toolkit[0] == toolkit.at(0); });
+    if (found == kind.min_drivers.end()) return std::nullopt;
+    return dotted(found->driver);
+}
+
+}  // namespace wheelyard::accelerator

@@ -1,0 +1,126 @@
+// Everything that the programs know of one kind of accelerator: a row of the table in accelerator_kind.cpp. Each row lies in
+// the file of its vendor; no other code compares the name of one.
+//
+//     accelerator.kind of site.toml ─┐                             ┌─► drafts, job scripts, files for users
+//     an architecture: "sm_90" ──────┼─► AcceleratorKind, a row ───┼─► facts of wheels, library kinds, the web UI
+//     a local version: "+cu126" ─────┘                             └─► whether a wheel runs on a node
+#pragma once
+
+#include <array>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lib/accelerator/found_gpus.hpp"
+
+namespace wheelyard::accelerator {
+
+using Texts = std::span<const std::string_view>;
+
+// The kind of a site's accelerator without GPUs, which has no row.
+inline constexpr std::string_view cpu = "cpu";
+
+// A name that batch systems and drivers use for a GPU, as one word in lower case.
+struct GpuModel {
+    std::string_view name;          // "a100"
+    std::string_view architecture;  // "sm_80"
+};
+
+// One list of device code in the facts of a wheel.
+struct DeviceCode {
+    std::string_view fact;   // "cuda_sm": the member of the facts
+    std::string_view title;  // "CUDA code": of the registry's report
+    std::string_view label;  // "CUDA code": on the web UI
+    // The driver compiles it when it is loaded, so it names no GPU and needs a driver as new as its toolkit.
+    bool is_portable = false;
+    bool (*runs)(std::string_view code, std::string_view gpu) = nullptr;
+};
+
+// A driver and a release of the toolkit, as in the vendor's release notes.
+struct DriverRow {
+    std::array<int, 2> toolkit;
+    std::array<int, 3> driver;
+};
+
+struct AcceleratorKind {
+    std::string_view name;    // accelerator.kind in site.toml: "cuda"
+    std::string_view vendor;  // "NVIDIA"
+    std::string_view title;   // of the platform: "CUDA"
+
+    // GPUs
+    Texts architecture_prefixes;  // "sm_"
+    std::string_view example;     // "sm_90"
+    std::span<const GpuModel> models;
+    // Whether a policy may name this architecture. Called with one of these prefixes.
+    bool (*is_architecture)(std::string_view text);
+    // An architecture, or the name of a model, as Gpus::archs has it; empty: not of this kind.
+    std::string (*parse_gpu)(std::string_view text);
+    // Adds the GPUs of the host, and its driver. Kinds are asked in the order of the table.
+    void (*probe)(const HostAccess& host, FoundGpus& found);
+    std::string_view visible_devices;  // the variable that selects GPUs: "CUDA_VISIBLE_DEVICES"
+
+    // Sites
+    std::string_view list_gpus;  // a command that prints one name a line; prints nothing where there is none
+    std::string_view show_driver;  // a command for the report of `site check`
+    // Patterns of modules that provide the toolkit, the preferred one first; as those of builder/survey/module_list.cpp.
+    Texts modules;
+    std::string_view label;          // of a drafted accelerator: "cu"
+    bool is_label_versioned = true;  // "cu123"
+    std::string (*architecture_flag)(std::string_view text) =
+        nullptr;                            // "sm_90" → "9.0", as in the build's variable
+    std::string_view flag_separator = ";";  // between these
+
+    // PyTorch
+    std::string_view torch_device;    // torch.device("cuda"), torch.cuda, torch::cuda
+    std::string_view torch_constant;  // torch::kCUDA
+    std::string_view torch_backend;   // of torch.distributed: "nccl"
+
+    // Wheels
+    // What a local version says of the toolkit: "cu126" → "12.6"; empty: this kind, but not which; nullopt: nothing.
+    std::optional<std::string> (*toolkit_of_label)(std::string_view local);
+    Texts toolkit_modules = {};             // whose version is the toolkit's: "cudacore"
+    std::string_view toolkit_library = {};  // the same of a library: "libcudart.so."
+    // Words of a local version that promise code or libraries, before a number; none: nothing is promised.
+    Texts promising_words = {};
+    std::string_view promise = {};        // "CUDA code or a dependency on a CUDA library"
+    Texts libraries;                      // prefixes of file names: "libcudart"
+    std::string_view library_kind;        // of these in `needed` of the facts: "cuda"
+    bool is_library_kind_shared = false;  // with libraries of no accelerator, as Intel's for processors
+    Texts dependents = {};                // prefixes: other libraries that only wheels for this kind need
+    std::string_view elf_machine = {};    // of ELF files with device code
+    std::span<const DeviceCode> device_code = {};  // empty: it is not read
+    std::string_view unread_sections = {};         // prefix of sections with device code that is not read
+
+    // Drivers, newest first; empty: no rule is known.
+    std::span<const DriverRow> drivers = {};  // the first driver that was shipped with each toolkit
+    std::span<const DriverRow> min_drivers =
+        {};  // the oldest that runs programs of a toolkit's major version
+};
+
+[[nodiscard]] std::span<const AcceleratorKind* const> accelerator_kinds();
+// nullptr: there is none of this name ("cpu").
+[[nodiscard]] const AcceleratorKind* find_accelerator_kind(std::string_view name);
+// "sm_90" → the row of CUDA; nullptr: none has such architectures.
+[[nodiscard]] const AcceleratorKind* kind_of_architecture(std::string_view architecture);
+// The row of a library by its file name; nullptr: no accelerator's.
+[[nodiscard]] const AcceleratorKind* kind_of_library(std::string_view library);
+
+// The values of accelerator.kind: "cpu", "cuda", …
+[[nodiscard]] std::vector<std::string> accelerator_names();
+// Whether `text` is a GPU architecture as policies name it: "sm_90", "gfx90a", "gfx90a:sramecc+:xnack-".
+[[nodiscard]] bool is_gpu_architecture(std::string_view text);
+// Each row by this pattern, which may have {name} and {example}: ("`{name}`", " or ") → "`cuda` or `rocm`".
+[[nodiscard]] std::string list_kinds(std::string_view pattern, std::string_view before_last);
+
+// The newest toolkit that the driver supports; nullopt: older than the table.
+[[nodiscard]] std::optional<base::Dotted> toolkit_of_driver(const AcceleratorKind& kind,
+                                                            const base::Dotted& driver);
+// Whether the driver's branch is newer than the table: it may support a newer toolkit than toolkit_of_driver() says.
+[[nodiscard]] bool is_newer_than_known(const AcceleratorKind& kind, const base::Dotted& driver);
+// The oldest driver that runs programs of this toolkit's major version at all; nullopt: not in the table.
+[[nodiscard]] std::optional<base::Dotted> min_driver(const AcceleratorKind& kind,
+                                                     const base::Dotted& toolkit);
+
+}  // namespace wheelyard::accelerator
