@@ -10,6 +10,10 @@
 
 namespace wheelyard::builder {
 
+inline constexpr int max_submits = 3;  // of one attempt whose job never began to run
+
+inline constexpr int max_sends = 10;  // of one wheel, whole or in part; then a person must act
+
 [[nodiscard]] base::Result<Next> fetch_source(Attempt& attempt, Ports& ports);
 [[nodiscard]] base::Result<Next> prepare_build(Attempt& attempt, Ports& ports);
 [[nodiscard]] base::Result<Next> prepare_test(Attempt& attempt, Ports& ports);

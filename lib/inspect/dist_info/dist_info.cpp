@@ -1,17 +1,24 @@
 #include "lib/inspect/dist_info/dist_info.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <set>
 #include <unordered_set>
 
+#include "lib/base/limits.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/inspect/dist_info/entry_points.hpp"
-#include "lib/inspect/dist_info/limits.hpp"
 #include "lib/inspect/dist_info/metadata_fields.hpp"
 #include "lib/inspect/zip/member_stream.hpp"
 
 namespace wheelyard::inspect {
 namespace {
+
+// Members that are read into memory.
+constexpr std::uint64_t max_metadata_member = 8 * base::mib;
+constexpr std::uint64_t max_wheel_member = base::mib;
+constexpr std::uint64_t max_record_member = 32 * base::mib;  // torch: 1.3 MiB
+constexpr std::uint64_t max_entry_points_member = base::mib;
 
 constexpr std::string_view dist_info_suffix = ".dist-info";
 constexpr std::string_view data_suffix = ".data";
