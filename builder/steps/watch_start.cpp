@@ -7,7 +7,6 @@
 
 #include "builder/steps/job_result.hpp"
 #include "builder/steps/steps.hpp"
-#include "builder/steps/submit_job.hpp"
 
 namespace wheelyard::builder {
 namespace {

@@ -35,18 +35,14 @@
 #include "lib/wheel/metadata.hpp"
 
 namespace wheelyard::indexer {
+namespace fs = std::filesystem;
+
 namespace {
 
 // Size of one followed file.
 constexpr std::uint64_t max_followed_file_bytes = 64 * base::gib;
 // Retries per project and round when files vanish between its page and their download.
 constexpr int max_page_reads = 3;
-
-}  // namespace
-
-namespace fs = std::filesystem;
-
-namespace {
 
 bool is_of_owner_alone(const fs::path& tree) {
     std::error_code error;

@@ -13,6 +13,8 @@
 #include "lib/wheel/name.hpp"
 
 namespace wheelyard::avail_wheels {
+namespace fs = std::filesystem;
+
 namespace {
 
 // Pages that one glob may fetch, one after the other. A farm's index has hundreds of projects, a public one
@@ -22,12 +24,6 @@ constexpr std::size_t max_pages = 5'000;
 // Folder levels below the wheelhouse: the Alliance's has wheels at 2, a published tree at 4.
 constexpr int max_wheelhouse_depth = 5;
 constexpr std::size_t max_wheelhouse_files = 2'000'000;
-
-}  // namespace
-
-namespace fs = std::filesystem;
-
-namespace {
 
 bool is_wanted(const std::vector<Wanted>& wanted, const std::string& project) {
     return std::any_of(wanted.begin(), wanted.end(), [&](const Wanted& one) { return one.matches(project); });
