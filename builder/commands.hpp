@@ -10,6 +10,8 @@
 
 namespace wheelyard::builder {
 
+inline constexpr std::int64_t max_interval_s = 86'400;  // `run --interval`
+
 struct Arguments {
     std::filesystem::path site;
     bool json = false;

@@ -6,7 +6,6 @@
 #include <functional>
 
 #include "builder/commands.hpp"
-#include "builder/limits.hpp"
 #include "lib/base/text/likely_command.hpp"
 #include "lib/base/version.hpp"
 

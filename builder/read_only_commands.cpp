@@ -1,5 +1,6 @@
 // The read-only subcommands: status, explain, logs.
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <utility>
 
@@ -8,7 +9,6 @@
 #include "builder/command_output.hpp"
 #include "builder/commands.hpp"
 #include "builder/explain.hpp"
-#include "builder/limits.hpp"
 #include "builder/plan/request.hpp"
 #include "builder/workplace/status_sender.hpp"
 #include "builder/workplace/workplace.hpp"
@@ -20,6 +20,10 @@
 
 namespace wheelyard::builder {
 namespace {
+
+constexpr std::int64_t follow_poll_ms = 500;  // interval between reads of a followed log
+
+constexpr std::uint64_t max_site_bytes = 4u << 20;  // of a site file with errors
 
 // Finds an attempt by its id, or the latest attempt of a cell.
 const Attempt* find_attempt(const JournalContent& journal, const std::string& name) {

@@ -1,18 +1,24 @@
 // The subcommands with which a person changes what the agent does with a cell: retry, retest, cancel, reproduce.
 #include <unistd.h>
 
+#include <cstdint>
 #include <optional>
 
 #include "builder/attempt/backoff.hpp"
 #include "builder/command_output.hpp"
 #include "builder/commands.hpp"
-#include "builder/limits.hpp"
 #include "builder/plan/plan_history.hpp"
 #include "builder/tick_until.hpp"
 #include "lib/base/files/untrusted_file.hpp"
 
 namespace wheelyard::builder {
 namespace {
+
+// How long `retry`, `retest` and `cancel` wait for the lock of a tick.
+constexpr std::int64_t max_lock_wait_ms = 30'000;
+constexpr std::int64_t lock_poll_ms = 100;
+
+constexpr std::uint64_t max_differences_bytes = 4u << 20;  // differences.txt or .json of an attempt
 
 using Request = base::Result<std::string> (Agent::*)(const std::string&);
 

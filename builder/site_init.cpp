@@ -2,10 +2,10 @@
 
 #include <unistd.h>
 
+#include <cstddef>
 #include <iostream>
 
 #include "builder/command_output.hpp"
-#include "builder/limits.hpp"
 #include "builder/site/site.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/process/process.hpp"
@@ -13,6 +13,8 @@
 
 namespace wheelyard::builder {
 namespace {
+
+constexpr std::size_t max_answer_bytes = 4096;  // to a question of `site init`
 
 namespace fs = std::filesystem;
 

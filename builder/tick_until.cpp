@@ -4,7 +4,6 @@
 #include <utility>
 #include <vector>
 
-#include "builder/limits.hpp"
 #include "builder/workplace/status_sender.hpp"
 #include "lib/base/text/printable.hpp"
 #include "lib/base/text/text.hpp"

@@ -10,6 +10,15 @@
 
 namespace wheelyard::builder {
 
+// `run` returns if nothing has changed for this long.
+inline constexpr std::int64_t run_patience_ms = 10 * 60'000;
+// The interval between ticks of `run`, `reproduce` and `tick --stay`: a twentieth of the time without a
+// change, within these. squeue(1) asks for no loops that load slurmctld, and a build of hours needs no tick each
+// second.
+inline constexpr std::int64_t run_poll_ms = 400;
+inline constexpr std::int64_t max_run_poll_ms = 10'000;
+inline constexpr std::int64_t run_poll_share = 20;
+
 // An event of an attempt, as one line.
 [[nodiscard]] std::string event_line(const Attempt& attempt, const std::string& text);
 [[nodiscard]] bool awaits_login_node(const Attempt& attempt);

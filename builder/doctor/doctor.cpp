@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "builder/attempt/limits.hpp"
-#include "builder/doctor/limits.hpp"
 #include "builder/doctor/word_search.hpp"
 #include "lib/base/files/file.hpp"
+#include "lib/base/limits.hpp"
 #include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {

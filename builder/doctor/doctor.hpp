@@ -8,6 +8,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -17,10 +18,14 @@
 
 #include "builder/doctor/doctor_rules.hpp"
 #include "builder/doctor/error_line.hpp"
-#include "builder/doctor/limits.hpp"
+#include "lib/base/limits.hpp"
 #include "lib/base/result.hpp"
 
 namespace wheelyard::builder {
+
+inline constexpr std::uint64_t log_scan_bytes = 2 * base::gib;     // examined at a log's end; takes seconds
+inline constexpr std::size_t context_lines = 4;                    // shown before and after the first error
+inline constexpr std::size_t max_log_line_bytes = 64 * base::kib;  // the rest of a longer line is ignored
 
 struct Finding {
     const DoctorRule* rule = nullptr;

@@ -1,11 +1,12 @@
 // Reads a profile, simulates its build and prints the result next to the lower bound.
 #include "builder/governor/simulate_command.hpp"
 
+#include <cstdint>
 #include <cstdio>
 #include <optional>
 
 #include "builder/governor/admission/simulate.hpp"
-#include "builder/governor/limits.hpp"
+#include "builder/governor/memory/limits.hpp"
 #include "builder/governor/memory/memory_limit.hpp"
 #include "builder/governor/options.hpp"
 #include "lib/base/files/file.hpp"
@@ -13,6 +14,8 @@
 
 namespace wheelyard::governor {
 namespace {
+
+constexpr std::uint64_t max_profile_bytes = 64 * mib;
 
 const std::vector<OptionRow> simulate_options = {
     {"--cores", "N", "cores of the machine"},

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <set>
 
 #include "builder/attempt/slots.hpp"
-#include "builder/plan/limits.hpp"
 #include "builder/plan/pair_bounds.hpp"
 #include "builder/plan/plan_after.hpp"
 #include "builder/plan/plan_history.hpp"
@@ -19,6 +19,8 @@
 
 namespace wheelyard::builder {
 namespace {
+
+constexpr std::size_t max_cells = 10'000;  // in one plan
 
 using wheel::Version;
 

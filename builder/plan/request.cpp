@@ -2,15 +2,18 @@
 #include "builder/plan/request.hpp"
 
 #include <algorithm>
+#include <cstdint>
 
 #include "builder/attempt/limits.hpp"
 #include "builder/doctor/doctor_rules.hpp"
-#include "builder/plan/limits.hpp"
 #include "lib/base/limits.hpp"
 #include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
 namespace {
+
+// The new request in percent of the limit or peak at which a build ran out of memory. Few steps, little waste.
+constexpr std::int64_t memory_raise_percent = 150;
 
 const Attempt* guide_among(const std::vector<Attempt>& earlier, const std::string& package,
                            const std::string& cell) {

@@ -2,12 +2,13 @@
 #include "builder/site_check/site_report.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <iterator>
 
 #include "builder/remote/secrets.hpp"
 #include "builder/schedule/scheduler_kind.hpp"
 #include "builder/site/script_setup.hpp"
-#include "builder/site_check/limits.hpp"
 #include "lib/accelerator/accelerator_kind.hpp"
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/untrusted_file.hpp"
@@ -20,6 +21,9 @@
 
 namespace wheelyard::builder {
 namespace {
+
+constexpr std::int64_t site_look_timeout_ms = 60'000;       // one command of `site check --report`
+constexpr std::size_t max_report_answer_bytes = 16 * 1024;  // of one command of `site check --report`
 
 // {c}, {launcher} and {folders} are replaced by those of the site.
 constexpr MachineQuestion of_every_site[] = {

@@ -3,15 +3,18 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 
-#include "builder/sources/limits.hpp"
 #include "lib/base/files/untrusted_file.hpp"
+#include "lib/base/limits.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/io/toml.hpp"
 #include "lib/wheel/requirement.hpp"
 
 namespace wheelyard::builder {
 namespace {
+
+constexpr std::uint64_t max_pyproject_bytes = base::mib;
 
 bool is_back_end(std::string_view text) {  // "module.path:object.path"
     return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {

@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 
 #include "builder/attempt/limits.hpp"
 #include "builder/attempt/temporary_files.hpp"
 #include "builder/doctor/last_words.hpp"
-#include "builder/sources/limits.hpp"
 #include "builder/sources/login_step.hpp"
 #include "builder/sources/source_cache.hpp"
 #include "builder/sources/source_copy.hpp"
@@ -21,6 +21,12 @@
 
 namespace wheelyard::builder {
 namespace {
+
+constexpr std::int64_t git_ask_timeout_ms = 20'000;    // checking whether a clone is current
+constexpr std::int64_t git_look_timeout_ms = 120'000;  // listing tags
+
+// Checking every file of a clone on a slow file system; less than lock_stale_after_ms.
+constexpr std::int64_t git_check_timeout_ms = 5 * 60'000;
 
 namespace fs = std::filesystem;
 

@@ -2,16 +2,17 @@
 #include "builder/sources/login_step.hpp"
 
 #include <chrono>
+#include <cstdint>
 
 #include "builder/attempt/attempt.hpp"
 #include "builder/attempt/job_files.hpp"
 #include "builder/attempt/limits.hpp"
 #include "builder/doctor/doctor.hpp"
 #include "builder/doctor/last_words.hpp"
-#include "builder/sources/limits.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/files/remove_tree.hpp"
 #include "lib/base/files/untrusted_file.hpp"
+#include "lib/base/limits.hpp"
 #include "lib/base/process/process.hpp"
 #include "lib/base/process/reaped_process.hpp"
 #include "lib/base/text/encoding.hpp"
@@ -19,6 +20,12 @@
 
 namespace wheelyard::builder {
 namespace {
+
+// A step on the login node is dead if it has not touched its marker for this long. It does so every 10 s.
+constexpr std::int64_t login_step_silent_ms = 120'000;
+
+constexpr std::int64_t login_step_look_ms = 100;
+constexpr std::uint64_t max_step_script_bytes = 4 * base::mib;
 
 namespace fs = std::filesystem;
 

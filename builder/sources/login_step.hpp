@@ -11,17 +11,23 @@
 // When the step ends, its whole process group is killed.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
 
 #include "builder/attempt/environment.hpp"
 #include "builder/attempt/limits.hpp"
-#include "builder/sources/limits.hpp"
 #include "lib/base/clock.hpp"
 #include "lib/base/result.hpp"
 
 namespace wheelyard::builder {
+
+inline constexpr int login_step_touch_s = 10;
+// By the tick that starts the step: a clone of a small repository ends within this time.
+inline constexpr int login_step_looks = 20;
+
+inline constexpr std::uint64_t max_login_starts = 3;  // of one step that never writes its end
 
 struct LoginStep {
     std::filesystem::path folder;

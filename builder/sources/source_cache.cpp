@@ -3,17 +3,22 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <string>
 #include <utility>
 
 #include "builder/attempt/limits.hpp"
 #include "builder/attempt/temporary_files.hpp"
-#include "builder/sources/limits.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/files/untrusted_file.hpp"
 #include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
+namespace {
+
+constexpr std::int64_t cache_rest_ms = 60 * 60'000;  // a source used more recently is not removed
+
+}  // namespace
 
 namespace fs = std::filesystem;
 

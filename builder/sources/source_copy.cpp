@@ -10,7 +10,6 @@
 #include <system_error>
 #include <utility>
 
-#include "builder/sources/limits.hpp"
 #include "lib/base/files/file.hpp"
 
 namespace wheelyard::builder {

@@ -2,12 +2,16 @@
 // valid without a refresh.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 
 #include "lib/base/keep_alive.hpp"
+#include "lib/base/limits.hpp"
 #include "lib/base/result.hpp"
 
 namespace wheelyard::builder {
+
+inline constexpr std::size_t copy_piece_bytes = base::mib;  // copied between two calls of `keep_alive`
 
 // Copies the files, folders and symbolic links (not followed) of `from` into the new folder `to`, with their
 // modes restricted by the umask. Calls `keep_alive` before each entry and after each piece of a file. Errors: those

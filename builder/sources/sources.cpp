@@ -2,16 +2,17 @@
 #include "builder/sources/sources.hpp"
 
 #include <cerrno>
+#include <cstdint>
 
 #include "builder/attempt/temporary_files.hpp"
 #include "builder/sources/build_system.hpp"
-#include "builder/sources/limits.hpp"
 #include "builder/sources/source_cache.hpp"
 #include "builder/sources/source_copy.hpp"
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/files/remove_tree.hpp"
 #include "lib/base/files/temp_dir.hpp"
+#include "lib/base/limits.hpp"
 #include "lib/base/text/file_url.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/url.hpp"
@@ -21,6 +22,10 @@
 
 namespace wheelyard::builder {
 namespace {
+
+constexpr std::uint64_t max_source_bytes = 8 * base::gib;
+
+constexpr std::int64_t max_unpack_ms = 30 * 60'000;  // of one archive, by a tick that holds the lock
 
 namespace fs = std::filesystem;
 

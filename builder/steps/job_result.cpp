@@ -2,14 +2,17 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <cstdlib>
 
 #include "builder/attempt/limits.hpp"
-#include "builder/steps/limits.hpp"
 #include "lib/base/files/untrusted_file.hpp"
 
 namespace wheelyard::builder {
 namespace {
+
+// How long to wait for the scheduler to report why a job failed.
+constexpr std::int64_t scheduler_status_grace_ms = 5 * 60'000;
 
 // Causes that explain a failure better than the exit code.
 constexpr std::array<EndCause, 6> from_outside = {EndCause::time_limit,   EndCause::out_of_memory,

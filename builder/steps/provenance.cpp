@@ -8,7 +8,6 @@
 #include "builder/plan/request.hpp"
 #include "builder/script/script_frame.hpp"
 #include "builder/site/script_setup.hpp"
-#include "builder/steps/limits.hpp"
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/files/untrusted_file.hpp"

@@ -8,6 +8,7 @@
 //     tool <TAB> c++ <TAB> c++ (Debian 12.2.0-14) 12.2.0
 #pragma once
 
+#include <cstddef>
 #include <string_view>
 
 #include "builder/attempt/environment.hpp"
@@ -16,6 +17,9 @@
 #include "lib/wire/wheel_provenance.hpp"
 
 namespace wheelyard::builder {
+
+// Lines of built_by: tools, requirements, and facts about the job's machine.
+inline constexpr std::size_t max_provenance_lines = 1'000;
 
 // Pure. The job runs untrusted code, so malformed and excess lines are omitted.
 [[nodiscard]] wire::Provenance parse_built_by(std::string_view text);

@@ -10,10 +10,15 @@
 
 namespace wheelyard::builder {
 
+inline constexpr int max_submits = 3;  // of one attempt whose job never began to run
+inline constexpr int max_sends = 10;   // of one wheel, whole or in part; then a person must act
+
 [[nodiscard]] base::Result<Next> fetch_source(Attempt& attempt, Ports& ports);
 [[nodiscard]] base::Result<Next> prepare_build(Attempt& attempt, Ports& ports);
 [[nodiscard]] base::Result<Next> prepare_test(Attempt& attempt, Ports& ports);
 [[nodiscard]] base::Result<Next> submit_job(Attempt& attempt, Ports& ports);
+// Counts the submission, for the first time or again, which follows once the journal has it.
+[[nodiscard]] Move begin_submission(Attempt& attempt, const Ports& ports);
 [[nodiscard]] base::Result<Next> watch_start(Attempt& attempt, Ports& ports);
 [[nodiscard]] base::Result<Next> watch_job(Attempt& attempt, Ports& ports);
 [[nodiscard]] base::Result<Next> inspect_wheel(Attempt& attempt, Ports& ports);

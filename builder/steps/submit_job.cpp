@@ -1,7 +1,5 @@
 // prepared ─► submitting: waits for a job slot. The loop journals the intent before start_job() calls the scheduler:
 // even after a crash, the next tick knows that there may be a job.
-#include "builder/steps/submit_job.hpp"
-
 #include "builder/attempt/slots.hpp"
 #include "builder/plan/request.hpp"
 #include "builder/script/hardware_test.hpp"

@@ -1,7 +1,9 @@
 // uploading ─► done: sends the wheel once if its page does not show it, then waits until the page does. Without a
 // registry the wheel stays in the work folder.
 #include "builder/steps/built_wheel.hpp"
-#include "builder/steps/limits.hpp"
+
+#include <cstdint>
+
 #include "builder/steps/provenance.hpp"
 #include "builder/steps/steps.hpp"
 #include "lib/base/digest/digest.hpp"
@@ -9,6 +11,9 @@
 
 namespace wheelyard::builder {
 namespace {
+
+// How long a page may lag behind an accepted upload.
+constexpr std::int64_t upload_visible_ms = 60 * 60'000;
 
 namespace fs = std::filesystem;
 

@@ -1,12 +1,17 @@
 // running ─► built, or done for a test: looks for the exit record, then for the process.
 #include "builder/attempt/limits.hpp"
+
+#include <cstdint>
+
 #include "builder/steps/job_result.hpp"
-#include "builder/steps/limits.hpp"
 #include "builder/steps/steps.hpp"
 #include "lib/base/files/file.hpp"
 
 namespace wheelyard::builder {
 namespace {
+
+// From the request to end until the kill of an overdue job.
+constexpr std::int64_t end_grace_ms = 60'000;
 
 // Enforces the time limit where no batch system does. First asks the job to end, so that it can record its progress;
 // later kills it, which the next poll detects. Returns whether the attempt changed.

@@ -3,14 +3,20 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 
 #include "builder/steps/job_result.hpp"
-#include "builder/steps/limits.hpp"
 #include "builder/steps/steps.hpp"
-#include "builder/steps/submit_job.hpp"
 
 namespace wheelyard::builder {
 namespace {
+
+// After this time without a claim, the job is started again (harmless, see script.hpp).
+constexpr std::int64_t submit_grace_ms = 5'000;
+// The same if a batch system reports no job: an sbatch of a killed agent may still arrive.
+constexpr std::int64_t queue_submit_grace_ms = 60'000;
+constexpr std::int64_t submit_grace_growth = 8;  // factor from one start to the next
+constexpr std::int64_t max_submit_grace_ms = 10 * 60'000;
 
 // Grows with each start, so that a fault of a minute does not use up all starts.
 std::int64_t grace_of(const Attempt& attempt, const Ports& ports) {

@@ -1,18 +1,22 @@
 #include "builder/workplace/status_sender.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 
 #include "builder/remote/report_client.hpp"
 #include "builder/remote/secrets.hpp"
 #include "builder/workplace/build_course.hpp"
-#include "builder/workplace/limits.hpp"
 #include "builder/workplace/status_report.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/io/json.hpp"
 
 namespace wheelyard::builder {
 namespace {
+
+constexpr std::int64_t report_timeout_ms = 20'000;           // one report to the registry
+constexpr std::int64_t report_every_ms = 60'000;             // of a `run` in which nothing moves
+constexpr std::uint64_t max_report_error_bytes = 16 * 1024;  // report_error.json
 
 namespace fs = std::filesystem;
 

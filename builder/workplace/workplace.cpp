@@ -4,16 +4,18 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdint>
 
 #include "builder/agent/claimed_task.hpp"
 #include "builder/script/script.hpp"
 #include "builder/site/script_setup.hpp"
-#include "builder/workplace/limits.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/process/process.hpp"
 
 namespace wheelyard::builder {
 namespace {
+
+constexpr std::int64_t task_answer_timeout_ms = 60'000;  // one request to the task service
 
 namespace fs = std::filesystem;
 

@@ -17,7 +17,7 @@
 #ifdef WHEELYARD_STATIC
 #include "indexer/avail_wheels/source/curl_program.hpp"
 #else
-#include "lib/inspect/dist_info/metadata_alone.hpp"
+#include "lib/inspect/dist_info/dist_info.hpp"
 #include "lib/io/http_client.hpp"
 #endif
 #include "lib/base/process/process.hpp"

@@ -9,7 +9,6 @@
 #include <system_error>
 #include <utility>
 
-#include "indexer/catalogue/limits.hpp"
 #include "indexer/publish/touched.hpp"
 #include "indexer/tree/followed_state.hpp"
 #include "indexer/tree/limits.hpp"

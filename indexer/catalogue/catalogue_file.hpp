@@ -3,6 +3,8 @@
 // number of changes.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -13,10 +15,17 @@
 #include "indexer/publish/touched.hpp"
 #include "indexer/tree/disk.hpp"
 #include "lib/base/clock.hpp"
+#include "lib/base/limits.hpp"
 #include "lib/base/result.hpp"
 #include "lib/simple/catalogue.hpp"
 
 namespace wheelyard::indexer {
+
+// A base up to this size is rewritten for every change; for a larger one, changes go to the delta …
+inline constexpr std::uint64_t small_catalogue_bytes = 256 * base::kib;
+
+// … until it has this many projects: then a new base costs less than fetching the delta again and again.
+inline constexpr std::size_t max_delta_projects = 256;
 
 // One project's lines: wheels only, newest version first. A project without wheels has `wheels` 0.
 [[nodiscard]] simple::CatalogueProject catalogue_project(const ProjectView& view);

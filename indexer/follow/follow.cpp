@@ -6,6 +6,7 @@
 #include "indexer/follow/follow.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
@@ -14,7 +15,6 @@
 #include "indexer/follow/followed_catalogue.hpp"
 #include "indexer/follow/followed_page.hpp"
 #include "indexer/follow/followed_source.hpp"
-#include "indexer/follow/limits.hpp"
 #include "indexer/pages/simple_html.hpp"
 #include "indexer/pages/simple_json.hpp"
 #include "indexer/tree/event_log.hpp"
@@ -26,6 +26,7 @@
 #include "indexer/tree/tree_lock.hpp"
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/file.hpp"
+#include "lib/base/limits.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/base/text/url.hpp"
 #include "lib/simple/catalogue.hpp"
@@ -34,10 +35,14 @@
 #include "lib/wheel/metadata.hpp"
 
 namespace wheelyard::indexer {
-
 namespace fs = std::filesystem;
 
 namespace {
+
+// Size of one followed file.
+constexpr std::uint64_t max_followed_file_bytes = 64 * base::gib;
+// Retries per project and round when files vanish between its page and their download.
+constexpr int max_page_reads = 3;
 
 bool is_of_owner_alone(const fs::path& tree) {
     std::error_code error;

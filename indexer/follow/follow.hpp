@@ -7,19 +7,26 @@
 //     {"format":"wheelyard.followed/1","from":"https://wheels.example.org/main/","serial":12,…}
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
 
-#include "indexer/follow/limits.hpp"
 #include "indexer/publish/publish.hpp"
 #include "indexer/tree/disk.hpp"
 #include "lib/base/clock.hpp"
+#include "lib/base/limits.hpp"
 #include "lib/base/result.hpp"
 #include "lib/io/http_client.hpp"
 
 namespace wheelyard::indexer {
+
+// Of METADATA, and of the provenance, beside a wheel.
+inline constexpr std::uint64_t max_followed_metadata_bytes = 16 * base::mib;
+// Of an event log in one round; each of its files counts as at least events_per_segment. An index of a million
+// wheels has some two million. Of a longer log the newest count, and every project is checked.
+inline constexpr std::size_t max_followed_events = 4'000'000;
 
 struct FollowOptions {
     std::string from;  // "https://wheels.example.org/main/", with simple/ and events/

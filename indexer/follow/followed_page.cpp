@@ -1,12 +1,12 @@
 // Uses the common parser, then requires every link to be the one that a published tree would have.
 #include "indexer/follow/followed_page.hpp"
 
+#include <cstddef>
 #include <optional>
 #include <set>
 #include <string>
 #include <utility>
 
-#include "indexer/follow/limits.hpp"
 #include "indexer/tree/paths.hpp"
 #include "lib/base/clock.hpp"
 #include "lib/base/digest/digest.hpp"
@@ -19,6 +19,8 @@
 namespace wheelyard::indexer {
 
 namespace {
+
+constexpr std::size_t max_name_bytes = 255;  // NAME_MAX of Linux file systems
 
 tl::unexpected<base::Error> bad_link(const simple::FileLink& link) {
     return base::fail_malformed(

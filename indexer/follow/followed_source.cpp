@@ -6,7 +6,6 @@
 #include <cerrno>
 #include <utility>
 
-#include "indexer/follow/limits.hpp"
 #include "indexer/tree/limits.hpp"
 #include "indexer/tree/paths.hpp"
 #include "lib/base/digest/digest.hpp"

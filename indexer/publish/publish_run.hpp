@@ -1,6 +1,7 @@
 // publish() with the caller's Disk, for tests that stop the run at every file operation.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -8,12 +9,25 @@
 #include <vector>
 
 #include "indexer/pages/project_view.hpp"
-#include "indexer/publish/limits.hpp"
 #include "indexer/publish/publish.hpp"
 #include "indexer/publish/touched.hpp"
 #include "indexer/tree/disk.hpp"
+#include "lib/base/limits.hpp"
 
 namespace wheelyard::indexer {
+
+// From this many projects, a run syncs the whole file system instead of file by file …
+inline constexpr std::size_t bulk_from_projects = 256;
+
+// … and flushes after this many. Until then each project has up to four temporary files.
+inline constexpr std::size_t projects_per_flush = 2'000;
+
+// Rows (files and projects) read per transaction; the last project may exceed it.
+inline constexpr std::size_t rows_read_at_once = 250;
+
+// In a run with RootPages::prompt, root pages from this size (some 5,000 names) are left to a later run:
+// every new name rewrites the whole page, and `pip install` reads only the project's page.
+inline constexpr std::uint64_t min_late_root_bytes = 256 * base::kib;
 
 // How a run proceeds. What it writes does not depend on it.
 struct PublishSettings {

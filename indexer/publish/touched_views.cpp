@@ -1,10 +1,15 @@
 #include "indexer/publish/touched_views.hpp"
 
 #include <algorithm>
-
-#include "indexer/publish/limits.hpp"
+#include <cstddef>
 
 namespace wheelyard::indexer {
+namespace {
+
+// Read buffers are reused until their capacity exceeds this multiple of a read.
+constexpr std::size_t max_buffer_factor = 4;
+
+}  // namespace
 
 TouchedViews::TouchedViews(const catalog::Catalog& catalog, const catalog::Inheritance& inheritance,
                            const TouchedProjects& touched, catalog::Serial up_to)

@@ -21,11 +21,13 @@
 #include "registry/config/live_config.hpp"
 #include "registry/http/metrics.hpp"
 #include "registry/upkeep/background_task.hpp"
-#include "registry/upkeep/limits.hpp"
 #include "registry/upstream/cache_choice.hpp"
 #include "registry/upstream/last_used.hpp"
 
 namespace wheelyard::registry {
+
+// The limit of upstreams' caches. A look at sums; a round has work only after fetches.
+inline constexpr std::int64_t cache_limit_pause_ms = 60'000;
 
 // Every referenced object outlives the CacheLimit.
 struct CacheLimitParts {

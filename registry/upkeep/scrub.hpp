@@ -10,9 +10,12 @@
 #include "registry/config/config.hpp"
 #include "registry/lifecycle/verify.hpp"
 #include "registry/upkeep/background_task.hpp"
-#include "registry/upkeep/limits.hpp"
 
 namespace wheelyard::registry {
+
+// The scrub. A server that restarts often reads nothing; one that stays up reads everything once a day at most.
+inline constexpr std::int64_t scrub_first_delay_ms = 60'000;
+inline constexpr std::int64_t scrub_pause_ms = 24LL * 3'600'000;
 
 // It reads in a thread of its own, which the destructor stops.
 class Scrub {

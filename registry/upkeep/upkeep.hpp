@@ -12,9 +12,11 @@
 #include "registry/config/live_config.hpp"
 #include "registry/tasks/task_store.hpp"
 #include "registry/upkeep/background_task.hpp"
-#include "registry/upkeep/limits.hpp"
 
 namespace wheelyard::registry {
+
+// A commit of one page. Rare enough for a disk that sleeps under load, often enough for a load balancer.
+inline constexpr std::int64_t upkeep_interval_ms = 10'000;
 
 struct IndexUsage {
     std::string index;

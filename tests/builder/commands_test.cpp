@@ -9,7 +9,6 @@
 #include <iterator>
 
 #include "builder/agent/limits.hpp"
-#include "builder/limits.hpp"
 #include "builder/tick_until.hpp"
 #include "tests/builder/fake_farm.hpp"
 #include "tests/support/redirected.hpp"

@@ -7,7 +7,6 @@
 #include <string_view>
 
 #include "lib/base/text/text.hpp"
-#include "lib/inspect/elf/limits.hpp"
 #include "lib/inspect/elf/section_walk.hpp"
 #include "lib/inspect/gpu/gpu_code.hpp"
 

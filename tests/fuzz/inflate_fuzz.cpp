@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "lib/inspect/verdict/limits.hpp"
+#include "lib/inspect/verdict/policy.hpp"
 #include "lib/inspect/zip/limits.hpp"
 #include "lib/inspect/zip/member_stream.hpp"
 

@@ -17,7 +17,7 @@ from support.farm import INDEX, Farm
 from support.wheels import Wheel
 
 SEED = 20261120
-LARGE = 256 * 1024  # indexer/publish/limits.hpp
+LARGE = 256 * 1024  # indexer/publish/publish_run.hpp
 LONG_NAME = 220     # characters: the root page names each twice
 NAMES = LARGE // (2 * LONG_NAME) + 1
 KILLS = 8

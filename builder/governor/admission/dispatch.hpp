@@ -9,7 +9,7 @@
 
 #include "builder/governor/admission/admission.hpp"
 #include "builder/governor/admission/predict.hpp"
-#include "builder/governor/memory/room.hpp"
+#include "builder/governor/memory/memory_limit.hpp"
 
 namespace wheelyard::governor {
 

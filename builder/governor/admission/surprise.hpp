@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "builder/governor/admission/admission.hpp"
-#include "builder/governor/memory/room.hpp"
+#include "builder/governor/memory/memory_limit.hpp"
 
 namespace wheelyard::governor {
 

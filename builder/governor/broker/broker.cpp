@@ -9,14 +9,16 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <utility>
 
 #include "builder/governor/broker/governed_build.hpp"
-#include "builder/governor/broker/limits.hpp"
 #include "builder/governor/memory/limits.hpp"
 
 namespace wheelyard::governor {
 namespace {
+
+constexpr std::int64_t flush_history_ms = 20'000;
 
 constexpr int events_at_once = 256;
 constexpr TryId listening_id = 0, control_id = 1, first_client_id = 2;

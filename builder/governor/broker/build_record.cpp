@@ -3,15 +3,17 @@
 
 #include <time.h>
 
+#include <cstddef>
 #include <cstdio>
 #include <utility>
 
-#include "builder/governor/broker/limits.hpp"
 #include "lib/base/clock.hpp"
 #include "lib/base/files/file.hpp"
 
 namespace wheelyard::governor {
 namespace {
+
+constexpr std::size_t max_trace_entries = 200'000;
 
 constexpr std::int64_t micros_per_day = 86'400'000'000;
 constexpr std::size_t max_messages = 1000;

@@ -17,6 +17,11 @@
 
 namespace wheelyard::governor {
 
+struct Room {
+    double shared = 0;  // for all running compiles together
+    double alone = 0;   // for a compile that runs alone; larger where the tightest limit only throttles
+};
+
 // The part of a limit that compiles leave free, in bytes.
 [[nodiscard]] double reserve_of(double limit_bytes);
 

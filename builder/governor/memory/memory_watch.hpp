@@ -5,7 +5,6 @@
 
 #include "builder/governor/memory/memory_limit.hpp"
 #include "builder/governor/memory/pressure.hpp"
-#include "builder/governor/memory/room.hpp"
 
 namespace wheelyard::governor {
 

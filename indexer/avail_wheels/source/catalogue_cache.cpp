@@ -4,11 +4,12 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdint>
 #include <system_error>
 
-#include "indexer/avail_wheels/source/limits.hpp"
 #include "lib/base/digest/blake2b.hpp"
 #include "lib/base/files/file.hpp"
+#include "lib/base/limits.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/url.hpp"
@@ -16,6 +17,12 @@
 #include "lib/simple/limits.hpp"
 
 namespace wheelyard::avail_wheels {
+namespace {
+
+constexpr std::int64_t catalogue_fresh_s = 60;  // age up to which a cached catalogue is used without asking
+constexpr std::uint64_t max_catalogue_state_bytes = 64 * base::kib;
+
+}  // namespace
 
 namespace fs = std::filesystem;
 using io::Json;

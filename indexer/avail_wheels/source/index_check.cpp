@@ -1,9 +1,10 @@
 // Asks the URL and the folders above it for "wheelyard.indexes/1" (registry/http/front_pages.hpp).
 #include "indexer/avail_wheels/source/index_check.hpp"
 
+#include <cstdint>
 #include <vector>
 
-#include "indexer/avail_wheels/source/limits.hpp"
+#include "lib/base/limits.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/url.hpp"
 #include "lib/io/json.hpp"
@@ -11,6 +12,8 @@
 namespace wheelyard::avail_wheels {
 
 namespace {
+
+constexpr std::uint64_t max_front_page_bytes = base::mib;  // a registry has few indexes
 
 base::Result<io::HttpAnswer> ask(const simple::GetPage& get, const std::string& url) {
     return get(url, {{"Accept", "application/json, application/vnd.pypi.simple.v1+json"}},

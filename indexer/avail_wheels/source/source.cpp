@@ -2,21 +2,28 @@
 #include "indexer/avail_wheels/source/source.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <optional>
 #include <set>
 #include <system_error>
 #include <utility>
 
 #include "indexer/avail_wheels/source/index_check.hpp"
-#include "indexer/avail_wheels/source/limits.hpp"
 #include "lib/simple/folder.hpp"
 #include "lib/wheel/name.hpp"
 
 namespace wheelyard::avail_wheels {
-
 namespace fs = std::filesystem;
 
 namespace {
+
+// Pages that one glob may fetch, one after the other. A farm's index has hundreds of projects, a public one
+// 700,000.
+constexpr std::size_t max_pages = 5'000;
+
+// Folder levels below the wheelhouse: the Alliance's has wheels at 2, a published tree at 4.
+constexpr int max_wheelhouse_depth = 5;
+constexpr std::size_t max_wheelhouse_files = 2'000'000;
 
 bool is_wanted(const std::vector<Wanted>& wanted, const std::string& project) {
     return std::any_of(wanted.begin(), wanted.end(), [&](const Wanted& one) { return one.matches(project); });

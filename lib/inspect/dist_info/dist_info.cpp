@@ -1,17 +1,26 @@
 #include "lib/inspect/dist_info/dist_info.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <set>
+#include <string_view>
 #include <unordered_set>
 
+#include "lib/base/limits.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/inspect/dist_info/entry_points.hpp"
-#include "lib/inspect/dist_info/limits.hpp"
 #include "lib/inspect/dist_info/metadata_fields.hpp"
 #include "lib/inspect/zip/member_stream.hpp"
+#include "lib/wheel/limits.hpp"
 
 namespace wheelyard::inspect {
 namespace {
+
+// Members that are read into memory.
+constexpr std::uint64_t max_metadata_member = 8 * base::mib;
+constexpr std::uint64_t max_wheel_member = base::mib;
+constexpr std::uint64_t max_record_member = 32 * base::mib;  // torch: 1.3 MiB
+constexpr std::uint64_t max_entry_points_member = base::mib;
 
 constexpr std::string_view dist_info_suffix = ".dist-info";
 constexpr std::string_view data_suffix = ".data";
@@ -204,6 +213,24 @@ void check_dist_info(const DistInfo& info, const Frame& frame, const wheel::Whee
     check_wheel(info, filename, findings);
     check_entry_points(info.folder + "/entry_points.txt", info.entry_points, findings);
     check_data_folders(frame, filename, findings);
+}
+
+base::Result<std::string> read_metadata_alone(const std::filesystem::path& wheel) {
+    const auto none = [&] {
+        return base::fail("metadata.none", "The file has no readable METADATA", wheel.filename().native());
+    };
+    WHEELYARD_ASSIGN(const auto bytes, base::FileReader::open(wheel));
+    const Policy policy;
+    Findings findings(policy);
+    WHEELYARD_ASSIGN(const auto frame, read_frame(bytes, findings));
+    if (!frame) return none();
+    const auto found = std::find_if(frame->members.begin(), frame->members.end(), [](const Member& member) {
+        constexpr std::string_view ending = ".dist-info/METADATA";
+        return member.readable && member.name.ends_with(ending) &&
+               member.name.find('/') == member.name.size() - std::string_view("/METADATA").size();
+    });
+    if (found == frame->members.end()) return none();
+    return read_member(bytes, *found, wheel::max_metadata_bytes);
 }
 
 }  // namespace wheelyard::inspect

@@ -1,18 +1,29 @@
 #include "lib/inspect/elf/elf.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 
+#include "lib/base/limits.hpp"
 #include "lib/base/text/byte_cursor.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/inspect/elf/elf_identity.hpp"
 #include "lib/inspect/elf/elf_sections.hpp"
-#include "lib/inspect/elf/limits.hpp"
 #include "lib/inspect/elf/malformed.hpp"
 
 namespace wheelyard::inspect {
 namespace {
+
+constexpr std::uint64_t max_elf_segments = 4096;
+constexpr std::uint64_t max_dynamic_entries = 65'536;
+constexpr std::uint64_t max_version_needs = 4096;
+
+constexpr std::uint64_t max_note_bytes = 64 * base::kib;       // per segment
+constexpr std::uint64_t max_small_segments_bytes = base::mib;  // notes and interpreters per file
+constexpr std::size_t max_elf_string = 64 * base::kib;         // jax's ROCm plugins have a RUNPATH of 8 KiB
+constexpr std::uint64_t max_elf_name_bytes = base::mib;        // library and version names per file
 
 constexpr std::uint32_t segment_load = 1, segment_dynamic = 2, segment_interpreter = 3, segment_note = 4;
 constexpr std::uint64_t extended_segments = 0xffff;

@@ -1,15 +1,17 @@
 #include "lib/inspect/elf/elf_sections.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <string_view>
 
 #include "lib/base/limits.hpp"
 #include "lib/base/text/byte_cursor.hpp"
-#include "lib/inspect/elf/limits.hpp"
 #include "lib/inspect/elf/malformed.hpp"
 
 namespace wheelyard::inspect {
 namespace {
+
+constexpr std::uint64_t max_elf_sections = 65'536;
 
 constexpr std::uint64_t section_nobits = 8, extended_section_index = 0xffff;
 constexpr std::uint64_t max_names_bytes = base::mib * 4;

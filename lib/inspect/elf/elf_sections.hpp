@@ -1,6 +1,7 @@
 // The sections of an ELF file, which tools use but the dynamic linker does not. System V ABI chapter 4.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -9,6 +10,9 @@
 #include "lib/base/result.hpp"
 
 namespace wheelyard::inspect {
+
+inline constexpr std::size_t max_section_name_bytes =
+    64;  // stored prefix; the names that rules look for are shorter
 
 struct ElfSection {
     std::string name;  // cut to max_section_name_bytes

@@ -1,16 +1,23 @@
 #include "lib/inspect/elf/elf_symbols.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "lib/base/limits.hpp"
 #include "lib/base/text/byte_cursor.hpp"
-#include "lib/inspect/elf/limits.hpp"
 #include "lib/inspect/elf/malformed.hpp"
 
 namespace wheelyard::inspect {
 namespace {
+
+constexpr std::uint64_t max_elf_symbols = 2'000'000;  // torch's largest library has 46,000; 8 bytes each
+
+// torch 2.6 has 1.1 million; 24 bytes each in the file.
+constexpr std::uint64_t max_relocations = 20'000'000;
+constexpr std::size_t max_symbol_name_bytes = 16 * base::kib;  // prefix that is examined
 
 constexpr std::uint64_t buffer_bytes = 64 * base::kib;
 constexpr std::uint64_t max_symbol_overlap =

@@ -2,16 +2,21 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <set>
 #include <string>
 
 #include "lib/base/files/file.hpp"
+#include "lib/base/limits.hpp"
 #include "lib/base/result.hpp"
-#include "lib/inspect/elf/limits.hpp"
 
 namespace wheelyard::inspect {
+
+inline constexpr std::uint64_t max_gpu_entries = 4'000'000;  // per ELF file, including unpacked tables
+inline constexpr std::size_t max_gpu_names = 256;            // per ELF file; torch has 12
+inline constexpr std::uint64_t max_bundle_tables_bytes = 256 * base::mib;  // per ELF file
 
 inline tl::unexpected<base::Error> malformed_gpu_code(std::string sentence, std::uint64_t offset) {
     return base::fail_malformed("gpu.malformed", std::move(sentence), "offset " + std::to_string(offset));

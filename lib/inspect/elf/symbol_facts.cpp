@@ -1,13 +1,15 @@
 #include "lib/inspect/elf/symbol_facts.hpp"
 
 #include <algorithm>
+#include <cstddef>
 
-#include "lib/inspect/elf/limits.hpp"
 #include "lib/inspect/elf/private_symbols.hpp"
 #include "lib/inspect/elf/stable_abi.hpp"
 
 namespace wheelyard::inspect {
 namespace {
+
+constexpr std::size_t max_symbol_examples = 8;
 
 void take_python(std::string_view name, PythonImports& python) {
     ++python.count;

@@ -1,17 +1,24 @@
 #include "lib/inspect/sdist/sdist.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
 
+#include "lib/base/limits.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/inspect/dist_info/metadata_fields.hpp"
-#include "lib/inspect/sdist/limits.hpp"
 #include "lib/io/tar_gz.hpp"
 
 namespace wheelyard::inspect {
 namespace {
+
+constexpr std::size_t max_sdist_name_bytes = 2048;  // with its folder's path below PATH_MAX
+constexpr std::size_t max_sdist_names_bytes =
+    64 * base::mib;  // of all names together, which are kept in memory
+constexpr std::uint64_t max_pkg_info_bytes = 8 * base::mib;  // as for METADATA
 
 class SdistCheck {
   public:

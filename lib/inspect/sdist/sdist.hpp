@@ -15,6 +15,8 @@
 
 namespace wheelyard::inspect {
 
+inline constexpr std::uint64_t max_sdist_members = 200'000;  // PyTorch with its submodules: under 20,000
+
 struct Sdist {
     std::uint64_t members = 0;
     std::uint64_t unpacked_bytes = 0;

@@ -8,7 +8,6 @@
 #include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/utf8.hpp"
-#include "lib/inspect/verdict/limits.hpp"
 
 namespace wheelyard::inspect {
 namespace {

@@ -1,6 +1,7 @@
 // Collects verdicts during a check, from any thread; their final order does not depend on the threads.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <mutex>
 #include <set>
@@ -12,6 +13,11 @@
 #include "lib/inspect/verdict/verdict.hpp"
 
 namespace wheelyard::inspect {
+
+inline constexpr std::size_t max_verdicts_collected = 1000;  // per code
+inline constexpr std::size_t max_verdicts_shown =
+    20;  // per code; the last one includes the number of omitted ones
+inline constexpr std::size_t max_evidence_bytes = 300;
 
 class Findings {
   public:

@@ -9,10 +9,17 @@
 #include <string_view>
 #include <vector>
 
-#include "lib/inspect/verdict/limits.hpp"
+#include "lib/base/limits.hpp"
 #include "lib/inspect/verdict/verdict.hpp"
 
 namespace wheelyard::inspect {
+
+// Decompression bombs: a member or wheel that unpacks to more than `bomb_floor_bytes` may not exceed
+// `bomb_ratio` times its packed size, unless an index's policy says otherwise. Published wheels
+// stay under 5 in total and 25 per member; DEFLATE's maximum is 1,032.
+inline constexpr std::uint64_t bomb_floor_bytes = 64 * base::mib;
+inline constexpr std::uint64_t bomb_ratio = 100;
+inline constexpr std::uint64_t max_unpacked_bytes = 64 * base::gib;
 
 // The maximum unpacked size of a legitimate wheel. DEFLATE's maximum ratio is 1,032.
 struct SizeLimits {

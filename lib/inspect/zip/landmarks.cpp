@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "lib/base/text/byte_cursor.hpp"
-#include "lib/inspect/verdict/limits.hpp"
+#include "lib/inspect/verdict/policy.hpp"
 #include "lib/inspect/zip/limits.hpp"
 
 namespace wheelyard::inspect {

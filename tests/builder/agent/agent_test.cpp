@@ -11,7 +11,7 @@
 
 #include "builder/agent/limits.hpp"
 #include "builder/attempt/limits.hpp"
-#include "builder/steps/limits.hpp"
+#include "builder/steps/steps.hpp"
 #include "lib/io/json.hpp"
 #include "tests/builder/fake_farm.hpp"
 

@@ -10,7 +10,7 @@
 
 #include "builder/attempt/limits.hpp"
 #include "builder/doctor/doctor_report.hpp"
-#include "builder/doctor/limits.hpp"
+#include "lib/base/limits.hpp"
 #include "lib/io/json.hpp"
 #include "tests/builder/fake_farm.hpp"
 #include "tests/support/golden.hpp"

@@ -4,10 +4,10 @@
 #include <doctest/doctest.h>
 
 #include "builder/attempt/limits.hpp"
-#include "builder/sources/limits.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/files/lock_file.hpp"
 #include "lib/base/files/temp_dir.hpp"
+#include "lib/base/limits.hpp"
 #include "lib/base/process/process.hpp"
 #include "lib/base/text/text.hpp"
 #include "tests/builder/patiently.hpp"

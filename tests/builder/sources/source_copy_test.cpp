@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "builder/attempt/backoff.hpp"
-#include "builder/sources/limits.hpp"
 #include "tests/builder/fake_farm.hpp"
 
 namespace wheelyard::builder {

@@ -4,7 +4,6 @@
 #include <doctest/doctest.h>
 
 #include "builder/attempt/limits.hpp"
-#include "builder/steps/limits.hpp"
 #include "tests/builder/fake_farm.hpp"
 
 namespace wheelyard::builder {

@@ -2,7 +2,6 @@
 
 #include <doctest/doctest.h>
 
-#include "indexer/catalogue/limits.hpp"
 #include "indexer/publish/publish_run.hpp"
 #include "indexer/tree/limits.hpp"
 #include "indexer/tree/paths.hpp"

@@ -9,9 +9,7 @@
 #include <utility>
 
 #include "indexer/catalogue/catalogue_file.hpp"
-#include "indexer/catalogue/limits.hpp"
 #include "indexer/check/check.hpp"
-#include "indexer/follow/limits.hpp"
 #include "indexer/publish/publish_run.hpp"
 #include "indexer/tree/event_log.hpp"
 #include "indexer/tree/followed_state.hpp"

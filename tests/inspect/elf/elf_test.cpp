@@ -5,7 +5,7 @@
 #include "lib/base/limits.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/inspect/elf/elf_identity.hpp"
-#include "lib/inspect/elf/limits.hpp"
+#include "lib/inspect/elf/elf_sections.hpp"
 #include "tests/support/elf_writer.hpp"
 
 using namespace wheelyard;

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "lib/inspect/inspect.hpp"
-#include "lib/inspect/sdist/limits.hpp"
 #include "tests/support/sdist_writer.hpp"
 
 using namespace wheelyard;

@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <string>
 
-#include "lib/inspect/verdict/limits.hpp"
-
 using namespace wheelyard;
 using inspect::Findings;
 using inspect::Policy;

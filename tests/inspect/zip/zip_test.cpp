@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include "lib/inspect/verdict/limits.hpp"
+#include "lib/inspect/verdict/findings.hpp"
 #include "lib/inspect/zip/limits.hpp"
 #include "tests/inspect/sample.hpp"
 
