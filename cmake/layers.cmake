@@ -54,7 +54,7 @@ wheelyard_layer(broker       builder/governor/broker      base memory admission 
 wheelyard_layer(governor     builder/governor             base memory admission launch broker)
 
 # registry
-wheelyard_layer(blobs        registry/blobs               base)
+wheelyard_layer(blobs        registry/blobs/*             base)
 wheelyard_layer(catalog      registry/catalog             base io)
 wheelyard_layer(lifecycle    registry/lifecycle           base io wheel blobs catalog)
 wheelyard_layer(tasks        registry/tasks               base io wheel wire catalog)

@@ -99,7 +99,7 @@ class RegistryFixture {
     base::TempDir dir = base::TempDir::make("uploads").value();
     base::ManualClock clock{1'795'000'000'000'000};
     registry::RegistryConfig config = make_config();
-    blobs::BlobStore store = blobs::BlobStore::open(config.store).value();
+    blobs::FolderBlobs store = blobs::FolderBlobs::open(config.store).value();
     catalog::Catalog cli =
         catalog::Catalog::open(config.catalog_file(), catalog::Catalog::Mode::read_write).value();
     std::unique_ptr<registry::TokenVerifier> tokens =
