@@ -17,6 +17,7 @@
 #include "lib/base/clock.hpp"
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/temp_dir.hpp"
+#include "registry/blobs/folder/folder_blobs.hpp"
 #include "registry/intake/uploads.hpp"
 #include "tests/support/wheel_writer.hpp"
 
