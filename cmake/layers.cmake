@@ -64,7 +64,7 @@ wheelyard_layer(broker       builder/governor/broker      base memory admission 
 wheelyard_layer(governor     builder/governor             base memory admission launch broker)
 
 wheelyard_group(data: the catalog, the blobs and the tasks: all that the registry keeps)
-wheelyard_layer(blobs        registry/blobs               base)
+wheelyard_layer(blobs        registry/blobs/*             base)
 wheelyard_layer(catalog      registry/catalog             base io)
 wheelyard_layer(commit       registry/commit              base io catalog)
 wheelyard_layer(lifecycle    registry/lifecycle           base io wheel wire blobs catalog)

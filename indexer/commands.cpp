@@ -1,6 +1,7 @@
 // The commands of `wheelyard-indexer`: open the store, call the library, print a report.
 #include "indexer/commands.hpp"
 
+#include <memory>
 #include <ostream>
 #include <utility>
 
@@ -21,14 +22,14 @@ namespace {
 
 struct Store {
     catalog::Catalog catalog;
-    blobs::BlobStore blobs;
+    std::unique_ptr<blobs::BlobStore> blobs;
 };
 
 base::Result<Store> open_store(const std::filesystem::path& folder) {
     // The catalog first: it must exist already, whereas opening the blob store creates missing folders.
     WHEELYARD_ASSIGN(auto catalog,
                      catalog::Catalog::open(folder / "catalog.sqlite", catalog::Catalog::Mode::read_only));
-    WHEELYARD_ASSIGN(auto blobs, blobs::BlobStore::open(folder));
+    WHEELYARD_ASSIGN(auto blobs, blobs::open_blob_store(folder));
     return Store{std::move(catalog), std::move(blobs)};
 }
 
@@ -55,7 +56,7 @@ base::Result<PublishReport> publish_store(const PublishOptions& options, base::C
                           .pages = options.pages,
                           .readers = readers};
     WHEELYARD_ASSIGN(auto report, in_turn(clock, [&] {
-                         return publish_with(disk, store.catalog, store.blobs, options.tree, options.indexes,
+                         return publish_with(disk, store.catalog, *store.blobs, options.tree, options.indexes,
                                              clock, views, settings);
                      }));
     read.serial = report.serial;
@@ -148,7 +149,7 @@ base::Result<CheckReport> check_or_repair(const CheckOptions& options, base::Clo
     WHEELYARD_ASSIGN(const Store store, open_store(options.store));
     if (options.repair) {
         WHEELYARD_ASSIGN(RepairReport report, in_turn(clock, [&] {
-                             return repair_tree(store.catalog, store.blobs, options.tree, clock);
+                             return repair_tree(store.catalog, *store.blobs, options.tree, clock);
                          }));
         WHEELYARD_TRY(update_catalogues_waiting(store.catalog, options.tree, clock, true));
         if (!options.json) {

@@ -62,17 +62,11 @@ bool same_file(const fs::path& a, const fs::path& b) {
     return fs::equivalent(a, b, ignored);
 }
 
-// Replaces an existing `to`. rename(2) does nothing if both names are the same file already, so the temporary
-// name is always unlinked afterwards.
-base::Status link_replacing(const fs::path& blob, const fs::path& to) {
-    if (same_file(blob, to)) return {};
-    const fs::path temp = temp_name_in(to.parent_path().native());
-    if (::link(blob.c_str(), temp.c_str()) != 0) return base::fail_errno("link", temp.native(), errno);
-    const int renamed = ::rename(temp.c_str(), to.c_str());
-    const int why = errno;
-    ::unlink(temp.c_str());
-    if (renamed != 0) return base::fail_errno("rename", to.native(), why);
-    return {};
+tl::unexpected<base::Error> fail_missing(const base::Error& error) {
+    return base::fail_as(
+        base::ErrorKind::other, base::Recovery::person,
+        {"publish.blob_missing", "The catalog names a file that is missing from the blob store", error.value,
+         "restore it from a backup; no page that links to it was published"});
 }
 
 }  // namespace
@@ -83,20 +77,6 @@ Place LocalDisk::place_of(const std::string& path) const {
                           path[bulk_prefix_.size()] != '/';
     if (is_below) return {bulk_.get(), path.c_str() + bulk_prefix_.size()};
     return {AT_FDCWD, path.c_str()};
-}
-
-Place LocalDisk::place_of_blob(const std::string& blob) {
-    const Place plain{AT_FDCWD, blob.c_str()};
-    if (!bulk_) return plain;
-    if (!blobs_ || !blob.starts_with(blobs_prefix_)) {
-        // blobs/sha256/ab/<sha256>: open the grandparent, which all blobs share.
-        const std::string folder = parent_of(parent_of(blob));
-        auto opened = base::open_read(folder);
-        if (!opened || !blob.starts_with(folder + "/")) return plain;
-        blobs_ = std::move(*opened);
-        blobs_prefix_ = folder + "/";
-    }
-    return {blobs_.get(), blob.c_str() + blobs_prefix_.size()};
 }
 
 base::Result<std::optional<std::uint64_t>> LocalDisk::size_of(const std::string& path) {
@@ -130,25 +110,48 @@ base::Result<bool> LocalDisk::make_directories(const std::string& path) {
     return true;
 }
 
-base::Status LocalDisk::link_or_copy(const std::string& blob, const std::string& to, std::string_view sha256,
-                                     const base::KeepAlive& keep_alive) {
-    const Place at = place_of(to);
-    const Place from = place_of_blob(blob);
-    if (::linkat(from.folder, from.path, at.folder, at.path, 0) == 0) return {};
-    if (errno == ENOENT) {
-        return base::fail_as(
-            base::ErrorKind::other, base::Recovery::person,
-            {"publish.blob_missing", "The catalog names a file that is missing from the blob store", blob,
-             "restore it from a backup; no page that links to it was published"});
-    }
-    if (errno == EEXIST) {
-        const auto linked = link_replacing(blob, hidden_.actual(to));
-        if (linked) return {};
-    } else if (std::find(link_is_impossible.begin(), link_is_impossible.end(), errno) ==
+base::Status LocalDisk::place_blob(const blobs::BlobStore& blobs, const std::string& sha256,
+                                   const std::string& to, const base::KeepAlive& keep_alive) {
+    const Source blob{.link = [&](const Place& at) { return blobs.link_into(sha256, at.folder, at.path); },
+                      .open = [&] { return blobs.open(sha256, blobs::ReadFrom::cache); }};
+    return link_or_copy(blob, to, sha256, keep_alive);
+}
+
+base::Status LocalDisk::link_or_copy(const std::string& from, const std::string& to,
+                                     const std::string& sha256, const base::KeepAlive& keep_alive) {
+    const Source file{.link = [&](const Place& at) -> base::Status {
+                          if (::linkat(AT_FDCWD, from.c_str(), at.folder, at.path, 0) == 0) return {};
+                          return base::fail_errno("link", from, errno);
+                      },
+                      .open = [&]() -> base::Result<std::unique_ptr<base::Reader>> {
+                          WHEELYARD_ASSIGN(base::FileReader reader, base::FileReader::open(from));
+                          return std::make_unique<base::FileReader>(std::move(reader));
+                      }};
+    return link_or_copy(file, to, sha256, keep_alive);
+}
+
+base::Status LocalDisk::link_or_copy(const Source& from, const std::string& to, const std::string& sha256,
+                                     const base::KeepAlive& keep_alive) const {
+    const base::Status linked = from.link(place_of(to));
+    if (linked) return {};
+    const int why = linked.error().os_error;
+    if (why == ENOENT) return fail_missing(linked.error());
+    const fs::path path = hidden_.actual(to);
+    if (why == EEXIST) {
+        // rename(2) does nothing if both names are the same file already, so the temporary name is always unlinked.
+        const std::string temp = temp_name_in(path.parent_path().native());
+        const bool is_linked = from.link({AT_FDCWD, temp.c_str()}).has_value();
+        const bool is_renamed = is_linked && ::rename(temp.c_str(), path.c_str()) == 0;
+        if (is_linked) ::unlink(temp.c_str());
+        if (is_renamed) return {};
+    } else if (std::find(link_is_impossible.begin(), link_is_impossible.end(), why) ==
                link_is_impossible.end()) {
-        return base::fail_errno("link", to, errno);
+        return base::fail_errno("link", to, why);
     }
-    return copy_verified(blob, hidden_.actual(to), sha256, keep_alive);
+    const auto reader = from.open();
+    if (!reader)
+        return reader.error().os_error == ENOENT ? fail_missing(reader.error()) : base::fail(reader.error());
+    return copy_verified(**reader, path, sha256, keep_alive);
 }
 
 base::Status LocalDisk::sync_directory(const std::string& path) {
@@ -304,8 +307,6 @@ base::Status LocalDisk::end_bulk() {
     WHEELYARD_TRY(flush_pending());
     if (bulk_ && ::syncfs(bulk_.get()) != 0) return base::fail_errno("syncfs", "", errno);
     bulk_.reset();
-    blobs_.reset();
-    blobs_prefix_.clear();
     return {};
 }
 
@@ -337,9 +338,8 @@ base::Status LocalDisk::remove_leftovers(const fs::path& folder) {
     return base::remove_temporary_files_in(folder);
 }
 
-base::Status copy_verified(const fs::path& from, const fs::path& to, std::string_view sha256,
+base::Status copy_verified(const base::Reader& from, const fs::path& to, const std::string& sha256,
                            const base::KeepAlive& keep_alive) {
-    WHEELYARD_ASSIGN(const auto reader, base::FileReader::open(from));
     WHEELYARD_ASSIGN(auto copy, base::FileReplacement::begin(to, file_mode));
     base::Digest digest(base::DigestKind::sha256);
     const auto take = [&](std::string_view piece) -> base::Status {
@@ -347,11 +347,11 @@ base::Status copy_verified(const fs::path& from, const fs::path& to, std::string
         WHEELYARD_TRY(copy.write(piece));
         return keep_alive();
     };
-    WHEELYARD_TRY(base::for_each_piece(reader, copy_chunk_bytes, take));
+    WHEELYARD_TRY(base::for_each_piece(from, copy_chunk_bytes, take));
     if (base::encode_hex(digest.finish()) != sha256) {
         return base::fail_as(
             base::ErrorKind::other, base::Recovery::person,
-            {"publish.blob_damaged", "The content of a stored file no longer matches its hash", from.native(),
+            {"publish.blob_damaged", "The content of a stored file no longer matches its hash", sha256,
              "restore this file from a backup; no page that links to it was published"});
     }
     return copy.commit();

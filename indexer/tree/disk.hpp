@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,7 +13,9 @@
 
 #include "indexer/tree/hidden_folders.hpp"
 #include "lib/base/files/fd.hpp"
+#include "lib/base/files/file.hpp"
 #include "lib/base/result.hpp"
+#include "registry/blobs/store.hpp"
 
 namespace wheelyard::indexer {
 
@@ -33,11 +36,15 @@ class Disk {
     // Also creates missing parents; each new directory is durable on return. True: the last one is new, and
     // so empty.
     [[nodiscard]] virtual base::Result<bool> make_directories(const std::string& path) = 0;
-    // Hard-links `to` to the blob, or copies it where the file system allows no link; a copy is checked
+    // Hard-links `to` to the blob, or copies it where the store or the file system allows no link; a copy is checked
     // against `sha256`, fsynced and renamed. Replaces an existing `to`. Durable after the next
     // sync_directory.
-    [[nodiscard]] virtual base::Status link_or_copy(const std::string& blob, const std::string& to,
-                                                    std::string_view sha256,
+    [[nodiscard]] virtual base::Status place_blob(const blobs::BlobStore& blobs, const std::string& sha256,
+                                                  const std::string& to,
+                                                  const base::KeepAlive& keep_alive) = 0;
+    // The same for a file.
+    [[nodiscard]] virtual base::Status link_or_copy(const std::string& from, const std::string& to,
+                                                    const std::string& sha256,
                                                     const base::KeepAlive& keep_alive) = 0;
     [[nodiscard]] virtual base::Status sync_directory(const std::string& path) = 0;
     // Atomic: readers see the old bytes or the new ones. Durable after the next sync_directory.
@@ -93,8 +100,10 @@ class LocalDisk final : public Disk {
     [[nodiscard]] base::Result<std::string> read(const std::filesystem::path& path,
                                                  std::uint64_t limit_bytes) override;
     [[nodiscard]] base::Result<bool> make_directories(const std::string& path) override;
-    [[nodiscard]] base::Status link_or_copy(const std::string& blob, const std::string& to,
-                                            std::string_view sha256,
+    [[nodiscard]] base::Status place_blob(const blobs::BlobStore& blobs, const std::string& sha256,
+                                          const std::string& to, const base::KeepAlive& keep_alive) override;
+    [[nodiscard]] base::Status link_or_copy(const std::string& from, const std::string& to,
+                                            const std::string& sha256,
                                             const base::KeepAlive& keep_alive) override;
     [[nodiscard]] base::Status sync_directory(const std::string& path) override;
     [[nodiscard]] base::Status replace(const std::filesystem::path& path, std::string_view bytes) override;
@@ -124,7 +133,14 @@ class LocalDisk final : public Disk {
     // In bulk, paths of the tree are resolved from its open folder, and those of a staged folder from that
     // one. This saves the kernel a full path walk for each of millions of files.
     [[nodiscard]] Place place_of(const std::string& path) const;
-    [[nodiscard]] Place place_of_blob(const std::string& blob);
+    // A file to link to, or to copy.
+    struct Source {
+        std::function<base::Status(const Place&)> link;  // `os_error` is that of link(2)
+        std::function<base::Result<std::unique_ptr<base::Reader>>()> open;
+    };
+    [[nodiscard]] base::Status link_or_copy(const Source& from, const std::string& to,
+                                            const std::string& sha256,
+                                            const base::KeepAlive& keep_alive) const;
     [[nodiscard]] base::Result<base::Fd> create(const std::string& path, int how) const;
     [[nodiscard]] base::Status write_staged(const std::string& folder,
                                             const std::vector<NamedBytes>& files) const;
@@ -138,15 +154,13 @@ class LocalDisk final : public Disk {
 
     base::Fd bulk_;            // the tree's folder; open only in bulk
     std::string bulk_prefix_;  // the tree's path and "/"
-    base::Fd blobs_;           // the folder of the last blob; open only in bulk
-    std::string blobs_prefix_;
     std::vector<TempFile> pending_;
     bool has_renamed_ = false;  // in bulk, since the last sync
     HiddenFolders hidden_;
 };
 
 // The copy that link_or_copy falls back to.
-[[nodiscard]] base::Status copy_verified(const std::filesystem::path& from, const std::filesystem::path& to,
-                                         std::string_view sha256, const base::KeepAlive& keep_alive);
+[[nodiscard]] base::Status copy_verified(const base::Reader& from, const std::filesystem::path& to,
+                                         const std::string& sha256, const base::KeepAlive& keep_alive);
 
 }  // namespace wheelyard::indexer

@@ -35,12 +35,11 @@ base::Status TreeFiles::place(const catalog::FileRow& row, bool is_touched) {
             WHEELYARD_TRY(disk_.remove_leftovers(folder));
     }
     if (!has_file) {
-        WHEELYARD_TRY(disk_.link_or_copy(blobs_.path_text_of(row.sha256), file, row.sha256, keep_alive_));
+        WHEELYARD_TRY(disk_.place_blob(blobs_, row.sha256, file, keep_alive_));
         ++linked_;
     }
     if (!has_metadata) {
-        WHEELYARD_TRY(disk_.link_or_copy(blobs_.path_text_of(row.metadata_sha256), metadata,
-                                         row.metadata_sha256, keep_alive_));
+        WHEELYARD_TRY(disk_.place_blob(blobs_, row.metadata_sha256, metadata, keep_alive_));
     }
     bool has_provenance = row.provenance_sha256.empty();
     const std::string provenance = std::string(file).append(provenance_suffix);
@@ -48,8 +47,7 @@ base::Status TreeFiles::place(const catalog::FileRow& row, bool is_touched) {
         WHEELYARD_ASSIGN(has_provenance, is_in_place(provenance, row.provenance_size_bytes));
     }
     if (!has_provenance) {
-        WHEELYARD_TRY(disk_.link_or_copy(blobs_.path_text_of(row.provenance_sha256), provenance,
-                                         row.provenance_sha256, keep_alive_));
+        WHEELYARD_TRY(disk_.place_blob(blobs_, row.provenance_sha256, provenance, keep_alive_));
     }
     if (!has_file || !has_metadata || !has_provenance || is_touched)
         WHEELYARD_TRY(disk_.sync_directory(folder));

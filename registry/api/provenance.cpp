@@ -3,7 +3,6 @@
 #include <optional>
 
 #include "lib/base/digest/digest.hpp"
-#include "lib/base/files/file.hpp"
 #include "lib/wire/problem.hpp"
 #include "lib/wire/wheel_provenance.hpp"
 
@@ -23,8 +22,7 @@ base::Result<std::string> read_document(const std::optional<catalog::FileRow>& r
     if (row->provenance_sha256.empty())
         return fail_missing("provenance.none", "The file was uploaded without provenance", name,
                             "wheelyard-builder sends it; other programs that upload do not");
-    WHEELYARD_ASSIGN(std::string text,
-                     base::read_file(blobs.path_of(row->provenance_sha256), wire::max_provenance_bytes));
+    WHEELYARD_ASSIGN(std::string text, blobs.read_bytes(row->provenance_sha256, wire::max_provenance_bytes));
     if (base::sha256_hex(text) == row->provenance_sha256) return text;
     return base::fail("provenance.damaged", "The stored provenance has changed on the disk",
                       row->provenance_sha256, "restore this blob from a backup");

@@ -1,4 +1,5 @@
-// Free space on the store's disk, and the file that keeps some of it back for administrators.
+// Free space on the disk of the data folder, where bytes are staged whatever store takes them, and the file that keeps
+// some of it back for administrators.
 //
 //     DIR/reserve    min_free_bytes of allocated space without content, mode 0600
 //

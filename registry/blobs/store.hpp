@@ -1,52 +1,25 @@
-// Content-addressed blobs on a local disk: `blobs/sha256/ab/<hash>`, mode 0444, staged on the same file
-// system.
+// Content-addressed blobs: bytes under their SHA-256, durable before anything refers to them.
 //
-//     staging/<name>  ──write, hash, fsync──►  link or rename  ──fsync of the folder──►  blobs/sha256/ab/<hash>
+//     stage() ──write, hash, inspect──► store(): durable ──► open(), link_into() ──► remove_if_stored_before()
 //
 // A blob without a catalog row is an orphan that gc collects; a catalog row always has its blob, because the
-// blob is durable before the row is committed.
+// blob is durable before the row is committed. The hash is always counted from the bytes, so no bytes come under another.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "lib/base/clock.hpp"
-#include "lib/base/digest/digest.hpp"
-#include "lib/base/files/fd.hpp"
+#include "lib/base/files/file.hpp"
 #include "lib/base/result.hpp"
+#include "registry/blobs/staging.hpp"
 
 namespace wheelyard::blobs {
-
-class BlobStore;
-
-// A blob being written. The destructor removes it unless it was stored.
-class StagedBlob {
-  public:
-    StagedBlob(StagedBlob&& other) noexcept;
-    StagedBlob& operator=(StagedBlob&&) noexcept = delete;
-    StagedBlob(const StagedBlob&) = delete;
-    StagedBlob& operator=(const StagedBlob&) = delete;
-    ~StagedBlob();
-
-    [[nodiscard]] base::Status write(std::string_view bytes);  // appends and hashes
-    [[nodiscard]] std::uint64_t size() const { return size_; }
-    // The SHA-256 (hex) of the written bytes. No write() after this.
-    [[nodiscard]] const std::string& finish();
-    [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-
-  private:
-    friend class BlobStore;
-    StagedBlob(std::filesystem::path path, base::Fd fd);
-    std::filesystem::path path_;
-    base::Fd fd_;
-    base::Digest sha256_;
-    std::string digest_;
-    std::uint64_t size_ = 0;
-    std::uint64_t written_back_ = 0;  // bytes for which writeback was started
-};
 
 struct StoredBlob {
     std::string sha256;
@@ -54,41 +27,77 @@ struct StoredBlob {
     base::UnixMicros stored = 0;  // when these bytes were stored last; storing them again counts
 };
 
-// Errors: those of the file system, with `os_error`. Thread-safe; other processes may add blobs at the same time.
+// `medium`: past any cache. Bytes in memory say nothing about those on the disk.
+enum class ReadFrom { cache, medium };
+
+// Thread-safe; other processes may add blobs at the same time. Errors have `os_error`; of a blob that is not there it is
+// ENOENT. A name that is no SHA-256 is a bug of the caller.
 class BlobStore {
   public:
-    // Creates the folders where they are missing, removes what a crash left in staging and puts back what a
-    // killed collection had taken out.
-    [[nodiscard]] static base::Result<BlobStore> open(const std::filesystem::path& directory);
-    [[nodiscard]] base::Result<StagedBlob> stage() const;
-    // Durable when it returns: fsync, 0444, in place under its hash, folder fsynced. Returns the hash. Calls
-    // finish() if the caller has not. If the blob exists, its bytes are compared, and bytes that have changed are
-    // written again into the same file: its hard links in the published tree are repaired with it.
-    [[nodiscard]] base::Result<std::string> store(StagedBlob&& staged) const;
-    [[nodiscard]] base::Result<std::string> store_bytes(std::string_view bytes) const;
+    virtual ~BlobStore() = default;
+
+    [[nodiscard]] base::Result<StagedBlob> stage() const { return staging_.stage(); }
+    // Durable when it returns the hash. Calls finish() if the caller has not. If the blob exists, its bytes are
+    // compared, and bytes that have changed are repaired, also where the blob was linked to.
+    [[nodiscard]] virtual base::Result<std::string> store(StagedBlob&& staged) const = 0;
+
+    // A reader goes on to the end of the bytes that it found, also if the blob is removed meanwhile. Of the medium:
+    // ErrorKind::malformed if it has something other than bytes in the place of the blob.
+    [[nodiscard]] virtual base::Result<std::unique_ptr<base::Reader>> open(std::string_view sha256,
+                                                                           ReadFrom from) const = 0;
+    // Hard-links `path`, relative to the open `folder` (or AT_FDCWD), to the blob. `os_error` is that of link(2), and
+    // EOPNOTSUPP where the store has no files: then copy what open() reads. Of ENOENT, `value` says where the blob
+    // should be.
+    [[nodiscard]] virtual base::Status link_into(std::string_view sha256, int folder,
+                                                 const char* path) const = 0;
+
+    [[nodiscard]] virtual base::Result<std::optional<StoredBlob>> find(std::string_view sha256) const = 0;
     // The blobs whose hash begins with these two digits, sorted by hash.
-    [[nodiscard]] base::Result<std::vector<StoredBlob>> list(std::string_view two_digits) const;
-    // Removes the blob unless its bytes were stored at or after `before`; true: removed. The caller
-    // ensures that no row refers to it; collection.cpp explains why a concurrent upload is safe.
-    [[nodiscard]] base::Result<bool> remove_if_stored_before(std::string_view sha256,
-                                                             base::UnixMicros before) const;
-    // Moves a blob whose bytes were found damaged to `damaged/<hash>` for inspection, where nothing serves it. Replaces
-    // an earlier one. False: an upload has stored its bytes since `blob` was listed, and so repaired it; it stays.
-    [[nodiscard]] base::Result<bool> isolate_damaged(const StoredBlob& blob) const;
+    [[nodiscard]] virtual base::Result<std::vector<StoredBlob>> list(std::string_view two_digits) const = 0;
+
+    // Removes the blob unless its bytes were stored at or after `before`; true: removed. The caller ensures that no row
+    // refers to it. An upload that stores the same bytes at the same time keeps them.
+    [[nodiscard]] virtual base::Result<bool> remove_if_stored_before(std::string_view sha256,
+                                                                     base::UnixMicros before) const = 0;
+    // Puts a blob whose bytes were found damaged aside for inspection, where nothing serves it. Replaces an earlier one.
+    // False: an upload has stored its bytes since `blob` was listed, and so repaired it; it stays.
+    [[nodiscard]] virtual base::Result<bool> isolate_damaged(const StoredBlob& blob) const = 0;
+
+    // Of these operations:
+    [[nodiscard]] base::Result<std::string> store_bytes(std::string_view bytes) const;
+    // A blob of more than `limit_bytes` is an error.
+    [[nodiscard]] base::Result<std::string> read_bytes(std::string_view sha256,
+                                                       std::uint64_t limit_bytes) const;
+    [[nodiscard]] bool contains(std::string_view sha256) const;
+    // Whether the blob is there and its bytes have this hash. Reads all of it.
+    [[nodiscard]] bool is_intact(std::string_view sha256) const;
     // Whether its bytes were stored again, or the blob was removed, since `blob` was listed.
     [[nodiscard]] bool has_changed(const StoredBlob& blob) const;
-    [[nodiscard]] const std::filesystem::path& directory() const { return directory_; }
-    [[nodiscard]] std::filesystem::path path_of(std::string_view sha256) const;
-    [[nodiscard]] std::string path_text_of(
-        std::string_view sha256) const;  // faster, for callers with millions of blobs
-    // Whether the disk holds the blob and its bytes have this hash. Reads all of it.
-    [[nodiscard]] bool is_intact(std::string_view sha256) const;
-    [[nodiscard]] bool contains(std::string_view sha256) const;
+
+  protected:
+    explicit BlobStore(Staging staging) : staging_(std::move(staging)) {}
+    BlobStore(BlobStore&&) = default;
+    BlobStore& operator=(BlobStore&&) = default;
 
   private:
-    explicit BlobStore(std::filesystem::path directory);
-    std::filesystem::path directory_;
-    std::string root_;  // of the blobs' 256 folders, ends in '/'
+    Staging staging_;
 };
+
+// Calls `use` with the first two digits of the hashes, "00" to "ff", until it returns an error. What runs over all blobs
+// so needs the memory of one 256th of them.
+template <typename Use>
+base::Status for_each_two_digits(Use use) {
+    constexpr std::string_view digits = "0123456789abcdef";
+    for (const char first : digits) {
+        for (const char second : digits)
+            WHEELYARD_TRY(use(std::string{first, second}));
+    }
+    return {};
+}
+
+// The blobs of a data folder: the one place that chooses their store.
+[[nodiscard]] base::Result<std::unique_ptr<BlobStore>> open_blob_store(const std::filesystem::path& data);
+// The same for reading, also those of a backup: creates, repairs and removes nothing.
+[[nodiscard]] std::unique_ptr<BlobStore> read_blob_store(const std::filesystem::path& data);
 
 }  // namespace wheelyard::blobs

@@ -66,8 +66,8 @@ class Importer {
         WHEELYARD_ASSIGN(blobs::StagedBlob staged, fetch(choice, place));
         WHEELYARD_ASSIGN(const inspect::Inspection inspection, inspect(choice, staged));
         const std::uint64_t size_bytes = staged.size();
-        WHEELYARD_ASSIGN(const std::string metadata, store_.blobs.store_bytes(inspection.metadata_bytes));
-        WHEELYARD_ASSIGN(const std::string stored, store_.blobs.store(std::move(staged)));
+        WHEELYARD_ASSIGN(const std::string metadata, store_.blobs->store_bytes(inspection.metadata_bytes));
+        WHEELYARD_ASSIGN(const std::string stored, store_.blobs->store(std::move(staged)));
         catalog::FileRow row = stored_row({.index = index_.name,
                                            .filename = choice.filename,
                                            .sha256 = stored,
@@ -111,7 +111,7 @@ class Importer {
         if (auto fits = check_size(reader.size(), index_.max_file_bytes); !fits)
             return refused(std::move(fits.error()));
         WHEELYARD_TRY(store_.config.room().check(reader.size()));
-        WHEELYARD_ASSIGN(blobs::StagedBlob staged, store_.blobs.stage());
+        WHEELYARD_ASSIGN(blobs::StagedBlob staged, store_.blobs->stage());
         WHEELYARD_TRY(base::for_each_piece(
             reader, base::mib, [&](std::string_view piece) -> base::Status { return staged.write(piece); }));
         if (staged.finish() != place.sha256)
@@ -121,7 +121,7 @@ class Importer {
     }
 
     base::Result<inspect::Inspection> inspect(const WheelChoice& choice, const blobs::StagedBlob& staged) {
-        WHEELYARD_ASSIGN(const auto reader, base::FileReader::open(staged.path()));
+        WHEELYARD_ASSIGN(const auto reader, staged.read());
         WHEELYARD_ASSIGN(inspect::Inspection inspection,
                          inspect::inspect_file(reader, choice.filename,
                                                {.policy = index_.policy,

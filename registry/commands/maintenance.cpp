@@ -148,6 +148,7 @@ base::Result<lifecycle::VerifyReport> verify_once(const MaintenanceArguments& ar
                              base::render_bytes(progress.bytes).c_str());
             }};
     const lifecycle::VerifySettings settings{
+        .state_file = store->config.store / "verify.json",
         .bytes_per_second = static_cast<std::uint64_t>(arguments.rate_mib) * base::mib,
         .restart = arguments.restart};
     return lifecycle::verify(place, clock, settings, hooks);
@@ -191,9 +192,10 @@ lifecycle::BackupProgress show_progress(const MaintenanceArguments& arguments, c
 
 base::Status run_backup(const MaintenanceArguments& arguments, const base::Clock& clock) {
     WHEELYARD_ASSIGN(const RegistryConfig config, read_config_in_force(arguments.config));
+    const auto blobs = blobs::read_blob_store(config.store);
     WHEELYARD_ASSIGN(
         const lifecycle::BackupReport report,
-        lifecycle::back_up(config.store, arguments.folder,
+        lifecycle::back_up(config.store, *blobs, arguments.folder,
                            arguments.link ? lifecycle::BlobTransfer::link : lifecycle::BlobTransfer::copy,
                            clock, show_progress(arguments, "backup", clock)));
     const std::vector<std::string> left_out = left_out_of(config);

@@ -20,8 +20,8 @@ base::Result<std::string> read_here(const ProvenanceArguments& arguments) {
     WHEELYARD_ASSIGN(const RegistryConfig config, read_config_in_force(arguments.config));
     WHEELYARD_ASSIGN(const catalog::Catalog catalog,
                      catalog::Catalog::open(config.catalog_file(), catalog::Catalog::Mode::read_only));
-    WHEELYARD_ASSIGN(const blobs::BlobStore blobs, blobs::BlobStore::open(config.store));
-    return read_provenance(catalog, blobs, {arguments.index, arguments.filename});
+    WHEELYARD_ASSIGN(const auto blobs, blobs::open_blob_store(config.store));
+    return read_provenance(catalog, *blobs, {arguments.index, arguments.filename});
 }
 
 base::Result<std::string> read_there(const ProvenanceArguments& arguments) {

@@ -1,4 +1,4 @@
-// As for staged blobs (blobs/store.cpp), a flock(2) marks a folder as in use; the kernel releases it when the
+// As for staged blobs (blobs/staging.hpp), a flock(2) marks a folder as in use; the kernel releases it when the
 // process ends. On a file system without folder locks, leftovers stay, because their state is unknown.
 #include "registry/imports/import_folder.hpp"
 

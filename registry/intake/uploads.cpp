@@ -28,14 +28,14 @@ tl::unexpected<wire::Problem> refuse(wire::Problem problem) {
 }
 
 // Computes the form's digests other than SHA-256 from the staged file, which is still in the page cache.
-base::Status count_other_digests(const std::filesystem::path& file, const UploadForm& form,
+base::Status count_other_digests(const blobs::StagedBlob& staged, const UploadForm& form,
                                  ContentDigests& content) {
     std::optional<base::Digest> md5;
     std::optional<base::Digest> blake2;
     if (form.md5_digest) md5.emplace(base::DigestKind::md5);
     if (form.blake2_256_digest) blake2.emplace(base::DigestKind::blake2b_256);
     if (!md5 && !blake2) return {};
-    WHEELYARD_ASSIGN(const base::FileReader reader, base::FileReader::open(file));
+    WHEELYARD_ASSIGN(const base::FileReader reader, staged.read());
     WHEELYARD_TRY(base::for_each_piece(reader, base::mib, [&](std::string_view piece) -> base::Status {
         if (md5) md5->update(piece);
         if (blake2) blake2->update(piece);
@@ -237,8 +237,7 @@ wire::Answered<void> FormUpload::check_content() {
     size_bytes_ = staged_->size();
     sha256_ = staged_->finish();
     ContentDigests content{.sha256 = sha256_, .md5 = {}, .blake2_256 = {}};
-    if (auto counted = count_other_digests(staged_->path(), form_, content); !counted)
-        return fail(counted.error());
+    if (auto counted = count_other_digests(*staged_, form_, content); !counted) return fail(counted.error());
     if (auto good = check_digests(form_, content); !good) return good;
     auto provenance = check_provenance(form_, filename_text_, sha256_);
     if (!provenance) return refuse(std::move(provenance.error()));
@@ -263,7 +262,7 @@ wire::Answered<std::optional<http::UploadDone>> FormUpload::find_earlier() {
 // The sender has the right bytes: they repair a stored file that was lost or has changed.
 wire::Answered<void> FormUpload::repair(const catalog::FileRow& row) {
     if (!parts_.blobs.is_intact(row.metadata_sha256)) {
-        const auto reader = base::FileReader::open(staged_->path());
+        const auto reader = staged_->read();
         if (!reader) return fail(reader.error());
         const auto inspection = inspect::inspect_file(
             *reader, filename_text_,
@@ -303,7 +302,7 @@ wire::Answered<void> FormUpload::check_obstacles() {
 }
 
 wire::Answered<inspect::Inspection> FormUpload::inspect_content() {
-    const auto reader = base::FileReader::open(staged_->path());
+    const auto reader = staged_->read();
     if (!reader) return fail(reader.error());
     auto inspection =
         inspect::inspect_file(*reader, filename_text_,

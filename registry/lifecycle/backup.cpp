@@ -1,18 +1,14 @@
 #include "registry/lifecycle/backup.hpp"
 
-#include <unistd.h>
-
-#include <algorithm>
 #include <cerrno>
-#include <set>
 #include <system_error>
 #include <utility>
 
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/file.hpp"
-#include "lib/base/files/private_files.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/io/json.hpp"
+#include "registry/blobs/saved_blobs.hpp"
 #include "registry/lifecycle/limits.hpp"
 
 namespace wheelyard::lifecycle {
@@ -20,13 +16,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr mode_t blob_mode = 0444;
-
 fs::path catalog_of(const fs::path& store) {
     return store / "catalog.sqlite";
-}
-fs::path blob_of(const fs::path& store, const std::string& sha256) {
-    return store / "blobs" / "sha256" / sha256.substr(0, 2) / sha256;
 }
 
 // A missing blob and one that the disk cannot read count as damaged. An error of the target does not: another
@@ -36,31 +27,31 @@ base::Error damaged_if_lost(const base::Error& error) {
     return base::fail_malformed("backup.damaged", error.sentence, error.value, error.advice).value();
 }
 
-// "backup.damaged": the bytes do not match the hash in their name; then nothing is left at `to`.
-base::Status copy_blob(const fs::path& from, const fs::path& to, const std::string& sha256) {
-    const auto reader = base::FileReader::open(from);
+// "backup.damaged": the bytes do not match the hash in their name; then nothing is left in `to`.
+base::Status copy_blob(const blobs::BlobStore& from, const blobs::SavedBlobs& to, const std::string& sha256) {
+    const auto reader = from.open(sha256, blobs::ReadFrom::cache);
     if (!reader) return base::fail(damaged_if_lost(reader.error()));
-    WHEELYARD_ASSIGN(auto copy, base::FileReplacement::begin(to, blob_mode));
+    WHEELYARD_ASSIGN(auto copy, to.begin(sha256));
     base::Digest digest(base::DigestKind::sha256);
     base::Status written;
     const auto copied =
-        base::for_each_piece(*reader, verify_step_bytes, [&](std::string_view piece) -> base::Status {
+        base::for_each_piece(**reader, verify_step_bytes, [&](std::string_view piece) -> base::Status {
             digest.update(piece);
             return written = copy.write(piece);
         });
     if (!copied) return written ? base::fail(damaged_if_lost(copied.error())) : written;
     if (base::encode_hex(digest.finish()) != sha256)
         return base::fail_malformed("backup.damaged",
-                                    "The bytes of a stored file do not match the hash in its name",
-                                    from.string(), "run `wheelyard-registry verify`");
+                                    "The bytes of a stored file do not match the hash in its name", sha256,
+                                    "run `wheelyard-registry verify`");
     return copy.commit();
 }
 
 class BlobCopy {
   public:
     // `so_far`: of the tries before this one.
-    BlobCopy(const fs::path& from, const fs::path& to, BlobTransfer transfer, const BackupProgress& progress,
-             const BackupReport& so_far = {})
+    BlobCopy(const blobs::BlobStore& from, blobs::SavedBlobs& to, BlobTransfer transfer,
+             const BackupProgress& progress, const BackupReport& so_far = {})
         : from_(from), to_(to), transfer_(transfer), progress_(progress) {
         report_.copied_blobs = so_far.copied_blobs;
         report_.copied_bytes = so_far.copied_bytes;
@@ -77,8 +68,7 @@ class BlobCopy {
             }
             if (rows.size() < rows_at_once) break;
         }
-        for (const auto& folder : linked_in_)
-            WHEELYARD_TRY(base::fsync_directory(folder));
+        WHEELYARD_TRY(to_.sync_links());
         return std::move(report_);
     }
 
@@ -86,14 +76,10 @@ class BlobCopy {
     base::Status take(const catalog::BlobRow& row) {
         if (progress_) progress_(report_);
         ++report_.blobs;
-        const fs::path source = blob_of(from_, row.sha256);
-        const fs::path target = blob_of(to_, row.sha256);
-        const auto there = base::file_size(target);
-        if (there && *there == row.size_bytes) return {};  // a file gets its name only when it is complete
-        WHEELYARD_TRY(base::make_directories(target.parent_path()));
-        if (transfer_ == BlobTransfer::link && !there && ::link(source.c_str(), target.c_str()) == 0) {
-            linked_in_.insert(target.parent_path());
-        } else if (auto copied = copy_blob(source, target, row.sha256); !copied) {
+        const auto there = to_.size_of(row.sha256);
+        if (there == row.size_bytes) return {};
+        const bool is_linked = transfer_ == BlobTransfer::link && !there && to_.link(from_, row.sha256);
+        if (auto copied = is_linked ? base::Status() : copy_blob(from_, to_, row.sha256); !copied) {
             if (copied.error().kind != base::ErrorKind::malformed) return copied;
             report_.damaged.push_back(row.sha256);
             return {};
@@ -103,11 +89,10 @@ class BlobCopy {
         return {};
     }
 
-    const fs::path& from_;
-    const fs::path& to_;
+    const blobs::BlobStore& from_;
+    blobs::SavedBlobs& to_;
     const BlobTransfer transfer_;
     const BackupProgress& progress_;
-    std::set<fs::path> linked_in_;
     BackupReport report_;
 };
 
@@ -146,12 +131,12 @@ base::Result<bool> refers_to_given_back(const catalog::Catalog& live, const std:
 
 }  // namespace
 
-base::Result<BackupReport> back_up(const fs::path& store, const fs::path& to, BlobTransfer transfer,
-                                   const base::Clock& clock, const BackupProgress& progress) {
+base::Result<BackupReport> back_up(const fs::path& store, const blobs::BlobStore& blobs, const fs::path& to,
+                                   BlobTransfer transfer, const base::Clock& clock,
+                                   const BackupProgress& progress) {
     WHEELYARD_ASSIGN(const auto live,
                      catalog::Catalog::open(catalog_of(store), catalog::Catalog::Mode::read_only));
-    WHEELYARD_TRY(base::make_directories(fs::absolute(to)));
-    WHEELYARD_TRY(base::make_private_directories(fs::absolute(to) / "blobs"));
+    WHEELYARD_ASSIGN(auto saved, blobs::SavedBlobs::open(to));
     std::error_code unknown;
     if (fs::equivalent(store, to, unknown))
         return base::fail("backup.same_folder",
@@ -163,7 +148,7 @@ base::Result<BackupReport> back_up(const fs::path& store, const fs::path& to, Bl
         WHEELYARD_TRY(remove_database(fresh));  // of a run that was killed, or of an earlier try
         WHEELYARD_TRY(live.copy_to(fresh));
         WHEELYARD_ASSIGN(const auto copy, catalog::Catalog::open(fresh, catalog::Catalog::Mode::read_only));
-        WHEELYARD_ASSIGN(report, BlobCopy(store, to, transfer, progress, report).run(copy));
+        WHEELYARD_ASSIGN(report, BlobCopy(blobs, saved, transfer, progress, report).run(copy));
         WHEELYARD_ASSIGN(const bool is_outdated, refers_to_given_back(live, report.damaged));
         if (!is_outdated || tries == max_backup_tries) break;
     }
@@ -188,8 +173,7 @@ base::Result<BackupReport> restore(const fs::path& from, const fs::path& store,
                               (store / part).string(),
                               "restore into a new folder, and name that one in the configuration");
     }
-    WHEELYARD_TRY(base::make_directories(fs::absolute(store)));
-    WHEELYARD_TRY(base::make_private_directories(fs::absolute(store) / "blobs"));
+    WHEELYARD_ASSIGN(auto blobs, blobs::SavedBlobs::open(store));
     const fs::path fresh = store / "catalog.sqlite.new";
     WHEELYARD_TRY(remove_database(fresh));  // of a run that was killed
     WHEELYARD_TRY(copy_catalog(catalog_of(from), fresh));
@@ -197,7 +181,8 @@ base::Result<BackupReport> restore(const fs::path& from, const fs::path& store,
     {
         // An older program may have written the backup: the copy is migrated, the backup stays unchanged.
         WHEELYARD_ASSIGN(const auto saved, catalog::Catalog::open(fresh, catalog::Catalog::Mode::alone));
-        WHEELYARD_ASSIGN(report, BlobCopy(from, store, BlobTransfer::copy, progress).run(saved));
+        WHEELYARD_ASSIGN(
+            report, BlobCopy(*blobs::read_blob_store(from), blobs, BlobTransfer::copy, progress).run(saved));
     }
     // The catalog comes last: a partly restored store has none, so nothing serves it.
     WHEELYARD_TRY(base::rename_durably(fresh, catalog_of(store)));

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "lib/base/clock.hpp"
+#include "registry/blobs/store.hpp"
 #include "registry/catalog/catalog.hpp"
 
 namespace wheelyard::lifecycle {
@@ -37,8 +38,10 @@ enum class BlobTransfer {
 // Called for each blob, before it is looked at.
 using BackupProgress = std::function<void(const BackupReport& so_far)>;
 
-// `store`: the registry's data folder. If a blob is damaged, the earlier backup's catalog stays in place.
+// `store`: the registry's data folder; `blobs`: what it stores. If a blob is damaged, the earlier backup's catalog stays
+// in place.
 [[nodiscard]] base::Result<BackupReport> back_up(const std::filesystem::path& store,
+                                                 const blobs::BlobStore& blobs,
                                                  const std::filesystem::path& to, BlobTransfer transfer,
                                                  const base::Clock& clock,
                                                  const BackupProgress& progress = {});

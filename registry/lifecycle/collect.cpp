@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "registry/lifecycle/blob_folders.hpp"
+#include "registry/blobs/store.hpp"
 
 namespace wheelyard::lifecycle {
 namespace {
@@ -17,13 +17,13 @@ class Collection {
 
     base::Result<Done> run() {
         WHEELYARD_TRY(
-            for_each_blob_folder([&](const std::string& digits) { return collect_folder(digits); }));
+            blobs::for_each_two_digits([&](const std::string& digits) { return collect_some(digits); }));
         WHEELYARD_TRY(flush());
         return std::move(done_);
     }
 
   private:
-    base::Status collect_folder(std::string_view two_digits) {
+    base::Status collect_some(std::string_view two_digits) {
         WHEELYARD_ASSIGN(const auto blobs, place_.blobs.list(two_digits));
         std::vector<blobs::StoredBlob> old;
         for (const auto& blob : blobs) {

@@ -1,8 +1,5 @@
 #include "registry/lifecycle/verify.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -11,10 +8,9 @@
 
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/file.hpp"
-#include "lib/base/files/untrusted_file.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/io/json.hpp"
-#include "registry/lifecycle/blob_folders.hpp"
+#include "registry/lifecycle/limits.hpp"
 
 namespace wheelyard::lifecycle {
 namespace {
@@ -30,8 +26,9 @@ class Scrub {
         WHEELYARD_TRY(read_state());
         // First, because it is fast and a damaged catalog makes the other findings doubtful.
         WHEELYARD_TRY(check_catalog());
-        WHEELYARD_TRY(for_each_blob_folder([&](const std::string& digits) { return scrub_folder(digits); }));
-        WHEELYARD_TRY(base::remove_file(state_file()));
+        WHEELYARD_TRY(
+            blobs::for_each_two_digits([&](const std::string& digits) { return scrub_some(digits); }));
+        WHEELYARD_TRY(base::remove_file(settings_.state_file));
         return std::move(report_);
     }
 
@@ -52,7 +49,7 @@ class Scrub {
         return {};
     }
 
-    base::Status scrub_folder(std::string_view two_digits) {
+    base::Status scrub_some(std::string_view two_digits) {
         if (two_digits < std::string_view(after_).substr(0, 2)) return {};
         WHEELYARD_ASSIGN(const auto blobs, place_.blobs.list(two_digits));
         WHEELYARD_ASSIGN(auto rows, rows_of(two_digits));
@@ -66,12 +63,12 @@ class Scrub {
             if (has_row) rows.erase(row);
         }
         for (const auto& [sha256, row] : rows) {
-            // Checked again: an upload may have stored the blob after the folder was listed.
+            // Checked again: an upload may have stored the blob after they were listed.
             if (row.referenced && !place_.blobs.contains(sha256)) WHEELYARD_TRY(report_missing(sha256));
         }
         after_ = std::string(two_digits) + std::string(62, 'f');
         return report_.bytes == noted_bytes_ ? base::Status{}
-                                             : write_state();  // an empty folder costs no fsync
+                                             : write_state();  // where there is none, no fsync
     }
 
     base::Result<std::map<std::string, catalog::BlobRow>> rows_of(std::string_view two_digits) {
@@ -92,10 +89,11 @@ class Scrub {
     }
 
     base::Status scrub_blob(const blobs::StoredBlob& blob, std::uint64_t size_in_catalog) {
-        const std::filesystem::path file = place_.blobs.path_of(blob.sha256);
-        auto found = hash_from_disk(file);
+        auto found = hash_from_medium(blob.sha256);
         if (!found && found.error().os_error == ENOENT) return {};  // collected in the meantime
-        if (!found && !is_damage(found.error(), file)) return base::fail(std::move(found.error()));
+        // An upload that repairs it may make it shorter while it is read.
+        if (!found && !is_damage(found.error()) && !place_.blobs.has_changed(blob))
+            return base::fail(std::move(found.error()));
         ++report_.blobs;
         report_.bytes += blob.size_bytes;
         if (!found || *found != blob.sha256) {
@@ -113,31 +111,24 @@ class Scrub {
 
     // A blob that the disk cannot read is damaged, too, and so is what a repair of the file system left in its place. One
     // such blob must not end the run: those behind it would never be read.
-    static bool is_damage(const base::Error& error, const std::filesystem::path& file) {
+    static bool is_damage(const base::Error& error) {
         constexpr std::array of_the_disk = {EIO, EUCLEAN, EBADMSG};
         const bool is_unreadable =
             std::find(of_the_disk.begin(), of_the_disk.end(), error.os_error) != of_the_disk.end();
-        std::error_code ignored;
-        return is_unreadable ||
-               !std::filesystem::is_regular_file(std::filesystem::symlink_status(file, ignored));
+        return is_unreadable || error.kind == base::ErrorKind::malformed;
     }
 
-    // Bypasses the page cache: cached bytes say nothing about those on the disk.
-    base::Result<std::string> hash_from_disk(const std::filesystem::path& file) {
-        WHEELYARD_ASSIGN(const base::Fd fd, base::open_untrusted(file));
-        static_cast<void>(::posix_fadvise(fd.get(), 0, 0, POSIX_FADV_DONTNEED));
+    base::Result<std::string> hash_from_medium(const std::string& sha256) {
+        WHEELYARD_ASSIGN(const auto reader, place_.blobs.open(sha256, blobs::ReadFrom::medium));
         base::Digest digest(base::DigestKind::sha256);
-        std::string piece(verify_step_bytes, '\0');
-        for (;;) {
-            const ssize_t got = ::read(fd.get(), piece.data(), piece.size());
-            if (got < 0 && errno == EINTR) continue;
-            if (got < 0) return base::fail_errno("read", file.native(), errno);
-            if (got == 0) break;
-            if (hooks_.stops && hooks_.stops())
-                return base::fail("verify.stopped", "The run was stopped; another one continues it");
-            digest.update(std::string_view(piece).substr(0, static_cast<std::size_t>(got)));
-            keep_pace(static_cast<std::size_t>(got));
-        }
+        WHEELYARD_TRY(
+            base::for_each_piece(*reader, verify_step_bytes, [&](std::string_view piece) -> base::Status {
+                if (hooks_.stops && hooks_.stops())
+                    return base::fail("verify.stopped", "The run was stopped; another one continues it");
+                digest.update(piece);
+                keep_pace(piece.size());
+                return {};
+            }));
         return base::encode_hex(digest.finish());
     }
 
@@ -205,13 +196,9 @@ class Scrub {
         return {};
     }
 
-    [[nodiscard]] std::filesystem::path state_file() const {
-        return place_.blobs.directory() / settings_.state_file;
-    }
-
     base::Status read_state() {
         if (settings_.restart) return {};
-        const auto text = base::read_file(state_file(), max_verify_state_bytes);
+        const auto text = base::read_file(settings_.state_file, max_verify_state_bytes);
         if (!text) return text.error().os_error == ENOENT ? base::Status() : base::fail(text.error());
         const auto document = io::parse_json(*text);
         // Without a readable state the run starts from the beginning.
@@ -228,7 +215,7 @@ class Scrub {
 
     base::Status write_state() {
         noted_bytes_ = report_.bytes;
-        return base::replace_file(state_file(),
+        return base::replace_file(settings_.state_file,
                                   io::Json::object({{"format", format_name},
                                                     {"after", after_},
                                                     {"started", started_},

@@ -5,15 +5,15 @@
 // repairs the blob; if it comes while the blob is read, nothing is isolated. A missing blob is only reported: the
 // published tree may have its last copy.
 //
-// `verify.json` in the store records progress, so that a stopped run continues where it was:
+// The state file, such as `verify.json` of the data folder, records progress, so that a stopped run continues where it was:
 //
 //     {"format":"wheelyard.verify/1","after":"ab3f…","started":1795176000000000,"blobs":1200,"bytes":73400320}
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "lib/base/clock.hpp"
@@ -22,9 +22,9 @@
 namespace wheelyard::lifecycle {
 
 struct VerifySettings {
-    std::uint64_t bytes_per_second = 0;           // 0: as fast as the disk
-    bool restart = false;                         // from the beginning, whatever an earlier run has done
-    std::string_view state_file = "verify.json";  // in the store: the progress of runs of one kind
+    std::filesystem::path state_file;    // the progress of runs of one kind
+    std::uint64_t bytes_per_second = 0;  // 0: as fast as the disk
+    bool restart = false;                // from the beginning, whatever an earlier run has done
 };
 struct VerifyProgress {
     std::uint64_t blobs = 0;  // including those of earlier runs that this run continues

@@ -239,20 +239,20 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
     const RegistryConfig& config = live.now();  // of the start
     // A full disk must not keep the server from starting: it serves what is there, and an administrator can work.
     config.room().give_back_if_low();
-    WHEELYARD_ASSIGN(const blobs::BlobStore blobs, blobs::BlobStore::open(config.store));
+    WHEELYARD_ASSIGN(const auto blobs, blobs::open_blob_store(config.store));
     remove_left_import_folders(config.store);
     WHEELYARD_ASSIGN(catalog::Catalog catalog, open_catalog(config, start.list, clock));
     WHEELYARD_ASSIGN(const auto tasks, tasks::TaskStore::open(config.tasks_file(), config.tasks, clock));
     WHEELYARD_ASSIGN(const auto tokens, TokenVerifier::open(config.catalog_file(), clock));
     tokens->recognise_grants(*tasks);
-    WHEELYARD_ASSIGN(const PublishFunction publish, open_publisher(live, blobs));
+    WHEELYARD_ASSIGN(const PublishFunction publish, open_publisher(live, *blobs));
     WHEELYARD_ASSIGN(const catalog::Serial committed, catalog.last_serial());
     Writer writer(std::move(catalog), clock);
     PublishQueue pages(publish);
     WHEELYARD_TRY(show_commits(pages, committed, config));
     const blobs::DiskRoom room = config.room();
     Uploads uploads({.config = live,
-                     .blobs = blobs,
+                     .blobs = *blobs,
                      .room = room,
                      .tokens = *tokens,
                      .writer = writer,
@@ -263,7 +263,7 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
     SiteReports sites(live, show_status, clock);
     LastUsed last_used(config.store / "upstream" / "last-used.json");
     WHEELYARD_ASSIGN(const auto upstreams, Upstreams::open({.config = live,
-                                                            .blobs = blobs,
+                                                            .blobs = *blobs,
                                                             .writer = writer,
                                                             .pages = pages,
                                                             .clock = clock,
@@ -280,7 +280,7 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
                         .decided_by = decided_by(start.list)});
     WHEELYARD_TRY(remove_requests(config.store));
     Api api({.config = live,
-             .blobs = blobs,
+             .blobs = *blobs,
              .tokens = *tokens,
              .writer = writer,
              .pages = pages,
@@ -291,9 +291,9 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
     WHEELYARD_ASSIGN(const auto resumable,
                      Resumable::open(config.store / "resumable", room, uploads, *tokens, clock));
     const Upkeep upkeep(live, writer, *tasks);
-    const Scrub scrub(config, blobs, pages, {});
+    const Scrub scrub(config, *blobs, pages, {});
     const CacheLimit cache_limit(
-        {.config = live, .blobs = blobs, .writer = writer, .pages = pages, .last_used = last_used});
+        {.config = live, .blobs = *blobs, .writer = writer, .pages = pages, .last_used = last_used});
     Readers readers(live, *tokens);
     WHEELYARD_ASSIGN(http::Server server,
                      http::Server::start(server_settings({live, pages, writer, *tasks, upkeep, scrub,

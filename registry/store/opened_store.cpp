@@ -11,7 +11,7 @@ namespace wheelyard::registry {
 
 lifecycle::Place OpenedStore::place(const base::Clock& clock) {
     return {.on_catalog = [this](const lifecycle::CatalogWork& work) { return work(catalog); },
-            .blobs = blobs,
+            .blobs = *blobs,
             .clock = clock};
 }
 
@@ -44,12 +44,12 @@ base::Result<std::unique_ptr<OpenedStore>> open_store(const std::filesystem::pat
         WHEELYARD_TRY(base::make_directories(config.store));
     else
         WHEELYARD_TRY(base::file_size(config.catalog_file()));
-    WHEELYARD_ASSIGN(blobs::BlobStore blobs, blobs::BlobStore::open(config.store));
+    WHEELYARD_ASSIGN(auto blobs, blobs::open_blob_store(config.store));
     WHEELYARD_ASSIGN(catalog::Catalog catalog,
                      catalog::Catalog::open(config.catalog_file(), catalog::Catalog::Mode::read_write));
     auto opened = std::make_unique<OpenedStore>(
         OpenedStore{std::move(config), std::move(blobs), std::move(catalog), {}});
-    WHEELYARD_ASSIGN(opened->publish, open_publisher(opened->config, opened->blobs));
+    WHEELYARD_ASSIGN(opened->publish, open_publisher(opened->config, *opened->blobs));
     return opened;
 }
 

@@ -22,7 +22,7 @@ using OpenPublisher = std::function<base::Result<PublishFunction>(ConfigView, co
 
 struct OpenedStore {
     RegistryConfig config;
-    blobs::BlobStore blobs;
+    std::unique_ptr<blobs::BlobStore> blobs;
     catalog::Catalog catalog;
     PublishFunction publish;
 

@@ -55,8 +55,8 @@ void Scrub::run_round(base::Clock& clock) {
         .blobs = blobs_,
         .clock = clock};
     const lifecycle::VerifySettings settings{
-        .bytes_per_second = static_cast<std::uint64_t>(config_.scrub_mib_per_s) * base::mib,
-        .state_file = "scrub.json"};
+        .state_file = config_.store / "scrub.json",
+        .bytes_per_second = static_cast<std::uint64_t>(config_.scrub_mib_per_s) * base::mib};
     const lifecycle::VerifyHooks hooks{.hide =
                                            [&](const std::vector<catalog::FileName>& files) {
                                                return hide(*catalog, pages_, config_.server.page_wait_ms,

@@ -51,7 +51,7 @@ std::uint64_t announced_size(const FileFetchParts& parts, UpstreamClient& client
 base::Status show_arriving(const FileFetchParts& parts, Download& download) {
     if (!download.arriving) {
         if (download.announced_bytes < http::min_arriving_bytes) return {};
-        WHEELYARD_ASSIGN(base::Fd file, base::open_read(download.staged.path()));
+        WHEELYARD_ASSIGN(base::Fd file, download.staged.open());
         download.arriving = std::make_shared<http::ArrivingFile>(std::move(file), download.announced_bytes);
         parts.arrives(download.arriving);
     }
@@ -116,7 +116,7 @@ base::Status check_bytes(blobs::StagedBlob& staged, const simple::FileLink& link
 
 base::Result<inspect::Inspection> inspect_bytes(const FileFetchParts& parts, const blobs::StagedBlob& staged,
                                                 const inspect::Policy& policy, const std::string& filename) {
-    WHEELYARD_ASSIGN(const auto reader, base::FileReader::open(staged.path()));
+    WHEELYARD_ASSIGN(const auto reader, staged.read());
     WHEELYARD_ASSIGN(
         inspect::Inspection inspection,
         inspect::inspect_file(reader, filename,

@@ -16,9 +16,13 @@ class ForwardingDisk : public Disk {
     base::Result<bool> make_directories(const std::string& path) override {
         return disk_.make_directories(path);
     }
-    base::Status link_or_copy(const std::string& blob, const std::string& to, std::string_view sha256,
+    base::Status place_blob(const blobs::BlobStore& blobs, const std::string& sha256, const std::string& to,
+                            const base::KeepAlive& keep_alive) override {
+        return disk_.place_blob(blobs, sha256, to, keep_alive);
+    }
+    base::Status link_or_copy(const std::string& from, const std::string& to, const std::string& sha256,
                               const base::KeepAlive& keep_alive) override {
-        return disk_.link_or_copy(blob, to, sha256, keep_alive);
+        return disk_.link_or_copy(from, to, sha256, keep_alive);
     }
     base::Status sync_directory(const std::string& path) override { return disk_.sync_directory(path); }
     base::Status replace(const std::filesystem::path& path, std::string_view bytes) override {

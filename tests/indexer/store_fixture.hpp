@@ -11,7 +11,7 @@
 #include "lib/base/clock.hpp"
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/temp_dir.hpp"
-#include "registry/blobs/store.hpp"
+#include "registry/blobs/folder/folder_blobs.hpp"
 #include "registry/catalog/catalog.hpp"
 
 namespace wheelyard::indexer {
@@ -29,7 +29,7 @@ struct StoreFixture {
     base::TempDir folder = make_test_folder();
     std::filesystem::path store = folder.path() / "store";
     std::filesystem::path tree = folder.path() / "tree";
-    blobs::BlobStore blobs = *blobs::BlobStore::open(store);
+    blobs::FolderBlobs blobs = *blobs::FolderBlobs::open(store);
     catalog::Catalog catalog =
         *catalog::Catalog::open(store / "catalog.sqlite", catalog::Catalog::Mode::read_write);
     base::ManualClock clock{noon};

@@ -2,7 +2,7 @@
 """`ctest -R layers`: every #include obeys cmake/layers.cmake; libraries from outside stay in their wrapper; every header
 has its #pragma once and its purpose; every source opens by saying what it is for; every folder has a README.md; no
 product source compares the code of an error; nothing in the builder names a scheduler but its row; nothing names an
-accelerator but its row.
+accelerator but its row; nothing outside registry/blobs knows a kind of blob store or where one keeps its blobs.
 
 Scans the sources, so it needs no build:  tests/layers/check_layers.py [ROOT]
 """
@@ -39,7 +39,19 @@ ACCELERATOR_WORDS = ("builder/governor/", "lib/inspect/elf/elf_identity.cpp", "l
 ACCELERATOR_NAME = re.compile(r'^\s*\.name = "(\w+)",$', re.MULTILINE)
 ACCELERATOR_PREFIXES = {"sm_", "gfx"}
 COMMENT = re.compile(r"//[^\n]*")
+# The registry and the indexer use blobs through registry/blobs/store.hpp, which opens the kind that is configured.
+BLOB_KIND = re.compile(
+    r'#\s*include\s+"registry/blobs/[a-z_]+/'          # the header of a kind
+    r'|\b(?!SavedBlobs\b)[A-Z]\w*Blobs\b'             # its class
+    r'|/\s*"(blobs|sha256|damaged|collecting|staging)"'  # folder / "blobs": a path is put together
+    r'|"[^"\n]*\bblobs/(sha256|[0-9a-f]{2}/)')
+BLOB_ROOM = "registry/blobs/"
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)
+
+
+def without_comments(text: str) -> str:
+    """`text` with its comments as blanks, so that offsets stay."""
+    return re.sub(r'("(?:[^"\\\n]|\\.)*")|//[^\n]*', lambda found: found[1] or " " * len(found[0]), text)
 
 
 class Checker:
@@ -141,6 +153,11 @@ class Checker:
             for match in self.accelerator_named.finditer(code):
                 self.complain(path, text, match.start(), "names an accelerator: add a field to its row, "
                                                          "lib/accelerator/accelerator_kind.hpp")
+
+        if path.startswith(("registry/", "indexer/")) and not path.startswith(BLOB_ROOM):
+            for match in BLOB_KIND.finditer(without_comments(text)):
+                self.complain(path, text, match.start(), "knows a kind of blob store or its files: use the operations "
+                                                         "of registry/blobs/store.hpp")
 
     def check_pure(self, room: layer_table.Room, headers: list[str]) -> None:
         """Nothing in `room` reaches one of `headers` through any chain of includes."""

@@ -15,7 +15,8 @@ LAYERS = """
 wheelyard_layer(base     lib/base)
 wheelyard_layer(io       lib/io    base)
 wheelyard_layer(builder  builder   base io)
-wheelyard_layer(registry registry  base io)
+wheelyard_layer(blobs    registry/blobs/* base)
+wheelyard_layer(registry registry  base io blobs)
 wheelyard_layer(plan     builder/plan base io)
 wheelyard_layer(schedule builder/schedule/* base)
 wheelyard_layer(accelerator lib/accelerator)
@@ -45,6 +46,10 @@ CLEAN = {
     "builder/schedule/lsf/lsf_kind.cpp": '// LSF.\n#include "builder/schedule/row.hpp"\nRow lsf = {"lsf"};\n',
     "lib/io/http_client.hpp": "// HTTP.\n#pragma once\n",
     "registry/README.md": "Owns.\n",
+    "registry/blobs/README.md": "Owns.\n",
+    "registry/blobs/store.cpp": '// Opens.\n#include "registry/blobs/folder/folder_blobs.hpp"\nFolderBlobs blobs;\n',
+    "registry/blobs/folder/README.md": "Owns.\n",
+    "registry/blobs/folder/folder_blobs.hpp": '// Files.\n#pragma once\nauto root = data / "blobs" / "sha256";\n',
     "registry/main.cpp": '// Wiring.\n#include <CLI/CLI.hpp>\n#include "lib/io/json.hpp"\n',
     "tests/README.md": "Owns.\n",
     "tests/io/README.md": "Owns.\n",
@@ -97,6 +102,15 @@ BREAKAGES = [
      '// Plans.\nbool batch = site.kind == "lsf";\n', "builder/plan.cpp:2: names a scheduler"),
     ("an accelerator's name is compared", "registry/server.cpp",
      '// Serves.  "npu" may be said here.\nbool has = kind == "npu";\n', "registry/server.cpp:2: names an accelerator"),
+    ("the header of a kind of blob store is included", "registry/server.cpp",
+     '// Serves.\n#include "registry/blobs/folder/folder_blobs.hpp"\n',
+     "registry/server.cpp:2: knows a kind of blob store or its files"),
+    ("a kind of blob store is named", "registry/server.cpp",
+     "// Serves.\nauto* files = dynamic_cast<const blobs::FolderBlobs*>(&store);\n", "registry/server.cpp:2: knows a kind of blob store"),
+    ("the path of a blob is put together", "registry/server.cpp",
+     '// Serves.\nauto blob = data / "blobs" / hash;\n', "registry/server.cpp:2: knows a kind of blob store"),
+    ("the path of a blob is one text", "registry/server.cpp",
+     '// Serves.\nauto blob = data + "/blobs/sha256/" + hash;\n', "registry/server.cpp:2: knows a kind of blob store"),
     ("a file that does not say what it is for", "builder/plan.cpp", "int main() {}\n", "what the file is for"),
     ("a folder without README", "registry/README.md", None, "registry/: no README.md"),
     ("another suffix would go unbuilt", "builder/plan.cc", "// Plans.\n", "sources are .hpp and .cpp"),
@@ -131,6 +145,11 @@ class LayersTest(unittest.TestCase):
         code, output = check(CLEAN | {
             "registry/server.cpp": '// Serves.\nvoid f() { log({{"code", problem.error().code}}); }\nint g = exit_code == 0;\n',
             "tests/io/json_test.cpp": '// Tests.\nCHECK(text.error().code == "os.ENOENT");\n'})
+        self.assertEqual((code, output), (0, "layers: 0 complaints\n"))
+
+    def test_blobs_may_be_counted_and_a_comment_may_say_where_they_lie(self):
+        code, output = check(CLEAN | {
+            "registry/server.cpp": '// TO/blobs/sha256/ab/<hash>\nauto n = {{"blobs", count}};\nblobs::SavedBlobs saved;  // to / "blobs"\n'})
         self.assertEqual((code, output), (0, "layers: 0 complaints\n"))
 
     def test_a_cycle_in_the_table_is_refused(self):

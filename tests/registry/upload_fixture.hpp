@@ -17,6 +17,7 @@
 #include "lib/base/clock.hpp"
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/temp_dir.hpp"
+#include "registry/blobs/folder/folder_blobs.hpp"
 #include "registry/intake/uploads.hpp"
 #include "tests/support/wheel_writer.hpp"
 
@@ -99,7 +100,7 @@ class RegistryFixture {
     base::TempDir dir = base::TempDir::make("uploads").value();
     base::ManualClock clock{1'795'000'000'000'000};
     registry::RegistryConfig config = make_config();
-    blobs::BlobStore store = blobs::BlobStore::open(config.store).value();
+    blobs::FolderBlobs store = blobs::FolderBlobs::open(config.store).value();
     catalog::Catalog cli =
         catalog::Catalog::open(config.catalog_file(), catalog::Catalog::Mode::read_write).value();
     std::unique_ptr<registry::TokenVerifier> tokens =

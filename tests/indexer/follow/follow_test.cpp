@@ -530,10 +530,10 @@ TEST_CASE("a round killed at any file operation is finished by the next") {
             WHEELYARD_TRY(live());
             return disk_.make_directories(path);
         }
-        base::Status link_or_copy(const std::string& blob, const std::string& to, std::string_view sha256,
+        base::Status link_or_copy(const std::string& from, const std::string& to, const std::string& sha256,
                                   const base::KeepAlive& keep_alive) override {
             WHEELYARD_TRY(live());
-            return disk_.link_or_copy(blob, to, sha256, keep_alive);
+            return disk_.link_or_copy(from, to, sha256, keep_alive);
         }
         base::Status replace(const fs::path& path, std::string_view bytes) override {
             WHEELYARD_TRY(live());

@@ -9,6 +9,8 @@
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/files/temp_dir.hpp"
+#include "registry/blobs/folder/folder_blobs.hpp"
+#include "tests/registry/blobs/memory_blobs.hpp"
 
 using namespace wheelyard;
 using namespace wheelyard::indexer;
@@ -81,6 +83,43 @@ TEST_CASE("a missing blob gives an error with its name") {
     CHECK(linked.error().value == (folder / "blob").native());
 }
 
+TEST_CASE("a blob is linked where its store has files, and its checked bytes are copied where it has none") {
+    const Folder folder;
+    const auto files = *blobs::FolderBlobs::open(folder / "store");
+    const auto memory = *blobs::MemoryBlobs::open(folder / "staging only");
+    const std::string sha256 = *files.store_bytes("bytes");
+    REQUIRE(*memory.store_bytes("bytes") == sha256);
+    for (const bool in_bulk : {false, true}) {
+        CAPTURE(in_bulk);
+        REQUIRE(base::make_directories(folder / "tree"));
+        LocalDisk disk;
+        if (in_bulk) REQUIRE(disk.begin_bulk(folder / "tree"));
+        REQUIRE(disk.place_blob(files, sha256, folder / "tree/linked.whl", no_wait));
+        REQUIRE(disk.place_blob(memory, sha256, folder / "tree/copied.whl", no_wait));
+        if (in_bulk) REQUIRE(disk.end_bulk());
+        CHECK(std::filesystem::equivalent(files.path_of(sha256), folder / "tree/linked.whl"));
+        CHECK(text_of(folder / "tree/copied.whl") == "bytes");
+        struct stat status {};
+        REQUIRE(::stat((folder / "tree/copied.whl").c_str(), &status) == 0);
+        CHECK((status.st_mode & 0777) == 0444);
+        CHECK(status.st_nlink == 1);
+        std::filesystem::remove_all(folder / "tree");
+    }
+    memory.damage(sha256, "bytez");
+    CHECK(LocalDisk().place_blob(memory, sha256, folder / "file.whl", no_wait).error().code ==
+          "publish.blob_damaged");
+    REQUIRE(memory.remove_if_stored_before(sha256, INT64_MAX));
+    std::filesystem::remove(files.path_of(sha256));
+    for (const blobs::BlobStore* store :
+         {static_cast<const blobs::BlobStore*>(&files), static_cast<const blobs::BlobStore*>(&memory)}) {
+        const auto missing = LocalDisk().place_blob(*store, sha256, folder / "file.whl", no_wait);
+        REQUIRE(!missing);
+        CHECK(missing.error().code == "publish.blob_missing");
+        CHECK(missing.error().value.find(sha256) != std::string::npos);
+    }
+    CHECK_FALSE(std::filesystem::exists(folder / "file.whl"));
+}
+
 TEST_CASE("a copy has the blob's bytes and mode, for any length") {
     const Folder folder;
     for (const std::size_t size :
@@ -88,7 +127,8 @@ TEST_CASE("a copy has the blob's bytes and mode, for any length") {
         CAPTURE(size);
         const std::string bytes(size, 'x');
         REQUIRE(base::replace_file(folder / "blob", bytes));
-        REQUIRE(copy_verified(folder / "blob", folder / "file.whl", base::sha256_hex(bytes), no_wait));
+        REQUIRE(copy_verified(*base::FileReader::open(folder / "blob"), folder / "file.whl",
+                              base::sha256_hex(bytes), no_wait));
         CHECK(text_of(folder / "file.whl") == bytes);
         struct stat status {};
         REQUIRE(::stat((folder / "file.whl").c_str(), &status) == 0);
@@ -105,10 +145,12 @@ TEST_CASE("a long copy calls keep_alive between chunks and aborts if it fails") 
         ++calls;
         return base::Status();
     };
-    REQUIRE(copy_verified(folder / "blob", folder / "file.whl", base::sha256_hex(bytes), count));
+    REQUIRE(copy_verified(*base::FileReader::open(folder / "blob"), folder / "file.whl",
+                          base::sha256_hex(bytes), count));
     CHECK(calls >= 3);  // at least once for each chunk
     const base::KeepAlive lost = [] { return base::Status(base::fail("lock.lost", "taken over")); };
-    const auto ended = copy_verified(folder / "blob", folder / "second.whl", base::sha256_hex(bytes), lost);
+    const auto ended = copy_verified(*base::FileReader::open(folder / "blob"), folder / "second.whl",
+                                     base::sha256_hex(bytes), lost);
     REQUIRE(!ended);
     CHECK(ended.error().code == "lock.lost");
     CHECK(!std::filesystem::exists(folder / "second.whl"));
@@ -130,8 +172,8 @@ TEST_CASE("a file and an empty folder are removed; missing paths and non-empty f
 TEST_CASE("damaged bytes are not published") {
     const Folder folder;
     REQUIRE(base::replace_file(folder / "blob", "bytez"));
-    const auto copied =
-        copy_verified(folder / "blob", folder / "file.whl", base::sha256_hex("bytes"), no_wait);
+    const auto copied = copy_verified(*base::FileReader::open(folder / "blob"), folder / "file.whl",
+                                      base::sha256_hex("bytes"), no_wait);
     REQUIRE(!copied);
     CHECK(copied.error().code == "publish.blob_damaged");
     CHECK(folder.entries() == 1);

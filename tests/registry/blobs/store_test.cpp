@@ -1,225 +1,295 @@
-// The store: bytes under their hash, durable and read-only; what dead runs leave goes, what living ones write
-// stays.
+// What every kind of blob store does, and nothing that only one of them does.
 #include "registry/blobs/store.hpp"
 
 #include <doctest/doctest.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include <fcntl.h>
 
-#include <csignal>
-#include <filesystem>
+#include <atomic>
+#include <chrono>
 #include <fstream>
-#include <string>
-#include <utility>
+#include <functional>
+#include <thread>
 #include <vector>
 
-#include "lib/base/digest/digest.hpp"
-#include "lib/base/files/file.hpp"
 #include "lib/base/files/temp_dir.hpp"
+#include "registry/blobs/folder/folder_blobs.hpp"
+#include "tests/registry/blobs/memory_blobs.hpp"
 
 using namespace wheelyard;
+using blobs::ReadFrom;
+using blobs::StoredBlob;
 namespace fs = std::filesystem;
 
 namespace {
 
-struct Folder {
-    base::TempDir dir = base::TempDir::make("blobs").value();
-    [[nodiscard]] const fs::path& path() const { return dir.path(); }
-    [[nodiscard]] std::vector<std::string> staged() const {
-        std::vector<std::string> names;
-        for (const auto& entry : fs::directory_iterator(path() / "staging"))
-            names.push_back(entry.path().filename());
-        return names;
-    }
-    [[nodiscard]] std::size_t stored() const {
-        std::size_t count = 0;
-        for (const auto& entry : fs::recursive_directory_iterator(path() / "blobs"))
-            count += entry.is_regular_file() ? 1u : 0u;
-        return count;
-    }
+// One new store of a kind, and the means to damage what it has stored.
+struct Tried {
+    const blobs::BlobStore& blobs;
+    std::function<void(const std::string& sha256, const std::string& bytes)> damage;
+    fs::path folder;  // for other files of the test
 };
 
-// What a killed process leaves: a file in staging that nobody has locked.
-void leave(const fs::path& file, std::string_view bytes) {
-    std::ofstream(file) << bytes;
+void for_each_kind(const std::function<void(const Tried&)>& test) {
+    auto in_memory = base::TempDir::make("blobs", "/dev/shm");  // these tests do not test the disk
+    const auto dir = in_memory ? std::move(*in_memory) : base::TempDir::make("blobs").value();
+    {
+        INFO("a folder");
+        const auto store = blobs::FolderBlobs::open(dir.path() / "folder").value();
+        const auto damage = [&](const std::string& sha256, const std::string& bytes) {
+            const fs::path file = store.path_of(sha256);
+            const auto time = fs::last_write_time(file);
+            fs::permissions(file, fs::perms::owner_all);
+            std::ofstream(file) << bytes;
+            fs::last_write_time(file, time);
+        };
+        test({store, damage, dir.path()});
+    }
+    {
+        INFO("memory");
+        const auto store = blobs::MemoryBlobs::open(dir.path() / "memory").value();
+        test({store,
+              [&](const std::string& sha256, const std::string& bytes) { store.damage(sha256, bytes); },
+              dir.path()});
+    }
+}
+
+StoredBlob found(const blobs::BlobStore& blobs, const std::string& sha256) {
+    return blobs.find(sha256).value().value();
+}
+
+base::UnixMicros now() {
+    return std::chrono::duration_cast<std::chrono::microseconds>(
+               std::chrono::system_clock::now().time_since_epoch())
+        .count();
+}
+
+// Stores the same bytes until that counts as later: the time of a file has the kernel's steps.
+void store_later(const blobs::BlobStore& blobs, const std::string& bytes, const StoredBlob& before) {
+    do {
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+        REQUIRE(blobs.store_bytes(bytes).value() == before.sha256);
+    } while (found(blobs, before.sha256).stored == before.stored);
 }
 
 }  // namespace
 
-TEST_CASE("stored bytes lie under their SHA-256, read-only, and staging is empty") {
-    const Folder folder;
-    const auto store = blobs::BlobStore::open(folder.path());
-    REQUIRE(store.has_value());
-    auto staged = store->stage();
-    REQUIRE(staged.has_value());
-    REQUIRE(staged->write("whe").has_value());
-    REQUIRE(staged->write("el").has_value());
-    CHECK(staged->size() == 5);
-    CHECK(staged->finish() == base::sha256_hex("wheel"));
-    const auto hash = store->store(std::move(*staged));
-    REQUIRE(hash.has_value());
-    CHECK(*hash == base::sha256_hex("wheel"));
-    const fs::path path = store->path_of(*hash);
-    CHECK(path == folder.path() / "blobs" / "sha256" / hash->substr(0, 2) / *hash);
-    CHECK(base::read_file(path, 100).value() == "wheel");
-    CHECK((fs::status(path).permissions() & fs::perms::mask) == static_cast<fs::perms>(0444));
-    CHECK(store->contains(*hash));
-    CHECK_FALSE(store->contains(std::string(64, '0')));
-    CHECK(folder.staged().empty());
+TEST_CASE("any store: staged bytes come under their own SHA-256, with their size and the time") {
+    for_each_kind([](const Tried& tried) {
+        constexpr base::UnixMicros second = 1'000'000;
+        const base::UnixMicros before = now() - second;
+        auto staged = tried.blobs.stage().value();
+        REQUIRE(staged.write("whe"));
+        CHECK(staged.read()->size() == 3);
+        REQUIRE(staged.write("el"));
+        const std::string sha256 = base::sha256_hex("wheel");
+        CHECK(staged.finish() == sha256);
+        CHECK_FALSE(tried.blobs.contains(sha256));
+        CHECK(tried.blobs.store(std::move(staged)).value() == sha256);
+        const StoredBlob blob = found(tried.blobs, sha256);
+        CHECK(blob.sha256 == sha256);
+        CHECK(blob.size_bytes == 5);
+        CHECK(blob.stored >= before);
+        CHECK(blob.stored <= now() + second);
+        CHECK(tried.blobs.is_intact(sha256));
+        CHECK(tried.blobs.read_bytes(sha256, 5).value() == "wheel");
+        CHECK(tried.blobs.read_bytes(sha256, 4).error().code == "file.too_large");
+        CHECK(fs::is_empty(tried.folder / "folder" / "staging"));
+    });
 }
 
-TEST_CASE("the same bytes are stored once, and the first file stays") {
-    const Folder folder;
-    const auto store = blobs::BlobStore::open(folder.path()).value();
-    const std::string hash = store.store_bytes("same").value();
-    struct stat before {};
-    REQUIRE(::stat(store.path_of(hash).c_str(), &before) == 0);
-    CHECK(store.store_bytes("same").value() == hash);
-    struct stat after {};
-    REQUIRE(::stat(store.path_of(hash).c_str(), &after) == 0);
-    CHECK(before.st_ino == after.st_ino);
-    CHECK(folder.stored() == 1);
-    CHECK(folder.staged().empty());
+TEST_CASE("any store: storing the same bytes again changes nothing but the time") {
+    for_each_kind([](const Tried& tried) {
+        const std::string sha256 = tried.blobs.store_bytes("same").value();
+        const StoredBlob before = found(tried.blobs, sha256);
+        CHECK_FALSE(tried.blobs.has_changed(before));
+        store_later(tried.blobs, "same", before);
+        CHECK(found(tried.blobs, sha256).stored > before.stored);
+        CHECK(tried.blobs.has_changed(before));
+        CHECK(tried.blobs.list(sha256.substr(0, 2))->size() == 1);
+        CHECK(tried.blobs.read_bytes(sha256, 4).value() == "same");
+    });
 }
 
-TEST_CASE("no bytes at all are a blob too") {
-    const Folder folder;
-    const auto store = blobs::BlobStore::open(folder.path()).value();
-    CHECK(store.store_bytes("").value() == base::sha256_hex(""));
+TEST_CASE("any store: a reader gives any range, and no byte behind the end") {
+    for_each_kind([](const Tried& tried) {
+        const std::string sha256 = tried.blobs.store_bytes("0123456789").value();
+        const std::string nothing = tried.blobs.store_bytes("").value();
+        for (const ReadFrom from : {ReadFrom::cache, ReadFrom::medium}) {
+            const auto reader = tried.blobs.open(sha256, from).value();
+            CHECK(reader->size() == 10);
+            for (const std::size_t begin : {0U, 1U, 9U, 10U}) {
+                for (std::size_t length = 0; length <= 10 - begin; ++length) {
+                    std::string part(length, '\0');
+                    REQUIRE(reader->read_at(begin, part.data(), length));
+                    CHECK(part == std::string("0123456789").substr(begin, length));
+                }
+                std::string more(11 - begin, '\0');
+                CHECK_FALSE(reader->read_at(begin, more.data(), more.size()));
+            }
+            CHECK(tried.blobs.open(nothing, from).value()->size() == 0);
+        }
+    });
 }
 
-TEST_CASE("storing the right bytes repairs a stored file that has changed, and its hard links with it") {
-    const std::string right = std::string(3 << 20, 'a') + "end";
-    std::string flipped = right;
-    flipped[2 << 20] ^= 1;
-    for (const std::string& damaged : {flipped, right + "more", right.substr(0, 1 << 20), std::string()}) {
-        CAPTURE(damaged.size());
-        const Folder folder;
-        const auto store = blobs::BlobStore::open(folder.path()).value();
-        const std::string hash = store.store_bytes(right).value();
-        const fs::path published = folder.path() / "published";
-        fs::create_hard_link(store.path_of(hash), published);
-        fs::permissions(store.path_of(hash), fs::perms::owner_all);
-        leave(store.path_of(hash), damaged);
-        CHECK_FALSE(store.is_intact(hash));
-        CHECK(store.store_bytes(right).value() == hash);
-        CHECK(store.is_intact(hash));
-        CHECK(base::read_file(published, 1 << 30).value() == right);
-        CHECK((fs::status(published).permissions() & fs::perms::mask) == static_cast<fs::perms>(0444));
-    }
+TEST_CASE("any store: what was never stored is nowhere, and taking it away is no error") {
+    for_each_kind([](const Tried& tried) {
+        const std::string absent(64, 'a');
+        CHECK(tried.blobs.find(absent).value() == std::nullopt);
+        CHECK_FALSE(tried.blobs.contains(absent));
+        CHECK_FALSE(tried.blobs.is_intact(absent));
+        CHECK(tried.blobs.open(absent, ReadFrom::cache).error().os_error == ENOENT);
+        CHECK(tried.blobs.open(absent, ReadFrom::medium).error().os_error == ENOENT);
+        CHECK(tried.blobs.list("aa")->empty());
+        CHECK_FALSE(tried.blobs.remove_if_stored_before(absent, now()).value());
+        CHECK_FALSE(tried.blobs.isolate_damaged({absent, 1, now()}).value());
+        CHECK(tried.blobs.has_changed({absent, 1, now()}));
+        const auto linked = tried.blobs.link_into(absent, AT_FDCWD, (tried.folder / "link").c_str());
+        REQUIRE_FALSE(linked);
+        CHECK((linked.error().os_error == ENOENT || linked.error().os_error == EOPNOTSUPP));
+    });
 }
 
-TEST_CASE("what is not a file in the place of a blob is an error, and nothing is waited for") {
-    const Folder folder;
-    const auto store = blobs::BlobStore::open(folder.path()).value();
-    const std::string hash = store.store_bytes("lost").value();
-    fs::remove(store.path_of(hash));
-    REQUIRE(::mkfifo(store.path_of(hash).c_str(), 0600) == 0);
-    CHECK_FALSE(store.is_intact(hash));
-    CHECK(store.store_bytes("lost").error().code == "file.not_regular");
+TEST_CASE("any store: a name that is no SHA-256 is a bug of the caller") {
+    for_each_kind([](const Tried& tried) {
+        for (const std::string& name :
+             {std::string("../../etc/passwd"), std::string(64, 'A'), std::string()}) {
+            CHECK_THROWS(static_cast<void>(tried.blobs.find(name)));
+            CHECK_THROWS(static_cast<void>(tried.blobs.open(name, ReadFrom::cache)));
+            CHECK_THROWS(static_cast<void>(tried.blobs.remove_if_stored_before(name, now())));
+            CHECK_THROWS(static_cast<void>(tried.blobs.isolate_damaged({name, 1, 1})));
+        }
+    });
 }
 
-TEST_CASE("storing the right bytes brings a lost file back") {
-    const Folder folder;
-    const auto store = blobs::BlobStore::open(folder.path()).value();
-    const std::string hash = store.store_bytes("lost").value();
-    fs::remove(store.path_of(hash));
-    CHECK_FALSE(store.is_intact(hash));
-    CHECK(store.store_bytes("lost").value() == hash);
-    CHECK(store.is_intact(hash));
+TEST_CASE("any store: blobs are listed by the first two digits of their hash, in the order of the hashes") {
+    for_each_kind([](const Tried& tried) {
+        const std::string digits = base::sha256_hex("0").substr(0, 2);
+        std::vector<std::string> stored;
+        for (int number = 0; stored.size() < 4; ++number) {
+            const std::string bytes = std::to_string(number);
+            if (base::sha256_hex(bytes).starts_with(digits))
+                stored.push_back(tried.blobs.store_bytes(bytes).value());
+        }
+        const std::string other = tried.blobs.store_bytes("1").value();
+        std::sort(stored.begin(), stored.end());
+        std::vector<std::string> listed;
+        const auto some_blobs = tried.blobs.list(digits).value();
+        for (const StoredBlob& blob : some_blobs) {
+            listed.push_back(blob.sha256);
+            CHECK(blob.stored == found(tried.blobs, blob.sha256).stored);
+            CHECK(blob.size_bytes == found(tried.blobs, blob.sha256).size_bytes);
+        }
+        CHECK(listed == stored);
+        std::size_t all = 0;
+        REQUIRE(blobs::for_each_two_digits([&](const std::string& some) -> base::Status {
+            all += tried.blobs.list(some)->size();
+            return {};
+        }));
+        CHECK(all == 5);
+        CHECK(other.substr(0, 2) != digits);
+    });
 }
 
-TEST_CASE("folders of a store are for its owner only, those of an older store from the next opening on") {
-    const Folder folder;
-    for (const char* name : {"blobs", "staging", "damaged", "collecting"}) {
-        fs::create_directories(folder.path() / name);
-        fs::permissions(folder.path() / name, static_cast<fs::perms>(0755));
-    }
-    REQUIRE(blobs::BlobStore::open(folder.path()).has_value());
-    for (const char* name : {"blobs", "staging", "damaged", "collecting"}) {
-        CAPTURE(name);
-        CHECK((fs::status(folder.path() / name).permissions() & fs::perms::mask) ==
-              static_cast<fs::perms>(0700));
-    }
+TEST_CASE("any store: a blob is removed by the time at which its bytes were stored last") {
+    for_each_kind([](const Tried& tried) {
+        const std::string sha256 = tried.blobs.store_bytes("wheel").value();
+        const StoredBlob first = found(tried.blobs, sha256);
+        CHECK_FALSE(
+            tried.blobs.remove_if_stored_before(sha256, first.stored).value());  // at the bound it stays
+        CHECK(tried.blobs.contains(sha256));
+        store_later(tried.blobs, "wheel", first);
+        CHECK_FALSE(tried.blobs.remove_if_stored_before(sha256, first.stored + 1).value());
+        CHECK(tried.blobs.is_intact(sha256));
+        CHECK(tried.blobs.remove_if_stored_before(sha256, found(tried.blobs, sha256).stored + 1).value());
+        CHECK_FALSE(tried.blobs.contains(sha256));
+        CHECK_FALSE(tried.blobs.remove_if_stored_before(sha256, now()).value());
+        CHECK(tried.blobs.store_bytes("wheel").value() == sha256);
+        CHECK(tried.blobs.is_intact(sha256));
+    });
 }
 
-TEST_CASE("what was staged and not stored goes with its owner") {
-    const Folder folder;
-    const auto store = blobs::BlobStore::open(folder.path()).value();
-    {
-        auto staged = store.stage().value();
-        REQUIRE(staged.write("half").has_value());
-        const blobs::StagedBlob moved = std::move(staged);
-        CHECK(folder.staged().size() == 1);
-    }
-    CHECK(folder.staged().empty());
-    CHECK(folder.stored() == 0);
+TEST_CASE("any store: a reader goes on to the end of a blob that is removed meanwhile") {
+    for_each_kind([](const Tried& tried) {
+        const std::string sha256 = tried.blobs.store_bytes("wheel").value();
+        const auto reader = tried.blobs.open(sha256, ReadFrom::cache).value();
+        REQUIRE(tried.blobs.remove_if_stored_before(sha256, now() + 1'000'000).value());
+        std::string bytes(5, '\0');
+        REQUIRE(reader->read_at(0, bytes.data(), bytes.size()));
+        CHECK(bytes == "wheel");
+    });
 }
 
-TEST_CASE("two staged blobs never share a file") {
-    const Folder folder;
-    const auto store = blobs::BlobStore::open(folder.path()).value();
-    const auto a = store.stage().value();
-    const auto b = store.stage().value();
-    CHECK(a.path() != b.path());
+TEST_CASE("any store: damaged bytes are found, repaired by an upload of the right ones, or put aside") {
+    for_each_kind([](const Tried& tried) {
+        const std::string sha256 = tried.blobs.store_bytes("wheel").value();
+        for (const char* damaged : {"whel", "wheal", "wheels", ""}) {
+            tried.damage(sha256, damaged);
+            CHECK(tried.blobs.contains(sha256));
+            CHECK_FALSE(tried.blobs.is_intact(sha256));
+            CHECK(tried.blobs.store_bytes("wheel").value() == sha256);
+            CHECK(tried.blobs.is_intact(sha256));
+        }
+        const StoredBlob before = found(tried.blobs, sha256);
+        store_later(tried.blobs, "wheel", before);
+        CHECK_FALSE(tried.blobs.isolate_damaged(before).value());
+        CHECK(tried.blobs.is_intact(sha256));
+        tried.damage(sha256, "wheal");
+        CHECK(tried.blobs.isolate_damaged(found(tried.blobs, sha256)).value());
+        CHECK_FALSE(tried.blobs.contains(sha256));
+        CHECK(tried.blobs.store_bytes("wheel").value() == sha256);
+        CHECK(tried.blobs.is_intact(sha256));
+    });
 }
 
-TEST_CASE("opening removes what dead runs left in staging, and leaves what living ones write") {
-    const Folder folder;
-    const auto first = blobs::BlobStore::open(folder.path()).value();
-    auto living = first.stage().value();
-    REQUIRE(living.write("on its way").has_value());
-    leave(folder.path() / "staging" / "0123456789abcdef0123456789abcdef", "half a wheel");
-    const auto second = blobs::BlobStore::open(folder.path());
-    REQUIRE(second.has_value());
-    CHECK(folder.staged() == std::vector<std::string>{living.path().filename()});
-    CHECK(first.store(std::move(living)).value() == base::sha256_hex("on its way"));
+TEST_CASE("any store: a blob is linked, or the store says that it has no files to link to") {
+    for_each_kind([](const Tried& tried) {
+        const std::string sha256 = tried.blobs.store_bytes("wheel").value();
+        const fs::path link = tried.folder / "link";
+        const auto linked = tried.blobs.link_into(sha256, AT_FDCWD, link.c_str());
+        if (linked) {
+            CHECK(base::read_file(link, 10).value() == "wheel");
+            CHECK(tried.blobs.link_into(sha256, AT_FDCWD, link.c_str()).error().os_error == EEXIST);
+            const auto folder = base::open_read(tried.folder).value();
+            REQUIRE(tried.blobs.link_into(sha256, folder.get(), "other link"));
+            CHECK(fs::equivalent(tried.folder / "other link", link));
+            fs::remove(link);
+        } else {
+            CHECK(linked.error().os_error == EOPNOTSUPP);
+            CHECK_FALSE(fs::exists(link));
+        }
+    });
 }
 
-TEST_CASE("the staged file of a killed process is removed by the next run") {
-    const Folder folder;
-    { const auto made = blobs::BlobStore::open(folder.path()).value(); }
-    const pid_t child = ::fork();
-    REQUIRE(child >= 0);
-    if (child == 0) {
-        const auto store = blobs::BlobStore::open(folder.path());
-        auto staged = store->stage();
-        static_cast<void>(staged->write("half a wheel"));
-        ::kill(::getpid(), SIGKILL);
-    }
-    int status = 0;
-    REQUIRE(::waitpid(child, &status, 0) == child);
-    REQUIRE(WIFSIGNALED(status));
-    CHECK(folder.staged().size() == 1);
-    const auto next = blobs::BlobStore::open(folder.path());
-    CHECK(next.has_value());
-    CHECK(folder.staged().empty());
+TEST_CASE("any store: the same bytes stored at once by several are one blob") {
+    for_each_kind([](const Tried& tried) {
+        const std::string bytes(100'000, 'x');
+        std::atomic<int> right = 0;
+        std::vector<std::thread> writers;
+        for (int writer = 0; writer < 4; ++writer) {
+            writers.emplace_back([&] {
+                for (int round = 0; round < 10; ++round) {
+                    const auto stored = tried.blobs.store_bytes(bytes);
+                    if (stored && tried.blobs.is_intact(*stored)) ++right;
+                }
+            });
+        }
+        for (std::thread& writer : writers)
+            writer.join();
+        CHECK(right == 40);
+        CHECK(tried.blobs.list(base::sha256_hex(bytes).substr(0, 2))->size() == 1);
+    });
 }
 
-TEST_CASE("a run that died between linking a blob and unlinking its staging name leaves the blob") {
-    const Folder folder;
-    const auto store = blobs::BlobStore::open(folder.path()).value();
-    const std::string hash = store.store_bytes("linked").value();
-    fs::create_hard_link(store.path_of(hash), folder.path() / "staging" / "leftover");
-    const auto next = blobs::BlobStore::open(folder.path());
-    REQUIRE(next.has_value());
-    CHECK(folder.staged().empty());
-    CHECK(base::read_file(next->path_of(hash), 100).value() == "linked");
-}
-
-TEST_CASE("a store whose folder cannot be made says which") {
-    const Folder folder;
-    leave(folder.path() / "file", "");
-    const auto store = blobs::BlobStore::open(folder.path() / "file" / "store");
-    REQUIRE_FALSE(store.has_value());
-    CHECK(store.error().code.starts_with("os."));
-    CHECK(store.error().text().find((folder.path() / "file").string()) != std::string::npos);
-}
-
-TEST_CASE("a name that is no SHA-256 is a bug of the caller") {
-    const Folder folder;
-    const auto store = blobs::BlobStore::open(folder.path()).value();
-    CHECK_THROWS(static_cast<void>(store.path_of("../../etc/passwd")));
-    CHECK_THROWS(static_cast<void>(store.contains(std::string(64, 'A'))));
+TEST_CASE("any store: what was staged and not stored goes with its owner") {
+    for_each_kind([](const Tried& tried) {
+        {
+            auto staged = tried.blobs.stage().value();
+            REQUIRE(staged.write("half"));
+            const blobs::StagedBlob moved = std::move(staged);
+        }
+        CHECK_FALSE(tried.blobs.contains(base::sha256_hex("half")));
+        for (const char* store : {"folder", "memory"}) {
+            if (fs::exists(tried.folder / store)) CHECK(fs::is_empty(tried.folder / store / "staging"));
+        }
+    });
 }

@@ -26,7 +26,7 @@ struct Saved : PlaceFixture {
     fs::path restored = other.path() / "restored";
 
     base::Result<BackupReport> save(BlobTransfer transfer = BlobTransfer::copy) {
-        return back_up(dir.path(), to, transfer, clock);
+        return back_up(dir.path(), *blobs::read_blob_store(dir.path()), to, transfer, clock);
     }
     [[nodiscard]] fs::path saved_blob(const std::string& sha256) const {
         return to / "blobs" / "sha256" / sha256.substr(0, 2) / sha256;
@@ -65,7 +65,7 @@ TEST_CASE("what is saved comes back: every row, every blob, serials that go on")
           catalog::render_file_row(row));
     CHECK(catalog.file("main", hidden.filename).value()->state == catalog::FileState::quarantined);
     CHECK(catalog.faults().value().empty());
-    const auto blobs = blobs::BlobStore::open(fixture.restored).value();
+    const auto blobs = blobs::FolderBlobs::open(fixture.restored).value();
     CHECK(base::read_file(blobs.path_of(row.sha256), 100).value() == "wheel " + row.filename);
     CHECK((fs::status(blobs.path_of(row.sha256)).permissions() & fs::perms::mask) ==
           static_cast<fs::perms>(0444));
@@ -118,19 +118,20 @@ TEST_CASE("files that a mirror gives back meanwhile are not damage: the catalog 
     const auto given_back = fixture.add("main.up", "torch", "2.4.0");
     bool is_first = true;
     const auto report =
-        back_up(fixture.dir.path(), fixture.to, BlobTransfer::copy, fixture.clock, [&](const BackupReport&) {
-            if (!std::exchange(is_first, false)) return;
-            const catalog::Cause cause{"up", "limit", noon};
-            REQUIRE(fixture.catalog.give_back({"main.up", given_back.filename}, cause));
-            for (const auto& sha256 : {given_back.sha256, given_back.metadata_sha256})
-                REQUIRE(base::remove_file(fixture.blobs.path_of(sha256)));
-        });
+        back_up(fixture.dir.path(), fixture.blobs, fixture.to, BlobTransfer::copy, fixture.clock,
+                [&](const BackupReport&) {
+                    if (!std::exchange(is_first, false)) return;
+                    const catalog::Cause cause{"up", "limit", noon};
+                    REQUIRE(fixture.catalog.give_back({"main.up", given_back.filename}, cause));
+                    for (const auto& sha256 : {given_back.sha256, given_back.metadata_sha256})
+                        REQUIRE(base::remove_file(fixture.blobs.path_of(sha256)));
+                });
     CHECK(report.value().damaged.empty());
     CHECK(report->blobs == 2);
     CHECK(report->copied_blobs == 2);
     CHECK(report->serial == 3);
     CHECK(restore(fixture.to, fixture.restored)->damaged.empty());
-    CHECK(blobs::BlobStore::open(fixture.restored)->contains(kept.sha256));
+    CHECK(blobs::FolderBlobs::open(fixture.restored)->contains(kept.sha256));
 }
 
 TEST_CASE("a restore leaves out what is damaged in the backup, and says what") {
@@ -141,7 +142,7 @@ TEST_CASE("a restore leaves out what is damaged in the backup, and says what") {
     REQUIRE(base::replace_file(fixture.saved_blob(bad.sha256), "flipped"));
     const auto report = restore(fixture.to, fixture.restored).value();
     CHECK(report.damaged == std::vector<std::string>{bad.sha256});
-    const auto blobs = blobs::BlobStore::open(fixture.restored).value();
+    const auto blobs = blobs::FolderBlobs::open(fixture.restored).value();
     CHECK(blobs.contains(good.sha256));
     CHECK_FALSE(blobs.contains(bad.sha256));
 }
@@ -180,8 +181,8 @@ TEST_CASE("what is left of another registry is not restored over") {
 TEST_CASE("a backup into the data folder itself is refused, and the catalog stays") {
     Saved fixture;
     const auto row = fixture.add("main", "six", "1.0");
-    const auto refused =
-        back_up(fixture.dir.path(), fixture.dir.path() / ".", BlobTransfer::copy, fixture.clock);
+    const auto refused = back_up(fixture.dir.path(), fixture.blobs, fixture.dir.path() / ".",
+                                 BlobTransfer::copy, fixture.clock);
     REQUIRE_FALSE(refused.has_value());
     CHECK(refused.error().code == "backup.same_folder");
     CHECK(fixture.catalog.file("main", row.filename).value().has_value());

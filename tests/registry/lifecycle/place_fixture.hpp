@@ -9,6 +9,7 @@
 #include <string>
 
 #include "lib/base/files/temp_dir.hpp"
+#include "registry/blobs/folder/folder_blobs.hpp"
 #include "registry/lifecycle/perform.hpp"
 
 namespace wheelyard::lifecycle {
@@ -18,7 +19,7 @@ inline constexpr std::int64_t day_ms = 24 * 3'600'000;
 
 struct PlaceFixture {
     base::TempDir dir = base::TempDir::make("lifecycle").value();
-    blobs::BlobStore blobs = blobs::BlobStore::open(dir.path()).value();
+    blobs::FolderBlobs blobs = blobs::FolderBlobs::open(dir.path()).value();
     catalog::Catalog catalog =
         catalog::Catalog::open(dir.path() / "catalog.sqlite", catalog::Catalog::Mode::read_write).value();
     base::ManualClock clock{noon};

@@ -22,7 +22,7 @@ namespace {
 struct Scrubbed : PlaceFixture {
     int publishes = 0;
     bool pages_lag = false;
-    VerifySettings settings;
+    VerifySettings settings{.state_file = dir.path() / "verify.json"};
     // Called at each step of reading.
     std::function<void(const VerifyProgress&)> progress;
 
@@ -281,7 +281,7 @@ TEST_CASE("an upload that stores the bytes while the pages drop the damaged ones
         REQUIRE(fixture.blobs.store_bytes("wheel " + row.filename));
         return {};
     };
-    CHECK(verify(fixture.place, fixture.clock, {}, {.hide = hide}).value().faults.empty());
+    CHECK(verify(fixture.place, fixture.clock, fixture.settings, {.hide = hide}).value().faults.empty());
     CHECK(fixture.state_of(row) == catalog::FileState::active);
     CHECK(fixture.catalog.file("other", row.filename).value()->state == catalog::FileState::quarantined);
     CHECK(fixture.blobs.is_intact(row.sha256));

@@ -5,8 +5,6 @@
 // it back. The check sees an upload that touched the file before the rename; a later upload finds no file and stores
 // its own. Either way the row has its bytes. The next open() puts back what a killed collection left in `collecting/`:
 // an extra blob is an orphan, a missing one is damage.
-#include "registry/blobs/collection.hpp"
-
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -16,12 +14,14 @@
 #include <cerrno>
 #include <cstdio>
 #include <system_error>
+#include <utility>
 
 #include "lib/base/check.hpp"
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/files/private_files.hpp"
-#include "registry/blobs/store.hpp"
+#include "registry/blobs/folder/folder_blobs.hpp"
+#include "registry/blobs/folder/layout.hpp"
 
 namespace wheelyard::blobs {
 namespace {
@@ -34,6 +34,17 @@ fs::path collecting_of(const fs::path& directory) {
 
 base::UnixMicros micros_of(const struct timespec& time) {
     return static_cast<base::UnixMicros>(time.tv_sec) * 1'000'000 + time.tv_nsec / 1000;
+}
+
+base::Result<std::optional<StoredBlob>> look_at(const fs::path& file, std::string sha256) {
+    struct stat status {};
+    if (::lstat(file.c_str(), &status) != 0) {
+        if (errno == ENOENT) return std::nullopt;
+        return base::fail_errno("lstat", file.string(), errno);
+    }
+    return StoredBlob{.sha256 = std::move(sha256),
+                      .size_bytes = static_cast<std::uint64_t>(status.st_size),
+                      .stored = micros_of(status.st_mtim)};
 }
 
 // Serializes collections: a second one could move newer bytes to the name that the first is about to delete.
@@ -69,14 +80,18 @@ base::Status put_back_collecting(const fs::path& directory) {
     if (error) return base::fail_errno("readdir", collecting_of(directory).string(), error.value());
     for (const std::string& name : names) {
         if (!base::is_sha256_hex(name)) continue;
-        const fs::path place = root_of(directory) / name.substr(0, 2) / name;
+        const fs::path place = file_of(directory, name);
         WHEELYARD_TRY(base::make_directories(place.parent_path()));
         WHEELYARD_TRY(put_back(collecting_of(directory) / name, place));
     }
     return {};
 }
 
-base::Result<std::vector<StoredBlob>> BlobStore::list(std::string_view two_digits) const {
+base::Result<std::optional<StoredBlob>> FolderBlobs::find(std::string_view sha256) const {
+    return look_at(path_of(sha256), std::string(sha256));
+}
+
+base::Result<std::vector<StoredBlob>> FolderBlobs::list(std::string_view two_digits) const {
     WHEELYARD_CHECK(two_digits.size() == 2);
     const fs::path folder = root_of(directory_) / two_digits;
     std::vector<StoredBlob> blobs;
@@ -84,14 +99,8 @@ base::Result<std::vector<StoredBlob>> BlobStore::list(std::string_view two_digit
     for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
         std::string name = entry->path().filename().string();
         if (!base::is_sha256_hex(name) || name.substr(0, 2) != two_digits) continue;
-        struct stat status {};
-        if (::lstat(entry->path().c_str(), &status) != 0) {
-            if (errno == ENOENT) continue;  // collected by another process in the meantime
-            return base::fail_errno("lstat", entry->path().string(), errno);
-        }
-        blobs.push_back({.sha256 = std::move(name),
-                         .size_bytes = static_cast<std::uint64_t>(status.st_size),
-                         .stored = micros_of(status.st_mtim)});
+        WHEELYARD_ASSIGN(auto blob, look_at(entry->path(), std::move(name)));
+        if (blob) blobs.push_back(*std::move(blob));  // none: collected by another process in the meantime
     }
     if (error && error != std::errc::no_such_file_or_directory)
         return base::fail_errno("readdir", folder.string(), error.value());
@@ -105,10 +114,10 @@ namespace {
 // Takes the blob out of its place if its mtime is one that `may_take` accepts, and hands the file to `finish`. False: it
 // was not there, or it has another time and stays.
 template <typename MayTake, typename Finish>
-base::Result<bool> take(const BlobStore& store, std::string_view sha256, const MayTake& may_take,
+base::Result<bool> take(const fs::path& directory, std::string_view sha256, const MayTake& may_take,
                         const Finish& finish) {
-    const fs::path place = store.path_of(sha256);
-    const fs::path taken = collecting_of(store.directory()) / sha256;
+    const fs::path place = file_of(directory, sha256);
+    const fs::path taken = collecting_of(directory) / sha256;
     WHEELYARD_TRY(base::make_private_directories(taken.parent_path()));
     WHEELYARD_ASSIGN(const base::Fd lock, lock_collecting(taken.parent_path()));
     if (::rename(place.c_str(), taken.c_str()) != 0) {
@@ -130,22 +139,19 @@ base::Result<bool> take(const BlobStore& store, std::string_view sha256, const M
 
 }  // namespace
 
-base::Result<bool> BlobStore::remove_if_stored_before(std::string_view sha256,
-                                                      base::UnixMicros before) const {
+base::Result<bool> FolderBlobs::remove_if_stored_before(std::string_view sha256,
+                                                        base::UnixMicros before) const {
+    WHEELYARD_CHECK(base::is_sha256_hex(sha256));
     return take(
-        *this, sha256, [&](base::UnixMicros stored) { return stored < before; }, base::remove_file);
+        directory_, sha256, [&](base::UnixMicros stored) { return stored < before; }, base::remove_file);
 }
 
-bool BlobStore::has_changed(const StoredBlob& blob) const {
-    struct stat status {};
-    return ::lstat(path_of(blob.sha256).c_str(), &status) != 0 || micros_of(status.st_mtim) != blob.stored;
-}
-
-base::Result<bool> BlobStore::isolate_damaged(const StoredBlob& blob) const {
+base::Result<bool> FolderBlobs::isolate_damaged(const StoredBlob& blob) const {
+    WHEELYARD_CHECK(base::is_sha256_hex(blob.sha256));
     const fs::path damaged = directory_ / "damaged" / blob.sha256;
     WHEELYARD_TRY(base::make_private_directories(damaged.parent_path()));
     return take(
-        *this, blob.sha256, [&](base::UnixMicros stored) { return stored == blob.stored; },
+        directory_, blob.sha256, [&](base::UnixMicros stored) { return stored == blob.stored; },
         [&](const fs::path& taken) -> base::Status {
             WHEELYARD_TRY(base::rename_durably(taken, damaged));
             return base::fsync_directory(path_of(blob.sha256).parent_path());

@@ -12,7 +12,7 @@
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/files/temp_dir.hpp"
-#include "registry/blobs/store.hpp"
+#include "registry/blobs/folder/folder_blobs.hpp"
 
 using namespace wheelyard;
 namespace fs = std::filesystem;
@@ -24,7 +24,7 @@ constexpr base::UnixMicros later = 1'100'000'000'000'000;     // 2004
 
 struct Store {
     base::TempDir dir = base::TempDir::make("blobs").value();
-    blobs::BlobStore blobs = blobs::BlobStore::open(dir.path()).value();
+    blobs::FolderBlobs blobs = blobs::FolderBlobs::open(dir.path()).value();
     // As if it had been stored long ago.
     [[nodiscard]] std::string store_old(std::string_view bytes) const {
         const std::string hash = blobs.store_bytes(bytes).value();
@@ -69,11 +69,11 @@ TEST_CASE("what a killed collection took out is put back by the next open, unles
     const std::string hash = store.store_old("wheel");
     fs::create_directories(store.dir.path() / "collecting");
     fs::rename(store.blobs.path_of(hash), store.dir.path() / "collecting" / hash);
-    REQUIRE(blobs::BlobStore::open(store.dir.path()));
+    REQUIRE(blobs::FolderBlobs::open(store.dir.path()));
     CHECK(base::read_file(store.blobs.path_of(hash), 100).value() == "wheel");
     CHECK(fs::is_empty(store.dir.path() / "collecting"));
     fs::create_hard_link(store.blobs.path_of(hash), store.dir.path() / "collecting" / hash);
-    REQUIRE(blobs::BlobStore::open(store.dir.path()));
+    REQUIRE(blobs::FolderBlobs::open(store.dir.path()));
     CHECK(store.blobs.contains(hash));
     CHECK(fs::is_empty(store.dir.path() / "collecting"));
 }
