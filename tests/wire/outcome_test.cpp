@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "lib/base/text/text.hpp"
+#include "tests/support/golden.hpp"
 
 namespace wheelyard::wire {
 namespace {
@@ -62,6 +63,14 @@ TEST_CASE("an outcome survives a JSON round trip") {
     CHECK(read->governed->killed == 3);
     CHECK(read->phases[0].seconds == 4.25);
     CHECK(read->diagnosis->first_error == "x.c: error: no");
+}
+
+TEST_CASE("the bytes of an outcome stay as they were written") {
+    Outcome outcome = full();
+    outcome.governed->worst = {{"a.cu", 5, 1.5}};
+    outcome.governed->messages = {"a.cu: needs 9 GiB"};
+    const std::string text = render_outcome(outcome) + render_outcome(Outcome{});
+    CHECK(test_support::golden_difference("wire/outcome.json", text) == "");
 }
 
 TEST_CASE("an outcome without diagnosis and exit code keeps them absent") {

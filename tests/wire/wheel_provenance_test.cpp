@@ -5,6 +5,8 @@
 
 #include <string>
 
+#include "tests/support/golden.hpp"
+
 namespace wheelyard::wire {
 namespace {
 
@@ -52,6 +54,14 @@ TEST_CASE("a wheel's provenance comes back from its document as it was") {
     CHECK(read->build.requirements == made.build.requirements);
     CHECK(read->log == made.log);
     CHECK_FALSE(read->is_cut);
+}
+
+TEST_CASE("the bytes of a provenance stay as they were published") {
+    WheelProvenance cut = full();
+    cut.is_cut = true;
+    const std::string text = render_wheel_provenance(full()) + render_wheel_provenance(cut) +
+                             render_wheel_provenance(WheelProvenance{});
+    CHECK(test_support::golden_difference("wire/provenance.json", text) == "");
 }
 
 TEST_CASE("members that this version does not know are left out") {

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include "tests/support/golden.hpp"
+
 using namespace wheelyard;
 using namespace wheelyard::indexer;
 
@@ -26,6 +28,17 @@ TEST_CASE("the state of a tree survives a round trip") {
         REQUIRE(read);
         CHECK(*read == state);
     }
+}
+
+TEST_CASE("the bytes of published.json stay as they were written") {
+    PublishedState full{
+        12, {"main"}, {{"main", "six", {{"ab", "six.whl"}}}}, {"find-links"}, 1'795'176'000'000'000};
+    full.is_private = true;
+    full.pages = {9, "a1b2", {.title = "A farm", .titles = {{"main", "Wheels"}}, .hidden = {"staging"}}};
+    CHECK(test_support::golden_difference(
+              "indexer/published.json",
+              render_published_state(full) + render_published_state(PublishedState{})) == "");
+    CHECK(parse_published_state(render_published_state(full)).value() == full);
 }
 
 TEST_CASE("an unknown format is rejected, never treated as an empty tree") {
