@@ -94,5 +94,9 @@ TEST_CASE("another format, version or result is rejected; unknown members are ac
     CHECK(parse_outcome(base::replace_all(good, "\"cell\"", "\"later\": 1, \"cell\"")).has_value());
 }
 
+TEST_CASE("the page of the journal lists exactly the members of an outcome") {
+    CHECK(test_support::part_difference("reference/journal.md", "outcome", document_outcome()) == "");
+}
+
 }  // namespace
 }  // namespace wheelyard::wire

@@ -258,3 +258,8 @@ TEST_CASE("every state has a name that parses back") {
         CHECK(wire::parse_task_state(wire::task_state_text(state)) == state);
     CHECK_FALSE(wire::parse_task_state("gone").has_value());
 }
+
+TEST_CASE("the page of the tasks lists exactly the members of a task and of a claim") {
+    CHECK(test_support::part_difference("reference/task.md", "task", wire::document_task()) == "");
+    CHECK(test_support::part_difference("reference/task.md", "claim", wire::document_claim()) == "");
+}

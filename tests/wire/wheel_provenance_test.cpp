@@ -108,4 +108,9 @@ TEST_CASE("another format, a missing wheel and too many bytes are refused") {
     CHECK_FALSE(parse_wheel_provenance("{").has_value());
 }
 
+TEST_CASE("the page of the provenance lists exactly its members") {
+    CHECK(test_support::part_difference("reference/provenance.md", "provenance",
+                                        document_wheel_provenance()) == "");
+}
+
 }  // namespace wheelyard::wire
