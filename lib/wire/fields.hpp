@@ -3,10 +3,9 @@
 
 #include <string>
 
-#include "lib/base/digest/digest.hpp"
 #include "lib/io/record.hpp"
 #include "lib/wire/governed_build.hpp"
-#include "lib/wire/outcome.hpp"
+#include "lib/wire/task.hpp"
 
 namespace wheelyard::wire {
 
@@ -17,9 +16,9 @@ struct Moment : io::Time {
 
 // Pairs of texts as an object: {"c++":"c++ (GCC) 12.2.0"}. Other values are ignored.
 struct TextPairs {
-    static io::Json to(const NamedTexts& texts) {
+    static io::Json to(const NamedTexts& pairs) {
         io::Json json = io::Json::object();
-        for (const auto& [name, text] : texts)
+        for (const auto& [name, text] : pairs)
             json.set(name, text);
         return json;
     }
@@ -54,6 +53,12 @@ inline constexpr auto wheel_record = io::record<WheelFile>({
     io::field<&WheelFile::filename>("filename", "its file name"),
     io::field<&WheelFile::sha256>("sha256", "the digest of its bytes"),
     io::field<&WheelFile::size>("size", "in bytes"),
+});
+
+inline constexpr auto uploaded_record = io::record<UploadedSource>({
+    io::field<&UploadedSource::index>("index", "the index that has it"),
+    io::field<&UploadedSource::filename>("filename", "its file name; the registry adds it to a request"),
+    io::field<&UploadedSource::sha256>("sha256", "its digest; likewise"),
 });
 
 }  // namespace wheelyard::wire

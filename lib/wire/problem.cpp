@@ -11,14 +11,13 @@ namespace {
 constexpr std::size_t max_title = 120;
 constexpr std::size_t max_body_bytes = 1u << 20;
 
-using P = Problem;
-constexpr auto problem_record = io::record<P>({
-    io::field<&P::title>("title", "short, ASCII, one line"),
-    io::field<&P::status>("status", "of HTTP"),
-    io::field<&P::detail>("detail", "the complete sentence", io::Need::optional, io::Written::if_given),
-    io::field<&P::code>("code", "stable, dotted", io::Need::optional, io::Written::if_given),
-    io::field<&P::value>("value", "the offending value", io::Need::optional, io::Written::if_given),
-    io::field<&P::advice>("advice", "what to do", io::Need::optional, io::Written::if_given),
+constexpr auto problem_record = io::record<Problem>({
+    io::field<&Problem::title>("title", "short, ASCII, one line"),
+    io::field<&Problem::status>("status", "of HTTP"),
+    io::field<&Problem::detail>("detail", "the complete sentence", io::Need::optional, io::Written::if_given),
+    io::field<&Problem::code>("code", "stable, dotted", io::Need::optional, io::Written::if_given),
+    io::field<&Problem::value>("value", "the offending value", io::Need::optional, io::Written::if_given),
+    io::field<&Problem::advice>("advice", "what to do", io::Need::optional, io::Written::if_given),
 });
 
 }  // namespace

@@ -9,10 +9,10 @@
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/utf8.hpp"
 #include "lib/base/text/words.hpp"
-#include "lib/io/record.hpp"
 #include "lib/wheel/filename.hpp"
 #include "lib/wheel/name.hpp"
 #include "lib/wheel/version.hpp"
+#include "lib/wire/fields.hpp"
 
 namespace wheelyard::wire {
 namespace {
@@ -46,25 +46,18 @@ constexpr auto states = base::words<TaskState>({{TaskState::awaits_approval, "aw
                                                 {TaskState::failed, "failed"},
                                                 {TaskState::cancelled, "cancelled"}});
 
-constexpr auto uploaded_record = io::record<UploadedSource>({
-    field<&UploadedSource::index>("index", "the index that has it"),
-    field<&UploadedSource::filename>("filename", "the registry adds it to a request"),
-    field<&UploadedSource::sha256>("sha256", "the registry adds it to a request"),
-});
-
-using W = TaskWish;
-constexpr auto wish_record = io::record<W>({
-    field<&W::index>("index", "the index whose site should build it"),
-    field<&W::package>("package", "one project"),
-    field<&W::version>(
+constexpr auto wish_record = io::record<TaskWish>({
+    field<&TaskWish::index>("index", "the index whose site should build it"),
+    field<&TaskWish::package>("package", "one project"),
+    field<&TaskWish::version>(
         "version",
         "one exact version (PEP 440); a wheel with a local label satisfies a version without one. The "
         "recipe is the agent's own: a task carries no command"),
-    field<&W::python>("python", "`3.11`"),
-    field<&W::accelerator>("accelerator", "one of the site's accelerators, or empty"),
-    field<io::Nested<uploaded_record>, &W::source>("source",
-                                                   "absent, or the [uploaded source](#uploaded-sources)",
-                                                   Need::valid, io::Written::unless_null),
+    field<&TaskWish::python>("python", "`3.11`"),
+    field<&TaskWish::accelerator>("accelerator", "one of the site's accelerators, or empty"),
+    field<io::Nested<uploaded_record>, &TaskWish::source>(
+        "source", "absent, or the [uploaded source](#uploaded-sources)", Need::valid,
+        io::Written::unless_null),
 });
 
 // Only a task with an uploaded source has it.
@@ -77,20 +70,19 @@ struct ApprovedBy {
 };
 
 // The members of a task after those of its wish.
-using T = Task;
-constexpr auto task_record = io::record<T>({
-    field<&T::id>("id", "the task's ID", Need::required),
-    field<io::WordOf<states>, &T::state>("state", "as above", Need::required),
-    field<&T::reason>("reason", "explains the state to people"),
-    field<&T::asked_by>("asked_by", "the token's name, or `local:USER`"),
-    io::field_of<T, ApprovedBy>("approved_by", "only with `source`: who approved it, or empty",
-                                Need::optional, io::Written::unless_null),
-    field<io::Time, &T::asked>("asked", "when it was added"),
-    field<io::Time, &T::changed>("changed", "when it entered its state"),
-    field<&T::attempts>("attempts", "how often it was claimed"),
-    field<&T::agent>("agent", "which agent claimed it last"),
-    field<io::Time, &T::lease_until>("lease_until", "until when it is claimed; null: not claimed"),
-    field<&T::log_bytes>("log_bytes", "of the latest attempt's log"),
+constexpr auto task_record = io::record<Task>({
+    field<&Task::id>("id", "the task's ID", Need::required),
+    field<io::WordOf<states>, &Task::state>("state", "as above", Need::required),
+    field<&Task::reason>("reason", "explains the state to people"),
+    field<&Task::asked_by>("asked_by", "the token's name, or `local:USER`"),
+    io::field_of<Task, ApprovedBy>("approved_by", "only with `source`: who approved it, or empty",
+                                   Need::optional, io::Written::unless_null),
+    field<io::Time, &Task::asked>("asked", "when it was added"),
+    field<io::Time, &Task::changed>("changed", "when it entered its state"),
+    field<&Task::attempts>("attempts", "how often it was claimed"),
+    field<&Task::agent>("agent", "which agent claimed it last"),
+    field<io::Time, &Task::lease_until>("lease_until", "until when it is claimed; null: not claimed"),
+    field<&Task::log_bytes>("log_bytes", "of the latest attempt's log"),
 });
 
 // A list of names; each must satisfy `fits`.
@@ -110,20 +102,21 @@ struct Names : io::Plain<std::vector<std::string>> {
     static std::string type() { return "list of at most " + std::to_string(max_claim_names) + ": text"; }
 };
 
-using C = ClaimOffer;
-constexpr auto claim_record = io::record<C>({
-    field<&C::claim>("claim", "128 random bits in hex, chosen and stored by the agent before the request",
-                     Need::required),
-    field<&C::index>("index", "the index whose tasks it takes", Need::required),
-    field<&C::agent>("agent", "the name of the agent", Need::required),
-    field<Names<is_python_version>, &C::pythons>("pythons", "`3.11`, …", Need::valid),
-    field<Names<is_task_word>, &C::accelerators>("accelerators", "names in the site file", Need::valid),
-    field<Names<wheel::is_valid_name>, &C::packages>("packages", "absent: any", Need::valid,
-                                                     io::Written::unless_null),
-    field<&C::task>("task", "this task only; absent: any that fits", Need::valid, io::Written::if_given),
-    field<&C::uploads, &UploadsOffer::builds>("uploaded_sources.builds",
-                                              "whether the site builds uploaded sources"),
-    field<&C::uploads, &UploadsOffer::reason>("uploaded_sources.reason", "why not, for people"),
+constexpr auto claim_record = io::record<ClaimOffer>({
+    field<&ClaimOffer::claim>(
+        "claim", "128 random bits in hex, chosen and stored by the agent before the request", Need::required),
+    field<&ClaimOffer::index>("index", "the index whose tasks it takes", Need::required),
+    field<&ClaimOffer::agent>("agent", "the name of the agent", Need::required),
+    field<Names<is_python_version>, &ClaimOffer::pythons>("pythons", "`3.11`, …", Need::valid),
+    field<Names<is_task_word>, &ClaimOffer::accelerators>("accelerators", "names in the site file",
+                                                          Need::valid),
+    field<Names<wheel::is_valid_name>, &ClaimOffer::packages>("packages", "absent: any", Need::valid,
+                                                              io::Written::unless_null),
+    field<&ClaimOffer::task>("task", "this task only; absent: any that fits", Need::valid,
+                             io::Written::if_given),
+    field<&ClaimOffer::uploads, &UploadsOffer::builds>("uploaded_sources.builds",
+                                                       "whether the site builds uploaded sources"),
+    field<&ClaimOffer::uploads, &UploadsOffer::reason>("uploaded_sources.reason", "why not, for people"),
 });
 
 constexpr auto lease_record = io::record<Lease>({
