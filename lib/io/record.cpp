@@ -6,7 +6,7 @@
 namespace wheelyard::io {
 namespace {
 
-constexpr std::size_t max_shown_bytes = 80;
+constexpr std::size_t max_fault_bytes = 80;
 
 // "job.memory_mib" is the member `memory_mib` of the member `job`.
 struct Path {
@@ -25,7 +25,7 @@ bool is_written(const Json& value, Written written) {
 
 std::string shown(const Json& value) {
     const std::string text = value.as_string() == nullptr ? value.render() : *value.as_string();
-    return std::string(base::cut_utf8(text, max_shown_bytes));
+    return std::string(base::cut_utf8(text, max_fault_bytes));
 }
 
 void add_rows(std::span<const Member> members, const std::string& prefix, std::string& text) {
