@@ -1,9 +1,6 @@
 // The JSON of published.json.
 #include "indexer/tree/published_state.hpp"
 
-#include <iterator>
-#include <utility>
-
 #include "lib/base/text/words.hpp"
 #include "lib/io/record.hpp"
 
@@ -108,11 +105,6 @@ base::Result<TreeFile> parse_tree_file(const Json& json) {
     TreeFile file;
     WHEELYARD_TRY(file_record.read(json, file));
     return file;
-}
-
-std::set<std::string> texts_of(const Json& document, std::string_view member) {
-    auto texts = document.texts(member);
-    return {std::make_move_iterator(texts.begin()), std::make_move_iterator(texts.end())};
 }
 
 void forget_serial(PublishedState& state) {

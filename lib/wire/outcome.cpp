@@ -47,7 +47,7 @@ constexpr auto provenance_record = io::record<P>({
 using O = Outcome;
 constexpr auto outcome_record = io::record<O>({
     field<&O::attempt>("attempt", "ID of the attempt", io::Need::required),
-    field<&O::cell>("cell", "the name of its cell in the plan", io::Need::required),
+    field<&O::cell>("cell", "the name of its cell in the plan; empty: the site has none for the task"),
     field<&O::purpose>("purpose", "as in `wheelyard.attempt/1`; absent: `build`"),
     field<&O::site>("site", "the site's name"),
     field<&O::package>("package", "the project's normalised name"),

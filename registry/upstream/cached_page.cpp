@@ -77,7 +77,7 @@ struct There : io::Plain<std::string> {
 using F = UpstreamFile;
 using L = simple::FileLink;
 constexpr auto file_record = io::record<F>({
-    field<&F::link, &L::filename>("filename", "its file name", Need::required),
+    field<&F::link, &L::filename>("filename", "as the page gives it"),
     field<&F::link, &L::url>("url", "where the upstream has it", Need::required),
     field<&F::link, &L::sha256>("sha256", "the hash that was seen first; empty: none"),
     field<&F::upload_time>("upload_time", "as the page gives it, else as `first_seen`"),
@@ -93,7 +93,7 @@ constexpr auto file_record = io::record<F>({
 });
 
 constexpr auto gone_record = io::record<PinnedFile>({
-    field<&PinnedFile::filename>("filename", "its file name", Need::required),
+    field<&PinnedFile::filename>("filename", "as the page gives it"),
     field<&PinnedFile::sha256>("sha256", "the hash that was seen first", Need::required),
     field<&PinnedFile::first_seen>("first_seen", "when a page first had it"),
 });

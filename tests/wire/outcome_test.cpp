@@ -85,6 +85,12 @@ TEST_CASE("an outcome without diagnosis and exit code keeps them absent") {
     CHECK(!read->exit_code.has_value());
 }
 
+TEST_CASE("the outcome of a task that has no cell at the site is accepted") {
+    Outcome outcome = full();
+    outcome.cell.clear();
+    CHECK(parse_outcome(render_outcome(outcome)).has_value());
+}
+
 TEST_CASE("another format, version or result is rejected; unknown members are accepted") {
     const std::string good = render_outcome(full());
     CHECK(!parse_outcome("").has_value());

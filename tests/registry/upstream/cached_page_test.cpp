@@ -134,6 +134,15 @@ TEST_CASE("the bytes of a cached page stay as they were stored") {
     CHECK(read.files[1].link.has_metadata);
 }
 
+TEST_CASE("a page with a link without a file name can be read again") {
+    MergedPage merged = merge_page(nullptr, page_of({link("", hash_a)}), noon);
+    merged.page.gone.push_back({"", hash_b, noon});
+    const auto read = registry::parse_cached_page(registry::render_cached_page(merged.page));
+    REQUIRE(read.has_value());
+    CHECK(read->files.size() == 1);
+    CHECK(read->gone.size() == 1);
+}
+
 TEST_CASE("a page knows whether the upstream had another address") {
     registry::CachedPage page;
     CHECK_FALSE(page.is_of_other("https://a.example.org/simple/"));  // of an earlier version
