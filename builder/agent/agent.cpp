@@ -134,7 +134,7 @@ base::Status Agent::trim_work_folder(JournalContent& journal, const TickReport& 
 void Agent::poll(const std::vector<Attempt>& attempts) {
     std::map<std::string, AttemptFolder> folders;
     for (const auto& attempt : attempts) {
-        if (state_row(attempt.state).may_have_job) folders.emplace(attempt.id, parts_.folder_of(attempt));
+        if (may_have_job(attempt.state)) folders.emplace(attempt.id, parts_.folder_of(attempt));
         const bool is_due_again = attempt.state == State::uploading &&
                                   is_due(parts_.clock.now(), attempt.waiting.not_before, max_wait_ms);
         if (is_due_again) parts_.uploads_paused.reset();

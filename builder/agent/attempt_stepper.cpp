@@ -40,7 +40,7 @@ Failure failure_after_wait(const Attempt& attempt, std::string phase, const base
              error.value,
              is_upload ? "then run `wheelyard-builder retry`, which uploads the wheel again" : error.advice},
             "",
-            state_row(attempt.state).before_job};
+            is_before_job(attempt.state)};
 }
 
 // Each phase ends with the beginning of the next.
@@ -168,7 +168,7 @@ base::Result<AttemptStepper::Flow> AttemptStepper::act_on_error(Attempt& attempt
 
 // There is no limit while a job may exist (its walltime and the scheduler end it) or while a person must act.
 bool AttemptStepper::has_waited_too_long(const Attempt& attempt, const base::Error& error) const {
-    if (state_row(attempt.state).may_have_job || error.recovery == base::Recovery::person) return false;
+    if (may_have_job(attempt.state) || error.recovery == base::Recovery::person) return false;
     if (error.kind == base::ErrorKind::in_progress || attempt.waiting.since == 0) return false;
     return ports_.clock.now() - attempt.waiting.since >= max_error_wait_ms * 1000;
 }
@@ -196,7 +196,7 @@ base::Status AttemptStepper::give_up(Attempt& attempt, base::Error why, std::opt
     const StepRow* row = find_step(attempt);
     const AttemptFolder folder = ports_.folder_of(attempt);
     call_off_login_step(folder.root, wheelhouse_step);
-    if (state_row(attempt.state).may_have_job) {
+    if (may_have_job(attempt.state)) {
         // Taking the claim prevents a late job from running.
         std::error_code ignored;
         fs::create_directory(folder.claim(), ignored);
@@ -223,8 +223,7 @@ base::Status AttemptStepper::enter(Attempt& attempt, State state) {
 
 base::Status AttemptStepper::wait(Attempt& attempt, const base::Error& reason, bool is_reported) {
     // Polling a step on the login node is cheap, so its delay does not grow.
-    const bool is_at_work =
-        reason.kind == base::ErrorKind::in_progress && state_row(attempt.state).before_job;
+    const bool is_at_work = reason.kind == base::ErrorKind::in_progress && is_before_job(attempt.state);
     const bool was_reported =
         attempt.waiting.tries > 0 && (is_at_work || reason.kind == base::ErrorKind::program);
     const int tries = is_at_work ? 0 : attempt.waiting.tries++;

@@ -1,10 +1,6 @@
-// The text forms of attempt values, cell names and attempt IDs.
+// Cell names, attempt IDs and what an attempt waits for, as texts.
 #include "builder/attempt/attempt.hpp"
 
-#include <algorithm>
-#include <array>
-
-#include "builder/attempt/attempt_fields.hpp"
 #include "builder/attempt/limits.hpp"
 #include "lib/base/check.hpp"
 #include "lib/base/digest/digest.hpp"
@@ -12,88 +8,12 @@
 namespace wheelyard::builder {
 namespace {
 
-constexpr std::array<StateRow, 9> states = {{
-    {.state = State::planned, .text = "planned", .before_job = true},
-    {.state = State::fetched, .text = "fetched", .before_job = true},
-    {.state = State::prepared, .text = "prepared", .before_job = true},
-    {.state = State::submitting, .text = "submitting", .may_have_job = true},
-    {.state = State::running, .text = "running", .may_have_job = true},
-    {.state = State::built, .text = "built"},
-    {.state = State::uploading, .text = "uploading"},
-    {.state = State::done, .text = "done", .is_over = true},
-    {.state = State::failed, .text = "failed", .is_over = true},
-}};
-
-struct PurposeRow {
-    Purpose purpose;
-    std::string_view text;
-};
-constexpr std::array<PurposeRow, 5> purposes{{{Purpose::build, "build"},
-                                              {Purpose::gpu_test, "gpu-test"},
-                                              {Purpose::multi_node_test, "multi-node-test"},
-                                              {Purpose::promotion, "promotion"},
-                                              {Purpose::reproduction, "reproduction"}}};
-
-struct WaitRow {
-    WaitFor what;
-    std::string_view text;
-};
-constexpr std::array<WaitRow, 7> waits{{{WaitFor::nothing, ""},
-                                        {WaitFor::retry, "retry"},
-                                        {WaitFor::person, "person"},
-                                        {WaitFor::login_step, "login_step"},
-                                        {WaitFor::job_slot, "job_slot"},
-                                        {WaitFor::queue, "queue"},
-                                        {WaitFor::scheduler, "scheduler"}}};
-
 // Crockford's base 32: without i, l, o and u, so that a person can read an ID aloud.
 constexpr std::string_view digits = "0123456789abcdefghjkmnpqrstvwxyz";
 constexpr std::size_t id_time_digits = 7;  // 32^7 seconds reach the year 3058
 constexpr std::size_t id_random_digits = max_attempt_id_bytes - 1 - id_time_digits;
 
 }  // namespace
-
-const StateRow& state_row(State state) {
-    const auto* row =
-        std::find_if(states.begin(), states.end(), [&](const StateRow& one) { return one.state == state; });
-    WHEELYARD_CHECK(row != states.end());
-    return *row;
-}
-
-std::optional<State> parse_state(std::string_view text) {
-    for (const auto& row : states) {
-        if (row.text == text) return row.state;
-    }
-    return std::nullopt;
-}
-
-std::string_view purpose_text(Purpose purpose) {
-    for (const auto& row : purposes) {
-        if (row.purpose == purpose) return row.text;
-    }
-    return "?";
-}
-
-std::optional<Purpose> parse_purpose(std::string_view text) {
-    for (const auto& row : purposes) {
-        if (row.text == text) return row.purpose;
-    }
-    return std::nullopt;
-}
-
-std::string_view wait_text(WaitFor what) {
-    for (const auto& row : waits) {
-        if (row.what == what) return row.text;
-    }
-    return "";
-}
-
-std::optional<WaitFor> parse_wait(std::string_view text) {
-    for (const auto& row : waits) {
-        if (row.text == text) return row.what;
-    }
-    return std::nullopt;
-}
 
 std::string waiting_suffix(const Waiting& waiting) {
     if (waiting.reason.empty()) return "";

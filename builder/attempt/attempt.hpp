@@ -16,6 +16,7 @@
 #include "builder/attempt/job_end.hpp"
 #include "lib/base/clock.hpp"
 #include "lib/base/result.hpp"
+#include "lib/base/text/words.hpp"
 #include "lib/io/json.hpp"
 #include "lib/wire/governed_build.hpp"
 #include "lib/wire/outcome.hpp"
@@ -28,8 +29,14 @@ namespace wheelyard::builder {
 // reproduction, which a person requests, repeats a build and compares the two wheels.
 enum class Purpose { build, gpu_test, multi_node_test, promotion, reproduction };
 // "gpu-test": also the suffix of the cell's name.
-[[nodiscard]] std::string_view purpose_text(Purpose purpose);
-[[nodiscard]] std::optional<Purpose> parse_purpose(std::string_view text);
+inline constexpr auto purpose_words = base::words<Purpose>({{Purpose::build, "build"},
+                                                            {Purpose::gpu_test, "gpu-test"},
+                                                            {Purpose::multi_node_test, "multi-node-test"},
+                                                            {Purpose::promotion, "promotion"},
+                                                            {Purpose::reproduction, "reproduction"}});
+[[nodiscard]] inline std::string_view purpose_text(Purpose purpose) {
+    return purpose_words.text(purpose);
+}
 [[nodiscard]] constexpr bool is_test(Purpose purpose) {
     return purpose == Purpose::gpu_test || purpose == Purpose::multi_node_test;
 }
@@ -40,22 +47,30 @@ enum class Purpose { build, gpu_test, multi_node_test, promotion, reproduction }
 }
 
 enum class State { planned, fetched, prepared, submitting, running, built, uploading, done, failed };
-// What holds for every attempt in a state. Its step is in builder/steps/steps.cpp.
-struct StateRow {
-    State state;
-    std::string_view text;
-    bool before_job = false;    // no job was submitted yet
-    bool may_have_job = false;  // a job may be queued or running
-    bool is_over = false;
-};
-[[nodiscard]] const StateRow& state_row(State state);
+// The step of each is in builder/steps/steps.cpp.
+inline constexpr auto state_words = base::words<State>({{State::planned, "planned"},
+                                                        {State::fetched, "fetched"},
+                                                        {State::prepared, "prepared"},
+                                                        {State::submitting, "submitting"},
+                                                        {State::running, "running"},
+                                                        {State::built, "built"},
+                                                        {State::uploading, "uploading"},
+                                                        {State::done, "done"},
+                                                        {State::failed, "failed"}});
 [[nodiscard]] inline std::string_view state_text(State state) {
-    return state_row(state).text;
+    return state_words.text(state);
 }
-[[nodiscard]] inline bool is_over(State state) {
-    return state_row(state).is_over;
+// No job was submitted yet.
+[[nodiscard]] constexpr bool is_before_job(State state) {
+    return state <= State::prepared;
 }
-[[nodiscard]] std::optional<State> parse_state(std::string_view text);
+// A job may be queued or running.
+[[nodiscard]] constexpr bool may_have_job(State state) {
+    return state == State::submitting || state == State::running;
+}
+[[nodiscard]] constexpr bool is_over(State state) {
+    return state >= State::done;
+}
 
 // What the plan asked for: its cell.
 struct Asked {
@@ -107,7 +122,13 @@ enum class WaitFor {
     queue,       // the start of its queued job
     scheduler,   // the status of its job
 };
-[[nodiscard]] std::string_view wait_text(WaitFor what);
+inline constexpr auto wait_words = base::words<WaitFor>({{WaitFor::nothing, ""},
+                                                         {WaitFor::retry, "retry"},
+                                                         {WaitFor::person, "person"},
+                                                         {WaitFor::login_step, "login_step"},
+                                                         {WaitFor::job_slot, "job_slot"},
+                                                         {WaitFor::queue, "queue"},
+                                                         {WaitFor::scheduler, "scheduler"}});
 
 struct Waiting {
     WaitFor what = WaitFor::nothing;

@@ -22,15 +22,15 @@ bool needs_job(const Attempt& attempt) {
 bool holds_job_slot(const Attempt& attempt) {
     if (!needs_job(attempt)) return false;
     if (attempt.state == State::prepared) return waits_for_an_answer(attempt);
-    return state_row(attempt.state).may_have_job;
+    return may_have_job(attempt.state);
 }
 
 bool holds_place(const Attempt& attempt) {
-    return needs_job(attempt) && state_row(attempt.state).before_job && !waits_for_an_answer(attempt);
+    return needs_job(attempt) && is_before_job(attempt.state) && !waits_for_an_answer(attempt);
 }
 
 bool waits_without_place(const Attempt& attempt) {
-    return needs_job(attempt) && state_row(attempt.state).before_job && attempt.state != State::prepared &&
+    return needs_job(attempt) && is_before_job(attempt.state) && attempt.state != State::prepared &&
            waits_for_an_answer(attempt);
 }
 

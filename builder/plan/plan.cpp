@@ -3,7 +3,6 @@
 #include "builder/plan/plan.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <set>
 
@@ -14,6 +13,7 @@
 #include "builder/plan/plan_reproductions.hpp"
 #include "builder/plan/version_choice.hpp"
 #include "lib/base/text/text.hpp"
+#include "lib/base/text/words.hpp"
 #include "lib/wheel/filename.hpp"
 #include "lib/wheel/version.hpp"
 
@@ -24,18 +24,14 @@ constexpr std::size_t max_cells = 10'000;  // in one plan
 
 using wheel::Version;
 
-struct CellStateRow {
-    CellState state;
-    std::string_view text;
-};
-constexpr std::array<CellStateRow, 8> cell_states = {{{CellState::have, "have"},
-                                                      {CellState::active, "active"},
-                                                      {CellState::wanted, "wanted"},
-                                                      {CellState::held, "held"},
-                                                      {CellState::given_up, "given up"},
-                                                      {CellState::impossible, "impossible"},
-                                                      {CellState::excluded, "excluded"},
-                                                      {CellState::unknown, "unknown"}}};
+constexpr auto cell_states = base::words<CellState>({{CellState::have, "have"},
+                                                     {CellState::active, "active"},
+                                                     {CellState::wanted, "wanted"},
+                                                     {CellState::held, "held"},
+                                                     {CellState::given_up, "given up"},
+                                                     {CellState::impossible, "impossible"},
+                                                     {CellState::excluded, "excluded"},
+                                                     {CellState::unknown, "unknown"}});
 
 // A cell whose version is known, and the input for its state.
 struct VersionedCell {
@@ -401,10 +397,7 @@ class Planner {
 }  // namespace
 
 std::string_view cell_state_text(CellState state) {
-    for (const auto& row : cell_states) {
-        if (row.state == state) return row.text;
-    }
-    return "?";
+    return cell_states.text(state);
 }
 
 std::size_t Plan::count(CellState state) const {

@@ -5,15 +5,55 @@
 
 #include "indexer/tree/limits.hpp"
 #include "indexer/tree/paths.hpp"
-#include "lib/io/json.hpp"
+#include "lib/io/record.hpp"
 
 namespace wheelyard::indexer {
 
 namespace fs = std::filesystem;
+using io::field;
 using io::Json;
+using io::Need;
 
 namespace {
 constexpr std::string_view followed_format = "wheelyard.followed/1";
+
+// A list of files with the project that each has left.
+struct Gone {
+    static Json to(const std::map<std::string, std::set<TreeFile>>& gone) {
+        Json list = Json::array();
+        for (const auto& [project, files] : gone) {
+            for (const auto& file : files) {
+                Json item = tree_file_json(file);
+                item.set("project", project);
+                list.push(std::move(item));
+            }
+        }
+        return list;
+    }
+    static bool from(const Json& json, std::map<std::string, std::set<TreeFile>>& into) {
+        for (const Json& item : json.items()) {
+            const auto project = item.string_at("project");
+            auto file = parse_tree_file(item);
+            if (!project || !file) return false;
+            into[*project].insert(*std::move(file));
+        }
+        return true;
+    }
+    static std::string type() { return "list of: object"; }
+};
+
+using F = FollowedState;
+using C = FollowedCatalogue;
+constexpr auto followed_record = io::record<F>({
+    field<&F::from>("from", "the index's URL"),
+    field<&F::serial>("serial", "the last event that the tree has", Need::required),
+    field<&F::lagging>("lagging", "projects that every round retries"),
+    field<Gone, &F::gone>("gone", "files that a page no longer lists", Need::valid),
+    field<&F::catalogue, &C::waiting>("catalogue.waiting",
+                                      "projects whose facts the source does not have yet"),
+    field<&F::catalogue, &C::base_etag>("catalogue.base_etag", "of the kept copy of the base"),
+    field<&F::catalogue, &C::delta_etag>("catalogue.delta_etag", "of the kept copy of the changes"),
+});
 }  // namespace
 
 fs::path followed_file(const fs::path& tree, std::string_view index) {
@@ -21,25 +61,9 @@ fs::path followed_file(const fs::path& tree, std::string_view index) {
 }
 
 std::string render_followed_state(const FollowedState& state) {
-    Json gone = Json::array();
-    for (const auto& [project, files] : state.gone) {
-        for (const auto& file : files) {
-            Json item = tree_file_json(file);
-            item.set("project", project);
-            gone.push(std::move(item));
-        }
-    }
-    const FollowedCatalogue& catalogue = state.catalogue;
-    return Json::object({{"format", followed_format},
-                         {"from", state.from},
-                         {"serial", state.serial},
-                         {"lagging", Json::array_of(state.lagging)},
-                         {"gone", std::move(gone)},
-                         {"catalogue", Json::object({{"waiting", Json::array_of(catalogue.waiting)},
-                                                     {"base_etag", catalogue.base_etag},
-                                                     {"delta_etag", catalogue.delta_etag}})}})
-               .render() +
-           "\n";
+    Json document = Json::object({{"format", followed_format}});
+    followed_record.write_into(document, state);
+    return document.render() + "\n";
 }
 
 base::Result<FollowedState> parse_followed_state(std::string_view text) {
@@ -50,19 +74,7 @@ base::Result<FollowedState> parse_followed_state(std::string_view text) {
                           "remove the file; the next round checks every project");
     }
     FollowedState state;
-    WHEELYARD_ASSIGN(state.from, document.string_at("from"));
-    WHEELYARD_ASSIGN(state.serial, document.int_at("serial"));
-    state.lagging = texts_of(document, "lagging");
-    if (const Json* catalogue = document.find("catalogue")) {
-        state.catalogue = {.waiting = texts_of(*catalogue, "waiting"),
-                           .base_etag = catalogue->string_or("base_etag", ""),
-                           .delta_etag = catalogue->string_or("delta_etag", "")};
-    }
-    for (const Json& item : document.items("gone")) {
-        WHEELYARD_ASSIGN(const auto project, item.string_at("project"));
-        WHEELYARD_ASSIGN(TreeFile file, parse_tree_file(item));
-        state.gone[project].insert(std::move(file));
-    }
+    WHEELYARD_TRY(followed_record.read(document, state));
     return state;
 }
 

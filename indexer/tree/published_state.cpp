@@ -1,94 +1,111 @@
 // The JSON of published.json.
 #include "indexer/tree/published_state.hpp"
 
-#include <iterator>
-#include <utility>
-
-#include "lib/io/json.hpp"
+#include "lib/base/text/words.hpp"
+#include "lib/io/record.hpp"
 
 namespace wheelyard::indexer {
 
+using io::field;
 using io::Json;
+using io::Need;
+using io::Written;
 
 namespace {
 constexpr std::string_view published_format = "wheelyard.published/2";
-constexpr std::string_view read_by_token = "token";
 
-Json render_stale(const StaleProject& stale) {
-    Json deleted = Json::array();
-    for (const auto& file : stale.deleted)
-        deleted.push(tree_file_json(file));
-    return Json::object(
-        {{"index", stale.index}, {"project", stale.project}, {"deleted", std::move(deleted)}});
-}
+constexpr auto file_record = io::record<TreeFile>({
+    field<&TreeFile::sha256>("sha256", "its digest", Need::required),
+    field<&TreeFile::filename>("filename", "its name", Need::required),
+});
 
-base::Result<StaleProject> parse_stale(const Json& document) {
-    StaleProject stale;
-    WHEELYARD_ASSIGN(stale.index, document.string_at("index"));
-    WHEELYARD_ASSIGN(stale.project, document.string_at("project"));
-    for (const Json& item : document.items("deleted")) {
-        WHEELYARD_ASSIGN(TreeFile file, parse_tree_file(item));
-        stale.deleted.insert(std::move(file));
+constexpr auto stale_record = io::record<StaleProject>({
+    field<&StaleProject::index>("index", "its index", Need::required),
+    field<&StaleProject::project>("project", "its normalised name", Need::required),
+    field<io::ListOf<io::Nested<file_record>>, &StaleProject::deleted>(
+        "deleted", "removed from the catalog, maybe still in the tree", Need::valid),
+});
+
+// Texts by name; other values are ignored.
+struct TextMap {
+    static Json to(const std::map<std::string, std::string>& texts) {
+        Json json = Json::object();
+        for (const auto& [name, text] : texts)
+            json.set(name, text);
+        return json;
     }
-    return stale;
-}
+    static bool from(const Json& json, std::map<std::string, std::string>& into) {
+        if (json.as_object() == nullptr) return false;
+        for (const auto& [name, value] : *json.as_object()) {
+            if (value.as_string() != nullptr) into.emplace(name, *value.as_string());
+        }
+        return true;
+    }
+    static std::string type() { return "object of texts"; }
+};
+
+constexpr auto farm_record = io::record<FarmText>({
+    field<&FarmText::title>("title", "of the farm"),
+    field<&FarmText::text>("text", "on the front page"),
+    field<&FarmText::contact>("contact", "URL or address of electronic mail"),
+    field<&FarmText::style>("style", "a style sheet with the farm's colours"),
+    field<&FarmText::logo>("logo", "the published name of its logo"),
+    field<TextMap, &FarmText::titles>("titles", "of indexes, for people"),
+    field<&FarmText::hidden>("hidden", "indexes that the front page does not list"),
+    field<&FarmText::without_pages>("without_pages", "indexes that have no pages for people"),
+});
+
+constexpr auto pages_record = io::record<PagesState>({
+    field<&PagesState::serial>("serial", "the event up to which they are current"),
+    field<&PagesState::look>("look", "what decides their look"),
+    field<io::Nested<farm_record>, &PagesState::farm>("farm", "what the configuration says about the farm"),
+});
+
+constexpr auto readers = base::words<bool>({{true, "token"}, {false, ""}});
+
+// Of the event that `time` is of.
+struct Kind : io::Plain<std::string> {
+    static Json to(const PublishedState& state) { return state.time == 0 ? Json() : Json(state.kind); }
+    static bool from(const Json& json, PublishedState& into) {
+        return io::Plain<std::string>::from(json, into.kind);
+    }
+};
+struct Pages : io::Nested<pages_record> {
+    static Json to(const PagesState& pages) {
+        return pages == PagesState{} ? Json() : pages_record.write(pages);
+    }
+};
+struct Lagging : io::ListOf<io::Nested<stale_record>> {
+    static Json to(const std::set<StaleProject>& lagging) {
+        return lagging.empty() ? Json() : io::ListOf<io::Nested<stale_record>>::to(lagging);
+    }
+};
+
+using P = PublishedState;
+constexpr auto published_record = io::record<P>({
+    field<&P::serial>("serial", "the last event that the tree has", Need::required),
+    field<io::Time, &P::time>("time", "of that event", Need::valid, Written::unless_null),
+    io::field_of<P, Kind>("kind", "of that event", Need::optional, Written::unless_null),
+    field<io::WordOf<readers>, &P::is_private>("read", "in a tree of private indexes", Need::optional,
+                                               Written::if_given),
+    field<&P::views>("views", "what the tree has in addition to pages and files"),
+    field<&P::stale_roots>("stale_roots", "indexes whose root page lacks a project"),
+    field<Pages, &P::pages>("pages", "how far the pages for people are", Need::optional,
+                            Written::unless_null),
+    field<Lagging, &P::lagging>("lagging", "projects that could not be updated", Need::valid,
+                                Written::unless_null),
+});
 }  // namespace
 
 Json tree_file_json(const TreeFile& file) {
-    return Json::object({{"sha256", file.sha256}, {"filename", file.filename}});
+    return file_record.write(file);
 }
 
 base::Result<TreeFile> parse_tree_file(const Json& json) {
     TreeFile file;
-    WHEELYARD_ASSIGN(file.sha256, json.string_at("sha256"));
-    WHEELYARD_ASSIGN(file.filename, json.string_at("filename"));
+    WHEELYARD_TRY(file_record.read(json, file));
     return file;
 }
-
-std::set<std::string> texts_of(const Json& document, std::string_view member) {
-    auto texts = document.texts(member);
-    return {std::make_move_iterator(texts.begin()), std::make_move_iterator(texts.end())};
-}
-
-namespace {
-
-Json render_pages(const PagesState& pages) {
-    Json titles = Json::object();
-    for (const auto& [index, title] : pages.farm.titles)
-        titles.set(index, title);
-    return Json::object(
-        {{"serial", pages.serial},
-         {"look", pages.look},
-         {"farm", Json::object({{"title", pages.farm.title},
-                                {"text", pages.farm.text},
-                                {"contact", pages.farm.contact},
-                                {"style", pages.farm.style},
-                                {"logo", pages.farm.logo},
-                                {"titles", std::move(titles)},
-                                {"hidden", Json::array_of(pages.farm.hidden)},
-                                {"without_pages", Json::array_of(pages.farm.without_pages)}})}});
-}
-
-PagesState parse_pages(const Json& json) {
-    PagesState pages{json.int_or("serial", 0), json.string_or("look", {}), {}};
-    const Json* farm = json.find("farm");
-    if (farm == nullptr) return pages;
-    pages.farm.title = farm->string_or("title", {});
-    pages.farm.text = farm->string_or("text", {});
-    pages.farm.contact = farm->string_or("contact", {});
-    pages.farm.style = farm->string_or("style", {});
-    pages.farm.logo = farm->string_or("logo", {});
-    pages.farm.hidden = texts_of(*farm, "hidden");
-    pages.farm.without_pages = texts_of(*farm, "without_pages");
-    const Json* titles = farm->find("titles");
-    if (titles == nullptr || titles->as_object() == nullptr) return pages;
-    for (const auto& [index, title] : *titles->as_object()) {
-        if (const std::string* text = title.as_string()) pages.farm.titles.emplace(index, *text);
-    }
-    return pages;
-}
-
-}  // namespace
 
 void forget_serial(PublishedState& state) {
     state.serial = 0;
@@ -98,21 +115,8 @@ void forget_serial(PublishedState& state) {
 }
 
 std::string render_published_state(const PublishedState& state) {
-    Json document = Json::object({{"format", published_format}, {"serial", state.serial}});
-    if (state.time != 0) {
-        document.set("time", base::render_rfc3339(state.time));
-        document.set("kind", state.kind);
-    }
-    if (state.is_private) document.set("read", read_by_token);
-    document.set("views", Json::array_of(state.views));
-    document.set("stale_roots", Json::array_of(state.stale_roots));
-    if (state.pages != PagesState{}) document.set("pages", render_pages(state.pages));
-    if (!state.lagging.empty()) {
-        Json lagging = Json::array();
-        for (const auto& stale : state.lagging)
-            lagging.push(render_stale(stale));
-        document.set("lagging", std::move(lagging));
-    }
+    Json document = Json::object({{"format", published_format}});
+    published_record.write_into(document, state);
     return document.render() + "\n";
 }
 
@@ -124,25 +128,12 @@ base::Result<PublishedState> parse_published_state(std::string_view text) {
                           "use the version that wrote it, or publish into a new folder");
     }
     PublishedState state;
-    WHEELYARD_ASSIGN(state.serial, document.int_at("serial"));
+    WHEELYARD_TRY(published_record.read(document, state));
     const Json* roots = document.find("stale_roots");
     if (roots == nullptr || roots->as_array() == nullptr || state.serial < 0) {
         return base::fail("publish.state_broken", "published.json has a missing or invalid member",
                           std::string(text.substr(0, 200)),
                           "remove it; the next run safely publishes everything again");
-    }
-    state.is_private = document.string_or("read", "") == read_by_token;
-    state.stale_roots = texts_of(document, "stale_roots");
-    state.views = texts_of(document, "views");
-    const std::string time = document.string_or("time", "");
-    if (!time.empty()) {
-        WHEELYARD_ASSIGN(state.time, base::parse_rfc3339(time));
-        state.kind = document.string_or("kind", "");
-    }
-    if (const Json* pages = document.find("pages")) state.pages = parse_pages(*pages);
-    for (const Json& item : document.items("lagging")) {
-        WHEELYARD_ASSIGN(StaleProject stale, parse_stale(item));
-        state.lagging.insert(std::move(stale));
     }
     return state;
 }

@@ -72,11 +72,9 @@ struct PublishedState {
     bool operator==(const PublishedState&) const = default;
 };
 
-// JSON parts shared with a follower's state (followed_state.hpp): {"sha256":…,"filename":…}, and the strings
-// of an array; other elements are ignored.
+// A JSON part shared with a follower's state (followed_state.hpp): {"sha256":…,"filename":…}.
 [[nodiscard]] io::Json tree_file_json(const TreeFile& file);
 [[nodiscard]] base::Result<TreeFile> parse_tree_file(const io::Json& json);
-[[nodiscard]] std::set<std::string> texts_of(const io::Json& document, std::string_view member);
 
 // Makes the next run read the event log from the beginning and check every file.
 void forget_serial(PublishedState& state);

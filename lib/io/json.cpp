@@ -209,7 +209,7 @@ void render_value(const Json& value, const Layout& layout, std::size_t depth, st
 
 tl::unexpected<base::Error> fail_member(const Json* found, std::string_view name, const char* expected) {
     const std::string member(name);
-    if (!found)
+    if (!found || found->is_null())
         return fail_malformed("json.missing", "the member `" + member + "` is missing", {},
                               std::string("it should be ") + expected);
     constexpr std::size_t shown_bytes = 100;
@@ -266,8 +266,7 @@ Result<std::int64_t> Json::int_at(std::string_view name) const {
 
 std::string Json::string_or(std::string_view name, std::string fallback) const {
     const auto* found = find(name);
-    if (found && found->as_string()) return *found->as_string();
-    return fallback;
+    return found && found->as_string() && !found->as_string()->empty() ? *found->as_string() : fallback;
 }
 
 std::int64_t Json::int_or(std::string_view name, std::int64_t fallback) const {

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "lib/base/text/text.hpp"
+#include "lib/base/text/words.hpp"
 #include "lib/wheel/excerpt.hpp"
 #include "lib/wheel/limits.hpp"
 #include "lib/wheel/name.hpp"
@@ -37,19 +38,15 @@ enum class MarkerOperator {
     not_in
 };
 
-struct OperatorSpelling {
-    std::string_view text;
-    MarkerOperator operation;
-};
-// Longer operators before their prefixes; `in` and `not in` are words and parsed separately.
-constexpr std::array<OperatorSpelling, 8> symbols{{{"===", MarkerOperator::arbitrary},
-                                                   {"==", MarkerOperator::equal},
-                                                   {"~=", MarkerOperator::compatible},
-                                                   {"!=", MarkerOperator::not_equal},
-                                                   {"<=", MarkerOperator::less_equal},
-                                                   {">=", MarkerOperator::greater_equal},
-                                                   {"<", MarkerOperator::less},
-                                                   {">", MarkerOperator::greater}}};
+// Longer operators before their prefixes; `in` and `not in` are parsed separately.
+constexpr auto symbols = base::words<MarkerOperator>({{MarkerOperator::arbitrary, "==="},
+                                                      {MarkerOperator::equal, "=="},
+                                                      {MarkerOperator::compatible, "~="},
+                                                      {MarkerOperator::not_equal, "!="},
+                                                      {MarkerOperator::less_equal, "<="},
+                                                      {MarkerOperator::greater_equal, ">="},
+                                                      {MarkerOperator::less, "<"},
+                                                      {MarkerOperator::greater, ">"}});
 
 struct Variable {
     std::string_view name;
@@ -99,9 +96,7 @@ bool is_membership(MarkerOperator operation) {
 std::string_view operator_text(MarkerOperator operation) {
     if (operation == MarkerOperator::in) return "in";
     if (operation == MarkerOperator::not_in) return "not in";
-    return std::find_if(symbols.begin(), symbols.end(),
-                        [&](const OperatorSpelling& candidate) { return candidate.operation == operation; })
-        ->text;
+    return symbols.text(operation);
 }
 
 struct Operand {
@@ -369,10 +364,10 @@ class MarkerParser {
     }
 
     base::Result<MarkerOperator> parse_operator() {
-        for (const auto& symbol : symbols) {
+        for (const auto& symbol : symbols.rows) {
             if (!rest().starts_with(symbol.text)) continue;
             at_ += symbol.text.size();
-            return symbol.operation;
+            return symbol.value;
         }
         if (take_word("in")) return MarkerOperator::in;
         if (take_word("not")) {

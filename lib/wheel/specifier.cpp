@@ -4,35 +4,24 @@
 #include "lib/wheel/specifier.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include "lib/base/text/text.hpp"
+#include "lib/base/text/words.hpp"
 #include "lib/wheel/excerpt.hpp"
 #include "lib/wheel/limits.hpp"
 
 namespace wheelyard::wheel {
 namespace {
 
-struct Operator {
-    std::string_view text;
-    Comparison comparison;
-};
 // Longer operators before their prefixes.
-constexpr std::array<Operator, 8> operators{{{"===", Comparison::arbitrary},
-                                             {"~=", Comparison::compatible},
-                                             {"==", Comparison::equal},
-                                             {"!=", Comparison::not_equal},
-                                             {"<=", Comparison::less_equal},
-                                             {">=", Comparison::greater_equal},
-                                             {"<", Comparison::less},
-                                             {">", Comparison::greater}}};
-
-std::string_view operator_text(Comparison comparison) {
-    const auto* row = std::find_if(operators.begin(), operators.end(), [&](const Operator& candidate) {
-        return candidate.comparison == comparison;
-    });
-    return row->text;
-}
+constexpr auto operators = base::words<Comparison>({{Comparison::arbitrary, "==="},
+                                                    {Comparison::compatible, "~="},
+                                                    {Comparison::equal, "=="},
+                                                    {Comparison::not_equal, "!="},
+                                                    {Comparison::less_equal, "<="},
+                                                    {Comparison::greater_equal, ">="},
+                                                    {Comparison::less, "<"},
+                                                    {Comparison::greater, ">"}});
 
 bool is_equality(Comparison comparison) {
     return comparison == Comparison::equal || comparison == Comparison::not_equal;
@@ -58,24 +47,22 @@ base::Result<Specifier> Specifier::parse(std::string_view text) {
                           "e.g. >=1.2, ~=2.4, ==1.4.*");
     };
     const auto trimmed = base::trim(text);
-    const auto* found = std::find_if(operators.begin(), operators.end(), [&](const Operator& candidate) {
-        return trimmed.starts_with(candidate.text);
-    });
-    if (found == operators.end())
+    const auto* found = std::find_if(operators.rows.begin(), operators.rows.end(),
+                                     [&](const auto& row) { return trimmed.starts_with(row.text); });
+    if (found == operators.rows.end())
         return invalid("A version specifier must begin with ~= == != <= >= < > or ===");
     auto rest = base::trim(trimmed.substr(found->text.size()));
 
     Specifier specifier;
-    specifier.comparison_ = found->comparison;
+    specifier.comparison_ = found->value;
     specifier.written_ = rest;
-    if (found->comparison == Comparison::arbitrary) {
+    if (found->value == Comparison::arbitrary) {
         if (!is_arbitrary_version(rest)) return invalid("=== must be followed by a text without spaces");
         if (auto version = Version::parse(rest)) specifier.version_ = std::move(*version);
         return specifier;
     }
     if (rest.ends_with(".*")) {
-        if (!is_equality(found->comparison))
-            return invalid("Only == and != accept a version that ends in .*");
+        if (!is_equality(found->value)) return invalid("Only == and != accept a version that ends in .*");
         rest.remove_suffix(2);
         if (rest.empty() || base::trim(rest).size() != rest.size())
             return invalid(".* must follow a release number");
@@ -86,10 +73,10 @@ base::Result<Specifier> Specifier::parse(std::string_view text) {
     if (specifier.prefix_match_ && !is_plain_release(*version)) {
         return invalid(".* may follow only a release number");
     }
-    if (version->has_local() && !is_equality(found->comparison)) {
+    if (version->has_local() && !is_equality(found->value)) {
         return invalid("Only == and != accept a version with a local part");
     }
-    if (found->comparison == Comparison::compatible && version->release().size() < 2) {
+    if (found->value == Comparison::compatible && version->release().size() < 2) {
         return invalid("~= requires a version with at least two numbers, e.g. ~=2.4");
     }
     specifier.version_ = std::move(*version);
@@ -140,7 +127,7 @@ bool Specifier::contains(const Version& version) const {
 }
 
 std::string Specifier::text() const {
-    return std::string(operator_text(comparison_)) + written_;
+    return std::string(operators.text(comparison_)) + written_;
 }
 
 bool Specifier::mentions_prerelease() const {

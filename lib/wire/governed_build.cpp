@@ -5,27 +5,16 @@
 
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/utf8.hpp"
+#include "lib/io/record.hpp"
 
 namespace wheelyard::wire {
 namespace {
 
+using io::field;
 using io::Json;
 
 constexpr std::string_view summary_format = "wheelyard.governor-summary/1";
 constexpr double max_number = 1e18;  // fits an integer of 64 bits
-
-double number_in(const Json& json, std::string_view name) {
-    const Json* found = json.find(name);
-    if (found == nullptr) return 0;
-    const double value = found->as_double() != nullptr ? *found->as_double()
-                         : found->as_int() != nullptr  ? static_cast<double>(*found->as_int())
-                                                       : 0;
-    return value > 0 ? std::min(value, max_number) : 0;
-}
-
-std::uint64_t count_in(const Json& json, std::string_view name) {
-    return static_cast<std::uint64_t>(number_in(json, name));
-}
 
 // At most `max_governor_text` bytes, cut between UTF-8 characters.
 std::string shorten(std::string text) {
@@ -33,49 +22,70 @@ std::string shorten(std::string text) {
     return text;
 }
 
-std::string text_in(const Json& json, std::string_view name) {
-    return shorten(json.string_or(name, ""));
-}
+// The codecs of these members: numbers have a fraction or none, and invalid ones are 0; texts and lists are cut.
+struct Number : io::Plain<double> {
+    static bool from(const Json& json, double& into) {
+        if (!io::Plain<double>::from(json, into)) return false;
+        into = into > 0 ? std::min(into, max_number) : 0;
+        return true;
+    }
+};
+struct Count : io::Plain<std::uint64_t> {
+    static bool from(const Json& json, std::uint64_t& into) {
+        double value = 0;
+        const bool is_read = Number::from(json, value);
+        into = static_cast<std::uint64_t>(value);
+        return is_read;
+    }
+};
+struct Text : io::Plain<std::string> {
+    static bool from(const Json& json, std::string& into) {
+        const bool is_read = io::Plain<std::string>::from(json, into);
+        into = shorten(std::move(into));
+        return is_read;
+    }
+};
+template <typename Codec, std::size_t max_items>
+struct First : Codec {
+    template <typename List>
+    static bool from(const Json& json, List& into, io::Fault& fault) {
+        const Json::Array& items = json.items();
+        const auto count = static_cast<std::ptrdiff_t>(std::min(items.size(), max_items));
+        return io::read_value<Codec>(Json(Json::Array(items.begin(), items.begin() + count)), into, fault);
+    }
+};
+
+constexpr auto worst_record = io::record<WorstCompile>({
+    field<Text, &WorstCompile::source>("source", "its source file"),
+    field<Count, &WorstCompile::peak_bytes>("peak_bytes", "its peak memory"),
+    field<Number, &WorstCompile::seconds>("seconds", "how long it ran"),
+});
+
+using B = GovernedBuild;
+constexpr auto governed_record = io::record<B>({
+    field<Count, &B::compiles>("compiles", "how many ran"),
+    field<Count, &B::killed>("killed", "killed by the governor for memory, then run again"),
+    field<Count, &B::oom_kills>("oom_kills", "killed by the kernel, then run again"),
+    field<Count, &B::could_not_fit>("could_not_fit", "failed for lack of memory alone"),
+    field<Number, &B::wall_seconds>("wall_s", "time of the build"),
+    field<Count, &B::high_water_bytes>("high_water_bytes", "peak memory of all compiles together"),
+    field<Count, &B::limit_bytes>("limit_bytes", "the limit of memory"),
+    field<Text, &B::limit>("limit", "the source of the limit"),
+    field<First<io::ListOf<io::Nested<worst_record>>, max_worst_compiles>, &B::worst>(
+        "worst", "the compiles that needed most"),
+    field<First<io::ListOf<Text>, max_governor_messages>, &B::messages>("messages", "for people"),
+});
 
 }  // namespace
 
 Json render_governed_build(const GovernedBuild& build) {
-    Json worst = Json::array();
-    for (const auto& one : build.worst) {
-        worst.push(
-            Json::object({{"source", one.source}, {"peak_bytes", one.peak_bytes}, {"seconds", one.seconds}}));
-    }
-    return Json::object({{"compiles", build.compiles},
-                         {"killed", build.killed},
-                         {"oom_kills", build.oom_kills},
-                         {"could_not_fit", build.could_not_fit},
-                         {"wall_s", build.wall_seconds},
-                         {"high_water_bytes", build.high_water_bytes},
-                         {"limit_bytes", build.limit_bytes},
-                         {"limit", build.limit},
-                         {"worst", worst},
-                         {"messages", Json::array_of(build.messages)}});
+    return governed_record.write(build);
 }
 
 GovernedBuild parse_governed_build(const Json& json) {
     GovernedBuild build;
-    build.compiles = count_in(json, "compiles");
-    build.killed = count_in(json, "killed");
-    build.oom_kills = count_in(json, "oom_kills");
-    build.could_not_fit = count_in(json, "could_not_fit");
-    build.wall_seconds = number_in(json, "wall_s");
-    build.high_water_bytes = count_in(json, "high_water_bytes");
-    build.limit_bytes = count_in(json, "limit_bytes");
-    build.limit = text_in(json, "limit");
-    for (const auto& one : json.items("worst")) {
-        if (build.worst.size() == max_worst_compiles) break;
-        build.worst.push_back(
-            {text_in(one, "source"), count_in(one, "peak_bytes"), number_in(one, "seconds")});
-    }
-    for (auto& message : json.texts("messages")) {
-        if (build.messages.size() == max_governor_messages) break;
-        build.messages.push_back(shorten(std::move(message)));
-    }
+    io::Fault fault;
+    (void)governed_record.read(json, build, fault);  // every member is optional
     return build;
 }
 

@@ -12,14 +12,16 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "lib/base/clock.hpp"
 #include "lib/base/result.hpp"
 #include "lib/wire/governed_build.hpp"
-#include "lib/wire/named_texts.hpp"
 
 namespace wheelyard::wire {
+
+using NamedTexts = std::vector<std::pair<std::string, std::string>>;
 
 struct OutcomePhase {
     std::string name;
@@ -104,5 +106,7 @@ struct Outcome {
 
 [[nodiscard]] std::string render_outcome(const Outcome& outcome);
 [[nodiscard]] base::Result<Outcome> parse_outcome(std::string_view text);
+// The table of its members in docs/reference/journal.md.
+[[nodiscard]] std::string document_outcome();
 
 }  // namespace wheelyard::wire

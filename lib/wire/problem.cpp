@@ -5,6 +5,8 @@
 #include <array>
 #include <utility>
 
+#include "lib/io/record.hpp"
+
 namespace wheelyard::wire {
 namespace {
 
@@ -21,9 +23,14 @@ constexpr std::array kinds{
     KindRow{base::ErrorKind::too_large, 413}, KindRow{base::ErrorKind::exhausted, 429},
 };
 
-void set_if_present(io::Json& document, std::string name, const std::string& text) {
-    if (!text.empty()) document.set(std::move(name), text);
-}
+constexpr auto problem_record = io::record<Problem>({
+    io::field<&Problem::title>("title", "short, ASCII, one line"),
+    io::field<&Problem::status>("status", "of HTTP"),
+    io::field<&Problem::detail>("detail", "the complete sentence", io::Need::optional, io::Written::if_given),
+    io::field<&Problem::code>("code", "stable, dotted", io::Need::optional, io::Written::if_given),
+    io::field<&Problem::value>("value", "the offending value", io::Need::optional, io::Written::if_given),
+    io::field<&Problem::advice>("advice", "what to do", io::Need::optional, io::Written::if_given),
+});
 
 }  // namespace
 
@@ -66,12 +73,8 @@ int status_of(base::ErrorKind kind) {
 }
 
 std::string render_problem(const Problem& problem) {
-    auto document =
-        io::Json::object({{"type", "about:blank"}, {"title", problem.title}, {"status", problem.status}});
-    set_if_present(document, "detail", problem.detail);
-    set_if_present(document, "code", problem.code);
-    set_if_present(document, "value", problem.value);
-    set_if_present(document, "advice", problem.advice);
+    auto document = io::Json::object({{"type", "about:blank"}});
+    problem_record.write_into(document, problem);
     return document.render();
 }
 
@@ -79,16 +82,13 @@ base::Result<Problem> parse_problem(std::string_view body) {
     WHEELYARD_ASSIGN(const io::Json document, io::parse_json(body, {.bytes = max_body_bytes, .depth = 16}));
     if (document.as_object() == nullptr)
         return base::fail("problem.not_an_object", "A problem document must be a JSON object");
-    const std::int64_t status = document.int_or("status", 0);
-    if (status != 0 && (status < 100 || status > 599))
+    Problem problem;
+    problem.status = 0;
+    WHEELYARD_TRY(problem_record.read(document, problem));
+    if (problem.status != 0 && (problem.status < 100 || problem.status > 599))
         return base::fail("problem.status", "The status of a problem document must be an HTTP status",
-                          std::to_string(status));
-    return Problem{.status = static_cast<int>(status),
-                   .code = document.string_or("code", ""),
-                   .title = document.string_or("title", ""),
-                   .detail = document.string_or("detail", ""),
-                   .value = document.string_or("value", ""),
-                   .advice = document.string_or("advice", "")};
+                          std::to_string(problem.status));
+    return problem;
 }
 
 }  // namespace wheelyard::wire

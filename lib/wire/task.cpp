@@ -1,3 +1,4 @@
+// The documents of the task service as JSON.
 #include "lib/wire/task.hpp"
 
 #include <algorithm>
@@ -7,17 +8,20 @@
 
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/utf8.hpp"
+#include "lib/base/text/words.hpp"
 #include "lib/wheel/filename.hpp"
 #include "lib/wheel/name.hpp"
 #include "lib/wheel/version.hpp"
-#include "lib/wire/members.hpp"
+#include "lib/wire/fields.hpp"
 #include "lib/wire/problem.hpp"
 
 namespace wheelyard::wire {
 namespace {
 
 using base::Result;
+using io::field;
 using io::Json;
+using io::Need;
 
 constexpr std::string_view task_format = "wheelyard.task/1";
 constexpr std::string_view tasks_format = "wheelyard.tasks/1";
@@ -36,13 +40,90 @@ bool is_sha256(std::string_view text) {
     return is_hex(text, sha256_digits);
 }
 
-constexpr std::array<std::pair<TaskState, std::string_view>, 6> states{
-    {{TaskState::awaits_approval, "awaits_approval"},
-     {TaskState::queued, "queued"},
-     {TaskState::claimed, "claimed"},
-     {TaskState::done, "done"},
-     {TaskState::failed, "failed"},
-     {TaskState::cancelled, "cancelled"}}};
+constexpr auto states = base::words<TaskState>({{TaskState::awaits_approval, "awaits_approval"},
+                                                {TaskState::queued, "queued"},
+                                                {TaskState::claimed, "claimed"},
+                                                {TaskState::done, "done"},
+                                                {TaskState::failed, "failed"},
+                                                {TaskState::cancelled, "cancelled"}});
+
+constexpr auto wish_record = io::record<TaskWish>({
+    field<&TaskWish::index>("index", "the index whose site should build it"),
+    field<&TaskWish::package>("package", "one project"),
+    field<&TaskWish::version>(
+        "version",
+        "one exact version (PEP 440); a wheel with a local label satisfies a version without one. The "
+        "recipe is the agent's own: a task carries no command"),
+    field<&TaskWish::python>("python", "`3.11`"),
+    field<&TaskWish::accelerator>("accelerator", "one of the site's accelerators, or empty"),
+    field<io::Nested<uploaded_record>, &TaskWish::source>(
+        "source", "absent, or the [uploaded source](#uploaded-sources)", Need::valid,
+        io::Written::unless_null),
+});
+
+// Only a task with an uploaded source has it.
+struct ApprovedBy {
+    static Json to(const Task& task) { return task.wish.source ? Json(task.approved_by) : Json(); }
+    static bool from(const Json& json, Task& into) {
+        return io::Plain<std::string>::from(json, into.approved_by);
+    }
+    static std::string type() { return io::Plain<std::string>::type(); }
+};
+
+// The members of a task after those of its wish.
+constexpr auto task_record = io::record<Task>({
+    field<&Task::id>("id", "the task's ID", Need::required),
+    field<io::WordOf<states>, &Task::state>("state", "as above", Need::required),
+    field<&Task::reason>("reason", "explains the state to people"),
+    field<&Task::asked_by>("asked_by", "the token's name, or `local:USER`"),
+    io::field_of<Task, ApprovedBy>("approved_by", "only with `source`: who approved it, or empty",
+                                   Need::optional, io::Written::unless_null),
+    field<io::Time, &Task::asked>("asked", "when it was added"),
+    field<io::Time, &Task::changed>("changed", "when it entered its state"),
+    field<&Task::attempts>("attempts", "how often it was claimed"),
+    field<&Task::agent>("agent", "which agent claimed it last"),
+    field<io::Time, &Task::lease_until>("lease_until", "until when it is claimed; null: not claimed"),
+    field<&Task::log_bytes>("log_bytes", "of the latest attempt's log"),
+});
+
+// A list of names; each must satisfy `fits`.
+template <bool (*fits)(std::string_view)>
+struct Names : io::Plain<std::vector<std::string>> {
+    static bool from(const Json& json, std::vector<std::string>& into, io::Fault& fault) {
+        if (json.items().size() > max_claim_names || !io::Plain<std::vector<std::string>>::from(json, into))
+            return false;
+        const auto odd = std::find_if(json.items().begin(), json.items().end(), [](const Json& item) {
+            return item.as_string() == nullptr || !fits(*item.as_string());
+        });
+        if (odd == json.items().end()) return true;
+        fault.expected = "a list of valid names";
+        fault.value = odd->as_string() == nullptr ? "" : odd->as_string()->substr(0, 80);
+        return false;
+    }
+    static std::string type() { return "list of at most " + std::to_string(max_claim_names) + ": text"; }
+};
+
+constexpr auto claim_record = io::record<ClaimOffer>({
+    field<&ClaimOffer::claim>(
+        "claim", "128 random bits in hex, chosen and stored by the agent before the request", Need::required),
+    field<&ClaimOffer::index>("index", "the index whose tasks it takes", Need::required),
+    field<&ClaimOffer::agent>("agent", "the name of the agent", Need::required),
+    field<Names<is_python_version>, &ClaimOffer::pythons>("pythons", "`3.11`, …", Need::valid),
+    field<Names<is_task_word>, &ClaimOffer::accelerators>("accelerators", "names in the site file",
+                                                          Need::valid),
+    field<Names<wheel::is_valid_name>, &ClaimOffer::packages>("packages", "absent: any", Need::valid,
+                                                              io::Written::unless_null),
+    field<&ClaimOffer::task>("task", "this task only; absent: any that fits", Need::valid,
+                             io::Written::if_given),
+    field<&ClaimOffer::uploads, &UploadsOffer::builds>("uploaded_sources.builds",
+                                                       "whether the site builds uploaded sources"),
+    field<&ClaimOffer::uploads, &UploadsOffer::reason>("uploaded_sources.reason", "why not, for people"),
+});
+
+constexpr auto lease_record = io::record<Lease>({
+    field<&Lease::lease_s>("lease_s", "how long the lease holds, in seconds", Need::required),
+    field<&Lease::log_bytes>("log_bytes", "what the registry has of the log", Need::required),
+});
 
 // A document, or a wish in it, that the queue does not take.
 Result<Json> read_document(std::string_view body, std::string_view format) {
@@ -56,37 +137,17 @@ Result<Json> read_document(std::string_view body, std::string_view format) {
     return *std::move(document);
 }
 
-Json render_time(base::UnixMicros time) {
-    return time == 0 ? Json() : Json(base::render_rfc3339(time));
+template <typename Owner, std::size_t Count>
+base::Status read(const io::Record<Owner, Count>& record, const Json& document, Owner& into) {
+    io::Fault fault;
+    if (record.read(document, into, fault)) return {};
+    return fail("task.body", fault.sentence(), fault.value, "see docs/reference/task.md");
 }
 
-std::optional<UploadedSource> source_in(const Json& document) {
-    const Json* source = document.find("source");
-    if (source == nullptr || source->is_null()) return std::nullopt;
-    return UploadedSource{source->string_or("index", ""), source->string_or("filename", ""),
-                          source->string_or("sha256", "")};
-}
-
-TaskWish wish_in(const Json& document) {
-    return {.index = document.string_or("index", ""),
-            .package = document.string_or("package", ""),
-            .version = document.string_or("version", ""),
-            .python = document.string_or("python", ""),
-            .accelerator = document.string_or("accelerator", ""),
-            .source = source_in(document)};
-}
-
-Json wish_json(const TaskWish& wish) {
-    Json document = Json::object({{"format", task_format},
-                                  {"index", wish.index},
-                                  {"package", wish.package},
-                                  {"version", wish.version},
-                                  {"python", wish.python},
-                                  {"accelerator", wish.accelerator}});
-    if (wish.source)
-        document.set("source", Json::object({{"index", wish.source->index},
-                                             {"filename", wish.source->filename},
-                                             {"sha256", wish.source->sha256}}));
+template <typename Owner, std::size_t Count>
+Json write(const io::Record<Owner, Count>& record, std::string_view format, const Owner& owner) {
+    Json document = Json::object({{"format", format}});
+    record.write_into(document, owner);
     return document;
 }
 
@@ -119,43 +180,12 @@ base::Status check_source(const TaskWish& wish) {
 
 Result<Task> task_of(const Json& document) {
     Task task;
-    task.id = document.string_or("id", "");
+    WHEELYARD_TRY(read(wish_record, document, task.wish));
+    WHEELYARD_TRY(read(task_record, document, task));
     if (!is_task_word(task.id)) return fail("task.body", "A task must have a valid id", task.id);
-    WHEELYARD_ASSIGN(task.wish, check_task(wish_in(document)));
-    const auto state = parse_task_state(document.string_or("state", ""));
-    if (!state)
-        return fail("task.body", "The state of the task is unknown", document.string_or("state", ""),
-                    "upgrade this program");
-    task.state = *state;
-    task.reason = document.string_or("reason", "");
-    task.asked_by = document.string_or("asked_by", "");
-    task.approved_by = document.string_or("approved_by", "");
-    task.asked = time_in(document, "asked");
-    task.changed = time_in(document, "changed");
-    task.attempts = document.int_or("attempts", 0);
-    task.agent = document.string_or("agent", "");
-    task.lease_until = time_in(document, "lease_until");
-    task.log_bytes = document.int_or("log_bytes", 0);
+    WHEELYARD_ASSIGN(task.wish, check_task(std::move(task.wish)));
     if (const Json* outcome = document.find("outcome")) task.outcome = *outcome;
     return task;
-}
-
-// The strings of a list; each must satisfy `fits`.
-template <typename Fits>
-Result<std::vector<std::string>> words_in(const Json& document, std::string_view name, Fits fits) {
-    std::vector<std::string> words;
-    const Json* member = document.find(name);
-    if (member == nullptr) return words;
-    if (member->as_array() == nullptr || member->as_array()->size() > max_claim_names)
-        return fail("task.body", "`" + std::string(name) + "` must be a list of at most " +
-                                     std::to_string(max_claim_names) + " names");
-    for (const Json& item : *member->as_array()) {
-        if (item.as_string() == nullptr || !fits(*item.as_string()))
-            return fail("task.body", "`" + std::string(name) + "` contains an invalid name",
-                        item.as_string() == nullptr ? std::string() : item.as_string()->substr(0, 80));
-        words.push_back(*item.as_string());
-    }
-    return words;
 }
 
 Result<std::string> claim_in(const Json& document) {
@@ -168,14 +198,11 @@ Result<std::string> claim_in(const Json& document) {
 }  // namespace
 
 std::string_view task_state_text(TaskState state) {
-    return states.at(static_cast<std::size_t>(state)).second;
+    return states.text(state);
 }
 
 std::optional<TaskState> parse_task_state(std::string_view text) {
-    for (const auto& [state, word] : states) {
-        if (word == text) return state;
-    }
-    return std::nullopt;
+    return states.find(text);
 }
 
 bool is_claim_id(std::string_view text) {
@@ -246,12 +273,14 @@ bool meets_python(const std::vector<wheel::Tag>& tags, std::string_view python) 
 }
 
 std::string render_wish(const TaskWish& wish) {
-    return wish_json(wish).render();
+    return write(wish_record, task_format, wish).render();
 }
 
 Result<TaskWish> parse_wish(std::string_view body) {
     WHEELYARD_ASSIGN(const Json document, read_document(body, task_format));
-    return check_wish(wish_in(document));
+    TaskWish wish;
+    WHEELYARD_TRY(read(wish_record, document, wish));
+    return check_wish(std::move(wish));
 }
 
 Json task_json(const Task& task) {
@@ -261,18 +290,8 @@ Json task_json(const Task& task) {
 }
 
 Json task_row_json(const Task& task) {
-    Json document = wish_json(task.wish);
-    document.set("id", task.id);
-    document.set("state", task_state_text(task.state));
-    document.set("reason", task.reason);
-    document.set("asked_by", task.asked_by);
-    if (task.wish.source) document.set("approved_by", task.approved_by);
-    document.set("asked", render_time(task.asked));
-    document.set("changed", render_time(task.changed));
-    document.set("attempts", task.attempts);
-    document.set("agent", task.agent);
-    document.set("lease_until", render_time(task.lease_until));
-    document.set("log_bytes", task.log_bytes);
+    Json document = write(wish_record, task_format, task.wish);
+    task_record.write_into(document, task);
     return document;
 }
 
@@ -302,41 +321,22 @@ Result<std::vector<Task>> parse_tasks(std::string_view body) {
 }
 
 std::string render_claim(const ClaimOffer& offer) {
-    Json document = Json::object({{"format", claim_format},
-                                  {"claim", offer.claim},
-                                  {"index", offer.index},
-                                  {"agent", offer.agent},
-                                  {"pythons", Json::array_of(offer.pythons)},
-                                  {"accelerators", Json::array_of(offer.accelerators)}});
-    if (offer.packages) document.set("packages", Json::array_of(*offer.packages));
-    if (!offer.task.empty()) document.set("task", offer.task);
-    document.set("uploaded_sources",
-                 Json::object({{"builds", offer.uploads.builds}, {"reason", offer.uploads.reason}}));
-    return document.render();
+    return write(claim_record, claim_format, offer).render();
 }
 
 Result<ClaimOffer> parse_claim(std::string_view body) {
     WHEELYARD_ASSIGN(const Json document, read_document(body, claim_format));
     ClaimOffer offer;
-    WHEELYARD_ASSIGN(offer.claim, claim_in(document));
-    offer.index = document.string_or("index", "");
-    offer.agent = document.string_or("agent", "");
-    offer.task = document.string_or("task", "");
+    WHEELYARD_TRY(read(claim_record, document, offer));
+    WHEELYARD_TRY(claim_in(document));
     for (const std::string* word : {&offer.index, &offer.agent}) {
         if (!is_task_word(*word))
             return fail("task.body", "A claim must name its index and its agent", word->substr(0, 80));
     }
     if (!offer.task.empty() && !is_task_word(offer.task))
         return fail("task.body", "Not a valid task id", offer.task.substr(0, 80));
-    WHEELYARD_ASSIGN(offer.pythons, words_in(document, "pythons", is_python_version));
-    WHEELYARD_ASSIGN(offer.accelerators, words_in(document, "accelerators", is_task_word));
-    if (const Json* uploads = document.find("uploaded_sources")) {
-        offer.uploads.builds = uploads->bool_or("builds", false);
-        offer.uploads.reason = base::cut_utf8(uploads->string_or("reason", ""), max_uploads_reason_bytes);
-    }
-    const Json* packages = document.find("packages");
-    if (packages != nullptr && !packages->is_null()) {
-        WHEELYARD_ASSIGN(offer.packages, words_in(document, "packages", wheel::is_valid_name));
+    offer.uploads.reason.resize(base::cut_utf8(offer.uploads.reason, max_uploads_reason_bytes).size());
+    if (offer.packages) {
         for (std::string& package : *offer.packages)
             package = wheel::normalize_name(package);
     }
@@ -378,14 +378,13 @@ Result<std::string> parse_lease_request(std::string_view body) {
 }
 
 std::string render_lease(const Lease& lease) {
-    return Json::object(
-               {{"format", lease_format}, {"lease_s", lease.lease_s}, {"log_bytes", lease.log_bytes}})
-        .render();
+    return write(lease_record, lease_format, lease).render();
 }
 
 Result<Lease> parse_lease(std::string_view body) {
     WHEELYARD_ASSIGN(const Json document, read_document(body, lease_format));
-    const Lease lease{document.int_or("lease_s", 0), document.int_or("log_bytes", -1)};
+    Lease lease;
+    WHEELYARD_TRY(read(lease_record, document, lease));
     if (lease.lease_s <= 0 || lease.log_bytes < 0)
         return fail("task.body", "A lease must have lease_s and log_bytes");
     return lease;
@@ -408,6 +407,14 @@ Result<TaskEnd> parse_task_end(std::string_view body) {
     if (!parsed) return fail("task.body", parsed.error().sentence, parsed.error().value);
     end.outcome = *std::move(parsed);
     return end;
+}
+
+std::string document_task() {
+    return wish_record.document(task_format) + task_record.rows();
+}
+
+std::string document_claim() {
+    return claim_record.document(claim_format);
 }
 
 }  // namespace wheelyard::wire

@@ -145,4 +145,8 @@ struct TaskEnd {
 [[nodiscard]] std::string render_task_end(const TaskEnd& end);
 [[nodiscard]] base::Result<TaskEnd> parse_task_end(std::string_view body);
 
+// The tables of docs/reference/task.md.
+[[nodiscard]] std::string document_task();
+[[nodiscard]] std::string document_claim();
+
 }  // namespace wheelyard::wire

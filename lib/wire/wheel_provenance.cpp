@@ -1,47 +1,52 @@
+// Provenances as JSON.
 #include "lib/wire/wheel_provenance.hpp"
 
-#include <algorithm>
-
 #include "lib/base/digest/digest.hpp"
-#include "lib/io/json.hpp"
-#include "lib/wire/members.hpp"
+#include "lib/wire/fields.hpp"
 
 namespace wheelyard::wire {
 namespace {
 
+using io::field;
 using io::Json;
 
 constexpr std::string_view provenance_format = "wheelyard.provenance/1";
 
-std::string render(const WheelProvenance& provenance, bool is_cut) {
-    const Provenance& build = provenance.build;
-    Json json =
-        Json::object({{"format", provenance_format},
-                      {"wheel", Json::object({{"filename", provenance.wheel.filename},
-                                              {"sha256", provenance.wheel.sha256},
-                                              {"size", provenance.wheel.size}})},
-                      {"site", provenance.site},
-                      {"program", provenance.program},
-                      {"attempt", provenance.attempt},
-                      {"number", provenance.number},
-                      {"cell", provenance.cell},
-                      {"package", provenance.package},
-                      {"version", provenance.version},
-                      {"python", provenance.python},
-                      {"accelerator", provenance.accelerator},
-                      {"began", base::render_rfc3339(provenance.began)},
-                      {"source", Json::object({{"kind", provenance.source.kind},
-                                               {"origin", provenance.source.origin},
-                                               {"filename", provenance.source.filename},
-                                               {"sha256", provenance.source.sha256}})},
-                      {"build", Json::object({{"script_sha256", build.script_sha256},
-                                              {"system", build.system},
-                                              {"modules", Json::array_of(build.modules)},
-                                              {"tools", render_named_texts(build.tools)},
-                                              {"environment", render_named_texts(build.environment)},
-                                              {"requirements", render_named_texts(build.requirements)}})},
-                      {"log", provenance.log}});
-    if (is_cut) json.set("cut", true);
+using W = WheelProvenance;
+constexpr auto wheel_provenance_record = io::record<W>({
+    field<io::Nested<wheel_record>, &W::wheel>(
+        "wheel", "the file that it is about; file name and digest are required"),
+    field<&W::site>("site", "the site of the agent"),
+    field<&W::program>("program", "the agent's name and version"),
+    field<&W::attempt>("attempt", "ID of the attempt"),
+    field<&W::number>("number", "the attempt's number at this cell"),
+    field<&W::cell>("cell", "the cell of the site's plan"),
+    field<&W::package>("package", "what was asked for: the project"),
+    field<&W::version>("version", "what was asked for"),
+    field<&W::python>("python", "what was asked for"),
+    field<&W::accelerator>("accelerator", "what was asked for; empty: one wheel for all accelerators"),
+    field<Moment, &W::began>("began", "when the attempt was created"),
+    field<io::Nested<source_record>, &W::source>("source", "what was built"),
+    field<&W::build, &Provenance::script_sha256>("build.script_sha256", "of the job's script"),
+    field<&W::build, &Provenance::system>("build.system", "kernel and machine"),
+    field<&W::build, &Provenance::modules>("build.modules", "loaded modules"),
+    field<TextPairs, &W::build, &Provenance::tools>("build.tools",
+                                                    "compilers and tools with their `--version` lines"),
+    field<TextPairs, &W::build, &Provenance::environment>(
+        "build.environment",
+        "compilers, their options and what PyTorch's and CMake's builds read, nothing else; values with "
+        "credentials are "
+        "`(hidden)`"),
+    field<TextPairs, &W::build, &Provenance::requirements>(
+        "build.requirements", "the wheels that were accepted for a requirements file with hashes"),
+    field<&W::log>("log", "the command that prints the log at the site"),
+    field<&W::is_cut>("cut", "`true`: the document was too large, and lists were left out",
+                      io::Need::optional, io::Written::if_given),
+});
+
+std::string render(const WheelProvenance& provenance) {
+    Json json = Json::object({{"format", provenance_format}});
+    wheel_provenance_record.write_into(json, provenance);
     return json.render() + "\n";
 }
 
@@ -54,15 +59,16 @@ tl::unexpected<base::Error> fail_too_large(std::size_t size) {
 }  // namespace
 
 std::string render_wheel_provenance(const WheelProvenance& provenance) {
-    std::string whole = render(provenance, provenance.is_cut);
+    std::string whole = render(provenance);
     if (whole.size() <= max_provenance_bytes) return whole;
     WheelProvenance shorter = provenance;
+    shorter.is_cut = true;
     shorter.build.requirements.clear();
-    if (std::string text = render(shorter, true); text.size() <= max_provenance_bytes) return text;
+    if (std::string text = render(shorter); text.size() <= max_provenance_bytes) return text;
     shorter.build.modules.clear();
     shorter.build.tools.clear();
     shorter.build.environment.clear();
-    return render(shorter, true);
+    return render(shorter);
 }
 
 base::Result<WheelProvenance> parse_wheel_provenance(std::string_view text) {
@@ -74,36 +80,20 @@ base::Result<WheelProvenance> parse_wheel_provenance(std::string_view text) {
             "provenance.format", "The provenance does not have the format " + std::string(provenance_format),
             found, "upgrade the older of agent and registry");
     WheelProvenance provenance;
-    const Json& wheel = member(json, "wheel");
-    provenance.wheel = {wheel.string_or("filename", ""), wheel.string_or("sha256", ""),
-                        static_cast<std::uint64_t>(std::max<std::int64_t>(0, wheel.int_or("size", 0)))};
+    WHEELYARD_TRY(wheel_provenance_record.read(json, provenance));
     if (provenance.wheel.filename.empty() || !base::is_sha256_hex(provenance.wheel.sha256))
         return base::fail_malformed("provenance.wheel", "The provenance does not name its wheel",
                                     provenance.wheel.filename, "send the wheel's filename and sha256");
-    provenance.site = json.string_or("site", "");
-    provenance.program = json.string_or("program", "");
-    provenance.attempt = json.string_or("attempt", "");
-    provenance.number = static_cast<int>(json.int_or("number", 1));
-    provenance.cell = json.string_or("cell", "");
-    provenance.package = json.string_or("package", "");
-    provenance.version = json.string_or("version", "");
-    provenance.python = json.string_or("python", "");
-    provenance.accelerator = json.string_or("accelerator", "");
-    if (const auto began = base::parse_rfc3339(json.string_or("began", ""))) provenance.began = *began;
-    const Json& source = member(json, "source");
-    provenance.source = {source.string_or("kind", ""), source.string_or("origin", ""),
-                         source.string_or("filename", ""), source.string_or("sha256", "")};
-    const Json& build = member(json, "build");
-    provenance.build = {build.string_or("script_sha256", ""), {},
-                        build.string_or("system", ""),        build.texts("modules"),
-                        named_texts_in(build, "tools"),       named_texts_in(build, "environment"),
-                        named_texts_in(build, "requirements")};
-    provenance.log = json.string_or("log", "");
-    provenance.is_cut = json.bool_or("cut", false);
     // Escaped characters can make our rendering longer than the text.
-    const std::size_t size = render(provenance, true).size();
+    WheelProvenance longest = provenance;
+    longest.is_cut = true;
+    const std::size_t size = render(longest).size();
     if (size > max_provenance_bytes) return fail_too_large(size);
     return provenance;
+}
+
+std::string document_wheel_provenance() {
+    return wheel_provenance_record.document(provenance_format);
 }
 
 }  // namespace wheelyard::wire

@@ -39,5 +39,7 @@ struct WheelProvenance {
 // Members that this version does not know are ignored. Errors: "provenance.format", "provenance.too_large",
 // "provenance.wheel".
 [[nodiscard]] base::Result<WheelProvenance> parse_wheel_provenance(std::string_view text);
+// The table of its members in docs/reference/provenance.md.
+[[nodiscard]] std::string document_wheel_provenance();
 
 }  // namespace wheelyard::wire

@@ -1,34 +1,74 @@
+// The table of the members of a file row.
 #include "registry/catalog/file_row.hpp"
 
-#include "lib/io/json.hpp"
+#include "lib/io/record.hpp"
 
 namespace wheelyard::catalog {
 
-std::string render_file_row(const FileRow& row) {
-    auto facts = io::parse_json(row.facts_json);
-    io::Json json = io::Json::object({{"format", "wheelyard.file/1"},
-                                      {"index", row.index},
-                                      {"project", row.project},
-                                      {"filename", row.filename},
-                                      {"version", row.version},
-                                      {"sha256", row.sha256},
-                                      {"size_bytes", row.size_bytes},
-                                      {"metadata_sha256", row.metadata_sha256},
-                                      {"metadata_size_bytes", row.metadata_size_bytes},
-                                      {"metadata_name", row.metadata_name},
-                                      {"requires_python", row.requires_python},
-                                      {"upload_time", row.upload_time},
-                                      {"uploaded_by", row.uploaded_by},
-                                      {"yanked", row.yanked},
-                                      {"yanked_reason", row.yanked_reason},
-                                      {"state", file_state_text(row.state)},
-                                      {"state_reason", row.state_reason},
-                                      {"pinned", row.pinned},
-                                      {"facts", facts ? std::move(*facts) : io::Json::object()}});
-    if (!row.provenance_sha256.empty()) {
-        json.set("provenance_sha256", row.provenance_sha256);
-        json.set("provenance_size_bytes", row.provenance_size_bytes);
+namespace {
+
+using io::field;
+using io::Json;
+using io::Need;
+using io::Written;
+
+struct StateWord {
+    static Json to(FileState state) { return file_state_text(state); }
+    static bool from(const Json& json, FileState& into) {
+        const auto state = parse_file_state(json.as_string() == nullptr ? "" : *json.as_string());
+        if (state) into = *state;
+        return state.has_value();
     }
+    static std::string type() { return "text"; }
+};
+struct Facts {
+    static Json to(const std::string& text) { return io::parse_json(text).value_or(Json::object()); }
+    static bool from(const Json& json, std::string& into) {
+        into = json.render();
+        return true;
+    }
+    static std::string type() { return "object"; }
+};
+struct ProvenanceSize : io::Plain<std::uint64_t> {
+    static Json to(const FileRow& row) {
+        return row.provenance_sha256.empty() ? Json() : Json(row.provenance_size_bytes);
+    }
+    static bool from(const Json& json, FileRow& into) {
+        return io::Plain<std::uint64_t>::from(json, into.provenance_size_bytes);
+    }
+};
+
+using R = FileRow;
+constexpr auto row_record = io::record<R>({
+    field<&R::index>("index", "its index", Need::required),
+    field<&R::project>("project", "the project's normalised name", Need::required),
+    field<&R::filename>("filename", "its name", Need::required),
+    field<&R::version>("version", "including the local label", Need::required),
+    field<&R::sha256>("sha256", "its digest", Need::required),
+    field<&R::size_bytes>("size_bytes", "its size", Need::required),
+    field<&R::metadata_sha256>("metadata_sha256", "digest of its METADATA, or empty"),
+    field<&R::metadata_size_bytes>("metadata_size_bytes", "size of its METADATA", Need::required),
+    field<&R::metadata_name>("metadata_name", "the name as METADATA spells it"),
+    field<&R::requires_python>("requires_python", "as METADATA gives it"),
+    field<&R::upload_time>("upload_time", "in microseconds since 1970", Need::required),
+    field<&R::uploaded_by>("uploaded_by", "the name of the token"),
+    field<&R::yanked>("yanked", "PEP 592"),
+    field<&R::yanked_reason>("yanked_reason", "PEP 592"),
+    field<StateWord, &R::state>("state", "absent: `active`", Need::valid),
+    field<&R::state_reason>("state_reason", "the reason of the state"),
+    field<&R::pinned>("pinned", "kept by retention"),
+    field<Facts, &R::facts_json>("facts", "what the wheel's bytes prove"),
+    field<&R::provenance_sha256>("provenance_sha256", "digest of its provenance", Need::optional,
+                                 Written::if_given),
+    io::field_of<R, ProvenanceSize>("provenance_size_bytes", "size of its provenance", Need::optional,
+                                    Written::unless_null),
+});
+
+}  // namespace
+
+std::string render_file_row(const FileRow& row) {
+    Json json = Json::object({{"format", "wheelyard.file/1"}});
+    row_record.write_into(json, row);
     return json.render();
 }
 
@@ -43,37 +83,17 @@ void keep_offered_metadata(FileRow& row) {
 base::Result<FileRow> parse_file_row(std::string_view json) {
     WHEELYARD_ASSIGN(const io::Json document, io::parse_json(json));
     FileRow row;
-    WHEELYARD_ASSIGN(row.index, document.string_at("index"));
-    WHEELYARD_ASSIGN(row.project, document.string_at("project"));
-    WHEELYARD_ASSIGN(row.filename, document.string_at("filename"));
-    WHEELYARD_ASSIGN(row.version, document.string_at("version"));
-    WHEELYARD_ASSIGN(row.sha256, document.string_at("sha256"));
-    WHEELYARD_ASSIGN(const std::int64_t size, document.int_at("size_bytes"));
-    row.size_bytes = static_cast<std::uint64_t>(size);
-    WHEELYARD_ASSIGN(row.metadata_sha256, document.string_at("metadata_sha256"));
-    WHEELYARD_ASSIGN(const std::int64_t metadata_size, document.int_at("metadata_size_bytes"));
-    row.metadata_size_bytes = static_cast<std::uint64_t>(metadata_size);
-    row.provenance_sha256 = document.string_or("provenance_sha256", "");
-    const std::int64_t provenance_size = document.int_or("provenance_size_bytes", 0);
-    row.provenance_size_bytes = static_cast<std::uint64_t>(provenance_size);
-    if (size < 0 || metadata_size < 0 || provenance_size < 0)
-        return base::fail("file_row.size", "The size of a file cannot be negative", row.filename);
-    WHEELYARD_ASSIGN(row.upload_time, document.int_at("upload_time"));
-    row.metadata_name = document.string_or("metadata_name", "");
-    row.requires_python = document.string_or("requires_python", "");
-    row.uploaded_by = document.string_or("uploaded_by", "");
-    row.yanked = document.bool_or("yanked", false);
-    row.yanked_reason = document.string_or("yanked_reason", "");
-    const std::string state = document.string_or("state", "active");
-    const auto known_state = parse_file_state(state);
-    if (!known_state)
+    row.facts_json = "{}";
+    for (const char* size : {"size_bytes", "metadata_size_bytes", "provenance_size_bytes"}) {
+        if (document.int_or(size, 0) < 0)
+            return base::fail("file_row.size", "The size of a file cannot be negative",
+                              document.string_or("filename", ""));
+    }
+    const std::string state = document.string_or("state", "");
+    if (!state.empty() && !parse_file_state(state))
         return base::fail("file_row.state", "A file is in a state that this program does not know", state,
                           "upgrade this program");
-    row.state = *known_state;
-    row.state_reason = document.string_or("state_reason", "");
-    row.pinned = document.bool_or("pinned", false);
-    const io::Json* facts = document.find("facts");
-    row.facts_json = facts != nullptr ? facts->render() : "{}";
+    WHEELYARD_TRY(row_record.read(document, row));
     return row;
 }
 

@@ -1,3 +1,4 @@
+// The table of a cached page, and how a newly fetched page changes it.
 #include "registry/upstream/cached_page.hpp"
 
 #include <unordered_map>
@@ -5,11 +6,15 @@
 #include <utility>
 
 #include "lib/base/digest/digest.hpp"
-#include "lib/io/json.hpp"
+#include "lib/io/record.hpp"
 #include "registry/upstream/limits.hpp"
 
 namespace wheelyard::registry {
 namespace {
+
+using io::field;
+using io::Need;
+using io::Written;
 
 constexpr std::string_view page_format = "wheelyard.upstream-page/1";
 
@@ -57,42 +62,71 @@ void keep_first_hash(UpstreamFile& file, const Pin& pin, std::vector<HashAlarm>&
     file.link.metadata_sha256.clear();
 }
 
-io::Json json_of(const UpstreamFile& file) {
-    const simple::FileLink& link = file.link;
-    io::Json json = io::Json::object({{"filename", link.filename},
-                                      {"url", link.url},
-                                      {"sha256", link.sha256},
-                                      {"upload_time", file.upload_time},
-                                      {"first_seen", file.first_seen}});
-    if (link.size) json.set("size", *link.size);
-    if (!link.requires_python.empty()) json.set("requires_python", link.requires_python);
-    if (link.yanked) json.set("yanked", link.yanked_reason);
-    if (link.has_metadata) json.set("metadata_sha256", link.metadata_sha256);
-    if (file.is_changed) json.set("is_changed", true);
-    return json;
-}
+// A file is yanked because the member is there, with the reason or empty; likewise for the hash of its METADATA.
+template <bool simple::FileLink::*is_there, std::string simple::FileLink::*text>
+struct There : io::Plain<std::string> {
+    static io::Json to(const simple::FileLink& link) {
+        return link.*is_there ? io::Json(link.*text) : io::Json();
+    }
+    static bool from(const io::Json& json, simple::FileLink& into) {
+        into.*is_there = true;
+        return io::Plain<std::string>::from(json, into.*text);
+    }
+};
 
-base::Result<UpstreamFile> file_of(const io::Json& json) {
-    UpstreamFile file;
-    simple::FileLink& link = file.link;
-    WHEELYARD_ASSIGN(link.filename, json.string_at("filename"));
-    WHEELYARD_ASSIGN(link.url, json.string_at("url"));
-    WHEELYARD_ASSIGN(link.sha256, json.string_at("sha256"));
-    WHEELYARD_ASSIGN(file.first_seen, json.int_at("first_seen"));
-    file.upload_time = json.int_or("upload_time", file.first_seen);
-    if (const std::int64_t size = json.int_or("size", -1); size >= 0)
-        link.size = static_cast<std::uint64_t>(size);
-    link.requires_python = json.string_or("requires_python", "");
-    link.yanked = json.find("yanked") != nullptr;
-    link.yanked_reason = json.string_or("yanked", "");
-    link.has_metadata = json.find("metadata_sha256") != nullptr;
-    link.metadata_sha256 = json.string_or("metadata_sha256", "");
-    file.is_changed = json.bool_or("is_changed", false);
-    // Both become parts of paths.
-    if ((!link.sha256.empty() && !base::is_sha256_hex(link.sha256)) ||
-        (!link.metadata_sha256.empty() && !base::is_sha256_hex(link.metadata_sha256)))
-        return base::fail_malformed("upstream.page_file", "A cached page has an invalid hash", link.filename);
-    return file;
+using F = UpstreamFile;
+using L = simple::FileLink;
+constexpr auto file_record = io::record<F>({
+    field<&F::link, &L::filename>("filename", "as the page gives it"),
+    field<&F::link, &L::url>("url", "where the upstream has it", Need::required),
+    field<&F::link, &L::sha256>("sha256", "the hash that was seen first; empty: none"),
+    field<&F::upload_time>("upload_time", "as the page gives it, else as `first_seen`"),
+    field<&F::first_seen>("first_seen", "when a page first had it", Need::required),
+    field<&F::link, &L::size>("size", "in bytes", Need::optional, Written::unless_null),
+    field<&F::link, &L::requires_python>("requires_python", "as the page gives it", Need::optional,
+                                         Written::if_given),
+    field<There<&L::yanked, &L::yanked_reason>, &F::link>("yanked", "there: it is yanked; the reason",
+                                                          Need::even_empty, Written::unless_null),
+    field<There<&L::has_metadata, &L::metadata_sha256>, &F::link>(
+        "metadata_sha256", "there: it has METADATA; its hash", Need::even_empty, Written::unless_null),
+    field<&F::is_changed>("is_changed", "the page gives another hash", Need::optional, Written::if_given),
+});
+
+constexpr auto gone_record = io::record<PinnedFile>({
+    field<&PinnedFile::filename>("filename", "as the page gives it"),
+    field<&PinnedFile::sha256>("sha256", "the hash that was seen first", Need::required),
+    field<&PinnedFile::first_seen>("first_seen", "when a page first had it"),
+});
+
+// Pages of earlier versions lack the time of an upload.
+struct File : io::Nested<file_record> {
+    static bool from(const io::Json& json, UpstreamFile& into, io::Fault& fault) {
+        const bool is_read = file_record.read(json, into, fault);
+        if (!io::is_given(json.find("upload_time"))) into.upload_time = into.first_seen;
+        return is_read;
+    }
+};
+
+using C = CachedPage;
+constexpr auto page_record = io::record<C>({
+    field<&C::is_absent>("is_absent", "the upstream has no such project"),
+    field<&C::checked>("checked", "the last answer of the upstream", Need::required),
+    field<&C::fresh_until>("fresh_until", "no question before"),
+    field<&C::from>("from", "`url` of the upstream that sent it"),
+    field<&C::etag>("etag", "of its answer"),
+    field<&C::last_modified>("last_modified", "of its answer"),
+    field<&C::status>("status", "of the project (PEP 792)"),
+    field<&C::status_reason>("status_reason", "the reason of the status"),
+    field<io::ListOf<File>, &C::files>("files", "the files of the page", Need::valid),
+    field<io::ListOf<io::Nested<gone_record>>, &C::gone>("gone", "files that left the page", Need::valid),
+});
+
+// Both become parts of paths.
+bool has_hashes(const UpstreamFile& file) {
+    for (const std::string* hash : {&file.link.sha256, &file.link.metadata_sha256}) {
+        if (!hash->empty() && !base::is_sha256_hex(*hash)) return false;
+    }
+    return true;
 }
 
 }  // namespace
@@ -123,26 +157,9 @@ CachedPage absent_page(const CachedPage* before) {
 }
 
 std::string render_cached_page(const CachedPage& page) {
-    io::Json::Array files;
-    files.reserve(page.files.size());
-    for (const UpstreamFile& file : page.files)
-        files.push_back(json_of(file));
-    io::Json::Array gone;
-    for (const PinnedFile& file : page.gone)
-        gone.push_back(io::Json::object(
-            {{"filename", file.filename}, {"sha256", file.sha256}, {"first_seen", file.first_seen}}));
-    return io::Json::object({{"format", page_format},
-                             {"is_absent", page.is_absent},
-                             {"checked", page.checked},
-                             {"fresh_until", page.fresh_until},
-                             {"from", page.from},
-                             {"etag", page.etag},
-                             {"last_modified", page.last_modified},
-                             {"status", page.status},
-                             {"status_reason", page.status_reason},
-                             {"files", std::move(files)},
-                             {"gone", std::move(gone)}})
-        .render();
+    io::Json json = io::Json::object({{"format", page_format}});
+    page_record.write_into(json, page);
+    return json.render();
 }
 
 base::Result<CachedPage> parse_cached_page(std::string_view json) {
@@ -151,24 +168,11 @@ base::Result<CachedPage> parse_cached_page(std::string_view json) {
         return base::fail_malformed("upstream.page_file", "This is not a cached page of an upstream",
                                     document.string_or("format", ""));
     CachedPage page;
-    page.is_absent = document.bool_or("is_absent", false);
-    WHEELYARD_ASSIGN(page.checked, document.int_at("checked"));
-    page.fresh_until = document.int_or("fresh_until", 0);
-    page.from = document.string_or("from", "");
-    page.etag = document.string_or("etag", "");
-    page.last_modified = document.string_or("last_modified", "");
-    page.status = document.string_or("status", "");
-    page.status_reason = document.string_or("status_reason", "");
-    for (const io::Json& item : document.items("files")) {
-        WHEELYARD_ASSIGN(UpstreamFile file, file_of(item));
-        page.files.push_back(std::move(file));
-    }
-    for (const io::Json& item : document.items("gone")) {
-        PinnedFile file;
-        WHEELYARD_ASSIGN(file.filename, item.string_at("filename"));
-        WHEELYARD_ASSIGN(file.sha256, item.string_at("sha256"));
-        file.first_seen = item.int_or("first_seen", 0);
-        page.gone.push_back(std::move(file));
+    WHEELYARD_TRY(page_record.read(document, page));
+    for (const UpstreamFile& file : page.files) {
+        if (!has_hashes(file))
+            return base::fail_malformed("upstream.page_file", "A cached page has an invalid hash",
+                                        file.link.filename);
     }
     return page;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "lib/base/text/url.hpp"
+#include "lib/base/text/words.hpp"
 #include "lib/wheel/filename.hpp"
 
 namespace wheelyard::registry {
@@ -30,9 +31,14 @@ bool is_permitted(const UpstreamConfig& upstream, const std::string& project) {
 }
 
 std::string_view withheld_text(Withheld why) {
-    constexpr std::array<std::string_view, withheld_kinds> texts{
-        "offered", "not_a_wheel", "sdist", "other_project", "no_hash", "host", "cooldown"};
-    return texts[static_cast<std::size_t>(why)];
+    static constexpr auto words = base::words<Withheld>({{Withheld::nothing, "offered"},
+                                                         {Withheld::not_a_wheel, "not_a_wheel"},
+                                                         {Withheld::sdist, "sdist"},
+                                                         {Withheld::other_project, "other_project"},
+                                                         {Withheld::no_hash, "no_hash"},
+                                                         {Withheld::host, "host"},
+                                                         {Withheld::cooldown, "cooldown"}});
+    return words.text(why);
 }
 
 std::optional<OfferedName> parse_offered_name(std::string_view filename) {

@@ -111,16 +111,19 @@ TEST_CASE("the pretty form is indented by two and ends in a line break") {
 }
 
 TEST_CASE("members are found by name and type, or the error names them") {
-    const auto value = parse_json(R"({"name":"six","serial":7,"flag":true,"none":null})").value();
+    const auto value = parse_json(R"({"name":"six","serial":7,"flag":true,"none":null,"empty":""})").value();
     CHECK(value.string_at("name") == "six");
     CHECK(value.int_at("serial") == 7);
     CHECK(value.string_at("serial").error().code == "json.type");
     CHECK(value.string_at("serial").error().value == "7");
     CHECK(value.int_at("name").error().sentence == "the member `name` is not an integer");
     CHECK(value.string_at("absent").error().code == "json.missing");
+    CHECK(value.string_at("none").error().code == "json.missing");
+    CHECK(value.int_at("none").error().code == "json.missing");
     CHECK(Json("text").string_at("name").error().code == "json.missing");
     CHECK(value.string_or("absent", "x") == "x");
     CHECK(value.string_or("none", "x") == "x");
+    CHECK(value.string_or("empty", "x") == "x");
     CHECK(value.string_or("serial", "x") == "x");
     CHECK(value.int_or("serial", 1) == 7);
     CHECK(value.int_or("name", 1) == 1);

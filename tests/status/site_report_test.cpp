@@ -68,6 +68,10 @@ TEST_CASE("a report survives a round trip") {
     CHECK(read->next_tick == noon + 5 * minute);
 }
 
+TEST_CASE("the bytes of a report stay as they were published") {
+    CHECK(test_support::golden_difference("status/site_report.json", render_site_report(sample())) == "");
+}
+
 TEST_CASE("a report with a wrong member is refused, and the error names the member") {
     struct Row {
         std::string text;

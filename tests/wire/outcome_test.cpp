@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "lib/base/text/text.hpp"
+#include "tests/support/golden.hpp"
 
 namespace wheelyard::wire {
 namespace {
@@ -64,6 +65,14 @@ TEST_CASE("an outcome survives a JSON round trip") {
     CHECK(read->diagnosis->first_error == "x.c: error: no");
 }
 
+TEST_CASE("the bytes of an outcome stay as they were written") {
+    Outcome outcome = full();
+    outcome.governed->worst = {{"a.cu", 5, 1.5}};
+    outcome.governed->messages = {"a.cu: needs 9 GiB"};
+    const std::string text = render_outcome(outcome) + render_outcome(Outcome{});
+    CHECK(test_support::golden_difference("wire/outcome.json", text) == "");
+}
+
 TEST_CASE("an outcome without diagnosis and exit code keeps them absent") {
     Outcome outcome = full();
     outcome.done = true;
@@ -76,6 +85,12 @@ TEST_CASE("an outcome without diagnosis and exit code keeps them absent") {
     CHECK(!read->exit_code.has_value());
 }
 
+TEST_CASE("the outcome of a task that has no cell at the site is accepted") {
+    Outcome outcome = full();
+    outcome.cell.clear();
+    CHECK(parse_outcome(render_outcome(outcome)).has_value());
+}
+
 TEST_CASE("another format, version or result is rejected; unknown members are accepted") {
     const std::string good = render_outcome(full());
     CHECK(!parse_outcome("").has_value());
@@ -83,6 +98,10 @@ TEST_CASE("another format, version or result is rejected; unknown members are ac
     CHECK(parse_outcome(base::replace_all(good, "\"failed\"", "\"maybe\"")).error().code == "outcome.result");
     CHECK(!parse_outcome(base::replace_all(good, "\"attempt\"", "\"at\"")).has_value());
     CHECK(parse_outcome(base::replace_all(good, "\"cell\"", "\"later\": 1, \"cell\"")).has_value());
+}
+
+TEST_CASE("the page of the journal lists exactly the members of an outcome") {
+    CHECK(test_support::part_difference("reference/journal.md", "outcome", document_outcome()) == "");
 }
 
 }  // namespace

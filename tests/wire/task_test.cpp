@@ -5,6 +5,8 @@
 
 #include <string>
 
+#include "tests/support/golden.hpp"
+
 using namespace wheelyard;
 using wire::TaskState;
 
@@ -47,6 +49,30 @@ TEST_CASE("a task survives a round trip") {
     const auto list = wire::parse_tasks(wire::render_tasks({task, task}));
     REQUIRE(list.has_value());
     CHECK(list->size() == 2);
+}
+
+TEST_CASE("the bytes of these documents stay as they were sent") {
+    wire::Task waiting = sample();
+    waiting.wish.source = wire::UploadedSource{"ours", "torch-2.4.0+cu123.tar.gz", std::string(64, 'a')};
+    waiting.lease_until = 0;
+    wire::ClaimOffer offer{claim, "bede", "login1", {"3.11"}, {"cpu"}, std::vector<std::string>{}, "t1"};
+    const wire::ClaimOffer any{claim, "bede", "login1", {}, {}, {}, "", {true, "no"}};
+    const std::string documents[] = {wire::render_wish(sample().wish),
+                                     wire::render_wish(waiting.wish),
+                                     wire::task_json(sample()).render(),
+                                     wire::task_json(waiting).render(),
+                                     wire::render_tasks({waiting}),
+                                     wire::render_claim(offer),
+                                     wire::render_claim(any),
+                                     wire::render_claimed({}),
+                                     wire::render_claimed({waiting, "staging", 600, "wy_grant"}),
+                                     wire::render_lease_request(claim),
+                                     wire::render_lease({600, 17}),
+                                     wire::render_task_end({claim, outcome()})};
+    std::string text;
+    for (const std::string& document : documents)
+        text += document + "\n";
+    CHECK(test_support::golden_difference("wire/task_documents.jsonl", text) == "");
 }
 
 TEST_CASE("list rows omit outcomes, so that many fit into one response") {
@@ -231,4 +257,9 @@ TEST_CASE("every state has a name that parses back") {
          {TaskState::queued, TaskState::claimed, TaskState::done, TaskState::failed, TaskState::cancelled})
         CHECK(wire::parse_task_state(wire::task_state_text(state)) == state);
     CHECK_FALSE(wire::parse_task_state("gone").has_value());
+}
+
+TEST_CASE("the page of the tasks lists exactly the members of a task and of a claim") {
+    CHECK(test_support::part_difference("reference/task.md", "task", wire::document_task()) == "");
+    CHECK(test_support::part_difference("reference/task.md", "claim", wire::document_claim()) == "");
 }

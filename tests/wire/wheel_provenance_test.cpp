@@ -5,6 +5,8 @@
 
 #include <string>
 
+#include "tests/support/golden.hpp"
+
 namespace wheelyard::wire {
 namespace {
 
@@ -54,6 +56,14 @@ TEST_CASE("a wheel's provenance comes back from its document as it was") {
     CHECK_FALSE(read->is_cut);
 }
 
+TEST_CASE("the bytes of a provenance stay as they were published") {
+    WheelProvenance cut = full();
+    cut.is_cut = true;
+    const std::string text = render_wheel_provenance(full()) + render_wheel_provenance(cut) +
+                             render_wheel_provenance(WheelProvenance{});
+    CHECK(test_support::golden_difference("wire/provenance.json", text) == "");
+}
+
 TEST_CASE("members that this version does not know are left out") {
     std::string text = render_wheel_provenance(full());
     text.insert(1, R"("password":"hunter2",)");
@@ -96,6 +106,11 @@ TEST_CASE("another format, a missing wheel and too many bytes are refused") {
         CHECK(read.error().code == row.code);
     }
     CHECK_FALSE(parse_wheel_provenance("{").has_value());
+}
+
+TEST_CASE("the page of the provenance lists exactly its members") {
+    CHECK(test_support::part_difference("reference/provenance.md", "provenance",
+                                        document_wheel_provenance()) == "");
 }
 
 }  // namespace wheelyard::wire

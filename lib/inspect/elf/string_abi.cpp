@@ -1,9 +1,9 @@
 #include "lib/inspect/elf/string_abi.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include "lib/base/text/text.hpp"
+#include "lib/base/text/words.hpp"
 
 namespace wheelyard::inspect {
 namespace {
@@ -112,8 +112,11 @@ StringUse string_use(std::string_view name) {
 }
 
 std::string_view string_abi_text(StringAbi abi) {
-    static constexpr std::array<std::string_view, 4> texts = {"unknown", "false", "true", "mixed"};
-    return texts.at(static_cast<std::size_t>(abi));
+    static constexpr auto words = base::words<StringAbi>({{StringAbi::unknown, "unknown"},
+                                                          {StringAbi::old, "false"},
+                                                          {StringAbi::cxx11, "true"},
+                                                          {StringAbi::mixed, "mixed"}});
+    return words.text(abi);
 }
 
 StringAbi StringNames::abi() const {

@@ -1,22 +1,23 @@
 #include "lib/inspect/verdict/verdict.hpp"
 
-#include <algorithm>
-#include <array>
+#include "lib/base/text/words.hpp"
 
 namespace wheelyard::inspect {
 
 namespace {
-constexpr std::array<std::string_view, 5> severity_texts = {"ignore", "note", "warn", "quarantine", "reject"};
+constexpr auto severities = base::words<Severity>({{Severity::ignore, "ignore"},
+                                                   {Severity::note, "note"},
+                                                   {Severity::warn, "warn"},
+                                                   {Severity::quarantine, "quarantine"},
+                                                   {Severity::reject, "reject"}});
 }  // namespace
 
 std::string_view severity_text(Severity severity) {
-    return severity_texts.at(static_cast<std::size_t>(severity));
+    return severities.text(severity);
 }
 
 std::optional<Severity> parse_severity(std::string_view text) {
-    const auto found = std::find(severity_texts.begin(), severity_texts.end(), text);
-    if (found == severity_texts.end()) return std::nullopt;
-    return static_cast<Severity>(found - severity_texts.begin());
+    return severities.find(text);
 }
 
 const Rule* find_rule(std::string_view code) {

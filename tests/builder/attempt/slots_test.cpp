@@ -39,7 +39,7 @@ TEST_CASE("an attempt holds a preparation place until its submission, then a job
     };
     for (const Row& row : rows) {
         CAPTURE(state_text(row.state));
-        CAPTURE(wait_text(row.what));
+        CAPTURE(wait_words.text(row.what));
         const Attempt attempt = attempt_in(row.state, row.what);
         CHECK(holds_job_slot(attempt) == row.job);
         CHECK(holds_place(attempt) == row.place);

@@ -2,6 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include "indexer/tree/followed_state.hpp"
+#include "tests/support/golden.hpp"
+
 using namespace wheelyard;
 using namespace wheelyard::indexer;
 
@@ -26,6 +29,31 @@ TEST_CASE("the state of a tree survives a round trip") {
         REQUIRE(read);
         CHECK(*read == state);
     }
+}
+
+TEST_CASE("the bytes of published.json stay as they were written") {
+    PublishedState full{
+        12, {"main"}, {{"main", "six", {{"ab", "six.whl"}}}}, {"find-links"}, 1'795'176'000'000'000};
+    full.is_private = true;
+    full.pages = {9, "a1b2", {.title = "A farm", .titles = {{"main", "Wheels"}}, .hidden = {"staging"}}};
+    CHECK(test_support::golden_difference(
+              "indexer/published.json",
+              render_published_state(full) + render_published_state(PublishedState{})) == "");
+    CHECK(parse_published_state(render_published_state(full)).value() == full);
+}
+
+TEST_CASE("the bytes of a follower's state stay as they were written") {
+    FollowedState state{
+        "https://h/main/", 7, {"six"}, {{"six", {{"ab", "a.whl"}, {"cd", "b.whl"}}}}, {{"x"}, "e", ""}};
+    const std::string text = render_followed_state(state);
+    CHECK(
+        text ==
+        R"({"format":"wheelyard.followed/1","from":"https://h/main/","serial":7,"lagging":["six"],)"
+        R"("gone":[{"sha256":"ab","filename":"a.whl","project":"six"},{"sha256":"cd","filename":"b.whl","project":"six"}],)"
+        R"("catalogue":{"waiting":["x"],"base_etag":"e","delta_etag":""}})"
+        "\n");
+    CHECK(parse_followed_state(text).value() == state);
+    CHECK(parse_followed_state(render_followed_state({})).value() == FollowedState{});
 }
 
 TEST_CASE("an unknown format is rejected, never treated as an empty tree") {

@@ -5,6 +5,8 @@
 
 #include <string>
 
+#include "tests/support/golden.hpp"
+
 using namespace wheelyard;
 
 namespace {
@@ -52,6 +54,12 @@ TEST_CASE("a file row comes back from its JSON as it was") {
     CHECK(back->yanked);
     CHECK(back->yanked_reason == row.yanked_reason);
     CHECK(back->facts_json == row.facts_json);
+}
+
+TEST_CASE("the bytes of a file row stay as events carry them") {
+    const std::string text =
+        catalog::render_file_row(full_row()) + "\n" + catalog::render_file_row({}) + "\n";
+    CHECK(test_support::golden_difference("registry/file_row.json", text) == "");
 }
 
 TEST_CASE("a row without facts carries an empty object") {

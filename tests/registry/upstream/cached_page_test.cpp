@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include "tests/support/golden.hpp"
+
 using namespace wheelyard;
 using registry::CachedPage;
 using registry::merge_page;
@@ -109,6 +111,36 @@ TEST_CASE("a cached page survives its file") {
     CHECK(read->files[1].link.yanked_reason == odd.yanked_reason);
     CHECK_FALSE(read->files[1].link.size.has_value());
     CHECK(read->gone[0].sha256 == hash_b);
+}
+
+TEST_CASE("the bytes of a cached page stay as they were stored") {
+    simple::FileLink odd = link("six-2.0-py3-none-any.whl", "");
+    odd.yanked = true;
+    odd.size = 0;
+    odd.requires_python = ">=3.8";
+    odd.metadata_sha256.clear();
+    simple::FileLink bare = link("six-3.0-py3-none-any.whl", hash_b);
+    bare.has_metadata = false;
+    bare.size.reset();
+    MergedPage merged = merge_page(nullptr, page_of({link(six, hash_a), odd, bare}), noon);
+    merged.page.files[0].is_changed = true;
+    merged.page.gone.push_back({"old-1.0.tar.gz", hash_b, noon - 1});
+    const std::string text = registry::render_cached_page(merged.page);
+    CHECK(test_support::golden_difference("registry/cached_page.json",
+                                          text + "\n" + registry::render_cached_page({}) + "\n") == "");
+    const CachedPage read = registry::parse_cached_page(text).value();
+    CHECK(registry::render_cached_page(read) == text);
+    CHECK(read.files[1].link.yanked);
+    CHECK(read.files[1].link.has_metadata);
+}
+
+TEST_CASE("a page with a link without a file name can be read again") {
+    MergedPage merged = merge_page(nullptr, page_of({link("", hash_a)}), noon);
+    merged.page.gone.push_back({"", hash_b, noon});
+    const auto read = registry::parse_cached_page(registry::render_cached_page(merged.page));
+    REQUIRE(read.has_value());
+    CHECK(read->files.size() == 1);
+    CHECK(read->gone.size() == 1);
 }
 
 TEST_CASE("a page knows whether the upstream had another address") {

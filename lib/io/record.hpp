@@ -1,0 +1,340 @@
+// The members of a JSON record in one table, which writes, reads and documents them.
+//
+//     constexpr auto source_record = record<SourceFile>({
+//         field<&SourceFile::kind>("kind", "`sdist` or `git`", Need::required),
+//         field<Time, &SourceFile::fetched>("times.fetched", "when it was fetched"),
+//     });
+//
+// "times.fetched" is the member `fetched` of the member `times`; such rows follow each other. Members are written in the
+// order of the rows.
+//
+// For every reader an absent member, null and the empty text are the same: the member is not given, and its value stays
+// the default. An empty list or object is given. Unknown members are ignored.
+//
+// A codec converts one value: `to` writes it, `from` reads it and returns false if the JSON is none, `type` names the type
+// in errors and documents. A std::optional without a value is null.
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "lib/base/clock.hpp"
+#include "lib/base/result.hpp"
+#include "lib/io/json.hpp"
+
+namespace wheelyard::io {
+
+enum class Need {
+    optional,    // an invalid value is ignored, as if it were not given
+    even_empty,  // as optional, but the empty text is a value: being there says something
+    valid,       // an invalid value is an error
+    required,    // not given or invalid is an error
+};
+
+enum class Written {
+    always,
+    unless_null,
+    if_given,  // not null, false or the empty text
+};
+
+// Why a record cannot be read.
+struct Fault {
+    std::string path;      // "cells.state"; empty: the record itself
+    std::string expected;  // its type
+    std::string value;     // as found, cut
+    bool is_missing = false;
+    [[nodiscard]] std::string sentence() const;
+};
+
+// One row of a table; the owner's type is erased.
+struct Member {
+    std::string_view name;
+    std::string_view meaning;
+    Json (*to)(const void* owner) = nullptr;
+    bool (*from)(const Json& json, void* owner, Fault& fault) = nullptr;
+    std::string (*type)() = nullptr;
+    Need need = Need::optional;
+    Written written = Written::always;
+    std::span<const Member> inner = {};  // the table of a record in this member
+    bool is_list = false;
+};
+
+// Whether a reader counts the member as given.
+[[nodiscard]] bool is_given(const Json* value);
+
+void write_members(std::span<const Member> members, const void* owner, Json& json);
+[[nodiscard]] bool read_members(std::span<const Member> members, const Json& json, void* owner, Fault& fault);
+// Rows of a Markdown table: name, type and meaning.
+[[nodiscard]] std::string document_rows(std::span<const Member> members);
+// The table with its head; `format`: its first row.
+[[nodiscard]] std::string document_members(std::span<const Member> members, std::string_view format);
+
+template <typename Owner>
+struct Field {
+    Member member;
+};
+
+template <typename Owner, std::size_t Count>
+struct Record {
+    std::array<Member, Count> members;
+
+    void write_into(Json& json, const Owner& owner) const { write_members(members, &owner, json); }
+    [[nodiscard]] Json write(const Owner& owner) const {
+        Json json = Json::object();
+        write_into(json, owner);
+        return json;
+    }
+    [[nodiscard]] bool read(const Json& json, Owner& into, Fault& fault) const {
+        return read_members(members, json, &into, fault);
+    }
+    // Errors "json.missing" and "json.type" with the path of the member.
+    [[nodiscard]] base::Status read(const Json& json, Owner& into) const {
+        Fault fault;
+        if (read(json, into, fault)) return {};
+        return base::fail_malformed(fault.is_missing ? "json.missing" : "json.type", fault.sentence(),
+                                    fault.value);
+    }
+    [[nodiscard]] std::string document(std::string_view format = {}) const {
+        return document_members(members, format);
+    }
+    [[nodiscard]] std::string rows() const { return document_rows(members); }
+};
+
+template <typename Owner, std::size_t Count>
+[[nodiscard]] constexpr Record<Owner, Count> record(const Field<Owner> (&fields)[Count]) {
+    Record<Owner, Count> made{};
+    for (std::size_t i = 0; i < Count; ++i)
+        made.members[i] = fields[i].member;
+    return made;
+}
+
+// The codec of a member for which no other is named.
+template <typename T>
+struct Plain;
+template <>
+struct Plain<std::string> {
+    static Json to(const std::string& value) { return value; }
+    static bool from(const Json& json, std::string& into);
+    static std::string type() { return "text"; }
+};
+template <>
+struct Plain<bool> {
+    static Json to(bool value) { return value; }
+    static bool from(const Json& json, bool& into);
+    static std::string type() { return "`true` or `false`"; }
+};
+template <>
+struct Plain<double> {
+    static Json to(double value) { return value; }
+    static bool from(const Json& json, double& into);
+    static std::string type() { return "number"; }
+};
+template <std::integral T>
+struct Plain<T> {
+    static Json to(T value) { return static_cast<std::int64_t>(value); }
+    static bool from(const Json& json, T& into) {
+        const std::int64_t* value = json.as_int();
+        if (value == nullptr || !std::in_range<T>(*value)) return false;
+        into = static_cast<T>(*value);
+        return true;
+    }
+    static std::string type() { return "integer"; }
+};
+template <>
+struct Plain<Json> {
+    static Json to(const Json& value) { return value; }
+    static bool from(const Json& json, Json& into) {
+        into = json;
+        return true;
+    }
+    static std::string type() { return "any"; }
+};
+// Other elements than texts are ignored.
+template <>
+struct Plain<std::vector<std::string>> {
+    static Json to(const std::vector<std::string>& value) { return Json::array_of(value); }
+    static bool from(const Json& json, std::vector<std::string>& into);
+    static std::string type() { return "list of: text"; }
+};
+template <>
+struct Plain<std::set<std::string>> {
+    static Json to(const std::set<std::string>& value) { return Json::array_of(value); }
+    static bool from(const Json& json, std::set<std::string>& into);
+    static std::string type() { return "list of: text"; }
+};
+
+// A time after 1970 in RFC 3339; 0 is null.
+struct Time {
+    static Json to(base::UnixMicros value) { return value > 0 ? Json(base::render_rfc3339(value)) : Json(); }
+    static bool from(const Json& json, base::UnixMicros& into);
+    static std::string type() { return "time (RFC 3339)"; }
+};
+
+// A value of an enumeration by its table of words (lib/base/text/words.hpp).
+template <const auto& Table>
+struct WordOf {
+    template <typename Value>
+    static Json to(Value value) {
+        return Table.text(value);
+    }
+    template <typename Value>
+    static bool from(const Json& json, Value& into) {
+        const auto found = Table.find(json.as_string() == nullptr ? std::string_view() : *json.as_string());
+        if (found) into = *found;
+        return found.has_value();
+    }
+    static std::string type() { return "one of " + Table.list(); }
+};
+
+// A record in a member.
+template <const auto& Table>
+struct Nested {
+    template <typename Owner>
+    static Json to(const Owner& owner) {
+        return Table.write(owner);
+    }
+    template <typename Owner>
+    static bool from(const Json& json, Owner& into, Fault& fault) {
+        return Table.read(json, into, fault);
+    }
+    static std::string type() { return "object"; }
+    static constexpr std::span<const Member> inner() { return Table.members; }
+};
+
+template <typename Codec, typename T>
+bool read_value(const Json& json, T& into, Fault& fault) {
+    if constexpr (requires { Codec::from(json, into, fault); })
+        return Codec::from(json, into, fault);
+    else
+        return Codec::from(json, into);
+}
+
+// A list with one codec for all items, of at most `max_items` where it is read.
+template <typename Codec, std::size_t max_items = SIZE_MAX>
+struct ListOf {
+    template <typename List>
+    static Json to(const List& list) {
+        Json::Array items;
+        for (const auto& item : list)
+            items.push_back(Codec::to(item));
+        return Json(std::move(items));
+    }
+    template <typename List>
+    static bool from(const Json& json, List& into, Fault& fault) {
+        if (json.as_array() == nullptr || json.as_array()->size() > max_items) return false;
+        List list;
+        for (const Json& item : *json.as_array()) {
+            typename List::value_type value{};
+            if (!read_value<Codec>(item, value, fault)) return false;
+            list.insert(list.end(), std::move(value));
+        }
+        into = std::move(list);
+        return true;
+    }
+    static std::string type() {
+        return "list of" + (max_items == SIZE_MAX ? "" : " at most " + std::to_string(max_items)) + ": " +
+               Codec::type();
+    }
+    static constexpr std::span<const Member> inner() requires requires { Codec::inner(); }
+    { return Codec::inner(); }
+    static constexpr bool is_list = true;
+};
+
+// The rest of this header binds a codec to a member of the owner.
+template <auto First, auto... Rest, typename Owner>
+constexpr auto& part(Owner& owner) {
+    if constexpr (sizeof...(Rest) == 0)
+        return owner.*First;
+    else
+        return part<Rest...>(owner.*First);
+}
+
+template <typename T>
+inline constexpr bool is_optional = false;
+template <typename T>
+inline constexpr bool is_optional<std::optional<T>> = true;
+
+template <typename Codec, typename T>
+Json write_value(const T& value) {
+    if constexpr (is_optional<T>)
+        return value ? Codec::to(*value) : Json();
+    else
+        return Codec::to(value);
+}
+
+template <typename Codec, typename T>
+bool read_member(const Json& json, T& into, Fault& fault) {
+    if constexpr (is_optional<T>) {
+        typename T::value_type value{};
+        if (!read_value<Codec>(json, value, fault)) return false;
+        into = std::move(value);
+        return true;
+    } else {
+        return read_value<Codec>(json, into, fault);
+    }
+}
+
+template <typename T, typename Owner>
+Owner owner_of(T Owner::*);
+
+// A member that `Path` leads to: `field<Time, &Task::asked>`, `field<&Task::wish, &TaskWish::index>`.
+template <typename Codec, auto First, auto... Rest>
+[[nodiscard]] constexpr auto field(std::string_view name, std::string_view meaning,
+                                   Need need = Need::optional, Written written = Written::always) {
+    using Owner = decltype(owner_of(First));
+    Member member{name,
+                  meaning,
+                  [](const void* owner) {
+                      return write_value<Codec>(part<First, Rest...>(*static_cast<const Owner*>(owner)));
+                  },
+                  [](const Json& json, void* owner, Fault& fault) {
+                      return read_member<Codec>(json, part<First, Rest...>(*static_cast<Owner*>(owner)),
+                                                fault);
+                  },
+                  &Codec::type,
+                  need,
+                  written};
+    if constexpr (requires { Codec::inner(); }) member.inner = Codec::inner();
+    if constexpr (requires { Codec::is_list; }) member.is_list = true;
+    return Field<Owner>{member};
+}
+
+template <typename T>
+struct WithoutOptional {
+    using Type = T;
+};
+template <typename T>
+struct WithoutOptional<std::optional<T>> {
+    using Type = T;
+};
+
+template <auto First, auto... Rest>
+[[nodiscard]] constexpr auto field(std::string_view name, std::string_view meaning,
+                                   Need need = Need::optional, Written written = Written::always) {
+    using Owner = decltype(owner_of(First));
+    using Value = std::remove_cvref_t<decltype(part<First, Rest...>(std::declval<Owner&>()))>;
+    return field<Plain<typename WithoutOptional<Value>::Type>, First, Rest...>(name, meaning, need, written);
+}
+
+// A member that more than one member of the owner decides.
+template <typename Owner, typename Codec>
+[[nodiscard]] constexpr Field<Owner> field_of(std::string_view name, std::string_view meaning,
+                                              Need need = Need::optional, Written written = Written::always) {
+    return {{name, meaning, [](const void* owner) { return Codec::to(*static_cast<const Owner*>(owner)); },
+             [](const Json& json, void* owner, Fault& fault) {
+                 return read_value<Codec>(json, *static_cast<Owner*>(owner), fault);
+             },
+             &Codec::type, need, written}};
+}
+
+}  // namespace wheelyard::io
