@@ -104,28 +104,28 @@ std::string document_members(std::span<const Member> members, std::string_view f
     return text + document_rows(members);
 }
 
-bool Plain<std::string>::from(const Json& json, std::string& into) {
+bool read_plain(const Json& json, std::string& into) {
     if (json.as_string() != nullptr) into = *json.as_string();
     return json.as_string() != nullptr;
 }
 
-bool Plain<bool>::from(const Json& json, bool& into) {
+bool read_plain(const Json& json, bool& into) {
     if (json.as_bool() != nullptr) into = *json.as_bool();
     return json.as_bool() != nullptr;
 }
 
-bool Plain<double>::from(const Json& json, double& into) {
+bool read_plain(const Json& json, double& into) {
     if (json.as_double() != nullptr) into = *json.as_double();
     if (json.as_int() != nullptr) into = static_cast<double>(*json.as_int());
     return json.as_double() != nullptr || json.as_int() != nullptr;
 }
 
-bool Plain<std::vector<std::string>>::from(const Json& json, std::vector<std::string>& into) {
+bool read_plain(const Json& json, std::vector<std::string>& into) {
     if (json.as_array() != nullptr) into = json.texts();
     return json.as_array() != nullptr;
 }
 
-bool Plain<std::set<std::string>>::from(const Json& json, std::set<std::string>& into) {
+bool read_plain(const Json& json, std::set<std::string>& into) {
     const auto texts = json.texts();
     if (json.as_array() != nullptr) into = {texts.begin(), texts.end()};
     return json.as_array() != nullptr;

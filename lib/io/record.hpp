@@ -118,59 +118,38 @@ template <typename Owner, std::size_t Count>
     return made;
 }
 
+// Each reads a value of its type and returns whether there was one. Of a list, other elements than texts are ignored.
+[[nodiscard]] bool read_plain(const Json& json, std::string& into);
+[[nodiscard]] bool read_plain(const Json& json, bool& into);
+[[nodiscard]] bool read_plain(const Json& json, double& into);
+[[nodiscard]] bool read_plain(const Json& json, std::vector<std::string>& into);
+[[nodiscard]] bool read_plain(const Json& json, std::set<std::string>& into);
+template <std::integral T>
+[[nodiscard]] bool read_plain(const Json& json, T& into) {
+    const std::int64_t* value = json.as_int();
+    if (value == nullptr || !std::in_range<T>(*value)) return false;
+    into = static_cast<T>(*value);
+    return true;
+}
+
 // The codec of a member for which no other is named.
 template <typename T>
-struct Plain;
-template <>
-struct Plain<std::string> {
-    static Json to(const std::string& value) { return value; }
-    static bool from(const Json& json, std::string& into);
-    static std::string type() { return "text"; }
-};
-template <>
-struct Plain<bool> {
-    static Json to(bool value) { return value; }
-    static bool from(const Json& json, bool& into);
-    static std::string type() { return "`true` or `false`"; }
-};
-template <>
-struct Plain<double> {
-    static Json to(double value) { return value; }
-    static bool from(const Json& json, double& into);
-    static std::string type() { return "number"; }
-};
-template <std::integral T>
-struct Plain<T> {
-    static Json to(T value) { return static_cast<std::int64_t>(value); }
-    static bool from(const Json& json, T& into) {
-        const std::int64_t* value = json.as_int();
-        if (value == nullptr || !std::in_range<T>(*value)) return false;
-        into = static_cast<T>(*value);
-        return true;
+struct Plain {
+    static Json to(const T& value) {
+        if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, std::string> || std::is_same_v<T, double>)
+            return value;
+        else if constexpr (std::is_integral_v<T>)
+            return static_cast<std::int64_t>(value);
+        else
+            return Json::array_of(value);
     }
-    static std::string type() { return "integer"; }
-};
-template <>
-struct Plain<Json> {
-    static Json to(const Json& value) { return value; }
-    static bool from(const Json& json, Json& into) {
-        into = json;
-        return true;
+    static bool from(const Json& json, T& into) { return read_plain(json, into); }
+    static std::string type() {
+        if constexpr (std::is_same_v<T, bool>) return "`true` or `false`";
+        if constexpr (std::is_same_v<T, std::string>) return "text";
+        if constexpr (std::is_same_v<T, double>) return "number";
+        return std::is_integral_v<T> ? "integer" : "list of: text";
     }
-    static std::string type() { return "any"; }
-};
-// Other elements than texts are ignored.
-template <>
-struct Plain<std::vector<std::string>> {
-    static Json to(const std::vector<std::string>& value) { return Json::array_of(value); }
-    static bool from(const Json& json, std::vector<std::string>& into);
-    static std::string type() { return "list of: text"; }
-};
-template <>
-struct Plain<std::set<std::string>> {
-    static Json to(const std::set<std::string>& value) { return Json::array_of(value); }
-    static bool from(const Json& json, std::set<std::string>& into);
-    static std::string type() { return "list of: text"; }
 };
 
 // A time after 1970 in RFC 3339; 0 is null.
@@ -260,13 +239,17 @@ constexpr auto& part(Owner& owner) {
 }
 
 template <typename T>
-inline constexpr bool is_optional = false;
+struct Optional : std::false_type {
+    using Value = T;
+};
 template <typename T>
-inline constexpr bool is_optional<std::optional<T>> = true;
+struct Optional<std::optional<T>> : std::true_type {
+    using Value = T;
+};
 
 template <typename Codec, typename T>
 Json write_value(const T& value) {
-    if constexpr (is_optional<T>)
+    if constexpr (Optional<T>::value)
         return value ? Codec::to(*value) : Json();
     else
         return Codec::to(value);
@@ -274,14 +257,11 @@ Json write_value(const T& value) {
 
 template <typename Codec, typename T>
 bool read_member(const Json& json, T& into, Fault& fault) {
-    if constexpr (is_optional<T>) {
-        typename T::value_type value{};
-        if (!read_value<Codec>(json, value, fault)) return false;
-        into = std::move(value);
-        return true;
-    } else {
-        return read_value<Codec>(json, into, fault);
-    }
+    if constexpr (!Optional<T>::value) return read_value<Codec>(json, into, fault);
+    typename Optional<T>::Value value{};
+    const bool is_read = read_value<Codec>(json, value, fault);
+    if (is_read) into = std::move(value);
+    return is_read;
 }
 
 template <typename T, typename Owner>
@@ -309,21 +289,12 @@ template <typename Codec, auto First, auto... Rest>
     return Field<Owner>{member};
 }
 
-template <typename T>
-struct WithoutOptional {
-    using Type = T;
-};
-template <typename T>
-struct WithoutOptional<std::optional<T>> {
-    using Type = T;
-};
-
 template <auto First, auto... Rest>
 [[nodiscard]] constexpr auto field(std::string_view name, std::string_view meaning,
                                    Need need = Need::optional, Written written = Written::always) {
     using Owner = decltype(owner_of(First));
     using Value = std::remove_cvref_t<decltype(part<First, Rest...>(std::declval<Owner&>()))>;
-    return field<Plain<typename WithoutOptional<Value>::Type>, First, Rest...>(name, meaning, need, written);
+    return field<Plain<typename Optional<Value>::Value>, First, Rest...>(name, meaning, need, written);
 }
 
 // A member that more than one member of the owner decides.
