@@ -14,7 +14,7 @@ using namespace wheelyard;
 
 CLI::App* add_publish(CLI::App& app, indexer::PublishOptions& options) {
     CLI::App* publish = app.add_subcommand("publish", "Bring a tree up to date with the registry's catalog");
-    publish->add_option("--store", options.store, "The registry's data folder (catalog.sqlite, blobs/)")
+    publish->add_option("--store", options.store, "The registry's data folder (catalog, blobs/)")
         ->required()
         ->check(CLI::ExistingDirectory);
     publish->add_option("--to", options.tree, "The folder to publish into")->required();
