@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """`ctest -R layers`: every #include obeys cmake/layers.cmake; libraries from outside stay in their wrapper; every header
 has its #pragma once and its purpose; every source opens by saying what it is for; every folder has a README.md; no
-product source compares the code of an error; nothing in the builder names a scheduler but its row.
+product source compares the code of an error; nothing in the builder names a scheduler but its row; nothing but its own
+folders names SQLite, the engine behind the Store.
 
 Scans the sources, so it needs no build:  tests/layers/check_layers.py [ROOT]
 """
@@ -31,6 +32,11 @@ CODE_COMPARED = re.compile(
 # The builder knows a scheduler by its row (builder/schedule/scheduler_kind.hpp); only the row has its name. "local" is a
 # word with other meanings.
 SCHEDULER_ROWS = re.compile(r"builder/schedule/(\w+)/\1_kind\.cpp")
+# What keeps the catalog and the task queue is known to its own folders and to registry/database/, which opens them. Comments
+# may name it.
+ENGINE_FOLDERS = re.compile(r"registry/(\w+/)?(sqlite|database)/[^/]+")
+ENGINE_NAMED = re.compile(r"^(?![ \t]*#[ \t]*include[ \t]*<)[^\n]*?(sqlite|-(wal|shm)\")", re.IGNORECASE | re.MULTILINE)
+COMMENT = re.compile(r"//[^\n]*")
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)
 
 
@@ -125,6 +131,11 @@ class Checker:
             for match in self.scheduler_named.finditer(text):
                 self.complain(path, text, match.start(), "names a scheduler: add a field to its row, "
                                                          "builder/schedule/scheduler_kind.hpp")
+
+        if path.startswith(PRODUCT_FOLDERS) and not ENGINE_FOLDERS.fullmatch(path):
+            for match in ENGINE_NAMED.finditer(COMMENT.sub(lambda comment: " " * len(comment[0]), text)):
+                self.complain(path, text, match.start(), "names the engine behind the Store: ask "
+                                                         "registry/database/store.hpp")
 
     def check_pure(self, room: layer_table.Room, headers: list[str]) -> None:
         """Nothing in `room` reaches one of `headers` through any chain of includes."""

@@ -13,7 +13,10 @@ LAYERS = """
 wheelyard_layer(base     lib/base)
 wheelyard_layer(io       lib/io    base)
 wheelyard_layer(builder  builder   base io)
-wheelyard_layer(registry registry  base io)
+wheelyard_layer(sqlite   registry/sqlite base)
+wheelyard_layer(database registry/database base sqlite)
+wheelyard_layer(server   registry/server base)
+wheelyard_layer(registry registry  base io database)
 wheelyard_layer(plan     builder/plan base io)
 wheelyard_layer(schedule builder/schedule/* base)
 set(WHEELYARD_TEST_PROGRAMS base io builder registry)
@@ -41,6 +44,12 @@ CLEAN = {
     "lib/io/http_client.hpp": "// HTTP.\n#pragma once\n",
     "registry/README.md": "Owns.\n",
     "registry/main.cpp": '// Wiring.\n#include <CLI/CLI.hpp>\n#include "lib/io/json.hpp"\n',
+    "registry/sqlite/README.md": "Owns.\n",
+    "registry/sqlite/sqlite.hpp": '// SQLite, whose log is "-wal".\n#pragma once\n#include "lib/base/fd.hpp"\n',
+    "registry/database/README.md": "Owns.\n",
+    "registry/database/store.cpp": '// The Store in SQLite.\n#include "registry/sqlite/sqlite.hpp"\nauto log = "catalog.sqlite-wal";\n',
+    "registry/server/README.md": "Owns.\n",
+    "registry/server/serve.cpp": "// Serves what SQLite keeps.\n#include <string>  // SQLite's\n",
     "tests/README.md": "Owns.\n",
     "tests/io/README.md": "Owns.\n",
     "tests/io/json_test.cpp": '// Tests.\n#include <doctest/doctest.h>\n#include "lib/io/json.hpp"\n',
@@ -90,6 +99,14 @@ BREAKAGES = [
      "// Serves.\nvoid f() { if (find_rule(text.error().code) == nullptr) g(); }\n", "registry/server.cpp:2: compares the code"),
     ("a scheduler's name is compared", "builder/plan.cpp",
      '// Plans.\nbool batch = site.kind == "lsf";\n', "builder/plan.cpp:2: names a scheduler"),
+    ("a file of the database is named outside its folder", "registry/server.cpp",
+     '// Serves.\nauto file = folder / "catalog.sqlite";\n', "registry/server.cpp:2: names the engine behind the Store"),
+    ("a companion of the database is named outside its folder", "registry/server.cpp",
+     '// Serves.\nauto log = file + "-wal";\n', "registry/server.cpp:2: names the engine behind the Store"),
+    ("a branch on the engine", "registry/server.cpp",
+     "// Serves.\nif (store.engine() == Engine::Sqlite) f();\n", "registry/server.cpp:2: names the engine behind the Store"),
+    ("wiring includes the engine's module", "registry/main.cpp",
+     '// Wiring.\n#include "registry/sqlite/sqlite.hpp"\n', "registry/main.cpp:2: names the engine behind the Store"),
     ("a file that does not say what it is for", "builder/plan.cpp", "int main() {}\n", "what the file is for"),
     ("a folder without README", "registry/README.md", None, "registry/: no README.md"),
     ("another suffix would go unbuilt", "builder/plan.cc", "// Plans.\n", "sources are .hpp and .cpp"),
