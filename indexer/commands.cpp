@@ -13,6 +13,7 @@
 #include "lib/base/text/printable.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
+#include "registry/database/store.hpp"
 
 namespace wheelyard::indexer {
 
@@ -20,23 +21,22 @@ using io::Json;
 
 namespace {
 
-struct Store {
-    catalog::Catalog catalog;
+struct Opened {
+    std::unique_ptr<const catalog::Catalog> catalog;
     std::unique_ptr<blobs::BlobStore> blobs;
 };
 
-base::Result<Store> open_store(const std::filesystem::path& folder) {
+base::Result<Opened> open_store(const std::filesystem::path& folder) {
     // The catalog first: it must exist already, whereas opening the blob store creates missing folders.
-    WHEELYARD_ASSIGN(auto catalog,
-                     catalog::Catalog::open(folder / "catalog.sqlite", catalog::Catalog::Mode::read_only));
+    WHEELYARD_ASSIGN(auto catalog, database::Store(folder).reader());
     WHEELYARD_ASSIGN(auto blobs, blobs::open_blob_store(folder));
-    return Store{std::move(catalog), std::move(blobs)};
+    return Opened{std::move(catalog), std::move(blobs)};
 }
 
 base::Result<PublishReport> publish_store(const PublishOptions& options, base::Clock& clock) {
-    WHEELYARD_ASSIGN(const Store store, open_store(options.store));
+    WHEELYARD_ASSIGN(const Opened store, open_store(options.store));
     const auto readers = options.is_private ? catalog::Readers::with_token : catalog::Readers::everyone;
-    WHEELYARD_ASSIGN(const catalog::Inheritance rules, store.catalog.inheritance(readers));
+    WHEELYARD_ASSIGN(const catalog::Inheritance rules, store.catalog->inheritance(readers));
     for (const std::string& index : options.indexes) {
         if (!rules.is_in(index))
             return base::fail(
@@ -56,11 +56,11 @@ base::Result<PublishReport> publish_store(const PublishOptions& options, base::C
                           .pages = options.pages,
                           .readers = readers};
     WHEELYARD_ASSIGN(auto report, in_turn(clock, [&] {
-                         return publish_with(disk, store.catalog, *store.blobs, options.tree, options.indexes,
+                         return publish_with(disk, *store.catalog, *store.blobs, options.tree, options.indexes,
                                              clock, views, settings);
                      }));
     read.serial = report.serial;
-    WHEELYARD_TRY(update_catalogues_waiting(store.catalog, options.tree, clock, false, &read));
+    WHEELYARD_TRY(update_catalogues_waiting(*store.catalog, options.tree, clock, false, &read));
     return report;
 }
 
@@ -146,12 +146,12 @@ void print_findings(const CheckReport& report, std::ostream& out) {
 base::Result<CheckReport> check_or_repair(const CheckOptions& options, base::Clock& clock,
                                           std::ostream& out) {
     if (options.store.empty()) return check_tree(options.tree);
-    WHEELYARD_ASSIGN(const Store store, open_store(options.store));
+    WHEELYARD_ASSIGN(const Opened store, open_store(options.store));
     if (options.repair) {
         WHEELYARD_ASSIGN(RepairReport report, in_turn(clock, [&] {
-                             return repair_tree(store.catalog, *store.blobs, options.tree, clock);
+                             return repair_tree(*store.catalog, *store.blobs, options.tree, clock);
                          }));
-        WHEELYARD_TRY(update_catalogues_waiting(store.catalog, options.tree, clock, true));
+        WHEELYARD_TRY(update_catalogues_waiting(*store.catalog, options.tree, clock, true));
         if (!options.json) {
             print_findings(report.before, out);
             out << "Repaired: " << report.published.files_linked << " files, "
@@ -160,7 +160,7 @@ base::Result<CheckReport> check_or_repair(const CheckOptions& options, base::Clo
         }
         return std::move(report.after);
     }
-    return check_with_catalog(store.catalog, options.tree);
+    return check_with_catalog(*store.catalog, options.tree);
 }
 
 }  // namespace

@@ -13,7 +13,7 @@
 namespace wheelyard::indexer {
 
 struct PublishOptions {
-    std::filesystem::path store = {};  // the registry's data folder: catalog.sqlite, blobs/
+    std::filesystem::path store = {};  // the registry's data folder
     std::filesystem::path tree = {};
     std::vector<std::string> indexes = {};  // indexes that get a root page even if empty
     bool find_links = true;

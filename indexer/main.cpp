@@ -27,7 +27,7 @@ struct CommandRow {
 
 Run add_publish(CLI::App& command) {
     const auto options = std::make_shared<indexer::PublishOptions>();
-    command.add_option("--store", options->store, "The registry's data folder (catalog.sqlite, blobs/)")
+    command.add_option("--store", options->store, "The registry's data folder (catalog, blobs/)")
         ->required()
         ->check(CLI::ExistingDirectory);
     command.add_option("--to", options->tree, "The folder to publish into")->required();

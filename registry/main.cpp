@@ -40,6 +40,7 @@
 #include "registry/commands/provenance.hpp"
 #include "registry/commands/task.hpp"
 #include "registry/commands/token.hpp"
+#include "registry/database/store.hpp"
 #include "registry/intake/check.hpp"
 #include "registry/serve/serve.hpp"
 
@@ -117,15 +118,14 @@ base::Result<indexer::PublishReport> publish_trees(const catalog::Catalog& catal
 // Publishing in this process: the indexer reads the catalog through a connection of its own. The catalogues
 // that avail_wheels reads come behind the pages, on their own thread.
 registry::OpenPublisher in_process_publisher(base::Clock& clock) {
-    return [&clock](registry::ConfigView config,
+    return [&clock](registry::ConfigView config, const database::Store& store,
                     const blobs::BlobStore& blobs) -> base::Result<registry::PublishFunction> {
-        WHEELYARD_ASSIGN(catalog::Catalog opened,
-                         catalog::Catalog::open(config->catalog_file(), catalog::Catalog::Mode::read_only));
-        const auto catalog = std::make_shared<catalog::Catalog>(std::move(opened));
+        WHEELYARD_ASSIGN(auto opened, store.reader());
+        const std::shared_ptr<const catalog::Catalog> catalog = std::move(opened);
         const auto keeper = std::make_shared<indexer::CatalogueKeeper>(
-            indexer::catalogue_update(config->catalog_file(), config->published(), clock));
+            indexer::catalogue_update(store, config->published(), clock));
         const auto private_keeper = std::make_shared<indexer::CatalogueKeeper>(
-            indexer::catalogue_update(config->catalog_file(), config->published_private(), clock));
+            indexer::catalogue_update(store, config->published_private(), clock));
         return [catalog, keeper, private_keeper, &clock, config,
                 &blobs](registry::RootPages roots) -> base::Result<registry::Published> {
             const auto held = config.hold();

@@ -62,14 +62,12 @@ void CatalogueKeeper::run() {
     }
 }
 
-CatalogueKeeper::Update catalogue_update(const std::filesystem::path& catalog_file,
-                                         const std::filesystem::path& tree, base::Clock& clock) {
+CatalogueKeeper::Update catalogue_update(const database::Store& store, const std::filesystem::path& tree,
+                                         base::Clock& clock) {
     return
-        [opened = std::shared_ptr<catalog::Catalog>(), catalog_file, tree, &clock]() mutable -> base::Status {
+        [opened = std::shared_ptr<const catalog::Catalog>(), &store, tree, &clock]() mutable -> base::Status {
             if (!opened) {
-                WHEELYARD_ASSIGN(auto catalog,
-                                 catalog::Catalog::open(catalog_file, catalog::Catalog::Mode::read_only));
-                opened = std::make_shared<catalog::Catalog>(std::move(catalog));
+                WHEELYARD_ASSIGN(opened, store.reader());
             }
             return update_catalogues_waiting(*opened, tree, clock);
         };

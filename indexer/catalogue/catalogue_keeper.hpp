@@ -12,6 +12,7 @@
 
 #include "lib/base/clock.hpp"
 #include "lib/base/result.hpp"
+#include "registry/database/store.hpp"
 
 namespace wheelyard::indexer {
 
@@ -39,8 +40,8 @@ class CatalogueKeeper {
     std::thread thread_;
 };
 
-// An update function for a registry's catalog and tree. It opens its own connection to the catalog.
-[[nodiscard]] CatalogueKeeper::Update catalogue_update(const std::filesystem::path& catalog_file,
+// An update function for a registry's catalog and tree. It opens its own connection to the catalog. `store` must outlive it.
+[[nodiscard]] CatalogueKeeper::Update catalogue_update(const database::Store& store,
                                                        const std::filesystem::path& tree, base::Clock& clock);
 
 }  // namespace wheelyard::indexer

@@ -116,21 +116,20 @@ base::Result<std::int64_t> parse_lifetime_ms(std::string_view text) {
                       "m, h, d or w, for example 90d");
 }
 
-base::Result<std::unique_ptr<TokenVerifier>> TokenVerifier::open(const std::filesystem::path& catalog_file,
+base::Result<std::unique_ptr<TokenVerifier>> TokenVerifier::open(const database::Store& store,
                                                                  const base::Clock& clock) {
-    WHEELYARD_ASSIGN(catalog::Catalog catalog,
-                     catalog::Catalog::open(catalog_file, catalog::Catalog::Mode::read_only));
-    return std::unique_ptr<TokenVerifier>(new TokenVerifier(std::move(catalog), clock));
+    WHEELYARD_ASSIGN(auto reader, store.reader());
+    return std::unique_ptr<TokenVerifier>(new TokenVerifier(std::move(reader), clock));
 }
 
 base::Result<TokenVerifier::Snapshot> TokenVerifier::current() {
     const std::lock_guard lock(mutex_);
-    // Read the version before the rows: a commit between the two reads is loaded twice, never missed.
-    WHEELYARD_ASSIGN(const std::int64_t version, catalog_.data_version());
-    if (snapshot_ == nullptr || version != version_) {
-        WHEELYARD_ASSIGN(std::vector<catalog::TokenRow> rows, catalog_.tokens());
+    // Read the count before the rows: a commit between the two reads is loaded twice, never missed.
+    WHEELYARD_ASSIGN(const std::int64_t changes, reader_->change_count());
+    if (snapshot_ == nullptr || changes != changes_) {
+        WHEELYARD_ASSIGN(std::vector<catalog::TokenRow> rows, reader_->tokens());
         snapshot_ = std::make_shared<const std::vector<catalog::TokenRow>>(std::move(rows));
-        version_ = version;
+        changes_ = changes;
     }
     return snapshot_;
 }

@@ -8,7 +8,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -19,6 +18,7 @@
 #include "lib/base/clock.hpp"
 #include "lib/base/result.hpp"
 #include "registry/catalog/catalog.hpp"
+#include "registry/database/store.hpp"
 #include "registry/http/upload.hpp"
 #include "registry/tasks/task_store.hpp"
 
@@ -65,13 +65,13 @@ struct Identity : catalog::TokenRow {
     bool is_grant = false;     // valid for one file until the lease ends (tasks/task_store.hpp)
 };
 
-// Checks credentials against the tokens in the catalog. Every call asks SQLite whether another connection has
-// committed since the last one (PRAGMA data_version, microseconds), so that a token revoked by another
-// process is refused on the next request.
+// Checks credentials against the tokens in the catalog. Every call asks the catalog whether anything has changed since
+// the last one (change_count(), microseconds), so that a token revoked by another process is refused on the next
+// request.
 class TokenVerifier {
   public:
-    [[nodiscard]] static base::Result<std::unique_ptr<TokenVerifier>> open(
-        const std::filesystem::path& catalog_file, const base::Clock& clock);
+    [[nodiscard]] static base::Result<std::unique_ptr<TokenVerifier>> open(const database::Store& store,
+                                                                           const base::Clock& clock);
     // Also accepts the grants of this task store, which must outlive the verifier. Call before the first
     // verify().
     void recognise_grants(tasks::TaskStore& tasks) { tasks_ = &tasks; }
@@ -80,17 +80,17 @@ class TokenVerifier {
 
   private:
     using Snapshot = std::shared_ptr<const std::vector<catalog::TokenRow>>;
-    TokenVerifier(catalog::Catalog catalog, const base::Clock& clock)
-        : catalog_(std::move(catalog)), clock_(clock) {}
+    TokenVerifier(std::unique_ptr<const catalog::Catalog> reader, const base::Clock& clock)
+        : reader_(std::move(reader)), clock_(clock) {}
     [[nodiscard]] base::Result<Snapshot> current();
     [[nodiscard]] wire::Answered<void> check_row(const catalog::TokenRow& token) const;
     [[nodiscard]] wire::Answered<Identity> verify_grant(const TokenText& sent, std::string_view secret_sha256,
                                                         const std::vector<catalog::TokenRow>& tokens);
     tasks::TaskStore* tasks_ = nullptr;
-    std::mutex mutex_;  // guards catalog_, version_ and snapshot_; not held while secrets are compared
-    catalog::Catalog catalog_;
+    std::mutex mutex_;  // guards reader_, changes_ and snapshot_; not held while secrets are compared
+    const std::unique_ptr<const catalog::Catalog> reader_;
     const base::Clock& clock_;
-    std::int64_t version_ = 0;
+    std::int64_t changes_ = 0;
     Snapshot snapshot_;
 };
 

@@ -299,9 +299,8 @@ wire::Answered<std::string> Api::index_to_operate(const http::ApiRequest& reques
 
 // A connection of its own: a scan of a large index must not delay commits.
 wire::Answered<http::ApiReply> Api::read_index(const http::ApiRequest& request, const ReadIndex& read) {
-    const auto document =
-        catalog::Catalog::open(parts_.config->catalog_file(), catalog::Catalog::Mode::read_only)
-            .and_then(read);
+    const auto document = parts_.store.reader().and_then(
+        [&read](const std::unique_ptr<catalog::Catalog>& reader) { return read(*reader); });
     if (document) return http::ApiReply{.status = 200, .json = *document};
     io::log_error("index.read_failed", {{"request", request.request_id}, {"error", document.error().text()}});
     return tl::unexpected(problem_of_change(document.error()));

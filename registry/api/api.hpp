@@ -14,6 +14,7 @@
 #include "registry/commit/publishing.hpp"
 #include "registry/commit/writer.hpp"
 #include "registry/config/live_config.hpp"
+#include "registry/database/store.hpp"
 #include "registry/http/api.hpp"
 #include "registry/lifecycle/perform.hpp"
 
@@ -22,6 +23,7 @@ namespace wheelyard::registry {
 // Every referenced object outlives the Api, and the Api outlives its requests.
 struct ApiParts {
     ConfigView config;
+    const database::Store& store;
     const blobs::BlobStore& blobs;
     TokenVerifier& tokens;
     Writer& writer;

@@ -1,8 +1,8 @@
-// The catalog: the published files of every index, and the append-only event log. Stored in SQLite; row ids
-// and SQL do not leave this folder.
+// The catalog: the published files of every index, and the append-only event log. What a change means is decided here,
+// once; what keeps the rows is an implementation of the virtual functions (sqlite/).
 //
 // Threads: a Catalog is one connection used by one thread at a time. The registry writes through one
-// writer (registry/commit/writer.hpp); the indexer opens its own, read-only.
+// writer (registry/commit/writer.hpp); the indexer opens its own, which only reads (registry/database/store.hpp).
 #pragma once
 
 #include <cstdint>
@@ -188,18 +188,13 @@ struct TokenRow {
 
 class Catalog {
   public:
-    enum class Mode { read_write, read_only, alone };
-    // read_write creates the file and its schema, and migrates older schemas; read_only needs them there.
-    // alone: as read_write, for a file that no other process opens and that will be renamed: SQLite keeps no
-    // files beside it.
-    [[nodiscard]] static base::Result<Catalog> open(const std::filesystem::path& file, Mode mode);
-    Catalog(Catalog&&) noexcept;
-    Catalog& operator=(Catalog&&) noexcept;
-    ~Catalog();
+    Catalog(const Catalog&) = delete;
+    Catalog& operator=(const Catalog&) = delete;
+    virtual ~Catalog() = default;
 
-    // One transaction each, durable when it returns (synchronous=FULL).
+    // One transaction each, durable when it returns.
     [[nodiscard]] base::Result<Added> add_file(const FileRow& row);
-    // One transaction and one fsync for all; each row sees the ones before it. After an error none was added.
+    // One transaction for all; each row sees the ones before it. After an error none was added.
     [[nodiscard]] base::Result<std::vector<Added>> add_files(std::span<const FileRow> rows);
     // What add_file() would answer to a row with these names and this hash, without adding it; nullopt: it would
     // add it.
@@ -233,21 +228,27 @@ class Catalog {
     [[nodiscard]] base::Status add_token(const TokenRow& row);
     // False: no such token. A revoked token stays revoked by the first cause.
     [[nodiscard]] base::Result<bool> revoke_token(std::string_view id, const Cause& cause);
+    // Commits a transaction that changes no content: fails where a real change would.
+    [[nodiscard]] virtual base::Status try_write() = 0;
 
-    // Runs `read` in one read transaction: a consistent snapshot, one lock. Keep it short: SQLite cannot
-    // truncate its log during it.
-    [[nodiscard]] base::Status in_one_snapshot(const std::function<base::Status()>& read) const;
-    [[nodiscard]] base::Result<Serial> last_serial() const;
-    [[nodiscard]] base::Result<std::vector<Event>> events_after(Serial serial, std::size_t limit) const;
+    // The number of changes so far, those of tokens and rules too: a reader that finds the number it had knows all.
+    [[nodiscard]] virtual base::Result<std::int64_t> change_count() const = 0;
+    // The same, but waits until it is not `seen`, for at most `timeout_ms`.
+    [[nodiscard]] virtual base::Result<std::int64_t> wait_change(std::int64_t seen,
+                                                                 std::int64_t timeout_ms) const;
+    // Runs `read` in one read transaction: a consistent snapshot. Keep it short: the storage keeps what changes
+    // meanwhile beside it.
+    [[nodiscard]] virtual base::Status in_one_snapshot(const std::function<base::Status()>& read) const = 0;
+    [[nodiscard]] virtual base::Result<Serial> last_serial() const = 0;
+    [[nodiscard]] virtual base::Result<std::vector<Event>> events_after(Serial serial,
+                                                                        std::size_t limit) const = 0;
     // Those in (after, until] in order, read in pieces; the first error of `see` ends it. `see` may move from the
     // event.
-    [[nodiscard]] base::Status for_each_event(Serial after, Serial until,
-                                              const std::function<base::Status(Event&)>& see,
-                                              EventParts parts = EventParts::all) const;
+    [[nodiscard]] virtual base::Status for_each_event(Serial after, Serial until,
+                                                      const std::function<base::Status(Event&)>& see,
+                                                      EventParts parts = EventParts::all) const = 0;
     // As set_index_rules() had it; empty before the first one.
-    [[nodiscard]] base::Result<std::string> index_list() const;
-    // The same of a file that may be missing, or have an older schema.
-    [[nodiscard]] static base::Result<std::string> read_index_list(const std::filesystem::path& file);
+    [[nodiscard]] virtual base::Result<std::string> index_list() const = 0;
     [[nodiscard]] base::Result<Inheritance> inheritance(Readers readers = Readers::everyone) const;
     // The index whose files `index` shows for this project; nullopt: it shows no such project.
     [[nodiscard]] base::Result<std::optional<std::string>> source_of(const Inheritance& inheritance,
@@ -258,53 +259,101 @@ class Catalog {
                                                                         const std::string& index) const;
     [[nodiscard]] base::Result<std::vector<std::string>> shown_indexes(const Inheritance& inheritance) const;
     // Sorted by name; and all files of one project, quarantined ones too, sorted by (version text, filename).
-    [[nodiscard]] base::Result<std::vector<std::string>> projects(std::string_view index) const;
-    [[nodiscard]] base::Result<std::vector<FileRow>> files(std::string_view index,
-                                                           std::string_view project) const;
+    [[nodiscard]] virtual base::Result<std::vector<std::string>> projects(std::string_view index) const = 0;
+    [[nodiscard]] virtual base::Result<std::vector<FileRow>> files(std::string_view index,
+                                                                   std::string_view project) const = 0;
     // The files of an index after `filename`, of all projects, sorted by filename, at most `limit`; in every state or in one.
-    [[nodiscard]] base::Result<std::vector<FileRow>> files_after(std::string_view index,
-                                                                 std::string_view filename, std::size_t limit,
-                                                                 std::optional<FileState> state = {}) const;
+    [[nodiscard]] virtual base::Result<std::vector<FileRow>> files_after(
+        std::string_view index, std::string_view filename, std::size_t limit,
+        std::optional<FileState> state = {}) const = 0;
     // As files(), unsorted and without the fields that pages do not show: who uploaded it, why it is quarantined,
     // whether it is pinned. Replaces `files` and reuses its capacity.
     // `up_to`: only files that were added by this serial.
-    [[nodiscard]] base::Status read_files_of_page(const std::string& index, const std::string& project,
-                                                  std::vector<FileRow>& files,
-                                                  Serial up_to = newest_of_all) const;
-    [[nodiscard]] base::Result<std::optional<FileRow>> file(std::string_view index,
-                                                            std::string_view filename) const;
-    [[nodiscard]] base::Result<std::vector<std::string>> indexes() const;  // that have projects of their own
-    [[nodiscard]] base::Result<std::vector<Usage>> usage(std::string_view index) const;
+    [[nodiscard]] virtual base::Status read_files_of_page(const std::string& index,
+                                                          const std::string& project,
+                                                          std::vector<FileRow>& files,
+                                                          Serial up_to = newest_of_all) const = 0;
+    [[nodiscard]] virtual base::Result<std::optional<FileRow>> file(std::string_view index,
+                                                                    std::string_view filename) const = 0;
+    // That have projects of their own; sorted.
+    [[nodiscard]] virtual base::Result<std::vector<std::string>> indexes() const = 0;
+    [[nodiscard]] virtual base::Result<std::vector<Usage>> usage(std::string_view index) const = 0;
     // Those with the most bytes first, at most `limit`; and what is in quarantine, as one sum. Both read every row of the
     // index.
-    [[nodiscard]] base::Result<std::vector<ProjectUsage>> top_projects(std::string_view index,
-                                                                       std::size_t limit) const;
-    [[nodiscard]] base::Result<Usage> quarantine_usage(std::string_view index) const;
-    // Commits a transaction that changes no content: fails where a real change would.
-    [[nodiscard]] base::Status try_write() const;
-    [[nodiscard]] base::Result<std::optional<ProjectRow>> project(std::string_view index,
-                                                                  std::string_view name) const;
+    [[nodiscard]] virtual base::Result<std::vector<ProjectUsage>> top_projects(std::string_view index,
+                                                                               std::size_t limit) const = 0;
+    [[nodiscard]] virtual base::Result<Usage> quarantine_usage(std::string_view index) const = 0;
+    [[nodiscard]] virtual base::Result<std::optional<ProjectRow>> project(std::string_view index,
+                                                                          std::string_view name) const = 0;
     // nullopt: no row, so nothing refers to it.
-    [[nodiscard]] base::Result<std::optional<BlobRow>> blob(std::string_view sha256) const;
+    [[nodiscard]] virtual base::Result<std::optional<BlobRow>> blob(std::string_view sha256) const = 0;
     // Wheels of files that were given back, to which no row refers and whose blobs are still there.
-    [[nodiscard]] base::Result<std::vector<std::string>> given_back_blobs() const;
+    [[nodiscard]] virtual base::Result<std::vector<std::string>> given_back_blobs() const = 0;
     // The blobs after `sha256` in hash order, at most this many.
-    [[nodiscard]] base::Result<std::vector<BlobRow>> blobs_after(std::string_view sha256,
-                                                                 std::size_t limit) const;
-    // Files whose bytes or METADATA are this blob, in all indexes.
-    [[nodiscard]] base::Result<std::vector<FileRow>> files_of_blob(std::string_view sha256) const;
-    // Problems that SQLite's checks and the schema's rules find; empty if none.
-    [[nodiscard]] base::Result<std::vector<std::string>> faults() const;
-    // A consistent copy, made while others write; durable when it returns. `to` must not exist.
-    [[nodiscard]] base::Status copy_to(const std::filesystem::path& to) const;
-    [[nodiscard]] base::Result<std::vector<TokenRow>> tokens() const;
-    // Changes whenever another connection has committed (PRAGMA data_version), for cache invalidation.
-    [[nodiscard]] base::Result<std::int64_t> data_version() const;
+    [[nodiscard]] virtual base::Result<std::vector<BlobRow>> blobs_after(std::string_view sha256,
+                                                                         std::size_t limit) const = 0;
+    // Files whose bytes or METADATA are this blob, in all indexes; sorted by index and filename.
+    [[nodiscard]] virtual base::Result<std::vector<FileRow>> files_of_blob(std::string_view sha256) const = 0;
+    // Problems that the storage's own checks and the rules of the rows find; empty if none.
+    [[nodiscard]] virtual base::Result<std::vector<std::string>> faults() const = 0;
+    // Sorted by (created, id).
+    [[nodiscard]] virtual base::Result<std::vector<TokenRow>> tokens() const = 0;
+
+  protected:
+    Catalog() = default;
+
+    // Runs `work`, whose calls of the functions below are one transaction: durable on return, one more
+    // change_count(). Undone if `work` returns false (nothing to keep) or an error.
+    [[nodiscard]] virtual base::Status in_transaction(const std::function<base::Result<bool>()>& work) = 0;
+    [[nodiscard]] virtual base::Result<Serial> append_event(
+        const Event& event) = 0;  // its serial is not read
+    // Blobs, project and row; takes the tombstone of the name away. `added`: its event.
+    [[nodiscard]] virtual base::Status insert_file(const FileRow& row, Serial added) = 0;
+    // Of a file that is there: whether and why it is yanked, its state, its pin.
+    [[nodiscard]] virtual base::Status update_file(const FileRow& row) = 0;
+    // The row becomes a tombstone; blobs to which no row refers any more are unreferenced since `time`.
+    [[nodiscard]] virtual base::Status remove_file(const FileRow& row, bool may_return,
+                                                   base::UnixMicros time) = 0;
+    [[nodiscard]] virtual base::Status update_project(const ProjectRow& row) = 0;
+    // Unless a row refers to the blob. Whether it is unknown now.
+    [[nodiscard]] virtual base::Result<bool> forget_blob(const std::string& sha256) = 0;
+    [[nodiscard]] virtual base::Result<std::vector<IndexRule>> index_rules() const = 0;
+    [[nodiscard]] virtual base::Status write_rule(
+        const IndexRule& rule) = 0;  // one that says nothing is removed
+    [[nodiscard]] virtual base::Status write_index_list(const std::string& list) = 0;
+    // "catalog.constraint": the ID is taken.
+    [[nodiscard]] virtual base::Status insert_token(const TokenRow& row) = 0;
+    [[nodiscard]] virtual base::Status mark_revoked(std::string_view id, const Cause& cause) = 0;
+
+    struct NameHolder {
+        std::string sha256;
+        Serial added = 0;
+    };
+    struct Tombstone {
+        std::string sha256;
+        bool may_return = false;
+    };
+    [[nodiscard]] virtual base::Result<std::optional<NameHolder>> name_holder(
+        std::string_view index, std::string_view filename) const = 0;
+    [[nodiscard]] virtual base::Result<std::optional<Tombstone>> tombstone(
+        std::string_view index, std::string_view filename) const = 0;
+    [[nodiscard]] virtual base::Result<bool> has_project(std::string_view index,
+                                                         std::string_view name) const = 0;
 
   private:
-    struct State;
-    explicit Catalog(std::unique_ptr<State> state);
-    std::unique_ptr<State> state_;
+    using Change = std::function<base::Result<Changed>()>;
+    [[nodiscard]] base::Result<Changed> change(const Change& work);
+    using EditFile = std::function<base::Result<Changed>(FileRow&)>;
+    [[nodiscard]] base::Result<Changed> change_file(const FileName& name, const EditFile& edit);
+    [[nodiscard]] base::Result<Changed> save(EventKind kind, const FileRow& row, const Cause& cause);
+    [[nodiscard]] base::Result<Changed> bury(const FileRow& row, bool may_return, const Cause& cause);
+    [[nodiscard]] base::Result<Changed> already_so(std::string project) const;
+    [[nodiscard]] base::Result<Changed> promote(const FileName& name, const std::string& to_index,
+                                                bool would_publish, const Cause& cause);
+    [[nodiscard]] base::Result<Serial> record(EventKind kind, const FileRow& row, const Cause& cause);
+    [[nodiscard]] base::Result<Serial> record(EventKind kind, Event about, const Cause& cause);
+    [[nodiscard]] base::Status change_rule(const IndexRule& rule, const Cause& cause);
+    [[nodiscard]] base::Result<std::optional<Added>> find_inherited(const FileRow& row) const;
 };
 
 }  // namespace wheelyard::catalog

@@ -10,6 +10,7 @@
 #include "registry/catalog/catalog.hpp"
 #include "registry/catalog/file_row.hpp"
 #include "registry/config/config.hpp"
+#include "registry/database/store.hpp"
 
 namespace wheelyard::registry {
 namespace {
@@ -80,12 +81,11 @@ base::Status dump_index_list(const catalog::Catalog& catalog) {
 
 base::Status run_dump(const std::filesystem::path& config_file) {
     WHEELYARD_ASSIGN(const RegistryConfig config, read_config(config_file));
-    WHEELYARD_ASSIGN(const catalog::Catalog catalog,
-                     catalog::Catalog::open(config.catalog_file(), catalog::Catalog::Mode::read_only));
-    WHEELYARD_TRY(dump_events(catalog));
-    WHEELYARD_TRY(dump_files(catalog));
-    WHEELYARD_TRY(dump_tokens(catalog));
-    return dump_index_list(catalog);
+    WHEELYARD_ASSIGN(const auto catalog, database::Store(config.store).reader());
+    WHEELYARD_TRY(dump_events(*catalog));
+    WHEELYARD_TRY(dump_files(*catalog));
+    WHEELYARD_TRY(dump_tokens(*catalog));
+    return dump_index_list(*catalog);
 }
 
 }  // namespace wheelyard::registry

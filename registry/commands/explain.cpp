@@ -10,6 +10,7 @@
 #include "registry/commands/command_line.hpp"
 #include "registry/commands/remote_registry.hpp"
 #include "registry/config/config.hpp"
+#include "registry/database/store.hpp"
 #include "registry/store/index_list.hpp"
 #include "registry/upstream/explain.hpp"
 
@@ -21,10 +22,9 @@ base::Result<io::Json> explain_here(const ExplainArguments& arguments, const bas
     if (config.find_index(arguments.index) == nullptr)
         return base::fail("index.unknown", "There is no index with this name", arguments.index,
                           "configured: " + base::join(config.index_names(), ", "));
-    WHEELYARD_ASSIGN(const catalog::Catalog catalog,
-                     catalog::Catalog::open(config.catalog_file(), catalog::Catalog::Mode::read_only));
+    WHEELYARD_ASSIGN(const auto catalog, database::Store(config.store).reader());
     PageStore pages(config.store / "upstream");
-    return explain_project(config, catalog, pages, arguments.index, arguments.project, clock.now());
+    return explain_project(config, *catalog, pages, arguments.index, arguments.project, clock.now());
 }
 
 base::Result<io::Json> explain_there(const ExplainArguments& arguments) {

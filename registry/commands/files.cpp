@@ -19,6 +19,7 @@
 #include "registry/commands/command_line.hpp"
 #include "registry/commands/remote_registry.hpp"
 #include "registry/config/config.hpp"
+#include "registry/database/store.hpp"
 #include "registry/store/index_list.hpp"
 #include "registry/upstream/source.hpp"
 
@@ -36,16 +37,12 @@ base::Result<RegistryConfig> config_with_index(const FilesArguments& arguments) 
     return config;
 }
 
-base::Result<catalog::Catalog> open_catalog(const RegistryConfig& config) {
-    return catalog::Catalog::open(config.catalog_file(), catalog::Catalog::Mode::read_only);
-}
-
 base::Result<Ask> ask_here(const FilesArguments& arguments) {
     WHEELYARD_ASSIGN(const RegistryConfig config, config_with_index(arguments));
-    WHEELYARD_ASSIGN(auto opened, open_catalog(config));
+    WHEELYARD_ASSIGN(auto opened, database::Store(config.store).reader());
     const auto state =
         arguments.is_quarantined ? std::optional(catalog::FileState::quarantined) : std::nullopt;
-    return [catalog = std::make_shared<catalog::Catalog>(std::move(opened)), index = arguments.index,
+    return [catalog = std::shared_ptr<const catalog::Catalog>(std::move(opened)), index = arguments.index,
             state](const std::string& after) {
         return list_files(*catalog, FileQuery{index, state, after});
     };
@@ -80,8 +77,8 @@ base::Result<std::string> storage_of(const FilesArguments& arguments) {
         return registry.get("/api/v1/indexes/" + base::encode_percent(arguments.index) + "/storage");
     }
     WHEELYARD_ASSIGN(const RegistryConfig config, config_with_index(arguments));
-    WHEELYARD_ASSIGN(const auto catalog, open_catalog(config));
-    return describe_storage(config, catalog, arguments.index);
+    WHEELYARD_ASSIGN(const auto catalog, database::Store(config.store).reader());
+    return describe_storage(config, *catalog, arguments.index);
 }
 
 std::string bytes_of(const io::Json& object, std::string_view key) {

@@ -60,7 +60,7 @@ class Importer {
                                             accepted_files(index_)));
         WHEELYARD_ASSIGN(const WheelPlace place,
                          is_path(wheel) ? place_of(local) : find_wheel(http_, source_.from, choice));
-        WHEELYARD_ASSIGN(const auto there, store_.catalog.file(index_.name, choice.filename));
+        WHEELYARD_ASSIGN(const auto there, store_.catalog->file(index_.name, choice.filename));
         if (there && there->sha256 == place.sha256) return Imported{*there, true, {}};
         if (there) return refused(name_taken(choice.filename, there->sha256));
         WHEELYARD_ASSIGN(blobs::StagedBlob staged, fetch(choice, place));
@@ -132,7 +132,7 @@ class Importer {
     }
 
     base::Result<Imported> add(catalog::FileRow row, const inspect::Inspection& inspection) {
-        WHEELYARD_ASSIGN(const catalog::Added added, store_.catalog.add_file(row));
+        WHEELYARD_ASSIGN(const catalog::Added added, store_.catalog->add_file(row));
         if (auto refusal = refusal_of(added, row)) return refused(*std::move(refusal));
         return Imported{std::move(row), added.outcome == catalog::AddOutcome::already_there,
                         render_facts_text(inspection.facts)};
@@ -245,9 +245,9 @@ base::Status run_import(const ImportArguments& arguments, const OpenPublisher& o
     }
     WHEELYARD_ASSIGN(const auto store,
                      open_store(arguments.config, open_publisher, {arguments.index}, {}, NewStore::created));
-    WHEELYARD_TRY(check_opens_none(store->config, store->catalog));
+    WHEELYARD_TRY(check_opens_none(store->config, *store->catalog));
     WHEELYARD_TRY(check_not_archived(*store->config.find_index(arguments.index)));
-    WHEELYARD_TRY(store->catalog.set_index_rules(
+    WHEELYARD_TRY(store->catalog->set_index_rules(
         index_rules(store->config), {.actor = "configuration", .reason = {}, .time = clock.now()}));
     remove_left_import_folders(store->config.store);
     Importer importer(*store, *store->config.find_index(arguments.index), std::move(source), clock);

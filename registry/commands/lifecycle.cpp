@@ -17,6 +17,7 @@
 #include "registry/commands/command_line.hpp"
 #include "registry/commands/remote_registry.hpp"
 #include "registry/config/index_rules.hpp"
+#include "registry/database/store.hpp"
 #include "registry/lifecycle/perform.hpp"
 #include "registry/store/index_list.hpp"
 #include "registry/store/opened_store.hpp"
@@ -186,10 +187,9 @@ base::Status run_lifecycle(const LifecycleArguments& arguments, const OpenPublis
 
 base::Status run_audit(const AuditArguments& arguments) {
     WHEELYARD_ASSIGN(const RegistryConfig config, read_config(arguments.config));
-    WHEELYARD_ASSIGN(const catalog::Catalog catalog,
-                     catalog::Catalog::open(config.catalog_file(), catalog::Catalog::Mode::read_only));
+    WHEELYARD_ASSIGN(const auto catalog, database::Store(config.store).reader());
     const std::string project = wheel::normalize_name(arguments.project);
-    return catalog.for_each_event(
+    return catalog->for_each_event(
         arguments.after, catalog::newest_of_all, [&](const catalog::Event& event) -> base::Status {
             const bool wanted = (arguments.index.empty() || event.index == arguments.index) &&
                                 (project.empty() || event.project == project) &&

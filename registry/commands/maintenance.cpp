@@ -3,7 +3,6 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -11,6 +10,7 @@
 #include "lib/base/text/text.hpp"
 #include "lib/io/json.hpp"
 #include "registry/commands/command_line.hpp"
+#include "registry/database/store.hpp"
 #include "registry/lifecycle/backup.hpp"
 #include "registry/lifecycle/verify.hpp"
 #include "registry/store/index_list.hpp"
@@ -80,14 +80,6 @@ base::Status print_backup(const MaintenanceArguments& arguments, const lifecycle
     if (report.damaged.empty()) return {};
     return base::fail("backup.damaged", "Some blobs are missing or damaged and were left out",
                       std::to_string(report.damaged.size()), "run `wheelyard-registry verify`");
-}
-
-// Files of the data folder that a backup omits. A restored queue would request wheels that were built since, and
-// grant leases that were granted before or have ended.
-std::vector<std::string> left_out_of(const RegistryConfig& config) {
-    std::error_code ignored;
-    if (!std::filesystem::exists(config.tasks_file(), ignored)) return {};
-    return {config.tasks_file().filename().string()};
 }
 
 void print_left_out(const std::vector<std::string>& left_out) {
@@ -198,7 +190,9 @@ base::Status run_backup(const MaintenanceArguments& arguments, const base::Clock
         lifecycle::back_up(config.store, *blobs, arguments.folder,
                            arguments.link ? lifecycle::BlobTransfer::link : lifecycle::BlobTransfer::copy,
                            clock, show_progress(arguments, "backup", clock)));
-    const std::vector<std::string> left_out = left_out_of(config);
+    // A restored queue would request wheels that were built since, and grant leases that were granted before or have
+    // ended.
+    const std::vector<std::string> left_out = database::Store(config.store).left_out_of_backups();
     if (!arguments.json) print_left_out(left_out);
     return print_backup(arguments, report, "saved", left_out);
 }

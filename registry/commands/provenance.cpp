@@ -11,6 +11,7 @@
 #include "registry/commands/command_line.hpp"
 #include "registry/commands/remote_registry.hpp"
 #include "registry/config/config.hpp"
+#include "registry/database/store.hpp"
 #include "registry/store/index_list.hpp"
 
 namespace wheelyard::registry {
@@ -18,10 +19,9 @@ namespace {
 
 base::Result<std::string> read_here(const ProvenanceArguments& arguments) {
     WHEELYARD_ASSIGN(const RegistryConfig config, read_config_in_force(arguments.config));
-    WHEELYARD_ASSIGN(const catalog::Catalog catalog,
-                     catalog::Catalog::open(config.catalog_file(), catalog::Catalog::Mode::read_only));
+    WHEELYARD_ASSIGN(const auto catalog, database::Store(config.store).reader());
     WHEELYARD_ASSIGN(const auto blobs, blobs::open_blob_store(config.store));
-    return read_provenance(catalog, *blobs, {arguments.index, arguments.filename});
+    return read_provenance(*catalog, *blobs, {arguments.index, arguments.filename});
 }
 
 base::Result<std::string> read_there(const ProvenanceArguments& arguments) {

@@ -19,6 +19,7 @@
 #include "registry/commands/remote_registry.hpp"
 #include "registry/config/config.hpp"
 #include "registry/config/index_rules.hpp"
+#include "registry/database/store.hpp"
 #include "registry/store/index_list.hpp"
 #include "registry/store/owner.hpp"
 #include "registry/tasks/task_store.hpp"
@@ -46,8 +47,8 @@ class TaskDesk {
 
 class LocalDesk final : public TaskDesk {
   public:
-    LocalDesk(RegistryConfig config, std::unique_ptr<tasks::TaskStore> tasks)
-        : config_(std::move(config)), tasks_(std::move(tasks)) {}
+    LocalDesk(RegistryConfig config, database::Store store, std::unique_ptr<tasks::TaskStore> tasks)
+        : config_(std::move(config)), store_(std::move(store)), tasks_(std::move(tasks)) {}
     std::vector<base::Result<Task>> add(const std::vector<wire::TaskWish>& wishes) override {
         std::vector<base::Result<Task>> answers;
         for (const wire::TaskWish& wish : wishes)
@@ -63,9 +64,8 @@ class LocalDesk final : public TaskDesk {
         WHEELYARD_TRY(check_takes_builds(config_, *index));
         WHEELYARD_TRY(check_stays_private(config_, checked));
         if (checked.source) {
-            WHEELYARD_ASSIGN(const auto catalog, catalog::Catalog::open(config_.catalog_file(),
-                                                                        catalog::Catalog::Mode::read_only));
-            WHEELYARD_ASSIGN(checked, tasks::resolve_source(std::move(checked), catalog));
+            WHEELYARD_ASSIGN(const auto catalog, store_.reader());
+            WHEELYARD_ASSIGN(checked, tasks::resolve_source(std::move(checked), *catalog));
         }
         WHEELYARD_ASSIGN(tasks::AddedTask added, tasks_->add(checked, local_actor()));
         return std::move(added.task);
@@ -90,6 +90,7 @@ class LocalDesk final : public TaskDesk {
 
   private:
     RegistryConfig config_;
+    database::Store store_;
     std::unique_ptr<tasks::TaskStore> tasks_;
 };
 
@@ -171,8 +172,9 @@ base::Result<std::unique_ptr<TaskDesk>> open_desk(const TaskArguments& arguments
         return std::make_unique<RemoteDesk>(std::move(remote));
     }
     WHEELYARD_ASSIGN(RegistryConfig config, read_config_as_owner(arguments.config));
-    WHEELYARD_ASSIGN(auto tasks, tasks::TaskStore::open(config.tasks_file(), config.tasks, clock));
-    return std::make_unique<LocalDesk>(std::move(config), std::move(tasks));
+    database::Store store(config.store);
+    WHEELYARD_ASSIGN(auto tasks, store.tasks(config.tasks, clock));
+    return std::make_unique<LocalDesk>(std::move(config), std::move(store), std::move(tasks));
 }
 
 std::string render_text(const Task& task) {

@@ -16,16 +16,17 @@
 #include "registry/access/tokens.hpp"
 #include "registry/catalog/catalog.hpp"
 #include "registry/commands/command_line.hpp"
+#include "registry/database/store.hpp"
 #include "registry/store/index_list.hpp"
 #include "registry/store/owner.hpp"
 
 namespace wheelyard::registry {
 namespace {
 
-base::Result<catalog::Catalog> open_for_tokens(const RegistryConfig& config) {
+base::Result<std::unique_ptr<catalog::Catalog>> open_for_tokens(const RegistryConfig& config) {
     create_as_owner_of(config.store);
     WHEELYARD_TRY(base::make_directories(config.store));
-    return catalog::Catalog::open(config.catalog_file(), catalog::Catalog::Mode::read_write);
+    return database::Store(config.store).writer();
 }
 
 // Written before the token becomes valid: a token whose text is lost would have to be revoked.
@@ -45,8 +46,8 @@ base::Status write_token(const std::filesystem::path& file, const TokenText& tok
 }
 
 base::Status add_token(const RegistryConfig& config, const catalog::TokenRow& row) {
-    WHEELYARD_ASSIGN(catalog::Catalog catalog, open_for_tokens(config));
-    return catalog.add_token(row);
+    WHEELYARD_ASSIGN(const auto catalog, open_for_tokens(config));
+    return catalog->add_token(row);
 }
 
 std::string describe_expiry(const catalog::TokenRow& row) {
@@ -116,8 +117,8 @@ base::Status run_token_create(const TokenCreateArguments& arguments, const base:
 
 base::Status run_token_list(const std::filesystem::path& config_file, bool json, const base::Clock& clock) {
     WHEELYARD_ASSIGN(const RegistryConfig config, read_config(config_file));
-    WHEELYARD_ASSIGN(const catalog::Catalog catalog, open_for_tokens(config));
-    WHEELYARD_ASSIGN(const std::vector<catalog::TokenRow> rows, catalog.tokens());
+    WHEELYARD_ASSIGN(const auto catalog, open_for_tokens(config));
+    WHEELYARD_ASSIGN(const std::vector<catalog::TokenRow> rows, catalog->tokens());
     const base::UnixMicros now = clock.now();
     if (json) {
         io::Json list = io::Json::array();
@@ -143,8 +144,8 @@ base::Status run_token_revoke(const std::filesystem::path& config_file, const st
     const auto whole = parse_token_text(id);
     const std::string public_id = whole ? whole->id : id;
     WHEELYARD_ASSIGN(const bool known, blobs::with_reserve(config.room(), [&]() -> base::Result<bool> {
-                         WHEELYARD_ASSIGN(catalog::Catalog catalog, open_for_tokens(config));
-                         return catalog.revoke_token(public_id, {local_actor(), {}, clock.now()});
+                         WHEELYARD_ASSIGN(const auto catalog, open_for_tokens(config));
+                         return catalog->revoke_token(public_id, {local_actor(), {}, clock.now()});
                      }));
     if (!known)
         return base::fail("token.unknown", "There is no token with this id",

@@ -25,7 +25,7 @@ void answer_with(std::promise<base::Result<T>>& promise, const Ask& ask) {
 
 }  // namespace
 
-Writer::Writer(catalog::Catalog catalog, const base::Clock& clock)
+Writer::Writer(std::unique_ptr<catalog::Catalog> catalog, const base::Clock& clock)
     : catalog_(std::move(catalog)), clock_(clock) {
     thread_ = std::thread([this] { serve(); });
 }
@@ -103,7 +103,7 @@ void Writer::serve() {
 // If a group fails, each row is tried alone and fails with its own error or exception (a bug, which its
 // request reports).
 void Writer::commit(std::vector<Job>& jobs) {
-    if (jobs.front().work) return jobs.front().work(catalog_);
+    if (jobs.front().work) return jobs.front().work(*catalog_);
     std::vector<catalog::FileRow> rows;
     for (Job& job : jobs)
         rows.push_back(std::move(job.row));
@@ -123,7 +123,7 @@ std::vector<catalog::Added> Writer::add_together(std::vector<catalog::FileRow>& 
         const base::UnixMicros now = clock_.now();
         for (catalog::FileRow& row : rows)
             row.upload_time = now;
-        return catalog_.add_files(rows).value_or(std::vector<catalog::Added>());
+        return catalog_->add_files(rows).value_or(std::vector<catalog::Added>());
     } catch (...) {
         return {};
     }
@@ -131,7 +131,7 @@ std::vector<catalog::Added> Writer::add_together(std::vector<catalog::FileRow>& 
 
 base::Result<catalog::Added> Writer::add_alone(catalog::FileRow& row) {
     row.upload_time = clock_.now();
-    return catalog_.add_file(row);
+    return catalog_->add_file(row);
 }
 
 }  // namespace wheelyard::registry

@@ -23,7 +23,7 @@ namespace wheelyard::registry {
 
 class Writer {
   public:
-    Writer(catalog::Catalog catalog, const base::Clock& clock);
+    Writer(std::unique_ptr<catalog::Catalog> catalog, const base::Clock& clock);
     ~Writer();  // completes the queued work
     Writer(const Writer&) = delete;
     Writer& operator=(const Writer&) = delete;
@@ -56,7 +56,7 @@ class Writer {
     [[nodiscard]] std::vector<catalog::Added> add_together(std::vector<catalog::FileRow>& rows);
     [[nodiscard]] base::Result<catalog::Added> add_alone(catalog::FileRow& row);
 
-    catalog::Catalog catalog_;  // used only on thread_
+    const std::unique_ptr<catalog::Catalog> catalog_;  // used only on thread_
     const base::Clock& clock_;
     mutable std::mutex mutex_;
     std::condition_variable wake_;

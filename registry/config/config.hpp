@@ -67,8 +67,6 @@ struct RegistryConfig {
     io::Json index_tables;       // `indexes` as they were written: an array of [[index]] tables
     std::filesystem::path file;  // relative paths of `index_tables` are relative to its folder
 
-    [[nodiscard]] std::filesystem::path tasks_file() const { return store / "tasks.sqlite"; }
-    [[nodiscard]] std::filesystem::path catalog_file() const { return store / "catalog.sqlite"; }
     [[nodiscard]] std::filesystem::path published() const { return store / "public"; }
     // The tree of the private indexes; only `serve` reads it.
     [[nodiscard]] std::filesystem::path published_private() const { return store / "private"; }

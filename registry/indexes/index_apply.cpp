@@ -39,16 +39,17 @@ std::vector<std::string> indexes_with_other_readers(const RegistryConfig& wanted
 
 }  // namespace
 
-base::Status close_store_to_others(const RegistryConfig& config) {
+base::Status close_store_to_others(const RegistryConfig& config, const database::Store& store) {
     namespace fs = std::filesystem;
     constexpr auto others = fs::perms::others_all;
-    for (const char* name : {"blobs", "upstream", "prefetch", "sites", "resumable", "staging", "damaged",
-                             "catalog.sqlite", "catalog.sqlite-wal", "catalog.sqlite-shm", "tasks.sqlite",
-                             "tasks.sqlite-wal", "tasks.sqlite-shm"}) {
+    std::vector<fs::path> all = store.files();
+    for (const char* folder : {"blobs", "upstream", "prefetch", "sites", "resumable", "staging", "damaged"})
+        all.push_back(config.store / folder);
+    for (const fs::path& each : all) {
         std::error_code error;
-        fs::permissions(config.store / name, others, fs::perm_options::remove, error);
+        fs::permissions(each, others, fs::perm_options::remove, error);
         if (error && error != std::errc::no_such_file_or_directory)
-            return base::fail_errno("chmod", (config.store / name).native(), error.value());
+            return base::fail_errno("chmod", each.native(), error.value());
     }
     return {};
 }
@@ -111,7 +112,7 @@ base::Result<IndexesChanged> IndexApply::change_to(const Wish& wish, const std::
 base::Result<catalog::Serial> IndexApply::commit(RegistryConfig next, const std::vector<IndexChange>& changes,
                                                  DecidedBy by, const std::string& actor) {
     WHEELYARD_TRY(parts_.config.check_room());
-    if (next.has_private()) WHEELYARD_TRY(close_store_to_others(next));
+    if (next.has_private()) WHEELYARD_TRY(close_store_to_others(next, parts_.store));
     const catalog::Cause cause{.actor = actor, .reason = {}, .time = parts_.clock.now()};
     const std::string list = render_index_list({by, next.index_tables});
     catalog::Serial committed = 0;

@@ -20,6 +20,7 @@
 #include "registry/commit/publishing.hpp"
 #include "registry/commit/writer.hpp"
 #include "registry/config/live_config.hpp"
+#include "registry/database/store.hpp"
 #include "registry/indexes/index_moves.hpp"
 #include "registry/server/server.hpp"
 #include "registry/store/index_list.hpp"
@@ -28,7 +29,7 @@
 namespace wheelyard::registry {
 
 // The databases and folders with names of private indexes; the published tree stays open, a web server may read it.
-[[nodiscard]] base::Status close_store_to_others(const RegistryConfig& config);
+[[nodiscard]] base::Status close_store_to_others(const RegistryConfig& config, const database::Store& store);
 
 // What differs from the list in force, for the audit log; empty in a new store.
 [[nodiscard]] std::map<std::string, std::string> reasons_since(const std::optional<IndexList>& list,
@@ -37,6 +38,7 @@ namespace wheelyard::registry {
 // Every referenced object outlives the IndexApply.
 struct ApplyParts {
     LiveConfig& config;
+    const database::Store& store;
     Writer& writer;
     PublishQueue& pages;
     Upstreams& upstreams;

@@ -11,6 +11,7 @@
 #include "registry/access/local_actor.hpp"
 #include "registry/catalog/catalog.hpp"
 #include "registry/config/index_rules.hpp"
+#include "registry/database/store.hpp"
 #include "registry/indexes/index_apply.hpp"
 #include "registry/indexes/index_request.hpp"
 #include "registry/store/lock.hpp"
@@ -29,9 +30,10 @@ struct Plan {
     IndexesChanged changed;
 };
 
-base::Result<Plan> make_plan(const RegistryConfig& file, const LocalChange& change, bool is_running) {
+base::Result<Plan> make_plan(const RegistryConfig& file, const database::Store& store,
+                             const LocalChange& change, bool is_running) {
     Plan plan;
-    WHEELYARD_ASSIGN(plan.list, read_index_list(file));
+    WHEELYARD_ASSIGN(plan.list, read_index_list(store));
     plan.before = file;
     if (plan.list) {
         WHEELYARD_ASSIGN(plan.before, with_indexes(file, plan.list->tables));
@@ -49,21 +51,21 @@ bool is_needed(const Plan& plan, DecidedBy by) {
 }
 
 // As a start of the server would, but in the name of this user.
-base::Status change_store(const Plan& plan, DecidedBy by, const base::Clock& clock) {
+base::Status change_store(const Plan& plan, const database::Store& store, DecidedBy by,
+                          const base::Clock& clock) {
     const RegistryConfig& wanted = plan.wanted;
     WHEELYARD_TRY(base::make_directories(wanted.store));
     WHEELYARD_ASSIGN(const base::Fd alone, lock_store(wanted.store, StoreUser::command));
-    WHEELYARD_ASSIGN(const auto list, read_index_list(wanted));
+    WHEELYARD_ASSIGN(const auto list, read_index_list(store));
     if (list.has_value() != plan.list.has_value() || (list && list->tables != plan.list->tables))
         return wire::fail("index.changed", "The indexes have changed in the meantime", {},
                           "repeat the command", base::Recovery::person);
     const catalog::Cause cause{.actor = local_actor(), .reason = {}, .time = clock.now()};
     return blobs::with_reserve(wanted.room(), [&]() -> base::Status {
-        WHEELYARD_ASSIGN(auto catalog,
-                         catalog::Catalog::open(wanted.catalog_file(), catalog::Catalog::Mode::read_write));
-        if (wanted.has_private()) WHEELYARD_TRY(close_store_to_others(wanted));
-        return catalog.set_index_rules(index_rules(wanted), cause, reasons_of(plan.changed.changes),
-                                       render_index_list({by, plan.changed.tables}));
+        WHEELYARD_ASSIGN(const auto catalog, store.writer());
+        if (wanted.has_private()) WHEELYARD_TRY(close_store_to_others(wanted, store));
+        return catalog->set_index_rules(index_rules(wanted), cause, reasons_of(plan.changed.changes),
+                                        render_index_list({by, plan.changed.tables}));
     });
 }
 
@@ -74,13 +76,14 @@ base::Result<LocallyChanged> change_indexes_here(const std::filesystem::path& co
                                                  const base::Clock& clock) {
     WHEELYARD_ASSIGN(const RegistryConfig file, read_config(config_file));
     create_as_owner_of(file.store);
+    const database::Store store(file.store);
     WHEELYARD_ASSIGN(const std::optional<pid_t> server, find_server(file.store));
-    WHEELYARD_ASSIGN(const Plan plan, make_plan(file, change, server.has_value()));
+    WHEELYARD_ASSIGN(const Plan plan, make_plan(file, store, change, server.has_value()));
     show(plan.changed);
     LocallyChanged done{plan.changed, server.has_value()};
     if (change.dry_run || !is_needed(plan, change.by)) return done;
     if (!server) {
-        WHEELYARD_TRY(change_store(plan, change.by, clock));
+        WHEELYARD_TRY(change_store(plan, store, change.by, clock));
         return done;
     }
     const IndexRequest request{.id = base::encode_hex(base::random_bytes(request_id_bytes)),

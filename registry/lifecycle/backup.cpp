@@ -9,16 +9,13 @@
 #include "lib/base/text/encoding.hpp"
 #include "lib/io/json.hpp"
 #include "registry/blobs/saved_blobs.hpp"
+#include "registry/database/store.hpp"
 #include "registry/lifecycle/limits.hpp"
 
 namespace wheelyard::lifecycle {
 namespace {
 
 namespace fs = std::filesystem;
-
-fs::path catalog_of(const fs::path& store) {
-    return store / "catalog.sqlite";
-}
 
 // A missing blob and one that the disk cannot read count as damaged. An error of the target does not: another
 // run may succeed.
@@ -96,21 +93,6 @@ class BlobCopy {
     BackupReport report_;
 };
 
-// Removes the database and the files that SQLite keeps beside it.
-base::Status remove_database(const fs::path& file) {
-    for (const char* suffix : {"", "-wal", "-shm", "-journal"})
-        WHEELYARD_TRY(base::remove_file(file.string() + suffix));
-    return {};
-}
-
-base::Status copy_catalog(const fs::path& from, const fs::path& to) {
-    WHEELYARD_ASSIGN(const auto reader, base::FileReader::open(from));
-    WHEELYARD_ASSIGN(auto copy, base::FileReplacement::begin(to, 0600));
-    WHEELYARD_TRY(base::for_each_piece(reader, verify_step_bytes,
-                                       [&](std::string_view piece) { return copy.write(piece); }));
-    return copy.commit();
-}
-
 base::Status write_manifest(const fs::path& to, const BackupReport& report, const base::Clock& clock) {
     return base::replace_file(to / "backup.json", io::Json::object({{"format", "wheelyard.backup/1"},
                                                                     {"serial", report.serial},
@@ -134,58 +116,54 @@ base::Result<bool> refers_to_given_back(const catalog::Catalog& live, const std:
 base::Result<BackupReport> back_up(const fs::path& store, const blobs::BlobStore& blobs, const fs::path& to,
                                    BlobTransfer transfer, const base::Clock& clock,
                                    const BackupProgress& progress) {
-    WHEELYARD_ASSIGN(const auto live,
-                     catalog::Catalog::open(catalog_of(store), catalog::Catalog::Mode::read_only));
+    const database::Store live_store(store);
+    const database::Store backup(to);
+    WHEELYARD_ASSIGN(const auto live, live_store.reader());
     WHEELYARD_ASSIGN(auto saved, blobs::SavedBlobs::open(to));
     std::error_code unknown;
     if (fs::equivalent(store, to, unknown))
         return base::fail("backup.same_folder",
                           "A backup cannot be written to the registry's own data folder", to.string(),
                           "name another folder, if possible on another disk");
-    const fs::path fresh = to / "catalog.sqlite.new";
     BackupReport report;
     for (int tries = 1;; ++tries) {
-        WHEELYARD_TRY(remove_database(fresh));  // of a run that was killed, or of an earlier try
-        WHEELYARD_TRY(live.copy_to(fresh));
-        WHEELYARD_ASSIGN(const auto copy, catalog::Catalog::open(fresh, catalog::Catalog::Mode::read_only));
-        WHEELYARD_ASSIGN(report, BlobCopy(blobs, saved, transfer, progress, report).run(copy));
-        WHEELYARD_ASSIGN(const bool is_outdated, refers_to_given_back(live, report.damaged));
+        WHEELYARD_ASSIGN(const auto copy, backup.make_copy_of(live_store));
+        WHEELYARD_ASSIGN(report, BlobCopy(blobs, saved, transfer, progress, report).run(*copy));
+        WHEELYARD_ASSIGN(const bool is_outdated, refers_to_given_back(*live, report.damaged));
         if (!is_outdated || tries == max_backup_tries) break;
     }
     if (!report.damaged.empty()) {
-        WHEELYARD_TRY(base::remove_file(fresh));
+        WHEELYARD_TRY(backup.drop_copy());
         return report;
     }
-    WHEELYARD_TRY(base::rename_durably(fresh, catalog_of(to)));
+    WHEELYARD_TRY(backup.keep_copy());
     WHEELYARD_TRY(write_manifest(to, report, clock));
     return report;
 }
 
 base::Result<BackupReport> restore(const fs::path& from, const fs::path& store,
                                    const BackupProgress& progress) {
-    // Files beside a lost catalog belong to other serials: SQLite would replay the old log onto the restored
-    // catalog, and the old trees would count as newer than it.
-    for (const char* part : {"catalog.sqlite", "catalog.sqlite-wal", "catalog.sqlite-shm",
-                             "catalog.sqlite-journal", "public", "private"}) {
+    const database::Store restored(store);
+    // Files beside a lost catalog belong to other serials: its old log would be replayed onto the restored one, and the
+    // old trees would count as newer than it.
+    std::vector<fs::path> parts = restored.catalog_files();
+    parts.insert(parts.end(), {store / "public", store / "private"});
+    for (const fs::path& part : parts) {
         std::error_code ignored;
-        if (fs::exists(store / part, ignored))
+        if (fs::exists(part, ignored))
             return base::fail("backup.store_there", "This folder contains a registry or parts of one",
-                              (store / part).string(),
+                              part.string(),
                               "restore into a new folder, and name that one in the configuration");
     }
     WHEELYARD_ASSIGN(auto blobs, blobs::SavedBlobs::open(store));
-    const fs::path fresh = store / "catalog.sqlite.new";
-    WHEELYARD_TRY(remove_database(fresh));  // of a run that was killed
-    WHEELYARD_TRY(copy_catalog(catalog_of(from), fresh));
     BackupReport report;
     {
-        // An older program may have written the backup: the copy is migrated, the backup stays unchanged.
-        WHEELYARD_ASSIGN(const auto saved, catalog::Catalog::open(fresh, catalog::Catalog::Mode::alone));
-        WHEELYARD_ASSIGN(
-            report, BlobCopy(*blobs::read_blob_store(from), blobs, BlobTransfer::copy, progress).run(saved));
+        WHEELYARD_ASSIGN(const auto saved, restored.restore_copy_of(database::Store(from)));
+        WHEELYARD_ASSIGN(report,
+                         BlobCopy(*blobs::read_blob_store(from), blobs, BlobTransfer::copy, progress).run(*saved));
     }
     // The catalog comes last: a partly restored store has none, so nothing serves it.
-    WHEELYARD_TRY(base::rename_durably(fresh, catalog_of(store)));
+    WHEELYARD_TRY(restored.keep_copy());
     return report;
 }
 

@@ -24,6 +24,7 @@
 #include "registry/commit/writer.hpp"
 #include "registry/config/index_changes.hpp"
 #include "registry/config/index_rules.hpp"
+#include "registry/database/store.hpp"
 #include "registry/imports/import_folder.hpp"
 #include "registry/indexes/index_apply.hpp"
 #include "registry/indexes/index_moves.hpp"
@@ -152,10 +153,9 @@ base::Status check_configuration(const RegistryConfig& config) {
     const bool has_tls = std::any_of(config.server.listen.begin(), config.server.listen.end(),
                                      [](const http::ListenPoint& point) { return point.tls; });
     if (has_tls) WHEELYARD_TRY(http::check_certificate(config.server));
-    std::error_code error;
-    const bool has_store = std::filesystem::exists(config.catalog_file(), error);
-    if (has_store)
-        WHEELYARD_TRY(catalog::Catalog::open(config.catalog_file(), catalog::Catalog::Mode::read_only));
+    const database::Store store(config.store);
+    const bool has_store = store.find_catalog().has_value();
+    if (has_store) WHEELYARD_TRY(store.reader());
     std::printf("the configuration is good: %zu %s, store %s%s\n", config.indexes.size(),
                 config.indexes.size() == 1 ? "index" : "indexes", config.store.c_str(),
                 has_store ? "" : " (`serve` creates it)");
@@ -173,23 +173,24 @@ DecidedBy decided_by(const std::optional<IndexList>& list) {
     return list ? list->decided_by : DecidedBy::file;
 }
 
-base::Result<Start> claim_store(const RegistryConfig& file) {
+base::Result<Start> claim_store(const RegistryConfig& file, const database::Store& store) {
     create_as_owner_of(file.store);
     WHEELYARD_TRY(base::make_directories(file.store));
     WHEELYARD_ASSIGN(base::Fd lock, lock_store(file.store, StoreUser::server));
-    WHEELYARD_ASSIGN(auto list, read_index_list(file));
+    WHEELYARD_ASSIGN(auto list, read_index_list(store));
     WHEELYARD_ASSIGN(RegistryConfig config, config_at_start(file, list));
     warn_of_other_indexes(file, config);
     return Start{std::move(lock), std::move(list), std::move(config)};
 }
 
 // The catalog with the rules of the indexes that the server starts with; `list` was in force before.
-base::Result<catalog::Catalog> open_catalog(const RegistryConfig& config,
-                                            const std::optional<IndexList>& list, const base::Clock& clock) {
-    WHEELYARD_ASSIGN(catalog::Catalog catalog,
-                     catalog::Catalog::open(config.catalog_file(), catalog::Catalog::Mode::read_write));
-    if (config.has_private()) WHEELYARD_TRY(close_store_to_others(config));
-    WHEELYARD_TRY(catalog.set_index_rules(
+base::Result<std::unique_ptr<catalog::Catalog>> open_catalog(const database::Store& store,
+                                                             const RegistryConfig& config,
+                                                             const std::optional<IndexList>& list,
+                                                             const base::Clock& clock) {
+    WHEELYARD_ASSIGN(auto catalog, store.writer());
+    if (config.has_private()) WHEELYARD_TRY(close_store_to_others(config, store));
+    WHEELYARD_TRY(catalog->set_index_rules(
         index_rules(config), {.actor = "configuration", .reason = {}, .time = clock.now()},
         reasons_since(list, config), render_index_list({decided_by(list), config.index_tables})));
     return catalog;
@@ -232,7 +233,8 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
     StopSignals stop;
     WHEELYARD_ASSIGN(const RegistryConfig file, read_config(arguments.config));
     if (arguments.check) return check_configuration(file);
-    WHEELYARD_ASSIGN(Start start, claim_store(file));
+    const database::Store store(file.store);
+    WHEELYARD_ASSIGN(Start start, claim_store(file, store));
     // A ready file of an earlier run would be wrong while this run starts.
     if (!arguments.ready_file.empty()) WHEELYARD_TRY(base::remove_file(arguments.ready_file));
     LiveConfig live(std::move(start.config));
@@ -241,12 +243,12 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
     config.room().give_back_if_low();
     WHEELYARD_ASSIGN(const auto blobs, blobs::open_blob_store(config.store));
     remove_left_import_folders(config.store);
-    WHEELYARD_ASSIGN(catalog::Catalog catalog, open_catalog(config, start.list, clock));
-    WHEELYARD_ASSIGN(const auto tasks, tasks::TaskStore::open(config.tasks_file(), config.tasks, clock));
-    WHEELYARD_ASSIGN(const auto tokens, TokenVerifier::open(config.catalog_file(), clock));
+    WHEELYARD_ASSIGN(auto catalog, open_catalog(store, config, start.list, clock));
+    WHEELYARD_ASSIGN(const auto tasks, store.tasks(config.tasks, clock));
+    WHEELYARD_ASSIGN(const auto tokens, TokenVerifier::open(store, clock));
     tokens->recognise_grants(*tasks);
-    WHEELYARD_ASSIGN(const PublishFunction publish, open_publisher(live, *blobs));
-    WHEELYARD_ASSIGN(const catalog::Serial committed, catalog.last_serial());
+    WHEELYARD_ASSIGN(const PublishFunction publish, open_publisher(live, store, *blobs));
+    WHEELYARD_ASSIGN(const catalog::Serial committed, catalog->last_serial());
     Writer writer(std::move(catalog), clock);
     PublishQueue pages(publish);
     WHEELYARD_TRY(show_commits(pages, committed, config));
@@ -263,6 +265,7 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
     SiteReports sites(live, show_status, clock);
     LastUsed last_used(config.store / "upstream" / "last-used.json");
     WHEELYARD_ASSIGN(const auto upstreams, Upstreams::open({.config = live,
+                                                            .store = store,
                                                             .blobs = *blobs,
                                                             .writer = writer,
                                                             .pages = pages,
@@ -272,6 +275,7 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
                                                             .inspect_threads = inspect_threads()}));
     const auto moves = std::make_shared<IndexMoves>(live);
     IndexApply indexes({.config = live,
+                        .store = store,
                         .writer = writer,
                         .pages = pages,
                         .upstreams = *upstreams,
@@ -280,6 +284,7 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
                         .decided_by = decided_by(start.list)});
     WHEELYARD_TRY(remove_requests(config.store));
     Api api({.config = live,
+             .store = store,
              .blobs = *blobs,
              .tokens = *tokens,
              .writer = writer,
@@ -291,9 +296,13 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
     WHEELYARD_ASSIGN(const auto resumable,
                      Resumable::open(config.store / "resumable", room, uploads, *tokens, clock));
     const Upkeep upkeep(live, writer, *tasks);
-    const Scrub scrub(config, *blobs, pages, {});
-    const CacheLimit cache_limit(
-        {.config = live, .blobs = *blobs, .writer = writer, .pages = pages, .last_used = last_used});
+    const Scrub scrub(config, store, *blobs, pages, {});
+    const CacheLimit cache_limit({.config = live,
+                                  .store = store,
+                                  .blobs = *blobs,
+                                  .writer = writer,
+                                  .pages = pages,
+                                  .last_used = last_used});
     Readers readers(live, *tokens);
     WHEELYARD_ASSIGN(http::Server server,
                      http::Server::start(server_settings({live, pages, writer, *tasks, upkeep, scrub,

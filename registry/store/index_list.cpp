@@ -3,7 +3,6 @@
 #include <array>
 #include <utility>
 
-#include "registry/catalog/catalog.hpp"
 #include "registry/config/index_tables.hpp"
 #include "registry/store/lock.hpp"
 
@@ -37,8 +36,8 @@ base::Result<IndexList> parse_index_list(std::string_view text) {
                       "a newer program has written it: upgrade this one");
 }
 
-base::Result<std::optional<IndexList>> read_index_list(const RegistryConfig& config) {
-    WHEELYARD_ASSIGN(const std::string text, catalog::Catalog::read_index_list(config.catalog_file()));
+base::Result<std::optional<IndexList>> read_index_list(const database::Store& store) {
+    WHEELYARD_ASSIGN(const std::string text, store.index_list());
     if (text.empty()) return std::nullopt;
     WHEELYARD_ASSIGN(IndexList list, parse_index_list(text));
     return list;
@@ -50,8 +49,8 @@ base::Result<RegistryConfig> config_at_start(const RegistryConfig& file,
     return with_indexes(file, list->tables);
 }
 
-base::Result<RegistryConfig> config_in_force(const RegistryConfig& file) {
-    WHEELYARD_ASSIGN(const auto list, read_index_list(file));
+base::Result<RegistryConfig> config_in_force(const RegistryConfig& file, const database::Store& store) {
+    WHEELYARD_ASSIGN(const auto list, read_index_list(store));
     if (!list) return file;
     WHEELYARD_ASSIGN(const bool runs, server_runs(file.store));
     return runs ? with_indexes(file, list->tables) : config_at_start(file, list);
@@ -59,7 +58,7 @@ base::Result<RegistryConfig> config_in_force(const RegistryConfig& file) {
 
 base::Result<RegistryConfig> read_config_in_force(const std::filesystem::path& file) {
     WHEELYARD_ASSIGN(const RegistryConfig config, read_config(file));
-    return config_in_force(config);
+    return config_in_force(config, database::Store(config.store));
 }
 
 }  // namespace wheelyard::registry

@@ -14,6 +14,7 @@
 #include "lib/base/result.hpp"
 #include "lib/io/json.hpp"
 #include "registry/config/config.hpp"
+#include "registry/database/store.hpp"
 
 namespace wheelyard::registry {
 
@@ -27,14 +28,15 @@ struct IndexList {
 [[nodiscard]] std::string render_index_list(const IndexList& list);
 [[nodiscard]] base::Result<IndexList> parse_index_list(std::string_view text);
 // Of the store; nullopt: nothing has been served from it yet.
-[[nodiscard]] base::Result<std::optional<IndexList>> read_index_list(const RegistryConfig& config);
+[[nodiscard]] base::Result<std::optional<IndexList>> read_index_list(const database::Store& store);
 
 // The indexes that a start of the server would have: those of the list if commands decided it, else the file's.
 [[nodiscard]] base::Result<RegistryConfig> config_at_start(const RegistryConfig& file,
                                                            const std::optional<IndexList>& list);
 // The configuration file with the indexes of the running server; without one, with those of the next start. Commands
 // beside a server so go by its rules, not by a file that is not applied yet.
-[[nodiscard]] base::Result<RegistryConfig> config_in_force(const RegistryConfig& file);
+[[nodiscard]] base::Result<RegistryConfig> config_in_force(const RegistryConfig& file,
+                                                           const database::Store& store);
 [[nodiscard]] base::Result<RegistryConfig> read_config_in_force(const std::filesystem::path& file);
 
 }  // namespace wheelyard::registry

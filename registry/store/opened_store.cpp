@@ -10,7 +10,7 @@
 namespace wheelyard::registry {
 
 lifecycle::Place OpenedStore::place(const base::Clock& clock) {
-    return {.on_catalog = [this](const lifecycle::CatalogWork& work) { return work(catalog); },
+    return {.on_catalog = [this](const lifecycle::CatalogWork& work) { return work(*catalog); },
             .blobs = *blobs,
             .clock = clock};
 }
@@ -39,17 +39,17 @@ base::Result<std::unique_ptr<OpenedStore>> open_store(const std::filesystem::pat
     for (const std::string& index : indexes) {
         if (!index.empty() && config.find_index(index) == nullptr) return no_such_index(index);
     }
+    database::Store store(config.store);
     const bool creates = new_store == NewStore::created;
     if (creates)
         WHEELYARD_TRY(base::make_directories(config.store));
     else
-        WHEELYARD_TRY(base::file_size(config.catalog_file()));
+        WHEELYARD_TRY(store.find_catalog());
     WHEELYARD_ASSIGN(auto blobs, blobs::open_blob_store(config.store));
-    WHEELYARD_ASSIGN(catalog::Catalog catalog,
-                     catalog::Catalog::open(config.catalog_file(), catalog::Catalog::Mode::read_write));
+    WHEELYARD_ASSIGN(auto catalog, store.writer());
     auto opened = std::make_unique<OpenedStore>(
-        OpenedStore{std::move(config), std::move(blobs), std::move(catalog), {}});
-    WHEELYARD_ASSIGN(opened->publish, open_publisher(opened->config, *opened->blobs));
+        OpenedStore{std::move(config), std::move(store), std::move(blobs), std::move(catalog), {}});
+    WHEELYARD_ASSIGN(opened->publish, open_publisher(opened->config, opened->store, *opened->blobs));
     return opened;
 }
 

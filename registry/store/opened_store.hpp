@@ -12,18 +12,21 @@
 #include "registry/catalog/catalog.hpp"
 #include "registry/commit/publishing.hpp"
 #include "registry/config/live_config.hpp"
+#include "registry/database/store.hpp"
 #include "registry/lifecycle/perform.hpp"
 
 namespace wheelyard::registry {
 
 // Opens what publishing needs and returns the function that publishes: the indexer, which the registry itself
 // does not know.
-using OpenPublisher = std::function<base::Result<PublishFunction>(ConfigView, const blobs::BlobStore&)>;
+using OpenPublisher =
+    std::function<base::Result<PublishFunction>(ConfigView, const database::Store&, const blobs::BlobStore&)>;
 
 struct OpenedStore {
     RegistryConfig config;
+    database::Store store;
     std::unique_ptr<blobs::BlobStore> blobs;
-    catalog::Catalog catalog;
+    std::unique_ptr<catalog::Catalog> catalog;
     PublishFunction publish;
 
     // Refers to this object, which must not move.

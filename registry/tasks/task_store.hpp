@@ -8,20 +8,20 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "lib/base/clock.hpp"
 #include "lib/base/result.hpp"
 #include "lib/wire/task.hpp"
-#include "registry/catalog/sqlite.hpp"
 #include "registry/tasks/limits.hpp"
+#include "registry/tasks/task_rows.hpp"
 #include "registry/tasks/transitions.hpp"
 
 namespace wheelyard::tasks {
@@ -62,22 +62,13 @@ struct Grant {
     bool is_over = false;
 };
 
-struct TaskFilter {
-    std::string index = {};                     // empty: all
-    std::optional<wire::TaskState> state = {};  // none: all
-    // What the caller may see; nullopt: all.
-    std::optional<std::vector<std::string>> indexes = {};
-    std::optional<std::vector<std::string>> packages = {};
-};
-
-// Thread-safe: one connection behind a mutex, held for one short transaction. Errors: "task.*" (a refusal),
-// "catalog.*" (SQLite's).
+// Thread-safe: the rows are behind a mutex, held for one short transaction. Errors: "task.*" (a refusal), and those of
+// the rows.
 class TaskStore {
   public:
-    // Creates the database if it is missing. `clock` must outlive the store.
-    [[nodiscard]] static base::Result<std::unique_ptr<TaskStore>> open(const std::filesystem::path& file,
-                                                                       TaskRules rules,
-                                                                       const base::Clock& clock);
+    // `clock` must outlive the store.
+    TaskStore(std::unique_ptr<TaskRows> rows, TaskRules rules, const base::Clock& clock)
+        : rows_(std::move(rows)), rules_(rules), clock_(clock) {}
 
     // `wish` must have passed check_wish(), and resolve_source() if it has a source. With one, the task awaits an
     // approval. Error "task.too_many".
@@ -134,13 +125,10 @@ class TaskStore {
                                          std::string_view sha256);
 
   private:
-    struct LeaseRow;
     struct Swept {
         std::int64_t removed = 0;
         bool is_all = false;  // nothing left to remove
     };
-    TaskStore(catalog::Database database, TaskRules rules, const base::Clock& clock)
-        : database_(std::move(database)), rules_(rules), clock_(clock) {}
     // Runs `work` in its own transaction, after ending expired leases.
     template <typename T>
     [[nodiscard]] base::Result<T> change(const std::function<base::Result<T>()>& work);
@@ -150,10 +138,7 @@ class TaskStore {
     [[nodiscard]] base::Status end_leases();
     void sweep();
     [[nodiscard]] base::Result<Swept> remove_old(base::UnixMicros now);
-    [[nodiscard]] base::Status remove(const std::string& id);
-    [[nodiscard]] base::Result<std::vector<wire::Task>> read_tasks(catalog::Statement query) const;
     [[nodiscard]] base::Result<wire::Task> task(std::string_view id) const;
-    [[nodiscard]] base::Result<std::optional<LeaseRow>> lease(std::string_view claim) const;
     // The lease if it is held and belongs to this task.
     [[nodiscard]] base::Result<LeaseRow> held_lease(std::string_view id, std::string_view claim) const;
     // The same, and renews it.
@@ -163,16 +148,17 @@ class TaskStore {
                                              const wire::ClaimOffer& offer, const May& may);
     [[nodiscard]] base::Result<wire::Task> end_unbuilt(std::string_view id, TaskEvent event,
                                                        const std::string& why, const std::string& reason);
-    [[nodiscard]] base::Result<wire::Task> move(const wire::Task& task, wire::TaskState state,
+    // `task` as it is to be, but for its state, reason and time of change.
+    [[nodiscard]] base::Result<wire::Task> move(wire::Task task, wire::TaskState state,
                                                 const std::string& reason);
     [[nodiscard]] base::Result<ClaimedTask> lend(const wire::Task& task, const wire::ClaimOffer& offer,
                                                  const ClaimTerms& terms);
-    [[nodiscard]] base::Result<ClaimedTask> lend_again(const LeaseRow& held, const ClaimTerms& terms,
+    [[nodiscard]] base::Result<ClaimedTask> lend_again(LeaseRow held, const ClaimTerms& terms,
                                                        const May& may);
     [[nodiscard]] base::UnixMicros lease_end() const;
 
-    std::mutex mutex_;  // guards database_
-    catalog::Database database_;
+    std::mutex mutex_;  // guards rows_
+    const std::unique_ptr<TaskRows> rows_;
     const TaskRules rules_;
     const base::Clock& clock_;
     base::UnixMicros swept_ = 0;

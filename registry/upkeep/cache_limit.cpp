@@ -70,11 +70,10 @@ void CacheLimit::run_round(base::UnixMicros now) {
         io::log_error("upstream.cache_limit_failed", {{"error", error.text()}});
     };
     if (const auto saved = parts_.last_used.save(now); !saved) fail(saved.error());
-    const auto reader =
-        catalog::Catalog::open(parts_.config->catalog_file(), catalog::Catalog::Mode::read_only);
+    const auto reader = parts_.store.reader();
     if (!reader) return fail(reader.error());
-    if (const auto looked = look_at_caches(*reader, now); !looked) fail(looked.error());
-    if (const auto removed = remove_blobs(*reader, now); !removed) fail(removed.error());
+    if (const auto looked = look_at_caches(**reader, now); !looked) fail(looked.error());
+    if (const auto removed = remove_blobs(**reader, now); !removed) fail(removed.error());
 }
 
 base::Status CacheLimit::look_at_caches(const catalog::Catalog& reader, base::UnixMicros now) {

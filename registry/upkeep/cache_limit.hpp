@@ -19,6 +19,7 @@
 #include "registry/commit/publishing.hpp"
 #include "registry/commit/writer.hpp"
 #include "registry/config/live_config.hpp"
+#include "registry/database/store.hpp"
 #include "registry/http/metrics.hpp"
 #include "registry/upkeep/background_task.hpp"
 #include "registry/upstream/cache_choice.hpp"
@@ -32,6 +33,7 @@ inline constexpr std::int64_t cache_limit_pause_ms = 60'000;
 // Every referenced object outlives the CacheLimit.
 struct CacheLimitParts {
     ConfigView config;
+    const database::Store& store;
     const blobs::BlobStore& blobs;
     Writer& writer;
     PublishQueue& pages;

@@ -25,8 +25,10 @@ base::Status hide(catalog::Catalog& catalog, PublishQueue& pages, std::int64_t p
 
 }  // namespace
 
-Scrub::Scrub(const RegistryConfig& config, const blobs::BlobStore& blobs, PublishQueue& pages, Delays delays)
+Scrub::Scrub(const RegistryConfig& config, const database::Store& store, const blobs::BlobStore& blobs,
+             PublishQueue& pages, Delays delays)
     : config_(config),
+      store_(store),
       blobs_(blobs),
       pages_(pages),
       task_(delays.first_ms, delays.pause_ms, [this](base::Clock& clock) { run_round(clock); }) {}
@@ -48,10 +50,11 @@ void Scrub::note_fault(const lifecycle::Fault& fault) {
 void Scrub::run_round(base::Clock& clock) {
     if (config_.scrub_mib_per_s == 0) return;
     // A connection of its own: the integrity check of a large catalog must not delay the writer.
-    auto catalog = catalog::Catalog::open(config_.catalog_file(), catalog::Catalog::Mode::read_write);
-    if (!catalog) return io::log_error("scrub.failed", {{"error", catalog.error().text()}});
+    const auto opened = store_.writer();
+    if (!opened) return io::log_error("scrub.failed", {{"error", opened.error().text()}});
+    catalog::Catalog& catalog = **opened;
     const lifecycle::Place place{
-        .on_catalog = [&](const lifecycle::CatalogWork& work) { return work(*catalog); },
+        .on_catalog = [&](const lifecycle::CatalogWork& work) { return work(catalog); },
         .blobs = blobs_,
         .clock = clock};
     const lifecycle::VerifySettings settings{
@@ -59,7 +62,7 @@ void Scrub::run_round(base::Clock& clock) {
         .bytes_per_second = static_cast<std::uint64_t>(config_.scrub_mib_per_s) * base::mib};
     const lifecycle::VerifyHooks hooks{.hide =
                                            [&](const std::vector<catalog::FileName>& files) {
-                                               return hide(*catalog, pages_, config_.server.page_wait_ms,
+                                               return hide(catalog, pages_, config_.server.page_wait_ms,
                                                            files);
                                            },
                                        .found = [this](const lifecycle::Fault& fault) { note_fault(fault); },

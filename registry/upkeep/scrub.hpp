@@ -8,6 +8,7 @@
 #include "registry/blobs/store.hpp"
 #include "registry/commit/publishing.hpp"
 #include "registry/config/config.hpp"
+#include "registry/database/store.hpp"
 #include "registry/lifecycle/verify.hpp"
 #include "registry/upkeep/background_task.hpp"
 
@@ -30,13 +31,15 @@ class Scrub {
         std::int64_t pause_ms = scrub_pause_ms;
     };
     // The arguments must outlive the object. With scrub_mib_per_s = 0 it does nothing.
-    Scrub(const RegistryConfig& config, const blobs::BlobStore& blobs, PublishQueue& pages, Delays delays);
+    Scrub(const RegistryConfig& config, const database::Store& store, const blobs::BlobStore& blobs,
+          PublishQueue& pages, Delays delays);
     [[nodiscard]] Seen seen() const;
 
   private:
     void run_round(base::Clock& clock);
     void note_fault(const lifecycle::Fault& fault);
     const RegistryConfig& config_;
+    const database::Store& store_;
     const blobs::BlobStore& blobs_;
     PublishQueue& pages_;
     mutable std::mutex mutex_;  // guards seen_

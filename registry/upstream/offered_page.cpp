@@ -76,15 +76,15 @@ base::Result<std::shared_ptr<const http::RenderedPage>> Upstreams::render(const 
     const std::string key = upstream.cache_index + "/" + project;
     const base::UnixMicros now = parts_.clock.now();
     std::unique_lock reading(reader_mutex_);
-    WHEELYARD_ASSIGN(const std::int64_t version, reader_.data_version());
+    WHEELYARD_ASSIGN(const std::int64_t changes, reader_->change_count());
     std::unique_lock lock(mutex_);
     const auto found = rendered_.find(key);
     const std::shared_ptr<const Rendered> known = found == rendered_.end() ? nullptr : found->second;
     lock.unlock();
     const bool is_of_page = known && known->page == supply.page && known->upstream == &upstream &&
                             (known->until == 0 || now < known->until);
-    if (is_of_page && known->catalog_version == version) return known->pages;
-    WHEELYARD_ASSIGN(std::vector<catalog::FileRow> rows, reader_.files(upstream.cache_index, project));
+    if (is_of_page && known->catalog_changes == changes) return known->pages;
+    WHEELYARD_ASSIGN(std::vector<catalog::FileRow> rows, reader_->files(upstream.cache_index, project));
     reading.unlock();
     const bool is_same = is_of_page && std::equal(rows.begin(), rows.end(), known->rows.begin(),
                                                   known->rows.end(), looks_same);
@@ -103,7 +103,7 @@ base::Result<std::shared_ptr<const http::RenderedPage>> Upstreams::render(const 
                                                                           .tag = std::move(tag),
                                                                           .modified = now});
     }
-    next->catalog_version = version;
+    next->catalog_changes = changes;
     lock.lock();
     if (rendered_.size() >= max_pages_in_memory) rendered_.clear();
     rendered_[key] = next;

@@ -68,7 +68,7 @@ http::SharedArrivingFile Upstreams::arriving(const std::string& work) const {
 base::Result<std::optional<catalog::FileRow>> Upstreams::fetched_row(const Candidate& candidate,
                                                                      const std::string& filename) {
     const std::lock_guard lock(reader_mutex_);
-    return reader_.file(candidate.upstream->cache_index, filename);
+    return reader_->file(candidate.upstream->cache_index, filename);
 }
 
 std::string Upstreams::page_work_of(const UpstreamConfig& upstream, const std::string& project) {

@@ -79,14 +79,13 @@ Upstreams::Rules::Rules(const RegistryConfig& from)
 }
 
 base::Result<std::unique_ptr<Upstreams>> Upstreams::open(UpstreamParts parts) {
-    WHEELYARD_ASSIGN(catalog::Catalog reader,
-                     catalog::Catalog::open(parts.config->catalog_file(), catalog::Catalog::Mode::read_only));
+    WHEELYARD_ASSIGN(auto reader, parts.store.reader());
     auto upstreams = std::unique_ptr<Upstreams>(new Upstreams(std::move(parts), std::move(reader)));
     WHEELYARD_TRY(upstreams->store_.remove_leftovers());
     return upstreams;
 }
 
-Upstreams::Upstreams(UpstreamParts parts, catalog::Catalog reader)
+Upstreams::Upstreams(UpstreamParts parts, std::unique_ptr<const catalog::Catalog> reader)
     : parts_(std::move(parts)),
       rules_(&kept_rules_.emplace_back(*parts_.config)),
       store_(parts_.config->store / "upstream"),
@@ -142,7 +141,7 @@ void Upstreams::find(const http::UpstreamRequest& request, Then then) {
 void Upstreams::answer(const SharedAsk& ask) {
     const Rules& now = rules();
     std::unique_lock lock(reader_mutex_);
-    const auto source = find_source(now.config, now.inheritance, reader_, ask->request.index, ask->project);
+    const auto source = find_source(now.config, now.inheritance, *reader_, ask->request.index, ask->project);
     lock.unlock();
     if (!source) return ask->then(problem_answer(internal_problem(source.error())));
     if (source->kind == SourceKind::upstream) return answer_from(ask, *source);
@@ -245,7 +244,7 @@ void Upstreams::answer_wheel(const SharedAsk& ask, const Supply& supply, const U
 // The file is committed; the tree has it once its page is published.
 void Upstreams::await_published(const SharedAsk& ask) {
     std::unique_lock lock(reader_mutex_);
-    const auto serial = reader_.last_serial();
+    const auto serial = reader_->last_serial();
     lock.unlock();
     if (!serial) return ask->then(problem_answer(internal_problem(serial.error())));
     const PageOf page{ask->request.index, ask->project, ask->request.filename};

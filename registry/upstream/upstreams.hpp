@@ -25,6 +25,7 @@
 #include "registry/catalog/inheritance.hpp"
 #include "registry/commit/publishing.hpp"
 #include "registry/config/live_config.hpp"
+#include "registry/database/store.hpp"
 #include "registry/http/metrics.hpp"
 #include "registry/http/upstream.hpp"
 #include "registry/upstream/file_fetch.hpp"
@@ -52,6 +53,7 @@ using RenderProject = std::function<ProjectPages(OfferedProject)>;
 // Every referenced object outlives the Upstreams.
 struct UpstreamParts {
     ConfigView config;
+    const database::Store& store;
     const blobs::BlobStore& blobs;
     Writer& writer;
     PublishQueue& pages;
@@ -107,7 +109,7 @@ class Upstreams final : public http::UpstreamService {
         SharedPage page;
         const UpstreamConfig* upstream = nullptr;  // whose rules decide what is offered
         std::vector<catalog::FileRow> rows;        // that the catalog had
-        std::int64_t catalog_version = -1;         // for which `rows` were compared
+        std::int64_t catalog_changes = -1;         // for which `rows` were compared
         base::UnixMicros until = 0;                // the next end of a cooldown; 0: none
         std::shared_ptr<const http::RenderedPage> pages;
     };
@@ -122,7 +124,7 @@ class Upstreams final : public http::UpstreamService {
         bool has_cache_limit = false;
     };
 
-    Upstreams(UpstreamParts parts, catalog::Catalog reader);
+    Upstreams(UpstreamParts parts, std::unique_ptr<const catalog::Catalog> reader);
     [[nodiscard]] const Rules& rules() const { return *rules_.load(std::memory_order_acquire); }
 
     // upstreams.cpp: the steps of a request. Each answers the ask, or hands it to work that continues it.
@@ -180,7 +182,7 @@ class Upstreams final : public http::UpstreamService {
     PageStore store_;
 
     std::mutex reader_mutex_;
-    catalog::Catalog reader_;
+    const std::unique_ptr<const catalog::Catalog> reader_;
 
     mutable std::mutex mutex_;  // guards the maps below
     std::map<std::string, Health> health_;

@@ -13,6 +13,7 @@
 #include "lib/base/files/temp_dir.hpp"
 #include "registry/blobs/folder/folder_blobs.hpp"
 #include "registry/catalog/catalog.hpp"
+#include "registry/database/store.hpp"
 
 namespace wheelyard::indexer {
 
@@ -30,8 +31,8 @@ struct StoreFixture {
     std::filesystem::path store = folder.path() / "store";
     std::filesystem::path tree = folder.path() / "tree";
     blobs::FolderBlobs blobs = *blobs::FolderBlobs::open(store);
-    catalog::Catalog catalog =
-        *catalog::Catalog::open(store / "catalog.sqlite", catalog::Catalog::Mode::read_write);
+    std::unique_ptr<catalog::Catalog> opened = *database::Store(store).writer();
+    catalog::Catalog& catalog = *opened;
     base::ManualClock clock{noon};
 
     // A row whose blobs are stored; it may be changed before add().

@@ -2,7 +2,8 @@
 """`ctest -R layers`: every #include obeys cmake/layers.cmake; libraries from outside stay in their wrapper; every header
 has its #pragma once and its purpose; every source opens by saying what it is for; every folder has a README.md; no
 product source compares the code of an error; nothing in the builder names a scheduler but its row; nothing names an
-accelerator but its row; nothing outside registry/blobs knows a kind of blob store or where one keeps its blobs.
+accelerator but its row; nothing outside registry/blobs knows a kind of blob store or where one keeps its blobs; nothing but
+its own folders names SQLite, the engine behind the Store.
 
 Scans the sources, so it needs no build:  tests/layers/check_layers.py [ROOT]
 """
@@ -46,6 +47,10 @@ BLOB_KIND = re.compile(
     r'|/\s*"(blobs|sha256|damaged|collecting|staging)"'  # folder / "blobs": a path is put together
     r'|"[^"\n]*\bblobs/(sha256|[0-9a-f]{2}/)')
 BLOB_ROOM = "registry/blobs/"
+# What keeps the catalog and the task queue is known to its own folders and to registry/database/, which opens them. Comments
+# may name it.
+ENGINE_FOLDERS = re.compile(r"registry/(\w+/)?(sqlite|database)/[^/]+")
+ENGINE_NAMED = re.compile(r"^(?![ \t]*#[ \t]*include[ \t]*<)[^\n]*?(sqlite|-(wal|shm)\")", re.IGNORECASE | re.MULTILINE)
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)
 
 
@@ -158,6 +163,11 @@ class Checker:
             for match in BLOB_KIND.finditer(without_comments(text)):
                 self.complain(path, text, match.start(), "knows a kind of blob store or its files: use the operations "
                                                          "of registry/blobs/store.hpp")
+
+        if path.startswith(PRODUCT_FOLDERS) and not ENGINE_FOLDERS.fullmatch(path):
+            for match in ENGINE_NAMED.finditer(COMMENT.sub(lambda comment: " " * len(comment[0]), text)):
+                self.complain(path, text, match.start(), "names the engine behind the Store: ask "
+                                                         "registry/database/store.hpp")
 
     def check_pure(self, room: layer_table.Room, headers: list[str]) -> None:
         """Nothing in `room` reaches one of `headers` through any chain of includes."""

@@ -16,7 +16,10 @@ wheelyard_layer(base     lib/base)
 wheelyard_layer(io       lib/io    base)
 wheelyard_layer(builder  builder   base io)
 wheelyard_layer(blobs    registry/blobs/* base)
-wheelyard_layer(registry registry  base io blobs)
+wheelyard_layer(sqlite   registry/sqlite base)
+wheelyard_layer(database registry/database base sqlite)
+wheelyard_layer(server   registry/server base)
+wheelyard_layer(registry registry  base io blobs database)
 wheelyard_layer(plan     builder/plan base io)
 wheelyard_layer(schedule builder/schedule/* base)
 wheelyard_layer(accelerator lib/accelerator)
@@ -51,6 +54,12 @@ CLEAN = {
     "registry/blobs/folder/README.md": "Owns.\n",
     "registry/blobs/folder/folder_blobs.hpp": '// Files.\n#pragma once\nauto root = data / "blobs" / "sha256";\n',
     "registry/main.cpp": '// Wiring.\n#include <CLI/CLI.hpp>\n#include "lib/io/json.hpp"\n',
+    "registry/sqlite/README.md": "Owns.\n",
+    "registry/sqlite/sqlite.hpp": '// SQLite, whose log is "-wal".\n#pragma once\n#include "lib/base/fd.hpp"\n',
+    "registry/database/README.md": "Owns.\n",
+    "registry/database/store.cpp": '// The Store in SQLite.\n#include "registry/sqlite/sqlite.hpp"\nauto log = "catalog.sqlite-wal";\n',
+    "registry/server/README.md": "Owns.\n",
+    "registry/server/serve.cpp": "// Serves what SQLite keeps.\n#include <string>  // SQLite's\n",
     "tests/README.md": "Owns.\n",
     "tests/io/README.md": "Owns.\n",
     "tests/io/json_test.cpp": '// Tests.\n#include <doctest/doctest.h>\n#include "lib/io/json.hpp"\n',
@@ -111,6 +120,14 @@ BREAKAGES = [
      '// Serves.\nauto blob = data / "blobs" / hash;\n', "registry/server.cpp:2: knows a kind of blob store"),
     ("the path of a blob is one text", "registry/server.cpp",
      '// Serves.\nauto blob = data + "/blobs/sha256/" + hash;\n', "registry/server.cpp:2: knows a kind of blob store"),
+    ("a file of the database is named outside its folder", "registry/server.cpp",
+     '// Serves.\nauto file = folder / "catalog.sqlite";\n', "registry/server.cpp:2: names the engine behind the Store"),
+    ("a companion of the database is named outside its folder", "registry/server.cpp",
+     '// Serves.\nauto log = file + "-wal";\n', "registry/server.cpp:2: names the engine behind the Store"),
+    ("a branch on the engine", "registry/server.cpp",
+     "// Serves.\nif (store.engine() == Engine::Sqlite) f();\n", "registry/server.cpp:2: names the engine behind the Store"),
+    ("wiring includes the engine's module", "registry/main.cpp",
+     '// Wiring.\n#include "registry/sqlite/sqlite.hpp"\n', "registry/main.cpp:2: names the engine behind the Store"),
     ("a file that does not say what it is for", "builder/plan.cpp", "int main() {}\n", "what the file is for"),
     ("a folder without README", "registry/README.md", None, "registry/: no README.md"),
     ("another suffix would go unbuilt", "builder/plan.cc", "// Plans.\n", "sources are .hpp and .cpp"),

@@ -18,6 +18,7 @@
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/temp_dir.hpp"
 #include "registry/blobs/folder/folder_blobs.hpp"
+#include "registry/database/store.hpp"
 #include "registry/intake/uploads.hpp"
 #include "tests/support/wheel_writer.hpp"
 
@@ -101,16 +102,14 @@ class RegistryFixture {
     base::ManualClock clock{1'795'000'000'000'000};
     registry::RegistryConfig config = make_config();
     blobs::FolderBlobs store = blobs::FolderBlobs::open(config.store).value();
-    catalog::Catalog cli =
-        catalog::Catalog::open(config.catalog_file(), catalog::Catalog::Mode::read_write).value();
-    std::unique_ptr<registry::TokenVerifier> tokens =
-        registry::TokenVerifier::open(config.catalog_file(), clock).value();
-    registry::Writer writer{
-        catalog::Catalog::open(config.catalog_file(), catalog::Catalog::Mode::read_write).value(), clock};
+    database::Store databases{config.store};
+    std::unique_ptr<catalog::Catalog> cli_opened = databases.writer().value();
+    catalog::Catalog& cli = *cli_opened;
+    std::unique_ptr<registry::TokenVerifier> tokens = registry::TokenVerifier::open(databases, clock).value();
+    registry::Writer writer{databases.writer().value(), clock};
     std::atomic<bool> pages_fail = false;
     registry::PublishQueue pages{
-        [this, reader = std::make_shared<catalog::Catalog>(
-                   catalog::Catalog::open(config.catalog_file(), catalog::Catalog::Mode::read_only).value())](
+        [this, reader = std::shared_ptr<const catalog::Catalog>(databases.reader().value())](
             registry::RootPages) -> base::Result<catalog::Serial> {
             if (pages_fail) return base::fail("os.ENOSPC", "write failed");
             return reader->last_serial();

@@ -26,11 +26,12 @@ constexpr base::UnixMicros day = 24ll * 3600 * 1'000'000;
 
 struct Fixture {
     base::TempDir dir = base::TempDir::make("tokens").value();
-    std::filesystem::path file = dir.path() / "catalog.sqlite";
+    database::Store store{dir.path()};
     base::ManualClock clock{start};
     // What the CLI in another process is: a connection of its own.
-    Catalog cli = Catalog::open(file, Catalog::Mode::read_write).value();
-    std::unique_ptr<TokenVerifier> verifier = TokenVerifier::open(file, clock).value();
+    std::unique_ptr<Catalog> cli_opened = store.writer().value();
+    Catalog& cli = *cli_opened;
+    std::unique_ptr<TokenVerifier> verifier = TokenVerifier::open(store, clock).value();
 
     registry::TokenText add(base::UnixMicros expires = 0) {
         registry::TokenText token = registry::make_token_text();

@@ -24,6 +24,7 @@ namespace {
 
 struct ApiFixture : RegistryFixture {
     registry::Api api{{.config = config,
+                       .store = databases,
                        .blobs = store,
                        .tokens = *tokens,
                        .writer = writer,

@@ -23,9 +23,9 @@ namespace {
 constexpr std::int64_t lease_s = 600;
 
 struct TaskFixture : RegistryFixture {
-    std::unique_ptr<tasks::TaskStore> queue =
-        tasks::TaskStore::open(config.tasks_file(), {lease_s, 3}, clock).value();
+    std::unique_ptr<tasks::TaskStore> queue = databases.tasks({lease_s, 3}, clock).value();
     registry::Api api{{.config = config,
+                       .store = databases,
                        .blobs = store,
                        .tokens = *tokens,
                        .writer = writer,
@@ -353,6 +353,7 @@ TEST_CASE("an outcome that comes together with its claim has to be true all the 
 TEST_CASE("a server without a queue says so") {
     RegistryFixture plain;
     registry::Api api({.config = plain.config,
+                       .store = plain.databases,
                        .blobs = plain.store,
                        .tokens = *plain.tokens,
                        .writer = plain.writer,

@@ -9,7 +9,7 @@
 #include "lib/io/json.hpp"
 #include "registry/access/limits.hpp"
 #include "registry/access/token_rules.hpp"
-#include "registry/catalog/sqlite.hpp"
+#include "registry/sqlite/sqlite.hpp"
 #include "tests/registry/upload_fixture.hpp"
 
 using namespace wheelyard;
@@ -147,7 +147,8 @@ TEST_CASE("the number of active tokens is bounded; a revoked one makes room") {
     const std::string admin = farm.make_token("admin", {"*"}, {"*"}, {"*"});
     {
         const auto database =
-            catalog::Database::open(farm.config.catalog_file(), catalog::Database::Mode::read_write).value();
+            sqlite::Database::open(farm.config.store / "catalog.sqlite", sqlite::Database::Mode::read_write)
+                .value();
         REQUIRE(
             database.run("INSERT INTO token (id, secret_sha256, name, indexes_json, projects_json, "
                          "actions_json, created, expires, revoked) WITH RECURSIVE n (i) AS "

@@ -19,7 +19,8 @@ namespace {
 const catalog::Cause cause{.actor = "configuration", .reason = {}, .time = 1};
 
 struct Family : catalog::CatalogFolder {
-    catalog::Catalog catalog = open();
+    std::unique_ptr<catalog::Catalog> opened = open();
+    catalog::Catalog& catalog = *opened;
     void rules(const std::vector<catalog::IndexRule>& wanted) {
         REQUIRE(catalog.set_index_rules(wanted, cause));
     }
@@ -222,14 +223,11 @@ TEST_CASE("the log is walked in order, between two serials, until somebody objec
     CHECK(seen == "2334");
 }
 
-TEST_CASE("the list of indexes is written with the rules, stays without one, and is read of any catalog") {
+TEST_CASE("the list of indexes is written with the rules, and stays without one") {
     Family family;
-    const auto file = family.dir.path() / "catalog.sqlite";
     CHECK(family.catalog.index_list().value().empty());
     REQUIRE(family.catalog.set_index_rules({{.index = "a"}}, {.actor = "me"}, {{"a", "created"}}, "[1]"));
     CHECK(family.catalog.index_list().value() == "[1]");
     family.rules({{.index = "a"}});
     CHECK(family.catalog.index_list().value() == "[1]");
-    CHECK(catalog::Catalog::read_index_list(file).value() == "[1]");
-    CHECK(catalog::Catalog::read_index_list(family.dir.path() / "missing").value().empty());
 }

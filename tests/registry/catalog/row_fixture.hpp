@@ -1,20 +1,39 @@
-// A catalog in a temporary folder and rows for it: no bytes lie behind their hashes.
+// A catalog for a test, which runs with each implementation, and rows for it: no bytes lie behind their hashes.
 #pragma once
 
+#include <doctest/doctest.h>
+
 #include <filesystem>
+#include <memory>
 #include <span>
 #include <string>
 
 #include "lib/base/files/temp_dir.hpp"
 #include "registry/catalog/catalog.hpp"
+#include "registry/catalog/sqlite/sqlite_catalog.hpp"
+#include "tests/registry/catalog/memory_catalog.hpp"
 
 namespace wheelyard::catalog {
+
+struct InSqlite {};
 
 struct CatalogFolder {
     base::TempDir dir = base::TempDir::make("catalog").value();
     std::filesystem::path file = dir.path() / "catalog.sqlite";
-    [[nodiscard]] Catalog open(Catalog::Mode mode = Catalog::Mode::read_write) const {
-        return Catalog::open(file, mode).value();
+    std::shared_ptr<MemoryRows> memory = {};  // null: the file
+
+    // The whole test runs once with each.
+    CatalogFolder() {
+        SUBCASE("in SQLite") {}
+        SUBCASE("in memory") {
+            memory = std::make_shared<MemoryRows>();
+        }
+    }
+    // For what only SQLite has.
+    explicit CatalogFolder(InSqlite) {}
+    [[nodiscard]] std::unique_ptr<Catalog> open(SqliteMode mode = SqliteMode::read_write) const {
+        if (memory) return std::make_unique<MemoryCatalog>(memory);
+        return open_sqlite_catalog(file, mode).value();
     }
 };
 

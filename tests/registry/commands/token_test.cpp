@@ -11,6 +11,7 @@
 #include "registry/catalog/catalog.hpp"
 #include "registry/commands/init.hpp"
 #include "registry/config/config.hpp"
+#include "registry/database/store.hpp"
 
 using namespace wheelyard;
 
@@ -28,10 +29,7 @@ struct Fixture {
         return {.config = config, .name = "agent", .indexes = {"main"}, .json = true};
     }
     [[nodiscard]] std::vector<catalog::TokenRow> tokens() const {
-        return catalog::Catalog::open(registry::read_config(config)->catalog_file(),
-                                      catalog::Catalog::Mode::read_only)
-            ->tokens()
-            .value();
+        return database::Store(registry::read_config(config)->store).reader().value()->tokens().value();
     }
 };
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "lib/base/files/temp_dir.hpp"
+#include "registry/database/store.hpp"
 
 using namespace wheelyard;
 using catalog::Catalog;
@@ -68,7 +69,7 @@ class Busy {
 TEST_CASE("many threads commit through one writer: serials are 1 to N, stamped with the commit's time") {
     const auto dir = base::TempDir::make("writer").value();
     base::ManualClock clock(1'795'000'000'000'000);
-    registry::Writer writer(Catalog::open(dir.path() / "c", Catalog::Mode::read_write).value(), clock);
+    registry::Writer writer(database::Store(dir.path()).writer().value(), clock);
     constexpr int count = 24;
     std::atomic<catalog::Serial> sum = 0;
     std::vector<std::thread> threads;
@@ -90,7 +91,7 @@ TEST_CASE("many threads commit through one writer: serials are 1 to N, stamped w
 TEST_CASE("of many uploads of one name with other bytes each, exactly one is added") {
     const auto dir = base::TempDir::make("writer").value();
     base::ManualClock clock(1);
-    registry::Writer writer(Catalog::open(dir.path() / "c", Catalog::Mode::read_write).value(), clock);
+    registry::Writer writer(database::Store(dir.path()).writer().value(), clock);
     std::atomic<int> added = 0;
     std::vector<std::thread> threads;
     for (char hash = '0'; hash <= '9'; ++hash) {
@@ -106,7 +107,7 @@ TEST_CASE("of many uploads of one name with other bytes each, exactly one is add
 TEST_CASE("rows that came during a commit are committed together, each with its own answer") {
     const auto dir = base::TempDir::make("writer").value();
     TickingClock clock;
-    registry::Writer writer(Catalog::open(dir.path() / "c", Catalog::Mode::read_write).value(), clock);
+    registry::Writer writer(database::Store(dir.path()).writer().value(), clock);
     Busy busy(writer);
     constexpr std::size_t count = 10;
     std::vector<base::Result<catalog::Added>> answers(2 * count);
@@ -127,16 +128,16 @@ TEST_CASE("rows that came during a commit are committed together, each with its 
         CHECK(answers[i]->serial == answers[(i + count) % (2 * count)]->serial);
     }
     CHECK(added == count);
-    const Catalog reader = Catalog::open(dir.path() / "c", Catalog::Mode::read_only).value();
-    CHECK(reader.last_serial().value() == count);
+    const auto reader = database::Store(dir.path()).reader().value();
+    CHECK(reader->last_serial().value() == count);
     for (std::size_t i = 0; i < count; ++i)  // the time of the first commit's rows
-        CHECK(reader.files("main", "p" + std::to_string(i)).value().at(0).upload_time == 1);
+        CHECK(reader->files("main", "p" + std::to_string(i)).value().at(0).upload_time == 1);
 }
 
 TEST_CASE("a row that cannot be added fails alone, not the ones that were committed with it") {
     const auto dir = base::TempDir::make("writer").value();
     base::ManualClock clock(1);
-    registry::Writer writer(Catalog::open(dir.path() / "c", Catalog::Mode::read_write).value(), clock);
+    registry::Writer writer(database::Store(dir.path()).writer().value(), clock);
     Busy busy(writer);
     catalog::FileRow broken = row_of("broken");
     broken.sha256 = "short";  // refused by the schema
@@ -171,7 +172,7 @@ class ThrowingClock final : public base::Clock {
 TEST_CASE("what throws in the middle of a group reaches its own request, and the others are answered") {
     const auto dir = base::TempDir::make("writer").value();
     const ThrowingClock clock;  // the group, and of its three rows the second
-    registry::Writer writer(Catalog::open(dir.path() / "c", Catalog::Mode::read_write).value(), clock);
+    registry::Writer writer(database::Store(dir.path()).writer().value(), clock);
     Busy busy(writer);
     constexpr std::size_t count = 3;
     std::atomic<int> added = 0;

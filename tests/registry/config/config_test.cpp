@@ -51,7 +51,7 @@ TEST_CASE("the minimal configuration is one index; everything else has its defau
     CHECK(config->server.listen[0].port == 8080);
     CHECK_FALSE(config->server.listen[0].tls);
     CHECK(config->store == "/etc/wheelyard/data");
-    CHECK(config->catalog_file() == "/etc/wheelyard/data/catalog.sqlite");
+    CHECK(config->store == "/etc/wheelyard/data");
     CHECK(config->published() == "/etc/wheelyard/data/public");
     REQUIRE(config->indexes.size() == 1);
     CHECK(config->indexes[0].max_file_bytes == 8192ull << 20);

@@ -17,8 +17,8 @@
 #include "lib/inspect/limits.hpp"
 #include "lib/wheel/metadata.hpp"
 #include "lib/wire/wheel_provenance.hpp"
-#include "registry/catalog/sqlite.hpp"
 #include "registry/intake/limits.hpp"
+#include "registry/sqlite/sqlite.hpp"
 #include "tests/registry/upload_fixture.hpp"
 
 using namespace wheelyard;
@@ -209,9 +209,9 @@ TEST_CASE("the name of a deleted file is refused, even for the bytes that it had
     RegistryFixture registry;
     const Form form = Form::of(six());
     {
-        const auto database =
-            catalog::Database::open(registry.config.catalog_file(), catalog::Database::Mode::read_write)
-                .value();
+        const auto database = sqlite::Database::open(registry.config.store / "catalog.sqlite",
+                                                     sqlite::Database::Mode::read_write)
+                                  .value();
         REQUIRE(database.run("INSERT INTO tombstone VALUES ('main', ?, ?, 1, 0)", form.filename,
                              base::sha256_hex(form.content)));
     }

@@ -11,7 +11,7 @@
 
 #include "lib/base/files/file.hpp"
 #include "registry/catalog/file_row.hpp"
-#include "registry/catalog/sqlite.hpp"
+#include "registry/sqlite/sqlite.hpp"
 #include "tests/registry/lifecycle/place_fixture.hpp"
 
 using namespace wheelyard;
@@ -58,9 +58,8 @@ TEST_CASE("what is saved comes back: every row, every blob, serials that go on")
     const auto report = restore(fixture.to, fixture.restored).value();
     CHECK(report.copied_blobs == 4);
     CHECK(report.damaged.empty());
-    auto catalog =
-        catalog::Catalog::open(fixture.restored / "catalog.sqlite", catalog::Catalog::Mode::read_write)
-            .value();
+    const auto opened = database::Store(fixture.restored).writer().value();
+    catalog::Catalog& catalog = *opened;
     CHECK(catalog::render_file_row(*catalog.file("main", row.filename).value()) ==
           catalog::render_file_row(row));
     CHECK(catalog.file("main", hidden.filename).value()->state == catalog::FileState::quarantined);
@@ -157,10 +156,7 @@ TEST_CASE("a restore that was cut short is no registry, and the next one finishe
     CHECK(restore(fixture.to, fixture.restored)->copied_blobs == 2);
     CHECK_FALSE(fs::exists(fixture.restored / "catalog.sqlite.new"));
     CHECK_FALSE(fs::exists(fixture.restored / "catalog.sqlite.new-wal"));
-    CHECK(catalog::Catalog::open(fixture.restored / "catalog.sqlite", catalog::Catalog::Mode::read_only)
-              ->file("main", row.filename)
-              .value()
-              .has_value());
+    CHECK(database::Store(fixture.restored).reader().value()->file("main", row.filename).value().has_value());
 }
 
 TEST_CASE("what is left of another registry is not restored over") {
@@ -192,11 +188,9 @@ TEST_CASE("a backup's catalog is migrated in its restored copy, and stays as it 
     Saved fixture;
     fs::create_directories(fixture.to);
     const auto saved =
-        catalog::Database::open(fixture.to / "catalog.sqlite", catalog::Database::Mode::read_write).value();
+        sqlite::Database::open(fixture.to / "catalog.sqlite", sqlite::Database::Mode::read_write).value();
     REQUIRE(saved.run_script("PRAGMA user_version = 0"));  // the only older version: before the first step
     CHECK(restore(fixture.to, fixture.restored).value().serial == 0);
-    CHECK(catalog::Catalog::open(fixture.restored / "catalog.sqlite", catalog::Catalog::Mode::read_only));
-    CHECK(catalog::Catalog::open(fixture.to / "catalog.sqlite", catalog::Catalog::Mode::read_only)
-              .error()
-              .code == "catalog.too_old");
+    CHECK(database::Store(fixture.restored).reader());
+    CHECK(database::Store(fixture.to).reader().error().code == "catalog.too_old");
 }

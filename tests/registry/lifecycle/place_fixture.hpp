@@ -10,6 +10,7 @@
 
 #include "lib/base/files/temp_dir.hpp"
 #include "registry/blobs/folder/folder_blobs.hpp"
+#include "registry/database/store.hpp"
 #include "registry/lifecycle/perform.hpp"
 
 namespace wheelyard::lifecycle {
@@ -20,8 +21,8 @@ inline constexpr std::int64_t day_ms = 24 * 3'600'000;
 struct PlaceFixture {
     base::TempDir dir = base::TempDir::make("lifecycle").value();
     blobs::FolderBlobs blobs = blobs::FolderBlobs::open(dir.path()).value();
-    catalog::Catalog catalog =
-        catalog::Catalog::open(dir.path() / "catalog.sqlite", catalog::Catalog::Mode::read_write).value();
+    std::unique_ptr<catalog::Catalog> opened = database::Store(dir.path()).writer().value();
+    catalog::Catalog& catalog = *opened;
     base::ManualClock clock{noon};
     Place place{.on_catalog = [this](const CatalogWork& work) { return work(catalog); },
                 .blobs = blobs,

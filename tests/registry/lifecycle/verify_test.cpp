@@ -10,7 +10,7 @@
 #include <string>
 
 #include "lib/base/files/file.hpp"
-#include "registry/catalog/sqlite.hpp"
+#include "registry/sqlite/sqlite.hpp"
 #include "tests/registry/lifecycle/place_fixture.hpp"
 
 using namespace wheelyard;
@@ -176,9 +176,9 @@ TEST_CASE("what the catalog itself has wrong is a fault: broken references, wron
     Scrubbed fixture;
     const auto row = fixture.add("main", "six", "1.0");
     {
-        const auto database = catalog::Database::open(fixture.dir.path() / "catalog.sqlite",
-                                                      catalog::Database::Mode::read_write)
-                                  .value();
+        const auto database =
+            sqlite::Database::open(fixture.dir.path() / "catalog.sqlite", sqlite::Database::Mode::read_write)
+                .value();
         REQUIRE(database.run("UPDATE blob SET size_bytes = 7 WHERE sha256 = ?", row.sha256));
     }
     const auto report = fixture.scrub().value();

@@ -30,9 +30,8 @@ struct Fixture {
     }
     void list(DecidedBy by) const {
         const IndexList list{by, io::parse_json(R"([{"name":"in-list"}])").value()};
-        auto catalog =
-            catalog::Catalog::open(store / "catalog.sqlite", catalog::Catalog::Mode::read_write).value();
-        REQUIRE(catalog.set_index_rules({}, {.actor = "me"}, {}, registry::render_index_list(list)));
+        const auto catalog = database::Store(store).writer().value();
+        REQUIRE(catalog->set_index_rules({}, {.actor = "me"}, {}, registry::render_index_list(list)));
     }
     [[nodiscard]] std::string in_force() const {
         const auto config = registry::read_config_in_force(file);

@@ -27,7 +27,8 @@ struct Fixture {
         const std::vector<std::string>& indexes = {}, const std::string& files_of = {},
         NewStore new_store = NewStore::created) const {
         const registry::OpenPublisher publisher =
-            [this](registry::ConfigView, const blobs::BlobStore&) -> base::Result<registry::PublishFunction> {
+            [this](registry::ConfigView, const database::Store&,
+                   const blobs::BlobStore&) -> base::Result<registry::PublishFunction> {
             return [this](registry::RootPages) -> base::Result<registry::Published> { return published; };
         };
         return registry::open_store(file, publisher, indexes, files_of, new_store);

@@ -7,76 +7,14 @@
 #include <thread>
 #include <vector>
 
-#include "lib/base/files/temp_dir.hpp"
-#include "registry/catalog/schema.hpp"
-#include "registry/catalog/sqlite.hpp"
 #include "registry/tasks/limits.hpp"
-#include "registry/tasks/schema.hpp"
+#include "tests/registry/tasks/queue_fixture.hpp"
 
 using namespace wheelyard;
+using tasks::lease_s;
+using tasks::ms_per_s;
+using tasks::StoreFixture;
 using wire::TaskState;
-
-namespace {
-
-constexpr std::int64_t lease_s = 600;
-constexpr std::int64_t ms_per_s = 1000;
-
-struct StoreFixture {
-    base::TempDir dir = base::TempDir::make("tasks").value();
-    base::ManualClock clock{1'795'000'000'000'000};
-    std::unique_ptr<tasks::TaskStore> store = open();
-
-    [[nodiscard]] std::unique_ptr<tasks::TaskStore> open() const {
-        auto opened = tasks::TaskStore::open(dir.path() / "tasks.sqlite", {lease_s, 3}, clock);
-        REQUIRE_MESSAGE(opened.has_value(), opened.error().text());
-        return *std::move(opened);
-    }
-    static wire::TaskWish wish(const std::string& package = "torch", const std::string& python = "3.11") {
-        return {"bede", package, "2.4.0", python, ""};
-    }
-    std::string add(const wire::TaskWish& wanted = wish()) {
-        const auto added = store->add(wanted, "anna");
-        REQUIRE_MESSAGE(added.has_value(), added.error().text());
-        return added->task.id;
-    }
-    static std::string name(char digit) { return std::string(wire::claim_id_length, digit); }
-    static wire::ClaimOffer offer(char digit) {
-        wire::ClaimOffer offer;
-        offer.claim = name(digit);
-        offer.index = "bede";
-        offer.agent = "login1";
-        offer.pythons = {"3.11"};
-        offer.accelerators = {"cpu"};
-        return offer;
-    }
-    static tasks::ClaimTerms terms(char digit) {
-        return {"staging", "wy_aaaaaaaaaaaa", "wy_00000000000" + std::string(1, digit),
-                std::string(64, digit)};
-    }
-    // The id of what was claimed, "none", or a code.
-    std::string claim(const wire::ClaimOffer& offered, char digit) {
-        const auto claimed = store->claim(offered, terms(digit), [](const wire::Task&) { return true; });
-        if (!claimed) return claimed.error().code;
-        return *claimed ? (*claimed)->task.id : "none";
-    }
-    std::string claim(char digit) { return claim(offer(digit), digit); }
-    TaskState state(const std::string& id) { return store->find(id).value().state; }
-    static wire::TaskEnd end(char digit, bool done) {
-        wire::TaskEnd end;
-        end.claim = name(digit);
-        end.outcome.attempt = "w1";
-        end.outcome.cell = "torch-2.4.0-cp311";
-        end.outcome.done = done;
-        if (!done) end.outcome.diagnosis = wire::Diagnosis{"job", {"job.failed", "The job failed"}, ""};
-        return end;
-    }
-    template <typename T>
-    static std::string code(const base::Result<T>& result) {
-        return result ? "ok" : result.error().code;
-    }
-};
-
-}  // namespace
 
 TEST_CASE("what is asked for twice is one task while it is open, and another one afterwards") {
     StoreFixture farm;
@@ -314,26 +252,6 @@ TEST_CASE("a log has an end") {
     CHECK(farm.code(farm.store->end(id, farm.end('1', true))) == "ok");
 }
 
-TEST_CASE("a closed and opened queue is the same, and a newer one is refused") {
-    StoreFixture farm;
-    const std::string id = farm.add();
-    farm.claim('1');
-    farm.store->append_log(id, farm.name('1'), 0, "text").value();
-    farm.store = farm.open();
-    CHECK(farm.state(id) == TaskState::claimed);
-    CHECK(farm.store->renew(id, farm.name('1')).value().log_bytes == 4);
-    farm.store.reset();
-    {
-        const auto database =
-            catalog::Database::open(farm.dir.path() / "tasks.sqlite", catalog::Database::Mode::read_write);
-        REQUIRE(database.has_value());
-        REQUIRE(database->run_script("PRAGMA user_version = 99").has_value());
-    }
-    const auto refused = tasks::TaskStore::open(farm.dir.path() / "tasks.sqlite", {}, farm.clock);
-    CHECK(farm.code(refused) == "catalog.too_new");
-    CHECK(refused.error().sentence == "The task queue was written by a newer program");
-}
-
 TEST_CASE(
     "what ended long ago goes while others change something, logs and leases with it; what is open stays") {
     StoreFixture farm;
@@ -356,11 +274,6 @@ TEST_CASE(
     CHECK(farm.code(farm.store->list({}, id)) == "task.no_such_task");  // no page restarts unnoticed
     CHECK(farm.state(open) == TaskState::queued);
     CHECK(farm.store->removed() == 1);
-    const auto database =
-        catalog::Database::open(farm.dir.path() / "tasks.sqlite", catalog::Database::Mode::read_only);
-    CHECK(
-        database->integer("SELECT (SELECT count(*) FROM lease) + (SELECT count(*) FROM log_piece)").value() ==
-        0);
 }
 
 TEST_CASE("many that are to go go in several transactions, each by the next change") {
@@ -374,63 +287,6 @@ TEST_CASE("many that are to go go in several transactions, each by the next chan
     CHECK(farm.store->removed() == tasks::max_removed_at_once);
     farm.add(farm.wish("numpy"));
     CHECK(farm.store->removed() == tasks::max_removed_at_once + 1);
-}
-
-TEST_CASE("long logs go in several transactions") {
-    StoreFixture farm;
-    for (const char digit : {'1', '2', '3'}) {
-        const std::string id = farm.add();
-        REQUIRE(farm.claim(digit) == id);
-        farm.store->end(id, farm.end(digit, true)).value();
-    }
-    const auto beside =
-        catalog::Database::open(farm.dir.path() / "tasks.sqlite", catalog::Database::Mode::read_write);
-    REQUIRE(beside->run("UPDATE lease SET log_bytes = ?", tasks::max_log_bytes_removed_at_once / 2));
-    farm.clock.sleep_ms((tasks::TaskRules().kept_days + 1) * 24 * 3600 * ms_per_s);
-    farm.add(farm.wish("scipy"));
-    CHECK(farm.store->removed() == 2);
-    farm.add(farm.wish("numpy"));
-    CHECK(farm.store->removed() == 3);
-}
-
-TEST_CASE("a removal that fails refuses no change, and is tried again an hour later") {
-    StoreFixture farm;
-    const std::string id = farm.add();
-    REQUIRE(farm.store->cancel(id, "anna", ""));
-    const auto beside =
-        catalog::Database::open(farm.dir.path() / "tasks.sqlite", catalog::Database::Mode::read_write);
-    REQUIRE(
-        beside->run_script("CREATE TRIGGER keep BEFORE DELETE ON task BEGIN SELECT raise(ABORT, 'no'); END"));
-    farm.clock.sleep_ms((tasks::TaskRules().kept_days + 1) * 24 * 3600 * ms_per_s);
-    farm.add(farm.wish("scipy"));
-    REQUIRE(beside->run_script("DROP TRIGGER keep"));
-    farm.add(farm.wish("numpy"));
-    CHECK(farm.store->find(id).has_value());
-    farm.clock.sleep_ms(tasks::sweep_every_s * ms_per_s);
-    farm.add(farm.wish("pandas"));
-    CHECK(farm.code(farm.store->find(id)) == "task.no_such_task");
-    CHECK(farm.store->removed() == 1);
-}
-
-TEST_CASE("who only asks waits for nobody who writes, unless a lease is over") {
-    StoreFixture farm;
-    const std::string id = farm.add();
-    REQUIRE(farm.claim('1') == id);
-    farm.store->append_log(id, farm.name('1'), 0, "text").value();
-    const auto writing =
-        catalog::Database::open(farm.dir.path() / "tasks.sqlite", catalog::Database::Mode::read_write);
-    REQUIRE(writing.has_value());
-    REQUIRE(writing->run("BEGIN IMMEDIATE").has_value());
-    CHECK(farm.state(id) == TaskState::claimed);
-    CHECK(farm.store->list({}).value().size() == 1);
-    CHECK(farm.store->read_log(id, 0, 0).value() == "text");
-    CHECK(farm.store->find_grant(farm.terms('1').grant_id).value().has_value());
-    CHECK(farm.store->target_index(id, farm.name('1')).value().value() == "staging");
-    REQUIRE(writing->run("ROLLBACK").has_value());
-    farm.clock.sleep_ms(lease_s * ms_per_s);
-    CHECK(farm.state(id) == TaskState::queued);
-    CHECK(farm.code(farm.store->target_index(id, farm.name('1'))) == "task.lease_over");
-    CHECK(farm.code(farm.store->target_index(id, farm.name('2'))) == "task.no_such_claim");
 }
 
 TEST_CASE("a list is filtered and goes on after a task") {
@@ -531,30 +387,4 @@ TEST_CASE_FIXTURE(StoreFixture, "what an upload proposes is asked for once, howe
     CHECK(store->propose(uploaded_wish(), "anna"));
     CHECK(store->list({}).value().size() == 1);
     CHECK(add(uploaded_wish()) != listed->front().id);  // a person may ask again
-}
-
-TEST_CASE_FIXTURE(StoreFixture, "the queue of an earlier version keeps its tasks, leases and logs") {
-    const base::TempDir other = base::TempDir::make("tasks").value();
-    const auto file = other.path() / "tasks.sqlite";
-    {
-        auto old = catalog::Database::open(file, catalog::Database::Mode::read_write).value();
-        REQUIRE(catalog::migrate(old, tasks::schema_steps().first(1)));
-        REQUIRE(old.run_script(
-            "INSERT INTO task VALUES (7, 't1', 'bede', 'torch', '2.4.0', '3.11', '', 'claimed', '', 'anna', "
-            "1, 2, 1, '');"
-            "INSERT INTO lease VALUES ('" +
-            name('1') + "', 't1', 1, 'login1', 'wy_a', 'held', 9000000000000000, 'bede', 'wy_g', '" +
-            std::string(64, 'b') +
-            "', '', '', 3, 1);"
-            "INSERT INTO log_piece VALUES ('" +
-            name('1') + "', 0, 'abc')"));
-    }
-    auto opened = tasks::TaskStore::open(file, {lease_s, 3}, clock);
-    REQUIRE_MESSAGE(opened.has_value(), opened.error().text());
-    const wire::Task task = (*opened)->find("t1").value();
-    CHECK(task.state == TaskState::claimed);
-    CHECK(task.agent == "login1");
-    CHECK_FALSE(task.wish.source.has_value());
-    CHECK((*opened)->read_log("t1", 0, 0).value() == "abc");
-    CHECK((*opened)->renew("t1", name('1')).has_value());
 }

@@ -10,7 +10,8 @@ using namespace wheelyard;
 namespace {
 
 struct Sources : catalog::CatalogFolder {
-    catalog::Catalog catalog = open();
+    std::unique_ptr<catalog::Catalog> opened = open();
+    catalog::Catalog& catalog = *opened;
 
     Sources() {
         REQUIRE(catalog.add_file(catalog::row_of("ours", "torch", "2.4.0")));  // the wheel

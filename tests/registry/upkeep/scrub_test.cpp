@@ -25,7 +25,7 @@ TEST_CASE("flipped bytes are found and their file is quarantined; the same uploa
     bytes.back() = static_cast<char>(bytes.back() ^ 1);
     REQUIRE(base::replace_file(blob, bytes, 0444).has_value());
     {
-        const registry::Scrub scrub(registry.config, registry.store, registry.pages,
+        const registry::Scrub scrub(registry.config, registry.databases, registry.store, registry.pages,
                                     {.first_ms = 0, .pause_ms = 1});
         CHECK(test_support::becomes_true([&] { return scrub.seen().rounds > 1; }));
         CHECK(scrub.seen().faults >= 2);  // damaged in the first round, missing in every later one
@@ -46,7 +46,7 @@ TEST_CASE("a slow round ends with the server, and the next one continues it") {
             registry.store.store_bytes(std::string(2 << 20, static_cast<char>('a' + number))).has_value());
     const auto began = std::chrono::steady_clock::now();
     {
-        const registry::Scrub scrub(registry.config, registry.store, registry.pages,
+        const registry::Scrub scrub(registry.config, registry.databases, registry.store, registry.pages,
                                     {.first_ms = 0, .pause_ms = 1});
         CHECK(test_support::becomes_true(
             [&] { return std::filesystem::exists(registry.config.store / "scrub.json"); }));
@@ -54,7 +54,7 @@ TEST_CASE("a slow round ends with the server, and the next one continues it") {
     CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds(10));  // all of it takes twelve
     CHECK(std::filesystem::exists(registry.config.store / "scrub.json"));
     registry.config.scrub_mib_per_s = 100'000;
-    const registry::Scrub scrub(registry.config, registry.store, registry.pages,
+    const registry::Scrub scrub(registry.config, registry.databases, registry.store, registry.pages,
                                 {.first_ms = 0, .pause_ms = 3'600'000});
     CHECK(test_support::becomes_true([&] { return scrub.seen().rounds == 1; }));
     CHECK(scrub.seen().blobs == 6);  // counted over both runs, each blob once
@@ -64,11 +64,12 @@ TEST_CASE("a rate of 0 reads nothing") {
     RegistryFixture registry;
     registry.config.scrub_mib_per_s = 0;
     REQUIRE(registry.send(Form::of(WheelWriter("six", "1.16.0"))).status == 200);
-    const registry::Scrub scrub(registry.config, registry.store, registry.pages,
+    const registry::Scrub scrub(registry.config, registry.databases, registry.store, registry.pages,
                                 {.first_ms = 0, .pause_ms = 1});
     registry::RegistryConfig with_rate = registry.config;
     with_rate.scrub_mib_per_s = 1'000;
-    const registry::Scrub other(with_rate, registry.store, registry.pages, {.first_ms = 0, .pause_ms = 1});
+    const registry::Scrub other(with_rate, registry.databases, registry.store, registry.pages,
+                                {.first_ms = 0, .pause_ms = 1});
     CHECK(test_support::becomes_true([&] { return other.seen().rounds > 1; }));
     CHECK(scrub.seen().rounds == 0);
     CHECK(scrub.seen().blobs == 0);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "lib/base/files/fd.hpp"
+#include "registry/sqlite/sqlite.hpp"
 #include "tests/registry/upload_fixture.hpp"
 #include "tests/support/becomes_true.hpp"
 
@@ -19,7 +20,7 @@ namespace {
 
 struct UpkeepFixture : RegistryFixture {
     UpkeepFixture() { config.min_free_bytes = base::mib; }
-    std::unique_ptr<tasks::TaskStore> tasks = tasks::TaskStore::open(config.tasks_file(), {}, clock).value();
+    std::unique_ptr<tasks::TaskStore> tasks = databases.tasks({}, clock).value();
 };
 
 // A process that may read the file holds a read lock on SQLite's write lock (byte 120 of the -shm file).
@@ -45,8 +46,8 @@ TEST_CASE("a lock that stops every commit is seen without an upload, and so is i
     const registry::Upkeep upkeep(registry.config, registry.writer, *registry.tasks, 20);
     CHECK(upkeep.seen().write_failure.empty());
     for (const auto& [database, failure] :
-         {std::pair{registry.config.catalog_file(), "the catalog cannot be written"},
-          std::pair{registry.config.tasks_file(), "the tasks cannot be written"}}) {
+         {std::pair{registry.config.store / "catalog.sqlite", "the catalog cannot be written"},
+          std::pair{registry.config.store / "tasks.sqlite", "the tasks cannot be written"}}) {
         CAPTURE(database.string());
         const pid_t child = lock_from_outside(database.string() + "-shm");
         CHECK(test_support::becomes_true([&] { return upkeep.seen().write_failure.starts_with(failure); }));
@@ -59,9 +60,14 @@ TEST_CASE("a lock that stops every commit is seen without an upload, and so is i
 TEST_CASE("a trial write is a commit that changes nothing") {
     RegistryFixture registry;
     REQUIRE(registry.send(Form::of(WheelWriter("six", "1.16.0"))).status == 200);
-    const auto version = registry.cli.data_version().value();
+    const auto beside =
+        sqlite::Database::open(registry.config.store / "catalog.sqlite", sqlite::Database::Mode::read_only)
+            .value();
+    const auto version = beside.integer("PRAGMA data_version").value();
+    const auto changes = registry.cli.change_count().value();
     REQUIRE(registry.writer.run([](catalog::Catalog& catalog) { return catalog.try_write(); }).has_value());
-    CHECK(registry.cli.data_version().value() != version);
+    CHECK(beside.integer("PRAGMA data_version").value() != version);
+    CHECK(registry.cli.change_count().value() == changes);
     CHECK(registry.cli.last_serial().value() == 1);
     CHECK(registry.cli.faults().value().empty());
 }

@@ -1,4 +1,4 @@
-// The task database's schema, one migration a version (as registry/catalog/schema.hpp).
+// The task database's schema, one migration a version (as registry/sqlite/migration.hpp).
 #pragma once
 
 #include <span>

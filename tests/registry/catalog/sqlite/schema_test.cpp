@@ -1,5 +1,5 @@
 // The schema: made, migrated, strict, and described in docs/reference/catalog.md.
-#include "registry/catalog/schema.hpp"
+#include "registry/catalog/sqlite/schema.hpp"
 
 #include <doctest/doctest.h>
 #include <sys/resource.h>
@@ -18,13 +18,13 @@
 
 #include "lib/base/files/temp_dir.hpp"
 #include "lib/base/text/text.hpp"
-#include "registry/catalog/catalog.hpp"
-#include "registry/catalog/file_row.hpp"
+#include "registry/catalog/sqlite/sqlite_catalog.hpp"
+#include "registry/sqlite/migration.hpp"
 #include "tests/registry/catalog/row_fixture.hpp"
 
 using namespace wheelyard;
-using catalog::Catalog;
-using catalog::Database;
+using catalog::SqliteMode;
+using sqlite::Database;
 
 namespace {
 
@@ -50,38 +50,39 @@ constexpr std::string_view shelf_columns = "SELECT name FROM pragma_table_info('
 TEST_CASE("a new catalog gets the newest schema, a second migration changes nothing") {
     const auto dir = base::TempDir::make("schema").value();
     const Database database = Database::open(dir.path() / "c", Database::Mode::read_write).value();
-    REQUIRE(catalog::migrate(database));
-    CHECK(database.integer("PRAGMA user_version").value() == catalog::newest_schema_version());
+    REQUIRE(sqlite::migrate(database, catalog::schema_steps()));
+    CHECK(database.integer("PRAGMA user_version").value() ==
+          static_cast<std::int64_t>(catalog::schema_steps().size()));
     CHECK(base::join(column(database, all_tables), " ") ==
-          "blob event file index_list index_rule project token tombstone");
-    REQUIRE(catalog::migrate(database));
-    CHECK(catalog::check_schema_version(database).has_value());
+          "blob change_count event file index_list index_rule project token tombstone");
+    REQUIRE(sqlite::migrate(database, catalog::schema_steps()));
+    CHECK(sqlite::check_schema_version(database, 6).has_value());
 }
 
 TEST_CASE("an older database is migrated by the steps that it lacks, and by no other") {
     const auto dir = base::TempDir::make("schema").value();
     const Database database = Database::open(dir.path() / "c", Database::Mode::read_write).value();
-    REQUIRE(catalog::migrate(database, std::span(sample_steps).first(1)));
+    REQUIRE(sqlite::migrate(database, std::span(sample_steps).first(1)));
     REQUIRE(database.run("INSERT INTO shelf (name) VALUES ('torch')"));
     CHECK(database.integer("PRAGMA user_version").value() == 1);
     for (int time = 0; time < 2; ++time) {
-        REQUIRE(catalog::migrate(database, sample_steps));
+        REQUIRE(sqlite::migrate(database, sample_steps));
         CHECK(database.integer("PRAGMA user_version").value() == 2);
         CHECK(column(database, "SELECT name || ' ' || letters FROM shelf") ==
               std::vector<std::string>{"torch 5"});
     }
-    CHECK(catalog::migrate(database, std::span(sample_steps).first(1)).error().code == "catalog.too_new");
+    CHECK(sqlite::migrate(database, std::span(sample_steps).first(1)).error().code == "catalog.too_new");
 }
 
 TEST_CASE("a step that fails half-way changes nothing, and the next start takes it whole") {
     const auto dir = base::TempDir::make("schema").value();
     const Database database = Database::open(dir.path() / "c", Database::Mode::read_write).value();
-    REQUIRE(catalog::migrate(database, std::span(sample_steps).first(1)));
+    REQUIRE(sqlite::migrate(database, std::span(sample_steps).first(1)));
     const std::array broken{sample_steps[0], "ALTER TABLE shelf ADD COLUMN letters INTEGER; nonsense;"};
-    CHECK(catalog::migrate(database, broken).error().code == "catalog.failed");
+    CHECK(sqlite::migrate(database, broken).error().code == "catalog.failed");
     CHECK(database.integer("PRAGMA user_version").value() == 1);
     CHECK(column(database, shelf_columns) == std::vector<std::string>{"name"});
-    REQUIRE(catalog::migrate(database, sample_steps));
+    REQUIRE(sqlite::migrate(database, sample_steps));
     CHECK(column(database, shelf_columns) == std::vector<std::string>{"name", "letters"});
 }
 
@@ -91,7 +92,7 @@ TEST_CASE(
     const auto file = dir.path() / "c";
     {
         const Database database = Database::open(file, Database::Mode::read_write).value();
-        REQUIRE(catalog::migrate(database, std::span(sample_steps).first(1)));
+        REQUIRE(sqlite::migrate(database, std::span(sample_steps).first(1)));
         REQUIRE(database.run("INSERT INTO shelf (name) VALUES ('torch')"));
     }
     const pid_t child = ::fork();
@@ -108,7 +109,7 @@ TEST_CASE(
                                   "INSERT INTO filler VALUES (zeroblob(16000000));";
         const std::array steps{sample_steps[0], large.c_str()};
         const auto database = Database::open(file, Database::Mode::read_write);
-        static_cast<void>(database && catalog::migrate(*database, steps));
+        static_cast<void>(database && sqlite::migrate(*database, steps));
         ::_exit(0);
     }
     int status = 0;
@@ -118,7 +119,7 @@ TEST_CASE(
     const Database database = Database::open(file, Database::Mode::read_write).value();
     CHECK(database.integer("PRAGMA user_version").value() == 1);
     CHECK(column(database, shelf_columns) == std::vector<std::string>{"name"});
-    REQUIRE(catalog::migrate(database, sample_steps));
+    REQUIRE(sqlite::migrate(database, sample_steps));
     CHECK(column(database, "SELECT name || ' ' || letters FROM shelf") ==
           std::vector<std::string>{"torch 5"});
 }
@@ -126,7 +127,7 @@ TEST_CASE(
 TEST_CASE("every table is STRICT") {
     const auto dir = base::TempDir::make("schema").value();
     const Database database = Database::open(dir.path() / "c", Database::Mode::read_write).value();
-    REQUIRE(catalog::migrate(database));
+    REQUIRE(sqlite::migrate(database, catalog::schema_steps()));
     std::vector<std::string> strict =
         column(database, "SELECT name FROM pragma_table_list WHERE schema = 'main' AND strict = 1");
     std::sort(strict.begin(), strict.end());
@@ -137,11 +138,11 @@ TEST_CASE("a catalog of a newer program is left alone") {
     const auto dir = base::TempDir::make("schema").value();
     {
         const Database database = Database::open(dir.path() / "c", Database::Mode::read_write).value();
-        REQUIRE(catalog::migrate(database));
+        REQUIRE(sqlite::migrate(database, catalog::schema_steps()));
         REQUIRE(database.run("PRAGMA user_version = 1000"));
     }
-    for (const auto mode : {Catalog::Mode::read_write, Catalog::Mode::read_only}) {
-        const auto opened = Catalog::open(dir.path() / "c", mode);
+    for (const auto mode : {SqliteMode::read_write, SqliteMode::read_only}) {
+        const auto opened = catalog::open_sqlite_catalog(dir.path() / "c", mode);
         REQUIRE_FALSE(opened.has_value());
         CHECK(opened.error().code == "catalog.too_new");
     }
@@ -150,13 +151,14 @@ TEST_CASE("a catalog of a newer program is left alone") {
 TEST_CASE("a reader does not take an empty file for a catalog") {
     const auto dir = base::TempDir::make("schema").value();
     std::ofstream(dir.path() / "c").flush();
-    CHECK(Catalog::open(dir.path() / "c", Catalog::Mode::read_only).error().code == "catalog.too_old");
+    CHECK(catalog::open_sqlite_catalog(dir.path() / "c", SqliteMode::read_only).error().code ==
+          "catalog.too_old");
 }
 
 TEST_CASE("the format document describes every table and column") {
     const auto dir = base::TempDir::make("schema").value();
     const Database database = Database::open(dir.path() / "c", Database::Mode::read_write).value();
-    REQUIRE(catalog::migrate(database));
+    REQUIRE(sqlite::migrate(database, catalog::schema_steps()));
     std::ifstream in(std::filesystem::path(WHEELYARD_TEST_DATA) / "../docs/reference/catalog.md");
     std::stringstream document;
     document << in.rdbuf();
@@ -169,4 +171,24 @@ TEST_CASE("the format document describes every table and column") {
         CAPTURE(name);
         CHECK(document.str().find("`" + name + "`") != std::string::npos);
     }
+}
+
+TEST_CASE("the number of changes of an older catalog begins at 0, and its rows stay") {
+    const auto dir = base::TempDir::make("schema").value();
+    {
+        const Database older = Database::open(dir.path() / "c", Database::Mode::read_write).value();
+        REQUIRE(sqlite::migrate(older, catalog::schema_steps().first(5)));
+        REQUIRE(
+            older.run_script("INSERT INTO project (index_name, name) VALUES ('main', 'six');"
+                             "INSERT INTO index_list VALUES (1, '[1]');"));
+    }
+    CHECK(catalog::open_sqlite_catalog(dir.path() / "c", SqliteMode::read_only).error().code ==
+          "catalog.too_old");
+    CHECK(catalog::read_sqlite_index_list(dir.path() / "c").value() == "[1]");
+    const auto opened = catalog::open_sqlite_catalog(dir.path() / "c", SqliteMode::read_write).value();
+    CHECK(opened->change_count().value() == 0);
+    CHECK(opened->projects("main").value() == std::vector<std::string>{"six"});
+    REQUIRE(opened->add_file(catalog::row_of("main", "six", "1.0")));
+    CHECK(opened->change_count().value() == 1);
+    CHECK(opened->faults().value().empty());
 }

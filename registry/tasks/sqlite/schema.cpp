@@ -1,5 +1,5 @@
 // A step that has been released is never edited: add another. For people: docs/reference/task.md.
-#include "registry/tasks/schema.hpp"
+#include "registry/tasks/sqlite/schema.hpp"
 
 #include <array>
 
@@ -58,7 +58,7 @@ CREATE TABLE log_piece (
 ) STRICT;
 )sql";
 
-// SQLite changes no CHECK of a table: the rows move to a new one. No foreign key is enforced meanwhile (TaskStore::open).
+// SQLite changes no CHECK of a table: the rows move to a new one. No foreign key is enforced meanwhile (open_sqlite_tasks).
 constexpr const char* version_2 = R"sql(
 CREATE TABLE task_2 (
     number          INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -1,4 +1,4 @@
-#include "registry/catalog/sqlite.hpp"
+#include "registry/sqlite/sqlite.hpp"
 
 #include <sqlite3.h>
 
@@ -10,7 +10,7 @@
 #include "lib/base/files/file.hpp"
 #include "lib/base/files/private_files.hpp"
 
-namespace wheelyard::catalog {
+namespace wheelyard::sqlite {
 namespace {
 
 // How long a statement waits for another process's write transaction; ours last milliseconds.
@@ -100,11 +100,24 @@ tl::unexpected<base::Error> fail_sqlite(sqlite3* connection, int result) {
 // because it then fails to open the same files.
 void make_database_private(const std::filesystem::path& file) {
     static_cast<void>(base::create_private(file));
-    for (const char* suffix : {"-wal", "-shm", "-journal"})
-        static_cast<void>(base::make_private(file.string() + suffix));
+    for (const std::filesystem::path& each : file_set(file))
+        static_cast<void>(base::make_private(each));
 }
 
 }  // namespace
+
+std::vector<std::filesystem::path> file_set(const std::filesystem::path& database) {
+    std::vector<std::filesystem::path> files;
+    for (const char* suffix : {"", "-wal", "-shm", "-journal"})
+        files.emplace_back(database.string() + suffix);
+    return files;
+}
+
+base::Status remove_database(const std::filesystem::path& database) {
+    for (const std::filesystem::path& each : file_set(database))
+        WHEELYARD_TRY(base::remove_file(each));
+    return {};
+}
 
 IdleStatements::~IdleStatements() {
     for (const auto& [sql, statement] : statements_)
@@ -188,7 +201,7 @@ base::Result<Database> Database::open(const std::filesystem::path& file, Mode mo
         mode == Mode::read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
     if (mode == Mode::read_write) make_database_private(file);
     sqlite3* connection = nullptr;
-    // NOMUTEX: a connection belongs to one thread at a time (catalog.hpp).
+    // NOMUTEX: a connection belongs to one thread at a time (its users see to it).
     const int result = sqlite3_open_v2(file.c_str(), &connection, access | SQLITE_OPEN_NOMUTEX, nullptr);
     Database database(connection);  // owns it from here, also after a failure
     if (result != SQLITE_OK) {
@@ -294,4 +307,4 @@ base::Status Transaction::commit() {
     return {};
 }
 
-}  // namespace wheelyard::catalog
+}  // namespace wheelyard::sqlite

@@ -1,5 +1,5 @@
 // The wrapper of SQLite: values, transactions, and what its errors are called.
-#include "registry/catalog/sqlite.hpp"
+#include "registry/sqlite/sqlite.hpp"
 
 #include <doctest/doctest.h>
 #include <sys/syscall.h>
@@ -16,8 +16,8 @@
 #include "lib/base/files/temp_dir.hpp"
 
 using namespace wheelyard;
-using catalog::Database;
-using catalog::Transaction;
+using sqlite::Database;
+using sqlite::Transaction;
 
 namespace {
 

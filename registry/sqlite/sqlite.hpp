@@ -18,13 +18,19 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "lib/base/result.hpp"
 
 struct sqlite3;
 struct sqlite3_stmt;
 
-namespace wheelyard::catalog {
+namespace wheelyard::sqlite {
+
+// Every file that SQLite may keep for a database: the database itself, its log, the log's index, a journal.
+[[nodiscard]] std::vector<std::filesystem::path> file_set(const std::filesystem::path& database);
+// Removes them all; those that are missing are no error.
+[[nodiscard]] base::Status remove_database(const std::filesystem::path& database);
 
 // A cache of compiled, idle statements by their SQL, so that repeated queries compile once. Owned by a
 // Database; statements return themselves.
@@ -149,4 +155,4 @@ class Transaction {
     const Database* database_;  // null once committed or moved from
 };
 
-}  // namespace wheelyard::catalog
+}  // namespace wheelyard::sqlite

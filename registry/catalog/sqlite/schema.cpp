@@ -1,9 +1,8 @@
 // Every version of the schema as the step from the one before. A step that has been released is never edited:
 // add another. The document for people is docs/reference/catalog.md.
-#include "registry/catalog/schema.hpp"
+#include "registry/catalog/sqlite/schema.hpp"
 
 #include <array>
-#include <string>
 
 namespace wheelyard::catalog {
 namespace {
@@ -136,61 +135,22 @@ CREATE TABLE index_list (
 ) STRICT;
 )sql";
 
-constexpr std::array migrations{version_1, version_2, version_3, version_4,
-                                version_5};  // migrations[N - 1] leads to version N
+constexpr const char* version_6 = R"sql(
+-- The number of changes: each transaction that changes anything, tokens and rules too, raises it. A reader that finds the
+-- number it had knows everything already.
+CREATE TABLE change_count (
+    only_row INTEGER PRIMARY KEY CHECK (only_row = 1),
+    count    INTEGER NOT NULL
+) STRICT;
+INSERT INTO change_count VALUES (1, 0);
+)sql";
 
-constexpr std::string_view catalog_name = "catalog";
-
-base::Result<std::int64_t> schema_version(const Database& database) {
-    return database.integer("PRAGMA user_version");
-}
-
-tl::unexpected<base::Error> fail_too_new(std::string_view what, std::int64_t version, std::int64_t newest) {
-    return base::fail("catalog.too_new", "The " + std::string(what) + " was written by a newer program",
-                      "schema version " + std::to_string(version),
-                      "this program knows versions up to " + std::to_string(newest) + ": upgrade it");
-}
+constexpr std::array steps{version_1, version_2, version_3, version_4, version_5, version_6};
 
 }  // namespace
 
-std::int64_t newest_schema_version() {
-    return static_cast<std::int64_t>(migrations.size());
-}
-
-base::Status migrate(const Database& database) {
-    return migrate(database, migrations, catalog_name);
-}
-
-base::Status migrate(const Database& database, std::span<const char* const> steps, std::string_view what) {
-    const auto newest = static_cast<std::int64_t>(steps.size());
-    while (true) {
-        // The version is read again under the write lock: two programs may start at once.
-        WHEELYARD_ASSIGN(Transaction transaction, Transaction::begin_immediate(database));
-        WHEELYARD_ASSIGN(const std::int64_t version, schema_version(database));
-        if (version > newest) return fail_too_new(what, version, newest);
-        if (version == newest) return {};
-        WHEELYARD_TRY(database.run_script(steps[static_cast<std::size_t>(version)]));
-        WHEELYARD_TRY(database.run_script("PRAGMA user_version = " + std::to_string(version + 1)));
-        WHEELYARD_TRY(transaction.commit());
-    }
-}
-
-base::Status check_schema_version(const Database& database) {
-    WHEELYARD_ASSIGN(const std::int64_t version, schema_version(database));
-    if (version > newest_schema_version())
-        return fail_too_new(catalog_name, version, newest_schema_version());
-    if (version == newest_schema_version()) return {};
-    return base::fail("catalog.too_old", "The catalog has an older schema than this program reads",
-                      "schema version " + std::to_string(version),
-                      "start wheelyard-registry once: it migrates the catalog");
-}
-
-base::Status try_write(Database& database) {
-    WHEELYARD_ASSIGN(Transaction transaction, Transaction::begin_immediate(database));
-    WHEELYARD_ASSIGN(const std::int64_t version, database.integer("PRAGMA user_version"));
-    // Writes a page even if the version is the same.
-    WHEELYARD_TRY(database.run_script("PRAGMA user_version = " + std::to_string(version)));
-    return transaction.commit();
+std::span<const char* const> schema_steps() {
+    return steps;
 }
 
 }  // namespace wheelyard::catalog

@@ -1,0 +1,420 @@
+// The statements that only read.
+#include <utility>
+
+#include "lib/io/json.hpp"
+#include "registry/catalog/index_rule.hpp"
+#include "registry/catalog/sqlite/sqlite_rows.hpp"
+
+namespace wheelyard::catalog {
+namespace {
+
+// A damaged list yields a token without rights, which is the safe interpretation.
+std::vector<std::string> parse_list(std::string_view json) {
+    return io::parse_json(json).value_or(io::Json()).texts();
+}
+
+TokenRow token_of(const Statement& query) {
+    return TokenRow{.id = query.text(0),
+                    .secret_sha256 = query.text(1),
+                    .name = query.text(2),
+                    .indexes = parse_list(query.view(3)),
+                    .projects = parse_list(query.view(4)),
+                    .actions = parse_list(query.view(5)),
+                    .created = query.integer(6),
+                    .expires = query.integer(7),
+                    .revoked = query.integer(8) != 0,
+                    .created_by = query.text(9),
+                    .revoked_by = query.text(10),
+                    .revoked_at = query.integer(11)};
+}
+
+// Reuses one Event, because a long log has millions.
+base::Status read_event(const Statement& query, EventParts parts, Event& event) {
+    const auto kind = parse_event_kind(query.view(1));
+    if (!kind)
+        return base::fail("catalog.unknown_event", "The event log contains an unknown kind of event",
+                          query.text(1), "upgrade this program");
+    const bool is_all = parts == EventParts::all;
+    event.serial = query.integer(0);
+    event.kind = *kind;
+    event.time = query.integer(2);
+    event.index = query.view(3);
+    event.project = query.view(4);
+    event.filename = query.view(5);
+    event.details_json = is_all || *kind == EventKind::file_deleted ? query.view(6) : std::string_view();
+    event.actor = is_all ? query.view(7) : std::string_view();
+    event.reason = is_all ? query.view(8) : std::string_view();
+    return {};
+}
+
+constexpr std::string_view file_columns =
+    "index_name, project, filename, version, sha256, size_bytes, metadata_sha256, metadata_size_bytes, "
+    "requires_python, upload_time, uploaded_by, yanked, yanked_reason, facts_json, state, state_reason, "
+    "pinned, metadata_name, ifnull(provenance_sha256, ''), provenance_size_bytes";
+
+// The schema permits no other value; if there is one, hiding the file is safe.
+FileState state_of(std::string_view text) {
+    return parse_file_state(text).value_or(FileState::quarantined);
+}
+
+// SELECT … FROM file … `where`: rows that file_of() reads.
+std::string select_files(std::string_view where) {
+    return "SELECT " + std::string(file_columns) + " FROM file " + std::string(where);
+}
+
+FileRow file_of(const Statement& query) {
+    return FileRow{.index = query.text(0),
+                   .project = query.text(1),
+                   .filename = query.text(2),
+                   .version = query.text(3),
+                   .sha256 = query.text(4),
+                   .size_bytes = static_cast<std::uint64_t>(query.integer(5)),
+                   .metadata_sha256 = query.text(6),
+                   .metadata_size_bytes = static_cast<std::uint64_t>(query.integer(7)),
+                   .requires_python = query.text(8),
+                   .upload_time = query.integer(9),
+                   .uploaded_by = query.text(10),
+                   .yanked = query.integer(11) != 0,
+                   .yanked_reason = query.text(12),
+                   .facts_json = query.text(13),
+                   .state = state_of(query.view(14)),
+                   .state_reason = query.text(15),
+                   .pinned = query.integer(16) != 0,
+                   .metadata_name = query.text(17),
+                   .provenance_sha256 = query.text(18),
+                   .provenance_size_bytes = static_cast<std::uint64_t>(query.integer(19))};
+}
+
+}  // namespace
+
+base::Result<std::optional<FileRow>> SqliteCatalog::file(std::string_view index,
+                                                         std::string_view filename) const {
+    WHEELYARD_ASSIGN(auto query, database_.prepare(select_files("WHERE index_name = ? AND filename = ?"),
+                                                   index, filename));
+    WHEELYARD_ASSIGN(const bool row, query.step());
+    if (!row) return std::nullopt;
+    return file_of(query);
+}
+
+base::Result<std::optional<ProjectRow>> SqliteCatalog::project(std::string_view index,
+                                                               std::string_view name) const {
+    WHEELYARD_ASSIGN(auto query, database_.prepare("SELECT status, status_reason FROM project WHERE "
+                                                   "index_name = ? AND name = ?",
+                                                   index, name));
+    WHEELYARD_ASSIGN(const bool row, query.step());
+    if (!row) return std::nullopt;
+    return ProjectRow{.index = std::string(index),
+                      .project = std::string(name),
+                      .status = parse_project_status(query.view(0)).value_or(ProjectStatus::quarantined),
+                      .status_reason = query.text(1)};
+}
+
+base::Result<std::vector<Usage>> SqliteCatalog::usage(std::string_view index) const {
+    WHEELYARD_ASSIGN(auto query, database_.prepare("SELECT uploaded_by, count(*), sum(size_bytes) FROM file "
+                                                   "WHERE index_name = ? GROUP BY uploaded_by",
+                                                   index));
+    return collect(query, [](const Statement& row) {
+        return Usage{.uploaded_by = row.text(0),
+                     .files = static_cast<std::uint64_t>(row.integer(1)),
+                     .bytes = static_cast<std::uint64_t>(row.integer(2))};
+    });
+}
+
+base::Result<std::vector<ProjectUsage>> SqliteCatalog::top_projects(std::string_view index,
+                                                                    std::size_t limit) const {
+    WHEELYARD_ASSIGN(auto query,
+                     database_.prepare("SELECT project, count(*), sum(size_bytes) AS bytes, max(upload_time) "
+                                       "FROM file WHERE index_name = ? GROUP BY project "
+                                       "ORDER BY bytes DESC, project LIMIT ?",
+                                       index, static_cast<std::int64_t>(limit)));
+    return collect(query, [](const Statement& row) {
+        return ProjectUsage{.project = row.text(0),
+                            .files = static_cast<std::uint64_t>(row.integer(1)),
+                            .bytes = static_cast<std::uint64_t>(row.integer(2)),
+                            .newest = row.integer(3)};
+    });
+}
+
+base::Result<Usage> SqliteCatalog::quarantine_usage(std::string_view index) const {
+    WHEELYARD_ASSIGN(auto query, database_.prepare("SELECT count(*), coalesce(sum(size_bytes), 0) FROM file "
+                                                   "WHERE index_name = ? AND state = 'quarantined'",
+                                                   index));
+    WHEELYARD_ASSIGN(const auto rows, collect(query, [](const Statement& row) {
+                         return Usage{.uploaded_by = {},
+                                      .files = static_cast<std::uint64_t>(row.integer(0)),
+                                      .bytes = static_cast<std::uint64_t>(row.integer(1))};
+                     }));
+    return rows.front();
+}
+
+base::Status SqliteCatalog::in_one_snapshot(const std::function<base::Status()>& read) const {
+    WHEELYARD_ASSIGN(Transaction transaction, Transaction::begin_read(database_));
+    WHEELYARD_TRY(read());
+    return transaction.commit();
+}
+
+base::Result<Serial> SqliteCatalog::last_serial() const {
+    return database_.integer("SELECT coalesce(max(serial), 0) FROM event");
+}
+
+namespace {
+
+base::Result<Statement> select_events(const Database& database, Serial after, std::size_t limit,
+                                      EventParts parts) {
+    const std::string_view rest = parts == EventParts::all
+                                      ? "details_json, actor, reason"
+                                      : "CASE kind WHEN 'file_deleted' THEN details_json ELSE '' END";
+    return database.prepare("SELECT serial, kind, time, index_name, project, filename, " + std::string(rest) +
+                                " FROM event WHERE serial > ? ORDER BY serial LIMIT ?",
+                            after, static_cast<std::int64_t>(limit));
+}
+
+}  // namespace
+
+base::Result<std::vector<Event>> SqliteCatalog::events_after(Serial serial, std::size_t limit) const {
+    WHEELYARD_ASSIGN(auto query, select_events(database_, serial, limit, EventParts::all));
+    std::vector<Event> events;
+    while (true) {
+        WHEELYARD_ASSIGN(const bool row, query.step());
+        if (!row) return events;
+        WHEELYARD_TRY(read_event(query, EventParts::all, events.emplace_back()));
+    }
+}
+
+base::Status SqliteCatalog::for_each_event(Serial after, Serial until,
+                                           const std::function<base::Status(Event&)>& see,
+                                           EventParts parts) const {
+    // In batches: a long read transaction prevents SQLite from truncating its write-ahead log.
+    constexpr std::size_t events_at_once = 1'000;
+    // With all parts, `see` may block on output, so it runs outside a transaction.
+    while (parts == EventParts::all && after < until) {
+        WHEELYARD_ASSIGN(auto events, events_after(after, events_at_once));
+        for (Event& event : events) {
+            if (event.serial > until) return {};
+            after = event.serial;
+            WHEELYARD_TRY(see(event));
+        }
+        if (events.size() < events_at_once) return {};
+    }
+    Event event;
+    for (std::size_t count = events_at_once; after < until && count == events_at_once;) {
+        WHEELYARD_ASSIGN(auto query, select_events(database_, after, events_at_once, parts));
+        for (count = 0;; ++count) {
+            WHEELYARD_ASSIGN(const bool row, query.step());
+            if (!row) break;
+            WHEELYARD_TRY(read_event(query, parts, event));
+            if (event.serial > until) return {};
+            after = event.serial;
+            WHEELYARD_TRY(see(event));
+        }
+    }
+    return {};
+}
+
+base::Result<std::vector<std::string>> SqliteCatalog::projects(std::string_view index) const {
+    WHEELYARD_ASSIGN(auto query,
+                     database_.prepare("SELECT name FROM project WHERE index_name = ? ORDER BY name", index));
+    return collect(query, [](const Statement& row) { return row.text(0); });
+}
+
+base::Result<std::vector<FileRow>> SqliteCatalog::files(std::string_view index,
+                                                        std::string_view project) const {
+    WHEELYARD_ASSIGN(
+        auto query,
+        database_.prepare(select_files("WHERE index_name = ? AND project = ? ORDER BY version, filename"),
+                          index, project));
+    return collect(query, file_of);
+}
+
+base::Result<std::vector<FileRow>> SqliteCatalog::files_after(std::string_view index,
+                                                              std::string_view filename, std::size_t limit,
+                                                              std::optional<FileState> state) const {
+    const std::string_view wanted = state ? file_state_text(*state) : std::string_view();
+    WHEELYARD_ASSIGN(auto query,
+                     database_.prepare(select_files("WHERE index_name = ? AND filename > ? AND (? = '' OR "
+                                                    "state = ?) ORDER BY filename LIMIT ?"),
+                                       index, filename, wanted, wanted, static_cast<std::int64_t>(limit)));
+    return collect(query, file_of);
+}
+
+base::Status SqliteCatalog::read_files_of_page(const std::string& index, const std::string& project,
+                                               std::vector<FileRow>& files, Serial up_to) const {
+    constexpr std::string_view sql =
+        "SELECT filename, version, sha256, size_bytes, metadata_sha256, metadata_size_bytes, "
+        "requires_python, upload_time, yanked, yanked_reason, facts_json, state, metadata_name, "
+        "ifnull(provenance_sha256, ''), provenance_size_bytes FROM file WHERE index_name = ? AND project = ? "
+        "AND "
+        "added_serial <= ?";
+    WHEELYARD_ASSIGN(auto query, database_.prepare(sql, index, project, up_to));
+    std::size_t count = 0;
+    for (;; ++count) {
+        WHEELYARD_ASSIGN(const bool is_row, query.step());
+        if (!is_row) break;
+        if (count == files.size()) files.emplace_back();
+        FileRow& row = files[count];
+        row.index = index;
+        row.project = project;
+        row.filename = query.view(0);
+        row.version = query.view(1);
+        row.sha256 = query.view(2);
+        row.size_bytes = static_cast<std::uint64_t>(query.integer(3));
+        row.metadata_sha256 = query.view(4);
+        row.metadata_size_bytes = static_cast<std::uint64_t>(query.integer(5));
+        row.requires_python = query.view(6);
+        row.upload_time = query.integer(7);
+        row.uploaded_by.clear();
+        row.yanked = query.integer(8) != 0;
+        row.yanked_reason = query.view(9);
+        row.facts_json = query.view(10);
+        row.state = state_of(query.view(11));
+        row.state_reason.clear();
+        row.pinned = false;
+        row.metadata_name = query.view(12);
+        row.provenance_sha256 = query.view(13);
+        row.provenance_size_bytes = static_cast<std::uint64_t>(query.integer(14));
+        keep_offered_metadata(row);
+    }
+    files.resize(count);
+    return {};
+}
+
+base::Result<std::vector<std::string>> SqliteCatalog::indexes() const {
+    WHEELYARD_ASSIGN(auto query,
+                     database_.prepare("SELECT DISTINCT index_name FROM project ORDER BY index_name"));
+    return collect(query, [](const Statement& row) { return row.text(0); });
+}
+
+base::Result<std::vector<TokenRow>> SqliteCatalog::tokens() const {
+    WHEELYARD_ASSIGN(
+        auto query,
+        database_.prepare(
+            "SELECT id, secret_sha256, name, indexes_json, projects_json, actions_json, created, expires, "
+            "revoked, created_by, revoked_by, revoked_at FROM token ORDER BY created, id"));
+    return collect(query, token_of);
+}
+
+base::Result<std::vector<std::string>> SqliteCatalog::given_back_blobs() const {
+    WHEELYARD_ASSIGN(
+        auto query, database_.prepare("SELECT DISTINCT blob.sha256 FROM tombstone JOIN blob ON blob.sha256 = "
+                                      "tombstone.sha256 WHERE may_return = 1 AND unreferenced_since > 0"));
+    return collect(query, [](const Statement& row) { return row.text(0); });
+}
+
+base::Result<std::optional<BlobRow>> SqliteCatalog::blob(std::string_view sha256) const {
+    WHEELYARD_ASSIGN(auto query,
+                     database_.prepare("SELECT sha256, size_bytes, " + std::string(is_referenced) +
+                                           ", unreferenced_since FROM blob WHERE sha256 = ?",
+                                       sha256));
+    WHEELYARD_ASSIGN(const bool row, query.step());
+    if (!row) return std::nullopt;
+    return BlobRow{.sha256 = query.text(0),
+                   .size_bytes = static_cast<std::uint64_t>(query.integer(1)),
+                   .referenced = query.integer(2) != 0,
+                   .unreferenced_since = query.integer(3)};
+}
+
+base::Result<std::vector<BlobRow>> SqliteCatalog::blobs_after(std::string_view sha256,
+                                                              std::size_t limit) const {
+    WHEELYARD_ASSIGN(
+        auto query,
+        database_.prepare("SELECT sha256, size_bytes, " + std::string(is_referenced) +
+                              ", unreferenced_since FROM blob WHERE sha256 > ? ORDER BY sha256 LIMIT ?",
+                          sha256, static_cast<std::int64_t>(limit)));
+    return collect(query, [](const Statement& row) {
+        return BlobRow{.sha256 = row.text(0),
+                       .size_bytes = static_cast<std::uint64_t>(row.integer(1)),
+                       .referenced = row.integer(2) != 0,
+                       .unreferenced_since = row.integer(3)};
+    });
+}
+
+base::Result<std::vector<FileRow>> SqliteCatalog::files_of_blob(std::string_view sha256) const {
+    WHEELYARD_ASSIGN(auto query, database_.prepare(select_files("WHERE sha256 = ? OR metadata_sha256 = ? "
+                                                                "OR provenance_sha256 = ? "
+                                                                "ORDER BY index_name, filename"),
+                                                   sha256, sha256, sha256));
+    return collect(query, file_of);
+}
+
+base::Result<std::vector<std::string>> SqliteCatalog::faults() const {
+    WHEELYARD_ASSIGN(auto integrity, database_.prepare("PRAGMA integrity_check"));
+    WHEELYARD_ASSIGN(auto faults, collect(integrity, [](const Statement& row) { return row.text(0); }));
+    std::erase(faults, "ok");
+    WHEELYARD_ASSIGN(auto keys, database_.prepare("PRAGMA foreign_key_check"));
+    WHEELYARD_ASSIGN(const auto broken, collect(keys, [](const Statement& row) {
+                         return "a row of " + row.text(0) + " refers to a row of " + row.text(2) +
+                                " that does not exist";
+                     }));
+    faults.insert(faults.end(), broken.begin(), broken.end());
+    WHEELYARD_ASSIGN(
+        auto sizes,
+        database_.prepare("SELECT file.index_name, file.filename FROM file "
+                          "JOIN blob ON blob.sha256 = file.sha256 "
+                          "JOIN blob AS metadata ON metadata.sha256 = file.metadata_sha256 "
+                          "LEFT JOIN blob AS provenance ON provenance.sha256 = file.provenance_sha256 "
+                          "WHERE file.size_bytes <> blob.size_bytes "
+                          "OR file.metadata_size_bytes <> metadata.size_bytes "
+                          "OR file.provenance_size_bytes <> ifnull(provenance.size_bytes, 0)"));
+    WHEELYARD_ASSIGN(const auto differing, collect(sizes, [](const Statement& row) {
+                         return "the row of " + row.text(1) + " in " + row.text(0) +
+                                " has a different size than its blob";
+                     }));
+    faults.insert(faults.end(), differing.begin(), differing.end());
+    return faults;
+}
+
+base::Result<std::int64_t> SqliteCatalog::change_count() const {
+    return database_.integer("SELECT count FROM change_count");
+}
+
+base::Result<bool> SqliteCatalog::has_project(std::string_view index, std::string_view name) const {
+    WHEELYARD_ASSIGN(
+        const std::int64_t count,
+        database_.integer("SELECT count(*) FROM project WHERE index_name = ? AND name = ?", index, name));
+    return count > 0;
+}
+
+base::Result<std::optional<Catalog::NameHolder>> SqliteCatalog::name_holder(std::string_view index,
+                                                                            std::string_view filename) const {
+    WHEELYARD_ASSIGN(auto query,
+                     database_.prepare("SELECT sha256, added_serial FROM file WHERE index_name = ? "
+                                       "AND filename = ?",
+                                       index, filename));
+    WHEELYARD_ASSIGN(const bool row, query.step());
+    if (!row) return std::nullopt;
+    return NameHolder{query.text(0), query.integer(1)};
+}
+
+base::Result<std::optional<Catalog::Tombstone>> SqliteCatalog::tombstone(std::string_view index,
+                                                                         std::string_view filename) const {
+    WHEELYARD_ASSIGN(auto query,
+                     database_.prepare("SELECT sha256, may_return FROM tombstone WHERE index_name "
+                                       "= ? AND filename = ?",
+                                       index, filename));
+    WHEELYARD_ASSIGN(const bool row, query.step());
+    if (!row) return std::nullopt;
+    return Tombstone{query.text(0), query.integer(1) != 0};
+}
+
+base::Result<std::vector<IndexRule>> SqliteCatalog::index_rules() const {
+    WHEELYARD_ASSIGN(auto query, database_.prepare("SELECT index_name, rule_json FROM index_rule"));
+    std::vector<IndexRule> rules;
+    while (true) {
+        WHEELYARD_ASSIGN(const bool row, query.step());
+        if (!row) return rules;
+        WHEELYARD_ASSIGN(auto rule, parse_index_rule(query.text(0), query.view(1)));
+        rules.push_back(std::move(rule));
+    }
+}
+
+base::Result<std::string> read_list(const Database& database) {
+    WHEELYARD_ASSIGN(auto query, database.prepare("SELECT json FROM index_list"));
+    WHEELYARD_ASSIGN(const bool row, query.step());
+    return row ? query.text(0) : std::string();
+}
+
+base::Result<std::string> SqliteCatalog::index_list() const {
+    return read_list(database_);
+}
+
+}  // namespace wheelyard::catalog

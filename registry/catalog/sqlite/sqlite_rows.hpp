@@ -1,0 +1,104 @@
+// The catalog's rows in SQLite: reading.cpp, writing.cpp. Internal to this folder.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "registry/catalog/catalog.hpp"
+#include "registry/sqlite/sqlite.hpp"
+
+namespace wheelyard::catalog {
+
+using sqlite::Database;
+using sqlite::Statement;
+using sqlite::Transaction;
+
+// All rows of a query, each through `read`.
+template <typename Read>
+auto collect(Statement& query, Read read) -> base::Result<std::vector<decltype(read(query))>> {
+    std::vector<decltype(read(query))> rows;
+    while (true) {
+        WHEELYARD_ASSIGN(const bool row, query.step());
+        if (!row) return rows;
+        rows.push_back(read(query));
+    }
+}
+
+// Every column that refers to a blob. New references must be added here: gc relies on it.
+inline constexpr std::string_view is_referenced =
+    "(EXISTS (SELECT 1 FROM file WHERE file.sha256 = blob.sha256) OR "
+    "EXISTS (SELECT 1 FROM file WHERE file.metadata_sha256 = blob.sha256) OR "
+    "EXISTS (SELECT 1 FROM file WHERE file.provenance_sha256 = blob.sha256))";
+
+// The catalog's list of indexes, empty where there is none.
+[[nodiscard]] base::Result<std::string> read_list(const Database& database);
+
+class SqliteCatalog final : public Catalog {
+  public:
+    SqliteCatalog(Database opened, bool merges) : database_(std::move(opened)), merges_log_at_end_(merges) {}
+    // After a clean stop the database file alone holds every row, even if a reader closes last.
+    ~SqliteCatalog() override {
+        if (merges_log_at_end_) database_.merge_log();
+    }
+    base::Status try_write() override;
+    base::Result<std::int64_t> change_count() const override;
+    base::Status in_one_snapshot(const std::function<base::Status()>& read) const override;
+    base::Result<Serial> last_serial() const override;
+    base::Result<std::vector<Event>> events_after(Serial serial, std::size_t limit) const override;
+    base::Status for_each_event(Serial after, Serial until, const std::function<base::Status(Event&)>& see,
+                                EventParts parts) const override;
+    base::Result<std::string> index_list() const override;
+    base::Result<std::vector<std::string>> projects(std::string_view index) const override;
+    base::Result<std::vector<FileRow>> files(std::string_view index, std::string_view project) const override;
+    base::Result<std::vector<FileRow>> files_after(std::string_view index, std::string_view filename,
+                                                   std::size_t limit,
+                                                   std::optional<FileState> state) const override;
+    base::Status read_files_of_page(const std::string& index, const std::string& project,
+                                    std::vector<FileRow>& files, Serial up_to) const override;
+    base::Result<std::optional<FileRow>> file(std::string_view index,
+                                              std::string_view filename) const override;
+    base::Result<std::vector<std::string>> indexes() const override;
+    base::Result<std::vector<Usage>> usage(std::string_view index) const override;
+    base::Result<std::vector<ProjectUsage>> top_projects(std::string_view index,
+                                                         std::size_t limit) const override;
+    base::Result<Usage> quarantine_usage(std::string_view index) const override;
+    base::Result<std::optional<ProjectRow>> project(std::string_view index,
+                                                    std::string_view name) const override;
+    base::Result<std::optional<BlobRow>> blob(std::string_view sha256) const override;
+    base::Result<std::vector<std::string>> given_back_blobs() const override;
+    base::Result<std::vector<BlobRow>> blobs_after(std::string_view sha256, std::size_t limit) const override;
+    base::Result<std::vector<FileRow>> files_of_blob(std::string_view sha256) const override;
+    base::Result<std::vector<std::string>> faults() const override;
+    base::Result<std::vector<TokenRow>> tokens() const override;
+
+  protected:
+    base::Status in_transaction(const std::function<base::Result<bool>()>& work) override;
+    base::Result<Serial> append_event(const Event& event) override;
+    base::Status insert_file(const FileRow& row, Serial added) override;
+    base::Status update_file(const FileRow& row) override;
+    base::Status remove_file(const FileRow& row, bool may_return, base::UnixMicros time) override;
+    base::Status update_project(const ProjectRow& row) override;
+    base::Result<bool> forget_blob(const std::string& sha256) override;
+    base::Result<std::vector<IndexRule>> index_rules() const override;
+    base::Status write_rule(const IndexRule& rule) override;
+    base::Status write_index_list(const std::string& list) override;
+    base::Status insert_token(const TokenRow& row) override;
+    base::Status mark_revoked(std::string_view id, const Cause& cause) override;
+    base::Result<std::optional<NameHolder>> name_holder(std::string_view index,
+                                                        std::string_view filename) const override;
+    base::Result<std::optional<Tombstone>> tombstone(std::string_view index,
+                                                     std::string_view filename) const override;
+    base::Result<bool> has_project(std::string_view index, std::string_view name) const override;
+
+  private:
+    base::Status note_unreferenced(std::string_view sha256, base::UnixMicros time);
+    Database database_;
+    const bool merges_log_at_end_;
+};
+
+}  // namespace wheelyard::catalog

@@ -1,0 +1,136 @@
+// The statements that change rows. Each runs in the transaction of the change that needs it.
+#include "lib/io/json.hpp"
+#include "registry/catalog/index_rule.hpp"
+#include "registry/catalog/sqlite/sqlite_rows.hpp"
+#include "registry/sqlite/migration.hpp"
+
+namespace wheelyard::catalog {
+namespace {
+
+std::string render_list(const std::vector<std::string>& items) {
+    return io::Json::array_of(items).render();
+}
+
+base::Status add_blob(const Database& database, std::string_view sha256, std::uint64_t size_bytes) {
+    return database.run(
+        "INSERT INTO blob (sha256, size_bytes) VALUES (?, ?) ON CONFLICT DO UPDATE SET unreferenced_since = "
+        "0",
+        sha256, static_cast<std::int64_t>(size_bytes));
+}
+
+}  // namespace
+
+base::Status SqliteCatalog::in_transaction(const std::function<base::Result<bool>()>& work) {
+    WHEELYARD_ASSIGN(Transaction transaction, Transaction::begin_immediate(database_));
+    WHEELYARD_ASSIGN(const bool is_kept, work());
+    if (!is_kept) return {};
+    WHEELYARD_TRY(database_.run("UPDATE change_count SET count = count + 1"));
+    return transaction.commit();
+}
+
+base::Status SqliteCatalog::try_write() {
+    return sqlite::try_write(database_);
+}
+
+base::Result<Serial> SqliteCatalog::append_event(const Event& event) {
+    WHEELYARD_TRY(database_.run(
+        "INSERT INTO event (kind, time, index_name, project, filename, details_json, actor, reason) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        event_kind_text(event.kind), event.time, event.index, event.project, event.filename,
+        event.details_json, event.actor, event.reason));
+    return database_.last_insert_rowid();
+}
+
+base::Status SqliteCatalog::insert_file(const FileRow& row, Serial added) {
+    WHEELYARD_TRY(add_blob(database_, row.sha256, row.size_bytes));
+    WHEELYARD_TRY(add_blob(database_, row.metadata_sha256, row.metadata_size_bytes));
+    if (!row.provenance_sha256.empty())
+        WHEELYARD_TRY(add_blob(database_, row.provenance_sha256, row.provenance_size_bytes));
+    WHEELYARD_TRY(database_.run("INSERT INTO project (index_name, name) VALUES (?, ?) ON CONFLICT DO NOTHING",
+                                row.index, row.project));
+    WHEELYARD_TRY(database_.run("DELETE FROM tombstone WHERE index_name = ? AND filename = ?", row.index,
+                                row.filename));
+    return database_.run(
+        "INSERT INTO file (index_name, project, filename, version, sha256, metadata_sha256, "
+        "requires_python, upload_time, uploaded_by, yanked, yanked_reason, facts_json, added_serial, state, "
+        "state_reason, pinned, metadata_name, size_bytes, metadata_size_bytes, provenance_sha256, "
+        "provenance_size_bytes) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), ?)",
+        row.index, row.project, row.filename, row.version, row.sha256, row.metadata_sha256,
+        row.requires_python, row.upload_time, row.uploaded_by, std::int64_t{row.yanked}, row.yanked_reason,
+        row.facts_json, added, file_state_text(row.state), row.state_reason, std::int64_t{row.pinned},
+        row.metadata_name, static_cast<std::int64_t>(row.size_bytes),
+        static_cast<std::int64_t>(row.metadata_size_bytes), row.provenance_sha256,
+        static_cast<std::int64_t>(row.provenance_size_bytes));
+}
+
+base::Status SqliteCatalog::update_file(const FileRow& row) {
+    return database_.run(
+        "UPDATE file SET yanked = ?, yanked_reason = ?, state = ?, state_reason = ?, "
+        "pinned = ? WHERE index_name = ? AND filename = ?",
+        std::int64_t{row.yanked}, row.yanked_reason, file_state_text(row.state), row.state_reason,
+        std::int64_t{row.pinned}, row.index, row.filename);
+}
+
+base::Status SqliteCatalog::note_unreferenced(std::string_view sha256, base::UnixMicros time) {
+    return database_.run(
+        "UPDATE blob SET unreferenced_since = ? WHERE sha256 = ? AND NOT " + std::string(is_referenced), time,
+        sha256);
+}
+
+base::Status SqliteCatalog::remove_file(const FileRow& row, bool may_return, base::UnixMicros time) {
+    WHEELYARD_TRY(database_.run(
+        "INSERT INTO tombstone (index_name, filename, sha256, time, may_return) VALUES (?, ?, ?, ?, ?)",
+        row.index, row.filename, row.sha256, time, std::int64_t{may_return}));
+    WHEELYARD_TRY(
+        database_.run("DELETE FROM file WHERE index_name = ? AND filename = ?", row.index, row.filename));
+    WHEELYARD_TRY(note_unreferenced(row.sha256, time));
+    WHEELYARD_TRY(note_unreferenced(row.metadata_sha256, time));
+    return note_unreferenced(row.provenance_sha256, time);
+}
+
+base::Status SqliteCatalog::update_project(const ProjectRow& row) {
+    return database_.run("UPDATE project SET status = ?, status_reason = ? WHERE index_name = ? AND name = ?",
+                         project_status_text(row.status), row.status_reason, row.index, row.project);
+}
+
+base::Result<bool> SqliteCatalog::forget_blob(const std::string& sha256) {
+    WHEELYARD_TRY(
+        database_.run("DELETE FROM blob WHERE sha256 = ? AND NOT " + std::string(is_referenced), sha256));
+    // An orphan has no row to delete; a referenced blob keeps its row.
+    WHEELYARD_ASSIGN(const std::int64_t kept,
+                     database_.integer("SELECT count(*) FROM blob WHERE sha256 = ?", sha256));
+    return kept == 0;
+}
+
+base::Status SqliteCatalog::write_rule(const IndexRule& rule) {
+    if (is_default(rule)) return database_.run("DELETE FROM index_rule WHERE index_name = ?", rule.index);
+    return database_.run(
+        "INSERT INTO index_rule (index_name, rule_json) VALUES (?, ?) ON CONFLICT DO UPDATE "
+        "SET rule_json = excluded.rule_json",
+        rule.index, render_index_rule(rule));
+}
+
+base::Status SqliteCatalog::write_index_list(const std::string& list) {
+    return database_.run(
+        "INSERT INTO index_list (only_row, json) VALUES (1, ?) ON CONFLICT DO UPDATE SET json = "
+        "excluded.json",
+        list);
+}
+
+base::Status SqliteCatalog::insert_token(const TokenRow& row) {
+    return database_.run(
+        "INSERT INTO token (id, secret_sha256, name, indexes_json, projects_json, actions_json, created, "
+        "expires, revoked, created_by, revoked_by, revoked_at) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        row.id, row.secret_sha256, row.name, render_list(row.indexes), render_list(row.projects),
+        render_list(row.actions), row.created, row.expires, std::int64_t{row.revoked}, row.created_by,
+        row.revoked_by, row.revoked_at);
+}
+
+base::Status SqliteCatalog::mark_revoked(std::string_view id, const Cause& cause) {
+    return database_.run("UPDATE token SET revoked = 1, revoked_by = ?, revoked_at = ? WHERE id = ?",
+                         cause.actor, cause.time, id);
+}
+
+}  // namespace wheelyard::catalog

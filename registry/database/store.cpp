@@ -1,0 +1,95 @@
+#include "registry/database/store.hpp"
+
+#include <string_view>
+#include <system_error>
+
+#include "lib/base/files/file.hpp"
+#include "lib/base/limits.hpp"
+#include "registry/catalog/sqlite/sqlite_catalog.hpp"
+#include "registry/sqlite/sqlite.hpp"
+#include "registry/tasks/sqlite/sqlite_tasks.hpp"
+
+namespace wheelyard::database {
+
+namespace fs = std::filesystem;
+using catalog::Catalog;
+using catalog::SqliteMode;
+
+fs::path Store::catalog_file() const {
+    return folder_ / "catalog.sqlite";
+}
+fs::path Store::copy_file() const {
+    return folder_ / "catalog.sqlite.new";
+}
+fs::path Store::tasks_file() const {
+    return folder_ / "tasks.sqlite";
+}
+
+base::Status Store::find_catalog() const {
+    WHEELYARD_TRY(base::file_size(catalog_file()));
+    return {};
+}
+
+base::Result<std::unique_ptr<Catalog>> Store::reader() const {
+    return catalog::open_sqlite_catalog(catalog_file(), SqliteMode::read_only);
+}
+
+base::Result<std::unique_ptr<Catalog>> Store::writer() const {
+    return catalog::open_sqlite_catalog(catalog_file(), SqliteMode::read_write);
+}
+
+base::Result<std::string> Store::index_list() const {
+    return catalog::read_sqlite_index_list(catalog_file());
+}
+
+base::Result<std::unique_ptr<tasks::TaskStore>> Store::tasks(tasks::TaskRules rules,
+                                                             const base::Clock& clock) const {
+    WHEELYARD_ASSIGN(auto rows, tasks::open_sqlite_tasks(tasks_file()));
+    return std::make_unique<tasks::TaskStore>(std::move(rows), rules, clock);
+}
+
+std::vector<fs::path> Store::catalog_files() const {
+    return sqlite::file_set(catalog_file());
+}
+
+std::vector<fs::path> Store::files() const {
+    std::vector<fs::path> all = catalog_files();
+    const std::vector<fs::path> of_tasks = sqlite::file_set(tasks_file());
+    all.insert(all.end(), of_tasks.begin(), of_tasks.end());
+    return all;
+}
+
+std::vector<std::string> Store::left_out_of_backups() const {
+    std::error_code ignored;
+    if (!fs::exists(tasks_file(), ignored)) return {};
+    return {tasks_file().filename().string()};
+}
+
+base::Result<std::unique_ptr<Catalog>> Store::make_copy_of(const Store& live) const {
+    WHEELYARD_TRY(drop_copy());  // of a run that was killed, or of an earlier try
+    WHEELYARD_TRY(catalog::copy_sqlite_catalog(live.catalog_file(), copy_file()));
+    return catalog::open_sqlite_catalog(copy_file(), SqliteMode::read_only);
+}
+
+base::Result<std::unique_ptr<Catalog>> Store::restore_copy_of(const Store& backup) const {
+    constexpr std::size_t piece_bytes = base::mib;
+    constexpr mode_t owner_alone = 0600;
+    WHEELYARD_TRY(drop_copy());  // of a run that was killed
+    WHEELYARD_ASSIGN(const auto saved, base::FileReader::open(backup.catalog_file()));
+    WHEELYARD_ASSIGN(auto copy, base::FileReplacement::begin(copy_file(), owner_alone));
+    WHEELYARD_TRY(
+        base::for_each_piece(saved, piece_bytes, [&](std::string_view piece) { return copy.write(piece); }));
+    WHEELYARD_TRY(copy.commit());
+    // An older program may have written the backup: the copy is migrated, the backup stays unchanged.
+    return catalog::open_sqlite_catalog(copy_file(), SqliteMode::alone);
+}
+
+base::Status Store::keep_copy() const {
+    return base::rename_durably(copy_file(), catalog_file());
+}
+
+base::Status Store::drop_copy() const {
+    return sqlite::remove_database(copy_file());
+}
+
+}  // namespace wheelyard::database

@@ -1,0 +1,56 @@
+// The databases of a data folder: the catalog and the task queue. A program or command makes one Store from its
+// configuration and passes it on; nothing else knows what keeps the rows, or opens it by a name.
+//
+// It holds no connection. Each reader and writer is one, for one thread at a time.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lib/base/clock.hpp"
+#include "lib/base/result.hpp"
+#include "registry/catalog/catalog.hpp"
+#include "registry/tasks/task_store.hpp"
+
+namespace wheelyard::database {
+
+class Store {
+  public:
+    explicit Store(std::filesystem::path folder) : folder_(std::move(folder)) {}
+
+    // An error if the folder has no catalog.
+    [[nodiscard]] base::Status find_catalog() const;
+    // "catalog.missing", "catalog.too_old", "catalog.too_new".
+    [[nodiscard]] base::Result<std::unique_ptr<catalog::Catalog>> reader() const;
+    // Makes a catalog where there is none, and brings an older one up to date.
+    [[nodiscard]] base::Result<std::unique_ptr<catalog::Catalog>> writer() const;
+    // Catalog::index_list() of a catalog that may be missing, or older than this program; then empty.
+    [[nodiscard]] base::Result<std::string> index_list() const;
+    // Makes the queue where there is none. `clock` must outlive it.
+    [[nodiscard]] base::Result<std::unique_ptr<tasks::TaskStore>> tasks(tasks::TaskRules rules,
+                                                                        const base::Clock& clock) const;
+
+    // The local files of the catalog, and of both databases; some may be missing.
+    [[nodiscard]] std::vector<std::filesystem::path> catalog_files() const;
+    [[nodiscard]] std::vector<std::filesystem::path> files() const;
+    // Names of the files that are there and that no backup has.
+    [[nodiscard]] std::vector<std::string> left_out_of_backups() const;
+
+    // A copy of the catalog, opened, that is not in force before keep_copy(). make_copy_of: of a registry's data folder
+    // for a backup, made while others write; restore_copy_of: of a backup for a data folder, brought up to date.
+    [[nodiscard]] base::Result<std::unique_ptr<catalog::Catalog>> make_copy_of(const Store& live) const;
+    [[nodiscard]] base::Result<std::unique_ptr<catalog::Catalog>> restore_copy_of(const Store& backup) const;
+    [[nodiscard]] base::Status keep_copy() const;
+    [[nodiscard]] base::Status drop_copy() const;
+
+  private:
+    [[nodiscard]] std::filesystem::path catalog_file() const;
+    [[nodiscard]] std::filesystem::path copy_file() const;
+    [[nodiscard]] std::filesystem::path tasks_file() const;
+    std::filesystem::path folder_;
+};
+
+}  // namespace wheelyard::database

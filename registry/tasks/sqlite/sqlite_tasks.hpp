@@ -1,0 +1,15 @@
+// The task queue in an SQLite file. Only registry/database/ opens one.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+
+#include "lib/base/result.hpp"
+#include "registry/tasks/task_rows.hpp"
+
+namespace wheelyard::tasks {
+
+// Creates the file if it is missing, and migrates an older schema.
+[[nodiscard]] base::Result<std::unique_ptr<TaskRows>> open_sqlite_tasks(const std::filesystem::path& file);
+
+}  // namespace wheelyard::tasks

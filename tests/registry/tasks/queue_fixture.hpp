@@ -1,0 +1,92 @@
+// A task queue for a test, which runs with each implementation, and what an agent would send it.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "lib/base/files/temp_dir.hpp"
+#include "registry/tasks/sqlite/sqlite_tasks.hpp"
+#include "registry/tasks/task_store.hpp"
+#include "tests/registry/tasks/memory_tasks.hpp"
+
+namespace wheelyard::tasks {
+
+inline constexpr std::int64_t lease_s = 600;
+inline constexpr std::int64_t ms_per_s = 1000;
+
+struct InSqlite {};
+
+struct StoreFixture {
+    base::TempDir dir = base::TempDir::make("tasks").value();
+    std::filesystem::path file = dir.path() / "tasks.sqlite";
+    base::ManualClock clock{1'795'000'000'000'000};
+    std::shared_ptr<QueueRows> memory = {};  // null: the file
+    std::unique_ptr<TaskStore> store = {};
+
+    // The whole test runs once with each.
+    StoreFixture() {
+        SUBCASE("in SQLite") {}
+        SUBCASE("in memory") {
+            memory = std::make_shared<QueueRows>();
+        }
+        store = open();
+    }
+    // For what only SQLite has.
+    explicit StoreFixture(InSqlite) : store(open()) {}
+
+    [[nodiscard]] std::unique_ptr<TaskStore> open() const {
+        base::Result<std::unique_ptr<TaskRows>> rows =
+            memory ? base::Result<std::unique_ptr<TaskRows>>(std::make_unique<MemoryTasks>(memory))
+                   : open_sqlite_tasks(file);
+        REQUIRE_MESSAGE(rows.has_value(), rows.error().text());
+        return std::make_unique<TaskStore>(*std::move(rows), TaskRules{lease_s, 3}, clock);
+    }
+    static wire::TaskWish wish(const std::string& package = "torch", const std::string& python = "3.11") {
+        return {"bede", package, "2.4.0", python, ""};
+    }
+    std::string add(const wire::TaskWish& wanted = wish()) {
+        const auto added = store->add(wanted, "anna");
+        REQUIRE_MESSAGE(added.has_value(), added.error().text());
+        return added->task.id;
+    }
+    static std::string name(char digit) { return std::string(wire::claim_id_length, digit); }
+    static wire::ClaimOffer offer(char digit) {
+        wire::ClaimOffer offer;
+        offer.claim = name(digit);
+        offer.index = "bede";
+        offer.agent = "login1";
+        offer.pythons = {"3.11"};
+        offer.accelerators = {"cpu"};
+        return offer;
+    }
+    static ClaimTerms terms(char digit) {
+        return {"staging", "wy_aaaaaaaaaaaa", "wy_00000000000" + std::string(1, digit),
+                std::string(64, digit)};
+    }
+    // The id of what was claimed, "none", or a code.
+    std::string claim(const wire::ClaimOffer& offered, char digit) {
+        const auto claimed = store->claim(offered, terms(digit), [](const wire::Task&) { return true; });
+        if (!claimed) return claimed.error().code;
+        return *claimed ? (*claimed)->task.id : "none";
+    }
+    std::string claim(char digit) { return claim(offer(digit), digit); }
+    wire::TaskState state(const std::string& id) { return store->find(id).value().state; }
+    static wire::TaskEnd end(char digit, bool done) {
+        wire::TaskEnd end;
+        end.claim = name(digit);
+        end.outcome.attempt = "w1";
+        end.outcome.cell = "torch-2.4.0-cp311";
+        end.outcome.done = done;
+        if (!done) end.outcome.diagnosis = wire::Diagnosis{"job", {"job.failed", "The job failed"}, ""};
+        return end;
+    }
+    template <typename T>
+    static std::string code(const base::Result<T>& result) {
+        return result ? "ok" : result.error().code;
+    }
+};
+
+}  // namespace wheelyard::tasks
