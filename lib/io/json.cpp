@@ -219,6 +219,26 @@ tl::unexpected<base::Error> fail_member(const Json* found, std::string_view name
 
 }  // namespace
 
+Json::Json() = default;
+Json::Json(const Json& other) = default;
+Json::Json(Json&& other) noexcept = default;
+Json& Json::operator=(const Json& other) = default;
+Json& Json::operator=(Json&& other) noexcept = default;
+Json::~Json() = default;
+Json::Json(const char* value) : value_(std::string(value)) {}
+Json::Json(std::string_view value) : value_(std::string(value)) {}
+Json::Json(std::string value) : value_(std::move(value)) {}
+Json::Json(Array value) : value_(std::move(value)) {}
+Json::Json(Object value) : value_(std::move(value)) {}
+
+Json Json::object(std::initializer_list<Member> members) {
+    return Json(Object(members));
+}
+
+bool Json::operator==(const Json& other) const {
+    return value_ == other.value_;
+}
+
 const Json* Json::find(std::string_view name) const {
     const auto* object = as_object();
     if (!object) return nullptr;

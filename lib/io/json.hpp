@@ -23,21 +23,25 @@ class Json {
     using Member = std::pair<std::string, Json>;
     using Object = std::vector<Member>;
 
-    Json() = default;  // null
+    // Not inline: each of some fifty sources would instantiate the variant's and the vectors' members again.
+    Json();  // null
+    Json(const Json& other);
+    Json(Json&& other) noexcept;
+    Json& operator=(const Json& other);
+    Json& operator=(Json&& other) noexcept;
+    ~Json();
     Json(std::nullptr_t) {}
     Json(bool value) : value_(value) {}
     Json(int value) : value_(std::int64_t{value}) {}
     Json(std::int64_t value) : value_(value) {}
     Json(std::uint64_t value) : value_(static_cast<std::int64_t>(value)) {}
     Json(double value) : value_(value) {}
-    Json(const char* value) : value_(std::string(value)) {}
-    Json(std::string_view value) : value_(std::string(value)) {}
-    Json(std::string value) : value_(std::move(value)) {}
-    Json(Array value) : value_(std::move(value)) {}
-    Json(Object value) : value_(std::move(value)) {}
-    [[nodiscard]] static Json object(std::initializer_list<Member> members = {}) {
-        return Json(Object(members));
-    }
+    Json(const char* value);
+    Json(std::string_view value);
+    Json(std::string value);
+    Json(Array value);
+    Json(Object value);
+    [[nodiscard]] static Json object(std::initializer_list<Member> members = {});
     [[nodiscard]] static Json array() { return Json(Array{}); }
     template <typename Range>
     [[nodiscard]] static Json array_of(const Range& range) {
@@ -77,7 +81,7 @@ class Json {
     [[nodiscard]] std::string render() const;         // compact
     [[nodiscard]] std::string render_pretty() const;  // indented by 2, ends in a newline
 
-    bool operator==(const Json&) const = default;
+    bool operator==(const Json& other) const;
 
   private:
     std::variant<std::nullptr_t, bool, std::int64_t, double, std::string, Array, Object> value_ = nullptr;
