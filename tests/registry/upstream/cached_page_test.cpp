@@ -16,7 +16,7 @@ constexpr base::UnixMicros noon = 1'700'000'000'000'000;
 const std::string hash_a(64, 'a');
 const std::string hash_b(64, 'b');
 
-simple::FileLink link(const std::string& filename, const std::string& sha256) {
+simple::FileLink link_of(const std::string& filename, const std::string& sha256) {
     simple::FileLink made;
     made.filename = filename;
     made.url = "https://files.example.org/" + filename;
@@ -38,9 +38,9 @@ const std::string six = "six-1.0-py3-none-any.whl";
 }  // namespace
 
 TEST_CASE("another hash for a known name is an alarm, once, and the first hash stays") {
-    const MergedPage first = merge_page(nullptr, page_of({link(six, hash_a)}), noon);
+    const MergedPage first = merge_page(nullptr, page_of({link_of(six, hash_a)}), noon);
     CHECK(first.alarms.empty());
-    const MergedPage second = merge_page(&first.page, page_of({link(six, hash_b)}), noon + 5);
+    const MergedPage second = merge_page(&first.page, page_of({link_of(six, hash_b)}), noon + 5);
     REQUIRE(second.alarms.size() == 1);
     CHECK(second.alarms[0].pinned == hash_a);
     CHECK(second.alarms[0].claimed == hash_b);
@@ -49,16 +49,16 @@ TEST_CASE("another hash for a known name is an alarm, once, and the first hash s
     CHECK(second.page.files[0].first_seen == noon);
     CHECK(second.page.files[0].is_changed);
     CHECK_FALSE(second.page.files[0].link.has_metadata);  // it is that of other bytes
-    CHECK(merge_page(&second.page, page_of({link(six, hash_b)}), noon + 9).alarms.empty());
-    const MergedPage back = merge_page(&second.page, page_of({link(six, hash_a)}), noon + 9);
+    CHECK(merge_page(&second.page, page_of({link_of(six, hash_b)}), noon + 9).alarms.empty());
+    const MergedPage back = merge_page(&second.page, page_of({link_of(six, hash_a)}), noon + 9);
     CHECK_FALSE(back.page.files[0].is_changed);
     CHECK(back.alarms.empty());
 }
 
 TEST_CASE("of two links with one name the first counts, and the files after them are kept") {
     const std::string seven = "seven-1.0-py3-none-any.whl";
-    const MergedPage merged =
-        merge_page(nullptr, page_of({link(six, hash_a), link(six, hash_b), link(seven, hash_b)}), noon);
+    const MergedPage merged = merge_page(
+        nullptr, page_of({link_of(six, hash_a), link_of(six, hash_b), link_of(seven, hash_b)}), noon);
     CHECK(merged.alarms.empty());
     REQUIRE(merged.page.files.size() == 2);
     CHECK(merged.page.files[0].link.sha256 == hash_a);
@@ -66,12 +66,12 @@ TEST_CASE("of two links with one name the first counts, and the files after them
 }
 
 TEST_CASE("a name that left the page keeps its pin, also when the whole project left") {
-    const MergedPage first = merge_page(nullptr, page_of({link(six, hash_a)}), noon);
+    const MergedPage first = merge_page(nullptr, page_of({link_of(six, hash_a)}), noon);
     const MergedPage empty = merge_page(&first.page, page_of({}), noon + 1);
     const CachedPage absent = registry::absent_page(&empty.page);
     CHECK(absent.is_absent);
     for (const CachedPage* before : {&empty.page, &absent}) {
-        const MergedPage again = merge_page(before, page_of({link(six, hash_b)}), noon + 2);
+        const MergedPage again = merge_page(before, page_of({link_of(six, hash_b)}), noon + 2);
         CHECK(again.alarms.size() == 1);
         CHECK(again.page.files[0].link.sha256 == hash_a);
         CHECK(again.page.gone.empty());
@@ -79,27 +79,28 @@ TEST_CASE("a name that left the page keeps its pin, also when the whole project 
 }
 
 TEST_CASE("of two links with one name the first counts") {
-    const MergedPage merged = merge_page(nullptr, page_of({link(six, hash_a), link(six, hash_b)}), noon);
+    const MergedPage merged =
+        merge_page(nullptr, page_of({link_of(six, hash_a), link_of(six, hash_b)}), noon);
     REQUIRE(merged.page.files.size() == 1);
     CHECK(merged.page.files[0].link.sha256 == hash_a);
 }
 
 TEST_CASE("a page without upload times has those of the first sight") {
-    simple::FileLink dated = link("six-2.0-py3-none-any.whl", hash_b);
+    simple::FileLink dated = link_of("six-2.0-py3-none-any.whl", hash_b);
     dated.upload_time = "2020-01-01T00:00:00Z";
-    const MergedPage merged = merge_page(nullptr, page_of({link(six, hash_a), dated}), noon);
+    const MergedPage merged = merge_page(nullptr, page_of({link_of(six, hash_a), dated}), noon);
     CHECK(merged.page.files[0].upload_time == noon);
     CHECK(merged.page.files[1].upload_time == 1'577'836'800'000'000);
 }
 
 TEST_CASE("a cached page survives its file") {
-    simple::FileLink odd = link("six-2.0-py3-none-any.whl", "");
+    simple::FileLink odd = link_of("six-2.0-py3-none-any.whl", "");
     odd.yanked = true;
     odd.yanked_reason = "broken \"here\"";
     odd.size.reset();
     odd.has_metadata = false;
     odd.requires_python = ">=3.8";
-    MergedPage merged = merge_page(nullptr, page_of({link(six, hash_a), odd}), noon);
+    MergedPage merged = merge_page(nullptr, page_of({link_of(six, hash_a), odd}), noon);
     merged.page.checked = noon;
     merged.page.fresh_until = noon + 600;
     merged.page.etag = "\"x\"";
@@ -114,15 +115,15 @@ TEST_CASE("a cached page survives its file") {
 }
 
 TEST_CASE("the bytes of a cached page stay as they were stored") {
-    simple::FileLink odd = link("six-2.0-py3-none-any.whl", "");
+    simple::FileLink odd = link_of("six-2.0-py3-none-any.whl", "");
     odd.yanked = true;
     odd.size = 0;
     odd.requires_python = ">=3.8";
     odd.metadata_sha256.clear();
-    simple::FileLink bare = link("six-3.0-py3-none-any.whl", hash_b);
+    simple::FileLink bare = link_of("six-3.0-py3-none-any.whl", hash_b);
     bare.has_metadata = false;
     bare.size.reset();
-    MergedPage merged = merge_page(nullptr, page_of({link(six, hash_a), odd, bare}), noon);
+    MergedPage merged = merge_page(nullptr, page_of({link_of(six, hash_a), odd, bare}), noon);
     merged.page.files[0].is_changed = true;
     merged.page.gone.push_back({"old-1.0.tar.gz", hash_b, noon - 1});
     const std::string text = registry::render_cached_page(merged.page);
@@ -135,7 +136,7 @@ TEST_CASE("the bytes of a cached page stay as they were stored") {
 }
 
 TEST_CASE("a page with a link without a file name can be read again") {
-    MergedPage merged = merge_page(nullptr, page_of({link("", hash_a)}), noon);
+    MergedPage merged = merge_page(nullptr, page_of({link_of("", hash_a)}), noon);
     merged.page.gone.push_back({"", hash_b, noon});
     const auto read = registry::parse_cached_page(registry::render_cached_page(merged.page));
     REQUIRE(read.has_value());
