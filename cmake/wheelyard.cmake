@@ -71,7 +71,8 @@ endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # Once it inlines, GCC 12 reports these falsely in the standard library's own variant and string; Clang, clang-tidy and
     # the sanitizers look for the real ones.
-    target_compile_options(wheelyard_flags INTERFACE -Wno-maybe-uninitialized -Wno-restrict -Wno-array-bounds)
+    target_compile_options(wheelyard_flags INTERFACE -Wno-maybe-uninitialized -Wno-restrict -Wno-array-bounds
+        -Wno-stringop-overflow -Wno-stringop-overread)
     if(WHEELYARD_SANITIZE MATCHES "thread")
         # Asio's fences, which ThreadSanitizer does not follow: they guard what its own locks guard as well.
         target_compile_options(wheelyard_flags INTERFACE -Wno-tsan)
