@@ -56,8 +56,8 @@ base::Result<PublishReport> publish_store(const PublishOptions& options, base::C
                           .pages = options.pages,
                           .readers = readers};
     WHEELYARD_ASSIGN(auto report, in_turn(clock, [&] {
-                         return publish_with(disk, *store.catalog, *store.blobs, options.tree, options.indexes,
-                                             clock, views, settings);
+                         return publish_with(disk, *store.catalog, *store.blobs, options.tree,
+                                             options.indexes, clock, views, settings);
                      }));
     read.serial = report.serial;
     WHEELYARD_TRY(update_catalogues_waiting(*store.catalog, options.tree, clock, false, &read));
