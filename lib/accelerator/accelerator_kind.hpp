@@ -68,8 +68,8 @@ struct AcceleratorKind {
     Texts modules;
     std::string_view label;          // of a drafted accelerator: "cu"
     bool is_label_versioned = true;  // "cu123"
-    std::string (*architecture_flag)(std::string_view text) =
-        nullptr;                            // "sm_90" → "9.0", as in the build's variable
+    // "sm_90" → "9.0", as in the build's variable; nullptr: as it is.
+    std::string (*architecture_flag)(std::string_view text) = nullptr;
     std::string_view flag_separator = ";";  // between these
 
     // PyTorch
@@ -93,10 +93,10 @@ struct AcceleratorKind {
     std::span<const DeviceCode> device_code = {};  // empty: it is not read
     std::string_view unread_sections = {};         // prefix of sections with device code that is not read
 
-    // Drivers, newest first; empty: no rule is known.
-    std::span<const DriverRow> drivers = {};  // the first driver that was shipped with each toolkit
-    std::span<const DriverRow> min_drivers =
-        {};  // the oldest that runs programs of a toolkit's major version
+    // Newest first: the first driver that was shipped with each toolkit, and the oldest that runs programs of a toolkit's
+    // major version. Empty: no rule is known.
+    std::span<const DriverRow> drivers = {};
+    std::span<const DriverRow> min_drivers = {};
 };
 
 [[nodiscard]] std::span<const AcceleratorKind* const> accelerator_kinds();
