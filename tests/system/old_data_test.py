@@ -211,12 +211,11 @@ class NewerDataTest(OldDataCase):
     def assert_serve_refuses(self, database: str, name: str):
         config = self.copy("data", "registry.toml") / "registry.toml"
         with sqlite3.connect(self.folder / "data" / database) as changed:
-            version = changed.execute("PRAGMA user_version").fetchone()[0]
-            changed.execute(f"PRAGMA user_version = {version + 1}")
+            changed.execute("PRAGMA user_version = 999")
         changed.close()
         done = self.farm.run("wheelyard-registry", "serve", "-c", config, "--ready-file", self.folder / "ready", timeout=WAIT_S)
-        self.assert_failed(done, f"The {name} was written by a newer program", f"schema version {version + 1}",
-                           f"this program knows versions up to {version}: upgrade it")
+        self.assert_failed(done, f"The {name} was written by a newer program", "schema version 999")
+        self.assertRegex(done.stderr, r"this program knows versions up to \d+: upgrade it")
 
     def test_a_newer_catalog_is_not_served(self):
         self.assert_serve_refuses("catalog.sqlite", "catalog")
@@ -225,7 +224,9 @@ class NewerDataTest(OldDataCase):
         self.assert_serve_refuses("tasks.sqlite", "task queue")
 
     def test_a_newer_published_tree_is_not_written(self):
-        state = self.copy("data") / "data/public/.wheelyard/published.json"
+        state = self.copy("data", "registry.toml") / "data/public/.wheelyard/published.json"
+        migrated = self.farm.run("wheelyard-registry", "token", "list", "-c", self.folder / "registry.toml")
+        self.assert_ran(migrated)
         text = self.change(state, "wheelyard.published/2", "wheelyard.published/3")
         done = self.farm.run("wheelyard-indexer", "publish", "--store", self.folder / "data", "--to", self.folder / "data/public")
         self.assert_failed(done, "Unsupported format of the tree's published.json", "wheelyard.published/3", "use the version that wrote it")
