@@ -7,7 +7,7 @@ foreach(source ${system_tests})
     get_filename_component(name ${source} NAME_WE)
     string(REGEX REPLACE "_test$" "" name ${name})
     add_test(NAME system/${name} COMMAND ${Python3_EXECUTABLE} -B ${source})
-    set_tests_properties(system/${name} PROPERTIES LABELS system TIMEOUT 900 ENVIRONMENT
+    set_tests_properties(system/${name} PROPERTIES LABELS system TIMEOUT 1500 ENVIRONMENT
         "WHEELYARD_BIN=${CMAKE_BINARY_DIR}/bin;WHEELYARD_CLIENTS=${CMAKE_SOURCE_DIR}/build/clients")
 endforeach()
 # What takes minutes: for `scripts/test --full` alone.
