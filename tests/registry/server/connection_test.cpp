@@ -303,6 +303,10 @@ TEST_CASE("no link in the tree is followed, at whatever depth") {
     std::filesystem::remove_all(running.tree.path() / "empty");
     std::filesystem::create_directory_symlink(outside.path(), running.tree.path() / "empty");
     CHECK(running.ask(get("/empty/simple/")).status == 404);
+    // Nor one that stays inside: nothing that publishes makes links.
+    std::filesystem::create_directory_symlink("six", running.tree.path() / "site/simple/seven");
+    CHECK(running.ask(get("/site/simple/six/")).status == 200);
+    CHECK(running.ask(get("/site/simple/seven/")).status == 404);
 }
 
 TEST_CASE("a tree that was renamed and put back is found again") {
