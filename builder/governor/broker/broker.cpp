@@ -13,12 +13,14 @@
 #include <utility>
 
 #include "builder/governor/broker/governed_build.hpp"
+#include "builder/governor/launch/limits.hpp"
 #include "builder/governor/memory/limits.hpp"
 
 namespace wheelyard::governor {
 namespace {
 
 constexpr std::int64_t flush_history_ms = 20'000;
+constexpr std::int64_t cancel_wait_ms = 2 * term_grace_ms;  // for the compiles of a cancelled build
 
 constexpr int events_at_once = 256;
 constexpr TryId listening_id = 0, control_id = 1, first_client_id = 2;
@@ -41,6 +43,7 @@ class Broker {
             const std::int64_t now = monotonic_ms();
             build_.sample_memory_when_due();
             build_.reread_limits_when_due();
+            build_.look_for_others_when_due();
             build_.start_what_fits();
             if (plan_.progress_s > 0 && now >= next_progress) {
                 build_.print_progress();
@@ -51,6 +54,12 @@ class Broker {
                 next_flush = monotonic_ms() + flush_history_ms;
             }
         }
+        // The compiles of a cancelled build get SIGTERM, and a second later SIGKILL.
+        ::epoll_ctl(poll_.get(), EPOLL_CTL_DEL, control_.get(), nullptr);
+        const std::int64_t until = monotonic_ms() + cancel_wait_ms;
+        while (build_.is_stopped() && build_.is_busy() && monotonic_ms() < until)
+            serve();
+        if (build_.is_stopped()) build_.kill_running();
         // Launchers do not wait after "hit", so such messages may still be unread.
         accept_all();
         build_.read_remaining_messages();
