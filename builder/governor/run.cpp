@@ -21,9 +21,11 @@
 #include "builder/governor/admission/limits.hpp"
 #include "builder/governor/admission/window.hpp"
 #include "builder/governor/broker/broker.hpp"
+#include "builder/governor/launch/compiler_names.hpp"
 #include "builder/governor/launch/compiler_process.hpp"
 #include "builder/governor/launch/coverage.hpp"
 #include "builder/governor/launch/interposer.hpp"
+#include "builder/governor/launch/launcher.hpp"
 #include "builder/governor/launch/limits.hpp"
 #include "builder/governor/launch/message.hpp"
 #include "builder/governor/launch/shims.hpp"
@@ -245,7 +247,7 @@ pid_t start_broker(const BrokerPlan& plan, base::Fd& listening, int control_read
 const bool file_size_was_ignored = is_ignored(SIGXFSZ);
 
 // Handles `forwarded` from the moment when there is a build to forward them to.
-pid_t start_build(const std::vector<std::string>& command, const std::string& socket, int control) {
+pid_t start_build(const std::vector<std::string>& command, const std::string& socket, int control, bool shims) {
     sigset_t blocked, before;
     ::sigemptyset(&blocked);
     for (const int number : forwarded)
@@ -267,6 +269,9 @@ pid_t start_build(const std::vector<std::string>& command, const std::string& so
     }
     ::sigprocmask(SIG_SETMASK, &before, nullptr);
     if (!file_size_was_ignored) ::signal(SIGXFSZ, SIG_DFL);
+    // This program is static: no interposer sees its exec. By name the shims do.
+    if (shims && command[0].find('/') != std::string::npos && is_compiler_name(name_of(command[0])))
+        run_launcher(command);
     become(command);
 }
 
@@ -326,7 +331,7 @@ int govern(const Options& options, BrokerPlan plan) {
     const pid_t broker = start_broker(plan, *listening, control[0], control[1], groups);
     ::close(control[0]);
     listening->reset();  // so that connecting fails at once when the broker is dead
-    const pid_t build = start_build(options.command, socket, control[1]);
+    const pid_t build = start_build(options.command, socket, control[1], shims);
     const int status = build < 0 ? 71 << 8 : wait_for(build);
     control_fd = -1;
     ::close(control[1]);

@@ -71,7 +71,8 @@ class Broker {
     // build.
     bool serve() {
         const std::int64_t now = monotonic_ms();
-        const std::int64_t until = build_.is_busy() ? build_.next_sample() : now + reread_limits_ms;
+        const std::int64_t until =
+            std::min(build_.is_busy() ? build_.next_sample() : now + reread_limits_ms, build_.next_look());
         std::array<epoll_event, events_at_once> events;
         const int count =
             ::epoll_wait(poll_.get(), events.data(), events_at_once,

@@ -32,7 +32,7 @@ std::string size(double bytes) {
 }
 
 // Between looks for other processes, and at most this part of the broker's time.
-constexpr std::int64_t min_look_ms = 250;
+constexpr std::int64_t min_look_ms = 100;
 constexpr std::int64_t look_divisor = 20;
 
 // A group that a process joined has a larger peak than this.

@@ -40,6 +40,7 @@ class GovernedBuild {
     void flush_history() { record_.flush_history(LockPatience::none); }
     // Looks for the largest process of the build that is not part of a governed compile.
     void look_for_others_when_due();
+    [[nodiscard]] std::int64_t next_look() const { return next_look_ms_; }
     // The build is cancelled: no compile starts from now on, and all launchers and their compiles end.
     void stop();
     [[nodiscard]] bool is_stopped() const { return is_stopped_; }

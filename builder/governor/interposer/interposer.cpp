@@ -349,17 +349,19 @@ int rerouted(const char* path, const char* as_given, Words argv, Words envp, Cal
     return call(as_given, argv, envp);
 }
 
-// The path that an exec of `file` by PATH reaches, in `buffer`; `file` itself if it has a slash; null if it is no compile.
+// The path that an exec of `file` by PATH reaches behind our links there, in `buffer`; `file` itself if it has a slash;
+// null if it is no compile.
 const char* found_on_path(const char* file, Words argv, char* buffer) {
     const std::string_view name = file;
     if (name.find('/') != std::string_view::npos) return file;
     if (!is_compile(name, argv)) return nullptr;
-    const char* path = value_in(environ, "PATH");
+    const char *path = value_in(environ, "PATH"), *shims = variable(environ, shims_variable);
+    const std::string_view links = shims == nullptr ? "" : shims;
     std::string_view rest = path == nullptr ? "/bin:/usr/bin" : path;
     while (true) {
         const auto colon = rest.find(':');
         const std::string_view folder(rest.data(), colon == std::string_view::npos ? rest.size() : colon);
-        if (folder.size() + name.size() + 2 <= max_path_bytes) {
+        if (folder.size() + name.size() + 2 <= max_path_bytes && (folder.empty() || folder != links)) {
             append(append(append(buffer, folder.empty() ? "." : folder), "/"), name);
             if (is_program(buffer)) return buffer;
         }

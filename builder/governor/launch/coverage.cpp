@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdio>
 #include <cstring>
 
@@ -67,6 +68,15 @@ std::string_view compiler_of(std::string_view command) {
     return {};
 }
 
+// A program that compiles nothing under a compiler's name. It lies in the system's folders: `folder` may be noexec.
+std::string stand_in_below(const std::string& folder) {
+    std::string path = folder + "/cc";
+    for (const char* program : {"/bin/false", "/usr/bin/false", "/bin/true", "/usr/bin/true"}) {
+        if (::access(program, X_OK) == 0 && (::symlink(program, path.c_str()) == 0 || errno == EEXIST)) break;
+    }
+    return path;
+}
+
 }  // namespace
 
 std::vector<Form> forms_of(const std::map<std::string, std::string>& environment, const std::string& folder) {
@@ -78,9 +88,9 @@ std::vector<Form> forms_of(const std::map<std::string, std::string>& environment
             break;
         }
     }
-    const std::string stand_in = folder + "/cc";
-    if (::symlink("/bin/false", stand_in.c_str()) == 0) forms.push_back({"by path", quoted(stand_in)});
-    if (find_real("ccache", search)) forms.push_back({"ccache", "ccache " + quoted(stand_in)});
+    const std::string stand_in = quoted(stand_in_below(folder));
+    forms.push_back({"by path", stand_in});
+    if (find_real("ccache", search)) forms.push_back({"ccache", "ccache " + stand_in});
     for (const char* name : command_variables) {
         if (const auto command = get(environment, name); !base::trim(command).empty())
             forms.push_back({name, command});
@@ -154,7 +164,8 @@ std::string Coverage::text() const {
     if (!reason.empty()) return text + reason;
     std::vector<std::string> unseen;
     for (const auto& form : forms) {
-        if (!form.intercepted) unseen.push_back(form.name + " (" + form.command + ")");
+        const bool is_ours = form.name.starts_with("by ") || form.name == "ccache";  // we chose the compiler
+        if (!form.intercepted) unseen.push_back(is_ours ? form.name : form.name + " (" + form.command + ")");
     }
     return text + "compilers called like this do not pass through the governor: " + base::join(unseen, ", ");
 }
