@@ -2,13 +2,16 @@
 # without what CMAKE_CXX_FLAGS adds (sanitizers, fortification): it runs in processes of any C library, of any age.
 
 set(interposer_source ${CMAKE_SOURCE_DIR}/builder/governor/interposer/interposer.cpp)
+set(interposer_object ${CMAKE_BINARY_DIR}/generated/interposer.o)
 set(interposer_library ${CMAKE_BINARY_DIR}/generated/libwheelyard-exec.so)
 set(interposer_bytes ${CMAKE_BINARY_DIR}/generated/interposer_bytes.cpp)
 add_custom_command(OUTPUT ${interposer_library}
-    COMMAND ${CMAKE_CXX_COMPILER} -std=c++20 -Os -fPIC -shared -nostdlib -fvisibility=hidden -fno-exceptions -fno-rtti
+    COMMAND ${CMAKE_CXX_COMPILER} -std=c++20 -Os -fPIC -fvisibility=hidden -fno-exceptions -fno-rtti -fno-sanitize=all
             -fno-stack-protector -fno-asynchronous-unwind-tables -fno-threadsafe-statics -U_FORTIFY_SOURCE
-            -U_GLIBCXX_ASSERTIONS -Wall -Wextra -Wshadow -Wconversion -Werror -I ${CMAKE_SOURCE_DIR} -Wl,-z,now
-            -Wl,-z,noexecstack -Wl,-z,noseparate-code -Wl,--build-id=none -Wl,--hash-style=both -Wl,-s -o ${interposer_library} ${interposer_source}
+            -U_GLIBCXX_ASSERTIONS -D_LIBCPP_HARDENING_MODE=_LIBCPP_HARDENING_MODE_NONE -Wall -Wextra -Wshadow -Wconversion
+            -Wsign-conversion -Werror -I ${CMAKE_SOURCE_DIR} -c ${interposer_source} -o ${interposer_object}
+    COMMAND ${CMAKE_CXX_COMPILER} -Os -shared -nostdlib -s -Wl,--gc-sections -Wl,-z,now -Wl,-z,noexecstack
+            -Wl,--build-id=none -Wl,--hash-style=both ${interposer_object} -o ${interposer_library}
     DEPENDS ${interposer_source} ${CMAKE_SOURCE_DIR}/builder/governor/launch/compiler_names.hpp
             ${CMAKE_SOURCE_DIR}/builder/governor/launch/variables.hpp
     VERBATIM)

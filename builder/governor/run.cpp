@@ -109,8 +109,8 @@ void set_environment(const std::string& socket, const std::string& root, unsigne
 
 // Loads the interposer and tests which ways of calling a compiler pass through the launcher. Parallelism is raised
 // only if all do; otherwise compiles that nobody holds back would run at once.
-Coverage cover(const std::string& folder, bool shims, const std::filesystem::path& history, double limit_bytes,
-               unsigned cores, unsigned window) {
+Coverage cover(const std::string& folder, bool shims, const std::filesystem::path& history,
+               double limit_bytes, unsigned cores, unsigned window) {
     Coverage coverage;
     coverage.jobs = window;
     coverage.limit_bytes = limit_bytes;
@@ -120,6 +120,10 @@ Coverage cover(const std::string& folder, bool shims, const std::filesystem::pat
         coverage.forms = probe(forms_of(base::current_environment(), folder));
         coverage.capped = std::any_of(coverage.forms.begin(), coverage.forms.end(),
                                       [](const Form& form) { return !form.intercepted; });
+        const bool works = std::any_of(coverage.forms.begin(), coverage.forms.end(), [](const Form& form) {
+            return form.name == by_path && form.intercepted;
+        });
+        if (!works) preload("");  // a library that does not even load would end every process
         if (!library) coverage.reason = library.error().text();
     } else {
         preload("");
@@ -129,7 +133,8 @@ Coverage cover(const std::string& folder, bool shims, const std::filesystem::pat
     if (!coverage.capped) return coverage;
     std::string warning;  // the broker reads the history again, and reports it
     const double known =
-        history.empty() ? 0 : largest_peak_below(load_history(history, warning), std::filesystem::current_path());
+        history.empty() ? 0
+                        : largest_peak_below(load_history(history, warning), std::filesystem::current_path());
     coverage.peak_is_known = known > 0;
     coverage.peak_bytes = known > 0 ? known : static_cast<double>(unknown_peak_bytes);
     coverage.jobs = jobs_that_fit(limit_bytes, coverage.peak_bytes, cores);
@@ -247,7 +252,8 @@ pid_t start_broker(const BrokerPlan& plan, base::Fd& listening, int control_read
 const bool file_size_was_ignored = is_ignored(SIGXFSZ);
 
 // Handles `forwarded` from the moment when there is a build to forward them to.
-pid_t start_build(const std::vector<std::string>& command, const std::string& socket, int control, bool shims) {
+pid_t start_build(const std::vector<std::string>& command, const std::string& socket, int control,
+                  bool shims) {
     sigset_t blocked, before;
     ::sigemptyset(&blocked);
     for (const int number : forwarded)
@@ -325,8 +331,7 @@ int govern(const Options& options, BrokerPlan plan) {
     }
     const bool shims = !options.has("--no-shims");
     set_environment(socket, std::filesystem::current_path().native(), cores, shims);
-    plan.coverage =
-        cover(folder->path(), shims, plan.history, limits.read(0).tightest.room(), cores, window);
+    plan.coverage = cover(folder->path(), shims, plan.history, limits.read(0).tightest.room(), cores, window);
     set_parallelism(plan.coverage, window, shims);
     const pid_t broker = start_broker(plan, *listening, control[0], control[1], groups);
     ::close(control[0]);

@@ -12,14 +12,13 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 import unittest
 from pathlib import Path
 
-from support.governed import BIN, CAP_S, GOVERNOR, HERE, MIB, SANITIZED, SLOWER, GovernedCase, mount_namespace
+from support.governed import CAP_S, GOVERNOR, HERE, MIB, SANITIZED, SLOWER, GovernedCase, mount_namespace
 
-COUNT, EACH_MIB, LIMIT = 12, 200, 1 << 30
-# Under 1 GiB, 12 compiles of 200 MiB: five fit. Command → compiler, as a path below {tools} or a name.
+COUNT, EACH_MIB, LIMIT = 12 if os.environ.get("WHEELYARD_FULL") else 8, 200, 1 << 30
+# Under 1 GiB, compiles of 200 MiB: five fit. Command → compiler, as a path below {tools} or a name.
 SHAPES = {
     "ninja -j $MAX_JOBS": "cuda/bin/nvcc",            # torch's extension builder
     "make CC={tools}/plain/gcc": "plain/gcc",
@@ -287,7 +286,7 @@ class Cancelled(PathsCase):
                   "stubborn": ["sh", "-c", f"for n in 0 1 2; do {stubborn} -c s$n.c -o s$n.o & done; wait"],
                   "orphans": ["sh", "-c", f"trap 'exit 1' TERM; (for n in 0 1 2; do setsid {each} & done; wait) & wait"]}
         for name, command in builds.items():
-            for number in (signal.SIGTERM, signal.SIGHUP):
+            for number in (signal.SIGTERM, signal.SIGHUP)[:2 if name == "make" else 1]:
                 with self.subTest(name, signal=number):
                     build = self.start(command, "--cores", "4", "--memory", "2G", "--no-history")
                     program = self.bin / ("plain/gcc-12" if name == "stubborn" else "plain/gcc")
@@ -354,7 +353,7 @@ class CppExtension(PathsCase):
             import setuptools  # noqa: F401
         except ImportError:
             self.skipTest("no setuptools")
-        count = 8
+        count = 6
         # It takes its memory, then has the host compiler make an object that can be linked.
         nvcc = self.folder / "cuda" / "bin" / "nvcc"
         self.program(nvcc, f'#!/bin/sh\n[ "$1" = --version ] && exit\nfor out; do :; done\ncase "$out" in *.o) ;; *) exit 3 ;; esac\n'
@@ -384,7 +383,7 @@ class CppExtension(PathsCase):
         # Each .cu once although nvcc calls gcc, the .cpp, and the link.
         self.assertEqual((summary["compiles"], summary["failed"], summary["killed"]), (count + 2, 0, 0), text)
         self.assertLessEqual(most[0], LIMIT // (EACH_MIB * MIB))
-        self.assertRegex(text, r"ninja -v|\[1/9\]")
+        self.assertIn("[7/7]", text)
 
 
 if __name__ == "__main__":

@@ -119,7 +119,8 @@ void GovernedBuild::look_for_others_when_due() {
         if (client.pid > 1) governed.insert(client.pid);
     }
     auto& largest = record_.report.largest_other;
-    if (const auto found = largest_process(::getppid(), governed); found.bytes > largest.bytes) largest = found;
+    if (const auto found = largest_process(::getppid(), governed); found.bytes > largest.bytes)
+        largest = found;
     next_look_ms_ = now + std::max(min_look_ms, look_divisor * (monotonic_ms() - now));
 }
 

@@ -137,8 +137,8 @@ std::string render_json(const BuildReport& report) {
     add("limit", quote(report.limit_name));
     add("largest_ungoverned", report.largest_other.bytes <= 0
                                   ? "null"
-                                  : "{\"program\": " + quote(report.largest_other.name) + ", \"peak_bytes\": " +
-                                        number(report.largest_other.bytes) + "}");
+                                  : "{\"program\": " + quote(report.largest_other.name) +
+                                        ", \"peak_bytes\": " + number(report.largest_other.bytes) + "}");
     add("jobs_capped_at", report.capped_jobs == 0 ? "null" : number(std::uint64_t{report.capped_jobs}));
     add("prediction_error_median",
         report.prediction_errors.empty() ? "null" : number(median(report.prediction_errors)));
@@ -150,8 +150,9 @@ std::string render_json(const BuildReport& report) {
     add("worst", "[" + rows + "]");
     rows.clear();
     for (const auto& form : report.forms) {
-        rows += (rows.empty() ? "" : ", ") + std::string("{\"form\": ") + quote(form.name) + ", \"command\": " +
-                quote(form.command) + ", \"intercepted\": " + (form.intercepted ? "true" : "false") + "}";
+        rows += (rows.empty() ? "" : ", ") + std::string("{\"form\": ") + quote(form.name) +
+                ", \"command\": " + quote(form.command) +
+                ", \"intercepted\": " + (form.intercepted ? "true" : "false") + "}";
     }
     add("forms", "[" + rows + "]");
     rows.clear();

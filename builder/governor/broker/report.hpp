@@ -39,9 +39,9 @@ struct BuildReport {
     std::vector<Worst> worst;  // the largest peaks, descending
     std::vector<std::string> messages;
     std::vector<double> prediction_errors;  // |peak / predicted − 1| of known compiles
-    ProcessPeak largest_other;      // outside of governed compiles
-    std::vector<Form> forms;        // of the self-test
-    unsigned capped_jobs = 0;       // 0: -j was raised to the window
+    ProcessPeak largest_other;              // outside of governed compiles
+    std::vector<Form> forms;                // of the self-test
+    unsigned capped_jobs = 0;               // 0: -j was raised to the window
     std::string capped_because;
     std::vector<TryEntry> tries;
     std::vector<std::pair<std::int64_t, double>> memory;  // (ms, bytes)

@@ -30,10 +30,9 @@ constexpr std::size_t max_kept_bytes = 32 * 1024;
 constexpr std::size_t max_path_bytes = 4096;
 
 // What comes back into an environment that lacks it. LD_PRELOAD and ASAN_OPTIONS are edited instead.
-constexpr const char* kept_names[] = {socket_variable, root_variable,    jobs_variable,
-                                      capped_variable, cores_variable,   held_variable,
-                                      raised_variable, shims_variable,   program_variable,
-                                      probe_variable,  interposer_variable};
+constexpr const char* kept_names[] = {socket_variable,  root_variable,  jobs_variable,      capped_variable,
+                                      cores_variable,   held_variable,  raised_variable,    shims_variable,
+                                      program_variable, probe_variable, interposer_variable};
 constexpr std::size_t kept_count = sizeof kept_names / sizeof *kept_names;
 constexpr std::size_t no_index = kept_count;
 constexpr const char* preload_name = "LD_PRELOAD";
@@ -42,8 +41,8 @@ constexpr const char* asan_name = "ASAN_OPTIONS";
 struct Next {
     int (*execve)(const char*, Words, Words);
     int (*execvpe)(const char*, Words, Words);
-    int (*posix_spawn)(pid_t*, const char*, const posix_spawn_file_actions_t*, const posix_spawnattr_t*, Words,
-                       Words);
+    int (*posix_spawn)(pid_t*, const char*, const posix_spawn_file_actions_t*, const posix_spawnattr_t*,
+                       Words, Words);
     int (*posix_spawnp)(pid_t*, const char*, const posix_spawn_file_actions_t*, const posix_spawnattr_t*,
                         Words, Words);
 };
@@ -224,14 +223,14 @@ bool is_compile(std::string_view file, Words argv) {
     if (argv == nullptr || argv[0] == nullptr) return false;
     const auto name = name_of(file);
     // A program that goes by its first word, and our own.
-    if (name_of(argv[0]) != name || name.starts_with("wheelyard-governor")) return false;
+    if (name_of(argv[0]) != name || begins_in(name, "wheelyard-governor")) return false;
     return is_compiler_name(name) || is_cache_name(name) || is_distributor_name(name) ||
            looks_like_compile(count_of(argv), [argv](std::size_t i) { return std::string_view(argv[i]); });
 }
 
 bool is_below(std::string_view path, const char* folder) {
     const std::string_view above = folder == nullptr ? std::string_view() : folder;
-    return !above.empty() && path.size() > above.size() && path.starts_with(above) &&
+    return !above.empty() && path.size() > above.size() && begins_in(path, above) &&
            path.data()[above.size()] == '/';
 }
 
@@ -305,9 +304,10 @@ void complete(Words envp, const Missing& missing, std::string_view library, char
 }
 
 // On the stack of the caller; large ones in pages of their own, which an exec that fails leaves behind.
-#define ROOM_FOR(bytes)                                   \
-    ((bytes) <= max_stack_bytes ? __builtin_alloca(bytes) \
-                                : mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))
+#define ROOM_FOR(bytes)            \
+    ((bytes) <= max_stack_bytes    \
+         ? __builtin_alloca(bytes) \
+         : mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))
 
 // Calls `call` with what `path`, `argv` and `envp` become; `as_given` is used in place of the path if nothing changes.
 template <typename Call>
@@ -318,7 +318,8 @@ int rerouted(const char* path, const char* as_given, Words argv, Words envp, Cal
     const Missing missing = missing_in(envp, library);
     if (missing.variables > 0 || missing.preload || missing.asan) {
         const char *preload = value_in(envp, preload_name), *asan = value_in(envp, asan_name);
-        const std::size_t text_bytes = 64 + std::string_view(library).size() + std::string_view(asan_option).size() +
+        const std::size_t text_bytes = 64 + std::string_view(library).size() +
+                                       std::string_view(asan_option).size() +
                                        (preload == nullptr ? 0 : std::string_view(preload).size()) +
                                        (asan == nullptr ? 0 : std::string_view(asan).size());
         const std::size_t array_bytes = (missing.environment + kept_count + 3) * sizeof(char*);
@@ -372,16 +373,17 @@ const char* found_on_path(const char* file, Words argv, char* buffer) {
 
 int exec_path(const char* path, Words argv, Words envp) {
     remember();
-    return rerouted(path, path, argv, envp,
-                    [](const char* file, Words words, Words variables) { return next.execve(file, words, variables); });
+    return rerouted(path, path, argv, envp, [](const char* file, Words words, Words variables) {
+        return next.execve(file, words, variables);
+    });
 }
 
 int exec_name(const char* file, Words argv, Words envp) {
     remember();
     char buffer[max_path_bytes];
-    return rerouted(found_on_path(file, argv, buffer), file, argv, envp, [](const char* name, Words words, Words variables) {
-        return next.execvpe(name, words, variables);
-    });
+    return rerouted(
+        found_on_path(file, argv, buffer), file, argv, envp,
+        [](const char* name, Words words, Words variables) { return next.execvpe(name, words, variables); });
 }
 
 }  // namespace
@@ -434,17 +436,17 @@ int our_posix_spawnp(pid_t* pid, const char* file, const posix_spawn_file_action
 }
 
 // The words from `first` to a null; `end` is left behind that null, where execle's environment is.
-#define TAKE_WORDS(words, first, end)                                                \
-    std::size_t count = 1;                                                           \
-    va_start(end, first);                                                            \
-    while (va_arg(end, char*) != nullptr)                                            \
-        ++count;                                                                     \
-    va_end(end);                                                                     \
+#define TAKE_WORDS(words, first, end)                                                  \
+    std::size_t count = 1;                                                             \
+    va_start(end, first);                                                              \
+    while (va_arg(end, char*) != nullptr)                                              \
+        ++count;                                                                       \
+    va_end(end);                                                                       \
     auto** words = static_cast<char**>(__builtin_alloca((count + 1) * sizeof(char*))); \
-    va_start(end, first);                                                            \
-    words[0] = const_cast<char*>(first);                                             \
-    for (std::size_t i = 1; i <= count; ++i)                                         \
-        words[i] = va_arg(end, char*)
+    va_start(end, first);                                                              \
+    words[0] = const_cast<char*>(first);                                               \
+    for (std::size_t i = 1; i <= count; ++i)                                           \
+    words[i] = va_arg(end, char*)
 
 int our_execl(const char* path, const char* word, ...) {
     va_list more;

@@ -16,15 +16,15 @@ struct Extension {
     std::string_view suffix, language;
 };
 constexpr std::array extensions = {
-    Extension{".c", "c"},       Extension{".i", "c"},         Extension{".cc", "c++"},
-    Extension{".cpp", "c++"},   Extension{".cxx", "c++"},     Extension{".C", "c++"},
-    Extension{".c++", "c++"},   Extension{".ii", "c++"},      Extension{".cu", "cuda"},
-    Extension{".ptx", "cuda"},  Extension{".hip", "hip"},     Extension{".S", "asm"},
-    Extension{".s", "asm"},     Extension{".asm", "asm"},     Extension{".f", "fortran"},
-    Extension{".F", "fortran"}, Extension{".f90", "fortran"}, Extension{".F90", "fortran"},
+    Extension{".c", "c"},         Extension{".i", "c"},         Extension{".cc", "c++"},
+    Extension{".cpp", "c++"},     Extension{".cxx", "c++"},     Extension{".C", "c++"},
+    Extension{".c++", "c++"},     Extension{".ii", "c++"},      Extension{".cu", "cuda"},
+    Extension{".ptx", "cuda"},    Extension{".hip", "hip"},     Extension{".S", "asm"},
+    Extension{".s", "asm"},       Extension{".asm", "asm"},     Extension{".f", "fortran"},
+    Extension{".F", "fortran"},   Extension{".f90", "fortran"}, Extension{".F90", "fortran"},
     Extension{".f95", "fortran"}, Extension{".f03", "fortran"}, Extension{".f08", "fortran"},
-    Extension{".for", "fortran"}, Extension{".FOR", "fortran"},
-    Extension{".m", "c"},       Extension{".mm", "c++"},
+    Extension{".for", "fortran"}, Extension{".FOR", "fortran"}, Extension{".m", "c"},
+    Extension{".mm", "c++"},
 };
 
 // Options whose next word is a value, not an input.

@@ -11,18 +11,20 @@ inline constexpr std::string_view distributors[] = {"distcc", "icecc"};
 
 // Drivers by family. With a version after the name or a target before it they are the same.
 inline constexpr std::string_view compilers[] = {
-    "cc", "c++", "c89", "c99", "f77", "f90", "f95",                                             // POSIX
-    "gcc", "g++", "gfortran",                                                                   // GCC
-    "clang", "clang++", "flang", "flang-new",                                                   // LLVM
-    "amdclang", "amdclang++", "amdflang", "hipcc",                                              // AMD
-    "nvcc", "nvc", "nvc++", "nvfortran", "pgcc", "pgc++", "pgfortran", "pgf90",                 // NVIDIA
-    "CC", "ftn", "craycc", "crayCC", "craycxx", "crayftn",                                      // Cray
-    "icx", "icpx", "ifx", "icc", "icpc", "ifort", "dpcpp",                                      // Intel
-    "armclang", "armclang++", "armflang",                                                       // Arm
-    "fcc", "FCC", "frt", "fccpx", "FCCpx", "frtpx",                                             // Fujitsu
-    "xlc", "xlC", "xlc++", "xlf", "ibm-clang", "ibm-clang++",                                   // IBM
-    "mpicc", "mpicxx", "mpic++", "mpiCC", "mpifort", "mpif77", "mpif90",                        // MPI
-    "mpiicc", "mpiicpc", "mpiicx", "mpiicpx", "mpiifort", "mpiifx", "mpifcc", "mpiFCC", "mpifrt"};
+    "cc",       "c++",        "c89",      "c99",       "f77",       "f90",         "f95",  // POSIX
+    "gcc",      "g++",        "gfortran",                                                  // GCC
+    "clang",    "clang++",    "flang",    "flang-new",                                     // LLVM
+    "amdclang", "amdclang++", "amdflang", "hipcc",                                         // AMD
+    "nvcc",     "nvc",        "nvc++",    "nvfortran", "pgcc",      "pgc++",       "pgfortran",
+    "pgf90",                                                                                  // NVIDIA
+    "CC",       "ftn",        "craycc",   "crayCC",    "craycxx",   "crayftn",                // Cray
+    "icx",      "icpx",       "ifx",      "icc",       "icpc",      "ifort",       "dpcpp",   // Intel
+    "armclang", "armclang++", "armflang",                                                     // Arm
+    "fcc",      "FCC",        "frt",      "fccpx",     "FCCpx",     "frtpx",                  // Fujitsu
+    "xlc",      "xlC",        "xlc++",    "xlf",       "ibm-clang", "ibm-clang++",            // IBM
+    "mpicc",    "mpicxx",     "mpic++",   "mpiCC",     "mpifort",   "mpif77",      "mpif90",  // MPI
+    "mpiicc",   "mpiicpc",    "mpiicx",   "mpiicpx",   "mpiifort",  "mpiifx",      "mpifcc",
+    "mpiFCC",   "mpifrt"};
 
 // What a compiler reads, by the end of its name.
 inline constexpr std::string_view source_ends[] = {".c",   ".cc",  ".cpp", ".cxx", ".C",   ".c++", ".i",
@@ -34,6 +36,22 @@ inline constexpr std::string_view object_ends[] = {".o", ".obj", ".lo", ".os"};
 [[nodiscard]] constexpr std::string_view name_of(std::string_view path) {
     if (const auto slash = path.rfind('/'); slash != std::string_view::npos) path.remove_prefix(slash + 1);
     return path;
+}
+
+// As the members of string_view, some of which refer to an exception of the C++ library.
+[[nodiscard]] constexpr bool begins_in(std::string_view text, std::string_view start) {
+    return text.size() >= start.size() && std::string_view(text.data(), start.size()) == start;
+}
+[[nodiscard]] constexpr bool ends_in(std::string_view text, std::string_view end) {
+    return text.size() >= end.size() &&
+           std::string_view(text.data() + (text.size() - end.size()), end.size()) == end;
+}
+template <typename Table>
+[[nodiscard]] constexpr bool ends_in_one_of(std::string_view text, const Table& table) {
+    for (const std::string_view end : table) {
+        if (ends_in(text, end)) return true;
+    }
+    return false;
 }
 
 template <typename Table>
@@ -59,7 +77,7 @@ template <typename Table>
     while (!plain.empty() && ((plain.back() >= '0' && plain.back() <= '9') || plain.back() == '.'))
         plain.remove_suffix(1);
     if (plain.size() < name.size()) {
-        if (plain.ends_with('-')) {
+        if (!plain.empty() && plain.back() == '-') {
             plain.remove_suffix(1);
         } else if (plain == "cc") {
             return false;  // cc1 is GCC's front end
@@ -79,22 +97,16 @@ template <typename Table>
 template <typename Word>
 [[nodiscard]] constexpr bool looks_like_compile(std::size_t count, Word word) {
     bool compiles = false, has_source = false, has_object = false;
-    const auto ends_in = [](const auto& table, std::string_view text) {
-        for (const std::string_view end : table) {
-            if (text.ends_with(end)) return true;
-        }
-        return false;
-    };
     for (std::size_t i = 1; i < count; ++i) {
         const std::string_view each = word(i), before = word(i - 1);
         if (each == "-c") {
             compiles = true;
         } else if (before == "-o") {
-            has_object = has_object || ends_in(object_ends, each);
-        } else if (!each.starts_with('-') && before != "-ccbin" && before != "--compiler-bindir") {
+            has_object = has_object || ends_in_one_of(each, object_ends);
+        } else if (!begins_in(each, "-") && before != "-ccbin" && before != "--compiler-bindir") {
             const auto name = name_of(each);
             if (is_compiler_name(name) || is_cache_name(name) || is_distributor_name(name)) return false;
-            has_source = has_source || ends_in(source_ends, each);
+            has_source = has_source || ends_in_one_of(each, source_ends);
         }
     }
     return compiles && has_source && has_object;

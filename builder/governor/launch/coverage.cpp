@@ -23,10 +23,9 @@ namespace wheelyard::governor {
 namespace {
 
 // Variables whose value is a command line of a compiler.
-constexpr std::array command_variables = {"CC",      "CXX",     "CPP",          "FC",           "F77",
-                                          "F90",     "CUDACXX", "CUDAHOSTCXX",  "HIPCXX",       "NVCC",
-                                          "HIPCC",   "MPICC",   "MPICXX",       "MPIFC",        "LDSHARED",
-                                          "LDCXXSHARED", "PYTORCH_NVCC"};
+constexpr std::array command_variables = {
+    "CC",   "CXX",   "CPP",   "FC",     "F77",   "F90",      "CUDACXX",     "CUDAHOSTCXX", "HIPCXX",
+    "NVCC", "HIPCC", "MPICC", "MPICXX", "MPIFC", "LDSHARED", "LDCXXSHARED", "PYTORCH_NVCC"};
 
 // Variables whose value is a folder of a toolkit, and the compiler in it.
 struct Toolkit {
@@ -63,7 +62,8 @@ std::string get(const std::map<std::string, std::string>& environment, const cha
 // The first word that is neither a cache nor a distributor.
 std::string_view compiler_of(std::string_view command) {
     for (const auto word : base::split(command, ' ')) {
-        if (!word.empty() && !is_cache_name(name_of(word)) && !is_distributor_name(name_of(word))) return word;
+        if (!word.empty() && !is_cache_name(name_of(word)) && !is_distributor_name(name_of(word)))
+            return word;
     }
     return {};
 }
@@ -89,7 +89,7 @@ std::vector<Form> forms_of(const std::map<std::string, std::string>& environment
         }
     }
     const std::string stand_in = quoted(stand_in_below(folder));
-    forms.push_back({"by path", stand_in});
+    forms.push_back({by_path, stand_in});
     if (find_real("ccache", search)) forms.push_back({"ccache", "ccache " + stand_in});
     for (const char* name : command_variables) {
         if (const auto command = get(environment, name); !base::trim(command).empty())
@@ -159,8 +159,8 @@ bool is_dynamic(const std::string& program) {
 std::string Coverage::text() const {
     std::string text = "-j stays the build tool's own, at most " + std::to_string(jobs) + " (" +
                        base::render_bytes(static_cast<std::uint64_t>(peak_bytes)) +
-                       (peak_is_known ? ", this build's largest known compile" : " each, as none is known") + ", of " +
-                       base::render_bytes(static_cast<std::uint64_t>(limit_bytes)) + "): ";
+                       (peak_is_known ? ", this build's largest known compile" : " each, as none is known") +
+                       ", of " + base::render_bytes(static_cast<std::uint64_t>(limit_bytes)) + "): ";
     if (!reason.empty()) return text + reason;
     std::vector<std::string> unseen;
     for (const auto& form : forms) {

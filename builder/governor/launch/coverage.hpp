@@ -29,6 +29,8 @@ struct Coverage {
     [[nodiscard]] std::string text() const;
 };
 
+inline constexpr const char* by_path = "by path";
+
 // The forms that the environment names, "by path", and where PATH has them "by name" and "ccache". `folder` gets a
 // stand-in for a compiler.
 [[nodiscard]] std::vector<Form> forms_of(const std::map<std::string, std::string>& environment,

@@ -55,10 +55,11 @@ base::Result<std::string> install_interposer(const std::vector<std::string>& fol
         const std::string path = folder + "/" + name;
         // The loader splits LD_PRELOAD at these, and expands the last.
         if (path.find_first_of(": $") != std::string::npos) continue;
+        // First: in a folder that another user can write, a good library could be replaced later.
+        if (!prepare_kept(folder) || !base::make_directories(folder)) continue;
         const auto there = base::read_file(path, max_interposer_bytes);
         const bool complete = there && *there == bytes;
         if (complete && can_load(path)) return path;
-        if (!prepare_kept(folder) || !base::make_directories(folder)) continue;
         if (complete || !base::replace_file(path, bytes)) continue;
         if (can_load(path)) return path;
         ::unlink(path.c_str());

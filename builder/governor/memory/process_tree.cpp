@@ -86,7 +86,8 @@ ProcessPeak peak_of(pid_t pid) {
         if (line.starts_with("Name:")) peak.name = base::trim(line.substr(5));
         if (!line.starts_with("VmHWM:")) continue;
         const auto size = base::trim(line.substr(6));
-        peak.bytes = static_cast<double>(base::parse_decimal(size.substr(0, size.find(' '))).value_or(0)) * kib;
+        peak.bytes =
+            static_cast<double>(base::parse_decimal(size.substr(0, size.find(' '))).value_or(0)) * kib;
     }
     return peak;
 }

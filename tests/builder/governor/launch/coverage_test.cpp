@@ -40,7 +40,8 @@ TEST_CASE("a program that nothing intercepts is reported, one that does not exis
 }
 
 TEST_CASE("a compiler named for make is known by its name, also behind a cache") {
-    for (const char* word : {"CC=gcc", "CC=/opt/x/gcc-12 -m64", "CC=ccache nvfortran", "CFLAGS=xcc", "all", "CC="}) {
+    for (const char* word :
+         {"CC=gcc", "CC=/opt/x/gcc-12 -m64", "CC=ccache nvfortran", "CFLAGS=xcc", "all", "CC="}) {
         CAPTURE(word);
         CHECK_FALSE(names_unknown_compiler({"-k", word}));
     }
@@ -66,12 +67,14 @@ TEST_CASE("the reason for a cap names the limit, the peak and the forms") {
     coverage.peak_bytes = 2e9;
     coverage.forms = {{"by path", "'/tmp/x/cc'", true}, {"CC", "zig cc", false}};
     CHECK(coverage.text() ==
-          "-j stays the build tool's own, at most 2 (1.9 GiB each, as none is known, of 3.7 GiB): compilers called like "
+          "-j stays the build tool's own, at most 2 (1.9 GiB each, as none is known, of 3.7 GiB): compilers "
+          "called like "
           "this do not pass through the governor: CC (zig cc)");
     coverage.peak_is_known = true;
     coverage.reason = "noexec";
-    CHECK(coverage.text() == "-j stays the build tool's own, at most 2 (1.9 GiB, this build's largest known compile, of "
-                             "3.7 GiB): noexec");
+    CHECK(coverage.text() ==
+          "-j stays the build tool's own, at most 2 (1.9 GiB, this build's largest known compile, of "
+          "3.7 GiB): noexec");
 }
 
 TEST_CASE("a script and a dynamic program load libraries, a static one does not") {
