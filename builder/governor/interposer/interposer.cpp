@@ -313,7 +313,9 @@ void complete(Words envp, const Missing& missing, std::string_view library, char
 template <typename Call>
 int rerouted(const char* path, const char* as_given, Words argv, Words envp, Call call) {
     const char *library = variable(envp, interposer_variable), *program = variable(envp, program_variable);
-    if (!is_set(variable(envp, socket_variable)) || !is_set(library) || !is_set(program))
+    // What a launcher starts is one compile with all below it, and gets the environment without us.
+    if (is_set(value_in(envp, held_variable)) || !is_set(variable(envp, socket_variable)) ||
+        !is_set(library) || !is_set(program))
         return call(as_given, argv, envp);
     const Missing missing = missing_in(envp, library);
     if (missing.variables > 0 || missing.preload || missing.asan) {
