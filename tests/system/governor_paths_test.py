@@ -148,6 +148,27 @@ class EveryWay(PathsCase):
         for program in (self.bin / "plain/gcc", "nvfortran"):
             self.assertEqual(self.governed(None, LIMIT, [program, "-c", "s.c", "-o", "s.o"])[1]["compiles"], 1)
 
+    @unittest.skipUnless(shutil.which("cmake"), "no CMake")
+    def test_a_build_that_cmake_configured_before_with_absolute_compilers_is_governed(self):
+        (self.folder / "CMakeLists.txt").write_text("cmake_minimum_required(VERSION 3.21)\nproject(x C)\nadd_library(x STATIC x.c y.c z.c)\n")
+        for name in "xyz":
+            (self.folder / f"{name}.c").write_text(f"int {name}(void) {{ return 0; }}\n")
+        self.environment["CC"] = "/usr/bin/cc"
+        for generator in ("Ninja", "Unix Makefiles"):
+            with self.subTest(generator):
+                build = generator[:5]
+                self.run_in(None, ["cmake", "-G", generator, "-S", ".", "-B", build], check=True)
+                result, summary = self.governed(None, LIMIT, ["cmake", "--build", build])
+                self.assertEqual((result.returncode, summary["compiles"]), (0, 3), result.stdout + result.stderr)
+
+    def test_a_program_that_goes_by_another_name_is_run_by_that_name(self):
+        """As ccache under a compiler's name: behind a launcher it would read the compiler's words as its own."""
+        code = "import os, sys\nos.posix_spawn(sys.argv[1], [sys.argv[2], '-c', 's.c', '-o', 's.o'], os.environ)\nos.wait()\n"
+        (self.folder / "s.c").write_text("2 1 0")
+        for called, compiles in (("gcc", 1), ("gcc-12", 1), ("xcc", 0)):
+            _, summary = self.governed(None, LIMIT, [sys.executable, "-c", code, self.bin / "plain/gcc", called])
+            self.assertEqual((summary["compiles"], self.objects()), (compiles, 1))
+
     def test_a_missing_program_fails_as_without_a_governor(self):
         code = "import os, sys\ntry: os.posix_spawn(sys.argv[1], ['gcc', '-c', 'a.c', '-o', 'a.o'], os.environ)\nexcept OSError as e: print(e.errno)\n"
         (self.bin / "plain" / "g++").mkdir(exist_ok=True)  # a folder

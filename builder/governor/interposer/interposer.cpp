@@ -222,8 +222,10 @@ bool is_program(std::string_view path) {
 bool is_compile(std::string_view file, Words argv) {
     if (argv == nullptr || argv[0] == nullptr) return false;
     const auto name = name_of(file);
-    // A program that goes by its first word, and our own.
-    if (name_of(argv[0]) != name || begins_in(name, "wheelyard-governor")) return false;
+    // A program that goes by its first word, as ccache does under a compiler's name, and our own.
+    const auto called = name_of(argv[0]);
+    const bool is_plain = called == name || (is_compiler_name(called) && is_compiler_name(name));
+    if (!is_plain || begins_in(name, "wheelyard-governor")) return false;
     return is_compiler_name(name) || is_cache_name(name) || is_distributor_name(name) ||
            looks_like_compile(count_of(argv), [argv](std::size_t i) { return std::string_view(argv[i]); });
 }
