@@ -87,6 +87,7 @@ class PathsCase(GovernedCase):
 
 
 class Shapes(PathsCase):
+    @unittest.skipIf(SANITIZED, "a sanitizer's launchers are too heavy for tight limits")
     def test_compilers_called_by_path_run_only_as_many_at_once_as_fit(self):
         self.environment["CUDA_HOME"] = f"{self.bin}/cuda"
         rows = []
@@ -252,6 +253,19 @@ class Law(PathsCase):
                 self.assertLessEqual(max(summary["max_waiting"], summary["max_running"]), summary["jobs_capped_at"])
         del self.environment["MAX_JOBS"]
 
+    def test_a_larger_j_that_is_given_is_lowered_to_the_cap(self):
+        self.environment["CC"] = f"{self.bin}/static {self.bin}/plain/gcc"
+        for command in ("ninja -j8", "ninja -k0 -j 8", f"make -j8 CC={self.bin}/plain/gcc", "make -j", "make -j8 all -- s0.o"):
+            with self.subTest(command):
+                self.clean()
+                self.write(6, "5 200 0")
+                for log in self.folder.glob(".ninja_*"):
+                    log.unlink()
+                with self.watched(self.bin / "plain/gcc") as one, self.watched(self.bin / "cuda/bin/nvcc") as two:
+                    result, summary = self.governed(None, 5 << 30, ["sh", "-c", command], "--cores", "8", "--no-history")
+                self.assertEqual((result.returncode, self.objects(), summary["jobs_capped_at"]), (0, 6, 2), result.stderr)
+                self.assertIn(max(one[0], two[0], summary["max_waiting"]), (1, 2))
+
     def test_the_cap_uses_the_largest_compile_that_is_known_of_this_build(self):
         self.write(3, "100 100 0")
         self.assertEqual(self.governed(None, LIMIT, ["ninja"])[0].returncode, 0)
@@ -264,8 +278,6 @@ class Law(PathsCase):
         namespace = mount_namespace()
         if namespace is None:
             self.skipTest("no mount namespace can be made here")
-        if SANITIZED:
-            self.skipTest("the launcher of a sanitizer build is no static program")
         self.write(2, "2 1 0")
         (self.folder / "noexec").mkdir()
         private = Path(f"/tmp/wheelyard-{os.geteuid()}")

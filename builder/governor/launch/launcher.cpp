@@ -335,11 +335,24 @@ std::uint64_t count_of(Jobs jobs, std::uint64_t window) {  // the cap, where -j 
     return jobs == Jobs::few ? std::min<std::uint64_t>(window, jobs_per_core_below * cores) : window;
 }
 
+// Where -j must not be raised, a larger one that is given becomes the cap: of two the last counts, so it comes last.
+void cap_given_jobs(std::vector<std::string>& command, std::uint64_t cap) {
+    const std::vector<std::string> arguments(command.begin() + 1, command.end());
+    const auto given = given_jobs(is_ninja(name_of(command[0])), arguments);
+    if (given && (*given == 0 || *given > cap))
+        command.insert(std::find(command.begin() + 1, command.end(), "--"), "-j" + std::to_string(cap));
+}
+
 // Ninja and make read no variable for their -j, so a call without -j gets the window as an option.
 [[noreturn]] void run_build_tool(std::vector<std::string> command, Jobs jobs) {
     const auto window = base::parse_decimal(environment(jobs_variable));
-    if (jobs != Jobs::as_given && window && std::getenv(socket_variable) != nullptr)
-        command.insert(command.begin() + 1, "-j" + std::to_string(count_of(jobs, *window)));
+    if (window && std::getenv(socket_variable) != nullptr) {
+        if (jobs != Jobs::as_given) {
+            command.insert(command.begin() + 1, "-j" + std::to_string(count_of(jobs, *window)));
+        } else if (std::getenv(capped_variable) != nullptr) {
+            cap_given_jobs(command, *window);
+        }
+    }
     become(command);
 }
 
