@@ -61,6 +61,7 @@ wheelyard_layer(memory       builder/governor/memory      base)
 wheelyard_layer(admission    builder/governor/admission   base memory)
 wheelyard_layer(launch       builder/governor/launch      base memory admission)
 wheelyard_layer(broker       builder/governor/broker      base memory admission launch)
+wheelyard_layer(interposer   builder/governor/interposer  launch)
 wheelyard_layer(governor     builder/governor             base memory admission launch broker)
 
 wheelyard_group(data: the catalog, the blobs and the tasks: all that the registry keeps)

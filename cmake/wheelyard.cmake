@@ -124,7 +124,7 @@ function(wheelyard_layer room folder)
     set(WHEELYARD_FOLDERS_${room} ${folders} PARENT_SCOPE)
     list(TRANSFORM folders REPLACE "(.+)" "${CMAKE_SOURCE_DIR}/\\1/*.cpp")
     file(GLOB sources CONFIGURE_DEPENDS ${folders})
-    list(FILTER sources EXCLUDE REGEX "/main\\.cpp$")
+    list(FILTER sources EXCLUDE REGEX "/(main|interposer/interposer)\\.cpp$")  # the latter: cmake/interposer.cmake
     if(NOT sources)
         add_library(wheelyard_${room} INTERFACE)
         target_link_libraries(wheelyard_${room} INTERFACE wheelyard_flags)

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
@@ -16,10 +17,16 @@
 #include <filesystem>
 
 #include "builder/governor/admission/history.hpp"
+#include "builder/governor/admission/kept_folder.hpp"
 #include "builder/governor/admission/limits.hpp"
 #include "builder/governor/admission/window.hpp"
 #include "builder/governor/broker/broker.hpp"
+#include "builder/governor/launch/compiler_names.hpp"
 #include "builder/governor/launch/compiler_process.hpp"
+#include "builder/governor/launch/coverage.hpp"
+#include "builder/governor/launch/interposer.hpp"
+#include "builder/governor/launch/launcher.hpp"
+#include "builder/governor/launch/limits.hpp"
 #include "builder/governor/launch/message.hpp"
 #include "builder/governor/launch/shims.hpp"
 #include "builder/governor/options.hpp"
@@ -42,7 +49,7 @@ const std::vector<OptionRow> run_options = {
     {"--progress", "SECONDS", "interval of the progress line (default 30; 0: none)"},
     {"--quiet", nullptr, "print no progress and no summary"},
     {"--no-shims", nullptr,
-     "use only CMAKE_*_COMPILER_LAUNCHER; change neither PATH nor the -j of ninja and make"},
+     "use only CMAKE_*_COMPILER_LAUNCHER; change neither PATH, LD_PRELOAD nor the -j of ninja and make"},
     {"--no-groups", nullptr, "sample processes even if each compile could have a cgroup"},
     {"--window", "N", "maximum waiting compiles (default: by cores, descriptors, processes and memory)"},
     {"--help", nullptr, "print this help"},
@@ -72,8 +79,8 @@ void set(const std::string& name, const std::string& value) {
     ::setenv(name.c_str(), value.c_str(), 1);
 }
 
-void set_environment(const std::string& socket, const std::string& root, unsigned window, unsigned cores,
-                     bool shims) {
+// The variables of the launcher, without those that raise parallelism.
+void set_environment(const std::string& socket, const std::string& root, unsigned cores, bool shims) {
     const std::string launcher = own_program() + ";launch;--";
     for (const std::string language : languages) {
         for (const char* kind : {"_COMPILER_LAUNCHER", "_LINKER_LAUNCHER"}) {
@@ -86,21 +93,71 @@ void set_environment(const std::string& socket, const std::string& root, unsigne
     }
     set(socket_variable, socket);
     set(root_variable, root);
-    set(jobs_variable, std::to_string(window));
-    set("MAX_JOBS", std::to_string(window));
-    set("CMAKE_BUILD_PARALLEL_LEVEL", std::to_string(window));
     set(cores_variable, std::to_string(cores));
     ::unsetenv(held_variable);
     ::unsetenv(raised_variable);
+    ::unsetenv(jobs_variable);
     const char* path = std::getenv("PATH");
     const std::string search = path_without(path != nullptr ? path : "/usr/bin:/bin", shim_folder());
     if (!shims) return;
     if (const auto made = make_shims(shim_folder(), search); !made) {
-        std::fprintf(stderr, "governor: cannot create shims; only CMake's launchers are used: %s\n",
-                     made.error().text().c_str());
+        std::fprintf(stderr, "governor: cannot create shims: %s\n", made.error().text().c_str());
         return;
     }
     set("PATH", shim_folder() + ":" + search);
+}
+
+// Loads the interposer and tests which ways of calling a compiler pass through the launcher. Parallelism is raised
+// only if all do; otherwise compiles that nobody holds back would run at once.
+Coverage cover(const std::string& folder, bool shims, const std::filesystem::path& history,
+               double limit_bytes, unsigned cores, unsigned window) {
+    Coverage coverage;
+    coverage.jobs = window;
+    coverage.limit_bytes = limit_bytes;
+    if (shims) {
+        const auto library = install_interposer({private_folder(), folder, kept_folder()});
+        preload(library ? *library : "");
+        coverage.forms = probe(forms_of(base::current_environment(), folder));
+        coverage.capped = std::any_of(coverage.forms.begin(), coverage.forms.end(),
+                                      [](const Form& form) { return !form.intercepted; });
+        const bool works = std::any_of(coverage.forms.begin(), coverage.forms.end(), [](const Form& form) {
+            return form.name == by_path && form.intercepted;
+        });
+        if (!works) preload("");  // a library that does not even load would end every process
+        if (!library) coverage.reason = library.error().text();
+    } else {
+        preload("");
+        coverage.reason = "--no-shims governs only what CMake starts";
+    }
+    if (!coverage.reason.empty()) coverage.capped = true;
+    if (!coverage.capped) return coverage;
+    std::string warning;  // the broker reads the history again, and reports it
+    const double known =
+        history.empty() ? 0
+                        : largest_peak_below(load_history(history, warning), std::filesystem::current_path());
+    coverage.peak_is_known = known > 0;
+    coverage.peak_bytes = known > 0 ? known : static_cast<double>(unknown_peak_bytes);
+    coverage.jobs = jobs_that_fit(limit_bytes, coverage.peak_bytes, cores);
+    return coverage;
+}
+
+// What the build itself asks for stays, as far as it fits.
+std::string capped(const char* variable, unsigned cap) {
+    const auto own = base::parse_decimal(environment(variable)).value_or(cap);
+    return std::to_string(std::clamp<std::uint64_t>(own, 1, cap));
+}
+
+void set_parallelism(const Coverage& coverage, unsigned window, bool shims) {
+    const unsigned jobs = coverage.jobs;
+    set(jobs_variable, std::to_string(jobs));
+    if (coverage.capped) {
+        set(capped_variable, "1");
+    } else {
+        ::unsetenv(capped_variable);
+    }
+    set("MAX_JOBS", coverage.capped ? capped("MAX_JOBS", jobs) : std::to_string(jobs));
+    const char* cmake = "CMAKE_BUILD_PARALLEL_LEVEL";  // its compilers have a launcher, with --no-shims too
+    set(cmake, coverage.capped && shims ? capped(cmake, jobs) : std::to_string(window));
 }
 
 unsigned window_of(const LimitReader& limits, unsigned cores) {
@@ -180,6 +237,7 @@ pid_t start_broker(const BrokerPlan& plan, base::Fd& listening, int control_read
     ::close(control_write);
     // An interrupt from the terminal ends the build. The broker serves its launchers until then.
     ::setpgid(0, 0);
+    mark_held();  // a compiler that it asks for its version is no compile
     int status = 1;
     try {
         status = run_broker(plan, std::move(listening), base::Fd(control_read), groups);
@@ -194,7 +252,8 @@ pid_t start_broker(const BrokerPlan& plan, base::Fd& listening, int control_read
 const bool file_size_was_ignored = is_ignored(SIGXFSZ);
 
 // Handles `forwarded` from the moment when there is a build to forward them to.
-pid_t start_build(const std::vector<std::string>& command, const std::string& socket, int control) {
+pid_t start_build(const std::vector<std::string>& command, const std::string& socket, int control,
+                  bool shims) {
     sigset_t blocked, before;
     ::sigemptyset(&blocked);
     for (const int number : forwarded)
@@ -216,6 +275,9 @@ pid_t start_build(const std::vector<std::string>& command, const std::string& so
     }
     ::sigprocmask(SIG_SETMASK, &before, nullptr);
     if (!file_size_was_ignored) ::signal(SIGXFSZ, SIG_DFL);
+    // This program is static: no interposer sees its exec. By name the shims do.
+    if (shims && command[0].find('/') != std::string::npos && is_compiler_name(name_of(command[0])))
+        run_launcher(command);
     become(command);
 }
 
@@ -243,7 +305,7 @@ void wait_for_broker(pid_t broker) {
 }
 
 // Returns CMD's wait status.
-int govern(const Options& options, const BrokerPlan& plan) {
+int govern(const Options& options, BrokerPlan plan) {
     auto folder = make_folder();
     if (!folder) {
         // A build needs no governor, and a site's mistake must not stop it.
@@ -267,12 +329,14 @@ int govern(const Options& options, const BrokerPlan& plan) {
                      limits.read(0).tightest.text().c_str(), window,
                      groups.usable() ? ", each long one in its own cgroup" : "");
     }
+    const bool shims = !options.has("--no-shims");
+    set_environment(socket, std::filesystem::current_path().native(), cores, shims);
+    plan.coverage = cover(folder->path(), shims, plan.history, limits.read(0).tightest.room(), cores, window);
+    set_parallelism(plan.coverage, window, shims);
     const pid_t broker = start_broker(plan, *listening, control[0], control[1], groups);
     ::close(control[0]);
     listening->reset();  // so that connecting fails at once when the broker is dead
-    set_environment(socket, std::filesystem::current_path().native(), window, cores,
-                    !options.has("--no-shims"));
-    const pid_t build = start_build(options.command, socket, control[1]);
+    const pid_t build = start_build(options.command, socket, control[1], shims);
     const int status = build < 0 ? 71 << 8 : wait_for(build);
     control_fd = -1;
     ::close(control[1]);

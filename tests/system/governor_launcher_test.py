@@ -190,7 +190,9 @@ class Launcher(GovernedCase):
         for words in (["gcc", "@words"], ["gcc", "--version"], ["gcc", "-c", "a.c"], ["make", "--version"]):
             (self.folder / "asks").touch()
             build = self.start(["sh", "-c", f"while test -e asks; do sleep 0.01; done; {script}", "sh", *words])
-            launcher = self.wait_until(lambda: self.children(build.pid, "sh"), "the build")[0]
+            # Not the shell of the self-test.
+            launcher = self.wait_until(lambda: [pid for pid in self.children(build.pid, "sh") if "asks" in self.command_line(pid)],
+                                       "the build")[0]
             broker = self.broker_of(build)
             os.kill(broker, signal.SIGSTOP)
             (self.folder / "asks").unlink()

@@ -24,7 +24,7 @@ set_tests_properties(system/portable system/portable_agent system/deb_packages s
 # Skipped where no network namespace can be made.
 set_tests_properties(system/try PROPERTIES SKIP_RETURN_CODE 77)
 # Its builds fill the machine to its limits on purpose: beside another test it would measure that one.
-set_tests_properties(system/governor system/governor_groups system/governor_launcher system/governor_memory system/governor_tools system/governor_v2
+set_tests_properties(system/governor system/governor_groups system/governor_launcher system/governor_memory system/governor_paths system/governor_tools system/governor_v2
     PROPERTIES RUN_SERIAL TRUE)
 # Seconds of the longest in a run on two cores.
 foreach(long wheelhouse:220 uploaded_sources:90 site_resolve:140 slurm:120 builder:120 reproduce:90 pbs:110 tasks:100 site_box:90 agent_kills:90 pbs_on_path:50)

@@ -239,4 +239,14 @@ std::filesystem::path default_history_file() {
     return kept_folder() / "history";
 }
 
+double largest_peak_below(const History& history, const std::filesystem::path& root) {
+    double largest = 0;
+    for (const auto& [key, record] : history) {
+        const double peak = std::max(record.peak_bytes, record.min_bytes);
+        std::error_code error;
+        if (peak > largest && std::filesystem::exists(root / record.source, error)) largest = peak;
+    }
+    return largest;
+}
+
 }  // namespace wheelyard::governor

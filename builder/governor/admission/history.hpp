@@ -49,6 +49,9 @@ enum class LockPatience { none, some };
 [[nodiscard]] base::Status store_history(const std::filesystem::path& file, const History& added,
                                          const base::Clock& clock);
 
+// The largest peak of a source that lies below `root`, the folder of the build; 0 if none is known.
+[[nodiscard]] double largest_peak_below(const History& history, const std::filesystem::path& root);
+
 // `history show|export|import`.
 int run_history(const std::vector<std::string>& arguments);
 [[nodiscard]] std::filesystem::path default_history_file();

@@ -13,12 +13,14 @@
 #include <utility>
 
 #include "builder/governor/broker/governed_build.hpp"
+#include "builder/governor/launch/limits.hpp"
 #include "builder/governor/memory/limits.hpp"
 
 namespace wheelyard::governor {
 namespace {
 
 constexpr std::int64_t flush_history_ms = 20'000;
+constexpr std::int64_t cancel_wait_ms = 2 * term_grace_ms;  // for the compiles of a cancelled build
 
 constexpr int events_at_once = 256;
 constexpr TryId listening_id = 0, control_id = 1, first_client_id = 2;
@@ -37,10 +39,11 @@ class Broker {
         watch(control_.get(), control_id);
         std::int64_t next_progress = monotonic_ms() + plan_.progress_s * 1000,
                      next_flush = monotonic_ms() + flush_history_ms;
-        while (serve()) {
+        while (serve(next_due())) {
             const std::int64_t now = monotonic_ms();
             build_.sample_memory_when_due();
             build_.reread_limits_when_due();
+            build_.look_for_others_when_due();
             build_.start_what_fits();
             if (plan_.progress_s > 0 && now >= next_progress) {
                 build_.print_progress();
@@ -51,6 +54,12 @@ class Broker {
                 next_flush = monotonic_ms() + flush_history_ms;
             }
         }
+        // The compiles of a cancelled build get SIGTERM, and a second later SIGKILL.
+        ::epoll_ctl(poll_.get(), EPOLL_CTL_DEL, control_.get(), nullptr);
+        const std::int64_t until = monotonic_ms() + cancel_wait_ms;
+        while (build_.is_stopped() && build_.is_busy() && monotonic_ms() < until)
+            serve(until);
+        if (build_.is_stopped()) build_.kill_running();
         // Launchers do not wait after "hit", so such messages may still be unread.
         accept_all();
         build_.read_remaining_messages();
@@ -58,11 +67,15 @@ class Broker {
     }
 
   private:
-    // Handles messages, and waits for them at most until the next sample is due. False at the end of the
-    // build.
-    bool serve() {
+    // When there is something to do without a message.
+    [[nodiscard]] std::int64_t next_due() const {
+        return std::min(build_.is_busy() ? build_.next_sample() : monotonic_ms() + reread_limits_ms,
+                        build_.next_look());
+    }
+
+    // Handles messages, and waits for them at most until then. False at the end of the build.
+    bool serve(std::int64_t until) {
         const std::int64_t now = monotonic_ms();
-        const std::int64_t until = build_.is_busy() ? build_.next_sample() : now + reread_limits_ms;
         std::array<epoll_event, events_at_once> events;
         const int count =
             ::epoll_wait(poll_.get(), events.data(), events_at_once,

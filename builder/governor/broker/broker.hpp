@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "builder/governor/launch/coverage.hpp"
 #include "builder/governor/memory/compile_groups.hpp"
 #include "builder/governor/memory/memory_limit.hpp"
 #include "lib/base/files/fd.hpp"
@@ -21,6 +22,7 @@ struct BrokerPlan {
     unsigned cores = 0;            // 0: detected
     std::int64_t progress_s = 30;  // 0: none
     bool quiet = false;
+    Coverage coverage;
 };
 
 // Serves launchers until end of file on `control`, which means that the build ended or the parent died. Then

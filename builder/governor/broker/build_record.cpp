@@ -95,7 +95,8 @@ void BuildRecord::flush_history(LockPatience patience) {
 int BuildRecord::finish() {
     flush_history(LockPatience::some);
     report.wall_seconds = static_cast<double>(monotonic_ms() - begun_ms_) / 1000;
-    if (!plan_.quiet && report.compiles + report.cache_hits + report.lost > 0) {
+    if (!plan_.quiet &&
+        (report.compiles + report.cache_hits + report.lost > 0 || report.other_was_largest())) {
         std::fputs(render_summary(report).c_str(), stderr);
     }
     int status = 0;

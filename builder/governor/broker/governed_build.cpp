@@ -2,12 +2,14 @@
 #include "builder/governor/broker/governed_build.hpp"
 
 #include <signal.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <set>
 #include <utility>
 
 #include "builder/governor/launch/message.hpp"
@@ -29,6 +31,10 @@ std::string size(double bytes) {
     return base::render_bytes(static_cast<std::uint64_t>(bytes));
 }
 
+// Between looks for other processes, and at most this part of the broker's time.
+constexpr std::int64_t min_look_ms = 100;
+constexpr std::int64_t look_divisor = 20;
+
 // A group that a process joined has a larger peak than this.
 constexpr double min_group_peak_bytes = 64.0 * kib;
 
@@ -47,6 +53,11 @@ GovernedBuild::GovernedBuild(const BrokerPlan& plan, CompileGroups& groups)
     record_.report.cores = plan.cores > 0 ? plan.cores : watch_.limits().cores();
     watch_.read(0, monotonic_ms());
     update_limit();
+    record_.report.forms = plan.coverage.forms;
+    if (!plan.coverage.capped) return;
+    record_.report.capped_jobs = plan.coverage.jobs;
+    record_.report.capped_because = plan.coverage.text();
+    if (!plan.quiet) record_.note(plan.coverage.text());
 }
 
 void GovernedBuild::on_connect(TryId id, base::Fd socket, pid_t session) {
@@ -87,7 +98,30 @@ void GovernedBuild::stop() {
     is_stopped_ = true;
     for (const auto& [id, client] : clients_) {
         if (client.state == Client::State::waiting) (void)send_message(client.socket.get(), {"quit"});
+        if (client.state == Client::State::running) (void)send_message(client.socket.get(), {"kill"});
     }
+}
+
+void GovernedBuild::kill_running() {
+    std::vector<TryId> ids;
+    for (const auto& [id, client] : clients_) {
+        if (client.state == Client::State::running) ids.push_back(id);
+    }
+    for (const auto id : ids)
+        on_disconnect(id);
+}
+
+void GovernedBuild::look_for_others_when_due() {
+    const auto now = monotonic_ms();
+    if (now < next_look_ms_) return;
+    std::set<pid_t> governed{::getpid()};
+    for (const auto& [id, client] : clients_) {
+        if (client.pid > 1) governed.insert(client.pid);
+    }
+    auto& largest = record_.report.largest_other;
+    if (const auto found = largest_process(::getppid(), governed); found.bytes > largest.bytes)
+        largest = found;
+    next_look_ms_ = now + std::max(min_look_ms, look_divisor * (monotonic_ms() - now));
 }
 
 void GovernedBuild::on_ask(TryId id, Client& client, const std::vector<std::string>& message) {
@@ -164,7 +198,10 @@ void GovernedBuild::on_ended(TryId id, Client& client, const std::vector<std::st
     const double seconds = static_cast<double>(now_ms - client.start_ms - client.stopped_total_ms) / 1000;
     report.compile_seconds += seconds;
     if (status == 0) return on_success(id, client, seconds, message[4]);
-    if (on_failure(id, client, clue) == Retry::again && !is_stopped_) {
+    give_up_reason_.clear();
+    if (is_stopped_) {
+        end_try(client, "failed");
+    } else if (on_failure(id, client, clue) == Retry::again) {
         client.state = Client::State::waiting;
         if (!send_message(client.socket.get(), {"again"})) on_disconnect(id);
         return;
@@ -203,7 +240,6 @@ void GovernedBuild::on_success(TryId id, Client& client, double seconds, std::st
 // Decides why a compile failed: for lack of memory, by SIGKILL of unknown origin, or by itself. Sets
 // give_up_reason_ if it does not fit.
 Retry GovernedBuild::on_failure(TryId id, Client& client, bool clue) {
-    give_up_reason_.clear();
     // The compile's own group is conclusive. The kill count of all groups needs a clue in addition.
     const bool kernel = was_killed_by_kernel(client);
     if (client.dying || (kernel && !client.group.empty()) ||

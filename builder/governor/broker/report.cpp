@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "builder/governor/memory/limits.hpp"
 #include "lib/base/text/text.hpp"
 
 namespace wheelyard::governor {
 namespace {
 
 constexpr std::size_t worst_shown = 5;
+constexpr double shown_other_bytes = 128.0 * mib;  // below that it is the build tool itself
 
 std::string bytes(double value) {
     return base::render_bytes(static_cast<std::uint64_t>(std::max(0.0, value)));
@@ -69,6 +71,11 @@ void BuildReport::note_worst(const Worst& one) {
     if (worst.size() > worst_shown) worst.resize(worst_shown);
 }
 
+bool BuildReport::other_was_largest() const {
+    const double largest = worst.empty() ? 0 : worst.front().peak_bytes;
+    return largest_other.bytes >= shown_other_bytes && largest_other.bytes > largest;
+}
+
 std::string render_progress(const Progress& progress) {
     std::string text = "governor: " + std::to_string(progress.done) + "/" +
                        std::to_string(progress.done + progress.running + progress.waiting) + " compiles, " +
@@ -97,6 +104,10 @@ std::string render_summary(const BuildReport& report) {
         text +=
             "governor:   " + bytes(row.peak_bytes) + "  " + duration(row.seconds) + "  " + row.source + "\n";
     }
+    if (report.other_was_largest())
+        text += "governor: the largest process was " + report.largest_other.name + " with " +
+                bytes(report.largest_other.bytes) + "; it is not governed\n";
+    if (report.capped_jobs > 0) text += "governor: " + report.capped_because + "\n";
     return text;
 }
 
@@ -124,6 +135,11 @@ std::string render_json(const BuildReport& report) {
     add("limit_bytes", number(report.limit_bytes));
     add("room_bytes", number(report.room_bytes));
     add("limit", quote(report.limit_name));
+    add("largest_ungoverned", report.largest_other.bytes <= 0
+                                  ? "null"
+                                  : "{\"program\": " + quote(report.largest_other.name) +
+                                        ", \"peak_bytes\": " + number(report.largest_other.bytes) + "}");
+    add("jobs_capped_at", report.capped_jobs == 0 ? "null" : number(std::uint64_t{report.capped_jobs}));
     add("prediction_error_median",
         report.prediction_errors.empty() ? "null" : number(median(report.prediction_errors)));
     std::string rows;
@@ -132,6 +148,13 @@ std::string render_json(const BuildReport& report) {
                 ", \"peak_bytes\": " + number(row.peak_bytes) + ", \"seconds\": " + number(row.seconds) + "}";
     }
     add("worst", "[" + rows + "]");
+    rows.clear();
+    for (const auto& form : report.forms) {
+        rows += (rows.empty() ? "" : ", ") + std::string("{\"form\": ") + quote(form.name) +
+                ", \"command\": " + quote(form.command) +
+                ", \"intercepted\": " + (form.intercepted ? "true" : "false") + "}";
+    }
+    add("forms", "[" + rows + "]");
     rows.clear();
     for (const auto& message : report.messages)
         rows += (rows.empty() ? "" : ", ") + quote(message);

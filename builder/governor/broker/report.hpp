@@ -6,6 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "builder/governor/launch/coverage.hpp"
+#include "builder/governor/memory/process_tree.hpp"
+
 namespace wheelyard::governor {
 
 // One try of a compile, for the timeline.
@@ -36,10 +39,16 @@ struct BuildReport {
     std::vector<Worst> worst;  // the largest peaks, descending
     std::vector<std::string> messages;
     std::vector<double> prediction_errors;  // |peak / predicted − 1| of known compiles
+    ProcessPeak largest_other;              // outside of governed compiles
+    std::vector<Form> forms;                // of the self-test
+    unsigned capped_jobs = 0;               // 0: -j was raised to the window
+    std::string capped_because;
     std::vector<TryEntry> tries;
     std::vector<std::pair<std::int64_t, double>> memory;  // (ms, bytes)
 
     void note_worst(const Worst& one);
+    // Whether the largest process was not part of a compile, and is worth a line.
+    [[nodiscard]] bool other_was_largest() const;
 };
 
 struct Progress {

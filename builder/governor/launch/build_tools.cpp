@@ -25,12 +25,18 @@ struct Seen {
     std::string letters;
     std::vector<std::string_view> names;  // long options without the dashes and the value
     std::size_t goals = 0;                // words that are neither options nor variables
+    std::optional<unsigned> jobs;         // of the last -j; 0: without a number
 
     bool has(std::string_view any) const { return letters.find_first_of(any) != std::string::npos; }
     bool names_one_of(std::initializer_list<std::string_view> any) const {
         return std::find_first_of(names.begin(), names.end(), any.begin(), any.end()) != names.end();
     }
 };
+
+unsigned number_of(std::string_view text) {
+    constexpr std::uint64_t largest = 1'000'000;
+    return static_cast<unsigned>(std::min(base::parse_decimal(text).value_or(0), largest));
+}
 
 Seen read_options(const std::vector<std::string>& arguments, const Syntax& syntax) {
     Seen seen;
@@ -46,13 +52,21 @@ Seen read_options(const std::vector<std::string>& arguments, const Syntax& synta
             continue;
         }
         if (word.starts_with("--")) {
-            seen.names.push_back(base::split(word.substr(2), '=')[0]);
+            const auto parts = base::split(word.substr(2), '=');
+            seen.names.push_back(parts[0]);
+            if (parts[0] == "jobs") seen.jobs = number_of(parts.size() > 1 ? parts[1] : "");
             continue;
         }
         for (std::size_t at = 1; at < word.size(); ++at) {
             const char letter = word[at];
             seen.letters += letter;
             if (letter == syntax.last) return seen;
+            if (letter == 'j') {
+                seen.jobs = number_of(word.substr(at + 1));
+                // Both tools take the next word, too.
+                if (at + 1 == word.size() && i + 1 < arguments.size())
+                    seen.jobs = number_of(arguments[i + 1]);
+            }
             if (syntax.optional.find(letter) != std::string_view::npos) break;
             if (syntax.required.find(letter) == std::string_view::npos) continue;
             if (at + 1 == word.size()) ++i;
@@ -80,6 +94,12 @@ std::vector<std::string> options_of(std::string_view makeflags) {
     return words;
 }
 
+// Queries, and options that run no recipe.
+bool makes_nothing(const Seen& seen) {
+    return seen.has("vhnqpt") || seen.names_one_of({"version", "help", "just-print", "dry-run", "recon",
+                                                    "question", "print-data-base", "touch"});
+}
+
 bool names_jobs(const Seen& seen) {
     return seen.has("j") || seen.names_one_of({"jobs", "jobserver-auth", "jobserver-fds"});
 }
@@ -102,12 +122,7 @@ Jobs jobs_for_ninja(const std::vector<std::string>& arguments) {
 
 Jobs jobs_for_make(const std::vector<std::string>& arguments, const MakeEnvironment& make_environment) {
     const auto seen = read_options(arguments, make_syntax);
-    // Queries, and options that run no recipe.
-    if (seen.has("vhnqpt") || seen.names_one_of({"version", "help", "just-print", "dry-run", "recon",
-                                                 "question", "print-data-base", "touch"})) {
-        return Jobs::as_given;
-    }
-    if (names_jobs(seen)) return Jobs::as_given;
+    if (makes_nothing(seen) || names_jobs(seen)) return Jobs::as_given;
     // `make clean all` runs the goals one after the other; with -j they would run at once.
     const bool in_turn = seen.goals > 1;
     if (!jobserver_of(make_environment.flags).empty()) {
@@ -117,6 +132,13 @@ Jobs jobs_for_make(const std::vector<std::string>& arguments, const MakeEnvironm
     if (in_turn) return Jobs::as_given;
     return names_jobs(read_options(options_of(make_environment.flags), make_syntax)) ? Jobs::as_given
                                                                                      : Jobs::window;
+}
+
+std::optional<unsigned> given_jobs(bool of_ninja, const std::vector<std::string>& arguments) {
+    const auto seen = read_options(arguments, of_ninja ? ninja_syntax : make_syntax);
+    const bool asks =
+        of_ninja ? seen.has("th") || seen.names_one_of({"version", "help"}) : makes_nothing(seen);
+    return asks ? std::nullopt : seen.jobs;
 }
 
 std::string jobserver_of(std::string_view makeflags) {

@@ -2,6 +2,7 @@
 // wait in the broker. An explicit -j and queries stay unchanged. Pure.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +33,10 @@ struct MakeEnvironment {
 // other, so they must not run in parallel.
 [[nodiscard]] Jobs jobs_for_make(const std::vector<std::string>& arguments,
                                  const MakeEnvironment& environment);
+
+// The number of the last -j in the arguments of ninja or make, 0 for make's -j without one; nullopt without a -j, and
+// for a call that builds nothing.
+[[nodiscard]] std::optional<unsigned> given_jobs(bool of_ninja, const std::vector<std::string>& arguments);
 
 // The jobserver in MAKEFLAGS: "3,4" (descriptors to read and to write), "fifo:PATH", or "".
 [[nodiscard]] std::string jobserver_of(std::string_view makeflags);

@@ -12,24 +12,19 @@
 namespace wheelyard::governor {
 namespace {
 
-constexpr std::array caches = {"ccache", "sccache"};
-constexpr std::array distributors = {"distcc", "icecc"};
-constexpr std::array compilers = {"cc",         "c++",   "gcc",    "g++",    "clang",  "clang++", "gfortran",
-                                  "nvcc",       "hipcc", "CC",     "ftn",    "icx",    "icpx",    "ifx",
-                                  "icc",        "icpc",  "nvc",    "nvc++",  "craycc", "crayCC",  "amdclang",
-                                  "amdclang++", "mpicc", "mpicxx", "mpic++", "flang"};
-
 struct Extension {
     std::string_view suffix, language;
 };
 constexpr std::array extensions = {
-    Extension{".c", "c"},       Extension{".i", "c"},         Extension{".cc", "c++"},
-    Extension{".cpp", "c++"},   Extension{".cxx", "c++"},     Extension{".C", "c++"},
-    Extension{".c++", "c++"},   Extension{".ii", "c++"},      Extension{".cu", "cuda"},
-    Extension{".ptx", "cuda"},  Extension{".hip", "hip"},     Extension{".S", "asm"},
-    Extension{".s", "asm"},     Extension{".asm", "asm"},     Extension{".f", "fortran"},
-    Extension{".F", "fortran"}, Extension{".f90", "fortran"}, Extension{".F90", "fortran"},
-    Extension{".m", "c"},       Extension{".mm", "c++"},
+    Extension{".c", "c"},         Extension{".i", "c"},         Extension{".cc", "c++"},
+    Extension{".cpp", "c++"},     Extension{".cxx", "c++"},     Extension{".C", "c++"},
+    Extension{".c++", "c++"},     Extension{".ii", "c++"},      Extension{".cu", "cuda"},
+    Extension{".ptx", "cuda"},    Extension{".hip", "hip"},     Extension{".S", "asm"},
+    Extension{".s", "asm"},       Extension{".asm", "asm"},     Extension{".f", "fortran"},
+    Extension{".F", "fortran"},   Extension{".f90", "fortran"}, Extension{".F90", "fortran"},
+    Extension{".f95", "fortran"}, Extension{".f03", "fortran"}, Extension{".f08", "fortran"},
+    Extension{".for", "fortran"}, Extension{".FOR", "fortran"}, Extension{".m", "c"},
+    Extension{".mm", "c++"},
 };
 
 // Options whose next word is a value, not an input.
@@ -80,6 +75,9 @@ constexpr std::array queries = {"--version",
                                 "--list-gpu-arch",
                                 "--list-gpu-code",
                                 "-fsyntax-only",
+                                "-show",
+                                "-compile_info",
+                                "-link_info",
                                 "-qversion"};
 // Prefixes of the arguments that affect memory or time. Others (paths, warnings, file names) are ignored.
 constexpr std::array relevant_prefixes = {"-O",
@@ -166,7 +164,7 @@ void read_word(const std::vector<std::string>& words, std::size_t& i, Reading& r
                word == "-ptx" || word == "--compile" || word == "-cubin" || word == "-fatbin") {
         reading.compiles = true;
     } else if (contains(queries, word) || word.starts_with("-print-") || word.starts_with("-dump") ||
-               word.starts_with("--print-")) {
+               word.starts_with("--print-") || word.starts_with("-showme") || word.starts_with("--showme")) {
         reading.query = true;
     } else if (auto output = value_of("-o", words, i)) {
         reading.output = *output;
@@ -229,31 +227,6 @@ std::vector<std::string> split_response_file(std::string_view text) {
     }
     if (inside) words.push_back(std::move(word));
     return words;
-}
-
-bool is_cache_name(std::string_view name) {
-    return contains(caches, name);
-}
-
-bool is_distributor_name(std::string_view name) {
-    return contains(distributors, name);
-}
-
-bool is_compiler_name(std::string_view name) {
-    if (contains(compilers, name)) return true;
-    // A version after the name: gcc-12, clang++-14.
-    if (const auto dash = name.rfind('-'); dash != std::string_view::npos) {
-        const auto version = name.substr(dash + 1);
-        const bool numeric = !version.empty() && std::all_of(version.begin(), version.end(), [](char c) {
-            return base::is_ascii_digit(c) || c == '.';
-        });
-        if (numeric) return is_compiler_name(name.substr(0, dash));
-    }
-    // A triplet before the name: x86_64-linux-gnu-gcc, x86_64-conda-linux-gnu-c++.
-    const auto triplet_end = name.rfind('-');
-    return triplet_end != std::string_view::npos &&
-           base::split(name.substr(0, triplet_end), '-').size() >= 2 &&
-           contains(compilers, name.substr(triplet_end + 1));
 }
 
 void distribute(CompileCommand& command, const std::string& distributor) {

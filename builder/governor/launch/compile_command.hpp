@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "builder/governor/admission/predict.hpp"
+#include "builder/governor/launch/compiler_names.hpp"
 
 namespace wheelyard::governor {
 
@@ -29,20 +30,10 @@ struct CompileCommand {
 // its own language; a link is not sent.
 void distribute(CompileCommand& command, const std::string& distributor);
 
-// The file name of a program.
-[[nodiscard]] inline std::string_view name_of(std::string_view path) {
-    return path.substr(path.rfind('/') + 1);
-}
 // The path without the last component; of a name without a slash, the name.
 [[nodiscard]] inline std::string folder_of(const std::string& path) {
     return path.substr(0, path.rfind('/'));
 }
-
-// ccache and sccache, or distcc and icecc.
-[[nodiscard]] bool is_cache_name(std::string_view name);
-[[nodiscard]] bool is_distributor_name(std::string_view name);
-// Names such as gcc-12, x86_64-linux-gnu-g++, nvcc, CC, ftn.
-[[nodiscard]] bool is_compiler_name(std::string_view name);
 
 // The words of a response file as GCC, Clang and nvcc read it: separated by white space, with quotes and
 // backslashes.

@@ -37,14 +37,6 @@ bool is_ccache(const std::string& program) {
     return name_of(program).starts_with("ccache");
 }
 
-void set_or_unset(const char* name, const std::string& value) {
-    if (value.empty()) {
-        ::unsetenv(name);
-    } else {
-        ::setenv(name, value.c_str(), 1);
-    }
-}
-
 struct Prefixes {
     std::string prefix, prefix_of_cpp;
 };

@@ -25,23 +25,19 @@
 #include "builder/governor/launch/compile_command.hpp"
 #include "builder/governor/launch/compiler_cache.hpp"
 #include "builder/governor/launch/compiler_process.hpp"
+#include "builder/governor/launch/coverage.hpp"
+#include "builder/governor/launch/interposer.hpp"
 #include "builder/governor/launch/limits.hpp"
 #include "builder/governor/launch/message.hpp"
 #include "builder/governor/launch/shims.hpp"
 #include "builder/governor/memory/limits.hpp"
+#include "lib/base/process/process.hpp"
 #include "lib/base/text/text.hpp"
 
 namespace wheelyard::governor {
 namespace {
 
 constexpr std::array caught = {SIGCHLD, SIGTERM, SIGINT, SIGHUP};
-
-// Nothing below this process is governed again: nvcc's gcc, ccache's compiler and a link-time optimizer's
-// processes belong to this compile.
-void mark_held() {
-    ::setenv(held_variable, "1", 1);
-    ::setenv("PATH", path_without(environment("PATH"), shim_folder()).c_str(), 1);
-}
 
 struct Ended {
     int status = 0;
@@ -192,12 +188,14 @@ class Launcher {
         }
         if (socket_) socket_gone_ = !send_message(socket_.get(), {"started", std::to_string(pid)});
         kill_at_.reset();
+        bool was_ended = false;
         while (true) {
             const auto output = spool.readers();
             std::array<pollfd, 4> watched{pollfd{signal_fd_.get(), POLLIN, 0},
                                           pollfd{socket_gone_ ? -1 : socket_.get(), POLLIN, 0}, output[0],
                                           output[1]};
-            ::poll(watched.data(), watched.size(), ms_until_kill());
+            ::poll(watched.data(), watched.size(), ms_until_check());
+            if (is_deaf() && !kill_at_ && !was_ended && was_stopped(socket_path_)) was_ended = end_soon(pid);
             if (kill_at_ && ms_until_kill() == 0) {
                 ::kill(-pid, SIGKILL);
                 kill_at_.reset();
@@ -219,6 +217,22 @@ class Launcher {
 
     void kill_soon() {
         kill_at_ = std::chrono::steady_clock::now() + std::chrono::milliseconds(term_grace_ms);
+    }
+
+    // SIGTERM first, so that the driver removes its temporary files.
+    bool end_soon(pid_t pid) {
+        ::kill(-pid, SIGTERM);
+        ::kill(-pid, SIGCONT);
+        kill_soon();
+        return true;
+    }
+
+    // Without a broker nobody says that the build was cancelled.
+    [[nodiscard]] bool is_deaf() const { return socket_gone_ || !socket_; }
+
+    [[nodiscard]] int ms_until_check() const {
+        const int ms = ms_until_kill();
+        return ms < 0 && is_deaf() ? cancelled_check_ms : ms;
     }
 
     // For poll(2): -1 while nothing is to be killed.
@@ -252,10 +266,7 @@ class Launcher {
         } else if (message[0] == "continue") {
             ::kill(-pid, SIGCONT);
         } else if (message[0] == "kill") {
-            // SIGTERM first, so that the driver removes its temporary files.
-            ::kill(-pid, SIGTERM);
-            ::kill(-pid, SIGCONT);
-            kill_soon();
+            end_soon(pid);
         }
     }
 
@@ -318,17 +329,30 @@ class Launcher {
     std::array<base::Fd, fallback_slots> all_slots_;
 };
 
-std::uint64_t count_of(Jobs jobs, std::uint64_t window) {
+std::uint64_t count_of(Jobs jobs, std::uint64_t window) {  // the cap, where -j must not be raised
     if (jobs == Jobs::one) return 1;
     const auto cores = base::parse_decimal(environment(cores_variable)).value_or(1);
     return jobs == Jobs::few ? std::min<std::uint64_t>(window, jobs_per_core_below * cores) : window;
 }
 
+// Where -j must not be raised, a larger one that is given becomes the cap: of two the last counts, so it comes last.
+void cap_given_jobs(std::vector<std::string>& command, std::uint64_t cap) {
+    const std::vector<std::string> arguments(command.begin() + 1, command.end());
+    const auto given = given_jobs(is_ninja(name_of(command[0])), arguments);
+    if (given && (*given == 0 || *given > cap))
+        command.insert(std::find(command.begin() + 1, command.end(), "--"), "-j" + std::to_string(cap));
+}
+
 // Ninja and make read no variable for their -j, so a call without -j gets the window as an option.
 [[noreturn]] void run_build_tool(std::vector<std::string> command, Jobs jobs) {
     const auto window = base::parse_decimal(environment(jobs_variable));
-    if (jobs != Jobs::as_given && window && std::getenv(socket_variable) != nullptr)
-        command.insert(command.begin() + 1, "-j" + std::to_string(count_of(jobs, *window)));
+    if (window && std::getenv(socket_variable) != nullptr) {
+        if (jobs != Jobs::as_given) {
+            command.insert(command.begin() + 1, "-j" + std::to_string(count_of(jobs, *window)));
+        } else if (std::getenv(capped_variable) != nullptr) {
+            cap_given_jobs(command, *window);
+        }
+    }
     become(command);
 }
 
@@ -344,12 +368,23 @@ bool is_open(std::string_view jobserver) {
     });
 }
 
+// Whether what this make starts is known to pass through the launcher. Its own -j is 1.
+bool may_raise_make(const std::vector<std::string>& command) {
+    if (std::getenv(capped_variable) != nullptr || !is_dynamic(command[0])) return false;
+    if (names_unknown_compiler({command.begin() + 1, command.end()})) return false;
+    std::vector<std::string> variables;
+    for (const auto& [name, value] : base::current_environment())
+        variables.push_back(name + "=" + value);
+    return !names_unknown_compiler(variables);
+}
+
 [[noreturn]] void run_make(std::vector<std::string> command) {
     MakeEnvironment make;
     make.flags = environment("MAKEFLAGS");
     make.below_ours = std::getenv(raised_variable) != nullptr;
     make.jobserver_open = is_open(jobserver_of(make.flags));
-    const auto jobs = jobs_for_make({command.begin() + 1, command.end()}, make);
+    auto jobs = jobs_for_make({command.begin() + 1, command.end()}, make);
+    if (jobs == Jobs::window && !may_raise_make(command)) jobs = Jobs::as_given;
     if (jobs == Jobs::few || jobs == Jobs::one)
         ::setenv("MAKEFLAGS", without_jobserver(make.flags).c_str(), 1);
     if (jobs != Jobs::as_given) ::setenv(raised_variable, "1", 1);
@@ -375,6 +410,7 @@ void run_launcher(std::vector<std::string> command) {
         std::fprintf(stderr, "wheelyard-governor: launch needs a command: launch -- COMPILER ARGUMENTS\n");
         ::_exit(2);
     }
+    if (std::getenv(probe_variable) != nullptr) answer_probe();
     const std::string socket_path = environment(socket_variable);
     const bool held = std::getenv(held_variable) != nullptr;
     const std::string root = environment(root_variable);

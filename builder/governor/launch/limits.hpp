@@ -9,6 +9,7 @@
 namespace wheelyard::governor {
 
 inline constexpr std::int64_t term_grace_ms = 1'000;  // from SIGTERM (drivers remove their files) to SIGKILL
+inline constexpr int cancelled_check_ms = 200;  // between looks for the end of a build, without a broker
 
 // Limits the -j of a make that cannot share its parent's jobserver: many such makes may run at once.
 inline constexpr unsigned jobs_per_core_below = 2;
@@ -19,6 +20,12 @@ inline constexpr unsigned max_response_file_depth = 4;
 
 // Of one stream of a compile, in the launcher's memory, which no limit counts; the rest goes to a file.
 inline constexpr std::size_t max_spool_bytes = 2 * mib;
+
+// The interposer is a tenth of that.
+inline constexpr std::uint64_t max_interposer_bytes = mib;
+
+// The peak of a compile of which nothing is known, where -j must not be raised.
+inline constexpr std::uint64_t unknown_peak_bytes = 2048 * mib;
 
 // The end of a failed compile's output that is searched for signs of memory exhaustion.
 inline constexpr std::size_t clue_tail_bytes = 64 * kib;

@@ -23,19 +23,11 @@
 #include <string_view>
 #include <vector>
 
+#include "builder/governor/launch/variables.hpp"
 #include "lib/base/files/fd.hpp"
 #include "lib/base/result.hpp"
 
 namespace wheelyard::governor {
-
-// Environment variables of a governed build.
-inline constexpr const char* socket_variable = "WHEELYARD_GOVERNOR_SOCKET";
-inline constexpr const char* root_variable = "WHEELYARD_GOVERNOR_ROOT";
-inline constexpr const char* held_variable = "WHEELYARD_GOVERNOR_HELD";  // set below a governed compile
-inline constexpr const char* jobs_variable = "WHEELYARD_GOVERNOR_JOBS";  // the window
-inline constexpr const char* cores_variable = "WHEELYARD_GOVERNOR_CORES";
-// Set below a make that got the window.
-inline constexpr const char* raised_variable = "WHEELYARD_GOVERNOR_RAISED";
 
 [[nodiscard]] std::string render_message(const std::vector<std::string>& fields);
 // Empty for a malformed packet.

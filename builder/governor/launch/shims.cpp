@@ -13,6 +13,7 @@
 #include "builder/governor/launch/build_tools.hpp"
 #include "builder/governor/launch/compile_command.hpp"
 #include "builder/governor/launch/limits.hpp"
+#include "builder/governor/launch/variables.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/text/text.hpp"
 
@@ -67,13 +68,21 @@ std::string own_program() {
 }
 
 std::string shim_folder() {
-    if (const char* set = std::getenv("WHEELYARD_GOVERNOR_SHIMS"); set != nullptr && *set != '\0') return set;
+    if (const char* set = std::getenv(shims_variable); set != nullptr && *set != '\0') return set;
     return kept_folder() / "shims";
 }
 
 std::string environment(const char* name) {
     const char* value = std::getenv(name);
     return value == nullptr ? std::string() : value;
+}
+
+void set_or_unset(const char* name, const std::string& value) {
+    if (value.empty()) {
+        ::unsetenv(name);
+    } else {
+        ::setenv(name, value.c_str(), 1);
+    }
 }
 
 std::string path_without(const std::string& path, const std::string& folder) {

@@ -13,6 +13,8 @@ namespace wheelyard::governor {
 
 // The value of a variable; empty if it is not set.
 [[nodiscard]] std::string environment(const char* name);
+// Sets the variable in this process; removes it for an empty value.
+void set_or_unset(const char* name, const std::string& value);
 // PATH without the folder of shims.
 [[nodiscard]] std::string path_without(const std::string& path, const std::string& folder);
 // The first executable `name` in `path` that is not this program. A name with a slash is not searched.

@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
+#include <utility>
 
 #include "builder/governor/memory/limits.hpp"
 #include "lib/base/files/fd.hpp"
@@ -56,7 +57,54 @@ void add_children(pid_t pid, std::vector<pid_t>& into) {
     }
 }
 
+// The children that any of its threads started: cargo and Python start processes from threads.
+void add_children_of_threads(pid_t pid, std::vector<pid_t>& into) {
+    std::array<char, 64> path;
+    std::array<char, 4096> buffer;
+    std::snprintf(path.data(), path.size(), "/proc/%d/task", pid);
+    DIR* threads = ::opendir(path.data());
+    if (threads == nullptr) return;
+    while (const auto* entry = ::readdir(threads)) {
+        const auto thread = base::parse_decimal(entry->d_name);
+        if (!thread) continue;
+        std::snprintf(path.data(), path.size(), "/proc/%d/task/%d/children", pid, static_cast<int>(*thread));
+        for (const auto word : base::split(read_head(path.data(), buffer), ' ')) {
+            if (const auto child = base::parse_decimal(base::trim(word)))
+                into.push_back(static_cast<pid_t>(*child));
+        }
+    }
+    ::closedir(threads);
+}
+
+// From "Name:\trustc\n…VmHWM:\t  123456 kB\n".
+ProcessPeak peak_of(pid_t pid) {
+    std::array<char, 64> path;
+    std::array<char, 4096> buffer;
+    std::snprintf(path.data(), path.size(), "/proc/%d/status", pid);
+    ProcessPeak peak;
+    for (const auto line : base::split_lines(read_head(path.data(), buffer))) {
+        if (line.starts_with("Name:")) peak.name = base::trim(line.substr(5));
+        if (!line.starts_with("VmHWM:")) continue;
+        const auto size = base::trim(line.substr(6));
+        peak.bytes =
+            static_cast<double>(base::parse_decimal(size.substr(0, size.find(' '))).value_or(0)) * kib;
+    }
+    return peak;
+}
+
 }  // namespace
+
+ProcessPeak largest_process(pid_t root, const std::set<pid_t>& without) {
+    ProcessPeak largest;
+    std::vector<pid_t> tree;
+    add_children_of_threads(root, tree);
+    for (std::size_t i = 0; i < tree.size() && i < max_looked_processes; ++i) {
+        if (without.contains(tree[i])) continue;
+        if (auto peak = peak_of(tree[i]); peak.bytes > largest.bytes) largest = std::move(peak);
+        add_children_of_threads(tree[i], tree);
+    }
+    return largest;
+}
 
 double tree_bytes(pid_t pid) {
     std::vector<pid_t> tree{pid};

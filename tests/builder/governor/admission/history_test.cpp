@@ -215,3 +215,18 @@ TEST_CASE("an imported history keeps the larger peak") {
     CHECK(mine.size() == 3);
     CHECK(mine.at(1).runs == 2);
 }
+
+TEST_CASE("the largest peak of a build is that of the sources below its folder") {
+    const auto folder = base::TempDir::make("peaks");
+    REQUIRE(folder);
+    REQUIRE(base::replace_file(folder->path() / "a.cpp", ""));
+    REQUIRE(base::replace_file(folder->path() / "killed.cpp", ""));
+    History history;
+    history[1] = record(100, 1, "a.cpp");
+    history[2] = record(900, 1, "of/another/project.cpp");
+    history[3] = record(0, 1, "killed.cpp");
+    CHECK(largest_peak_below(history, folder->path()) == 100 * 1024);
+    history[3].min_bytes = 200 * 1024;
+    CHECK(largest_peak_below(history, folder->path()) == 200 * 1024);
+    CHECK(largest_peak_below({}, folder->path()) == 0);
+}

@@ -75,3 +75,26 @@ TEST_CASE("the progress line shows how many compiles are done, running and waiti
     CHECK(render_progress(progress).starts_with(
         "governor: 3/10 compiles, 2 running, 5 waiting, 1 MiB of 4 MiB"));
 }
+
+TEST_CASE("the summary names the largest process if no compile was larger, and why -j was not raised") {
+    auto report = small();
+    report.largest_other = {"rustc", 900.0 * 1024 * 1024};
+    CHECK(render_summary(report).find("the largest process was rustc with 900 MiB; it is not governed\n") !=
+          std::string::npos);
+    CHECK(render_json(report).find("\"largest_ungoverned\": {\"program\": \"rustc\", \"peak_bytes\": ") !=
+          std::string::npos);
+    report.largest_other.bytes = 4e8;  // a compile took 5e8
+    CHECK(render_summary(report).find("rustc") == std::string::npos);
+    report.worst.clear();
+    report.largest_other.bytes = 50e6;  // a build tool
+    CHECK(render_summary(report).find("rustc") == std::string::npos);
+
+    CHECK(render_json(report).find("\"jobs_capped_at\": null") != std::string::npos);
+    report.capped_jobs = 3;
+    report.capped_because = "because";
+    report.forms = {{"CC", "zig cc", false}};
+    CHECK(render_summary(report).find("governor: because\n") != std::string::npos);
+    CHECK(render_json(report).find("\"jobs_capped_at\": 3") != std::string::npos);
+    CHECK(render_json(report).find("{\"form\": \"CC\", \"command\": \"zig cc\", \"intercepted\": false}") !=
+          std::string::npos);
+}

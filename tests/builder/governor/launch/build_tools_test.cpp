@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <optional>
+
 #include "lib/base/text/text.hpp"
 
 using namespace wheelyard::governor;
@@ -84,5 +86,33 @@ TEST_CASE("the jobserver is found in MAKEFLAGS and can be removed from it") {
         CAPTURE(flags);
         CHECK(jobserver_of(flags) == jobserver);
         CHECK(without_jobserver(flags) == without);
+    }
+}
+
+TEST_CASE("the number of a given -j is read as ninja and make read it") {
+    struct Row {
+        bool of_ninja;
+        const char* line;
+        std::optional<unsigned> jobs;
+    };
+    for (const auto& row : {
+             Row{true, "-j4", 4},
+             Row{true, "-vj 3 all", 3},
+             Row{true, "-j4 -C j -j 16", 16},
+             Row{true, "", std::nullopt},
+             Row{true, "-C j", std::nullopt},
+             Row{true, "-j4 -t clean", std::nullopt},
+             Row{true, "--version -j4", std::nullopt},
+             Row{false, "-kj8 all", 8},
+             Row{false, "-j 8 CC=gcc", 8},
+             Row{false, "-j", 0},
+             Row{false, "-j all", 0},
+             Row{false, "--jobs=12", 12},
+             Row{false, "--jobs", 0},
+             Row{false, "-n -j4", std::nullopt},
+             Row{false, "-- -j4", std::nullopt},
+         }) {
+        CAPTURE(row.line);
+        CHECK(given_jobs(row.of_ninja, words(row.line)) == row.jobs);
     }
 }

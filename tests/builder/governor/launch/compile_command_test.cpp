@@ -128,15 +128,72 @@ TEST_CASE("a distributed compile has its own language and names its distributor;
 }
 
 TEST_CASE("compiler names may have triplets and versions; similar names are rejected") {
-    for (const char* name :
-         {"cc", "c++", "gcc", "g++-12", "clang++-14", "x86_64-linux-gnu-gcc", "x86_64-linux-gnu-g++-12",
-          "x86_64-conda-linux-gnu-c++", "nvcc", "hipcc", "CC", "ftn", "gfortran", "amdclang++"}) {
+    for (const char* name : {"cc",
+                             "c++",
+                             "gcc",
+                             "g++-12",
+                             "clang++-14",
+                             "x86_64-linux-gnu-gcc",
+                             "x86_64-linux-gnu-g++-12",
+                             "x86_64-conda-linux-gnu-c++",
+                             "nvcc",
+                             "hipcc",
+                             "CC",
+                             "ftn",
+                             "gfortran",
+                             "amdclang++",
+                             "gcc12",
+                             "c99",
+                             "nvfortran",
+                             "pgcc",
+                             "pgfortran",
+                             "armclang",
+                             "armflang",
+                             "mpiicx",
+                             "mpiifx",
+                             "mpifort",
+                             "crayCC",
+                             "crayftn",
+                             "icpx",
+                             "ifort",
+                             "flang-new-19"}) {
         CAPTURE(name);
         CHECK(is_compiler_name(name));
     }
-    for (const char* name : {"gcc-ar", "gcc-nm-12", "ccache", "make", "g++-", "-12", "", "clang-format-14",
-                             "clang-tidy", "distcc", "c89-gcc"}) {
+    for (const char* name :
+         {"gcc-ar", "gcc-nm-12", "ccache", "make", "g++-", "-12", "", "clang-format-14", "clang-tidy",
+          "distcc", "c89-gcc", "cc1", "cc1plus", "mpirun", "mpiexec", "as", "amdgpu-arch", "nvcc_wrapper"}) {
         CAPTURE(name);
         CHECK_FALSE(is_compiler_name(name));
     }
+}
+
+TEST_CASE("a driver that no table names is recognised by its command line, a wrapper of a known one is not") {
+    const auto is_compile = [](std::string_view line) {
+        const auto words = wheelyard::base::split(line, ' ');
+        return looks_like_compile(words.size(), [&](std::size_t i) { return words[i]; });
+    };
+    for (const char* line :
+         {"xcc -c a.c -o a.o", "/opt/x/xcc -O2 -o b/a.o -c /r/a.cpp", "xcc -fPIC -c a.f90 -o a.lo",
+          "python3 wrapper.py -c k.cu -o k.o", "zig c -c a.cc -o a.os"}) {
+        CAPTURE(line);
+        CHECK(is_compile(line));
+    }
+    for (const char* line : {"xcc a.o -o a", "xcc -c a.c", "xcc -E a.c -o a.i", "install -c -o root a.c /usr",
+                             "tar -c -f a.tar a.c", "sh -c a.c", "wc -c a.c", "env A=1 gcc -c a.c -o a.o",
+                             "libtool --mode=compile /usr/bin/g++-12 -c a.cc -o a.lo",
+                             "time ccache xcc -c a.c -o a.o", "rustc -o a.o a.rs", ""}) {
+        CAPTURE(line);
+        CHECK_FALSE(is_compile(line));
+    }
+    CHECK(is_compile("xnv -ccbin g++ -c k.cu -o k.o"));
+}
+
+TEST_CASE("what an MPI wrapper says about itself is a query") {  // Open MPI and MPICH
+    for (const char* line : {"mpicc -showme a.c", "mpicc --showme:compile a.c", "mpicc -show a.c",
+                             "mpicc -compile_info a.c", "mpifort -link_info a.o"}) {
+        CAPTURE(line);
+        CHECK(parse(line).direct);
+    }
+    CHECK_FALSE(parse("mpicc -cc=clang -c a.c").direct);
 }
