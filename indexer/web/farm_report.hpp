@@ -27,7 +27,8 @@ struct ReportedNode {
 struct ReportedSite {
     std::string site;
     std::string time;
-    std::string next_tick;  // empty: unknown
+    std::string next_tick;                      // empty: unknown
+    std::vector<std::string> held_queues = {};  // "queue `main` takes no jobs since …: …"
 };
 
 // One cell of the matrix, one build that runs or one that failed: members that do not apply are empty.
