@@ -215,6 +215,7 @@ SiteReport fit_site_report(SiteReport report, std::size_t max_bytes) {
     keep(report.cells, max_report_items);
     while (!report.cells.empty() && !is_small())
         report.cells.resize(report.cells.size() * 3 / 4);
+    if (!is_small()) report.held_queues.clear();
     return report;
 }
 
