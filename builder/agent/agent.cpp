@@ -142,7 +142,11 @@ void Agent::poll(const std::vector<Attempt>& attempts) {
                                   is_due(parts_.clock.now(), attempt.waiting.not_before, max_wait_ms);
         if (is_due_again) parts_.uploads_paused.reset();
     }
-    parts_.scheduler.keep_alive = parts_.keep_alive;
+    // A quick poll needs nothing; a renewal of leases follows it.
+    parts_.scheduler.keep_alive = [this] {
+        const bool is_slow = has_passed(parts_.clock.now(), refreshed_, lock_refresh_every_ms);
+        return is_slow ? parts_.still_ours() : base::Status();
+    };
     parts_.jobs = folders.empty() ? std::map<std::string, JobView>{} : parts_.scheduler.poll(folders);
 }
 

@@ -81,9 +81,11 @@ Fail judge_failure(const Attempt& attempt, const AttemptFolder& folder, const Ex
 
 bool note_grant(Attempt& attempt, const Ports& ports, const JobView& job) {
     JobGrant other;
-    if (job.granted.max_walltime_minutes != attempt.job.max_walltime_minutes)
+    // Without a request it is the site's default.
+    if (attempt.job.max_walltime_minutes > 0 &&
+        job.granted.max_walltime_minutes != attempt.job.max_walltime_minutes)
         other.max_walltime_minutes = job.granted.max_walltime_minutes;
-    // Of several nodes together, and without a request whatever the site's default is.
+    // That of a test is of several nodes together.
     if (makes_wheel(attempt.asked.purpose) && attempt.job.memory_mib > 0 &&
         job.granted.memory_mib != attempt.job.memory_mib)
         other.memory_mib = job.granted.memory_mib;
@@ -92,7 +94,8 @@ bool note_grant(Attempt& attempt, const Ports& ports, const JobView& job) {
     attempt.job.granted = other;
     if (other.max_walltime_minutes > 0)
         ports.report(attempt, "its scheduler granted " + std::to_string(other.max_walltime_minutes) +
-                                  " minutes of " + std::to_string(attempt.job.max_walltime_minutes));
+                                  " minutes, not the requested " +
+                                  std::to_string(attempt.job.max_walltime_minutes));
     return true;
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "builder/agent/agent.hpp"
+#include "builder/agent/limits.hpp"
 #include "builder/attempt/limits.hpp"
 #include "builder/explain.hpp"
 #include "builder/plan/request.hpp"
@@ -29,6 +30,7 @@ class FakeBatchSystem final : public Scheduler {
         return run ? runner_.submit(job) : base::Status();
     }
     std::map<std::string, JobView> poll(const std::map<std::string, AttemptFolder>& attempts) override {
+        if (polled) polled();
         std::map<std::string, JobView> views;
         for (const auto& [attempt, folder] : attempts)
             views.emplace(attempt, view);
@@ -43,6 +45,7 @@ class FakeBatchSystem final : public Scheduler {
     JobView view{JobState::queued, "Slurm job 1, PENDING Priority", {}};
     std::optional<base::Error> refusal;
     std::function<bool(const JobRequest&)> refuses;  // empty: every job
+    std::function<void()> polled;
     int asked = 0;
     bool run = false;
     std::vector<JobRequest> given;
@@ -173,6 +176,21 @@ TEST_CASE("what a hook granted instead of the request is recorded, and explained
     farm.tick();
     farm.tick();
     CHECK(farm.only().job.granted == JobGrant{});
+}
+
+TEST_CASE("while a batch system answers slowly, the poll keeps the lock") {
+    BatchFarm farm;
+    farm.tick();
+    base::Status kept;
+    farm.batch.polled = [&] {
+        farm.clock.sleep_ms(lock_refresh_every_ms * 2);
+        fs::remove(farm.journal->lock_file());  // another node's tick takes over
+        kept = farm.batch.keep_alive();
+    };
+    const auto ticked = Agent(farm.parts()).tick();
+    REQUIRE_FALSE(kept.has_value());
+    CHECK(kept.error().kind == base::ErrorKind::lost);
+    CHECK_FALSE(ticked.has_value());
 }
 
 TEST_CASE("a job that its scheduler dropped each time is explained with its id, queue and limits") {
