@@ -86,6 +86,7 @@ class Agent {
     void poll(const std::vector<Attempt>& attempts);
     // The one attempt for each held queue whose job this tick submits.
     void choose_probes(const std::vector<Attempt>& attempts);
+    [[nodiscard]] base::Status forget_unused_queues(const std::vector<Attempt>& attempts, const Plan& plan);
     [[nodiscard]] std::string queue_of_cell(const Cell& cell) const;
     [[nodiscard]] bool may_prepare_for(const std::string& queue, const std::vector<Attempt>& attempts) const;
     [[nodiscard]] base::Status give_up_lost(JournalContent& journal, TickReport& report);

@@ -43,6 +43,25 @@ base::Status Agent::start_wanted(JournalContent& journal, TickReport& report) {
         report.moved = true;
     }
     if (report.moved) report.plan = plan_with(journal, false);
+    WHEELYARD_TRY(forget_unused_queues(journal.attempts, report.plan));
+    report.plan.held_queues = parts_.held_queues.list();
+    return {};
+}
+
+// Of a queue that the site file no longer names, for example: nothing would probe it any more.
+base::Status Agent::forget_unused_queues(const std::vector<Attempt>& attempts, const Plan& plan) {
+    const auto held = parts_.held_queues.list();
+    for (const HeldQueue& one : held) {
+        const bool is_used =
+            std::any_of(attempts.begin(), attempts.end(),
+                        [&](const Attempt& attempt) {
+                            return !is_over(attempt.state) && parts_.queue_of(attempt) == one.queue;
+                        }) ||
+            std::any_of(plan.cells.begin(), plan.cells.end(), [&](const Cell& cell) {
+                return cell.state == CellState::wanted && queue_of_cell(cell) == one.queue;
+            });
+        if (!is_used) WHEELYARD_TRY(parts_.held_queues.accept(one.queue));
+    }
     return {};
 }
 

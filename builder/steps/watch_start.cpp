@@ -61,6 +61,7 @@ base::Result<Next> watch_start(Attempt& attempt, Ports& ports) {
     if (job.state == JobState::unknown) return wait_for_job_state(attempt, ports, job.detail);
     if (job.state == JobState::queued) return judge_queued(attempt, ports, job);
     const bool is_overdue = ports.clock.now() - attempt.job.submitted > grace_of(attempt, ports) * 1000;
+    if (!is_overdue && job.end) return WaitForEvent{WaitFor::scheduler, job.detail};
     if (!is_overdue) return Stay{};
     if (attempt.job.submits < max_submits) return begin_submission(attempt, ports);
     return give_up_starting(attempt, ports, job);

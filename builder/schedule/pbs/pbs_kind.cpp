@@ -25,9 +25,9 @@ constexpr EndReport end_reports[] = {
     {EndCause::not_launched, "other negative Exit_status"},
     {EndCause::cannot_ever_run, "`Can Never Run`"},
     {EndCause::dropped,
-     "`Unknown Job Id` of a job that never started, although the server keeps a history (a routing queue "
-     "without a "
-     "destination for it), or state F without Exit_status"},
+     "`Unknown Job Id` of a job that never began to build (a routing queue without a destination for it), or "
+     "state F "
+     "without Exit_status"},
 };
 
 constexpr MachineQuestion questions[] = {

@@ -137,8 +137,7 @@ JobView PbsScheduler::look_at(const std::string& attempt, const AttemptFolder& f
                 JobEnd{EndCause::unexplained, {}, "PBS keeps no job history", {}}};
     }
     if (is_claimed) return {JobState::vanished, "PBS has no job of this name any more", {}};
-    // With a history it would know a job that has run, however short.
-    if (!known.empty() && has_history_) return view_of_dropped(known, folder);
+    if (!known.empty()) return view_of_dropped(known, folder);
     return {JobState::unclaimed, "PBS has no job of this name", {}};
 }
 
@@ -154,6 +153,8 @@ JobView PbsScheduler::view_of_dropped(const std::string& id, const AttemptFolder
     std::string text = "job " + id;
     if (!queue.empty()) text += " in queue " + queue;
     if (!limits.empty()) text += "; limits: " + limits;
+    // With a history it would know a job that has run, however short.
+    if (!has_history_) text += "; PBS keeps no job history: it may also have ended before the build began";
     return {JobState::unclaimed, "PBS accepted " + text + ", and does not know it any more",
             JobEnd{EndCause::dropped, {}, text, {}}};
 }

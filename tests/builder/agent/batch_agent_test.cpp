@@ -105,6 +105,26 @@ TEST_CASE("after a temporary refusal there is no job, and the same attempt is su
     CHECK(farm.batch.given.front().label == "test/demo-1.0-cp311");
 }
 
+TEST_CASE(
+    "a queue that nothing needs any more is not held: its site file names another, or its job is cancelled") {
+    for (const bool is_cancelled : {true, false}) {
+        CAPTURE(is_cancelled);
+        BatchFarm farm;
+        farm.site.queue.queue = "main";
+        farm.batch.refusal = no_job_created("no", "qsub: Access to queue is denied");
+        REQUIRE(farm.tick().plan.held_queues.size() == 1);
+        if (is_cancelled) {
+            REQUIRE(Agent(farm.parts()).cancel("demo-1.0-cp311").has_value());
+            CHECK(farm.tick().plan.held_queues.empty());
+            continue;
+        }
+        farm.site.queue.queue = "open";
+        farm.batch.refusal.reset();
+        CHECK(farm.tick().plan.held_queues.empty());
+        CHECK(farm.only().state == State::submitting);
+    }
+}
+
 TEST_CASE("a queue that refuses gets one job at a time, no cell ends, and all go on by themselves") {
     BatchFarm farm;
     farm.site.max_jobs = 10;

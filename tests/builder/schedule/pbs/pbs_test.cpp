@@ -487,6 +487,16 @@ TEST_CASE_FIXTURE(SceneWithoutHistory,
     CHECK(given.size() == 3);
 }
 
+TEST_CASE_FIXTURE(SceneWithoutHistory, "without job history, a dropped job is explained with its id, too") {
+    testing::write(attempt.job_id(), "102.pbshost\n");
+    const JobView view = look();
+    CHECK(view.state == JobState::unclaimed);
+    REQUIRE(view.end.has_value());
+    CHECK(view.end->cause == EndCause::dropped);
+    CHECK(view.end->scheduler_status ==
+          "job 102.pbshost; PBS keeps no job history: it may also have ended before the build began");
+}
+
 TEST_CASE_FIXTURE(SceneWithoutHistory, "without job history, a job without a record is seen to end") {
     testing::write(attempt.job_id(), "102.pbshost\n");
     testing::must(base::make_directories(attempt.claim()));
