@@ -28,6 +28,8 @@ struct Arguments {
     bool force = false;           // the same: replace an existing file
     bool report = false;          // `site check`
     bool rebuild = false;         // `retry`
+    bool all = false;             // `retry`
+    std::string code;             // `retry`
     std::int64_t interval_s = 0;  // `run`; 0: until nothing is left to do
     std::string failpoint;        // tests only: WHEELYARD_FAILPOINT
 };

@@ -31,6 +31,15 @@ std::string request_of(const Attempt& attempt) {
     return base::join(parts, ", ");
 }
 
+std::string granted_to(const Attempt& attempt) {
+    std::vector<std::string> parts;
+    const JobGrant& granted = attempt.job.granted;
+    if (granted.memory_mib > 0) parts.push_back(std::to_string(granted.memory_mib) + " MiB");
+    if (granted.max_walltime_minutes > 0)
+        parts.push_back(std::to_string(granted.max_walltime_minutes) + " minutes");
+    return base::join(parts, ", ");
+}
+
 std::string phases_of(const Attempt& attempt) {
     std::vector<std::string> parts;
     for (std::size_t i = 0; i < attempt.job.phases.size(); ++i) {
@@ -59,7 +68,7 @@ std::string used_by(const Attempt& attempt) {
     return base::join(parts, ", ");
 }
 
-void add_failure(std::string& text, const Attempt& attempt) {
+void add_failure(std::string& text, const Attempt& attempt, const std::string& retry) {
     if (!attempt.failure) return;
     const Failure& failure = *attempt.failure;
     add(text, "failed in", failure.phase + ": " + failure.error.text());
@@ -73,7 +82,8 @@ void add_failure(std::string& text, const Attempt& attempt) {
     if (rule == nullptr) return;
     add(text, "cause", failure.cause + ", line " + std::to_string(failure.line) + " of the log");
     add(text, "what to do", std::string(rule->remedy));
-    add(text, "agent", std::string(automatic_sentence(rule->automatic)));
+    add(text, "agent",
+        base::replace_all(automatic_sentence(rule->automatic), "wheelyard-builder retry", retry));
 }
 
 }  // namespace
@@ -98,13 +108,14 @@ std::string render_story(const CellStory& story) {
                 "\n";
         add(text, "began", base::render_rfc3339(attempt.created));
         add(text, "requested", request_of(attempt));
+        add(text, "granted", granted_to(attempt));
         add(text, "changed", attempt.job.remedy);
         add(text, "phases", phases_of(attempt));
         add(text, "used", used_by(attempt));
         add(text, "governed", attempt.job.governed ? wire::describe(*attempt.job.governed) : "");
         add(text, "waits", attempt.waiting.reason);
         add(text, "wheel", attempt.wheel.filename);
-        add_failure(text, attempt);
+        add_failure(text, attempt, story.retry);
     }
     if (story.attempts.empty()) text += "\nNo attempts yet.\n";
     return base::printable(text);

@@ -17,7 +17,8 @@ struct CellStory {
     std::optional<Cell> cell;       // from the plan; absent: no [[want]] names it (any more)
     std::vector<Attempt> attempts;  // sorted by number
     std::string sizes = {};         // of its job: each number with the key that decides it (request.hpp)
-    std::optional<wire::Task> claimed_task = {};  // the registry's task that it is built for
+    std::optional<wire::Task> claimed_task = {};    // the registry's task that it is built for
+    std::string retry = "wheelyard-builder retry";  // the whole command
 };
 
 [[nodiscard]] std::string render_story(const CellStory& story);

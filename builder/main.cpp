@@ -60,6 +60,11 @@ void add_doctor_options(CLI::App& app, Arguments& arguments) {
 }
 
 void add_retry_options(CLI::App& app, Arguments& arguments) {
+    app.add_option("CELL", arguments.name, "A cell or one of its attempts, as listed by `status`");
+    app.add_flag("--all", arguments.all, "Every cell that is given up");
+    app.add_option("--code", arguments.code,
+                   "Every cell that is given up with this code, as `explain` and `status --json` show it")
+        ->type_name("CODE");
     app.add_flag("--rebuild", arguments.rebuild,
                  "Build again a wheel that the registry refused: the recipe has changed");
 }
@@ -153,13 +158,14 @@ constexpr CommandRow commands[] = {
      "  wheelyard-builder doctor --explain cuda.host_compiler\n\n"
      "Exit status: 0 no error in the log, 1 the log contains an error, 2 usage, or the log cannot be read.\n",
      wheelyard::builder::run_doctor, true, nullptr, nullptr, add_doctor_options, false},
-    {"retry", "Retry a cell that the agent has given up",
-     "  wheelyard-builder retry --site site.toml markupsafe-3.0.2-cp311\n\n"
+    {"retry", "Retry a cell that the agent has given up, or all such cells",
+     "  wheelyard-builder retry --site site.toml markupsafe-3.0.2-cp311\n"
+     "  wheelyard-builder retry --site site.toml --code scheduler.refused\n"
+     "  wheelyard-builder retry --site site.toml --all\n\n"
      "If only the upload failed, the same wheel is uploaded again: the registry's policy may have changed. "
      "With "
      "--rebuild, and after any other failure, it is built from scratch.\n",
-     wheelyard::builder::run_retry, false, "CELL", "A cell or one of its attempts, as listed by `status`",
-     add_retry_options},
+     wheelyard::builder::run_retry, false, nullptr, nullptr, add_retry_options},
     {"retest", "Run GPU and multi-node tests again, for example after a maintenance",
      "  wheelyard-builder retest --site site.toml                 all finished tests\n"
      "  wheelyard-builder retest --site site.toml torch           the tests of one package\n"

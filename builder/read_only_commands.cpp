@@ -10,6 +10,7 @@
 #include "builder/commands.hpp"
 #include "builder/explain.hpp"
 #include "builder/plan/request.hpp"
+#include "builder/site/pasted_command.hpp"
 #include "builder/workplace/status_sender.hpp"
 #include "builder/workplace/workplace.hpp"
 #include "lib/base/files/file.hpp"
@@ -121,7 +122,9 @@ int run_status(const Arguments& arguments) {
     const auto journal = (*place)->journal().read();
     if (!journal) return complain(journal.error(), exit_failed);
     const auto views = (*place)->views(journal->attempts);
-    print(arguments.json ? render_status_json(views) : render_status(views, (*place)->clock().now()));
+    const auto held = HeldQueues::read((*place)->site().state_directory);
+    print(arguments.json ? render_status_json(views, held.list())
+                         : render_status(views, (*place)->clock().now(), held.list()));
     if (const auto error = last_report_error((*place)->site().state_directory))
         std::fputs(base::printable("The registry has no status of this site since " +
                                    base::render_rfc3339(error->since) + ": " + error->text + "\n")
@@ -157,6 +160,7 @@ int run_explain(const Arguments& arguments) {
     for (const auto& attempt : journal->attempts) {
         if (attempt.asked.cell == story.name) story.attempts.push_back(attempt);
     }
+    story.retry = pasted_command("retry", story.name, (*place)->site());
     const auto claims = (*place)->claims();
     if (const wire::Task* task = claimed_task_of(claims, story.name)) story.claimed_task = *task;
     if (!story.cell && story.attempts.empty()) {

@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 
 #include "builder/attempt/backoff.hpp"
@@ -20,14 +21,14 @@ constexpr std::int64_t lock_poll_ms = 100;
 
 constexpr std::uint64_t max_differences_bytes = 4u << 20;  // differences.txt or .json of an attempt
 
-using Request = base::Result<std::string> (Agent::*)(const std::string&);
+using Request = std::function<base::Result<std::string>(Agent&)>;
 
 // A tick of cron may hold the lock for a moment.
-base::Result<std::string> ask_agent(Workplace& place, Request request, const std::string& name) {
+base::Result<std::string> ask_agent(Workplace& place, const Request& request) {
     base::Clock& clock = place.clock();
     const base::UnixMicros began = clock.now();
     while (true) {
-        auto done = (place.agent().*request)(name);
+        auto done = request(place.agent());
         if (done) return done;
         const bool may_wait =
             done.error().kind == base::ErrorKind::busy && !has_passed(clock.now(), began, max_lock_wait_ms);
@@ -37,10 +38,10 @@ base::Result<std::string> ask_agent(Workplace& place, Request request, const std
 }
 
 // Runs a person's request.
-int run_request(const Arguments& arguments, Request request) {
+int run_request(const Arguments& arguments, const Request& request) {
     const auto place = Workplace::open(arguments.site, {}, arguments.failpoint);
     if (!place) return complain(place.error(), exit_usage);
-    const auto done = ask_agent(**place, request, arguments.name);
+    const auto done = ask_agent(**place, request);
     if (!done) return complain(done.error(), exit_failed);
     print(*done + "\n");
     return exit_well;
@@ -66,15 +67,21 @@ int print_comparison(const Workplace& place, const Attempt& attempt, bool as_jso
 }  // namespace
 
 int run_retry(const Arguments& arguments) {
-    return run_request(arguments, arguments.rebuild ? &Agent::rebuild : &Agent::retry);
+    if (!arguments.name.empty() + arguments.all + !arguments.code.empty() != 1)
+        return complain({"retry.which", "Give one of CELL, --all and --code CODE", arguments.name},
+                        exit_usage);
+    return run_request(arguments, [&arguments](Agent& agent) {
+        if (arguments.name.empty()) return agent.retry_given_up(arguments.code, !arguments.rebuild);
+        return arguments.rebuild ? agent.rebuild(arguments.name) : agent.retry(arguments.name);
+    });
 }
 
 int run_retest(const Arguments& arguments) {
-    return run_request(arguments, &Agent::retest);
+    return run_request(arguments, [&](Agent& agent) { return agent.retest(arguments.name); });
 }
 
 int run_cancel(const Arguments& arguments) {
-    return run_request(arguments, &Agent::cancel);
+    return run_request(arguments, [&](Agent& agent) { return agent.cancel(arguments.name); });
 }
 
 int run_reproduce(const Arguments& arguments) {
@@ -84,7 +91,7 @@ int run_reproduce(const Arguments& arguments) {
     };
     const auto place = Workplace::open(arguments.site, note, arguments.failpoint);
     if (!place) return complain(place.error(), exit_usage);
-    const auto cell = ask_agent(**place, &Agent::reproduce, arguments.name);
+    const auto cell = ask_agent(**place, [&](Agent& agent) { return agent.reproduce(arguments.name); });
     if (!cell) return complain(cell.error(), exit_failed);
     const auto plan = tick_until(**place, screen, [&cell](const TickReport& report) {
         return !report.plan.start_nothing.empty() || report.plan.find(*cell) == nullptr;

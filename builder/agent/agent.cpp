@@ -82,6 +82,7 @@ base::Result<JournalContent> Agent::open_journal() {
     WHEELYARD_TRY(check_work_folder(journal.attempts));
     WHEELYARD_TRY(parts_.sources.sweep(parts_.keep_alive));
     tasks_.read();
+    parts_.held_queues = HeldQueues::read(parts_.site.state_directory);
     return journal;
 }
 
@@ -90,6 +91,7 @@ base::Result<TickReport> Agent::tick() {
     parts_.keep_alive = [this, &held] { return keep_lock(held); };
     auto report = run_phases();
     parts_.keep_alive = {};
+    parts_.scheduler.keep_alive = {};
     parts_.has_job_slot = {};
     return report;
 }
@@ -102,6 +104,7 @@ base::Result<TickReport> Agent::run_phases() {
     };
     TickReport report;
     poll(journal.attempts);
+    choose_probes(journal.attempts);
     WHEELYARD_TRY(tasks_.renew(journal.attempts));
     WHEELYARD_TRY(give_up_lost(journal, report));
     WHEELYARD_TRY(advance_all(journal, report));
@@ -139,6 +142,11 @@ void Agent::poll(const std::vector<Attempt>& attempts) {
                                   is_due(parts_.clock.now(), attempt.waiting.not_before, max_wait_ms);
         if (is_due_again) parts_.uploads_paused.reset();
     }
+    // A quick poll needs nothing; a renewal of leases follows it.
+    parts_.scheduler.keep_alive = [this] {
+        const bool is_slow = has_passed(parts_.clock.now(), refreshed_, lock_refresh_every_ms);
+        return is_slow ? parts_.still_ours() : base::Status();
+    };
     parts_.jobs = folders.empty() ? std::map<std::string, JobView>{} : parts_.scheduler.poll(folders);
 }
 
@@ -162,7 +170,37 @@ base::Status Agent::give_up_lost(JournalContent& journal, TickReport& report) {
     return {};
 }
 
+void Agent::choose_probes(const std::vector<Attempt>& attempts) {
+    const auto held = parts_.held_queues.list();
+    for (const HeldQueue& queue : held) {
+        std::vector<std::string> waiting;
+        for (const Attempt& attempt : attempts) {
+            if (attempt.waiting.what == WaitFor::submission && parts_.queue_of(attempt) == queue.queue)
+                waiting.push_back(attempt.id);
+        }
+        parts_.held_queues.choose_probe(queue.queue, waiting);
+    }
+}
+
+// While a queue is held, one attempt that it has not refused yet is prepared for it: the next probe.
+bool Agent::may_prepare_for(const std::string& queue, const std::vector<Attempt>& attempts) const {
+    const HeldQueue* held = parts_.held_queues.find(queue);
+    if (held == nullptr) return true;
+    std::size_t refused = 0;
+    for (const Attempt& attempt : attempts) {
+        const bool may_be_probe = is_before_job(attempt.state) || attempt.waiting.what == WaitFor::submission;
+        if (!may_be_probe || attempt.asked.purpose == Purpose::promotion || parts_.queue_of(attempt) != queue)
+            continue;
+        const bool was_refused =
+            std::find(held->refused.begin(), held->refused.end(), attempt.id) != held->refused.end();
+        if (!was_refused) return false;
+        ++refused;
+    }
+    return refused < max_refused_jobs;
+}
+
 std::size_t Agent::room_for_tasks(const std::vector<Attempt>& attempts) const {
+    if (parts_.held_queues.find(parts_.site.queue.queue) != nullptr) return 0;
     const SlotUse use = count_slots(attempts);
     if (use.waiting >= max_waiting_attempts) return 0;
     const auto taken = static_cast<std::size_t>(use.jobs + use.preparing) + tasks_.waiting(attempts);
@@ -188,6 +226,7 @@ base::Status Agent::advance_all(JournalContent& journal, TickReport& report) {
 base::Result<Plan> Agent::look() {
     WHEELYARD_ASSIGN(const auto journal, parts_.journal.read());
     tasks_.read();
+    parts_.held_queues = HeldQueues::read(parts_.site.state_directory);
     return plan_with(journal, true);
 }
 

@@ -55,6 +55,10 @@ class Agent {
     // The same, but builds a refused wheel again: its recipe has changed.
     [[nodiscard]] base::Result<std::string> rebuild(const std::string& name);
 
+    // Both for every cell that is given up; `code`: only those whose last failure has it, as its error or as the doctor's
+    // cause; empty: all.
+    [[nodiscard]] base::Result<std::string> retry_given_up(const std::string& code, bool with_their_wheels);
+
     // Runs ended tests again, passed or failed, for example after a maintenance. `name`: of a test, a cell or a
     // package; empty: all. A promoted wheel stays promoted. Error "retest.nothing".
     [[nodiscard]] base::Result<std::string> retest(const std::string& name);
@@ -70,6 +74,8 @@ class Agent {
   private:
     [[nodiscard]] base::Result<base::LockFile> lock();
     [[nodiscard]] base::Result<std::string> try_again(const std::string& name, bool with_its_wheel);
+    [[nodiscard]] base::Result<std::string> try_cell_again(JournalContent& journal, const std::string& cell,
+                                                           bool with_its_wheel);
     [[nodiscard]] base::Status keep_lock(base::LockFile& held);
     [[nodiscard]] base::Status check_journal_folder() const;
     [[nodiscard]] base::Status check_work_folder(const std::vector<Attempt>& attempts) const;
@@ -78,6 +84,11 @@ class Agent {
     [[nodiscard]] base::Result<TickReport> run_phases();
     [[nodiscard]] base::Result<JournalContent> open_journal();
     void poll(const std::vector<Attempt>& attempts);
+    // The one attempt for each held queue whose job this tick submits.
+    void choose_probes(const std::vector<Attempt>& attempts);
+    [[nodiscard]] base::Status forget_unused_queues(const std::vector<Attempt>& attempts, const Plan& plan);
+    [[nodiscard]] std::string queue_of_cell(const Cell& cell) const;
+    [[nodiscard]] bool may_prepare_for(const std::string& queue, const std::vector<Attempt>& attempts) const;
     [[nodiscard]] base::Status give_up_lost(JournalContent& journal, TickReport& report);
     [[nodiscard]] base::Status advance_all(JournalContent& journal, TickReport& report);
     [[nodiscard]] base::Status claim_tasks(JournalContent& journal);

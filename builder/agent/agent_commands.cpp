@@ -1,10 +1,13 @@
 // What a person asks of the agent: retry, retest, reproduce, cancel.
 #include <algorithm>
+#include <array>
 #include <set>
 #include <utility>
 
 #include "builder/agent/agent.hpp"
 #include "builder/attempt/attempt_names.hpp"
+#include "builder/plan/plan_history.hpp"
+#include "builder/site/pasted_command.hpp"
 #include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
@@ -28,6 +31,41 @@ base::Result<std::string> Agent::try_again(const std::string& name, bool with_it
     for (const auto& attempt : journal.attempts) {
         if (attempt.id == cell) cell = std::string(attempt.asked.cell);
     }
+    return try_cell_again(journal, cell, with_its_wheel);
+}
+
+base::Result<std::string> Agent::retry_given_up(const std::string& code, bool with_their_wheels) {
+    WHEELYARD_ASSIGN(const auto held, lock());
+    WHEELYARD_ASSIGN(auto journal, parts_.journal.read());
+    std::set<std::string> cells;
+    for (const auto& attempt : journal.attempts)
+        cells.insert(attempt.asked.cell);
+    std::vector<std::string> done;
+    for (const auto& name : cells) {
+        const CellHistory history = history_of(name, journal.attempts);
+        if (history.last == nullptr || !history.last->failure ||
+            history.last->asked.purpose == Purpose::reproduction)
+            continue;
+        const Failure& failure = *history.last->failure;
+        Cell cell;
+        judge_failures(cell, history, parts_.site, "");
+        // As a person reads them: the error's, and the doctor's.
+        const std::array codes = {failure.error.code, failure.cause};
+        const bool has_code = code.empty() || std::find(codes.begin(), codes.end(), code) != codes.end();
+        if (cell.state != CellState::given_up || !has_code) continue;
+        WHEELYARD_ASSIGN(const auto text, try_cell_again(journal, name, with_their_wheels));
+        done.push_back(text);
+    }
+    if (done.empty()) {
+        return base::fail("retry.nothing",
+                          code.empty() ? "No cell is given up" : "No cell is given up for this reason", code,
+                          "`status` lists the attempts; `explain CELL` shows the code of a failure");
+    }
+    return base::join(done, "\n");
+}
+
+base::Result<std::string> Agent::try_cell_again(JournalContent& journal, const std::string& cell,
+                                                bool with_its_wheel) {
     std::string done;
     Attempt* last = nullptr;
     for (auto& attempt : journal.attempts) {
@@ -40,7 +78,7 @@ base::Result<std::string> Agent::try_again(const std::string& name, bool with_it
         if (last == nullptr || attempt.number >= last->number) last = &attempt;
     }
     if (last == nullptr) {
-        return base::fail("retry.nothing", "No attempt of this name has ended", name,
+        return base::fail("retry.nothing", "No attempt of this name has ended", cell,
                           "`status` lists the attempts; `plan` lists every cell and what it waits for");
     }
     if (last->asked.purpose == Purpose::reproduction) {
@@ -169,8 +207,8 @@ base::Result<std::string> Agent::cancel(const std::string& asked) {
     for (auto& attempt : journal.attempts) {
         if ((attempt.id != name && attempt.asked.cell != name) || is_over(attempt.state)) continue;
         WHEELYARD_TRY(stepper_.give_up(attempt));
-        return "attempt " + attempt.id + " of " + attempt.asked.cell +
-               " is cancelled; `retry` starts it again";
+        return "attempt " + attempt.id + " of " + attempt.asked.cell + " is cancelled; `" +
+               pasted_command("retry", attempt.asked.cell, parts_.site) + "` starts it again";
     }
     return base::fail("cancel.nothing", "No active attempt has this name", name,
                       "`status` lists cells and attempts");

@@ -35,13 +35,40 @@ base::Status Agent::start_wanted(JournalContent& journal, TickReport& report) {
     report.plan = plan_with(journal, false);
     for (const auto& cell : report.plan.cells) {
         if (cell.state != CellState::wanted || !report.plan.start_nothing.empty()) continue;
-        if (cell.purpose != Purpose::promotion && !why_none_begins(journal.attempts).empty()) continue;
+        if (cell.purpose != Purpose::promotion && (!why_none_begins(journal.attempts).empty() ||
+                                                   !may_prepare_for(queue_of_cell(cell), journal.attempts)))
+            continue;
         WHEELYARD_TRY(parts_.still_ours());
         WHEELYARD_TRY(start(cell, journal));
         report.moved = true;
     }
     if (report.moved) report.plan = plan_with(journal, false);
+    WHEELYARD_TRY(forget_unused_queues(journal.attempts, report.plan));
+    report.plan.held_queues = parts_.held_queues.list();
     return {};
+}
+
+// Of a queue that the site file no longer names, for example: nothing would probe it any more.
+base::Status Agent::forget_unused_queues(const std::vector<Attempt>& attempts, const Plan& plan) {
+    const auto held = parts_.held_queues.list();
+    for (const HeldQueue& one : held) {
+        const bool is_used =
+            std::any_of(attempts.begin(), attempts.end(),
+                        [&](const Attempt& attempt) {
+                            return !is_over(attempt.state) && parts_.queue_of(attempt) == one.queue;
+                        }) ||
+            std::any_of(plan.cells.begin(), plan.cells.end(), [&](const Cell& cell) {
+                return cell.state == CellState::wanted && queue_of_cell(cell) == one.queue;
+            });
+        if (!is_used) WHEELYARD_TRY(parts_.held_queues.accept(one.queue));
+    }
+    return {};
+}
+
+std::string Agent::queue_of_cell(const Cell& cell) const {
+    return queue_of_job(parts_.site,
+                        recipe_for(parts_.site, parts_.recipes, cell.package, cell.version, cell.accelerator),
+                        cell.purpose, cell.accelerator);
 }
 
 // An older attempt's tree is kept only until the next attempt starts.
@@ -138,8 +165,9 @@ void Agent::size_request(Attempt& attempt, const std::vector<Attempt>& earlier) 
 
 // Attempts that ended during the wait for a slot may have shown that the job needs more. Then its script is rewritten.
 base::Status Agent::size_again(Attempt& attempt, const std::vector<Attempt>& attempts) const {
-    const bool may_submit = attempt.state == State::prepared && attempt.waiting.what == WaitFor::job_slot &&
-                            parts_.has_job_slot();
+    const bool waits =
+        attempt.waiting.what == WaitFor::job_slot || attempt.waiting.what == WaitFor::submission;
+    const bool may_submit = attempt.state == State::prepared && waits && parts_.has_job_slot();
     if (!may_submit) return {};
     Attempt sized = attempt;
     size_request(sized, attempts);

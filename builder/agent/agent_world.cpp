@@ -21,6 +21,7 @@ std::set<std::string> names_of_over(const std::vector<Attempt>& attempts) {
 const World& Agent::world_with(const JournalContent& journal, bool fresh) {
     world_.attempts = journal.attempts;
     world_.journal_problems = journal.problems;
+    world_.held_queues = parts_.held_queues.list();
     // Attempts that ended since, here or on another login node, may have changed the index.
     auto over = names_of_over(journal.attempts);
     const bool is_stale = fresh || over != over_ || has_passed(parts_.clock.now(), asked_, world_fresh_ms);

@@ -7,6 +7,7 @@
 #include "builder/attempt/backoff.hpp"
 #include "builder/attempt/limits.hpp"
 #include "builder/plan/request.hpp"
+#include "builder/site/pasted_command.hpp"
 #include "builder/sources/login_step.hpp"
 #include "builder/steps/build_tree.hpp"
 #include "builder/steps/diagnosis.hpp"
@@ -248,6 +249,8 @@ base::Status AttemptStepper::fail(Attempt& attempt, Failure failure) {
     diagnose(attempt, ports_.folder_of(attempt), failure);
     if (makes_wheel(attempt.asked.purpose) && failure.end && is_by_size(*failure.end))
         failure.error = with_sizes(std::move(failure.error), ports_.site, ports_.recipe_of(attempt));
+    failure.error.advice =
+        complete_commands(failure.error.advice, attempt.asked.cell, attempt.id, ports_.site);
     forget_secrets(ports_.folder_of(attempt));
     const std::string first = failure.first_error.empty() ? "" : "\n    first error: " + failure.first_error;
     ports_.report(attempt, "failed: " + failure.error.text() + first);

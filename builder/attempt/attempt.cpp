@@ -17,7 +17,9 @@ constexpr std::size_t id_random_digits = max_attempt_id_bytes - 1 - id_time_digi
 
 std::string waiting_suffix(const Waiting& waiting) {
     if (waiting.reason.empty()) return "";
-    return (waiting.what == WaitFor::job_slot ? ", waits " : ", waiting: ") + waiting.reason;
+    return (waiting.what == WaitFor::job_slot || waiting.what == WaitFor::submission ? ", waits "
+                                                                                     : ", waiting: ") +
+           waiting.reason;
 }
 
 std::string cell_name(std::string_view package, std::string_view version, std::string_view python_tag) {

@@ -119,6 +119,7 @@ enum class WaitFor {
     person,      // an error that a person must fix: the next try, without a time limit
     login_step,  // a running step on the login node
     job_slot,    // a free job slot of the site
+    submission,  // its queue to take jobs again (held_queues.hpp)
     queue,       // the start of its queued job
     scheduler,   // the status of its job
 };
@@ -127,6 +128,7 @@ inline constexpr auto wait_words = base::words<WaitFor>({{WaitFor::nothing, ""},
                                                          {WaitFor::person, "person"},
                                                          {WaitFor::login_step, "login_step"},
                                                          {WaitFor::job_slot, "job_slot"},
+                                                         {WaitFor::submission, "submission"},
                                                          {WaitFor::queue, "queue"},
                                                          {WaitFor::scheduler, "scheduler"}});
 
@@ -156,6 +158,7 @@ struct JobRecord : wire::JobSize {
     base::UnixMicros ended = 0;
     base::UnixMicros asked_to_end = 0;  // when the agent did so after its time limit; 0: never
     std::optional<JobEnd> end;          // as reported by its scheduler
+    JobGrant granted;                   // what differs from the request; 0: nothing
     std::optional<wire::GovernedBuild> governed;
 };
 

@@ -108,6 +108,10 @@ constexpr auto attempt_record = io::record<A>({
                                                "when the agent asked its job to end after its time limit"),
     field<io::Nested<job_end_record>, &A::job, &J::end>(
         "job.end", "the end of its job as its scheduler reports it, or null"),
+    field<&A::job, &J::granted, &JobGrant::max_walltime_minutes>(
+        "job.granted_minutes", "what its scheduler granted instead of `job.max_walltime_minutes`, or 0"),
+    field<&A::job, &J::granted, &JobGrant::memory_mib>(
+        "job.granted_memory_mib", "what its scheduler granted instead of `job.memory_mib`, or 0"),
     field<wire::Governed, &A::job, &J::governed>(
         "job.governor",
         "null, or the governor's summary: `compiles`, `killed` and `oom_kills` (both run "
@@ -131,7 +135,9 @@ constexpr auto attempt_record = io::record<A>({
     field<&A::reproduced, &R::causes>("reproduced.causes", "codes of the causes of the differences"),
     field<io::WordOf<wait_words>, &A::waiting, &Waiting::what>(
         "waiting.for",
-        "what it waits for: `retry`, `person`, `login_step`, `job_slot`, `queue`, `scheduler`, or nothing"),
+        "what it waits for: `retry`, `person`, `login_step`, `job_slot`, `submission`, `queue`, `scheduler`, "
+        "or "
+        "nothing"),
     field<&A::waiting, &Waiting::tries>("waiting.tries", "temporary errors so far"),
     field<io::Time, &A::waiting, &Waiting::since>("waiting.since",
                                                   "the first of the consecutive temporary errors"),

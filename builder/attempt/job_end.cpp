@@ -10,7 +10,7 @@
 namespace wheelyard::builder {
 namespace {
 
-constexpr std::array<EndRow, 14> rows = {{
+constexpr std::array<EndRow, 15> rows = {{
     {EndCause::unexplained, "job.vanished",
      "The job ended without an exit record: it was killed, or its node failed",
      "no action needed: the agent tries again", true, true},
@@ -46,6 +46,11 @@ constexpr std::array<EndRow, 14> rows = {{
     {EndCause::never_started, "job.never_started", "The submitted job never started",
      "read its log; check that the compute nodes have /bin/bash and can write to the work folder", true,
      false},
+    {EndCause::dropped, "job.dropped", "The scheduler accepted the job and removed it before it started",
+     "compare its request with the limits of the queue and, of a routing queue, of its destinations; a "
+     "dependency among "
+     "the options must name a job that exists",
+     true, false},
     {EndCause::lost, "job.lost", "The job's folder or its claim is missing from the work folder",
      "no action needed: the agent tries again", true, false},
 }};

@@ -32,6 +32,7 @@ enum class EndCause {
     cannot_ever_run,  // it requests resources that this cluster does not have
     tree_busy,        // another running job holds the build tree
     never_started,    // it was submitted several times and never started
+    dropped,          // the scheduler accepted it and removed it before it started
     lost,             // its folder or its claim is missing
 };
 
@@ -40,6 +41,13 @@ struct JobEnd {
     std::optional<int> exit_code = {};  // 128 + signal when killed by one
     std::string scheduler_status = {};  // its own text: "TIMEOUT TimeLimit"
     JobUsage used = {};
+};
+
+// What a scheduler granted, where it says so; 0: not known. A hook or a plugin may have changed the request.
+struct JobGrant {
+    std::int64_t max_walltime_minutes = 0;
+    std::int64_t memory_mib = 0;
+    friend bool operator==(const JobGrant&, const JobGrant&) = default;
 };
 
 // The limit of a site file that a failed attempt counts against. A build never causes a preemption and rarely a node

@@ -52,6 +52,7 @@ struct AttemptFolder {
     // Files of a batch system (job_script.hpp):
     [[nodiscard]] std::filesystem::path job_script() const { return root / "job.sh"; }
     [[nodiscard]] std::filesystem::path environment() const { return root / "environment"; }
+    [[nodiscard]] std::filesystem::path alarm() const { return root / "alarm_s"; }
     [[nodiscard]] std::filesystem::path scheduler_log() const { return root / "scheduler.log"; }
     [[nodiscard]] std::filesystem::path job_id() const {
         return root / "job_id";

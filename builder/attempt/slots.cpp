@@ -25,8 +25,10 @@ bool holds_job_slot(const Attempt& attempt) {
     return may_have_job(attempt.state);
 }
 
+// A prepared attempt whose queue is held takes the place of none for another queue.
 bool holds_place(const Attempt& attempt) {
-    return needs_job(attempt) && is_before_job(attempt.state) && !waits_for_an_answer(attempt);
+    return needs_job(attempt) && is_before_job(attempt.state) && !waits_for_an_answer(attempt) &&
+           attempt.waiting.what != WaitFor::submission;
 }
 
 bool waits_without_place(const Attempt& attempt) {

@@ -12,6 +12,7 @@
 #include "builder/plan/plan_history.hpp"
 #include "builder/plan/plan_reproductions.hpp"
 #include "builder/plan/version_choice.hpp"
+#include "builder/site/pasted_command.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/base/text/words.hpp"
 #include "lib/wheel/filename.hpp"
@@ -79,6 +80,7 @@ class Planner {
             }
         }
         restore_order();
+        plan_.held_queues = world_.held_queues;
         return std::move(plan_);
     }
 
@@ -247,9 +249,10 @@ class Planner {
                                                   : published->second.error().text());
         }
         if (last != nullptr && last->state == State::done) {
-            return it.set(CellState::given_up,
-                          "attempt " + last->id + " uploaded " + last->wheel.filename +
-                              ", and the index no longer has it; `retry` builds it again");
+            return it.set(CellState::given_up, "attempt " + last->id + " uploaded " + last->wheel.filename +
+                                                   ", and the index no longer has it; `" +
+                                                   pasted_command("retry", cell.name, site_) +
+                                                   "` builds it again");
         }
         const std::string why =
             site_.registry ? "not in index `" + site_.registry->index + "`" : std::string("not built yet");

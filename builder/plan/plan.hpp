@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "builder/attempt/attempt.hpp"
+#include "builder/attempt/held_queues.hpp"
 #include "builder/plan/offers.hpp"
 #include "builder/site/python.hpp"
 #include "builder/site/recipe.hpp"
@@ -50,8 +51,9 @@ struct Cell {
 };
 
 struct Plan {
-    std::vector<Cell> cells;    // in the order of the site file
-    std::string start_nothing;  // why no new attempt may start, or empty
+    std::vector<Cell> cells;                  // in the order of the site file
+    std::string start_nothing;                // why no new attempt may start, or empty
+    std::vector<HeldQueue> held_queues = {};  // that refuse jobs for now
     [[nodiscard]] std::size_t count(CellState state) const;
     [[nodiscard]] const Cell* find(const std::string& name) const;  // nullptr: no such cell
 };
@@ -70,6 +72,7 @@ struct World {
     std::optional<base::Error> no_uploaded_sources = {};      // why this agent builds none
     std::vector<Attempt> attempts;
     std::vector<base::Error> journal_problems;
+    std::vector<HeldQueue> held_queues = {};
 };
 
 [[nodiscard]] Plan make_plan(const Site& site, const Recipes& recipes, const World& world);

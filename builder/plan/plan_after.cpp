@@ -9,6 +9,7 @@
 #include "builder/plan/plan_history.hpp"
 #include "builder/plan/promotion_sets.hpp"
 #include "builder/script/hardware_test.hpp"
+#include "builder/site/pasted_command.hpp"
 #include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
@@ -83,7 +84,8 @@ void judge_promotion(Cell& cell, const std::vector<Cell>& tests, const PlanInput
     if (judge_active(cell, history)) return;
     if (was_promoted(cell, history, input.world)) {
         cell.state = CellState::given_up;
-        cell.reason = "it was promoted, and index `" + to + "` no longer has it; `retry` promotes it again";
+        cell.reason = "it was promoted, and index `" + to + "` no longer has it; `" +
+                      pasted_command("retry", cell.name, input.site) + "` promotes it again";
         return;
     }
     std::vector<std::string> awaited;

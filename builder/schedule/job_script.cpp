@@ -54,8 +54,13 @@ exit "$code"
 // while a job is suspended, the clock runs on, but its time limit does not.
 constexpr std::string_view alarm_part =
     R"sh({ # this batch system sends no warning; count the job's own minutes, not the clock's
-    sleep {{seconds}} || exit
-    for ((left = {{minutes}}; left > 0; left--)); do sleep 60 || exit; done
+    alarm_s={{seconds}}
+    for ((passed = 0; passed < alarm_s; passed += nap)); do
+        nap=$((alarm_s - passed < 60 ? alarm_s - passed : 60))
+        sleep "$nap" || exit
+        # The agent writes it when another time was granted.
+        read -r granted < "$folder/alarm_s" && ((granted > 0)) && alarm_s=$granted
+    done 2> /dev/null
     kill -USR1 "$$"
 } &
 alarm=$!
@@ -67,14 +72,16 @@ std::int64_t warning_before_end_s(std::int64_t max_walltime_minutes) {
     return std::clamp(max_walltime_minutes * 60 / 10, min_warning_s, max_warning_s);
 }
 
+std::int64_t alarm_after_s(std::int64_t max_walltime_minutes) {
+    return max_walltime_minutes * 60 - warning_before_end_s(max_walltime_minutes);
+}
+
 std::string render_job_script(const JobScriptInput& input) {
     std::string alarm;
     std::string stop_alarm;
     const std::int64_t minutes = input.job.max_walltime_minutes;
     if (input.warns_itself && minutes > 0) {
-        const std::int64_t after_s = minutes * 60 - warning_before_end_s(minutes);
-        alarm = base::replace_all(alarm_part, "{{minutes}}", std::to_string(after_s / 60));
-        alarm = base::replace_all(alarm, "{{seconds}}", std::to_string(after_s % 60));
+        alarm = base::replace_all(alarm_part, "{{seconds}}", std::to_string(alarm_after_s(minutes)));
         stop_alarm = "kill -KILL -- \"-$alarm\" 2> /dev/null\n";
     }
     std::string text = "#!/bin/bash\n" + input.header;

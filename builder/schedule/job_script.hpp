@@ -35,6 +35,9 @@ struct JobScriptInput {
 // max_warning_s.
 [[nodiscard]] std::int64_t warning_before_end_s(std::int64_t max_walltime_minutes);
 
+// The seconds of its own time after which a job warns itself, where the batch system does not.
+[[nodiscard]] std::int64_t alarm_after_s(std::int64_t max_walltime_minutes);
+
 // Writes job.sh and the environment file to the attempt's folder.
 [[nodiscard]] base::Status write_job_script(const JobScriptInput& input);
 

@@ -1,6 +1,9 @@
 // Chooses between two jobs of the same name, and makes the errors of a batch system that cannot serve now.
 #include "builder/schedule/scheduler.hpp"
 
+#include <pwd.h>
+#include <unistd.h>
+
 #include <utility>
 
 namespace wheelyard::builder {
@@ -32,6 +35,11 @@ base::Error no_job_created(std::string sentence, std::string value) {
     return passing(base::ErrorKind::unavailable, "scheduler.not_now", std::move(sentence), std::move(value));
 }
 
+base::Error request_refused(std::string sentence, std::string value, const std::string& keys) {
+    return {"scheduler.refused", std::move(sentence), std::move(value),
+            "fix " + keys + ", then run: wheelyard-builder retry"};
+}
+
 base::Error job_may_exist(std::string sentence, std::string value) {
     return passing(base::ErrorKind::unreachable, "scheduler.unsure", std::move(sentence), std::move(value));
 }
@@ -39,6 +47,15 @@ base::Error job_may_exist(std::string sentence, std::string value) {
 base::Error cannot_query(std::string sentence, std::string value) {
     return passing(base::ErrorKind::unreachable, "scheduler.unavailable", std::move(sentence),
                    std::move(value));
+}
+
+std::string own_user_name() {
+    std::string buffer(16 * 1024, '\0');
+    passwd entry{};
+    passwd* found = nullptr;
+    if (::getpwuid_r(::geteuid(), &entry, buffer.data(), buffer.size(), &found) == 0 && found != nullptr)
+        return found->pw_name;
+    return std::to_string(::geteuid());
 }
 
 bool is_better_view(const JobView& one, const JobView& other) {

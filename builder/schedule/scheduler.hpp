@@ -10,12 +10,14 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "builder/attempt/environment.hpp"
 #include "builder/attempt/job_end.hpp"
 #include "builder/attempt/job_files.hpp"
 #include "builder/schedule/queue_settings.hpp"
+#include "lib/base/keep_alive.hpp"
 #include "lib/base/result.hpp"
 
 namespace wheelyard::builder {
@@ -34,6 +36,7 @@ struct JobView {
     // Why the job ended or can never run, if the scheduler reports it.
     std::optional<JobEnd> end = {};
     bool suspended = false;  // a running job that its scheduler has stopped for a while
+    JobGrant granted = {};   // what the scheduler says that the job may use
 };
 
 // Whether `one` describes the job better than `other`, which was reported before it. Two jobs have one name
@@ -51,10 +54,14 @@ struct JobRequest {
     int nodes = 1;
     int ranks_per_node = 1;                // MPI processes, each with `cores` cores
     const QueueSettings* queue = nullptr;  // nullptr: the queue of builds
+    // What runs, for people who list the jobs: "debian12/torch-2.4.0-cp312". Letters, digits and `._+!-/`.
+    std::string label = {};
 };
 
 // Temporary errors of a batch system. This one: there is certainly no job.
 [[nodiscard]] base::Error no_job_created(std::string sentence, std::string value);
+// For good: the batch system will never accept this request. `keys`: what to fix.
+[[nodiscard]] base::Error request_refused(std::string sentence, std::string value, const std::string& keys);
 // There may be a job: a poll looks for its name.
 [[nodiscard]] base::Error job_may_exist(std::string sentence, std::string value);
 // The scheduler did not answer a query.
@@ -63,7 +70,8 @@ struct JobRequest {
 class Scheduler {
   public:
     virtual ~Scheduler() = default;
-    // An error of kind unavailable: there is certainly no job, and a later try may succeed.
+    // An error of kind unavailable: there is certainly no job, and a later try may succeed. Only a refusal that names the
+    // job's own request is for good.
     [[nodiscard]] virtual base::Status submit(const JobRequest& job) = 0;
     // Returns a view for every name in `attempts`, with as few queries as possible.
     [[nodiscard]] virtual std::map<std::string, JobView> poll(
@@ -77,6 +85,12 @@ class Scheduler {
     [[nodiscard]] virtual bool is_batch_system() const { return false; }
     // Stops the job with all its processes; succeeds if the job has already ended.
     [[nodiscard]] virtual base::Status cancel(const std::string& attempt, const AttemptFolder& folder) = 0;
+
+    // Called between the queries of a poll, which take a minute each while a batch system hangs. An error ends the poll.
+    base::KeepAlive keep_alive = {};
 };
+
+// The login name of the user who runs this program, as batch systems name the owner of a job.
+[[nodiscard]] std::string own_user_name();
 
 }  // namespace wheelyard::builder

@@ -66,6 +66,12 @@ TestJob size_test_job(const HardwareTest& test, Purpose purpose, const Site& sit
     return job;
 }
 
+std::string queue_of_job(const Site& site, const Recipe& recipe, Purpose purpose,
+                         const std::string& accelerator) {
+    if (!is_test(purpose)) return site.queue.queue;
+    return size_test_job(hardware_test_of(recipe, purpose), purpose, site, accelerator).queue.queue;
+}
+
 std::string render_test_script(const ScriptInput& input) {
     const HardwareTest& test = hardware_test_of(input.recipe, input.attempt.asked.purpose);
     const Accelerator* accelerator = input.site.accelerator(input.attempt.asked.accelerator);

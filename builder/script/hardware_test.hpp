@@ -31,6 +31,10 @@ struct TestJob {
 [[nodiscard]] TestJob size_test_job(const HardwareTest& test, Purpose purpose, const Site& site,
                                     const std::string& accelerator);
 
+// The queue of the job of a build or a test; empty: the batch system's default.
+[[nodiscard]] std::string queue_of_job(const Site& site, const Recipe& recipe, Purpose purpose,
+                                       const std::string& accelerator);
+
 //     claim ─► modules ─► conda ─► venv ─► install (the wheel, by its digest) ─► test ─► exit record
 [[nodiscard]] std::string render_test_script(const ScriptInput& input);
 

@@ -56,12 +56,13 @@ std::string render_plan(const Plan& plan, bool explain) {
     std::string text = plan.cells.empty() ? "" : base::printable(base::render_table(rows));
     text += counts(plan) + "\n";
     if (!plan.start_nothing.empty()) text += "No new jobs are started: " + plan.start_nothing + "\n";
-    return text;
+    return text + render_held_queues(plan.held_queues);
 }
 
 std::string render_idle_tick(const Plan& plan) {
     std::string text = "Nothing to do now: " + counts(plan) + ".\n";
     if (!plan.start_nothing.empty()) text += "No new jobs are started: " + plan.start_nothing + "\n";
+    text += render_held_queues(plan.held_queues);
     const auto stuck = std::find_if(plan.cells.begin(), plan.cells.end(), [](const Cell& cell) {
         return cell.state != CellState::have && cell.state != CellState::excluded && !cell.reason.empty();
     });
@@ -89,7 +90,10 @@ std::string render_plan_json(const Plan& plan) {
                                  {"bounds", Json::array_of(cell.bounds)}}));
     }
     const Json stopped = plan.start_nothing.empty() ? Json() : Json(plan.start_nothing);
-    return Json::object({{"format", "wheelyard.plan/1"}, {"cells", cells}, {"start_nothing", stopped}})
+    return Json::object({{"format", "wheelyard.plan/1"},
+                         {"cells", cells},
+                         {"start_nothing", stopped},
+                         {"held_queues", held_queues_json(plan.held_queues)}})
         .render_pretty();
 }
 
@@ -132,7 +136,15 @@ std::string render_activity(const AttemptView& view) {
     return text;
 }
 
-std::string render_status(const std::vector<AttemptView>& attempts, base::UnixMicros now) {
+std::string render_held_queues(const std::vector<HeldQueue>& queues) {
+    std::string text;
+    for (const HeldQueue& held : queues)
+        text += describe(held) + "\n";
+    return base::printable(text);
+}
+
+std::string render_status(const std::vector<AttemptView>& attempts, base::UnixMicros now,
+                          const std::vector<HeldQueue>& queues) {
     if (attempts.empty()) return "No attempts yet.\n";
     std::vector<base::TableRow> rows = {{"ATTEMPT", "CELL", "NO", "SINCE", "WHAT"}};
     for (const auto& view : attempts) {
@@ -140,10 +152,11 @@ std::string render_status(const std::vector<AttemptView>& attempts, base::UnixMi
         rows.push_back({attempt.id, attempt.asked.cell, std::to_string(attempt.number),
                         base::render_duration_ms((now - attempt.changed) / 1000), render_activity(view)});
     }
-    return base::printable(base::render_table(rows));
+    return base::printable(base::render_table(rows)) + render_held_queues(queues);
 }
 
-std::string render_status_json(const std::vector<AttemptView>& attempts) {
+std::string render_status_json(const std::vector<AttemptView>& attempts,
+                               const std::vector<HeldQueue>& queues) {
     Json list = Json::array();
     for (const auto& view : attempts) {
         Json one = *io::parse_json(render_attempt(view.attempt));
@@ -153,7 +166,10 @@ std::string render_status_json(const std::vector<AttemptView>& attempts) {
         one.set("claimed_task", view.claimed_task.empty() ? Json() : Json(view.claimed_task));
         list.push(std::move(one));
     }
-    return Json::object({{"format", "wheelyard.status/1"}, {"attempts", list}}).render_pretty();
+    return Json::object({{"format", "wheelyard.status/1"},
+                         {"attempts", list},
+                         {"held_queues", held_queues_json(queues)}})
+        .render_pretty();
 }
 
 }  // namespace wheelyard::builder

@@ -28,9 +28,13 @@ struct AttemptView {
     // The id of the registry's task that the attempt is built for; empty: not built for a claimed task.
     std::string claimed_task = {};
 };
-[[nodiscard]] std::string render_status(const std::vector<AttemptView>& attempts, base::UnixMicros now);
+[[nodiscard]] std::string render_status(const std::vector<AttemptView>& attempts, base::UnixMicros now,
+                                        const std::vector<HeldQueue>& queues = {});
 [[nodiscard]] std::string render_status_json(
-    const std::vector<AttemptView>& attempts);  // "wheelyard.status/1"
+    const std::vector<AttemptView>& attempts,
+    const std::vector<HeldQueue>& queues = {});  // "wheelyard.status/1"
+// A line for each, in the batch system's own words; empty: there is none.
+[[nodiscard]] std::string render_held_queues(const std::vector<HeldQueue>& queues);
 
 // What an attempt is doing, in a few words: "build [###---] 12/345", "uploading, waiting: …".
 [[nodiscard]] std::string render_activity(const AttemptView& view);

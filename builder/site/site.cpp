@@ -385,6 +385,7 @@ bool is_environment_name(std::string_view name) {
 base::Result<Site> read_site(const fs::path& file) {
     WHEELYARD_ASSIGN(auto document, io::TomlDocument::read(fs::absolute(file)));  // jobs run in other folders
     WHEELYARD_ASSIGN(auto site, read_document(document, file));
+    site.file = fs::absolute(file).lexically_normal();
     for (const auto& pairs : site.version_pair_files) {
         WHEELYARD_ASSIGN(const auto read, read_version_pairs(pairs));
         site.version_pairs.insert(site.version_pairs.end(), read.begin(), read.end());

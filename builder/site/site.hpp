@@ -158,6 +158,7 @@ struct UserSettings {
 };
 
 struct Site {
+    std::filesystem::path file = {};  // absolute; empty: from no file
     std::string name;
     std::string label;                                 // of wheels that are the same for every accelerator
     std::int64_t tick_minutes = default_tick_minutes;  // how often cron starts a tick

@@ -70,16 +70,37 @@ Fail judge_failure(const Attempt& attempt, const AttemptFolder& folder, const Ex
                          wire::describe(*attempt.job.governed),
                          "it is retried with more memory, up to max_memory_mib of site.toml"});
     }
-    return fail_job(record.phase, EndCause::failed,
-                    {std::string(end_row(EndCause::failed).code),
-                     "Phase " + record.phase + " ended with exit code " + std::to_string(record.exit_code),
-                     attempt.asked.package + " " + attempt.asked.version,
-                     "read its log: wheelyard-builder logs " + attempt.id});
+    return fail_job(
+        record.phase, EndCause::failed,
+        {std::string(end_row(EndCause::failed).code),
+         "Phase " + record.phase + " ended with exit code " + std::to_string(record.exit_code),
+         attempt.asked.package + " " + attempt.asked.version, "read its log: wheelyard-builder logs"});
 }
 
 }  // namespace
 
+bool note_grant(Attempt& attempt, const Ports& ports, const JobView& job) {
+    JobGrant other;
+    // Without a request it is the site's default.
+    if (attempt.job.max_walltime_minutes > 0 &&
+        job.granted.max_walltime_minutes != attempt.job.max_walltime_minutes)
+        other.max_walltime_minutes = job.granted.max_walltime_minutes;
+    // That of a test is of several nodes together.
+    if (makes_wheel(attempt.asked.purpose) && attempt.job.memory_mib > 0 &&
+        job.granted.memory_mib != attempt.job.memory_mib)
+        other.memory_mib = job.granted.memory_mib;
+    const bool is_known = job.granted.max_walltime_minutes > 0 || job.granted.memory_mib > 0;
+    if (!is_known || other == attempt.job.granted) return false;
+    attempt.job.granted = other;
+    if (other.max_walltime_minutes > 0)
+        ports.report(attempt, "its scheduler granted " + std::to_string(other.max_walltime_minutes) +
+                                  " minutes, not the requested " +
+                                  std::to_string(attempt.job.max_walltime_minutes));
+    return true;
+}
+
 base::Result<Next> judge_queued(Attempt& attempt, Ports& ports, const JobView& job) {
+    if (!job.end && note_grant(attempt, ports, job)) return Record{};
     if (!job.end) return wait_in_queue(job);
     WHEELYARD_TRY(ports.scheduler.cancel(attempt.id, ports.folder_of(attempt)));
     attempt.job.end = job.end;
@@ -93,6 +114,7 @@ base::Result<Next> judge_exit(Attempt& attempt, Ports& ports, const ExitRecord& 
     if (!ports.scheduler.is_batch_system()) WHEELYARD_TRY(ports.scheduler.cancel(attempt.id, folder));
     // A job that was queued again would find the attempt claimed.
     if (job.state == JobState::queued && job.end) WHEELYARD_TRY(ports.scheduler.cancel(attempt.id, folder));
+    static_cast<void>(note_grant(attempt, ports, job));
     attempt.job.end = job.end;
     attempt.job.phases = record.phases;
     attempt.job.exit_code = record.exit_code;
@@ -117,6 +139,7 @@ base::Result<Next> judge_vanished(Attempt& attempt, Ports& ports, const JobView&
     if (end.scheduler_status.empty()) end.scheduler_status = job.detail;
     WHEELYARD_TRY(ports.scheduler.cancel(attempt.id, folder));
     read_governor_summary(attempt, folder);
+    static_cast<void>(note_grant(attempt, ports, job));
     attempt.job.end = end;
     return fail_job("job", end);
 }

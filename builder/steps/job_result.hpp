@@ -8,6 +8,9 @@ namespace wheelyard::builder {
 
 // Each returns what the attempt does next; a failed job is such a result. Errors: a file cannot be read or written.
 
+// Records what the scheduler granted where it differs from the request; returns whether that is new.
+[[nodiscard]] bool note_grant(Attempt& attempt, const Ports& ports, const JobView& job);
+
 // A job in the queue waits, unless it can never run.
 [[nodiscard]] base::Result<Next> judge_queued(Attempt& attempt, Ports& ports, const JobView& job);
 // There is an exit record.

@@ -1,6 +1,8 @@
 #include "builder/steps/ports.hpp"
 
 #include "builder/attempt/limits.hpp"
+#include "builder/script/hardware_test.hpp"
+#include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
 
@@ -8,6 +10,21 @@ namespace fs = std::filesystem;
 
 void Ports::report(const Attempt& attempt, const std::string& text) const {
     if (note) note(attempt, text);
+}
+
+base::Status Ports::hold_queue(const Attempt& attempt, const base::Error& refusal) {
+    const std::string queue = queue_of(attempt);
+    std::string reason = refusal.sentence;
+    if (!refusal.value.empty()) reason = base::replace_all(refusal.value, "\n", "; ");
+    WHEELYARD_ASSIGN(const bool is_new, held_queues.refuse(queue, attempt.id, reason, clock.now()));
+    if (is_new)
+        report(attempt, "submission refused, and " + queue_words(queue) +
+                            " gets no more jobs until it takes one: " + reason);
+    return {};
+}
+
+std::string Ports::queue_of(const Attempt& attempt) const {
+    return queue_of_job(site, recipe_of(attempt), attempt.asked.purpose, attempt.asked.accelerator);
 }
 
 JobView Ports::job_of(const Attempt& attempt) const {

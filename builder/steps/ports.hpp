@@ -10,6 +10,7 @@
 #include "builder/attempt/attempt.hpp"
 #include "builder/attempt/environment.hpp"
 #include "builder/attempt/failpoints.hpp"
+#include "builder/attempt/held_queues.hpp"
 #include "builder/attempt/job_files.hpp"
 #include "builder/plan/plan.hpp"
 #include "builder/remote/registry.hpp"
@@ -43,6 +44,7 @@ struct Ports {
     // The agent sets these for each tick.
     std::map<std::string, JobView> jobs = {};  // by attempt, as the scheduler reported them
     std::function<bool()> has_job_slot = {};   // whether one of the site's job slots is free
+    HeldQueues held_queues = {};               // which refuse jobs for now
     std::function<Registry*(const Attempt&)> registry_for = {};  // for a claimed task; nullptr: `registry`
 
     // Why uploads to the site's own registry are paused: an error about its token, which a person must fix.
@@ -52,6 +54,10 @@ struct Ports {
     std::optional<inspect::Inspection> inspection = {};
 
     void report(const Attempt& attempt, const std::string& text) const;
+    // The attempt's queue refused its job for a reason that may pass: the only place where a queue becomes held. A new
+    // reason is reported.
+    [[nodiscard]] base::Status hold_queue(const Attempt& attempt, const base::Error& refusal);
+    [[nodiscard]] std::string queue_of(const Attempt& attempt) const;
     [[nodiscard]] base::Status still_ours() const { return base::renew_or_abort(keep_alive); }
     [[nodiscard]] JobView job_of(const Attempt& attempt) const;
     [[nodiscard]] Recipe recipe_of(const Attempt& attempt) const;

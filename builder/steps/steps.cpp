@@ -29,7 +29,7 @@ constexpr std::array<StepRow, 12> rows = {{
     {State::fetched, of_making, "prepare", prepare_build, "the source, by digest",
      "unpacks the source (back to planned if the download is missing or damaged by now), writes the script"},
     {State::prepared, of_job, "submit", submit_job, "tree and script",
-     "submits, once a job slot is free: the journal first, then the scheduler"},
+     "submits, once a job slot is free and its queue takes jobs: the journal first, then the scheduler"},
     {State::submitting, of_job, "start", watch_start, "the intent to start a job",
      "looks for the job's claim, or queries the batch system for its name; starts it again if there is none "
      "(the claim lets only one run)"},

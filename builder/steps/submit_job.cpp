@@ -9,6 +9,10 @@
 namespace wheelyard::builder {
 namespace {
 
+WaitForEvent wait_for_queue(const Attempt& attempt, const Ports& ports) {
+    return {WaitFor::submission, "for " + queue_words(ports.queue_of(attempt)) + " to take jobs again"};
+}
+
 base::Result<Next> start_job(Attempt& attempt, Ports& ports) {
     const Recipe recipe = ports.recipe_of(attempt);
     JobRequest job{attempt.id,
@@ -17,6 +21,7 @@ base::Result<Next> start_job(Attempt& attempt, Ports& ports) {
                    sized_for(ports.site, recipe).cores,
                    attempt.job.memory_mib,
                    attempt.job.max_walltime_minutes};
+    job.label = ports.site.name + "/" + attempt.asked.cell;
     TestJob test;
     if (is_test(attempt.asked.purpose)) {
         test = size_test_job(hardware_test_of(recipe, attempt.asked.purpose), attempt.asked.purpose,
@@ -30,22 +35,28 @@ base::Result<Next> start_job(Attempt& attempt, Ports& ports) {
     if (!submitted && submitted.error().kind == base::ErrorKind::unavailable) {
         --attempt.job.submits;
         // If no earlier submission was made either, there is no job to look for.
-        return Retreat{attempt.job.submits == 0 ? State::prepared : State::submitting, submitted.error()};
+        attempt.state = attempt.job.submits == 0 ? State::prepared : State::submitting;
+        attempt.changed = ports.clock.now();
+        WHEELYARD_TRY(ports.hold_queue(attempt, submitted.error()));
+        return wait_for_queue(attempt, ports);
     }
     if (!submitted && submitted.error().recovery == base::Recovery::never)
         return tl::unexpected(with_sizes(submitted.error(), ports.site, recipe));
     WHEELYARD_TRY(submitted);
     ports.failpoints.hit("submit.started");
+    WHEELYARD_TRY(ports.held_queues.accept(ports.queue_of(attempt)));
     ports.report(attempt, "started");
     return Stay{};  // the next tick looks for the claim
 }
 
 }  // namespace
 
-Move begin_submission(Attempt& attempt, const Ports& ports) {
+Next begin_submission(Attempt& attempt, const Ports& ports) {
+    if (!ports.held_queues.may_submit(ports.queue_of(attempt), attempt.id, ports.clock.now()))
+        return wait_for_queue(attempt, ports);
     ++attempt.job.submits;
     attempt.job.submitted = ports.clock.now();
-    return {State::submitting, start_job};
+    return Move{State::submitting, start_job};
 }
 
 base::Result<Next> submit_job(Attempt& attempt, Ports& ports) {

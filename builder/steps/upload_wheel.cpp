@@ -23,9 +23,8 @@ bool is_no_fault_of_the_wheel(base::ErrorKind kind) {
     return kind == unreachable || kind == unauthorized || kind == lost || kind == in_progress;
 }
 
-std::string offer_again(const Attempt& attempt) {
-    return "see the registry's log; `wheelyard-builder retry " + attempt.id + "` uploads the wheel again";
-}
+constexpr const char* offer_again =
+    "see the registry's log; `wheelyard-builder retry` uploads the wheel again";
 
 // A wheel for a task is uploaded with the task's own credentials.
 bool is_granted(const Attempt& attempt, const Ports& ports) {
@@ -79,7 +78,7 @@ base::Result<Next> begin_sending(Attempt& attempt, Ports& ports) {
         return base::fail("upload.too_often",
                           "The wheel was sent " + std::to_string(attempt.wheel.sends) +
                               " times and never accepted. The last answer: " + attempt.waiting.reason,
-                          attempt.wheel.filename, offer_again(attempt));
+                          attempt.wheel.filename, offer_again);
     }
     ++attempt.wheel.sends;
     return Record{send_wheel};
@@ -102,7 +101,7 @@ base::Status wait_for_page(const Attempt& attempt, const Ports& ports) {
         return base::fail("upload.never_visible",
                           "The registry accepted the wheel at " + base::render_rfc3339(attempt.wheel.sent) +
                               ", but its page never showed it",
-                          attempt.wheel.filename, offer_again(attempt));
+                          attempt.wheel.filename, offer_again);
     }
     return base::fail_for_now("upload.not_visible",
                               "The registry accepted the wheel, but its page does not show it yet",

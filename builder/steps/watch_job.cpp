@@ -35,6 +35,7 @@ base::Result<bool> end_when_overdue(Attempt& attempt, Ports& ports) {
 
 base::Result<Next> watch_running(Attempt& attempt, Ports& ports, const JobView& job) {
     WHEELYARD_ASSIGN(bool is_changed, end_when_overdue(attempt, ports));
+    is_changed = note_grant(attempt, ports, job) || is_changed;
     if (job.suspended) return WaitForEvent{WaitFor::queue, "its scheduler has suspended it: " + job.detail};
     is_changed = is_changed || !attempt.waiting.reason.empty();
     attempt.waiting = {};

@@ -28,13 +28,20 @@ std::int64_t grace_of(const Attempt& attempt, const Ports& ports) {
 
 // Taking the claim prevents any late start of this attempt. If a job has already claimed, the next tick finds it. If
 // the folder is missing, no job can run either.
-base::Result<Next> give_up_starting(const Attempt& attempt, const Ports& ports) {
+base::Result<Next> give_up_starting(const Attempt& attempt, const Ports& ports, const JobView& job) {
     const auto claim = ports.folder_of(attempt).claim();
     if (::mkdir(claim.c_str(), 0755) != 0) {
         const int why = errno;
         if (why == EEXIST) return Stay{};
         if (why != ENOENT || !ports.has_work_folder())
             return base::fail_errno("claiming", claim.native(), why);
+    }
+    if (job.end && job.end->cause == EndCause::dropped) {
+        JobEnd end = *job.end;
+        end.scheduler_status += "; requested: " + std::to_string(attempt.job.max_walltime_minutes) +
+                                " minutes, " + std::to_string(attempt.job.memory_mib) + " MiB; submitted " +
+                                std::to_string(attempt.job.submits) + " times";
+        return fail_job("start", end);
     }
     const EndRow& end = end_row(EndCause::never_started);
     return fail_job(
@@ -54,9 +61,10 @@ base::Result<Next> watch_start(Attempt& attempt, Ports& ports) {
     if (job.state == JobState::unknown) return wait_for_job_state(attempt, ports, job.detail);
     if (job.state == JobState::queued) return judge_queued(attempt, ports, job);
     const bool is_overdue = ports.clock.now() - attempt.job.submitted > grace_of(attempt, ports) * 1000;
+    if (!is_overdue && job.end) return WaitForEvent{WaitFor::scheduler, job.detail};
     if (!is_overdue) return Stay{};
     if (attempt.job.submits < max_submits) return begin_submission(attempt, ports);
-    return give_up_starting(attempt, ports);
+    return give_up_starting(attempt, ports, job);
 }
 
 }  // namespace wheelyard::builder

@@ -109,6 +109,8 @@ void hide_secrets_in(status::SiteReport& report, const std::vector<std::string>&
         std::for_each(attempt.phases.begin(), attempt.phases.end(), hide);
         std::for_each(attempt.log_tail.begin(), attempt.log_tail.end(), hide);
     }
+    for (auto& held : report.held_queues)
+        hide(held.reason);
     for (auto& failure : report.failures) {
         hide(failure.cause);
         hide(failure.remedy);
@@ -154,6 +156,8 @@ status::SiteReport make_status_report(const ReportInput& input,
         else if (attempt.failure && !attempt.superseded)
             report.failures.push_back(failure_of(attempt));
     }
+    for (const HeldQueue& held : input.plan.held_queues)
+        report.held_queues.push_back({held.queue, held.reason, held.since});
     std::stable_sort(report.failures.begin(), report.failures.end(),
                      [](const auto& a, const auto& b) { return a.ended > b.ended; });
     hide_secrets_in(report, input.secrets);

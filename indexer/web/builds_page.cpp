@@ -179,7 +179,16 @@ void add_agents(Html& body, const FarmReport& report) {
         body.add("<li class=\"row\"><strong>").text(site.site).add("</strong><span>last report ");
         body.text(short_time(site.time)).add("</span><span class=\"quiet\">");
         if (!site.next_tick.empty()) body.add("next expected ").text(short_time(site.next_tick));
-        body.add("</span></li>\n");
+        body.add("</span>");
+        for (const ReportedQueue& held : site.held_queues) {
+            body.add("<span class=\"note\">");
+            if (held.queue.empty()) body.add("The default queue");
+            if (!held.queue.empty()) body.add("Queue ").text(held.queue);
+            body.add(" takes no jobs");
+            if (!held.since.empty()) body.add(" since ").text(short_time(held.since));
+            body.add(": ").text(held.reason).add("</span>");
+        }
+        body.add("</li>\n");
     }
     end_list(body, !report.sites.empty(), "No site has reported.");
 }

@@ -51,6 +51,9 @@ void add_site(FarmReport& farm, status::SiteReport& site) {
     const std::string time = time_text(site.time);
     farm.time = std::max(farm.time, time);
     farm.sites.push_back({site.site, time, time_text(site.next_tick)});
+    for (status::HeldQueueReport& held : site.held_queues)
+        farm.sites.back().held_queues.push_back(
+            {std::move(held.queue), std::move(held.reason), time_text(held.since)});
     for (status::NodeReport& node : site.nodes)
         farm.nodes.push_back(node_of(site.site, node, site.pythons));
     for (status::CellReport& cell : site.cells) {

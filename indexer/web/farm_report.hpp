@@ -24,10 +24,18 @@ struct ReportedNode {
     [[nodiscard]] std::string name() const;
 };
 
+// A queue that refuses jobs for now.
+struct ReportedQueue {
+    std::string queue;  // empty: the batch system's default
+    std::string reason;
+    std::string since;  // empty: unknown
+};
+
 struct ReportedSite {
     std::string site;
     std::string time;
     std::string next_tick;  // empty: unknown
+    std::vector<ReportedQueue> held_queues = {};
 };
 
 // One cell of the matrix, one build that runs or one that failed: members that do not apply are empty.

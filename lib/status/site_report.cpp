@@ -147,6 +147,13 @@ constexpr auto failure_record = io::record<F>({
     member<Text<max_text_bytes>, &F::remedy>("remedy", "what to do"),
 });
 
+using Q = HeldQueueReport;
+constexpr auto queue_record = io::record<Q>({
+    member<Word, &Q::queue>("queue", "its name; absent: the batch system's default"),
+    member<Text<max_text_bytes>, &Q::reason>("reason", "the batch system's own words", Need::required),
+    member<io::Time, &Q::since>("since", "the first refusal"),
+});
+
 using S = SiteReport;
 constexpr auto site_record = io::record<S>({
     member<Word, &S::site>("site", "the site's name", Need::required),
@@ -163,6 +170,8 @@ constexpr auto site_record = io::record<S>({
     member<List<cell_record>, &S::cells>("cells", "the cells of its plan"),
     member<List<attempt_record>, &S::attempts>("attempts", "attempts that are not over"),
     member<List<failure_record>, &S::failures>("failures", "failed attempts, newest first"),
+    member<Some<io::Nested<queue_record>, max_log_lines>, &S::held_queues>(
+        "held_queues", "queues that refuse jobs for now; absent: none"),
 });
 
 }  // namespace
@@ -206,6 +215,7 @@ SiteReport fit_site_report(SiteReport report, std::size_t max_bytes) {
     keep(report.cells, max_report_items);
     while (!report.cells.empty() && !is_small())
         report.cells.resize(report.cells.size() * 3 / 4);
+    if (!is_small()) report.held_queues.clear();
     return report;
 }
 

@@ -87,6 +87,13 @@ struct FailureReport {
     std::string remedy;
 };
 
+// A queue that refuses jobs for now.
+struct HeldQueueReport {
+    std::string queue;  // empty: the batch system's default
+    std::string reason;
+    base::UnixMicros since = 0;
+};
+
 struct SiteReport {
     std::string site;
     std::string index;
@@ -101,6 +108,7 @@ struct SiteReport {
     std::vector<CellReport> cells;
     std::vector<AttemptReport> attempts;
     std::vector<FailureReport> failures;
+    std::vector<HeldQueueReport> held_queues = {};
 };
 
 [[nodiscard]] io::Json site_report_json(const SiteReport& report);

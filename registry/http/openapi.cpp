@@ -50,7 +50,7 @@ constexpr std::array inputs{
     Input{"revokeToken", "", change, "reason?"},
     Input{"reportSite", "", "wheelyard.site/1",
           "site index time program? next_tick? cut:boolean? pythons:array? nodes:array? cells:array? "
-          "attempts:array? failures:array?"},
+          "attempts:array? failures:array? held_queues:array?"},
     Input{"addTask", "", "wheelyard.task/1", "index package version python accelerator? source:object?"},
     Input{"addTasks", "", "wheelyard.wishes/1", "tasks:objects"},
     Input{"listTasks", "index state after limit:integer"},

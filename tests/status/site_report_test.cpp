@@ -43,6 +43,7 @@ SiteReport sample() {
                                .log_tail = {"[12/345] c++", "warning: x"}});
     report.failures.push_back({"w0", "torch", "2.4.0", "3.12", "h100", noon - 9 * minute, noon - 2 * minute,
                                "build", "memory.compiler_killed", "killed", "more memory"});
+    report.held_queues = {{"gpu", "qsub: in maintenance until 18:00", noon - minute}};
     return report;
 }
 
@@ -64,6 +65,8 @@ TEST_CASE("a report survives a round trip") {
     CHECK(read->attempts.at(0).phase_seconds == sample().attempts.at(0).phase_seconds);
     CHECK(read->failures.at(0).began == noon - 9 * minute);
     CHECK(read->failures.at(0).rule == "memory.compiler_killed");
+    CHECK(read->held_queues.at(0).reason == "qsub: in maintenance until 18:00");
+    CHECK(read->held_queues.at(0).since == noon - minute);
     CHECK(read->cells.at(1).accelerator.empty());
     CHECK(read->next_tick == noon + 5 * minute);
 }

@@ -7,10 +7,12 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 from pathlib import Path
 
 from support.case import main
 from support.farm import ROOT
+from support.pbs_client import SERVER_WORDS
 from support.pbs_replay import PbsReplay
 
 FULL = os.environ.get("WHEELYARD_FULL") == "1"
@@ -26,7 +28,8 @@ class PbsOnPathTest(unittest.TestCase):
 
     def run_suite(self, path: str, *tests: str) -> subprocess.CompletedProcess:
         return subprocess.run([sys.executable, "-B", ROOT / "tests/system/pbs_test.py", *tests], capture_output=True, text=True,
-                              timeout=SUITE_LIMIT_S, env=os.environ | {"WHEELYARD_PBS": "on-path", "PATH": path})
+                              timeout=SUITE_LIMIT_S, env={name: value for name, value in os.environ.items() if name not in SERVER_WORDS} |
+                              {"WHEELYARD_PBS": "on-path", "PATH": path})
 
     def test_where_no_pbs_is_on_path_it_says_so_and_fails(self):
         programs = self.folder / "bin"
@@ -42,6 +45,16 @@ class PbsOnPathTest(unittest.TestCase):
         done = self.run_suite(str(programs))
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertIn("not on PATH: qstat qselect qsig qalter\n", done.stderr)
+
+    def test_the_callers_own_pbs_conf_does_not_reach_the_replay(self):
+        batch = PbsReplay(self.folder / "batch")
+        self.addCleanup(batch.__exit__)
+        conf = self.folder / "pbs.conf"
+        conf.write_text("PBS_EXEC=/opt/pbs\nPBS_SERVER=pbs.example.org\n")
+        with unittest.mock.patch.dict(os.environ, {"PBS_CONF_FILE": str(conf)}):
+            self.assertEqual(batch.jobs(), [])
+            asked = subprocess.run([batch.programs / "qselect", "-x"], capture_output=True, text=True, timeout=SUITE_LIMIT_S)
+        self.assertEqual((asked.returncode, asked.stdout, asked.stderr), (0, "", ""))
 
     def test_the_suite_passes_on_the_pbs_that_is_on_path(self):
         batch = PbsReplay(self.folder / "batch")

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from support import batch_suite
 from support.case import main
+from support.farm import INDEX
 from support.pbs_client import PbsOnPath
 from support.pbs_replay import PbsReplay
 
@@ -112,6 +113,48 @@ class PbsServerTest(batch_suite.BatchCase):
         self.end_first("job.vanished")
         self.batch.recall_ended_jobs()
         self.assert_jobs(2)
+
+    def test_a_hook_that_refuses_ends_no_cell_and_all_go_on_by_themselves(self):
+        packages = ("yard-amber", "yard-birch", "yard-cedar")
+        self.make_site(*packages)
+        self.batch.refuse_jobs("in maintenance until 18:00")
+        self.tick_until("some refusals", lambda: len(self.batch.refused()) >= 3)
+        ticks = len(self.batch.refused())
+        self.assertEqual(self.tick(), 0)
+        self.assertLessEqual(len(self.batch.refused()), ticks + 1, "more than one job was tried in one tick")
+        for shown in ("status", "plan"):
+            words = self.site.builder(shown).stdout
+            self.assertEqual(words.count("in maintenance until 18:00"), 1, words)
+        held, = json.loads(self.site.builder("plan", "--json").stdout)["held_queues"]
+        self.assertEqual(held["reason"], "qsub: in maintenance until 18:00")
+        self.tick_until("the site's report", lambda: b"qsub: in maintenance until 18:00" in self.farm.get(f"/{INDEX}/status.json")[2])
+        self.assertEqual({attempt["state"] for attempt in self.attempts()}, {"prepared"})
+        self.batch.take_jobs()
+        self.settle(*packages)
+        self.assertEqual([attempt["number"] for attempt in self.attempts()], [1, 1, 1])
+        self.assertEqual(json.loads(self.site.builder("plan", "--json").stdout)["held_queues"], [])
+        self.assert_jobs(3)
+        self.assertFalse(self.batch.was_asked_for_all())
+
+    def test_a_strangers_job_of_our_name_is_neither_ours_nor_in_the_way(self):
+        self.make_site("yard-quick")
+        name = self.start_and_hold()
+        self.batch.add_strangers_job(name)
+        shown = json.loads(self.batch.run("qstat", "-f", "-F", "json", "0"))["Jobs"]
+        self.assertEqual(next(iter(shown.values()))["Variable_List"]["WHEELYARD_JOB"], f"{INDEX}/{self.attempts()[0]['cell']}")
+        self.assert_ran(self.site.builder("cancel", name))
+        self.assert_failure(self.attempts()[0], "job.cancelled")
+        states = {job["user"]: job["state"] for job in self.batch.server.jobs()}
+        self.assertEqual(states.pop("eve"), "H")
+        self.assertEqual(set(states.values()), {"F"})
+        remedy = self.attempts()[0]["failure"]["advice"]
+        self.open_gate()
+        self.assertTrue(remedy.startswith("to build it again, run wheelyard-builder retry yard-quick-1.0-"), remedy)
+        command = remedy.removeprefix("to build it again, run wheelyard-builder ").split()
+        self.assertEqual(command, ["retry", self.attempts()[0]["cell"], "--site", str(self.site.file)])
+        self.assert_ran(self.site.builder("retry", "--code", "job.cancelled"))
+        self.settle("yard-quick")
+        self.assertEqual(len(self.lines("builds")), 2)
 
     def age_end(self) -> None:
         for path in (self.site.folder / "state" / "attempts").glob("w*.json"):

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from support import batch_suite
 from support.case import main
+from support.farm import INDEX
 from support.slurm_cluster import SlurmCluster, missing_programs
 
 
@@ -66,6 +67,61 @@ class SlurmTest(batch_suite.BatchSuite):
         self.settle("yard-quick")
         self.assert_resumed()
         self.assert_jobs(2)
+
+
+PLUGIN = """function slurm_job_submit(job, partition, user)
+    if job.partition == nil then slurm.log_user("no partition") return slurm.ERROR end
+    local closed = io.open("{folder}/closed")
+    if closed ~= nil then
+        io.close(closed)
+        slurm.log_user("in maintenance until 18:00")
+        return slurm.ERROR
+    end
+    job.time_limit = 20
+    return slurm.SUCCESS
+end
+function slurm_job_modify(job, record, partition, user) return slurm.SUCCESS end
+return slurm.SUCCESS
+"""
+
+
+@unittest.skipIf(missing_programs(), f"no Slurm here: {' '.join(missing_programs())} missing")
+class SlurmPluginTest(batch_suite.BatchCase):
+    """A site's job_submit/lua: it closes the cluster for a while, and gives jobs less time than they ask for."""
+
+    scheduler = SlurmTest.scheduler
+
+    @classmethod
+    def setUpClass(cls):
+        folder = Path(tempfile.mkdtemp(prefix="wheelyard-slurm-"))
+        cls.addClassCleanup(shutil.rmtree, folder, ignore_errors=True)
+        (folder / "job_submit.lua").write_text(PLUGIN.replace("{folder}", str(folder)))
+        cls.batch = SlurmCluster(folder, plugin="lua")
+        cls.batch.__enter__()
+        cls.addClassCleanup(cls.batch.__exit__)
+
+    def test_a_plugin_that_refuses_ends_no_cell_and_what_it_grants_is_explained(self):
+        packages = ("yard-amber", "yard-birch", "yard-cedar")
+        self.make_site(*packages, more="minutes = 30\nmax_walltime_minutes = 45\n")
+        (self.batch.folder / "closed").touch()
+        self.tick_until("a refusal", lambda: any(attempt["waiting"]["for"] == "submission" for attempt in self.attempts()))
+        self.tick()
+        for shown in ("status", "plan"):
+            words = self.site.builder(shown).stdout
+            self.assertEqual(words.count("in maintenance until 18:00"), 1, words)
+        self.assertEqual({attempt["state"] for attempt in self.attempts()}, {"prepared"})
+        (self.control / "gate").touch()
+        (self.batch.folder / "closed").unlink()
+        self.tick_until("a job that runs", lambda: any(attempt["state"] == "running" for attempt in self.attempts()))
+        running = next(attempt for attempt in self.attempts() if attempt["state"] == "running")
+        self.assertIn(f"{INDEX}/{running['cell']}", self.batch.run("squeue", "-h", "-o", "%k").stdout.split())
+        self.tick_until("the grant", lambda: any(attempt["job"]["granted_minutes"] for attempt in self.attempts()))
+        granted = next(attempt for attempt in self.attempts() if attempt["job"]["granted_minutes"])
+        self.assertRegex(self.site.builder("explain", granted["id"]).stdout, r"requested +256 MiB, 30 minutes\n +granted +20 minutes\n")
+        self.open_gate()
+        self.settle(*packages)
+        self.assertEqual([attempt["number"] for attempt in self.attempts()], [1, 1, 1])
+        self.assert_jobs(3)
 
 
 if __name__ == "__main__":

@@ -61,19 +61,47 @@ constexpr std::array<EndingRow, 12> endings = {{
     {-29, any, "", EndCause::time_limit},     // walltime
 }};
 
+constexpr std::string_view qsub_says = "qsub: ";
+// Both ask for the resource ngpus, which not every PBS has.
+constexpr std::string_view gpu_keys =
+    "`gpus` of [scheduler] in site.toml, or `gpus_per_node` of the recipe's test: with 0, `options` can ask "
+    "for GPUs as "
+    "this site does";
 constexpr int qstat_unknown_job = 153;
 constexpr int qstat_history = 35;  // the job has finished; qstat needs -x
 
-// The exit status of qsub is PBS's error number modulo 256; the messages are those of pbs_geterrmsg().
-constexpr std::array<std::string_view, 6> not_now = {
-    "cannot connect to server",
-    "Connection refused",
-    "server is shutting down",
-    "Queue is not enabled",
-    "would exceed",            // generic limits of jobs: u:PBS_GENERIC
-    "Maximum number of jobs",  // the others: "… for user U already in queue Q", "… in 'Q' state for project P …"
+// How a message of qsub begins, after "qsub: ", that is about the job's own request: texts of pbs_err_to_txt
+// (OpenPBS, src/lib/Liblog/pbs_messages.c) and of qsub itself (src/cmds/qsub.c). Every other refusal may pass: a hook's
+// text, "Bad UID for job execution", "No free connections", "Queue is not enabled", a limit of all jobs of a user.
+constexpr std::array<std::string_view, 24> refusals = {
+    "Unknown queue",                                     // PBSE_UNKQUE
+    "Queue name too long",                               // PBSE_QUENBIG
+    "Unknown resource",                                  // PBSE_UNKRESC
+    "Undefined attribute",                               // PBSE_NOATTR
+    "Illegal attribute or resource value",               // PBSE_BADATVAL
+    "attribute value is out of range",                   // PBSE_ATVALERANGE
+    "Cannot set attribute, read only",                   // PBSE_ATTRRO
+    "Mutually exclusive values for",                     // PBSE_MUTUALEX
+    "Job violates queue and/or server resource limits",  // PBSE_EXCQRESC
+    "Resource limit exceeds allowable",                  // PBSE_EXLIMIT
+    "Resource invalid in \"select\" specification",      // PBSE_INVALSELECTRESC
+    "\"-lresource=\" cannot be used with",               // PBSE_INVALJOBRESC
+    "Cannot be used with select or place",               // PBSE_INVALNODEPLACE
+    "Cannot have \"place\" without \"select\"",          // PBSE_PLACENOSELECT
+    "duplicated resource within a section",              // PBSE_DUPRESC
+    "node(s) specification error",                       // PBSE_BADNODESPEC
+    "Cannot have \"max_walltime\" without",              // PBSE_MAX_NO_MINWT
+    "\"min_walltime\" can not be greater",               // PBSE_MIN_GT_MAXWT
+    "Invalid provisioning request in chunk",             // PBSE_IVAL_AOECHUNK
+    "Invalid Job Dependency",                            // PBSE_BADDEPEND
+    "cannot submit non-rerunable Array Job",             // seen; of qsub
+    "illegal -",                                         // of qsub: an option's value
+    "invalid option",                                    // getopt(3)
+    "script file:",                                      // of qsub: the job's script
 };
-constexpr std::array<std::string_view, 3> unsure = {"timeout", "Protocol (ASN.1) error", "End of File"};
+// The answer was lost; the job may exist.
+constexpr std::array<std::string_view, 4> unsure = {"timeout", "Protocol (ASN.1) error",
+                                                    "Batch protocol error", "End of File"};
 
 // A number, or a string that contains one: PBS prints both.
 std::optional<std::int64_t> number_of(const io::Json* json) {
@@ -98,14 +126,19 @@ Job read_job(const std::string& id, const io::Json& json) {
     Job job;
     job.id = id;
     job.name = text_of(json, "Job_Name");
+    job.owner = text_of(json, "Job_Owner");  // "anna@login1"
+    job.owner.resize(std::min(job.owner.size(), job.owner.rfind('@')));
     const std::string state = text_of(json, "job_state");
     job.state = state.size() == 1 ? state[0] : '?';
     job.substate = number_of(json.find("substate")).value_or(0);
     job.exit_status = number_of(json.find("Exit_status"));
     job.comment = text_of(json, "comment");
     job.runs = number_of(json.find("run_count")).value_or(0);
-    if (const io::Json* asked = json.find("Resource_List"))
-        job.max_cpu_s = parse_elapsed_s(text_of(*asked, "cput"));
+    if (const io::Json* list = json.find("Resource_List")) {
+        job.max_cpu_s = parse_elapsed_s(text_of(*list, "cput"));
+        job.granted = {parse_elapsed_s(text_of(*list, "walltime")) / s_per_minute,
+                       parse_size_kib(text_of(*list, "mem")) / kib_per_mib};
+    }
     if (const io::Json* used = json.find("resources_used")) {
         job.used = {parse_elapsed_s(text_of(*used, "walltime")), parse_elapsed_s(text_of(*used, "cput")),
                     parse_size_kib(text_of(*used, "mem"))};
@@ -130,11 +163,16 @@ bool matches(const EndingRow& row, const Job& job) {
            job.comment.find(row.comment) != std::string::npos;
 }
 
-EndCause cause_of(const Job& job) {
+bool lists_variables(const std::string& option) {
+    return option.starts_with("-v ") || option.starts_with("-v\t");
+}
+
+EndCause cause_of(const Job& job, bool is_claimed) {
     const auto* row =
         std::find_if(endings.begin(), endings.end(), [&](const EndingRow& one) { return matches(one, job); });
     if (row != endings.end()) return row->cause;
-    if (!job.exit_status) return EndCause::unexplained;
+    // Removed by the server before it started: a dependency that cannot be met, for example.
+    if (!job.exit_status) return job.runs == 0 && !is_claimed ? EndCause::dropped : EndCause::unexplained;
     if (*job.exit_status < 0) return EndCause::not_launched;
     if (*job.exit_status == 0) return job.runs > 1 ? EndCause::requeued : EndCause::unexplained;
     if (*job.exit_status <= 128) return EndCause::failed;
@@ -205,13 +243,13 @@ JobView view_of(const Job& job, bool is_claimed) {
     detail += row == states.end() ? "in an unknown state" : row->word;
     if (!job.comment.empty()) detail += ": " + job.comment;
     if (row == states.end()) return {JobState::unknown, detail, {}};
-    JobView view{row->view, detail, {}, row->suspended};
+    JobView view{row->view, detail, {}, row->suspended, job.granted};
     if (row->view == JobState::queued && job.comment.starts_with("Can Never Run"))
         view.end = JobEnd{EndCause::cannot_ever_run, {}, job.comment, {}};
     if (row->view == JobState::queued && is_claimed && job.runs > 0)
         view.end = JobEnd{EndCause::requeued, {}, detail, job.used};
     if (row->view != JobState::vanished) return view;
-    JobEnd end{cause_of(job), {}, "", job.used};
+    JobEnd end{cause_of(job, is_claimed), {}, "", job.used};
     if (job.exit_status && *job.exit_status >= 0 && *job.exit_status < 512) {
         // 256 + signal in some versions, 128 + signal where a shell reports it.
         end.exit_code = static_cast<int>(*job.exit_status >= 256 ? *job.exit_status - 128 : *job.exit_status);
@@ -225,14 +263,22 @@ JobView view_of(const Job& job, bool is_claimed) {
 
 base::Error judge_refusal(const base::Finished& finished) {
     const std::string message(base::cut_utf8(base::trim(finished.err), max_error_line_bytes));
-    const auto contains = [&](std::string_view part) { return message.find(part) != std::string::npos; };
-    if (finished.timed_out || std::any_of(unsure.begin(), unsure.end(), contains))
+    const auto begins = [&message](std::string_view text) {
+        const auto lines = base::split_lines(message);
+        return std::any_of(lines.begin(), lines.end(), [text](std::string_view line) {
+            return line.starts_with(qsub_says) && line.substr(qsub_says.size()).starts_with(text);
+        });
+    };
+    if (finished.timed_out || std::any_of(unsure.begin(), unsure.end(), begins))
         return builder::job_may_exist("PBS did not confirm that it accepted the job", message);
-    if (std::any_of(not_now.begin(), not_now.end(), contains))
-        return builder::no_job_created("PBS accepts no jobs at the moment", message);
-    return {"scheduler.refused", "PBS rejects the job",
-            message.empty() ? "qsub failed with exit status " + std::to_string(finished.exit_code) : message,
-            "fix [scheduler] in site.toml, then run: wheelyard-builder retry"};
+    if (std::any_of(refusals.begin(), refusals.end(), begins)) {
+        const bool is_gpu = message.find("ngpus") != std::string::npos;
+        return builder::request_refused("PBS rejects the job", message,
+                                        is_gpu ? std::string(gpu_keys) : "[scheduler] in site.toml");
+    }
+    return builder::no_job_created(
+        "PBS accepts no jobs at the moment",
+        message.empty() ? "qsub failed with exit status " + std::to_string(finished.exit_code) : message);
 }
 
 std::string render_header(const JobRequest& job, const QueueSettings& of_builds) {
@@ -257,8 +303,12 @@ std::string render_header(const JobRequest& job, const QueueSettings& of_builds)
     if (job.max_walltime_minutes > 0) add("-l walltime=" + walltime(job.max_walltime_minutes));
     if (!settings.queue.empty()) add("-q " + settings.queue);
     if (!settings.account.empty()) add("-A " + settings.account);
+    // qsub uses one list of variables, the last.
+    const bool lists = std::any_of(settings.options.begin(), settings.options.end(), lists_variables);
+    const std::string label = job.label.empty() ? "" : "WHEELYARD_JOB=" + job.label;
+    if (!label.empty() && !lists) add("-v " + label);
     for (const auto& option : settings.options)
-        add(option);
+        add(!label.empty() && lists_variables(option) ? option + "," + label : option);
     return text;
 }
 

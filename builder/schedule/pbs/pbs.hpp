@@ -29,13 +29,15 @@ inline constexpr std::array<std::string_view, 1> output_variables = {"QSTAT_"};
 struct Job {
     std::string id;  // "2.pbshost"
     std::string name;
-    char state = '?';  // job_state
+    std::string owner;  // Job_Owner without its host; empty: not reported
+    char state = '?';   // job_state
     std::int64_t substate = 0;
     std::optional<std::int64_t> exit_status;
     std::string comment;
     JobUsage used;
     std::int64_t runs = 0;       // run_count: how often it was started
     std::int64_t max_cpu_s = 0;  // Resource_List.cput; 0: no limit
+    JobGrant granted;            // Resource_List
 };
 
 // The answer to `qstat -x -f -F json [ID …]`: the jobs, and the ids that the server does not know.
@@ -59,7 +61,8 @@ struct Answer {
 // started before and waits again (a forced qrerun, a preemption) can do nothing: its view has the end "requeued".
 [[nodiscard]] JobView view_of(const Job& job, bool is_claimed = false);
 
-// Why qsub failed; codes as slurm::judge_refusal.
+// Why qsub failed; codes as slurm::judge_refusal. A site's hooks refuse with any text, so only the messages of a table are
+// about the request.
 [[nodiscard]] base::Error judge_refusal(const base::Finished& finished);
 
 // The argument of -l walltime: "1:30:00".

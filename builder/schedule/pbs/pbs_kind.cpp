@@ -24,6 +24,10 @@ constexpr EndReport end_reports[] = {
     {EndCause::cancelled, "substate 91, `terminated by USER@HOST`"},
     {EndCause::not_launched, "other negative Exit_status"},
     {EndCause::cannot_ever_run, "`Can Never Run`"},
+    {EndCause::dropped,
+     "`Unknown Job Id` of a job that never began to build (a routing queue without a destination for it), or "
+     "state F "
+     "without Exit_status"},
 };
 
 constexpr MachineQuestion questions[] = {

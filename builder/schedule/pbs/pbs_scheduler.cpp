@@ -1,8 +1,11 @@
 // Runs PBS's programs. A job whose state cannot be queried is unknown, never vanished.
 #include "builder/schedule/pbs/pbs_scheduler.hpp"
 
+#include <algorithm>
+
 #include "builder/attempt/limits.hpp"
 #include "builder/schedule/job_script.hpp"
+#include "builder/schedule/pbs/pbs_survey.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/files/untrusted_file.hpp"
 #include "lib/base/text/text.hpp"
@@ -21,15 +24,23 @@ std::string known_id(const AttemptFolder& folder) {
     return text ? std::string(base::trim(*text)) : "";
 }
 
-std::optional<JobView> find_view(const pbs::Answer& answer, const std::string& attempt, const std::string& id,
-                                 bool is_claimed) {
-    std::optional<JobView> found;
-    for (const auto& job : answer.jobs) {
-        if (job.name != attempt && (id.empty() || job.id != id)) continue;
-        JobView view = pbs::view_of(job, is_claimed);
-        if (!found || is_better_view(view, *found)) found = std::move(view);
+// The queue that a job.sh names; empty: none.
+std::string queue_in(const AttemptFolder& folder) {
+    constexpr std::string_view directive = "#PBS -q ";
+    const auto script = base::read_untrusted_file(folder.job_script(), max_record_bytes);
+    std::string queue;
+    for (const auto line : base::split_lines(script ? *script : std::string())) {
+        if (line.starts_with(directive)) queue = base::trim(line.substr(directive.size()));
     }
-    return found;
+    return queue;
+}
+
+// The job's own alarm (job_script.hpp) counts the time that was granted: a hook may have changed it. Best effort.
+void set_alarm(const AttemptFolder& folder, const JobGrant& granted) {
+    if (granted.max_walltime_minutes == 0) return;
+    const std::string text = std::to_string(alarm_after_s(granted.max_walltime_minutes)) + "\n";
+    const auto before = base::read_untrusted_file(folder.alarm(), max_record_bytes);
+    if (!before || *before != text) static_cast<void>(base::replace_file(folder.alarm(), text));
 }
 
 }  // namespace
@@ -39,11 +50,30 @@ base::Status PbsScheduler::submit(const JobRequest& job) {
     // Forget the id of an earlier job of this attempt.
     std::error_code ignored;
     std::filesystem::remove(job.folder.job_id(), ignored);
+    std::filesystem::remove(job.folder.alarm(), ignored);
     const auto finished = run_({{"qsub", job.folder.job_script().string()},
                                 submit_environment(agent_, pbs::server_variables, job.environment)});
     if (!finished) return base::fail(no_job_created("cannot run qsub", finished.error().text()));
     if (finished->exit_code != 0 || finished->timed_out) return tl::unexpected(pbs::judge_refusal(*finished));
-    return base::replace_file(job.folder.job_id(), std::string(base::trim(finished->out)) + "\n");
+    const std::string id(base::trim(finished->out));
+    WHEELYARD_TRY(base::replace_file(job.folder.job_id(), id + "\n"));
+    // A short job may end before the next poll.
+    if (const auto answer = qstat({id})) static_cast<void>(find_view(*answer, job.attempt, id, job.folder));
+    return {};
+}
+
+std::optional<JobView> PbsScheduler::find_view(const pbs::Answer& answer, const std::string& attempt,
+                                               const std::string& id, const AttemptFolder& folder) const {
+    std::optional<JobView> found;
+    for (const auto& job : answer.jobs) {
+        const bool is_ours = job.owner.empty() || job.owner == user_;
+        if (!is_ours || (job.name != attempt && (id.empty() || job.id != id))) continue;
+        JobView view = pbs::view_of(job, folder.is_claimed());
+        if (view.state == JobState::queued || view.state == JobState::running)
+            set_alarm(folder, view.granted);
+        if (!found || is_better_view(view, *found)) found = std::move(view);
+    }
+    return found;
 }
 
 // A server without job history refuses -x.
@@ -65,19 +95,25 @@ base::Result<pbs::Answer> PbsScheduler::qstat(const std::vector<std::string>& ar
 }
 
 base::Result<std::vector<std::string>> PbsScheduler::ids_of(const std::string& attempt) const {
-    WHEELYARD_ASSIGN(const auto finished, ask({"qselect", "-x", "-N", attempt}));
+    WHEELYARD_ASSIGN(const auto finished, ask({"qselect", "-x", "-u", user_, "-N", attempt}));
     return pbs::read_qselect(finished);
 }
 
-// One query per job, so that another user's job with invalid JSON does not hide ours.
-JobView PbsScheduler::look_at(const std::string& attempt, const AttemptFolder& folder) const {
+JobView PbsScheduler::look_at(const std::string& attempt, const AttemptFolder& folder,
+                              std::string& away) const {
     const bool is_claimed = folder.is_claimed();
     std::optional<JobView> found;
+    const auto not_known = [&away](const base::Error& error) {
+        if (error.kind != base::ErrorKind::malformed) away = error.text();
+        return JobView{JobState::unknown, error.text(), {}};
+    };
     const auto look = [&](const std::string& id) -> std::optional<JobView> {
         const auto answer = qstat({"-x", id});  // -x: finished jobs too
-        if (!answer) return JobView{JobState::unknown, answer.error().text(), {}};
-        auto view = find_view(*answer, attempt, id, is_claimed);
-        if (!view && !answer->unknown.contains(id))
+        if (!answer) return not_known(answer.error());
+        auto view = find_view(*answer, attempt, id, folder);
+        const bool is_strangers = !view && std::any_of(answer->jobs.begin(), answer->jobs.end(),
+                                                       [&](const pbs::Job& job) { return job.id == id; });
+        if (!view && !is_strangers && !answer->unknown.contains(id))
             return JobView{JobState::unknown, "PBS did not report job " + id, {}};
         if (view && (!found || is_better_view(*view, *found))) found = std::move(view);
         return std::nullopt;
@@ -90,7 +126,7 @@ JobView PbsScheduler::look_at(const std::string& attempt, const AttemptFolder& f
     }
     // A job of another submission may live: the agent of another node, which lost the lock meanwhile, made it.
     const auto named = ids_of(attempt);
-    if (!named) return {JobState::unknown, named.error().text(), {}};
+    if (!named) return not_known(named.error());
     for (const auto& id : *named) {
         if (id == known) continue;
         if (auto unclear = look(id)) return *std::move(unclear);
@@ -101,26 +137,37 @@ JobView PbsScheduler::look_at(const std::string& attempt, const AttemptFolder& f
                 JobEnd{EndCause::unexplained, {}, "PBS keeps no job history", {}}};
     }
     if (is_claimed) return {JobState::vanished, "PBS has no job of this name any more", {}};
+    if (!known.empty()) return view_of_dropped(known, folder);
     return {JobState::unclaimed, "PBS has no job of this name", {}};
 }
 
+// A routing queue accepts every job, and the server removes one that no destination takes; only its log says so.
+JobView PbsScheduler::view_of_dropped(const std::string& id, const AttemptFolder& folder) const {
+    std::string queue = queue_in(folder);
+    if (queue.empty()) {
+        const auto server = ask({"qstat", "-B", "-f"});
+        if (server) queue = pbs::parse_server_attribute(server->out, "default_queue");
+    }
+    const auto queues = ask({"qstat", "-Q", "-f"});
+    const std::string limits = queues ? pbs::describe_limits(queues->out, queue) : "";
+    std::string text = "job " + id;
+    if (!queue.empty()) text += " in queue " + queue;
+    if (!limits.empty()) text += "; limits: " + limits;
+    // With a history it would know a job that has run, however short.
+    if (!has_history_) text += "; PBS keeps no job history: it may also have ended before the build began";
+    return {JobState::unclaimed, "PBS accepted " + text + ", and does not know it any more",
+            JobEnd{EndCause::dropped, {}, text, {}}};
+}
+
+// A server that hangs takes a minute for each query: after the first one the others are not asked.
 Views PbsScheduler::poll(const std::map<std::string, AttemptFolder>& attempts) {
     Views views;
-    if (attempts.size() > 1) {
-        // One query for all jobs that wait or run. Given several ids, a real `qstat -F json` reports only the
-        // first one (tests/builder/schedule/data/pbs/qstat_several_json.txt), so all jobs are queried.
-        const auto answer = qstat({});
-        for (const auto& [attempt, folder] : attempts) {
-            if (!answer) {
-                if (answer.error().kind != base::ErrorKind::malformed)
-                    views[attempt] = {JobState::unknown, answer.error().text(), {}};
-            } else if (auto view = find_view(*answer, attempt, known_id(folder), folder.is_claimed())) {
-                views[attempt] = std::move(*view);
-            }
-        }
-    }
+    std::string away;
     for (const auto& [attempt, folder] : attempts) {
-        if (!views.contains(attempt)) views[attempt] = look_at(attempt, folder);
+        if (away.empty()) {
+            if (const auto kept = base::renew_or_abort(keep_alive); !kept) away = kept.error().text();
+        }
+        views[attempt] = away.empty() ? look_at(attempt, folder, away) : JobView{JobState::unknown, away, {}};
     }
     return views;
 }

@@ -129,6 +129,26 @@ std::string parse_server_attribute(std::string_view text, std::string_view name)
     return stanzas.empty() ? "" : value_of(stanzas.front().attributes, name);
 }
 
+std::string describe_limits(std::string_view printed, const std::string& queue) {
+    constexpr std::string_view limit = "resources_max.";
+    const auto stanzas = parse_stanzas(printed);
+    const auto own =
+        std::find_if(stanzas.begin(), stanzas.end(), [&](const Stanza& one) { return one.name == queue; });
+    if (own == stanzas.end()) return "";
+    std::vector<std::string> queues;
+    const std::string destinations = value_of(own->attributes, "route_destinations");
+    for (const Stanza& one : stanzas) {
+        if (one.name != queue && !lists_any(destinations, {one.name})) continue;
+        std::vector<std::string> limits;
+        for (const auto& [name, value] : one.attributes) {
+            if (name.starts_with(limit)) limits.push_back(name.substr(limit.size()) + " = " + value);
+            if ((name == "enabled" || name == "started") && value == "False") limits.push_back("not " + name);
+        }
+        if (!limits.empty()) queues.push_back(one.name + ": " + base::join(limits, ", "));
+    }
+    return base::join(queues, "; ");
+}
+
 std::optional<BatchSurvey> survey(const SurveyUser& user, const AskMachine& ask) {
     BatchSurvey found;
     const MachineAnswer version = ask("qsub --version 2>&1");

@@ -23,6 +23,10 @@ namespace wheelyard::builder::pbs {
 // The attribute `name` of `qstat -B -f`; empty: not set.
 [[nodiscard]] std::string parse_server_attribute(std::string_view text, std::string_view name);
 
+// What the queue of a job allows, and those that it routes to: "small: walltime = 01:00:00, ncpus = 4; large: …". `printed`:
+// `qstat -Q -f`. Empty: it says nothing of this queue.
+[[nodiscard]] std::string describe_limits(std::string_view printed, const std::string& queue);
+
 // nullopt: this machine has no PBS, or it does not answer. Programs of the same names that belong to another batch system
 // are not PBS.
 [[nodiscard]] std::optional<BatchSurvey> survey(const SurveyUser& user, const AskMachine& ask);

@@ -144,9 +144,14 @@ TrialAnswer read_trial(std::string_view printed, const TrialJob& job) {
     return answer;
 }
 
-TrialAnswer try_job(const std::string& /*header*/, const TrialJob& job, const AskMachine& ask) {
-    if (job.queue.queue.empty())
-        return {TrialEnd::unknown, "PBS has no dry run, and the default queue's limits are not known"};
+TrialAnswer try_job(const std::string& header, const TrialJob& job, const AskMachine& ask) {
+    if (job.queue.queue.empty()) {
+        TrialJob in_default = job;
+        in_default.queue.queue = parse_server_attribute(ask("qstat -B -f").out, "default_queue");
+        if (in_default.queue.queue.empty())
+            return {TrialEnd::unknown, "PBS has no dry run, and the server names no default queue"};
+        return try_job(header, in_default, ask);
+    }
     const MachineAnswer answer = ask("qstat -Q -f " + base::quote_shell(job.queue.queue));
     if (answer.good) {
         TrialAnswer limits = read_trial(answer.out, job);

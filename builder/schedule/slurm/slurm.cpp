@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 #include "builder/attempt/limits.hpp"
 #include "builder/schedule/batch_units.hpp"
@@ -61,27 +62,70 @@ constexpr std::array<std::string_view, 16> hopeless = {
     "QOSMinCpuNotSatisfied", "QOSNotAllowed",
 };
 
-// Parts of sbatch's standard error (texts of slurm_strerror() in 22.05) that mean: no job was created, and a
-// retry may succeed. Permanent errors are in neither table.
-constexpr std::array<std::string_view, 17> not_now = {
-    "Unable to contact slurm controller (connect failure)",
-    "Connection refused",
-    "standby mode",
-    "Munge encode failed",  // munged is not running on this node
-    "Failed to access \"",
-    "authentication credential",
-    "Unable to process configuration file",
-    "Could not establish a configuration source",  // slurmctld serves it (configless) and does not answer
-    "AssocMaxSubmitJobLimit",                      // limit of submitted jobs
-    "AssocGrpSubmitJobsLimit",
-    "QOSMaxSubmitJobPerUserLimit",
-    "QOSGrpSubmitJobsLimit",
-    "MaxSubmitJobsPerAccount",
-    "Required partition not available",
-    "Required node not available",
-    "Slurm temporarily unable to accept job",
-    "Resource temporarily unavailable",
+// How the message of slurmctld begins, in the line "Batch job submission failed: …" (texts of slurm_strerror(),
+// src/common/slurm_errno.c, as in 22.05). All others may pass: a job_submit plugin refuses with text of its own and
+// "Unspecified error"; a budget is renewed, a user is added to an account; a controller is down.
+constexpr std::array<std::string_view, 34> refusals = {
+    "Invalid partition name specified",
+    "No partition specified or system default partition",
+    "Requested nodes not in this partition",
+    "More processors requested than permitted",
+    "Node count specification invalid",
+    "Job size specification needs to be provided",
+    "Requested node configuration is not available",
+    "Requested topology configuration is not available",
+    "Requested operation not supported on this system",
+    "Requested time limit is invalid",
+    "Requested GRES option unsupported",
+    "Invalid node name specified",
+    "Task distribution specification invalid",
+    "Task count specification invalid",
+    "CPU count specification invalid",
+    "Invalid feature specification",
+    "Invalid preferred feature specification",
+    "Memory required by task is not available",
+    "Invalid license specification",
+    "Invalid generic resource (gres) specification",
+    "Invalid GRES specification",
+    "Duplicate generic resource (gres) specification",
+    "Insufficient GRES available in allocation",
+    "Invalid Trackable RESource (TRES) specification",
+    "Invalid time specified",
+    "Invalid time-min specification",
+    "Invalid --nice value",
+    "Invalid job array specification",
+    "Job --batch option is invalid",
+    "Job dependency problem",
+    "Multiple KNL NUMA",
+    "Cannot request more threads per core",
+    "Pathname of a file, directory or other parameter too long",
+    "Burst Buffer request invalid",
 };
+// The same of sbatch itself, which could not even ask: its options (src/common/slurm_opt.c, getopt(3)).
+constexpr std::array<std::string_view, 7> own_refusals = {
+    "unrecognized option", "invalid option",        "option '",
+    "Invalid --",          "Invalid numeric value", "Invalid directive found in batch script",
+    "invalid number of",
+};
+// The line with slurmctld's answer; the second of `sbatch --test-only`.
+constexpr std::array<std::string_view, 2> answers = {"Batch job submission failed: ", "allocation failure: "};
+constexpr std::array<std::string_view, 3> programs = {"sbatch: error: ", "sbatch: fatal: ", "sbatch: "};
+constexpr std::string_view by_policy = "Job violates accounting/QOS policy";
+
+// Removes the first of `beginnings` that the line has; returns whether it had one.
+bool strip_one(std::string_view& line, std::span<const std::string_view> beginnings) {
+    for (const auto beginning : beginnings) {
+        if (!line.starts_with(beginning)) continue;
+        line.remove_prefix(beginning.size());
+        return true;
+    }
+    return false;
+}
+
+bool begins_with_one(std::string_view line, std::span<const std::string_view> texts) {
+    return std::any_of(texts.begin(), texts.end(),
+                       [&](std::string_view text) { return line.starts_with(text); });
+}
 // The answer was lost; the job may exist.
 constexpr std::array<std::string_view, 5> unsure = {"Socket timed out", "Zero Bytes", "Transport endpoint",
                                                     "Unexpected message received",
@@ -146,6 +190,8 @@ base::Result<std::vector<Job>> parse_squeue(std::string_view text) {
         job.used.seconds = parse_elapsed_s(parts[5]);
         job.node = parts[6];
         if (parts.size() > columns) job.restarts = base::parse_decimal(parts[7]).value_or(0);
+        if (parts.size() > columns + 1)
+            job.granted.max_walltime_minutes = parse_elapsed_s(parts[8]) / s_per_minute;
         jobs.push_back(std::move(job));
     }
     return jobs;
@@ -190,7 +236,7 @@ JobView view_of(const Job& job, bool is_claimed) {
     const auto* row = std::find_if(states.begin(), states.end(),
                                    [&](const StateRow& one) { return one.state == job.state; });
     if (row == states.end()) return {JobState::unknown, detail, {}};
-    JobView view{row->view, detail, {}, row->suspended};
+    JobView view{row->view, detail, {}, row->suspended, job.granted};
     JobEnd end{row->cause, job.exit_code, job.state + reason, job.used};
     if (row->view == JobState::queued &&
         std::find(hopeless.begin(), hopeless.end(), job.reason) != hopeless.end()) {
@@ -209,6 +255,26 @@ JobView view_of(const Job& job, bool is_claimed) {
     return view;
 }
 
+bool names_request(std::string_view standard_error) {
+    bool own = false;
+    std::optional<bool> answered;  // what slurmctld answers outweighs what sbatch says
+    for (auto line : base::split_lines(standard_error)) {
+        line = base::trim(line);
+        strip_one(line, programs);
+        if (!strip_one(line, answers)) {
+            own = own || begins_with_one(line, own_refusals);
+            continue;
+        }
+        // The line before names the limit: one of a single job, or one of all jobs of a user.
+        const bool of_one_job = line.starts_with(by_policy) &&
+                                std::any_of(hopeless.begin(), hopeless.end(), [&](std::string_view reason) {
+                                    return standard_error.find(reason) != std::string_view::npos;
+                                });
+        answered = of_one_job || begins_with_one(line, refusals);
+    }
+    return answered.value_or(own);
+}
+
 base::Error judge_refusal(std::string_view standard_error) {
     const std::string message(base::cut_utf8(base::trim(standard_error), max_error_line_bytes));
     const auto contains = [&](std::string_view part) {
@@ -216,10 +282,9 @@ base::Error judge_refusal(std::string_view standard_error) {
     };
     if (std::any_of(unsure.begin(), unsure.end(), contains))
         return builder::job_may_exist("Slurm did not confirm that it accepted the job", message);
-    if (std::any_of(not_now.begin(), not_now.end(), contains))
-        return builder::no_job_created("Slurm accepts no jobs at the moment", message);
-    return {"scheduler.refused", "Slurm rejects the job", message,
-            "fix [scheduler] in site.toml, then run: wheelyard-builder retry"};
+    if (names_request(standard_error))
+        return builder::request_refused("Slurm rejects the job", message, "[scheduler] in site.toml");
+    return builder::no_job_created("Slurm accepts no jobs at the moment", message);
 }
 
 std::string render_header(const JobRequest& job, const QueueSettings& of_builds) {
@@ -244,6 +309,7 @@ std::string render_header(const JobRequest& job, const QueueSettings& of_builds)
     if (!settings.queue.empty()) add("--partition=" + settings.queue);
     if (!settings.account.empty()) add("--account=" + settings.account);
     if (settings.gpus > 0) add("--gres=gpu:" + std::to_string(settings.gpus));
+    if (!job.label.empty()) add("--comment=" + job.label);  // `squeue -o %k`
     for (const auto& option : settings.options)
         add(option);
     return text;

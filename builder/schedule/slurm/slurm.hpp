@@ -3,8 +3,8 @@
 // Sources: squeue(1), sacct(1), sbatch(1) of Slurm 22.05 ("JOB STATE CODES", "JOB REASON CODES"), and the
 // output of a real 22.05.8 (the lines are in tests/builder/schedule/slurm/slurm_test.cpp).
 //
-//     squeue -O "JobID:|,Name:|,State:|,Reason:|,exit_code:|,TimeUsed:|,NodeList:|,RestartCnt:|"
-//     14|w1ng012h6crvmar|PREEMPTED|None|15|0:01|node7|0|
+//     squeue -O "JobID:|,Name:|,State:|,Reason:|,exit_code:|,TimeUsed:|,NodeList:|,RestartCnt:|,TimeLimit:|"
+//     14|w1ng012h6crvmar|PREEMPTED|None|15|0:01|node7|0|30:00|
 #pragma once
 
 #include <array>
@@ -39,10 +39,11 @@ struct Job {
     JobUsage used;
     bool by_signal = false;      // a signal ended the job (a script can also exit with 137)
     std::uint64_t restarts = 0;  // how often it was queued again after a start
+    JobGrant granted;            // its time limit
 };
 
 inline constexpr std::string_view squeue_format =
-    "JobID:|,Name:|,State:|,Reason:|,exit_code:|,TimeUsed:|,NodeList:|,RestartCnt:|";
+    "JobID:|,Name:|,State:|,Reason:|,exit_code:|,TimeUsed:|,NodeList:|,RestartCnt:|,TimeLimit:|";
 inline constexpr std::string_view sacct_format =
     "JobIDRaw,JobName,State,Reason,ExitCode,ElapsedRaw,TotalCPU,MaxRSS,NodeList";
 
@@ -56,6 +57,8 @@ inline constexpr std::string_view sacct_format =
 // queued again after that can do nothing: its view has the end "requeued".
 [[nodiscard]] JobView view_of(const Job& job, bool is_claimed = false);
 
+// Whether sbatch's standard error names what the job asks for: the same request will be refused again.
+[[nodiscard]] bool names_request(std::string_view standard_error);
 // Why sbatch failed, from its standard error:
 //     "scheduler.not_now"   certainly no job was created, and a retry may succeed
 //     "scheduler.unsure"    a job may have been created: query its name

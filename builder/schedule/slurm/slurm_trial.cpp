@@ -27,6 +27,28 @@ constexpr std::array<ReasonRow, 5> reasons = {{
     {"Requested time limit is invalid", JobPart::minutes},
 }};
 
+// Answers that say nothing about the request: slurmctld is down, or the user has submitted enough. What a plugin says
+// counts: `site check` shows it.
+constexpr std::array<std::string_view, 17> not_about_it = {
+    "Unable to contact slurm controller (connect failure)",
+    "Connection refused",
+    "standby mode",
+    "Munge encode failed",  // munged is not running on this node
+    "Failed to access \"",
+    "authentication credential",
+    "Unable to process configuration file",
+    "Could not establish a configuration source",  // slurmctld serves it (configless) and does not answer
+    "AssocMaxSubmitJobLimit",                      // limit of submitted jobs
+    "AssocGrpSubmitJobsLimit",
+    "QOSMaxSubmitJobPerUserLimit",
+    "QOSGrpSubmitJobsLimit",
+    "MaxSubmitJobsPerAccount",
+    "Required partition not available",
+    "Required node not available",
+    "Slurm temporarily unable to accept job",
+    "Resource temporarily unavailable",
+};
+
 constexpr std::array<std::string_view, 2> beginnings = {"sbatch: error: ", "sbatch: "};
 constexpr std::string_view failure = "allocation failure: ";
 
@@ -53,8 +75,11 @@ TrialAnswer read_trial(bool good, std::string_view printed) {
         answer.end = TrialEnd::accepted;
         return answer;
     }
-    // A limit on submitted jobs, or no answer, says nothing about the request.
-    const bool refused = judge_refusal(printed).recovery == base::Recovery::never && !lines.empty();
+    const bool is_about_it =
+        judge_refusal(printed).kind != base::ErrorKind::unreachable &&
+        std::none_of(not_about_it.begin(), not_about_it.end(),
+                     [&](std::string_view text) { return printed.find(text) != std::string_view::npos; });
+    const bool refused = is_about_it && !lines.empty();
     answer.end = refused ? TrialEnd::refused : TrialEnd::unknown;
     if (answer.end == TrialEnd::unknown) return answer;
     for (const auto& [text, part, option] : reasons) {

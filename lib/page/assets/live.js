@@ -192,7 +192,9 @@
     fill("agents", agents.map(site => [site.site, site.time, site.late]), agents.map(site => {
       const life = element("span", "last report " + when(site.time) + " ");
       life.append(site.late ? element("span", "late", "state failed") : element("span", "as expected", "state have"));
-      return row(element("strong", site.site), life, element("span", site.next_tick ? "next expected " + when(site.next_tick) : "", "quiet"));
+      const held = (site.held_queues ?? []).map(queue => element("span", (queue.queue ? "Queue " + queue.queue : "The default queue") +
+        " takes no jobs" + (queue.since ? " since " + when(queue.since) : "") + ": " + queue.reason, "note"));
+      return row(element("strong", site.site), life, element("span", site.next_tick ? "next expected " + when(site.next_tick) : "", "quiet"), ...held);
     }), "No site has reported.");
     if (is_first) reveal();  // the items are new ones
     is_first = false;

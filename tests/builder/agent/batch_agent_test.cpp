@@ -2,11 +2,15 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "builder/agent/agent.hpp"
+#include "builder/agent/limits.hpp"
 #include "builder/attempt/limits.hpp"
+#include "builder/explain.hpp"
 #include "builder/plan/request.hpp"
+#include "builder/show/report.hpp"
 #include "builder/steps/steps.hpp"
 #include "tests/builder/fake_farm.hpp"
 
@@ -20,11 +24,13 @@ class FakeBatchSystem final : public Scheduler {
   public:
     explicit FakeBatchSystem(Scheduler& runner) : runner_(runner) {}
     base::Status submit(const JobRequest& job) override {
-        if (refusal) return base::fail(*refusal);
+        ++asked;
+        if (refusal && (!refuses || refuses(job))) return base::fail(*refusal);
         given.push_back(job);
         return run ? runner_.submit(job) : base::Status();
     }
     std::map<std::string, JobView> poll(const std::map<std::string, AttemptFolder>& attempts) override {
+        if (polled) polled();
         std::map<std::string, JobView> views;
         for (const auto& [attempt, folder] : attempts)
             views.emplace(attempt, view);
@@ -38,6 +44,9 @@ class FakeBatchSystem final : public Scheduler {
 
     JobView view{JobState::queued, "Slurm job 1, PENDING Priority", {}};
     std::optional<base::Error> refusal;
+    std::function<bool(const JobRequest&)> refuses;  // empty: every job
+    std::function<void()> polled;
+    int asked = 0;
     bool run = false;
     std::vector<JobRequest> given;
     std::vector<std::string> cancelled;
@@ -69,18 +78,195 @@ TEST_CASE("a queued job may wait without limit and is submitted only once") {
 
 TEST_CASE("after a temporary refusal there is no job, and the same attempt is submitted later") {
     BatchFarm farm;
-    farm.batch.refusal = no_job_created("no", "");
+    farm.site.queue.queue = "main";
+    farm.batch.refusal =
+        no_job_created("PBS accepts no jobs at the moment", "qsub: in maintenance until 18:00");
     farm.tick();
-    farm.tick();
+    const TickReport held = farm.tick();
     CHECK(farm.only().state == State::prepared);
     CHECK(farm.only().job.submits == 0);
-    CHECK(farm.only().waiting.tries == 2);  // with backoff, and reported only once: cron mails every line
-    CHECK(std::count_if(farm.notes.begin(), farm.notes.end(),
-                        [](const std::string& note) { return note.starts_with("waits: "); }) == 1);
-    farm.batch.refusal.reset();
+    CHECK(farm.only().waiting.what == WaitFor::submission);
+    CHECK(held.plan.cells.front().reason == "prepared, waits for queue `main` to take jobs again");
+    REQUIRE(held.plan.held_queues.size() == 1);
+    CHECK(held.plan.held_queues.front().reason == "qsub: in maintenance until 18:00");
+    CHECK(render_plan(held.plan, false).find(": qsub: in maintenance until 18:00") != std::string::npos);
+    CHECK(farm.batch.asked == 2);
+    // Reported only once: cron mails every line.
+    CHECK(std::count_if(farm.notes.begin(), farm.notes.end(), [](const std::string& note) {
+              return note.find("qsub: in maintenance until 18:00") != std::string::npos;
+          }) == 1);
+    farm.clock.sleep_ms(max_error_wait_ms * 2);  // a maintenance of a week
     farm.tick();
+    CHECK(farm.only().state == State::prepared);
+    farm.batch.refusal.reset();
+    CHECK(farm.tick().plan.held_queues.empty());
     CHECK(farm.only().state == State::submitting);
     CHECK(farm.batch.given.size() == 1);
+    CHECK(farm.batch.given.front().label == "test/demo-1.0-cp311");
+}
+
+TEST_CASE(
+    "a queue that nothing needs any more is not held: its site file names another, or its job is cancelled") {
+    for (const bool is_cancelled : {true, false}) {
+        CAPTURE(is_cancelled);
+        BatchFarm farm;
+        farm.site.queue.queue = "main";
+        farm.batch.refusal = no_job_created("no", "qsub: Access to queue is denied");
+        REQUIRE(farm.tick().plan.held_queues.size() == 1);
+        if (is_cancelled) {
+            REQUIRE(Agent(farm.parts()).cancel("demo-1.0-cp311").has_value());
+            CHECK(farm.tick().plan.held_queues.empty());
+            continue;
+        }
+        farm.site.queue.queue = "open";
+        farm.batch.refusal.reset();
+        CHECK(farm.tick().plan.held_queues.empty());
+        CHECK(farm.only().state == State::submitting);
+    }
+}
+
+TEST_CASE("a queue that refuses gets one job at a time, no cell ends, and all go on by themselves") {
+    BatchFarm farm;
+    farm.site.max_jobs = 10;
+    farm.site.wants = {{"demo", {"1.0", "1.1", "1.2", "1.3", "1.4", "1.5"}, {"3.11"}}};
+    farm.batch.refusal = no_job_created("no", "request rejected as filter hook 'h' got an alarm call");
+    for (int ticks = 1; ticks <= 12; ++ticks) {
+        const TickReport report = farm.tick();
+        CHECK(farm.batch.asked == ticks);
+        CHECK(report.plan.count(CellState::given_up) == 0);
+    }
+    CHECK(farm.attempts().size() <= max_refused_jobs);
+    farm.batch.refusal.reset();
+    for (int ticks = 0; ticks < 6; ++ticks)
+        farm.tick();
+    CHECK(farm.batch.given.size() == 6);
+    for (const Attempt& attempt : farm.attempts())
+        CHECK(attempt.number == 1);
+}
+
+TEST_CASE("one job that a hook always refuses does not hold up the others") {
+    BatchFarm farm;
+    farm.site.max_jobs = 10;
+    farm.site.wants = {{"demo", {"1.0", "1.1", "1.2", "1.3"}, {"3.11"}}};
+    farm.batch.refusal = no_job_created("no", "qsub: this node type is for paying projects");
+    farm.batch.refuses = [](const JobRequest& job) { return job.label.ends_with("demo-1.0-cp311"); };
+    for (int ticks = 0; ticks < 12; ++ticks)
+        farm.tick();
+    CHECK(farm.batch.given.size() == 3);
+    CHECK(farm.attempts().size() == 4);
+}
+
+TEST_CASE("a held queue of tests does not hold up builds for another queue") {
+    BatchFarm farm;
+    farm.batch.run = true;
+    REQUIRE(farm.settle().plan.count(CellState::have) == 1);
+    farm.site.queue.queue = "main";
+    farm.site.hardware_tests.gpu = QueueSettings{"gpu", "", 0, {}};
+    Recipe recipe = farm.recipes.of("demo");
+    recipe.gpu_test.command = "true";
+    farm.recipes.add(recipe);
+    farm.batch.refusal = no_job_created("no", "qsub: the GPU nodes are in maintenance");
+    farm.batch.refuses = [](const JobRequest& job) { return job.queue != nullptr; };
+    farm.site.max_jobs = 1;
+    for (int ticks = 0; ticks < 3; ++ticks)
+        farm.tick();
+    farm.site.wants = {{"demo", {"1.0", "1.1", "1.2"}, {"3.11"}}};
+    const std::size_t before = farm.batch.given.size();
+    farm.batch.view = {JobState::vanished, "", JobEnd{EndCause::cancelled, {}, "its word", {}}};
+    farm.batch.run = false;
+    for (int ticks = 0; ticks < 6; ++ticks)
+        farm.tick();
+    CHECK(farm.batch.given.size() == before + 2);
+}
+
+TEST_CASE("what a hook granted instead of the request is recorded, and explained") {
+    BatchFarm farm;
+    farm.site.minutes = farm.site.max_walltime_minutes = 90;
+    farm.site.memory_mib = 4000;
+    farm.tick();
+    farm.batch.view.granted = {60, 2000};
+    farm.tick();
+    CHECK(farm.only().job.granted == JobGrant{60, 2000});
+    const std::string story = render_story({farm.only().asked.cell, {}, farm.attempts()});
+    CHECK(story.find("requested   4000 MiB, 90 minutes\n") != std::string::npos);
+    CHECK(story.find("granted     2000 MiB, 60 minutes\n") != std::string::npos);
+    farm.tick();
+    CHECK(farm.only().waiting.what == WaitFor::queue);
+    farm.batch.view = {JobState::running, "", {}, false, {90, 4000}};  // qalter
+    farm.tick();
+    farm.tick();
+    CHECK(farm.only().job.granted == JobGrant{});
+}
+
+TEST_CASE("while a batch system answers slowly, the poll keeps the lock") {
+    BatchFarm farm;
+    farm.tick();
+    base::Status kept;
+    farm.batch.polled = [&] {
+        farm.clock.sleep_ms(lock_refresh_every_ms * 2);
+        fs::remove(farm.journal->lock_file());  // another node's tick takes over
+        kept = farm.batch.keep_alive();
+    };
+    const auto ticked = Agent(farm.parts()).tick();
+    REQUIRE_FALSE(kept.has_value());
+    CHECK(kept.error().kind == base::ErrorKind::lost);
+    CHECK_FALSE(ticked.has_value());
+}
+
+TEST_CASE("a job that its scheduler dropped each time is explained with its id, queue and limits") {
+    BatchFarm farm;
+    farm.site.minutes = farm.site.max_walltime_minutes = 90;
+    farm.site.max_attempts = 1;
+    farm.batch.view = {
+        JobState::unclaimed, "PBS accepted job 7.pbshost in queue route, and does not know it any more",
+        JobEnd{EndCause::dropped, {}, "job 7.pbshost in queue route; limits: small: walltime = 1:00:00", {}}};
+    CHECK(farm.settle().plan.count(CellState::given_up) == 1);
+    CHECK(farm.batch.given.size() == max_submits);
+    const base::Error error = farm.only().failure->error;
+    CHECK(error.code == "job.dropped");
+    CHECK(error.value ==
+          "job 7.pbshost in queue route; limits: small: walltime = 1:00:00; requested: 90 minutes, 0 MiB; "
+          "submitted 3 times");
+}
+
+TEST_CASE("retry takes every cell that is given up, or those with one code") {
+    BatchFarm farm;
+    farm.site.max_jobs = 10;
+    farm.site.wants = {{"demo", {"1.0", "1.1", "1.2"}, {"3.11"}}};
+    farm.batch.refusal =
+        request_refused("PBS rejects the job", "qsub: Unknown resource: nosuch", "[scheduler]");
+    farm.batch.refuses = [](const JobRequest& job) { return !job.label.ends_with("demo-1.2-cp311"); };
+    for (int ticks = 0; ticks < 4; ++ticks)
+        farm.tick();
+    farm.end_as(EndCause::cancelled);
+    REQUIRE(farm.tick().plan.count(CellState::given_up) == 3);
+    Agent agent(farm.parts());
+    CHECK(agent.retry_given_up("job.time_limit", true).error().code == "retry.nothing");
+    const auto superseded = [&farm] {
+        const auto attempts = farm.attempts();
+        return std::count_if(attempts.begin(), attempts.end(),
+                             [](const Attempt& one) { return one.superseded; });
+    };
+    const auto refused = agent.retry_given_up("scheduler.refused", true);
+    REQUIRE(refused.has_value());
+    CHECK(*refused ==
+          "the next `tick` or `run` builds demo-1.0-cp311 again\nthe next `tick` or `run` builds "
+          "demo-1.1-cp311 again");
+    CHECK(superseded() == 2);
+    REQUIRE(agent.retry_given_up("", true).has_value());
+    CHECK(superseded() == 3);
+    CHECK(agent.retry_given_up("", true).error().code == "retry.nothing");
+}
+
+TEST_CASE("the advice of a failure is a command to paste, with the cell and the site file") {
+    BatchFarm farm;
+    farm.site.file = "/etc/wheel yard/site.toml";
+    farm.batch.refusal =
+        request_refused("PBS rejects the job", "qsub: Unknown queue", "[scheduler] in site.toml");
+    farm.settle();
+    CHECK(farm.only().failure->error.advice.starts_with(
+        "fix [scheduler] in site.toml, then run: wheelyard-builder retry demo-1.0-cp311 --site "
+        "'/etc/wheel yard/site.toml'"));
 }
 
 TEST_CASE("after a lost answer the job is searched by name before another submission") {

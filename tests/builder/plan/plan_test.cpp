@@ -215,10 +215,12 @@ TEST_CASE("the evidence with the highest precedence determines state and reason"
          CellState::have, "demo-1.0-py3-none-any.whl"},
         {"deleted", [](Scene& s) { s.world.attempts = {attempt("w1", "demo-1.0-cp311", State::done)}; },
          CellState::given_up,
-         "attempt w1 uploaded , and the index no longer has it; `retry` builds it again"},
+         "attempt w1 uploaded , and the index no longer has it; `wheelyard-builder retry demo-1.0-cp311` "
+         "builds it again"},
         {"deleted from the site's own index", [](Scene& s) { s.world.attempts = {uploaded("w1", "main")}; },
          CellState::given_up,
-         "attempt w1 uploaded demo-1.0-py3-none-any.whl, and the index no longer has it; `retry` builds it "
+         "attempt w1 uploaded demo-1.0-py3-none-any.whl, and the index no longer has it; `wheelyard-builder "
+         "retry demo-1.0-cp311` builds it "
          "again"},
         {"in the index of its registry task",
          [](Scene& s) { s.world.attempts = {uploaded("w1", "staging")}; }, CellState::have,

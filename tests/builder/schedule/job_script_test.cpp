@@ -97,6 +97,19 @@ TEST_CASE(
     CHECK(total_s == 10 * 60 - warning_before_end_s(10));
 }
 
+TEST_CASE("a job that was granted less time than it asked for is warned by the time that it has") {
+    const Scene scene;
+    testing::write(scene.attempt.alarm(), std::to_string(alarm_after_s(3)) + "\n");
+    const auto finished = scene.run(wait_for_the_alarm, 10, "echo \"$1\" >> slept\n");
+    CHECK(finished.exit_code == 143);
+    CHECK(read_cut(scene.attempt) == "time_limit");
+    std::int64_t total_s = 0;
+    const std::string slept = testing::read(scene.attempt.root / "slept");
+    for (const auto line : base::split_lines(slept))
+        total_s += static_cast<std::int64_t>(base::parse_decimal(line).value_or(1000));
+    CHECK(total_s == alarm_after_s(3));
+}
+
 TEST_CASE("an alarm whose sleep is killed, as by qdel, raises no alarm") {
     const Scene scene;
     // The build ends once the alarm has had its chance: its process group has no member any more.

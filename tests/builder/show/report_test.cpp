@@ -47,6 +47,35 @@ TEST_CASE("a tick without work on a terminal names the counts and the first reas
     CHECK(render_idle_tick({}) == "Nothing to do now: no wheels are wanted.\n");
 }
 
+TEST_CASE(
+    "a queue that refuses jobs is shown once, in the batch system's own words, without what changes a "
+    "terminal") {
+    Plan made = plan();
+    made.held_queues = {{"main",
+                         "qsub: in maintenance until 18:00\x1b[2J",
+                         1'790'000'000'000'000,
+                         3,
+                         1'790'000'060'000'000,
+                         {"w1"}}};
+    const std::string line =
+        "Queue `main` takes no jobs since 2026-09-21T14:13:20.000000Z: qsub: in maintenance until 18:00?[2J "
+        "(one job is "
+        "tried again from 2026-09-21T14:14:20.000000Z)\n";
+    CHECK(render_plan(made, false).ends_with("1 have, 1 wanted\n" + line));
+    CHECK(render_idle_tick(made).find(line) != std::string::npos);
+    AttemptView view;
+    view.attempt.id = "w1";
+    CHECK(render_status({view}, 0, made.held_queues).ends_with(line));
+    for (const auto& text : {render_plan_json(made), render_status_json({view}, made.held_queues)}) {
+        const auto json = io::parse_json(text);
+        REQUIRE(json.has_value());
+        const auto& queues = *json->find("held_queues")->as_array();
+        REQUIRE(queues.size() == 1);
+        CHECK(queues[0].string_or("queue", "") == "main");
+        CHECK(queues[0].int_or("tries", 0) == 3);
+    }
+}
+
 TEST_CASE("a plan as JSON names its format, and an absent attempt is null") {
     const auto json = io::parse_json(render_plan_json(plan()));
     REQUIRE(json.has_value());

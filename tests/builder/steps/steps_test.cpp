@@ -112,18 +112,19 @@ class FullScheduler final : public Scheduler {
 };
 
 TEST_CASE("a refused first submission returns to prepared, a later one still looks for the earlier job") {
-    Farm farm;
-    FullScheduler full;
-    farm.scheduler = &full;
-    AgentParts parts = farm.parts();
     for (const int earlier : {0, 1}) {
+        Farm farm;
+        FullScheduler full;
+        farm.scheduler = &full;
+        AgentParts parts = farm.parts();
         Attempt attempt = planned(farm);
         attempt.job.submits = earlier;
         const Move submits = std::get<Move>(submit_job(attempt, parts).value());
-        const Retreat back = std::get<Retreat>(submits.then(attempt, parts).value());
-        CHECK(back.to == (earlier == 0 ? State::prepared : State::submitting));
-        CHECK(back.why.may_pass());
+        CHECK(std::get<WaitForEvent>(submits.then(attempt, parts).value()).what == WaitFor::submission);
+        CHECK(attempt.state == (earlier == 0 ? State::prepared : State::submitting));
         CHECK(attempt.job.submits == earlier);
+        // Its queue is held: it is not asked again at once.
+        CHECK(std::get<WaitForEvent>(submit_job(attempt, parts).value()).what == WaitFor::submission);
     }
 }
 

@@ -56,6 +56,19 @@ struct Made {
 
 }  // namespace
 
+TEST_CASE("a queue that refuses jobs is reported with the batch system's words, and without secrets") {
+    Made made;
+    CHECK(made.report().held_queues.empty());
+    made.plan.held_queues = {{"main", "qsub: see http://me:hunter2@help/ wy_secret", 1'000'000, 3, 0, {}}};
+    const auto held = made.report().held_queues;
+    REQUIRE(held.size() == 1);
+    CHECK(held.front().queue == "main");
+    CHECK(held.front().since == 1'000'000);
+    CHECK(held.front().reason.starts_with("qsub: see "));
+    CHECK(held.front().reason.find("hunter2") == std::string::npos);
+    CHECK(held.front().reason.find("wy_secret") == std::string::npos);
+}
+
 TEST_CASE("a node type has the machine and glibc of the Pythons, unless the site file names others") {
     struct Row {
         const char* name;

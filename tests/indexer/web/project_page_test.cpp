@@ -241,6 +241,16 @@ TEST_CASE("the front page shows the hardware of the sites and what is being buil
     CHECK(!has(render_front({}, {summarise("main", {}, {})}), "Being built"));
 }
 
+TEST_CASE("a queue that refuses jobs is on the page of builds, with its site and the batch system's words") {
+    const std::string held = base::replace_all(
+        status_json, R"("cells":[)",
+        R"("held_queues":[{"queue":"main","reason":"qsub: <in maintenance>","since":"2026-11-20T11:00:00.000000Z"}],"cells":[)");
+    REQUIRE(held != status_json);
+    const std::string page = render_builds_page({}, "main", read_farm_report(held));
+    CHECK(has(page, "<span class=\"note\">Queue main takes no jobs since 2026-11-20 11:00"));
+    CHECK(has(page, ": qsub: &lt;in maintenance&gt;</span>"));
+}
+
 TEST_CASE("a project page leads from a failed build to its item on the page of builds") {
     const FarmReport report = read_farm_report(status_json);
     CHECK(has(page_of(proven_view(), {}, report),

@@ -12,6 +12,7 @@ of a job that is called nan, which a real server prints without quotes. How a jo
 import fcntl
 import json
 import os
+import pwd
 import re
 import shlex
 import signal
@@ -24,7 +25,7 @@ from pathlib import Path
 
 if __name__ == "__main__":
     sys.path[0] = str(Path(__file__).resolve().parents[1])
-from support.pbs_client import PROGRAMS, PbsClient
+from support.pbs_client import CLOSED_MARK, PROGRAMS, PbsClient
 
 RECORDINGS = Path(__file__).resolve().parents[2] / "builder" / "schedule" / "data" / "pbs"
 HOST = "pbshost"
@@ -76,8 +77,20 @@ class Server:
 
     # --- what a server of another machine replaces ------------------------------------------------------------------------
 
+    def user(self) -> str:
+        """Who asks, as the agent names its user (builder/schedule/scheduler.cpp)."""
+        try:
+            return pwd.getpwuid(os.geteuid()).pw_name
+        except KeyError:
+            return str(os.geteuid())
+
     def refuse(self, options: dict[str, str]) -> int:
         """Prints why qsub refuses a job; the exit status, 0: it does not."""
+        if (refusal := self.folder / "refusal").exists():  # of a hook: the text of the site
+            with open(self.folder / "refused", "a") as asked:
+                asked.write(options["-N"] + "\n")
+            sys.stderr.write(f"qsub: {refusal.read_text()}\n")
+            return 1
         if options.get("-q", "main") != "main":
             return answer("qsub_unknown_queue")
         if "nosuch" in options.get("-l select", ""):
@@ -114,10 +127,11 @@ class Server:
 
     @property
     def is_down(self) -> bool:
-        """Whether the server's address in the client's pbs.conf, if it has one, has no listener."""
-        if "PBS_CONF_FILE" not in os.environ:
+        """Whether the pbs.conf of stop_server names an address without a listener; any other one is not the suite's."""
+        conf = Path(os.environ.get("PBS_CONF_FILE", ""))
+        if not conf.is_file() or CLOSED_MARK not in conf.read_text():
             return False
-        words = dict(line.partition("=")[::2] for line in Path(os.environ["PBS_CONF_FILE"]).read_text().splitlines())
+        words = dict(line.partition("=")[::2] for line in conf.read_text().splitlines())
         with socket.socket() as probe:
             return probe.connect_ex((words["PBS_SERVER"], int(words["PBS_BATCH_SERVICE_PORT"]))) != 0
 
@@ -202,7 +216,8 @@ def qsub(server: Server, arguments: list[str]) -> int:
         number = len(server.jobs())
         spool = server.folder / f"{number}.sh"
         spool.write_text(script.read_text())
-        job = {"number": number, "id": f"{number}.{HOST}", "name": name, "runs": 1, "state": "R", "substate": 42} | server.describe(options)
+        job = {"number": number, "id": f"{number}.{HOST}", "name": name, "runs": 1, "state": "R", "substate": 42, "user": server.user(),
+               "variables": options.get("-v", "")} | server.describe(options)
         if "-h" in options:
             job |= {"state": "H", "substate": 20, "runs": 0}
         elif "comment" in job:
@@ -255,7 +270,9 @@ def render_job(job: dict) -> dict:
         template = "finished_sigkill_json"
     else:
         template = "finished_ok_json" if job["exit_status"] == 0 else "finished_exit4_json"
-    shown = recorded_job(template) | {"Job_Name": job["name"], "job_state": job["state"], "run_count": job["runs"]}
+    shown = recorded_job(template) | {"Job_Name": job["name"], "job_state": job["state"], "run_count": job["runs"],
+                                      "Job_Owner": f"{job['user']}@{HOST}"}
+    shown["Variable_List"] |= dict(pair.partition("=")[::2] for pair in job["variables"].split(",") if pair)
     if job["state"] == "F":
         shown["Exit_status"] = job["exit_status"]
     if "comment" in job:
@@ -274,6 +291,8 @@ def qstat(server: Server, arguments: list[str]) -> int:
     if history and not server.has_history:
         return without_history(words)
     chosen = [job for job in server.jobs() if history or job["state"] != "F"]
+    if not words:
+        (server.folder / "asked_for_all").touch()
     if words:
         job = server.find(words[0])  # of several the first one alone, as recorded
         if job is None or (job["state"] == "F" and not server.has_history):
@@ -298,9 +317,9 @@ def qselect(server: Server, arguments: list[str]) -> int:
         return answer("qstat_server_down")
     if "-x" in arguments and not server.has_history:
         return without_history([])
-    name = arguments[arguments.index("-N") + 1] if "-N" in arguments else ""
+    name, user = (arguments[arguments.index(option) + 1] if option in arguments else "" for option in ("-N", "-u"))
     for job in server.jobs():
-        if name in ("", job["name"]) and ("-x" in arguments or job["state"] != "F"):
+        if name in ("", job["name"]) and user in ("", job["user"]) and ("-x" in arguments or job["state"] != "F"):
             print(job["id"])
     return 0
 
@@ -339,6 +358,9 @@ def qdel(server: Server, arguments: list[str]) -> int:
             status = answer("qdel_unknown", **{"99999": word.removesuffix(f".{HOST}")})
         elif job["state"] == "F":
             status = answer("qstat_finished_without_x", **{f"0.{HOST}": job["id"]})
+        elif job["user"] != server.user():
+            sys.stderr.write(f"qdel: Unauthorized Request  {job['id']}\n")
+            status = 159
         else:
             end_job(server, job, 271, 91, f"terminated by wypbs@{HOST}")
     return status
@@ -405,6 +427,29 @@ class PbsReplay(PbsClient):
         end_job(self.server, job, 271, 93)
         with self.server.locked():
             self.server.write(job | {"state": "Q"})
+
+    def refuse_jobs(self, text: str) -> None:
+        """A queuejob hook of the site, with its own words."""
+        (self.server.folder / "refusal").write_text(text)
+
+    def take_jobs(self) -> None:
+        (self.server.folder / "refusal").unlink()
+
+    def refused(self) -> list[str]:
+        """The name of each job that the hook refused."""
+        path = self.server.folder / "refused"
+        return path.read_text().split() if path.exists() else []
+
+    def add_strangers_job(self, name: str) -> None:
+        """A job of another user, held, with a name of ours."""
+        with self.server.locked():
+            number = len(self.server.jobs())
+            self.server.write({"number": number, "id": f"{number}.{HOST}", "name": name, "runs": 0, "state": "H", "substate": 20,
+                               "user": "eve", "variables": ""})
+
+    def was_asked_for_all(self) -> bool:
+        """Whether anybody asked for the jobs of the whole machine."""
+        return (self.server.folder / "asked_for_all").exists()
 
     def forget_ended_jobs(self) -> None:
         """A server without job history."""

@@ -65,8 +65,8 @@ NODE = 'mount --bind "$0" "$1" && mount --bind "$2" /etc/hosts && shift 2 && exe
 
 class SlurmCluster:
     def __init__(self, folder: Path, cpus: int = 8, memory_mib: int = 4096, partitions: tuple[str, ...] = (), nodes: int = 1,
-                 own_disk: Path | None = None, accounting: bool = False):
-        """`partitions`: names beside `main` and `urgent`, without limits."""
+                 own_disk: Path | None = None, accounting: bool = False, plugin: str = ""):
+        """`partitions`: names beside `main` and `urgent`, without limits. `plugin`: of job submissions; `lua` reads job_submit.lua in `folder`."""
         self.folder = folder
         self.node = f"yard{os.getpid()}"  # cgroups bear its name, and another cluster may run beside this one
         self.nodes = [self.node] + [f"{self.node}n{number}" for number in range(2, nodes + 1)]
@@ -76,6 +76,7 @@ class SlurmCluster:
         self.partitions = "".join(f"PartitionName={name} Nodes=ALL MaxTime=UNLIMITED DefMemPerCPU=64 State=UP\n" for name in partitions)
         self.limits_memory = can_limit_memory()
         self.config = folder / "slurm.conf"
+        self.plugin = f"JobSubmitPlugins={plugin}\n" if plugin else ""
         self.daemons = Daemons()
         *self.ports, accounting_port = free_ports(2 + nodes)
         self.accounting = SlurmAccounting(folder, accounting_port, folder / "munge" / "socket") if accounting else None
@@ -149,7 +150,7 @@ ReturnToService=2
 MessageTimeout=2
 KillWait=3
 SlurmdTimeout=300
-{accounting}PreemptType=preempt/partition_prio
+{self.plugin}{accounting}PreemptType=preempt/partition_prio
 PreemptMode=CANCEL
 SchedulerParameters=sched_interval=1,bf_interval=1,batch_sched_delay=0,sched_min_interval=1
 JobCompType=jobcomp/filetxt

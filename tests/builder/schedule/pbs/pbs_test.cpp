@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "builder/attempt/limits.hpp"
+#include "builder/schedule/job_script.hpp"
 #include "builder/schedule/pbs/pbs_scheduler.hpp"
 #include "tests/builder/documented_keys.hpp"
 #include "tests/builder/fake_farm.hpp"
@@ -176,12 +177,27 @@ TEST_CASE("numbers may be strings, and strings numbers") {
     CHECK(pbs::view_of(answer->jobs[2]).state == JobState::unknown);
 }
 
-TEST_CASE("a refusal of qsub is temporary or permanent") {
+TEST_CASE("a refusal of qsub is temporary unless it names what the job asks for") {
     CHECK(pbs::judge_refusal(recorded("qsub_server_down")).code == "scheduler.not_now");
-    for (const char* text : {"qsub: would exceed queue generic's per-user limit of jobs in 'Q' state",
-                             "qsub: Maximum number of jobs for user anna already in queue main",
-                             "qsub: Maximum number of jobs in 'Q' state for project lab already in complex"})
-        CHECK(pbs::judge_refusal({1, false, "", text}).code == "scheduler.not_now");
+    // Texts of OpenPBS (pbs_err_to_txt), of its hooks as seen, and of a site's own hooks.
+    for (const char* text :
+         {"qsub: would exceed queue generic's per-user limit of jobs in 'Q' state",
+          "qsub: Maximum number of jobs for user anna already in queue main",
+          "qsub: Maximum number of jobs in 'Q' state for project lab already in complex",
+          "qsub: in maintenance until 18:00",
+          "qsub: request rejected as filter hook 'submit' got an alarm call. Please inform Admin",
+          "qsub: request rejected as filter hook 'submit' encountered an exception. Please inform Admin",
+          "qsub: the scheduler has a timeout today, an Unknown queue is unknown", "qsub: No free connections",
+          "qsub: Bad UID for job execution", "qsub: Queue is not enabled", "qsub: Access to queue is denied",
+          "qsub: Unauthorized Request", "qsub: Invalid Account", "qsub: Floating License unavailable", ""})
+        CHECK_MESSAGE(pbs::judge_refusal({1, false, "", text}).code == "scheduler.not_now", text);
+    for (const char* text : {"qsub: Job violates queue and/or server resource limits",
+                             "qsub: Resource invalid in \"select\" specification: nosuch",
+                             "qsub: illegal -N value", "qsub: cannot submit non-rerunable Array Job"})
+        CHECK_MESSAGE(pbs::judge_refusal({1, false, "", text}).code == "scheduler.refused", text);
+    CHECK(pbs::judge_refusal({187, false, "", "qsub: Unknown resource: ngpus"})
+              .advice.starts_with(
+                  "fix `gpus` of [scheduler] in site.toml, or `gpus_per_node` of the recipe's test"));
     for (const char* name :
          {"qsub_unknown_queue", "qsub_bad_resource", "qsub_bad_walltime", "qsub_missing_script"}) {
         CAPTURE(name);
@@ -206,7 +222,8 @@ struct Scene {
                            [this](const BatchCommand& command) -> base::Result<base::Finished> {
                                given.push_back(command.argv);
                                return answer ? answer(command) : answers[command.argv.front()];
-                           }};
+                           },
+                           "root"};  // who made the recorded jobs
     Scene() { testing::must(base::make_directories(attempt.root)); }
     JobView look(const std::string& name = "w1") { return scheduler.poll({{name, attempt}}).at(name); }
 };
@@ -251,7 +268,7 @@ TEST_CASE("the nodes of a job are different ones, unless the site's options plac
     }
 }
 
-TEST_CASE("several jobs take one query, plus one for each that has ended") {
+TEST_CASE("each job is queried by its id, never all jobs of the machine") {
     Scene scene;
     const AttemptFolder other{scene.folder.path() / "w2"};
     testing::write(other.job_id(), "0.pbshost\n");
@@ -261,8 +278,127 @@ TEST_CASE("several jobs take one query, plus one for each that has ended") {
     CHECK(views.at("w2").state == JobState::running);
     CHECK(views.at("w1").state == JobState::unknown);
     REQUIRE(scene.given.size() == 2);
-    CHECK(scene.given[0] == std::vector<std::string>{"qstat", "-f", "-F", "json"});
-    CHECK(scene.given[1].back() == "1.pbshost");
+    for (const auto& [at, id] : {std::pair(0u, "1.pbshost"), std::pair(1u, "0.pbshost")})
+        CHECK(scene.given[at] == std::vector<std::string>{"qstat", "-f", "-F", "json", "-x", id});
+}
+
+TEST_CASE("between two queries the lock is kept, and a server that hangs is asked once") {
+    Scene scene;
+    std::map<std::string, AttemptFolder> attempts;
+    for (const char* name : {"w1", "w2", "w3", "w4"}) {
+        attempts[name] = AttemptFolder{scene.folder.path() / name};
+        testing::write(attempts[name].job_id(), "0.pbshost\n");
+    }
+    int kept = 0;
+    scene.scheduler.keep_alive = [&kept]() -> base::Status {
+        ++kept;
+        return {};
+    };
+    scene.answers["qstat"] = recorded("qstat_running_json");
+    CHECK(scene.scheduler.poll(attempts).size() == 4);
+    CHECK(kept == 4);
+    scene.given.clear();
+    scene.answers["qstat"] = {0, true, "", ""};
+    for (const auto& [name, view] : scene.scheduler.poll(attempts)) {
+        CHECK(view.state == JobState::unknown);
+        CHECK(view.detail.find("did not answer in time") != std::string::npos);
+    }
+    CHECK(scene.given.size() == 1);
+    scene.given.clear();
+    scene.scheduler.keep_alive = []() -> base::Status {
+        return base::fail("lock.lost", "Another tick works");
+    };
+    CHECK(scene.scheduler.poll(attempts).at("w3").state == JobState::unknown);
+    CHECK(scene.given.empty());
+}
+
+TEST_CASE("a stranger's job of our name, or with our job's old id, is not ours") {
+    Scene scene;
+    base::Finished strangers = recorded("qstat_running_json");
+    strangers.out = base::replace_all(strangers.out, "root@pbshost", "eve@pbshost");
+    strangers.out = base::replace_all(strangers.out, "wy-torch", "w1");
+    scene.answers["qstat"] = strangers;
+    scene.answers["qselect"] = {0, false, "", ""};  // of our own jobs
+    testing::write(scene.attempt.job_id(), "0.pbshost\n");
+    CHECK(scene.look().state == JobState::unclaimed);
+    const bool asks_for_ours = std::any_of(scene.given.begin(), scene.given.end(), [](const auto& argv) {
+        return argv == std::vector<std::string>{"qselect", "-x", "-u", "root", "-N", "w1"};
+    });
+    CHECK(asks_for_ours);
+    CHECK(scene.scheduler.cancel("w1", scene.attempt).has_value());
+    CHECK(scene.given.back() == std::vector<std::string>{"qdel", "0.pbshost"});
+}
+
+TEST_CASE(
+    "a job that a routing queue dropped is named with its id, its queue and the limits of the destinations") {
+    Scene scene;
+    scene.answers["qsub"] = recorded("qsub_ok");
+    scene.answer = [&](const BatchCommand& command) -> base::Finished {
+        const auto& argv = command.argv;
+        if (argv.front() == "qsub") return recorded("qsub_ok");
+        if (argv.front() == "qselect") return {0, false, "", ""};
+        if (argv == std::vector<std::string>{"qstat", "-Q", "-f"})
+            return {0, false,
+                    "Queue: main\n    queue_type = Route\n    route_destinations = small,large\n"
+                    "Queue: small\n    resources_max.ncpus = 4\n    resources_max.walltime = 01:00:00\n"
+                    "Queue: other\n    resources_max.ncpus = 1\n"
+                    "Queue: large\n    enabled = False\n",
+                    ""};
+        return {153, false, R"({"pbs_server":"pbshost"})", "qstat: Unknown Job Id 0.pbshost\n"};
+    };
+    testing::must(scene.scheduler.submit({"w1", scene.attempt, {}, 8, 20'480, 90}));
+    const JobView view = scene.look();
+    CHECK(view.state == JobState::unclaimed);  // it may be submitted again
+    REQUIRE(view.end.has_value());
+    CHECK(view.end->cause == EndCause::dropped);
+    CHECK(view.end->scheduler_status ==
+          "job 0.pbshost in queue main; limits: small: ncpus = 4, walltime = 01:00:00; large: not enabled");
+    testing::must(base::make_directories(scene.attempt.claim()));
+    CHECK(scene.look().state == JobState::vanished);  // it has started
+}
+
+TEST_CASE("a job that PBS removed before it started is neither killed nor a failure of its node") {
+    pbs::Job job = ended_job({}, 92, "");
+    job.comment = "";
+    job.runs = 0;
+    const JobView view = pbs::view_of(job);
+    CHECK(view.state == JobState::vanished);
+    CHECK(view.end->cause == EndCause::dropped);
+    CHECK(view.end->scheduler_status == "Exit_status none, substate 92");
+    CHECK(pbs::view_of(job, true).end->cause == EndCause::unexplained);  // it has claimed, so it ran
+    job.runs = 1;
+    CHECK(pbs::view_of(job).end->cause == EndCause::unexplained);
+}
+
+TEST_CASE("what PBS granted is read, and the job's alarm counts it") {
+    Scene scene;
+    scene.answers["qsub"] = recorded("qsub_ok");
+    scene.answers["qstat"] = recorded("qstat_running_json");  // of 10 minutes and 20 GiB
+    testing::must(scene.scheduler.submit({"w1", scene.attempt, {}, 8, 20'480, 90}));
+    CHECK(testing::read(scene.attempt.alarm()) == std::to_string(alarm_after_s(10)) + "\n");
+    CHECK(scene.look().granted == JobGrant{10, 20'480});
+    base::Finished longer = recorded("qstat_running_json");
+    longer.out = base::replace_all(longer.out, "00:10:00", "00:20:00");
+    scene.answers["qstat"] = longer;
+    CHECK(scene.look().granted.max_walltime_minutes == 20);
+    CHECK(testing::read(scene.attempt.alarm()) == std::to_string(alarm_after_s(20)) + "\n");
+}
+
+TEST_CASE("a job's variables say what runs, beside those of the site's own options") {
+    struct Row {
+        std::vector<std::string> options;
+        const char* line;
+    };
+    for (const Row& row :
+         {Row{{}, "#PBS -v WHEELYARD_JOB=debian12/demo-1.0-cp311\n"},
+          Row{{"-v OMP=1,X=2"}, "#PBS -v OMP=1,X=2,WHEELYARD_JOB=debian12/demo-1.0-cp311\n"}}) {
+        JobRequest job{"w1", AttemptFolder{"/work/attempts/w1"}, {}, 8, 0, 0};
+        job.label = "debian12/demo-1.0-cp311";
+        const std::string header = pbs::render_header(job, {"main", "", 0, row.options});
+        CHECK(header.find(row.line) != std::string::npos);
+        const auto lists = header.find("#PBS -v ");
+        CHECK(header.find("#PBS -v ", lists + 1) == std::string::npos);  // qsub uses the last one alone
+    }
 }
 
 TEST_CASE(
@@ -288,12 +424,14 @@ TEST_CASE("another user's job with invalid JSON hides none of ours: each is quer
     const base::Finished spoilt{0, false, R"({"Jobs":{"7.pbshost":{"comment":"a "quoted" word"}}})", ""};
     CHECK(pbs::read_qstat(spoilt).error().kind == base::ErrorKind::malformed);
     scene.answer = [&](const BatchCommand& command) {
-        return command.argv.back() == "json" ? spoilt : recorded("qstat_running_json");  // of 0
+        const bool of_all = command.argv.back() == "json";  // which nobody asks
+        return of_all || command.argv.back() == "1.pbshost" ? spoilt
+                                                            : recorded("qstat_running_json");  // of 0
     };
     const auto views = scene.scheduler.poll({{"w1", scene.attempt}, {"w2", other}});
     CHECK(views.at("w1").state == JobState::running);
-    CHECK(views.at("w2").state == JobState::unknown);  // the answer is of another job
-    CHECK(scene.given.size() == 3);
+    CHECK(views.at("w2").state == JobState::unknown);
+    CHECK(scene.given.size() == 2);
 }
 
 TEST_CASE("a job without a recorded id is found by its name, also among finished jobs") {
@@ -304,7 +442,7 @@ TEST_CASE("a job without a recorded id is found by its name, also among finished
         return recorded(command.argv.back() == "0.pbshost" ? "qstat_running_json" : "finished_exit4_json");
     };
     CHECK(scene.look().state == JobState::running);  // the living one of the two
-    CHECK(scene.given.front() == std::vector<std::string>{"qselect", "-x", "-N", "w1"});
+    CHECK(scene.given.front() == std::vector<std::string>{"qselect", "-x", "-u", "root", "-N", "w1"});
     scene.answers["qselect"] = {0, false, "", ""};
     CHECK(scene.look().state == JobState::unclaimed);
     scene.answers["qselect"] = {1, false, "", "qselect: cannot connect to server pbshost (errno=15010)\n"};
@@ -343,10 +481,20 @@ struct SceneWithoutHistory : Scene {
 TEST_CASE_FIXTURE(SceneWithoutHistory,
                   "a server without job history is queried without -x, once it has said so") {
     CHECK(look().state == JobState::unclaimed);
-    CHECK(given ==
-          std::vector<std::vector<std::string>>{{"qselect", "-x", "-N", "w1"}, {"qselect", "-N", "w1"}});
+    CHECK(given == std::vector<std::vector<std::string>>{{"qselect", "-x", "-u", "root", "-N", "w1"},
+                                                         {"qselect", "-u", "root", "-N", "w1"}});
     CHECK(look().state == JobState::unclaimed);
     CHECK(given.size() == 3);
+}
+
+TEST_CASE_FIXTURE(SceneWithoutHistory, "without job history, a dropped job is explained with its id, too") {
+    testing::write(attempt.job_id(), "102.pbshost\n");
+    const JobView view = look();
+    CHECK(view.state == JobState::unclaimed);
+    REQUIRE(view.end.has_value());
+    CHECK(view.end->cause == EndCause::dropped);
+    CHECK(view.end->scheduler_status ==
+          "job 102.pbshost; PBS keeps no job history: it may also have ended before the build began");
 }
 
 TEST_CASE_FIXTURE(SceneWithoutHistory, "without job history, a job without a record is seen to end") {

@@ -152,7 +152,7 @@ TEST_CASE("a job within the limits of its queue is compared with the nodes, unle
     CHECK(refused.parts == std::vector<RefusedPart>{{JobPart::gpus}});
 }
 
-TEST_CASE("a queue that is closed or absent is named, and a default queue is not known") {
+TEST_CASE("a queue that is closed or absent is named, and the limits of the default queue are looked up") {
     const TrialAnswer closed = pbs::read_trial("Queue: main\n    enabled = False\n", example());
     CHECK(closed.end == TrialEnd::refused);
     CHECK(closed.parts == std::vector<RefusedPart>{{JobPart::queue}});
@@ -165,7 +165,18 @@ TEST_CASE("a queue that is closed or absent is named, and a default queue is not
     CHECK(unknown.parts == std::vector<RefusedPart>{{JobPart::queue}});
     TrialJob job = example();
     job.queue.queue.clear();
-    CHECK(pbs::try_job("", job, absent).end == TrialEnd::unknown);
+    std::string asked;
+    const auto server = [&asked](const std::string& script) -> MachineAnswer {
+        asked += script + "\n";
+        if (script == "qstat -B -f") return {true, "Server: pbshost\n    default_queue = main\n", ""};
+        return {true, "Queue: main\n    resources_max.walltime = 00:01:00\n", ""};
+    };
+    const TrialAnswer too_long = pbs::try_job("", job, server);
+    CHECK(too_long.end == TrialEnd::refused);
+    CHECK(too_long.parts == std::vector<RefusedPart>{{JobPart::minutes}});
+    CHECK(asked == "qstat -B -f\nqstat -Q -f main\n");
+    const auto nameless = [](const std::string&) { return MachineAnswer{true, "Server: pbshost\n", ""}; };
+    CHECK(pbs::try_job("", job, nameless).end == TrialEnd::unknown);
 }
 
 }  // namespace

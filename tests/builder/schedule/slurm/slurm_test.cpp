@@ -3,6 +3,7 @@
 #include "builder/schedule/slurm/slurm.hpp"
 
 #include <doctest/doctest.h>
+#include <unistd.h>
 
 #include <algorithm>
 
@@ -165,6 +166,29 @@ TEST_CASE("a refusal is temporary, permanent, or leaves open whether a job exist
          "scheduler.not_now"},
         {"sbatch: error: Batch job submission failed: Socket timed out on send/recv operation",
          "scheduler.unsure"},
+        // job_submit/lua with slurm.log_user() and slurm.ERROR, as a real 22.05.8 printed it; with a code of its own.
+        {"sbatch: error: in maintenance until 18:00\nsbatch: error: Batch job submission failed: Unspecified "
+         "error",
+         "scheduler.not_now"},
+        {"sbatch: error: Requested time limit is invalid, they say\nsbatch: error: Batch job submission "
+         "failed: "
+         "Unspecified error",
+         "scheduler.not_now"},
+        {"sbatch: error: too long for this partition\nsbatch: error: Batch job submission failed: Requested "
+         "time limit "
+         "is invalid (missing or exceeds some limit)",
+         "scheduler.refused"},
+        {"sbatch: error: Batch job submission failed: Invalid account or account/partition combination "
+         "specified",
+         "scheduler.not_now"},
+        {"sbatch: error: Batch job submission failed: Requested partition configuration not available now",
+         "scheduler.not_now"},
+        {"sbatch: error: Batch job submission failed: System submissions disabled", "scheduler.not_now"},
+        {"sbatch: error: QOSMaxWallDurationPerJobLimit\nsbatch: error: Batch job submission failed: Job "
+         "violates "
+         "accounting/QOS policy (job submit limit, user's size and/or time limits)",
+         "scheduler.refused"},
+        {"sbatch: error: Invalid --time specification", "scheduler.refused"},
         {"squeue: fatal: Unable to process configuration file", "scheduler.not_now"},
         {"sbatch: fatal: Could not establish a configuration source", "scheduler.not_now"},
     };
@@ -211,6 +235,22 @@ TEST_CASE("a failed query gives unknown, and a job that squeue does not list is 
     testing::must(base::make_directories(scene.attempt.claim()));
     CHECK(scene.look().state == JobState::vanished);  // it started, and Slurm has no record of it
     CHECK(!scene.look().end.has_value());
+}
+
+TEST_CASE("only jobs of this user are asked for and cancelled, and a job's comment says what runs") {
+    Scene scene;
+    scene.answers["squeue"] = {0, false, "14|w1|RUNNING|None|0|0:06|n1|0|1:00:00|\n", ""};
+    CHECK(scene.look().granted == JobGrant{60, 0});
+    CHECK(scene.scheduler.cancel("w1", scene.attempt).has_value());
+    REQUIRE(scene.given.size() == 2);
+    for (const BatchCommand& command : scene.given) {
+        const std::string own = "--user=" + std::to_string(::geteuid());
+        CHECK(std::count(command.argv.begin(), command.argv.end(), own) == 1);
+    }
+    JobRequest job{"w1", scene.attempt, {}, 8, 0, 90};
+    job.label = "debian12/demo-1.0-cp311";
+    CHECK(slurm::render_header(job, {}).find("#SBATCH --comment=debian12/demo-1.0-cp311\n") !=
+          std::string::npos);
 }
 
 TEST_CASE("of two jobs of one name the one that did the work is reported") {

@@ -62,6 +62,9 @@ class BoxServer(pbs_replay.Server):
         return {"nodect": queue["max_nodes"], "ncpus": queue["max_nodes"] * queue["max_cores"], "ngpus": queue["max_nodes"] * node["gpus"],
                 "mem": queue["max_nodes"] * queue["max_memory_mib"]}
 
+    def user(self) -> str:
+        return pwd.getpwuid(int(os.environ["BOX_USER"])).pw_name
+
     def refuse(self, options: dict[str, str]) -> int:
         queues = {one["name"]: one for one in self.site["queues"]}
         queue = queues.get(options.get("-q", self.site["queues"][0]["name"]))
