@@ -9,6 +9,7 @@
 #include "builder/command_output.hpp"
 #include "builder/commands.hpp"
 #include "builder/explain.hpp"
+#include "builder/plan/plan_history.hpp"
 #include "builder/plan/request.hpp"
 #include "builder/workplace/status_sender.hpp"
 #include "builder/workplace/workplace.hpp"
@@ -120,7 +121,9 @@ int run_status(const Arguments& arguments) {
     if (!place) return status_without_site(arguments, place.error());
     const auto journal = (*place)->journal().read();
     if (!journal) return complain(journal.error(), exit_failed);
-    const auto views = (*place)->views(journal->attempts);
+    auto views = (*place)->views(journal->attempts);
+    for (auto& view : views)
+        view.needs_person = decision_for_person(view.attempt, journal->attempts, (*place)->site());
     print(arguments.json ? render_status_json(views) : render_status(views, (*place)->clock().now()));
     if (const auto error = last_report_error((*place)->site().state_directory))
         std::fputs(base::printable("The registry has no status of this site since " +

@@ -87,7 +87,7 @@ constexpr auto consequences = std::to_array<std::string_view>({
 
 // Parts of lines that contain a sign of an error but are not a cause.
 constexpr auto harmless = std::to_array<std::string_view>(
-    {"-werror", "error: subprocess-exited-with-error", "warning:", "note:", "0 errors"});
+    {" -werror", "error: subprocess-exited-with-error", "warning:", "note:", "0 errors"});
 // Output of a configuration that probes for features.
 constexpr auto checks =
     std::to_array<std::string_view>({"-- ", "checking ", "performing test ", "looking for "});
