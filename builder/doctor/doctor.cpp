@@ -188,7 +188,7 @@ void Doctor::match(std::string_view line) {
     }
     std::sort(found_.begin(), found_.end());
     found_.erase(std::unique(found_.begin(), found_.end()), found_.end());
-    const bool in_warning = lower.find("warning:") != std::string::npos || context_.is_quoted();
+    const bool in_warning = context_.is_quoted() || (harmless && lower.find("warning:") != std::string::npos);
     const bool survived = context_.is_in_probe() || in_warning;
     bool is_error = false;
     auto rank = is_consequence(lower) ? ErrorRank::consequence : ErrorRank::cause;

@@ -37,7 +37,7 @@ struct DoctorRule {
     // Lower case; a line matches if it contains any of them, ignoring case. `*` matches any text. With `?` in front: a
     // build may survive such a line, and any later error is a better explanation. How a line is written that says that
     // a program is missing does not matter: each also contains `program 'NAME' not found` (missing_program.hpp).
-    std::array<std::string_view, 15> patterns;
+    std::array<std::string_view, 16> patterns;
     Weight weight;
     Automatic automatic;
     std::string_view cause;

@@ -10,7 +10,7 @@ const std::vector<DoctorRule>& machine_rules() {
     static const std::vector<DoctorRule> rules = {
         {"memory.compiler_killed",
          {"killed signal terminated program", "internal compiler error: killed (program",
-          "signal: 9, sigkill"},
+          "signal: 9, sigkill", "terminated by signal 9"},
          machine,
          more_memory,
          "The compiler was killed, usually by the kernel because memory ran out.",
@@ -131,10 +131,10 @@ const std::vector<DoctorRule>& machine_rules() {
          "Compute nodes often mount home directories read-only: set HOME, TMPDIR and cache folders to "
          "scratch in [environment]."},
         {"disk.stale",
-         {"stale file handle", "stale nfs file handle"},
+         {"stale file handle", "stale nfs file handle", "[errno 5] input/output error", "text file busy"},
          machine,
          again,
-         "A file on a network file system disappeared while it was open.",
+         "A network file system failed: a file disappeared while it was open, or could not be read.",
          "If it happens again, move the work folder to another file system."},
         {"disk.no_locks",
          {"[errno 38] function not implemented", "[errno 37] no locks available", "no locks available",
@@ -212,7 +212,8 @@ const std::vector<DoctorRule>& machine_rules() {
          true},
         {"network.tls",
          {"gnutls_handshake() failed", "gnutls recv error", "gnutls, handshake failed",
-          "tls connection was non-properly terminated", "ssl: wrong_version_number", "ssl_error_syscall"},
+          "tls connection was non-properly terminated", "ssl: wrong_version_number", "ssl_error_syscall",
+          "routines:*wrong version number"},
          cause,
          again,
          "An encrypted connection broke off: a proxy or firewall in between, or no proxy where the site "

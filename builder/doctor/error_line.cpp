@@ -51,8 +51,12 @@ constexpr auto signs = std::to_array<std::string_view>({
     "-error-unknown",  // pgcc-Error-Unknown switch: -x
     "nvc++-f-",
     "nvc-f-",
-    "nvfortran-f-",        // NVC++-F-0155-…
-    "panicked at",         // Rust
+    "nvfortran-f-",    // NVC++-F-0155-…
+    "panicked at",     // Rust
+    "not installed?",  // Rust's cmake crate
+    "error #",         // Intel
+    "doesn't match",
+    "core dumped",
     "catastrophic error",  // Intel, EDG
 });
 
@@ -86,8 +90,8 @@ constexpr auto consequences = std::to_array<std::string_view>({
 });
 
 // Parts of lines that contain a sign of an error but are not a cause.
-constexpr auto harmless = std::to_array<std::string_view>(
-    {" -werror", "error: subprocess-exited-with-error", "warning:", "note:", "0 errors"});
+constexpr auto harmless =
+    std::to_array<std::string_view>({" -werror", "error: subprocess-exited-with-error", "0 errors"});
 // Output of a configuration that probes for features.
 constexpr auto checks =
     std::to_array<std::string_view>({"-- ", "checking ", "performing test ", "looking for "});
@@ -142,7 +146,11 @@ bool is_only_a_check(std::string_view lower) {
 }
 
 bool is_harmless(std::string_view lower) {
-    return holds_any(lower, harmless) || opens_with_any(lower, checks) || opens_with_any(lower, includes);
+    // "x.c:3: warning: …", but not "error: … Note: …".
+    const auto remark = std::min(lower.find("warning:"), lower.find("note:"));
+    const bool is_remark = remark != std::string_view::npos && remark < lower.find("error:");
+    return is_remark || holds_any(lower, harmless) || opens_with_any(lower, checks) ||
+           opens_with_any(lower, includes);
 }
 
 std::span<const std::string_view> faint_signs() {
