@@ -23,7 +23,7 @@ constexpr auto words = std::to_array<std::string_view>({
     "meson-private", "sanitycheck",
     "testfile.c",             // meson
     "flagcheck.c",            // pybind11's setup helpers
-    "/tmp", "test_openmp.c",  // distutils' has_function
+    "/tmp/tmp", "test_openmp.c",  // distutils' has_function
 });
 constexpr std::size_t warnings = 3;  // the first words
 
@@ -38,7 +38,7 @@ std::size_t indent_of(std::string_view line) {
 
 // Python's tempfile: "/tmp/tmpab12_d34.c", "/tmp/tmpab12_d34/test.c".
 bool names_a_temporary_source(std::string_view lower) {
-    constexpr std::string_view opening = "/tmp";
+    constexpr std::string_view opening = "/tmp/tmp";
     constexpr std::size_t random = 8;
     for (auto at = lower.find(opening); at != std::string_view::npos; at = lower.find(opening, at + 1)) {
         std::string_view rest = lower.substr(at + opening.size());
@@ -62,7 +62,7 @@ std::span<const std::string_view> LineContext::openings() {
 bool names_a_probe(std::string_view lower) {
     return std::any_of(words.begin() + warnings, words.end(),
                        [&](std::string_view word) {
-                           return word != "/tmp" && lower.find(word) != std::string_view::npos;
+                           return word != "/tmp/tmp" && lower.find(word) != std::string_view::npos;
                        }) ||
            names_a_temporary_source(lower);
 }
