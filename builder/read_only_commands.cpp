@@ -9,6 +9,7 @@
 #include "builder/command_output.hpp"
 #include "builder/commands.hpp"
 #include "builder/explain.hpp"
+#include "builder/plan/plan_history.hpp"
 #include "builder/plan/request.hpp"
 #include "builder/site/pasted_command.hpp"
 #include "builder/workplace/status_sender.hpp"
@@ -121,7 +122,9 @@ int run_status(const Arguments& arguments) {
     if (!place) return status_without_site(arguments, place.error());
     const auto journal = (*place)->journal().read();
     if (!journal) return complain(journal.error(), exit_failed);
-    const auto views = (*place)->views(journal->attempts);
+    auto views = (*place)->views(journal->attempts);
+    for (auto& view : views)
+        view.needs_person = decision_for_person(view.attempt, journal->attempts, (*place)->site());
     const auto held = HeldQueues::read((*place)->site().state_directory);
     print(arguments.json ? render_status_json(views, held.list())
                          : render_status(views, (*place)->clock().now(), held.list()));

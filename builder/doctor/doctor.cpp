@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "builder/attempt/limits.hpp"
+#include "builder/doctor/missing_program.hpp"
 #include "builder/doctor/word_search.hpp"
 #include "lib/base/files/file.hpp"
 #include "lib/base/limits.hpp"
@@ -23,10 +24,21 @@ std::string_view word_of(std::string_view line, std::string_view name) {
     return line.substr(0, line.find(' '));
 }
 
+bool names_a_panic(std::string_view line) {
+    return line.find("panicked at ") != std::string_view::npos && base::trim(line).ends_with(':');
+}
+
+enum class WordKind { rule, sign, context, faint, success };
+
 struct Word {
-    std::size_t rule;  // index in doctor_rules(); doctor_rules().size(): a sign of an error
+    WordKind kind;
+    std::size_t rule;  // index in doctor_rules()
     std::string_view pattern;
 };
+
+constexpr std::string_view rust_script_failed = "failed to run custom build command";  // cargo
+constexpr std::string_view success_sign = "successfully ";  // pip: "Successfully built x"
+constexpr std::uint64_t last_lines = 12;  // a log without our marker failed if one of these says so
 
 // All patterns and signs, and the search for them. Built once, because building takes longer than reading a
 // short log.
@@ -40,11 +52,16 @@ std::vector<Word> collect_words() {
     const auto& rules = doctor_rules();
     for (std::size_t i = 0; i < rules.size(); ++i) {
         for (const auto pattern : rules[i].patterns) {
-            if (!pattern.empty()) words.push_back({i, pattern});
+            if (!pattern.empty()) words.push_back({WordKind::rule, i, pattern});
         }
     }
     for (const auto sign : error_signs())
-        words.push_back({rules.size(), sign});
+        words.push_back({WordKind::sign, rules.size(), sign});
+    for (const auto word : LineContext::openings())
+        words.push_back({WordKind::context, rules.size(), word});
+    for (const auto sign : faint_signs())
+        words.push_back({WordKind::faint, rules.size(), sign});
+    words.push_back({WordKind::success, rules.size(), success_sign});
     return words;
 }
 
@@ -53,7 +70,7 @@ const Words& all_words() {
         auto words = collect_words();
         std::vector<std::string_view> needles;
         for (const auto& word : words)
-            needles.push_back(max_literal(word.pattern));
+            needles.push_back(word.kind == WordKind::rule ? max_literal(word.pattern) : word.pattern);
         return Words{std::move(words), WordSearch(needles)};
     }();
     return all;
@@ -69,6 +86,11 @@ void Doctor::begin_phase(std::string_view name) {
     seen_.first_error.reset();
     std::fill(finding_of_.begin(), finding_of_.end(), 0);
     traceback_ = {};
+    context_.clear();
+    last_error_ = last_own_error_ = 0;
+    last_words_.reset();
+    rust_ = RustReason::none;
+    kept_ = 0;
 }
 
 // Only the last phase can have failed. Other markers, such as "stop requested", are matched like any line.
@@ -83,53 +105,120 @@ void Doctor::examine_marker(std::string_view line) {
     match(line);
 }
 
-void Doctor::note_rule(std::size_t rule, std::string_view line) {
+void Doctor::note_rule(std::size_t rule, std::string_view line, bool survivable) {
     if (finding_of_[rule] == 0) {
-        seen_.findings.push_back({&doctor_rules()[rule], seen_.lines, shorten_line(line), 0});
+        seen_.findings.push_back({&doctor_rules()[rule], seen_.lines, shorten_line(line)});
         finding_of_[rule] = seen_.findings.size();
     }
-    ++seen_.findings[finding_of_[rule] - 1].count;
+    Finding& finding = seen_.findings[finding_of_[rule] - 1];
+    if (finding.survivable && !survivable) {
+        finding.survivable = false;
+        finding.line = seen_.lines;
+        finding.text = shorten_line(line);
+    }
+    ++finding.count;
+    finding.last = seen_.lines;
 }
 
-void Doctor::note_first_error(std::string_view line, ErrorRank rank) {
-    if (seen_.first_error && rank <= first_rank_) return;
-    first_rank_ = rank;
+FirstError Doctor::error_here(std::string_view line) const {
     FirstError first{seen_.lines, shorten_line(line), source_line_of(line), {}, {}};
     if (first.source.file.empty()) first.source = traceback_;
     const std::uint64_t there = std::min<std::uint64_t>(kept_, context_lines);
     for (std::uint64_t i = kept_ - there; i < kept_; ++i)
         first.before.push_back(last_[i % context_lines]);
-    seen_.first_error = std::move(first);
+    return first;
+}
+
+void Doctor::note_first_error(std::string_view line, ErrorRank rank) {
+    if (seen_.first_error && rank <= first_rank_) return;
+    first_rank_ = rank;
+    seen_.first_error = error_here(line);
+}
+
+void Doctor::note_faint(std::string_view line) {
+    if (!seen_.first_error) last_words_ = error_here(line);
+}
+
+// cargo prints what a build script wrote: the first line after `--- stderr` is the reason, unless it only names the
+// place of a panic: "thread 'main' panicked at build.rs:10:5:".
+void Doctor::note_rust_reason(std::string_view text) {
+    if (rust_ == RustReason::none || text.empty()) return;
+    if (rust_ == RustReason::after_stderr) {
+        if (text == "--- stderr") rust_ = RustReason::next;
+        return;
+    }
+    if (names_a_panic(text) || is_harmless(base::ascii_lower(text))) return;
+    note_first_error(text, ErrorRank::cause);
+    last_error_ = last_own_error_ = seen_.lines;
+    rust_ = RustReason::none;
 }
 
 void Doctor::match(std::string_view line) {
     found_.clear();
     all_words().search.find(line, found_);
     if (found_.empty()) return;
+    match_text_ = base::ascii_lower(line);
+    const std::string lower = match_text_;
+    const auto& words = all_words().words;
+    bool is_faint = false;
+    bool is_known = false;
+    for (const auto index : found_) {
+        const WordKind kind = words[index].kind;
+        if (kind == WordKind::context) context_.open(line, lower);
+        if (kind == WordKind::success) last_words_.reset();
+        is_faint = is_faint || kind == WordKind::faint;
+        is_known = is_known || kind == WordKind::rule || kind == WordKind::sign;
+    }
+    const bool harmless = is_harmless(lower) || context_.is_quoted() || is_source_quote(line);
+    if (is_faint && !harmless) note_faint(line);
+    if (!is_known || is_source_quote(line)) return;
+    if (lower.find(rust_script_failed) != std::string::npos) rust_ = RustReason::after_stderr;
+    if (names_a_panic(line)) {
+        rust_ = RustReason::next;
+        return note_first_error(line, ErrorRank::step);
+    }
+
+    if (const auto program = missing_program(lower); !program.empty())
+        match_text_ += "\nprogram '" + program + "' not found";
+    const std::string_view word = bare_word(lower);
+    if (!word.empty()) match_text_ += "\n" + std::string(word);
+    if (match_text_.size() != lower.size()) {
+        found_.clear();
+        all_words().search.find(match_text_, found_);
+    }
     std::sort(found_.begin(), found_.end());
     found_.erase(std::unique(found_.begin(), found_.end()), found_.end());
-    const std::string lower = base::ascii_lower(line);
-    const bool harmless = is_harmless(lower);
-    const auto& rules = doctor_rules();
-    std::size_t noted = rules.size();  // the rule of the previous word; patterns of a rule are adjacent
+    const bool in_warning = context_.is_quoted() || (harmless && lower.find("warning:") != std::string::npos);
+    const bool survived = context_.is_in_probe() || in_warning;
     bool is_error = false;
-    ErrorRank by_sign = ErrorRank::step;
-    std::optional<ErrorRank> by_rule;
+    auto rank = is_consequence(lower) ? ErrorRank::consequence : ErrorRank::cause;
+    bool only_steps = true;
     for (const auto index : found_) {
-        const Word& word = all_words().words[index];
-        if (word.rule == rules.size()) {
-            is_error = !harmless;
-            if (!is_only_a_step(word.pattern)) by_sign = ErrorRank::cause;
+        const Word& found = words[index];
+        if (found.kind == WordKind::sign) {
+            if (harmless || (found.pattern == "killed" && word.empty())) continue;
+            is_error = true;
+            only_steps = only_steps && is_only_a_step(found.pattern);
             continue;
         }
-        const bool counts = rules[word.rule].in_warnings ? !is_only_a_check(lower) : !harmless;
-        if (!counts || word.rule == noted || !matches_pattern(word.pattern, lower)) continue;
-        noted = word.rule;
-        note_rule(word.rule, line);
-        is_error = is_error || !harmless;
-        by_rule = rules[word.rule].weight == Weight::hint ? ErrorRank::hint : ErrorRank::cause;
+        if (found.kind != WordKind::rule) continue;
+        const DoctorRule& rule = doctor_rules()[found.rule];
+        const bool counts = rule.in_warnings ? !is_only_a_check(lower) : !harmless;
+        if (!counts || !matches_pattern(found.pattern, match_text_)) continue;
+        const bool survivable = survived || is_survivable(found.pattern) || rule.weight == Weight::hint;
+        note_rule(found.rule, line, survivable);
+        if (!survivable && (!rule.is_consequence || rule.weight > Weight::symptom)) last_error_ = seen_.lines;
+        if (!survivable && !rule.is_consequence) last_own_error_ = seen_.lines;
+        if (harmless) return;
+        if (rule.is_consequence) rank = ErrorRank::consequence;
+        if (survivable) rank = rule.weight == Weight::hint ? ErrorRank::hint : ErrorRank::survived;
+        return note_first_error(line, rank);  // more general rules follow
     }
-    if (is_error) note_first_error(line, by_rule.value_or(by_sign));
+    if (!is_error) return;
+    if (only_steps) rank = ErrorRank::step;
+    if (context_.is_in_probe()) rank = ErrorRank::survived;
+    note_first_error(line, rank);
+    if (rank == ErrorRank::cause) last_error_ = last_own_error_ = seen_.lines;
 }
 
 void Doctor::keep(std::string_view line) {
@@ -156,6 +245,8 @@ void Doctor::examine_line(std::string_view line) {
     // The step that failed said nothing: whatever follows is a consequence.
     if (first_rank_ == ErrorRank::step && text.starts_with("ninja: build stopped"))
         first_rank_ = ErrorRank::cause;
+    context_.pass(line);
+    note_rust_reason(text);
     match(line);
     keep(line);
 }
@@ -180,12 +271,46 @@ void Doctor::feed(std::string_view piece) {
     }
 }
 
+// What a build survived does not explain an error that follows.
+void Doctor::drop_survived() {
+    std::erase_if(seen_.findings, [&](const Finding& one) {
+        return one.survivable && one.last < (one.rule->in_warnings ? last_own_error_ : last_error_);
+    });
+}
+
+// A failed log always has an error: if no line has a sign of one, the last that sounds like one, or simply the last.
+void Doctor::settle_for_last_words() {
+    if (seen_.first_error || !seen_.findings.empty() || seen_.exit_code == 0) return;
+    if (!seen_.exit_code && last_words_ && last_words_->line + last_lines >= seen_.lines)
+        seen_.first_error = std::move(last_words_);
+    if (!seen_.exit_code || seen_.first_error) return;
+    if (!last_words_ && kept_ > 0) {
+        const std::uint64_t there = std::min<std::uint64_t>(kept_, context_lines);
+        for (std::uint64_t back = 1; back <= there && !last_words_; ++back) {
+            const std::string& last = last_[(kept_ - back) % context_lines];
+            if (!base::trim(last).empty())
+                last_words_ = FirstError{seen_.lines, shorten_line(last), source_line_of(last), {}, {}};
+        }
+    }
+    seen_.first_error = std::move(last_words_);
+}
+
 Examination Doctor::finish() {
     if (!rest_.empty()) examine_line(rest_);
     rest_.clear();
-    std::stable_sort(seen_.findings.begin(), seen_.findings.end(), [](const Finding& a, const Finding& b) {
-        return a.rule->weight != b.rule->weight ? a.rule->weight > b.rule->weight : a.line < b.line;
+    drop_survived();
+    // A survived cause is more than a symptom; a consequence is less than the warning that it follows from.
+    const auto closeness = [](const Finding& one) {
+        const int weight = static_cast<int>(one.rule->weight) * 2;
+        const int symptom = static_cast<int>(Weight::symptom) * 2;
+        if (weight <= symptom) return weight;
+        if (one.rule->is_consequence) return symptom + 1;
+        return one.survivable ? symptom + 2 : weight + 2;
+    };
+    std::stable_sort(seen_.findings.begin(), seen_.findings.end(), [&](const Finding& a, const Finding& b) {
+        return closeness(a) != closeness(b) ? closeness(a) > closeness(b) : a.line < b.line;
     });
+    settle_for_last_words();
     if (seen_.first_error) {
         for (auto& line : seen_.first_error->before)
             line = shorten_line(line);

@@ -18,6 +18,7 @@
 
 #include "builder/doctor/doctor_rules.hpp"
 #include "builder/doctor/error_line.hpp"
+#include "builder/doctor/line_context.hpp"
 #include "lib/base/limits.hpp"
 #include "lib/base/result.hpp"
 
@@ -32,6 +33,8 @@ struct Finding {
     std::uint64_t line = 0;   // the first line that matches, from 1
     std::string text;         // that line, shortened by shorten_line
     std::uint64_t count = 0;  // number of lines that match
+    std::uint64_t last = 0;   // the last of them
+    bool survivable = true;   // the build may have gone on after each of them
 };
 
 struct FirstError {
@@ -61,22 +64,35 @@ class Doctor {
 
   private:
     // How likely a line is the cause. An error of a higher rank replaces the first error; a later one of the same rank
-    // does not. hint: most builds survive it. step: names what failed, before the output that says why.
-    enum class ErrorRank { hint, step, cause };
+    // does not. hint: most builds survive it. consequence: says that a command failed. survived: an error, if nothing
+    // worse follows. step: names what failed, before the output that says why.
+    enum class ErrorRank { hint, consequence, survived, step, cause };
 
     void examine_line(std::string_view line);
     void examine_marker(std::string_view line);
     void begin_phase(std::string_view name);
     void match(std::string_view line);
-    void note_rule(std::size_t rule, std::string_view line);
+    void note_rule(std::size_t rule, std::string_view line, bool survivable);
     void note_first_error(std::string_view line, ErrorRank rank);
+    [[nodiscard]] FirstError error_here(std::string_view line) const;
+    void note_rust_reason(std::string_view line);
     void keep(std::string_view line);
+    void drop_survived();
+    void settle_for_last_words();
+    void note_faint(std::string_view line);
 
     std::vector<std::uint16_t> found_;
+    std::string match_text_;  // the line in lower case, and what it says in other words
+    LineContext context_;
 
     Examination seen_;
-    std::vector<std::size_t> finding_of_;  // rule → index of its finding, from 1; 0: no finding
-    SourceLine traceback_;                 // the last `File "…", line N` of a Python traceback
+    std::vector<std::size_t> finding_of_;   // rule → index of its finding, from 1; 0: no finding
+    SourceLine traceback_;                  // the last `File "…", line N` of a Python traceback
+    std::uint64_t last_error_ = 0;          // the last line with an error that no build survives
+    std::uint64_t last_own_error_ = 0;      // the last that is no consequence of a warning either
+    std::optional<FirstError> last_words_;  // the last line with a faint sign
+    // A Rust program that panics, and cargo of a build script, print the reason in a line of its own.
+    enum class RustReason { none, after_stderr, next } rust_ = RustReason::none;
     std::array<std::string, context_lines> last_;
     std::uint64_t kept_ = 0;
     ErrorRank first_rank_ = ErrorRank::hint;  // of seen_.first_error

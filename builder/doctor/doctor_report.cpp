@@ -98,7 +98,9 @@ std::string render_rule(const DoctorRule& rule) {
                        "\n  agent: " + std::string(automatic_sentence(rule.automatic)) +
                        "\n  matches lines that contain:\n";
     for (const auto pattern : rule.patterns) {
-        if (!pattern.empty()) text += "    " + std::string(pattern) + "\n";
+        if (!pattern.empty())
+            text += "    " + std::string(without_mark(pattern)) +
+                    (is_survivable(pattern) ? "  (a build may survive it)\n" : "\n");
     }
     return text;
 }
@@ -108,7 +110,7 @@ std::string render_rules_json() {
     for (const auto& rule : doctor_rules()) {
         Json patterns = Json::array();
         for (const auto pattern : rule.patterns) {
-            if (!pattern.empty()) patterns.push(Json(pattern));
+            if (!pattern.empty()) patterns.push(Json(without_mark(pattern)));
         }
         rules.push(Json::object({{"code", rule.code},
                                  {"patterns", patterns},

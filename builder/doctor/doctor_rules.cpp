@@ -50,7 +50,7 @@ std::string_view automatic_sentence(Automatic automatic) {
 const std::vector<DoctorRule>& doctor_rules() {
     static const std::vector<DoctorRule> all = [] {
         std::vector<DoctorRule> rules;
-        for (const auto* part : {&machine_rules(), &toolchain_rules(), &packaging_rules()})
+        for (const auto* part : {&machine_rules(), &toolchain_rules(), &packaging_rules(), &general_rules()})
             rules.insert(rules.end(), part->begin(), part->end());
         return rules;
     }();
@@ -68,8 +68,16 @@ std::string cause_of(const DoctorRule& rule) {
     return std::string(rule.cause.substr(0, rule.cause.find_last_not_of('.') + 1));
 }
 
+bool is_survivable(std::string_view pattern) {
+    return pattern.starts_with('?');
+}
+
+std::string_view without_mark(std::string_view pattern) {
+    return pattern.substr(is_survivable(pattern) ? 1 : 0);
+}
+
 bool matches_pattern(std::string_view pattern, std::string_view lower) {
-    for (const auto piece : base::split(pattern, '*')) {
+    for (const auto piece : base::split(without_mark(pattern), '*')) {
         const auto at = lower.find(piece);
         if (at == std::string_view::npos) return false;
         lower.remove_prefix(at + piece.size());
@@ -79,7 +87,7 @@ bool matches_pattern(std::string_view pattern, std::string_view lower) {
 
 std::string_view max_literal(std::string_view pattern) {
     std::string_view longest;
-    for (const auto piece : base::split(pattern, '*')) {
+    for (const auto piece : base::split(without_mark(pattern), '*')) {
         if (piece.size() > longest.size()) longest = piece;
     }
     return longest;
@@ -93,11 +101,11 @@ std::string render_doctor_rules_markdown() {
         "<!-- Generated from builder/doctor/doctor_rules*.cpp by `wheelyard-builder doctor --explain all "
         "--markdown`; do not edit. -->\n\n"
         "`wheelyard-builder doctor LOG` applies these rules to a log, and so does the agent to a failed\n"
-        "attempt. If several rules match, the highest weight wins (*machine*, then *cause*, then "
-        "*symptom*,\n"
-        "then *hint*), then the earliest line. The column *agent* says what the agent does without a person, "
-        "within the\n"
-        "site's limits and `max_attempts`:\n\n";
+        "attempt. If several rules match, the highest weight wins (*machine*, then *cause*, then *symptom*,\n"
+        "then *hint*), then the earliest line. A line that a build may survive (a warning, a probe of a\n"
+        "configuration, a *hint*) never outranks a later error, also one that no rule knows.\n\n"
+        "The column *agent* says what the agent does without a person, within the site's limits and\n"
+        "`max_attempts`:\n\n";
     for (const auto& row : automatics)
         text += "- *" + std::string(row.text) + "*: " + std::string(row.sentence) + "\n";
     std::vector<DoctorRule> rules = doctor_rules();

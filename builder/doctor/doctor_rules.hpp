@@ -34,13 +34,16 @@ enum class Automatic {
 
 struct DoctorRule {
     std::string_view code;  // "memory.compiler_killed"
-    // Lower case; a line matches if it contains any of them, ignoring case. `*` matches any text.
-    std::array<std::string_view, 5> patterns;
+    // Lower case; a line matches if it contains any of them, ignoring case. `*` matches any text. With `?` in front: a
+    // build may survive such a line, and any later error is a better explanation. How a line is written that says that
+    // a program is missing does not matter: each also contains `program 'NAME' not found` (missing_program.hpp).
+    std::array<std::string_view, 16> patterns;
     Weight weight;
     Automatic automatic;
     std::string_view cause;
     std::string_view remedy;
-    bool in_warnings = false;  // match in warnings too
+    bool in_warnings = false;     // match in warnings too; a build may survive them
+    bool is_consequence = false;  // of another error, or of a warning before it: explains neither away
 };
 
 // Of several rules that match one line, the first in this order wins: specific rules precede general ones.
@@ -49,6 +52,9 @@ struct DoctorRule {
 // The rule's cause as an error's sentence: without its final full stop.
 [[nodiscard]] std::string cause_of(const DoctorRule& rule);
 
+// Whether a build may survive a line with this pattern: it begins with `?`.
+[[nodiscard]] bool is_survivable(std::string_view pattern);
+[[nodiscard]] std::string_view without_mark(std::string_view pattern);  // the pattern itself
 // Whether a line (in lower case) contains all pieces of a pattern in order.
 [[nodiscard]] bool matches_pattern(std::string_view pattern, std::string_view lower);
 // The longest piece of a pattern without `*`: a matching line contains it.

@@ -1,4 +1,4 @@
-// The parts of the table of rules, one file each.
+// The parts of the table of rules, one file each, in the order in which they are asked.
 #pragma once
 
 #include <vector>
@@ -10,5 +10,6 @@ namespace wheelyard::builder {
 [[nodiscard]] const std::vector<DoctorRule>& machine_rules();
 [[nodiscard]] const std::vector<DoctorRule>& toolchain_rules();
 [[nodiscard]] const std::vector<DoctorRule>& packaging_rules();
+[[nodiscard]] const std::vector<DoctorRule>& general_rules();
 
 }  // namespace wheelyard::builder

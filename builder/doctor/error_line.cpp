@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view step_failed = "failed: ";  // ninja, before the output of the step
 
-constexpr std::array<std::string_view, 24> signs = {
+constexpr auto signs = std::to_array<std::string_view>({
     "error:",              // gcc, clang, nvcc, pip ("ERROR:"), python's distutils, and every Python …Error:
     "error :",             // nvcc error   : 'cicc' died
     "died due to signal",  // nvcc's children under memory pressure
@@ -36,17 +36,67 @@ constexpr std::array<std::string_view, 24> signs = {
     "exception:",  // Python exceptions whose name does not end in Error
     "assertion failed",
     "segmentation fault",
-    "job killed:",  // PBS
-    "oom_kill",     // Slurm
-};
+    "job killed:",             // PBS
+    "oom_kill",                // Slurm
+    ": not found",             // dash
+    "no rule to make target",  // make
+    "*** [",                   // make, after the output of the command
+    "std::bad_alloc",
+    "memoryerror",
+    "signal: 9",                   // cargo
+    "killed",                      // a shell, alone in its line
+    "server terminated abruptly",  // Bazel
+    "bus error",
+    "fatal error",     // nvfortran, cl
+    "-error-unknown",  // pgcc-Error-Unknown switch: -x
+    "nvc++-f-",
+    "nvc-f-",
+    "nvfortran-f-",    // NVC++-F-0155-…
+    "panicked at",     // Rust
+    "not installed?",  // Rust's cmake crate
+    "error #",         // Intel
+    "doesn't match",
+    "core dumped",
+    "catastrophic error",  // Intel, EDG
+});
+
+// Where no line has a sign, the last of these lines is the best there is.
+constexpr auto faint = std::to_array<std::string_view>({
+    "failed",
+    "failure",
+    "aborted",
+    "terminated",
+    "exit status",
+    "exit code",
+    "exited with",
+    "exit value",
+    "cannot ",
+    "could not",
+    "unable to",
+    "not found",
+    "unexpected",
+    "traceback",
+});
+
+// Errors that follow from one that another line names.
+constexpr auto consequences = std::to_array<std::string_view>({
+    "returned non-zero exit status", "calledprocesserror", "failed with exit status", "failed with exit code",
+    "error: command ", "*** [", "*** waiting for", "error: subprocess-exited", "could not build wheels",
+    "failed building wheel", "failed to build", "failed-wheel-build", "failed to build one or more",
+    "error compiling objects", "ld returned ",
+    "errors occurred!",  // -- Configuring incomplete, errors occurred!
+    "linker command failed",
+    "failed to run custom build command",  // cargo, before what the script wrote
+});
 
 // Parts of lines that contain a sign of an error but are not a cause.
-constexpr std::array<std::string_view, 5> harmless = {"-werror", "error: subprocess-exited-with-error",
-                                                      "warning:", "note:", "0 errors"};
+constexpr auto harmless =
+    std::to_array<std::string_view>({" -werror", "error: subprocess-exited-with-error", "0 errors"});
 // Output of a configuration that probes for features.
-constexpr std::array<std::string_view, 4> checks = {"-- ", "checking ", "performing test ", "looking for "};
+constexpr auto checks =
+    std::to_array<std::string_view>({"-- ", "checking ", "performing test ", "looking for "});
 // How gcc says by which way it came to a line of a header: <system_error> is one.
-constexpr std::array<std::string_view, 2> includes = {"in file included from ", "from /"};
+constexpr auto includes = std::to_array<std::string_view>({"in file included from ", "from /"});
 
 constexpr char escape = '\x1b';
 
@@ -96,11 +146,45 @@ bool is_only_a_check(std::string_view lower) {
 }
 
 bool is_harmless(std::string_view lower) {
-    return holds_any(lower, harmless) || opens_with_any(lower, checks) || opens_with_any(lower, includes);
+    // "x.c:3: warning: …", but not "error: … Note: …".
+    const auto remark = std::min(lower.find("warning:"), lower.find("note:"));
+    const bool is_remark = remark != std::string_view::npos && remark < lower.find("error:");
+    return is_remark || holds_any(lower, harmless) || opens_with_any(lower, checks) ||
+           opens_with_any(lower, includes);
+}
+
+std::span<const std::string_view> faint_signs() {
+    return faint;
 }
 
 bool is_only_a_step(std::string_view sign) {
     return sign == step_failed;
+}
+
+bool is_consequence(std::string_view lower) {
+    return holds_any(lower, consequences);
+}
+
+bool is_source_quote(std::string_view line) {
+    line = base::trim(line);
+    const auto digits = line.find_first_not_of("0123456789");
+    return digits != std::string_view::npos && digits > 0 && line.substr(digits).starts_with(" |");
+}
+
+std::string_view bare_word(std::string_view lower) {
+    lower = base::trim(lower);
+    if (lower == "memoryerror") return "memoryerror: ";
+    if (lower == "std::bad_alloc") return "error: std::bad_alloc";
+    constexpr std::string_view killed = "killed";
+    constexpr std::string_view said = "process killed";
+    if (lower == killed || lower.starts_with("killed ")) return said;
+    // "sh: line 1: 4242 Killed  nvcc -c a.cu": the number of the process stands before the word.
+    const auto at = lower.find(killed);
+    if (at == std::string_view::npos) return {};
+    const std::string_view before = base::trim(lower.substr(0, at));
+    const bool is_shell =
+        !before.empty() && base::is_ascii_digit(before.back()) && before.find(':') != std::string_view::npos;
+    return is_shell ? said : std::string_view();
 }
 
 SourceLine source_line_of(std::string_view line) {

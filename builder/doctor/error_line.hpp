@@ -10,10 +10,19 @@ namespace wheelyard::builder {
 
 // A line that contains one of these (lower case) counts as an error, unless is_harmless.
 [[nodiscard]] std::span<const std::string_view> error_signs();
+// Words with which tools end without a sign: "last words" of a log in which no line is an error.
+[[nodiscard]] std::span<const std::string_view> faint_signs();
 // Whether a line (in lower case) that contains a sign or a rule's words is nevertheless not an error.
 [[nodiscard]] bool is_harmless(std::string_view lower);
 // A sign that names the step which failed: the step's own output, which follows, says why.
 [[nodiscard]] bool is_only_a_step(std::string_view sign);
+// Whether an error (in lower case) only says that a command failed: another line says why.
+[[nodiscard]] bool is_consequence(std::string_view lower);
+// A line of source that a compiler quotes: "   12 | f(\"error: none\");".
+[[nodiscard]] bool is_source_quote(std::string_view line);
+// In the words of the rules, what a line says with a single one: "Killed", "sh: line 1: 42 Killed  nvcc -c a.cu" and
+// "MemoryError" give "process killed" and "memoryerror: ". Empty: the line is none of these.
+[[nodiscard]] std::string_view bare_word(std::string_view lower);
 // Like is_harmless, but does not count warnings as harmless: for rules with in_warnings.
 [[nodiscard]] bool is_only_a_check(std::string_view lower);
 

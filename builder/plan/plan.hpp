@@ -46,6 +46,8 @@ struct Cell {
     std::optional<simple::FileLink> wheel = {};  // the index's wheel for this cell
     std::vector<std::string> with = {};  // of a promotion: the other wheels of its set, in the same request
     std::optional<wire::UploadedSource> uploaded = {};  // of a registry's task: its source
+    // Given up because no rule of the doctor knows the failure and it would come back: `reason` says what to decide.
+    bool needs_person = false;
     // Held until a person or a registry acts: no tick of this agent can change that.
     bool awaits_others = false;
 };

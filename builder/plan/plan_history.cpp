@@ -5,6 +5,8 @@
 #include <string_view>
 #include <utility>
 
+#include "builder/attempt/limits.hpp"
+#include "builder/doctor/doctor_rules.hpp"
 #include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
@@ -46,6 +48,28 @@ bool failed_alike(const CellHistory& history) {
     return before && last && before->end == EndCause::failed && last->end == EndCause::failed &&
            before->phase == last->phase && !last->first_error.empty() &&
            without_folders(before->first_error) == without_folders(last->first_error);
+}
+
+// No rule names a cause, so nothing says what would make the next build end otherwise.
+bool is_unexplained(const Failure& failure) {
+    if (failure.end != EndCause::failed) return false;
+    const DoctorRule* rule = find_doctor_rule(failure.cause);
+    return rule == nullptr || (rule->weight <= Weight::symptom && rule->automatic == Automatic::no);
+}
+
+bool took_long(const Attempt& attempt) {
+    constexpr std::int64_t micros_per_ms = 1000;
+    const auto& phases = attempt.job.phases;
+    return !phases.empty() &&
+           attempt.job.ended - phases.front().began > max_unexplained_build_ms * micros_per_ms;
+}
+
+std::string commands_for(const std::string& cell, const Site& site) {
+    const std::string at = cell + " --site " + (site.file.empty() ? "FILE" : site.file.string());
+    return "Read `wheelyard-builder logs " + at +
+           "`; decide whether the source, the recipe or the site is to blame, change it, then "
+           "`wheelyard-builder retry " +
+           at + "`";
 }
 
 }  // namespace
@@ -90,11 +114,26 @@ void judge_failures(Cell& cell, const CellHistory& history, const Site& site, co
     const std::string description = failure.phase + ": " + failure.error.sentence +
                                     (failure.first_error.empty() ? "" : " [" + failure.first_error + "]");
     const bool alike = !too_often && failed_alike(history);
-    if (!failure.try_again || too_often || alike) cell.state = CellState::given_up;
-    cell.reason = (!failure.try_again ? "failed for good in "
-                   : alike            ? "failed twice with the same error in "
-                                      : base::join(counts, ", ") + "; the last in ") +
+    const bool is_known = !failure.try_again || too_often || !is_unexplained(failure);
+    cell.needs_person = !is_known && (alike || took_long(*history.last));
+    if (!failure.try_again || too_often || alike || cell.needs_person) cell.state = CellState::given_up;
+    cell.reason = (!failure.try_again  ? "failed for good in "
+                   : alike             ? "failed twice with the same error in "
+                   : cell.needs_person ? "failed after more than an hour in "
+                                       : base::join(counts, ", ") + "; the last in ") +
                   description;
+    if (cell.needs_person)
+        cell.reason += ". needs_person: no rule of the doctor explains it. " + commands_for(cell.name, site);
+}
+
+std::string decision_for_person(const Attempt& attempt, const std::vector<Attempt>& attempts,
+                                const Site& site) {
+    const CellHistory history = history_of(attempt.asked.cell, attempts);
+    if (history.last == nullptr || history.last->id != attempt.id || !is_over(attempt.state)) return {};
+    Cell cell;
+    cell.name = attempt.asked.cell;
+    judge_failures(cell, history, site, "");
+    return cell.needs_person ? cell.reason : std::string();
 }
 
 }  // namespace wheelyard::builder

@@ -25,8 +25,13 @@ struct CellHistory {
 // Sets the cell's attempt to the last one. If that is in progress, sets state and reason and returns true.
 [[nodiscard]] bool judge_active(Cell& cell, const CellHistory& history);
 
-// Sets the cell to wanted (with the reason `why` if no attempt failed), or to given up after a permanent failure or too
-// many failures.
+// Sets the cell to wanted (with the reason `why` if no attempt failed), or to given up after a permanent failure, too
+// many failures, the same error twice, or an unexplained failure after a long build.
 void judge_failures(Cell& cell, const CellHistory& history, const Site& site, const std::string& why);
+
+// What a person has to decide about a cell whose last attempt is `attempt`, with commands to paste; empty: nothing, or
+// it is not the cell's last.
+[[nodiscard]] std::string decision_for_person(const Attempt& attempt, const std::vector<Attempt>& attempts,
+                                              const Site& site);
 
 }  // namespace wheelyard::builder

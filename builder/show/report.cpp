@@ -76,7 +76,7 @@ std::string render_idle_tick(const Plan& plan) {
 std::string render_plan_json(const Plan& plan) {
     Json cells = Json::array();
     for (const auto& cell : plan.cells) {
-        cells.push(Json::object({{"cell", cell.name},
+        Json one = Json::object({{"cell", cell.name},
                                  {"purpose", purpose_text(cell.purpose)},
                                  {"package", cell.package},
                                  {"version", cell.version},
@@ -87,7 +87,9 @@ std::string render_plan_json(const Plan& plan) {
                                  {"reason", cell.reason},
                                  {"attempt", cell.attempt.empty() ? Json() : Json(cell.attempt)},
                                  {"recipe", cell.recipe},
-                                 {"bounds", Json::array_of(cell.bounds)}}));
+                                 {"bounds", Json::array_of(cell.bounds)}});
+        if (cell.needs_person) one.set("needs_person", Json(true));
+        cells.push(std::move(one));
     }
     const Json stopped = plan.start_nothing.empty() ? Json() : Json(plan.start_nothing);
     return Json::object({{"format", "wheelyard.plan/1"},
@@ -152,7 +154,12 @@ std::string render_status(const std::vector<AttemptView>& attempts, base::UnixMi
         rows.push_back({attempt.id, attempt.asked.cell, std::to_string(attempt.number),
                         base::render_duration_ms((now - attempt.changed) / 1000), render_activity(view)});
     }
-    return base::printable(base::render_table(rows)) + render_held_queues(queues);
+    std::string text = base::render_table(rows);
+    for (const auto& view : attempts) {
+        if (!view.needs_person.empty())
+            text += "\n" + view.attempt.asked.cell + " waits for a person: " + view.needs_person + "\n";
+    }
+    return base::printable(text) + render_held_queues(queues);
 }
 
 std::string render_status_json(const std::vector<AttemptView>& attempts,
@@ -164,6 +171,7 @@ std::string render_status_json(const std::vector<AttemptView>& attempts,
                                           {"done", view.progress.done},
                                           {"total", view.progress.total}}));
         one.set("claimed_task", view.claimed_task.empty() ? Json() : Json(view.claimed_task));
+        if (!view.needs_person.empty()) one.set("needs_person", Json(view.needs_person));
         list.push(std::move(one));
     }
     return Json::object({{"format", "wheelyard.status/1"},

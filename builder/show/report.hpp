@@ -27,6 +27,7 @@ struct AttemptView {
     Progress progress;  // from its log
     // The id of the registry's task that the attempt is built for; empty: not built for a claimed task.
     std::string claimed_task = {};
+    std::string needs_person = {};  // what a person has to decide about its cell; empty: nothing
 };
 [[nodiscard]] std::string render_status(const std::vector<AttemptView>& attempts, base::UnixMicros now,
                                         const std::vector<HeldQueue>& queues = {});

@@ -292,6 +292,7 @@ void read_wants(io::TomlTable root, Site& site) {
 base::Result<Site> read_document(io::TomlDocument& document, const fs::path& file) {
     io::TomlTable root = document.root();
     Site site;
+    site.file = file;
     root.integer("config_version", 1, 1);
     site.name = root.string("name");
     if (!site.name.empty() && !is_site_name(site.name)) {

@@ -205,6 +205,7 @@ struct Site {
     std::vector<Want> wants;
     std::optional<UserSettings> users;
     KeyPlaces places = {};  // of the keys that size jobs, and of those of the node types: "node.gh.cores"
+    std::filesystem::path file = {};  // this site file, for commands that a person can paste
 
     [[nodiscard]] const NodeType* build_node_type() const;  // null: not specified
     [[nodiscard]] const Accelerator* accelerator(std::string_view name) const;

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include "builder/plan/plan_history.hpp"
 #include "lib/base/text/text.hpp"
 
 namespace wheelyard::builder {
@@ -305,6 +306,55 @@ TEST_CASE("the same error twice gives a cell up; another line, another end or a 
             scene.world.attempts.push_back(made);
         }
         CHECK(cell_state_text(scene.cell().state) == cell_state_text(row.state));
+    }
+}
+
+TEST_CASE("an unexplained failure waits for a person after an hour, or when it comes back") {
+    constexpr base::UnixMicros minute = base::UnixMicros{60} * 1'000'000;
+    struct Row {
+        const char* what;
+        const char* cause;  // the doctor's code
+        int minutes;        // of each build
+        int times;
+        bool same_error;
+        bool needs_person;
+        CellState state;
+    };
+    const Row rows[] = {
+        {"short and once", "", 59, 1, true, false, CellState::wanted},
+        {"long", "", 61, 1, true, true, CellState::given_up},
+        {"twice the same", "", 1, 2, true, true, CellState::given_up},
+        {"twice, another error", "", 1, 2, false, false, CellState::wanted},
+        {"only a symptom is known", "build.stopped", 61, 1, true, true, CellState::given_up},
+        {"a rule with a remedy of its own", "network.no_name", 61, 1, true, false, CellState::wanted},
+        {"the compiler crashed: fewer jobs", "compiler.internal_error", 61, 1, true, false,
+         CellState::wanted},
+        {"too often anyway", "", 61, 3, true, false, CellState::given_up},
+    };
+    for (const auto& row : rows) {
+        CAPTURE(row.what);
+        Scene scene;
+        scene.site.file = "/etc/farm/site.toml";
+        for (int i = 1; i <= row.times; ++i) {
+            Attempt made = failed("w" + std::to_string(i));
+            made.number = i;
+            made.failure->cause = row.cause;
+            if (!row.same_error) made.failure->first_error += std::to_string(i);
+            made.job.phases = {{"build", 5 * minute}};
+            made.job.ended = (5 + row.minutes) * minute;
+            scene.world.attempts.push_back(made);
+        }
+        const Cell cell = scene.cell();
+        CHECK(cell.needs_person == row.needs_person);
+        CHECK(cell_state_text(cell.state) == cell_state_text(row.state));
+        const bool says_how =
+            cell.reason.find("`wheelyard-builder retry demo-1.0-cp311 --site /etc/farm/site.toml`") !=
+            std::string::npos;
+        CHECK(says_how == row.needs_person);
+        const auto& attempts = scene.world.attempts;
+        CHECK(decision_for_person(attempts.back(), attempts, scene.site) ==
+              (row.needs_person ? cell.reason : ""));
+        if (row.times > 1) CHECK(decision_for_person(attempts.front(), attempts, scene.site).empty());
     }
 }
 

@@ -128,6 +128,13 @@ TEST_CASE("a status line has the activity of an attempt, its wait or its failure
     CHECK(render_status({view}, 0).find("of the registry") == std::string::npos);
     CHECK(render_status({claimed}, 0).find("(task t5f0c9a31d2be of the registry)\n") != std::string::npos);
     CHECK(render_status_json({claimed}).find("\"claimed_task\": \"t5f0c9a31d2be\"") != std::string::npos);
+    AttemptView stuck = view;
+    stuck.attempt.asked.cell = "demo-1.0-cp311";
+    stuck.needs_person = "failed twice; decide";
+    CHECK(render_status({stuck}, 0).ends_with("\ndemo-1.0-cp311 waits for a person: failed twice; decide\n"));
+    CHECK(render_status_json({stuck}).find("\"needs_person\": \"failed twice; decide\"") !=
+          std::string::npos);
+    CHECK(render_status_json({view}).find("needs_person") == std::string::npos);
     const auto json = io::parse_json(render_status_json({view}));
     REQUIRE(json.has_value());
     CHECK(json->string_or("format", "") == "wheelyard.status/1");

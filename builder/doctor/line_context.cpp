@@ -1,0 +1,116 @@
+// Warnings end by indentation, setuptools' also by its marks; probes end with the next step.
+#include "builder/doctor/line_context.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "builder/doctor/error_line.hpp"
+#include "lib/base/text/text.hpp"
+
+namespace wheelyard::builder {
+namespace {
+
+constexpr std::size_t max_warning_lines = 60;
+constexpr std::size_t max_probe_lines = 8;  // of one compiler or linker, after the line that names the probe
+constexpr std::string_view setuptools_mark = "!!";
+
+constexpr auto words = std::to_array<std::string_view>({
+    "warning: ",  // x.py:1: UserWarning: …, followed by a line of the source
+    "cmake warning", "cmake deprecation warning",
+    "_configtest.",                                           // distutils, numpy.distutils, mpi4py
+    "conftest.c", "conftest.f", "conftest.o", "-o conftest",  // autoconf
+    "cmakescratch", "cmaketmp", "cmtc_", "trycompile-",       // CMake's try_compile
+    "meson-private", "sanitycheck",
+    "testfile.c",             // meson
+    "flagcheck.c",            // pybind11's setup helpers
+    "/tmp/tmp", "test_openmp.c",  // distutils' has_function
+});
+constexpr std::size_t warnings = 3;  // the first words
+
+// Lines that begin so belong to the next step, even if they name the probe.
+constexpr auto next_steps = std::to_array<std::string_view>(
+    {"removing", "building ", "running ", "creating ", "copying ", "error: ", "cmake error",
+     "configure: error", "traceback", "make", "ninja", "failed: "});
+
+std::size_t indent_of(std::string_view line) {
+    return std::min(line.find_first_not_of(" \t"), line.size());
+}
+
+// Python's tempfile: "/tmp/tmpab12_d34.c", "/tmp/tmpab12_d34/test.c".
+bool names_a_temporary_source(std::string_view lower) {
+    constexpr std::string_view opening = "/tmp/tmp";
+    constexpr std::size_t random = 8;
+    for (auto at = lower.find(opening); at != std::string_view::npos; at = lower.find(opening, at + 1)) {
+        std::string_view rest = lower.substr(at + opening.size());
+        const auto is_random = [](char c) {
+            return base::is_ascii_digit(c) || c == '_' || (c >= 'a' && c <= 'z');
+        };
+        if (rest.size() <= random || !std::all_of(rest.begin(), rest.begin() + random, is_random)) continue;
+        rest.remove_prefix(random);
+        if (rest.starts_with('/')) rest.remove_prefix(std::min(rest.find_first_of("./:\" ", 1), rest.size()));
+        if (rest.starts_with(".c") || rest.starts_with(".f")) return true;
+    }
+    return false;
+}
+
+}  // namespace
+
+std::span<const std::string_view> LineContext::openings() {
+    return words;
+}
+
+bool names_a_probe(std::string_view lower) {
+    return std::any_of(words.begin() + warnings, words.end(),
+                       [&](std::string_view word) {
+                           return word != "/tmp/tmp" && lower.find(word) != std::string_view::npos;
+                       }) ||
+           names_a_temporary_source(lower);
+}
+
+void LineContext::pass(std::string_view line) {
+    is_quoted_ = false;
+    if (probe_ > 0) {
+        --probe_;
+        const std::string lower = base::ascii_lower(base::trim(line));
+        const bool is_next = std::any_of(next_steps.begin(), next_steps.end(),
+                                         [&](std::string_view word) { return lower.starts_with(word); });
+        const bool is_command =
+            lower.find(" -o ") != std::string::npos || lower.find(" -c ") != std::string::npos;
+        // A command on another file, and the compiler's word about it, are no probe's.
+        if (is_next || ((is_command || source_line_of(line).line > 0) && !names_a_probe(lower))) probe_ = 0;
+    }
+    if (warning_ == Warning::none) return;
+    const std::string_view text = base::trim(line);
+    if (warning_ == Warning::until_mark) {
+        is_quoted_ = true;
+        if (text == setuptools_mark) warning_ = Warning::one_line;
+    } else if (warning_ == Warning::one_line && text == setuptools_mark) {
+        is_quoted_ = true;
+        warning_ = Warning::until_mark;
+    } else if (!text.empty() && indent_of(line) <= indent_) {
+        warning_ = Warning::none;
+    } else {
+        is_quoted_ = true;
+        if (warning_ == Warning::one_line) warning_ = Warning::none;
+    }
+    if (++lines_ > max_warning_lines) warning_ = Warning::none;
+}
+
+void LineContext::open(std::string_view line, std::string_view lower) {
+    const std::string_view text = base::trim(lower);
+    if (names_a_probe(lower)) {
+        const bool is_next = std::any_of(next_steps.begin(), next_steps.end(),
+                                         [&](std::string_view word) { return text.starts_with(word); });
+        if (!is_next) probe_ = max_probe_lines;
+    }
+    const auto python = lower.find("warning: ");
+    const bool is_python = python != std::string_view::npos && python > 0 && lower[python - 1] >= 'a' &&
+                           lower[python - 1] <= 'z';
+    const bool is_cmake = text.starts_with("cmake warning") || text.starts_with("cmake deprecation warning");
+    if (!is_python && !is_cmake) return;
+    warning_ = is_cmake ? Warning::until_dedent : Warning::one_line;
+    indent_ = indent_of(line);
+    lines_ = 0;
+}
+
+}  // namespace wheelyard::builder

@@ -1,0 +1,37 @@
+// Follows where in a log a line stands: inside a warning that quotes source or text, or inside a probe of a
+// configuration. Such a line may hold the words of an error although the build goes on.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+
+namespace wheelyard::builder {
+
+class LineContext {
+  public:
+    // Only a line that contains one of these (lower case) can open a context.
+    [[nodiscard]] static std::span<const std::string_view> openings();
+
+    void clear() { *this = {}; }
+    // Each line in turn: closes the contexts that it does not belong to.
+    void pass(std::string_view line);
+    // The same line in lower case, if it contains one of openings().
+    void open(std::string_view line, std::string_view lower);
+
+    [[nodiscard]] bool is_quoted() const { return is_quoted_; }    // this line, by a warning above it
+    [[nodiscard]] bool is_in_probe() const { return probe_ > 0; }  // this line
+
+  private:
+    enum class Warning { none, one_line, until_dedent, until_mark };
+    Warning warning_ = Warning::none;
+    bool is_quoted_ = false;
+    std::size_t indent_ = 0;  // of the warning's first line
+    std::size_t lines_ = 0;   // since then
+    std::size_t probe_ = 0;   // lines that still may belong to the probe, this one included
+};
+
+// A probe's own file: "_configtest.c", "conftest.c", "CMakeFiles/CMakeScratch/…".
+[[nodiscard]] bool names_a_probe(std::string_view lower);
+
+}  // namespace wheelyard::builder
