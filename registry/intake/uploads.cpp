@@ -149,6 +149,10 @@ wire::Answered<void> FormUpload::field(std::string_view name, std::string_view v
 wire::Answered<void> FormUpload::file_begin(std::string_view name, std::string_view filename) {
     in_content_ = name == "content";
     if (!in_content_) return {};  // gpg_signature and the like
+    // An archive of documentation is refused for what it is, not for its name.
+    if (form_.action) {
+        if (auto action = check_action(form_); !action) return action;
+    }
     if (staged_)
         return refuse("upload.content_twice", "The form has two files",
                       "The field `content` was sent twice.");

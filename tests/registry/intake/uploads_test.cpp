@@ -272,6 +272,12 @@ TEST_CASE("every refusal about form or file has its status and code, and leaves 
         {"no action", [](Form& f) { f.drop(":action"); }, 400, "upload.no_action"},
         {"retired action", [](Form& f) { f.set(":action", "submit"); }, 410, "upload.action_retired"},
         {"documentation", [](Form& f) { f.set(":action", "doc_upload"); }, 410, "upload.action_retired"},
+        {"documentation in its archive",
+         [](Form& f) {
+             f.set(":action", "doc_upload");
+             f.filename = "six.zip";
+         },
+         410, "upload.action_retired"},
         {"unknown action", [](Form& f) { f.set(":action", "yank"); }, 400, "upload.unknown_action"},
         {"unknown protocol", [](Form& f) { f.set("protocol_version", "2"); }, 400, "upload.unknown_protocol"},
         {"sdist", [](Form& f) { f.set("filetype", "sdist"); }, 400, "upload.filetype_differs"},
