@@ -12,6 +12,7 @@
 #include "lib/io/log.hpp"
 #include "lib/wheel/filename.hpp"
 #include "lib/wire/task.hpp"
+#include "registry/intake/library_lookup.hpp"
 #include "registry/intake/limits.hpp"
 #include "registry/intake/multipart.hpp"
 #include "registry/intake/quota.hpp"
@@ -308,9 +309,11 @@ wire::Answered<void> FormUpload::check_obstacles() {
 wire::Answered<inspect::Inspection> FormUpload::inspect_content() {
     const auto reader = staged_->read();
     if (!reader) return fail(reader.error());
-    auto inspection =
-        inspect::inspect_file(*reader, filename_text_,
-                              {.policy = index_.policy, .threads = parts_.inspect_threads, .progress = {}});
+    auto inspection = inspect::inspect_file(*reader, filename_text_,
+                                            {.policy = index_.policy,
+                                             .threads = parts_.inspect_threads,
+                                             .progress = {},
+                                             .has_library = library_lookup(parts_.writer, index_.name)});
     if (!inspection) return fail(inspection.error());
     if (auto good = check_inspection(*inspection); !good) return refuse(std::move(good.error()));
     return *std::move(inspection);

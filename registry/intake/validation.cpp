@@ -311,11 +311,10 @@ std::string reported_verdicts(const inspect::Inspection& inspection) {
 // What a client shows of the finding: the member where it is the fault, else the value, and in which member it is unless
 // the rule says so.
 std::string offending_value(const inspect::Verdict& verdict) {
-    constexpr std::array<std::string_view, 5> of_members{"zip.", "record.", "sdist.", "dist_info.",
-                                                         "data_folder."};
-    const bool is_member = std::any_of(of_members.begin(), of_members.end(), [&](std::string_view prefix) {
-        return verdict.code.starts_with(prefix);
-    });
+    constexpr std::array<std::string_view, 5> of_members{"zip", "record", "sdist", "dist_info",
+                                                         "data_folder"};
+    const std::string_view group = verdict.code.substr(0, verdict.code.find('.'));
+    const bool is_member = std::find(of_members.begin(), of_members.end(), group) != of_members.end();
     if (verdict.found.empty() || (is_member && !verdict.member.empty())) return verdict.member;
     std::string value = wire::one_line_title(verdict.found);
     const bool is_named = verdict.member.empty() || verdict.member.find(".dist-info/") != std::string::npos ||

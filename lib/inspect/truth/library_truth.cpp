@@ -127,7 +127,7 @@ void check_runtime(const ElfMember& member, const Promise& promise, const Provid
 }
 
 void check_needed(const ElfMember& member, const Promise& promise, const ProvidedLibraries& provided,
-                  Findings& findings) {
+                  const RequiredLibraries& required, Findings& findings) {
     if (!promise.manylinux && !promise.musllinux) return;
     for (const std::string& library : member.elf.needed) {
         if (provided.has(library)) continue;
@@ -143,7 +143,11 @@ void check_needed(const ElfMember& member, const Promise& promise, const Provide
         if (kind == LibraryKind::python) {
             findings.add("elf.needs_libpython", member.name, "no libpython", library);
         } else if (kind == LibraryKind::unknown || kind == LibraryKind::system || kind == LibraryKind::blas) {
-            findings.add("elf.needed_unknown", member.name, expected, library);
+            const std::string project = required.project_of(library);
+            if (project.empty())
+                findings.add("elf.needed_unknown", member.name, expected, library);
+            else
+                findings.add("elf.needed_external", member.name, expected, library + " of " + project);
         } else {
             findings.add("elf.needed_external", member.name, expected,
                          library + " of " + std::string(library_kind_text(library)));

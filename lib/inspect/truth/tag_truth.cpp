@@ -74,8 +74,8 @@ void check_isa(const ElfMember& member, const Promise& promise, Findings& findin
 }  // namespace
 
 void check_tag_truth(const std::vector<ElfMember>& elves, const ProvidedLibraries& provided,
-                     const wheel::WheelFilename& filename, const Promise& promise, const Facts& facts,
-                     const Policy& policy, Findings& findings) {
+                     const RequiredLibraries& required, const wheel::WheelFilename& filename,
+                     const Promise& promise, const Facts& facts, const Policy& policy, Findings& findings) {
     for (const std::string& tag : promise.not_judged)
         findings.add("tag.not_judged", {}, {}, tag);
     if (promise.plain_linux && !promise.manylinux && !promise.musllinux)
@@ -87,7 +87,7 @@ void check_tag_truth(const std::vector<ElfMember>& elves, const ProvidedLibrarie
         check_machine(member, promise, findings);
         check_isa(member, promise, findings);
         check_runtime(member, promise, provided, findings);
-        check_needed(member, promise, provided, findings);
+        check_needed(member, promise, provided, required, findings);
         if (promise.is_judged()) check_search_paths(member, policy, findings);
     }
     check_python_truth(elves, filename, promise, findings);

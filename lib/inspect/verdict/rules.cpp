@@ -271,11 +271,12 @@ const std::vector<Rule>& rules() {
          "x86-64 psABI", strict},
         {"elf.needed_unknown", quarantine,
          "An ELF file needs a library that neither the wheel nor the tag's policy provides.",
-         "Include the library with `auditwheel repair`, or tag the wheel linux_*.", "PEP 513 and PEP 600",
-         strict},
+         "Include the library with `auditwheel repair`, name the project that brings it in Requires-Dist, or "
+         "tag the wheel linux_*.",
+         "PEP 513 and PEP 600", strict},
         {"elf.needed_external", ignore,
-         "An ELF file needs a CUDA, ROCm, OpenCL, Intel, MPI or torch library that the tag's policy does not "
-         "provide.",
+         "An ELF file needs a CUDA, ROCm, OpenCL, Intel, MPI or torch library, or one of a project of "
+         "Requires-Dist, that the tag's policy does not provide.",
          "Name the project that provides it in Requires-Dist (nvidia-cublas-cu12, torch), or tag the wheel "
          "linux_*.",
          "PEP 600", strict},
