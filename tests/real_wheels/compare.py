@@ -143,7 +143,8 @@ def main():
           f"{len(found)} disagreements, {unexplained} unexplained")
     used = collections.Counter(one.reason() for one in found)
     for number, (wheel, member, fields, why) in enumerate(REASONS):
-        if number not in used and given.chosen == "all" and given.list == LIST and not why.startswith(OF_THE_MACHINE):
+        here = any(fnmatch.fnmatch(row[0].filename.removesuffix(".whl"), wheel) for row in rows)
+        if number not in used and given.chosen == "all" and here and not why.startswith(OF_THE_MACHINE):
             print(f"compare: a known reason explains nothing any more: {wheel} {member} {fields}")
             unexplained += 1
     if given.write:
