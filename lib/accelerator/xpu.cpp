@@ -98,6 +98,7 @@ constexpr AcceleratorKind kind = {
     .library_kind = "intel",
     .is_library_kind_shared = true,
     // clang-offload-wrapper: __CLANG_OFFLOAD_BUNDLE__sycl-spir64 (compiled by the driver), …-spir64_gen (for some GPUs).
+    .elf_machine = "intelgt",
     .unread_sections = "__CLANG_OFFLOAD_BUNDLE__sycl-",
     // Level Zero's loader requires compute runtime 21.09.19150 (its release notes), which is older than these GPUs. No table
     // of oneAPI releases and drivers is known, so there is no rule.

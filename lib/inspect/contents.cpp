@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "lib/base/limits.hpp"
+#include "lib/inspect/gpu/loose_code.hpp"
 #include "lib/inspect/limits.hpp"
 #include "lib/inspect/zip/limits.hpp"
 #include "lib/inspect/zip/member_stream.hpp"
@@ -12,19 +13,24 @@
 namespace wheelyard::inspect {
 namespace {
 
-// The memory that the lists in `elf` and `gpu` use, including the strings.
-std::uint64_t bytes_of_names(const ElfFacts& elf, const GpuFacts& gpu) {
-    std::uint64_t bytes = sizeof(ElfFacts) + sizeof(GpuFacts) + elf.flaw.size();
+// The memory that the lists in `gpu` use, including the strings.
+std::uint64_t bytes_of_names(const GpuFacts& gpu) {
+    std::uint64_t bytes = sizeof(GpuFacts);
+    for (const auto& [fact, names] : gpu.code) {
+        for (const auto& name : names)
+            bytes += sizeof(std::string) + name.size();
+    }
+    return bytes;
+}
+// The same of `elf`.
+std::uint64_t bytes_of_names(const ElfFacts& elf) {
+    std::uint64_t bytes = sizeof(ElfFacts) + elf.flaw.size();
     for (const auto& name : elf.needed)
         bytes += sizeof(std::string) + name.size();
     for (const auto& path : elf.search_paths)
         bytes += sizeof(std::string) + path.size();
     for (const auto& need : elf.version_needs)
         bytes += sizeof(need) + need.file.size() + need.version.size();
-    for (const auto& [fact, names] : gpu.code) {
-        for (const auto& name : names)
-            bytes += sizeof(std::string) + name.size();
-    }
     return bytes;
 }
 
@@ -53,7 +59,11 @@ class Pass {
             return {};
         }
         if (record_ != nullptr) record_->check_digest(member, digest.finish(), findings_);
-        return kept.is_elf ? analyse(member, std::move(kept)) : base::Status();
+        if (kept.form == Form::other) return {};
+        const Form form = kept.form;
+        const MemberReader reader(bytes_, member, std::move(kept.bytes), std::move(kept.snapshots),
+                                  std::move(kept.landmarks));
+        return form == Form::elf ? analyse_elf(member, reader) : analyse_loose_code(member, reader);
     }
 
     // Call after all members were taken.
@@ -64,9 +74,10 @@ class Pass {
     }
 
   private:
+    enum class Form { other, elf, loose_code };
     // The data of a member that random access needs.
     struct Kept {
-        bool is_elf = false;
+        Form form = Form::other;
         std::string bytes;
         std::vector<MemberStream::Place> snapshots;
         Landmarks landmarks;
@@ -80,11 +91,15 @@ class Pass {
         while (true) {
             WHEELYARD_ASSIGN(const std::string_view piece, stream.next());
             if (piece.empty()) return {};
-            if (first) kept.is_elf = piece.starts_with(elf_magic);
+            if (first && piece.starts_with(elf_magic)) {
+                kept.form = Form::elf;
+            } else if (first && is_loose_code(member.name, piece)) {
+                kept.form = Form::loose_code;
+            }
             first = false;
             digest.update(piece);
             report_progress(piece.size());
-            if (!kept.is_elf || member.method == Method::stored) continue;
+            if (kept.form == Form::other || member.method == Method::stored) continue;
             if (member.unpacked_bytes <= kept_member_bytes) {
                 kept.bytes.reserve(member.unpacked_bytes);
                 kept.bytes += piece;
@@ -98,9 +113,7 @@ class Pass {
         }
     }
 
-    base::Status analyse(const Member& member, Kept kept) {
-        const MemberReader reader(bytes_, member, std::move(kept.bytes), std::move(kept.snapshots),
-                                  std::move(kept.landmarks));
+    base::Status analyse_elf(const Member& member, const MemberReader& reader) {
         auto elf = parse_one(reader);
         if (!elf) {
             if (elf.error().kind != base::ErrorKind::malformed) return base::fail(std::move(elf.error()));
@@ -109,26 +122,47 @@ class Pass {
         }
         if (!elf->flaw.empty()) findings_.add("elf.malformed", member.name, {}, elf->flaw);
         GpuFacts gpu;
-        if (auto read = read_gpu_code(reader, *elf, gpu); !read) {
+        WHEELYARD_TRY(report_gpu_code(member, read_gpu_code(reader, *elf, gpu), gpu));
+        const std::uint64_t named_bytes = bytes_of_names(*elf);
+        elf->sections.clear();  // no longer needed; only names and version needs are compared later
+        const std::scoped_lock lock(mutex_);
+        if (keep_gpu_code(member, named_bytes, gpu))
+            contents_.elves.push_back(
+                {member.name, std::move(*elf), std::move(gpu), member.may_run || is_script(member.name)});
+        return {};
+    }
+
+    base::Status analyse_loose_code(const Member& member, const MemberReader& reader) {
+        GpuFacts gpu;
+        WHEELYARD_TRY(report_gpu_code(member, read_loose_code(reader, member.name, gpu), gpu));
+        const std::scoped_lock lock(mutex_);
+        (void)keep_gpu_code(member, 0, gpu);
+        return {};
+    }
+
+    // Reports what could not be read of the device code in the member; an I/O error is no finding.
+    base::Status report_gpu_code(const Member& member, base::Status read, const GpuFacts& gpu) {
+        if (!read) {
             if (read.error().kind != base::ErrorKind::malformed) return read;
             findings_.add(read.error().code, member.name, {}, read.error().text());
         }
         if (!gpu.hip_unread.empty()) findings_.add("gpu.compressed", member.name, {}, gpu.hip_unread);
-        const std::uint64_t named_bytes = bytes_of_names(*elf, gpu);
-        elf->sections.clear();  // no longer needed; only names and version needs are compared later
-        const std::scoped_lock lock(mutex_);
-        named_bytes_ += named_bytes;
+        if (!gpu.unread.empty()) findings_.add("gpu.not_read", member.name, {}, gpu.unread);
+        return {};
+    }
+
+    // Adds `gpu` to the contents; false if the wheel has more names than any real one. Call with mutex_ held.
+    bool keep_gpu_code(const Member& member, std::uint64_t other_named_bytes, const GpuFacts& gpu) {
+        named_bytes_ += other_named_bytes + bytes_of_names(gpu);
         if (named_bytes_ > max_wheel_name_bytes) {
             findings_.add_final("elf.malformed", member.name, "fewer required libraries and versions",
                                 "more than any real wheel has");
-            return {};
+            return false;
         }
         for (const auto& [fact, names] : gpu.code)
             contents_.gpu.code[fact].insert(names.begin(), names.end());
         contents_.gpu.not_read.insert(gpu.not_read.begin(), gpu.not_read.end());
-        contents_.elves.push_back(
-            {member.name, std::move(*elf), std::move(gpu), member.may_run || is_script(member.name)});
-        return {};
+        return true;
     }
 
     // Parses one file at a time, so that at most one (possibly hostile) symbol table is in memory. For real

@@ -57,12 +57,15 @@ base::Status check(const base::Reader& bytes, const InspectOptions& options, Fin
     facts.not_judged = promise.not_judged;
     std::vector<ElfMember> data = take_data(contents.elves, promise, findings);
     const ProvidedLibraries provided(contents.elves);
-    gather_elf_facts(contents.elves, provided, facts);
+    const RequiredLibraries required(
+        info.metadata ? info.metadata->requires_dist : std::vector<std::string>(), options.has_library);
+    gather_elf_facts(contents.elves, provided, required, facts);
     if (!promise.is_judged()) facts.manylinux_fit.clear(), facts.musllinux_fit.clear();
     for (const auto& [fact, names] : contents.gpu.code)
         facts.device_code[fact].assign(names.begin(), names.end());
     facts.device_code_not_read.assign(contents.gpu.not_read.begin(), contents.gpu.not_read.end());
-    check_tag_truth(contents.elves, provided, result.filename, promise, facts, options.policy, findings);
+    check_tag_truth(contents.elves, provided, required, result.filename, promise, facts, options.policy,
+                    findings);
     result.elves = std::move(contents.elves);
     std::move(data.begin(), data.end(), std::back_inserter(result.elves));
     std::sort(result.elves.begin(), result.elves.end(),

@@ -13,6 +13,7 @@
 #include "lib/base/result.hpp"
 #include "lib/inspect/truth/elf_member.hpp"
 #include "lib/inspect/truth/facts.hpp"
+#include "lib/inspect/truth/required_libraries.hpp"
 #include "lib/inspect/verdict/policy.hpp"
 #include "lib/inspect/verdict/verdict.hpp"
 #include "lib/wheel/filename.hpp"
@@ -25,6 +26,8 @@ struct InspectOptions {
     unsigned threads = 1;  // members are inflated and hashed in parallel
     // Receives unpacked bytes, from any of the threads but never concurrently; may be empty.
     std::function<void(std::uint64_t done_bytes, std::uint64_t total_bytes)> progress;
+    // What is known of other wheels; may be empty. Called from the thread of the caller.
+    HasLibrary has_library = {};
 };
 
 struct Inspection {

@@ -80,6 +80,7 @@ Json facts_to_json(const Facts& facts) {
     for (const auto& [name, field] : text_lists)
         json.set(std::string(name), Json::array_of(facts.*field));
     set_device_code(json, [&](std::string_view fact) { return Json::array_of(facts.code(fact)); });
+    if (!facts.provides.empty()) json.set("provides", Json::array_of(facts.provides));
     if (!facts.device_code_not_read.empty())
         json.set("device_code_not_read", Json::array_of(facts.device_code_not_read));
     Json needed = Json::object();

@@ -21,6 +21,7 @@
 #include "registry/imports/import_folder.hpp"
 #include "registry/imports/import_source.hpp"
 #include "registry/intake/facts_text.hpp"
+#include "registry/intake/library_lookup.hpp"
 #include "registry/intake/stored_row.hpp"
 #include "registry/intake/validation.hpp"
 #include "registry/store/index_list.hpp"
@@ -122,11 +123,13 @@ class Importer {
 
     base::Result<inspect::Inspection> inspect(const WheelChoice& choice, const blobs::StagedBlob& staged) {
         WHEELYARD_ASSIGN(const auto reader, staged.read());
-        WHEELYARD_ASSIGN(inspect::Inspection inspection,
-                         inspect::inspect_file(reader, choice.filename,
-                                               {.policy = index_.policy,
-                                                .threads = std::max(1U, std::thread::hardware_concurrency()),
-                                                .progress = {}}));
+        WHEELYARD_ASSIGN(
+            inspect::Inspection inspection,
+            inspect::inspect_file(reader, choice.filename,
+                                  {.policy = index_.policy,
+                                   .threads = std::max(1U, std::thread::hardware_concurrency()),
+                                   .progress = {},
+                                   .has_library = library_lookup(*store_.catalog, index_.name)}));
         if (auto good = check_inspection(inspection); !good) return refused(std::move(good.error()));
         return inspection;
     }

@@ -12,6 +12,7 @@
 #include "lib/io/log.hpp"
 #include "lib/wheel/filename.hpp"
 #include "lib/wire/task.hpp"
+#include "registry/intake/library_lookup.hpp"
 #include "registry/intake/limits.hpp"
 #include "registry/intake/multipart.hpp"
 #include "registry/intake/quota.hpp"
@@ -149,6 +150,10 @@ wire::Answered<void> FormUpload::field(std::string_view name, std::string_view v
 wire::Answered<void> FormUpload::file_begin(std::string_view name, std::string_view filename) {
     in_content_ = name == "content";
     if (!in_content_) return {};  // gpg_signature and the like
+    // An archive of documentation is refused for what it is, not for its name.
+    if (form_.action) {
+        if (auto action = check_action(form_); !action) return action;
+    }
     if (staged_)
         return refuse("upload.content_twice", "The form has two files",
                       "The field `content` was sent twice.");
@@ -304,9 +309,11 @@ wire::Answered<void> FormUpload::check_obstacles() {
 wire::Answered<inspect::Inspection> FormUpload::inspect_content() {
     const auto reader = staged_->read();
     if (!reader) return fail(reader.error());
-    auto inspection =
-        inspect::inspect_file(*reader, filename_text_,
-                              {.policy = index_.policy, .threads = parts_.inspect_threads, .progress = {}});
+    auto inspection = inspect::inspect_file(*reader, filename_text_,
+                                            {.policy = index_.policy,
+                                             .threads = parts_.inspect_threads,
+                                             .progress = {},
+                                             .has_library = library_lookup(parts_.writer, index_.name)});
     if (!inspection) return fail(inspection.error());
     if (auto good = check_inspection(*inspection); !good) return refuse(std::move(good.error()));
     return *std::move(inspection);

@@ -53,6 +53,8 @@ constexpr std::array<std::string_view, 9> metadata_versions{"1.0", "1.1", "1.2",
                                                             "2.2", "2.3", "2.4", "2.5"};
 constexpr std::string_view newest_metadata_version = "2.6";
 
+}  // namespace
+
 wire::Answered<void> check_action(const UploadForm& form) {
     if (!form.action)
         return refuse("upload.no_action", "The form has no :action", "The field `:action` is missing.", {},
@@ -68,6 +70,8 @@ wire::Answered<void> check_action(const UploadForm& form) {
     return refuse("upload.unknown_action", "Unknown :action", "The only action of this form is file_upload.",
                   wire::one_line_title(*form.action), "send :action=file_upload");
 }
+
+namespace {
 
 tl::unexpected<wire::Problem> refuse_sdist(std::string_view filename) {
     return refuse(
@@ -304,6 +308,20 @@ std::string reported_verdicts(const inspect::Inspection& inspection) {
     return detail;
 }
 
+// What a client shows of the finding: the member where it is the fault, else the value, and in which member it is unless
+// the rule says so.
+std::string offending_value(const inspect::Verdict& verdict) {
+    constexpr std::array<std::string_view, 5> of_members{"zip", "record", "sdist", "dist_info",
+                                                         "data_folder"};
+    const std::string_view group = verdict.code.substr(0, verdict.code.find('.'));
+    const bool is_member = std::find(of_members.begin(), of_members.end(), group) != of_members.end();
+    if (verdict.found.empty() || (is_member && !verdict.member.empty())) return verdict.member;
+    std::string value = wire::one_line_title(verdict.found);
+    const bool is_named = verdict.member.empty() || verdict.member.find(".dist-info/") != std::string::npos ||
+                          verdict.member.ends_with("/PKG-INFO");
+    return is_named ? value : value + " in " + verdict.member;
+}
+
 }  // namespace
 
 std::string quarantine_reason(const inspect::Inspection& inspection) {
@@ -331,8 +349,7 @@ wire::Answered<void> check_inspection(const inspect::Inspection& inspection) {
     const inspect::Rule* rule = inspect::find_rule(first.code);
     std::string title = rule != nullptr ? std::string(rule->sentence) : std::string(first.code);
     return refuse(wire::Refusal::coded(400, first.code), title, reported_verdicts(inspection),
-                  first.member.empty() ? wire::one_line_title(first.found) : first.member,
-                  rule != nullptr ? std::string(rule->advice) : std::string());
+                  offending_value(first), rule != nullptr ? std::string(rule->advice) : std::string());
 }
 
 wire::Problem name_taken(std::string_view filename, std::string_view sha256_there,

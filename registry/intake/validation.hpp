@@ -60,6 +60,8 @@ enum class AcceptedFiles { wheels, wheels_and_sdists };
                                                         AcceptedFiles accepted = AcceptedFiles::wheels);
 // Refuses with 413. `size_bytes` is the declared size or the size received so far.
 [[nodiscard]] wire::Answered<void> check_size(std::uint64_t size_bytes, std::uint64_t limit_bytes);
+// The form's action, of which only one is there.
+[[nodiscard]] wire::Answered<void> check_action(const UploadForm& form);
 // Checks the complete form alone: action, protocol, file type, and presence and shape of required fields.
 [[nodiscard]] wire::Answered<void> check_form(const UploadForm& form);
 // Checks the form against the file name.

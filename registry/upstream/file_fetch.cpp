@@ -8,6 +8,7 @@
 #include "lib/inspect/inspect.hpp"
 #include "lib/wire/problem.hpp"
 #include "registry/http/limits.hpp"
+#include "registry/intake/library_lookup.hpp"
 #include "registry/intake/stored_row.hpp"
 #include "registry/intake/validation.hpp"
 #include "registry/upstream/limits.hpp"
@@ -115,12 +116,15 @@ base::Status check_bytes(blobs::StagedBlob& staged, const simple::FileLink& link
 }
 
 base::Result<inspect::Inspection> inspect_bytes(const FileFetchParts& parts, const blobs::StagedBlob& staged,
-                                                const inspect::Policy& policy, const std::string& filename) {
+                                                const std::string& index, const inspect::Policy& policy,
+                                                const std::string& filename) {
     WHEELYARD_ASSIGN(const auto reader, staged.read());
-    WHEELYARD_ASSIGN(
-        inspect::Inspection inspection,
-        inspect::inspect_file(reader, filename,
-                              {.policy = policy, .threads = parts.inspect_threads, .progress = {}}));
+    WHEELYARD_ASSIGN(inspect::Inspection inspection,
+                     inspect::inspect_file(reader, filename,
+                                           {.policy = policy,
+                                            .threads = parts.inspect_threads,
+                                            .progress = {},
+                                            .has_library = library_lookup(parts.writer, index)}));
     if (const auto good = check_inspection(inspection); !good)
         return refused("upstream.refused", good.error().detail, good.error().code);
     return inspection;
@@ -143,7 +147,7 @@ base::Result<FetchedFile> fetch_file(const FileFetchParts& parts, UpstreamClient
     WHEELYARD_ASSIGN(blobs::StagedBlob staged, download_patiently(parts, client, link, limit_bytes));
     WHEELYARD_TRY(check_bytes(staged, link));
     WHEELYARD_ASSIGN(const inspect::Inspection inspection,
-                     inspect_bytes(parts, staged, upstream.policy, link.filename));
+                     inspect_bytes(parts, staged, index.name, upstream.policy, link.filename));
     const std::uint64_t size_bytes = staged.size();
     WHEELYARD_ASSIGN(const std::string metadata, parts.blobs.store_bytes(inspection.metadata_bytes));
     WHEELYARD_ASSIGN(const std::string stored, parts.blobs.store(std::move(staged)));

@@ -12,6 +12,15 @@
 
 namespace wheelyard::fuzz {
 
+inline void check_names(const inspect::GpuFacts& facts) {
+    for (const auto& [fact, names] : facts.code) {
+        if (names.size() > inspect::max_gpu_names + 1) std::abort();
+        for (const std::string& name : names) {
+            if (!base::is_utf8(name)) std::abort();  // must be valid in JSON
+        }
+    }
+}
+
 // `read` walks the section and adds to the facts.
 inline int fuzz_section(const std::uint8_t* data, std::size_t size,
                         base::Status (*read)(inspect::SectionWalk walk, inspect::GpuFacts& facts)) {
@@ -19,12 +28,7 @@ inline int fuzz_section(const std::uint8_t* data, std::size_t size,
     inspect::GpuFacts facts;
     const auto status = read(inspect::SectionWalk(reader, 0, size), facts);
     if (!status && status.error().code != "gpu.malformed") std::abort();  // a read beyond the end
-    for (const auto& [fact, names] : facts.code) {
-        if (names.size() > inspect::max_gpu_names + 1) std::abort();
-        for (const std::string& name : names) {
-            if (!base::is_utf8(name)) std::abort();  // must be valid in JSON
-        }
-    }
+    check_names(facts);
     return 0;
 }
 

@@ -2,11 +2,11 @@
 """Compares what `wheelyard-registry check` says about real wheels with what other tools say about them.
 
   fetch.py [--small|--all]         first: the wheels, auditwheel and cuobjdump
-  compare.py [--small|--all] [--check build/release/bin/wheelyard-registry] [--write docs/reference/real-wheels.md]
+  compare.py [--small|--all] [--list chosen.tsv] [--check build/release/bin/wheelyard-registry] [--write docs/reference/real-wheels.md]
 
 readelf judges machine, SONAME, NEEDED, RPATH/RUNPATH and needed versions of every ELF file; cuobjdump the SM and PTX lists,
-clang-offload-bundler (CLANG_OFFLOAD_BUNDLER names another one) the gfx lists of every ELF file; auditwheel the machine, the
-glibc floor and the manylinux policy of each wheel. Every disagreement must match a row of known_reasons.py; exit status 1:
+clang-offload-bundler (CLANG_OFFLOAD_BUNDLER names another one) the gfx lists of every ELF file, llvm-readelf those of code
+objects; auditwheel the machine, the glibc floor and the manylinux policy of each wheel; abi3audit the modules of abi3 wheels. Every disagreement must match a row of known_reasons.py; exit status 1:
 one does not, 2: something could not be run. Answers of the other tools are kept beside the wheels (--fresh asks them again).
 """
 
@@ -20,7 +20,7 @@ import sys
 from dataclasses import dataclass
 
 import document
-from fetch import add_set_arguments, prepare_tools, wheels_of
+from fetch import LIST, add_set_arguments, prepare_tools, wheels_of
 from known_reasons import OF_THE_MACHINE, REASONS
 from policies import best_policy, policy_family
 from references import Tools, read_references
@@ -99,6 +99,21 @@ def compare_audit(wheel, document_of, audit, policies):
             yield Disagreement(wheel, "", field, ours, audit[field])
 
 
+def compare_abi3(wheel, document_of, audit):
+    """The modules that import what no Stable ABI has, or what is newer than the tag."""
+    if not audit:
+        return
+    if "error" in audit:
+        yield Disagreement(wheel, "", "abi3audit_error", "", audit["error"])
+        return
+    for field, code, theirs in (("abi3_outside", "elf.abi3_not_limited", lambda one: one["non_abi3_symbols"]),
+                                ("abi3_too_new", "elf.abi3_too_new", lambda one: one["future_abi3_objects"])):
+        mine = sorted({verdict["member"].split("/")[-1] for verdict in document_of["verdicts"] if verdict["code"] == code})
+        found = sorted(name for name, one in audit.items() if theirs(one))
+        if mine != found:
+            yield Disagreement(wheel, "", field, mine, found)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add_set_arguments(parser)
@@ -108,14 +123,15 @@ def main():
     given = parser.parse_args()
     tools = Tools(prepare_tools(given.cache))
     rows, found = [], []
-    for wheel in wheels_of(given.chosen):
+    for wheel in wheels_of(given.chosen, given.list):
         if not (given.cache / wheel.filename).exists():
             print(f"compare: {wheel.filename} is not in {given.cache}: run fetch.py first", file=sys.stderr)
             return 2
         ours = check_wheel(given.check, given.cache / wheel.filename)
         theirs = read_references(tools, wheel, given.cache, given.fresh)
         here = [*compare_elves(wheel.filename, ours["elf_files"], theirs["elf_files"]),
-                *compare_audit(wheel.filename, ours, theirs["auditwheel"], tools.policies)]
+                *compare_audit(wheel.filename, ours, theirs["auditwheel"], tools.policies),
+                *compare_abi3(wheel.filename, ours, theirs["abi3audit"])]
         unexplained = [one for one in here if one.reason() is None]
         print(f"{'equal    ' if not here else 'explained' if not unexplained else 'DIFFERS  '}  {wheel.filename}", flush=True)
         for one in unexplained:
@@ -127,11 +143,12 @@ def main():
           f"{len(found)} disagreements, {unexplained} unexplained")
     used = collections.Counter(one.reason() for one in found)
     for number, (wheel, member, fields, why) in enumerate(REASONS):
-        if number not in used and given.chosen == "all" and not why.startswith(OF_THE_MACHINE):
+        here = any(fnmatch.fnmatch(row[0].filename.removesuffix(".whl"), wheel) for row in rows)
+        if number not in used and given.chosen == "all" and here and not why.startswith(OF_THE_MACHINE):
             print(f"compare: a known reason explains nothing any more: {wheel} {member} {fields}")
             unexplained += 1
     if given.write:
-        given.write.write_text(document.render(rows, tools.versions(), given.chosen))
+        given.write.write_text(document.render(rows, tools.versions(), given.chosen, given.list == LIST))
     return 1 if unexplained else 0
 
 

@@ -4,6 +4,7 @@
   fetch.py --small          wheels of up to 1 MB: a few MB together
   fetch.py                  of up to 50 MB each: about 0.5 GB
   fetch.py --all            all of them, torch with CUDA and ROCm included: about 6 GB
+  fetch.py --all --list chosen.tsv  the wheels of another list: those that choose.py chose
   fetch.py --row FILE.whl   prints the row that pins FILE in wheels.tsv
 
 They come by `pip download` from the index that this pip is configured for, and lie in --cache
@@ -22,7 +23,7 @@ from dataclasses import dataclass
 
 LIST = pathlib.Path(__file__).with_name("wheels.tsv")
 SETS = {"small": 1_000_000, "default": 50_000_000, "all": None}  # the largest wheel of each, in bytes
-TOOLS = ["auditwheel==6.8.2", "nvidia-cuda-cuobjdump==13.5.37"]
+TOOLS = ["auditwheel==6.8.2", "abi3audit==0.0.26", "nvidia-cuda-cuobjdump==13.5.37"]
 
 
 @dataclass(frozen=True)
@@ -39,18 +40,18 @@ class Wheel:
         return name, version, python.split("."), abi, platforms.split(".")
 
 
-def read_list():
+def read_list(path=LIST):
     wheels = []
-    for line in LIST.read_text().splitlines():
+    for line in path.read_text().splitlines():
         if line and not line.startswith("#"):
             sha256, size, filename, why = line.split("\t")
             wheels.append(Wheel(filename, int(size), sha256, why))
     return wheels
 
 
-def wheels_of(chosen):
+def wheels_of(chosen, path=LIST):
     most = SETS[chosen]
-    return [wheel for wheel in read_list() if most is None or wheel.size <= most]
+    return [wheel for wheel in read_list(path) if most is None or wheel.size <= most]
 
 
 def default_cache():
@@ -63,6 +64,7 @@ def add_set_arguments(parser):
         group.add_argument(f"--{name}", dest="chosen", action="store_const", const=name)
     parser.set_defaults(chosen="default")
     parser.add_argument("--cache", type=pathlib.Path, default=default_cache())
+    parser.add_argument("--list", type=pathlib.Path, default=LIST, help="the list of wheels (default: wheels.tsv)")
 
 
 def sha256_of(path):
@@ -119,7 +121,7 @@ def main():
         return
     given.cache.mkdir(parents=True, exist_ok=True)
     prepare_tools(given.cache)
-    wheels = wheels_of(given.chosen)
+    wheels = wheels_of(given.chosen, given.list)
     for number, wheel in enumerate(wheels, 1):
         fetched = fetch(wheel, given.cache)
         print(f"{number:3} of {len(wheels)}  {'fetched' if fetched else 'there  '}  {wheel.filename}", flush=True)

@@ -19,6 +19,13 @@ REASONS = [
      "listing. The headers of the entries have the same layout as in the files for CUDA 11.8 and for 12.3 or 12.4, where the lists agree."),
     ("*", "*", {"cuda_family"},
      "Code for a family (`sm_100f`): cuobjdump 13.5 lists it as plain `sm_100`; the cubins' own notes say `-arch sm_100f`."),
+    ("nvidia_cusolver_cu11-*", "nvidia/cusolver/lib/libcusolver*.so.11", {"cuda_sm", "cuda_ptx", "cuobjdump_error"},
+     "cuobjdump 13.5 stops at code for sm_35, which CUDA 12 no longer knows. 2,249 entries of `libcusolver.so.11` hold plain cubins, and "
+     "the SM in the `e_flags` of each is that of its entry's header."),
+    ("nvidia_nvshmem_cu13-*", "", {"glibc", "sym_tag"},
+     OF_THE_MACHINE + ": no file of the wheel needs more than GLIBC_2.17. With `--ldpaths` and an empty folder it agrees."),
+    ("opencv_python-5.0.*", "", {"glibc", "sym_tag"},
+     OF_THE_MACHINE + ": no file of the wheel needs more than GLIBC_2.28. With `--ldpaths` and an empty folder it agrees."),
     ("mpi4py-*", "", {"glibc", "sym_tag"},
      OF_THE_MACHINE + ", where one has an MPI. With `--ldpaths` and an empty folder it agrees."),
 ]

@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 import zipfile
 
-FORMAT = 2  # raise it when this file reads something else
+FORMAT = 3  # raise it when this file reads something else
 # readelf's machine names, as platform tags say them.
 MACHINES = {"Advanced Micro Devices X86-64": "x86_64", "AArch64": "aarch64", "Intel 80386": "i686", "PowerPC64": "ppc64le",
             "IBM S/390": "s390x", "ARM": "armv7l", "RISC-V": "riscv64", "NVIDIA CUDA architecture": "cuda",
@@ -33,6 +33,8 @@ def find_bundler():
 class Tools:
     def __init__(self, folder):
         self.auditwheel = folder / "bin" / "auditwheel"
+        self.abi3audit = folder / "bin" / "abi3audit"
+        self.readelf_of_llvm = next((found for found in map(shutil.which, ("llvm-readelf", "llvm-readelf-19")) if found), "llvm-readelf")
         self.cuobjdump = next(folder.glob("lib/python*/site-packages/nvidia/*/bin/cuobjdump"))
         self.bundler = find_bundler()
         if self.bundler is None:
@@ -44,6 +46,7 @@ class Tools:
     def versions(self):
         lines = [output_of("readelf", "--version")[0].splitlines()[0],
                  output_of(self.auditwheel, "--version")[0].split(" installed")[0].strip(),
+                 output_of(self.abi3audit, "--version")[0].strip(),
                  "cuobjdump " + re.search(r"V[\d.]+", output_of(self.cuobjdump, "--version")[0])[0],
                  "clang-offload-bundler " + re.search(r"version ([\d.]+)", output_of(self.bundler, "--version")[0])[1]]
         return lines
@@ -94,6 +97,13 @@ def without_compression(bundle):
     return done.stdout or bundle  # what follows the frame is padding, of which zstd complains
 
 
+def list_code_object(tools, path):
+    """The processor and the features that a code object of ROCm depends on, from "0x63F, gfx90a, xnack-, sramecc"."""
+    flags = re.search(r"^ *Flags: *0x\w+, *(.*)$", output_of(tools.readelf_of_llvm, "-h", path)[0], re.M)
+    name, *features = flags[1].split(", ") if flags else [""]
+    return {"hip_gfx": [":".join([name, *sorted(feature for feature in features if feature[-1] in "+-")])] if name else []}
+
+
 def list_hip(tools, path, section):
     if section is None:
         return {"hip_gfx": []}
@@ -133,7 +143,8 @@ def read_members(tools, path):
                     shutil.copyfileobj(member, out, 1 << 20)
             elf = read_elf(file)
             section = elf.pop("hip_section")
-            members[info.filename] = {**elf, **list_cuda(tools, file), **list_hip(tools, file, section)}
+            hip = list_code_object(tools, file) if elf["machine"] == "amdgpu" else list_hip(tools, file, section)
+            members[info.filename] = {**elf, **list_cuda(tools, file), **hip}
             file.unlink()
     return members
 
@@ -146,6 +157,17 @@ def audit(tools, path):
     return {name: report[name] for name in ("pure", "overall_tag", "sym_tag", "versioned_symbols", "external_libs") if name in report}
 
 
+def audit_abi3(tools, path):
+    """{file name: what abi3audit says of the module}; it names no folders."""
+    if "-abi3" not in path.name:
+        return {}
+    text, errors, _ = output_of(tools.abi3audit, "--report", path)
+    if not text:
+        return {"error": (errors.strip().splitlines() or ["no answer"])[-1]}
+    (report,) = json.loads(text)["specs"].values()
+    return {module["name"]: module["result"] for module in report["wheel"]}
+
+
 def read_references(tools, wheel, cache, fresh=False):
     kept = cache / "references" / f"{wheel.filename}.json"
     versions = tools.versions()
@@ -154,7 +176,7 @@ def read_references(tools, wheel, cache, fresh=False):
         if references["format"] == FORMAT and references["tools"] == versions and references["sha256"] == wheel.sha256:
             return references
     path = cache / wheel.filename
-    references = {"format": FORMAT, "tools": versions, "sha256": wheel.sha256, "auditwheel": audit(tools, path),
+    references = {"format": FORMAT, "tools": versions, "sha256": wheel.sha256, "auditwheel": audit(tools, path), "abi3audit": audit_abi3(tools, path),
                   "elf_files": read_members(tools, path)}
     kept.parent.mkdir(exist_ok=True)
     temporary = kept.with_suffix(".tmp")

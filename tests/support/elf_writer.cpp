@@ -214,6 +214,7 @@ std::string write_elf(const ElfImage& image) {
     out.put(image.big_endian ? 2 : 1, 1);
     out.put(1, 1);
     out.put(image.os_abi, 1);
+    out.put(image.abi_version, 1);
     out.align(16);
     out.put(image.type, 2);
     out.put(image.machine, 2);

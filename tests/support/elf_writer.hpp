@@ -36,6 +36,7 @@ struct ElfImage {
     bool both_hashes = false;  // DT_HASH in addition to DT_GNU_HASH
     bool relocated = false;    // a relocation for each import, as every real file has
     std::uint8_t os_abi = 0;
+    std::uint8_t abi_version = 0;
 };
 
 [[nodiscard]] std::string write_elf(const ElfImage& image);

@@ -14,6 +14,7 @@ inspect::Facts full_facts() {
     facts.tags = {{"cp312", "cp312", "linux_aarch64"}};
     facts.requires_python = ">=3.8";
     facts.elf_files = 17;
+    facts.provides = {"libsix.so.1"};
     facts.machines = {"aarch64"};
     facts.symbol_floors = {{"CXXABI", "1.3.9"}, {"GLIBC", "2.17"}};
     facts.needed_external = {"libc.so.6", "libcuda.so.1"};
@@ -64,7 +65,7 @@ TEST_CASE("facts as JSON: every member, lists that are empty too, and no text th
         R"("symbol_floors":{"CXXABI":"1.3.9","GLIBC":"2.17"},"machines":["aarch64"],)"
         R"("needed_external":["libc.so.6","libcuda.so.1"],"libc":["glibc"],"not_judged":["linux_mips64"],"search_paths":["/sw/openmpi/4.1.5/lib"],)"
         R"("modules":["openmpi/4.1.5"],"cpu_features":["bti"],"torch_requires":["torch==2.4.0"],"cuda_sm":["sm_90"],)"
-        R"("cuda_ptx":["compute_90"],"hip_gfx":["gfx90a:xnack-"],)"
+        R"("cuda_ptx":["compute_90"],"hip_gfx":["gfx90a:xnack-"],"provides":["libsix.so.1"],)"
         R"("needed":{"cuda":["libcuda.so.1"],"system":["libc.so.6"]},"manylinux_fit":"linux_aarch64",)"
         R"("musllinux_fit":"musllinux_1_2_aarch64",)"
         R"("stable_abi_floor":"3.7","cxx11_abi":"true","isa_needed":"x86-64-v2","isa_used":"x86-64-v3",)"

@@ -62,29 +62,40 @@ std::string find_folder(const Frame& frame, const wheel::WheelFilename& filename
         // Installers match the suffix case-sensitively.
         return folder.ends_with(dist_info_suffix) && is_named_after(stem(folder), filename);
     });
+    // What pip and uv refuse is final: two folders of this suffix, none, and one of another project. Only the version
+    // may differ.
+    const auto is_seen = [](std::string_view folder) { return folder.ends_with(dist_info_suffix); };
+    const bool are_several = std::count_if(folders.begin(), folders.end(), is_seen) > 1;
     if (folders.size() > 1) {
-        for (const auto folder : folders)
-            findings.add("dist_info.several", folder, "one .dist-info folder", "");
+        for (const auto folder : folders) {
+            if (are_several)
+                findings.add_final("dist_info.several", folder, "one .dist-info folder", "");
+            else
+                findings.add("dist_info.several", folder, "one .dist-info folder", "");
+        }
     }
-    if (own == folders.end()) {
-        findings.add("dist_info.name_mismatch", *folders.begin(),
-                     wheel::escape_name(filename.project) + "-" + filename.version.text() + ".dist-info", "");
-        return std::string(*folders.begin());
-    }
-    return std::string(*own);
+    if (own != folders.end()) return std::string(*own);
+    const auto seen = std::find_if(folders.begin(), folders.end(), is_seen);
+    const std::string_view folder = seen == folders.end() ? *folders.begin() : *seen;
+    const std::string expected =
+        wheel::escape_name(filename.project) + "-" + filename.version.text() + ".dist-info";
+    if (is_seen(folder) && wheel::normalize_name(folder).starts_with(filename.project))
+        findings.add("dist_info.name_mismatch", folder, expected, "");
+    else
+        findings.add_final("dist_info.name_mismatch", folder, expected, "");
+    return std::string(folder);
 }
 
-enum class Need { none, by_the_format, for_publishing };
+enum class Need { optional, required };
 
-// The content of the file `path`; nullopt and a finding if it cannot be read. Only a wheel without METADATA
-// leaves nothing to publish: the others may be missing if the policy says so.
+// The content of the file `path`; nullopt and a finding if it cannot be read. No installer takes a wheel without the
+// required ones.
 base::Result<std::optional<std::string>> read_file_of(const base::Reader& bytes, const Frame& frame,
                                                       const std::string& path, std::uint64_t limit, Need need,
                                                       Findings& findings) {
     const Member* member = find_member(frame, path);
     if (member == nullptr || !member->readable) {
-        if (need == Need::for_publishing) findings.add_final("dist_info.file_missing", path);
-        if (need == Need::by_the_format) findings.add("dist_info.file_missing", path);
+        if (need == Need::required) findings.add_final("dist_info.file_missing", path);
         return std::nullopt;
     }
     auto text = read_member(bytes, *member, limit);
@@ -159,10 +170,14 @@ void check_data_folders(const Frame& frame, const wheel::WheelFilename& filename
         }
         name.remove_prefix(top.size() + 1);
         const std::string_view scheme = top_of(name);
-        if (!scheme.empty() && schemes.count(scheme) == 0) {
-            findings.add("data_folder.scheme", member.name, "purelib, platlib, headers, scripts or data",
-                         scheme);
-        }
+        if (scheme.empty() || schemes.count(scheme) != 0) continue;
+        constexpr std::string_view known = "purelib, platlib, headers, scripts or data";
+        // pip skips folders, uv the .data folders of other names; else both refuse the wheel.
+        if (member.is_directory() ||
+            !is_named_after(top.substr(0, top.size() - data_suffix.size()), filename))
+            findings.add("data_folder.scheme", member.name, known, scheme);
+        else
+            findings.add_final("data_folder.scheme", member.name, known, scheme);
     }
 }
 
@@ -188,16 +203,16 @@ base::Result<DistInfo> read_dist_info(const base::Reader& bytes, const Frame& fr
         else
             findings.add_final(code, path, {}, parsed.error().text());
     };
-    WHEELYARD_ASSIGN(auto metadata, read("METADATA", max_metadata_member, Need::for_publishing));
+    WHEELYARD_ASSIGN(auto metadata, read("METADATA", max_metadata_member, Need::required));
     if (metadata) {
         info.metadata_bytes = std::move(*metadata);
         keep(info.metadata_bytes, wheel::parse_metadata, info.metadata, "metadata.invalid", "METADATA");
     }
-    WHEELYARD_ASSIGN(const auto wheel, read("WHEEL", max_wheel_member, Need::by_the_format));
+    WHEELYARD_ASSIGN(const auto wheel, read("WHEEL", max_wheel_member, Need::required));
     if (wheel) keep(*wheel, wheel::parse_wheel_info, info.wheel, "wheel_info.invalid", "WHEEL");
-    WHEELYARD_ASSIGN(const auto record, read("RECORD", max_record_member, Need::by_the_format));
+    WHEELYARD_ASSIGN(const auto record, read("RECORD", max_record_member, Need::required));
     if (record) keep(*record, wheel::parse_record, info.record, "record.invalid", "RECORD");
-    WHEELYARD_ASSIGN(auto entry_points, read("entry_points.txt", max_entry_points_member, Need::none));
+    WHEELYARD_ASSIGN(auto entry_points, read("entry_points.txt", max_entry_points_member, Need::optional));
     if (entry_points) info.entry_points = std::move(*entry_points);
     return info;
 }

@@ -28,6 +28,16 @@ bool is_object_reference(std::string_view value) {
     return colon != std::string_view::npos && is_dotted(value.substr(colon + 1));
 }
 
+bool has_no_object(std::string_view value) {
+    return value.substr(0, value.find('[')).find(':') == std::string_view::npos;
+}
+
+// Whether the script would be written outside of the folder of programs.
+bool leaves_folder(std::string_view name) {
+    const auto parts = base::split(name, '/');
+    return name.starts_with('/') || std::find(parts.begin(), parts.end(), "..") != parts.end();
+}
+
 bool is_script_name(std::string_view name) {
     return !name.empty() && name != "." && name != ".." &&
            name.find_first_of("/\\:") == std::string_view::npos;
@@ -40,6 +50,12 @@ void check_entry_points(std::string_view member, std::string_view text, Findings
         findings.add("entry_points.invalid", member, "UTF-8", "invalid UTF-8");
         return;
     }
+    // What pip and uv refuse is final.
+    const auto add = [&](bool is_final, std::string_view code, std::string_view expected,
+                         const std::string& found) {
+        is_final ? findings.add_final(code, member, expected, found)
+                 : findings.add(code, member, expected, found);
+    };
     std::string_view section;
     std::size_t number = 0;
     for (const std::string_view whole : base::split_lines(text)) {
@@ -54,17 +70,17 @@ void check_entry_points(std::string_view member, std::string_view text, Findings
         }
         const auto equals = line.find('=');
         if (section.empty() || equals == std::string_view::npos) {
-            findings.add("entry_points.invalid", member, "name = module:attribute in a [group]", where);
+            add(!section.empty(), "entry_points.invalid", "name = module:attribute in a [group]", where);
             continue;
         }
         if (section != "console_scripts" && section != "gui_scripts")
             continue;  // other groups define their own syntax
-        if (!is_script_name(base::trim(line.substr(0, equals)))) {
-            findings.add("entry_points.script_name", member, "a plain file name", where);
-        }
-        if (!is_object_reference(base::trim(line.substr(equals + 1)))) {
-            findings.add("entry_points.invalid", member, "module:attribute", where);
-        }
+        const std::string_view name = base::trim(line.substr(0, equals));
+        const std::string_view value = base::trim(line.substr(equals + 1));
+        if (!is_script_name(name))
+            add(leaves_folder(name), "entry_points.script_name", "a plain file name", where);
+        if (!is_object_reference(value))
+            add(has_no_object(value), "entry_points.invalid", "module:attribute", where);
     }
 }
 

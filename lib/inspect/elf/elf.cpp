@@ -94,6 +94,7 @@ class ElfParser {
         if (data != 1 && data != 2)
             return malformed("The byte order is unknown.", static_cast<std::uint64_t>(data));
         facts_.os_abi = static_cast<std::uint8_t>(ident[7]);
+        facts_.abi_version = static_cast<std::uint8_t>(ident[8]);
         facts_.bits = elf_class == 1 ? 32 : 64;
         facts_.big_endian = data == 2;
         WHEELYARD_ASSIGN(const std::string text, read(16, facts_.bits == 64 ? 48 : 36, "header"));

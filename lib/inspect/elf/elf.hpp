@@ -35,7 +35,8 @@ struct ElfFacts {
     ElfKind kind = ElfKind::other;
     unsigned bits = 64;
     bool big_endian = false;
-    std::uint8_t os_abi = 0;  // EI_OSABI
+    std::uint8_t os_abi = 0;       // EI_OSABI
+    std::uint8_t abi_version = 0;  // EI_ABIVERSION
     std::uint16_t machine_number = 0;
     std::string machine;     // as in platform tags: "x86_64", "ppc64le"; others: "machine 1234"
     bool is_device = false;  // runs on a GPU or other device, not on the host

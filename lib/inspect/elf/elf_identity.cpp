@@ -15,10 +15,19 @@ struct MachineName {
 };
 // e_machine and the machine part of platform tags.
 constexpr MachineName machine_names[] = {
-    {62, 64, 0, "x86_64"},     {183, 64, 0, "aarch64"},    {3, 32, 0, "i686"},
-    {40, 32, 0, "armv7l"},     {21, 64, 0, "ppc64le"},     {21, 64, 1, "ppc64"},
-    {22, 64, 1, "s390x"},      {243, 64, 0, "riscv64"},    {258, 64, 0, "loongarch64"},
-    {62, 32, 0, "x32"},        {190, 0, -1, "cuda", true}, {224, 0, -1, "amdgpu", true},
+    {62, 64, 0, "x86_64"},
+    {183, 64, 0, "aarch64"},
+    {3, 32, 0, "i686"},
+    {40, 32, 0, "armv7l"},
+    {21, 64, 0, "ppc64le"},
+    {21, 64, 1, "ppc64"},
+    {22, 64, 1, "s390x"},
+    {243, 64, 0, "riscv64"},
+    {258, 64, 0, "loongarch64"},
+    {62, 32, 0, "x32"},
+    {190, 0, -1, "cuda", true},
+    {224, 0, -1, "amdgpu", true},
+    {205, 0, -1, "intelgt", true},
     {247, 0, -1, "bpf", true},
 };
 

@@ -2,6 +2,7 @@
 
 #include "lib/accelerator/accelerator_kind.hpp"
 #include "lib/inspect/elf/section_walk.hpp"
+#include "lib/inspect/gpu/device_object.hpp"
 #include "lib/inspect/gpu/fatbin.hpp"
 #include "lib/inspect/gpu/hip_bundle.hpp"
 
@@ -10,12 +11,13 @@ namespace {
 
 struct DeviceSection {
     std::string_view name;
+    std::string_view kind;
     base::Status (*read)(SectionWalk, GpuFacts&);
 };
 constexpr DeviceSection device_sections[] = {
-    {".nv_fatbin", read_fatbins},      // linked
-    {"__nv_relfatbin", read_fatbins},  // from `nvcc -rdc=true`, before the device link
-    {".hip_fatbin", read_hip_bundles}};
+    {".nv_fatbin", "cuda", read_fatbins},      // linked
+    {"__nv_relfatbin", "cuda", read_fatbins},  // from `nvcc -rdc=true`, before the device link
+    {".hip_fatbin", "rocm", read_hip_bundles}};
 
 void note_unread(const ElfSection& section, GpuFacts& facts) {
     for (const auto* kind : accelerator::accelerator_kinds()) {
@@ -32,7 +34,13 @@ const std::set<std::string>& GpuFacts::names(std::string_view fact) const {
     return found == code.end() ? none : found->second;
 }
 
+void GpuFacts::add_unread(std::string_view kind, std::string why) {
+    not_read.emplace(kind);
+    unread = std::move(why);
+}
+
 base::Status read_gpu_code(const base::Reader& bytes, const ElfFacts& elf, GpuFacts& facts) {
+    WHEELYARD_TRY(read_device_object(bytes, elf, facts));
     const SectionWalk whole(bytes, 0, bytes.size());
     std::uint64_t walked = 0;
     for (const ElfSection& section : elf.sections) {
@@ -43,7 +51,11 @@ base::Status read_gpu_code(const base::Reader& bytes, const ElfFacts& elf, GpuFa
             walked += section.size;
             if (walked > bytes.size())
                 return malformed_gpu_code("Sections of device code overlap.", section.offset);
-            WHEELYARD_TRY(kind.read(whole.part(bytes, section.offset, section.size), facts));
+            auto read = kind.read(whole.part(bytes, section.offset, section.size), facts);
+            if (!read) {
+                facts.not_read.emplace(kind.kind);
+                return read;
+            }
         }
     }
     return {};

@@ -1,6 +1,6 @@
-// Finds the GPUs that a library's device code was compiled for. CUDA uses the sections `.nv_fatbin` and
+// Finds the GPUs that the device code in an ELF file was compiled for. CUDA uses the sections `.nv_fatbin` and
 // `__nv_relfatbin` (layout: fatbin.hpp), HIP `.hip_fatbin` (hip_bundle.hpp). The row of an accelerator whose code is not read
-// names its sections.
+// names its sections. A file for a GPU is read as device_object.hpp says; files that are no ELF files: loose_code.hpp.
 #pragma once
 
 #include <functional>
@@ -22,11 +22,14 @@ struct GpuFacts {
     std::set<std::string> not_read =
         {};                       // the kinds of accelerators whose device code is there and is not read
     std::string hip_unread = {};  // why the GPUs of a compressed bundle are unknown; usually empty
+    std::string unread = {};      // the same of code in an unknown form
 
     [[nodiscard]] const std::set<std::string>& names(std::string_view fact) const;  // empty: there are none
+    // Notes that code of this kind of accelerator is there whose GPUs are unknown.
+    void add_unread(std::string_view kind, std::string why);
 };
 
-// Adds the contents of the sections of `elf` to `facts`. Error "gpu.malformed" if a section cannot be walked
+// Adds the contents of the sections of `elf` to `facts`, or its own GPU if it is device code. Error "gpu.malformed" if a section cannot be walked
 // to its end (names found so far are kept); any other error is an I/O error.
 [[nodiscard]] base::Status read_gpu_code(const base::Reader& bytes, const ElfFacts& elf, GpuFacts& facts);
 

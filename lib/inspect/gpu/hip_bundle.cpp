@@ -109,6 +109,7 @@ base::Result<std::uint64_t> read_packed(SectionWalk& walk, GpuFacts& facts) {
     const auto* const layout = std::find_if(std::begin(header_layouts), std::end(header_layouts),
                                             [&](const HeaderLayout& row) { return row.version == version; });
     if (layout == std::end(header_layouts)) {
+        facts.not_read.emplace("rocm");
         facts.hip_unread = "unknown version " + std::to_string(version) + " of the compressed bundle";
         return find_next_bundle(walk);
     }
@@ -130,6 +131,7 @@ base::Result<std::uint64_t> read_packed(SectionWalk& walk, GpuFacts& facts) {
 
     const PackedBundle unpacked(walk.bytes(), payload, end - payload, method, unpacked_bytes);
     if (const std::string why = unpacked.why_unreadable(); !why.empty()) {
+        facts.not_read.emplace("rocm");
         facts.hip_unread = why;
         return end;
     }

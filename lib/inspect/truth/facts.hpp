@@ -28,8 +28,9 @@ struct Facts {
     std::map<std::string, std::string> symbol_floors;
     std::vector<std::string> needed_external;  // DT_NEEDED libraries that the wheel does not contain, sorted
     // All DT_NEEDED libraries by kind (libraries.hpp): {"inside": […], "system": […], "cuda": […]}; no empty
-    // lists.
+    // lists. "project": unknown ones that a project of Requires-Dist brings.
     std::map<std::string, std::vector<std::string>> needed;
+    std::vector<std::string> provides;  // libraries that other wheels can load from this one, sorted
     // The platform tags that were not compared with the ELF files: of other systems than Linux, and of machines
     // that the table does not name.
     std::vector<std::string> not_judged;

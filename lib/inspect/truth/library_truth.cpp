@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 
 #include "lib/base/text/text.hpp"
 #include "lib/inspect/elf/private_symbols.hpp"
@@ -126,7 +127,7 @@ void check_runtime(const ElfMember& member, const Promise& promise, const Provid
 }
 
 void check_needed(const ElfMember& member, const Promise& promise, const ProvidedLibraries& provided,
-                  Findings& findings) {
+                  const RequiredLibraries& required, Findings& findings) {
     if (!promise.manylinux && !promise.musllinux) return;
     for (const std::string& library : member.elf.needed) {
         if (provided.has(library)) continue;
@@ -142,7 +143,11 @@ void check_needed(const ElfMember& member, const Promise& promise, const Provide
         if (kind == LibraryKind::python) {
             findings.add("elf.needs_libpython", member.name, "no libpython", library);
         } else if (kind == LibraryKind::unknown || kind == LibraryKind::system || kind == LibraryKind::blas) {
-            findings.add("elf.needed_unknown", member.name, expected, library);
+            const std::string project = required.project_of(library);
+            if (project.empty())
+                findings.add("elf.needed_unknown", member.name, expected, library);
+            else
+                findings.add("elf.needed_external", member.name, expected, library + " of " + project);
         } else {
             findings.add("elf.needed_external", member.name, expected,
                          library + " of " + std::string(library_kind_text(library)));
@@ -150,20 +155,37 @@ void check_needed(const ElfMember& member, const Promise& promise, const Provide
     }
 }
 
+namespace {
+
+// One finding for all that one file has: "/a/lib, /b/lib and 18 more".
+void add_together(std::string_view rule, const ElfMember& member, std::string_view expected,
+                  const std::set<std::string>& found, Findings& findings) {
+    if (found.empty()) return;
+    constexpr std::size_t most_shown = 3;
+    std::vector<std::string> shown;
+    for (const std::string& one : found) {
+        if (shown.size() < most_shown) shown.push_back(one);
+    }
+    std::string text = base::join(shown, ", ");
+    if (found.size() > shown.size()) text += " and " + std::to_string(found.size() - shown.size()) + " more";
+    findings.add(rule, member.name, expected, text);
+}
+
+}  // namespace
+
 void check_search_paths(const ElfMember& member, const Policy& policy, Findings& findings) {
     std::vector<std::string> paths = member.elf.search_paths;
     // A library that is needed by a path is looked for there alone.
     std::copy_if(member.elf.needed.begin(), member.elf.needed.end(), std::back_inserter(paths),
                  is_path_outside);
+    std::set<std::string> outside, escaping, of_modules;
     for (const std::string& path : paths) {
         if (path.empty()) {
-            findings.add("elf.search_path", member.name, "$ORIGIN or a prefix from the index's policy",
-                         "an empty element, which is the current directory");
+            outside.insert("an empty element, which is the current directory");
             continue;
         }
         if (const auto rest = after_origin(path)) {
-            if (escapes(member.name, *rest))
-                findings.add("elf.origin_escapes", member.name, "a folder below site-packages", path);
+            if (escapes(member.name, *rest)) escaping.insert(path);
             continue;
         }
         const bool allowed =
@@ -171,12 +193,15 @@ void check_search_paths(const ElfMember& member, const Policy& policy, Findings&
             std::any_of(policy.search_path_prefixes.begin(), policy.search_path_prefixes.end(),
                         [&](const std::string& prefix) { return is_under(path, prefix); });
         if (!allowed) {
-            findings.add("elf.search_path", member.name, "$ORIGIN or a prefix from the index's policy", path);
+            outside.insert(path);
             continue;
         }
         const std::string module = module_of_path(path);
-        findings.add("elf.needs_module", member.name, {}, module.empty() ? path : module + " in " + path);
+        of_modules.insert(module.empty() ? path : module + " in " + path);
     }
+    add_together("elf.search_path", member, "$ORIGIN or a prefix from the index's policy", outside, findings);
+    add_together("elf.origin_escapes", member, "a folder below site-packages", escaping, findings);
+    add_together("elf.needs_module", member, {}, of_modules, findings);
 }
 
 }  // namespace wheelyard::inspect

@@ -14,7 +14,7 @@ void check_runtime(const ElfMember& member, const Promise& promise, const Provid
                    Findings& findings);
 // Reports DT_NEEDED libraries that a manylinux or musllinux tag does not allow.
 void check_needed(const ElfMember& member, const Promise& promise, const ProvidedLibraries& provided,
-                  Findings& findings);
+                  const RequiredLibraries& required, Findings& findings);
 void check_search_paths(const ElfMember& member, const Policy& policy, Findings& findings);
 
 }  // namespace wheelyard::inspect

@@ -16,6 +16,12 @@ bool is_host_code(const ElfMember& member) {
     return !member.elf.is_device;
 }
 
+// Whether installers put the member below the root: the rest of a .data folder goes to the scheme's folder.
+bool is_under_root(const ElfMember& member) {
+    const auto parts = base::split(member.name, '/');
+    return parts.size() < 3 || !parts.front().ends_with(".data") || parts[1] == "purelib";
+}
+
 void check_presence(const std::vector<ElfMember>& elves, const Promise& promise, bool purelib,
                     Findings& findings) {
     const auto host = std::find_if(elves.begin(), elves.end(), is_host_code);
@@ -27,7 +33,11 @@ void check_presence(const std::vector<ElfMember>& elves, const Promise& promise,
     if (promise.any)
         findings.add("tag.any_with_elf", host->name, "no compiled code, for the tag `any`",
                      host->elf.machine);
-    if (purelib) findings.add("tag.purelib_with_elf", host->name, "Root-Is-Purelib: false", "true");
+    const auto in_root = std::find_if(elves.begin(), elves.end(), [](const ElfMember& member) {
+        return is_host_code(member) && is_under_root(member);
+    });
+    if (purelib && in_root != elves.end())
+        findings.add("tag.purelib_with_elf", in_root->name, "Root-Is-Purelib: false", "true");
 }
 
 void check_machine(const ElfMember& member, const Promise& promise, Findings& findings) {
@@ -64,8 +74,8 @@ void check_isa(const ElfMember& member, const Promise& promise, Findings& findin
 }  // namespace
 
 void check_tag_truth(const std::vector<ElfMember>& elves, const ProvidedLibraries& provided,
-                     const wheel::WheelFilename& filename, const Promise& promise, const Facts& facts,
-                     const Policy& policy, Findings& findings) {
+                     const RequiredLibraries& required, const wheel::WheelFilename& filename,
+                     const Promise& promise, const Facts& facts, const Policy& policy, Findings& findings) {
     for (const std::string& tag : promise.not_judged)
         findings.add("tag.not_judged", {}, {}, tag);
     if (promise.plain_linux && !promise.manylinux && !promise.musllinux)
@@ -77,7 +87,7 @@ void check_tag_truth(const std::vector<ElfMember>& elves, const ProvidedLibrarie
         check_machine(member, promise, findings);
         check_isa(member, promise, findings);
         check_runtime(member, promise, provided, findings);
-        check_needed(member, promise, provided, findings);
+        check_needed(member, promise, provided, required, findings);
         if (promise.is_judged()) check_search_paths(member, policy, findings);
     }
     check_python_truth(elves, filename, promise, findings);

@@ -15,7 +15,7 @@ namespace wheelyard::inspect {
 
 // Checks the tags against the ELF files that are loaded and the gathered facts, including device code.
 void check_tag_truth(const std::vector<ElfMember>& elves, const ProvidedLibraries& provided,
-                     const wheel::WheelFilename& filename, const Promise& promise, const Facts& facts,
-                     const Policy& policy, Findings& findings);
+                     const RequiredLibraries& required, const wheel::WheelFilename& filename,
+                     const Promise& promise, const Facts& facts, const Policy& policy, Findings& findings);
 
 }  // namespace wheelyard::inspect

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "lib/inspect/truth/required_libraries.hpp"
 #include "lib/wheel/requirement.hpp"
 
 namespace wheelyard::inspect {
@@ -9,11 +10,6 @@ namespace {
 
 constexpr unsigned highest_minor = 40,
                    highest_patch = 9;  // of the torch 2 releases to try: far beyond existing ones
-
-// Whether only those who ask for an extra get the requirement: `torch==1.4.0; extra == "dev"` says nothing of the wheel.
-bool is_of_an_extra(const wheel::Requirement& requirement) {
-    return requirement.marker && requirement.marker->text().find("extra") != std::string::npos;
-}
 
 // Whether any torch release from `imports.at_least` to below `imports.below` satisfies `text`. Ignores local
 // parts of pins. Accepts specifiers that mention a pre-release or cannot be parsed.

@@ -49,7 +49,7 @@ const std::vector<PolicyPreset>& policy_presets() {
     static const std::vector<PolicyPreset> presets = {
         {"linux", "the default rules: for wheels of one cluster or site (linux_* tags)"},
         {"manylinux-strict", "only wheels that fully satisfy a manylinux or musllinux tag"},
-        {"mirror", "wheels of other projects: warnings only, except for wheels that cannot be read"},
+        {"mirror", "wheels of other projects: warnings only, except for wheels that no installer takes"},
     };
     return presets;
 }

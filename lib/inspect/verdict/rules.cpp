@@ -208,7 +208,7 @@ const std::vector<Rule>& rules() {
          "Use the tag of the platform it was built for, for example linux_x86_64.", tag_policy},
         {"tag.platform_without_elf", warn, "The wheel has a platform tag but contains no compiled code.",
          "If the wheel runs on every platform, tag it `any`.", tag_policy, strict},
-        {"tag.purelib_with_elf", warn, "Root-Is-Purelib is true, but the wheel contains compiled code.",
+        {"tag.purelib_with_elf", warn, "Root-Is-Purelib is true, but the wheel installs compiled code there.",
          "Set Root-Is-Purelib to false: some systems have separate folders for pure and compiled packages.",
          wheel_format, strict},
         {"tag.linux_only", ignore, "The platform tag is linux_*, which guarantees the machine only.",
@@ -228,7 +228,7 @@ const std::vector<Rule>& rules() {
          "An ELF file is not judged as code: nothing suggests that it is loaded on the tag's platform.",
          "If it is a program, give it permission to run; if it is a library, name it .so and build it for "
          "the tag's machine.",
-         tag_policy, strict},
+         tag_policy},
         {"elf.system_mismatch", reject, "An ELF file is for another operating system than the platform tag.",
          "Build the file on Linux or leave it out: Linux's dynamic linkers reject it.",
          "System V ABI; glibc's dynamic linker"},
@@ -271,11 +271,12 @@ const std::vector<Rule>& rules() {
          "x86-64 psABI", strict},
         {"elf.needed_unknown", quarantine,
          "An ELF file needs a library that neither the wheel nor the tag's policy provides.",
-         "Include the library with `auditwheel repair`, or tag the wheel linux_*.", "PEP 513 and PEP 600",
-         strict},
+         "Include the library with `auditwheel repair`, name the project that brings it in Requires-Dist, or "
+         "tag the wheel linux_*.",
+         "PEP 513 and PEP 600", strict},
         {"elf.needed_external", ignore,
-         "An ELF file needs a CUDA, ROCm, OpenCL, Intel, MPI or torch library that the tag's policy does not "
-         "provide.",
+         "An ELF file needs a CUDA, ROCm, OpenCL, Intel, MPI or torch library, or one of a project of "
+         "Requires-Dist, that the tag's policy does not provide.",
          "Name the project that provides it in Requires-Dist (nvidia-cublas-cu12, torch), or tag the wheel "
          "linux_*.",
          "PEP 600", strict},
@@ -300,6 +301,11 @@ const std::vector<Rule>& rules() {
         {"gpu.compressed", note,
          "Device code has a compression that this program cannot read; its GPUs are not listed.",
          "Check with a build of this program that has zstd, or compile with --no-offload-compress.",
+         tag_policy},
+        {"gpu.not_read", note,
+         "A file of device code is in a form that this program does not know; its GPUs are not listed.",
+         "Look whether the file is what its name says: it may be encrypted, compressed or a pointer of Git "
+         "LFS.",
          tag_policy},
         {"gpu.unproven", quarantine,
          "Promised or required device code is missing, or in a part that could not be read.",

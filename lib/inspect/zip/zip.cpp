@@ -189,8 +189,9 @@ class LocalReader {
         WHEELYARD_TRY(apply_extra(member, name_bytes, extra_bytes, packed, unpacked));
 
         const std::string_view name = std::string_view(text).substr(local_bytes, name_bytes);
-        if (name_bytes != member.name.size() || name != member.name)
-            differs(member, "name", member.name, name);
+        if (name_bytes != member.name.size() || name != member.name)  // pip and uv refuse the wheel
+            findings_.add_final("zip.local_differs", member.name, text_of_central("name", member.name),
+                                text_of_local(name));
         if (flags != member.flags) differs(member, "flags", quoted(member.flags), quoted(flags));
         if (method != static_cast<std::uint16_t>(member.method)) {
             differs(member, "method", quoted(static_cast<std::uint16_t>(member.method)), quoted(method));
@@ -219,9 +220,13 @@ class LocalReader {
 
     void differs(const Member& member, std::string_view what, std::string_view central,
                  std::string_view local) {
-        findings_.add("zip.local_differs", member.name,
-                      std::string(what) + " " + std::string(central) + " (central directory)",
-                      std::string(local) + " (local header)");
+        findings_.add("zip.local_differs", member.name, text_of_central(what, central), text_of_local(local));
+    }
+    static std::string text_of_central(std::string_view what, std::string_view value) {
+        return std::string(what) + " " + std::string(value) + " (central directory)";
+    }
+    static std::string text_of_local(std::string_view value) {
+        return std::string(value) + " (local header)";
     }
 
     // A local ZIP64 field always has both sizes (APPNOTE 4.5.3). Writers that do not know the size in advance

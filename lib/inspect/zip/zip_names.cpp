@@ -56,7 +56,11 @@ bool check_member_name(std::string_view name, bool utf8_flag, Findings& findings
         return false;
     }
     if (!base::is_utf8(name)) {
-        findings.add("zip.name_encoding", name, "UTF-8", "invalid UTF-8");
+        // Declared as UTF-8, no installer reads the directory.
+        if (utf8_flag)
+            findings.add_final("zip.name_encoding", name, "UTF-8, as flag bit 11 says", "invalid UTF-8");
+        else
+            findings.add("zip.name_encoding", name, "UTF-8", "invalid UTF-8");
         return true;
     }
     if (!utf8_flag && !is_ascii(name))
@@ -65,11 +69,10 @@ bool check_member_name(std::string_view name, bool utf8_flag, Findings& findings
     if (const auto fault = path_fault(name); !fault.empty())
         findings.add("zip.name_path", name, "a relative path", fault);
     for (const std::string_view component : base::split(name, '/')) {
-        if (component.size() > max_component_bytes) {
-            findings.add("zip.name_too_long", name,
-                         std::to_string(max_component_bytes) + " bytes at most in a component",
-                         std::to_string(component.size()));
-        }
+        if (component.size() > max_component_bytes)
+            findings.add_final("zip.name_too_long", name,
+                               std::to_string(max_component_bytes) + " bytes at most in a component",
+                               std::to_string(component.size()));
     }
     return true;
 }
@@ -96,11 +99,13 @@ void check_names_together(const std::vector<Member>& members, Findings& findings
         const std::string_view name = member.name;
         for (auto slash = name.find('/'); slash != std::string_view::npos;
              slash = name.find('/', slash + 1)) {
-            if (files.count(name.substr(0, slash)) != 0) {
-                findings.add("zip.name_conflict", member.name, {},
-                             "a file " + std::string(name.substr(0, slash)));
-                break;
-            }
+            if (files.count(name.substr(0, slash)) == 0) continue;
+            const std::string found = "a file " + std::string(name.substr(0, slash));
+            if (member.is_directory())  // pip skips folders
+                findings.add("zip.name_conflict", member.name, {}, found);
+            else
+                findings.add_final("zip.name_conflict", member.name, {}, found);
+            break;
         }
     }
 }

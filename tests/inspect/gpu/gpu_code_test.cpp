@@ -55,6 +55,8 @@ TEST_CASE("device code that is not read is noted with its kind") {
     for (const char* other : {".tgtimg", "__CLANG_OFFLOAD_BUNDLE__hip-amdgcn", ".text"})
         CHECK(read_section(other, "code").not_read.empty());
     CHECK(read_section(".nv_fatbin", write_fatbin({FatbinEntry{}})).not_read.empty());
+    const std::string zebin = test_support::write_elf({.machine = 205});  // EM_INTELGT
+    CHECK(read(zebin).not_read == Names{"xpu"});
 }
 
 TEST_CASE("many headers for one range of device code are rejected") {
@@ -86,7 +88,7 @@ TEST_CASE("the results for real libraries match the GPU vendors' own tools") {
     std::ifstream listings(folder + "listings.txt");
     for (std::string library, kind, name; listings >> library >> kind >> name;)
         expected[library][kind].insert(name);
-    REQUIRE(expected.size() == 10);
+    REQUIRE(expected.size() == 20);
     for (auto& [library, lists] : expected) {
         CAPTURE(library);
         const auto bytes = base::read_file(folder + library, base::mib);

@@ -70,6 +70,8 @@ TEST_CASE("code runs on compatible GPUs only") {
                            Fit{"gfx9-4-generic", "gfx90a", false},
                            Fit{"gfx9-4-generic:xnack+", "gfx942:xnack-", false},
                            Fit{"gfx11-generic", "gfx1151", true},
+                           Fit{"gfx12-5-generic", "gfx1250", true},
+                           Fit{"gfx12-5-generic", "gfx1200", false},
                            Fit{"amdgcnspirv", "gfx942", true}}) {
         CAPTURE(row.code);
         CAPTURE(row.machine);
@@ -177,4 +179,43 @@ TEST_CASE("an unreadable section neither waives nor breaks a promise") {
     const auto needing = checked(with_elf(linux_311, {.needed = {"libcublas.so.12"}, .sections = {junk}},
                                           "six/_six.so", "1.16.0+cu126")());
     CHECK(needing.accepted());
+}
+
+TEST_CASE("device code in files of its own is judged like that in libraries") {
+    const std::string cubin = write_elf({.machine = 190, .type = 2, .flags = 0x320550, .abi_version = 7});
+    const std::string code_object =
+        write_elf({.machine = 224, .flags = 0x54c, .os_abi = 64, .abi_version = 3});
+    const std::string bundle = test_support::write_hip_bundle({"hipv4-amdgcn-amd-amdhsa--gfx1030"});
+    const auto wheel = [&](const std::string& tags) {
+        WheelWriter writer("six", "1.16.0");
+        writer.tag(tags)
+            .add("six/cubins/gemm.cubin", cubin)
+            .add("six/cubins/gemm.ptx", ".version 8.0\n.target sm_90a\n")
+            .add("six/hsa/gfx942/gemm.co", code_object)
+            .add("six/library/Tensile_gfx1030.co", bundle)
+            .add("six/library/gfx90a68.kdb", "SQLite format 3")
+            .add("six/six.py", "");
+        return pack(writer);
+    };
+    for (const std::string& tags : {std::string("py3-none-any"), linux_311}) {
+        CAPTURE(tags);
+        const auto facts = checked(wheel(tags)).facts;
+        CHECK(facts.code("cuda_sm") == std::vector<std::string>{"sm_80"});
+        CHECK(facts.code("cuda_ptx") == std::vector<std::string>{"compute_90a"});
+        CHECK(facts.code("hip_gfx") == std::vector<std::string>{"gfx1030", "gfx942"});
+        CHECK(facts.device_code_not_read == std::vector<std::string>{"rocm"});
+        struct Row {
+            std::vector<std::string> machines;
+            bool accepted;
+        };
+        for (const Row& row : {Row{{"sm_80"}, true}, Row{{"sm_90"}, true}, Row{{"gfx942"}, true},
+                               Row{{"gfx1030"}, true}, Row{{"sm_120"}, false}, Row{{"gfx90a"}, false}}) {
+            CAPTURE(row.machines.front());
+            inspect::InspectOptions options;
+            options.policy.gpu_architectures = row.machines;
+            const auto inspection = checked(wheel(tags), options);
+            CHECK(inspection.accepted() == row.accepted);
+            if (!row.accepted) CHECK(codes_of(inspection).front() == "gpu.architecture_missing");
+        }
+    }
 }

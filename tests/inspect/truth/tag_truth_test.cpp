@@ -65,8 +65,8 @@ std::vector<std::function<Wheel()>> valid_elf_wheels() {
         with_elf("cp38-abi3-linux_x86_64", x86_64, "six/_six.abi3.so"),
         with_elf("py3-none-linux_x86_64", x86_64, "six/_six.cpython-312-x86_64-linux-gnu.so"),
         with_elf(linux_311, {.rpath = "$ORIGIN/../six.libs:${ORIGIN}"}),
-        with_elf(linux_311, {.machine = 190}, "six/kernel.cubin", "1.16.0",
-                 [](WheelWriter& w) { w.add("six/_six.so", write_elf({})); }),
+        with_elf(linux_311, {.machine = 190, .flags = 0x320550, .abi_version = 7}, "six/kernel.cubin",
+                 "1.16.0", [](WheelWriter& w) { w.add("six/_six.so", write_elf({})); }),
         with_elf(linux_311, {.sections = {{".nv_fatbin", cuda_code}}}, "six/_six.so", "1.16.0+cu126"),
         with_elf(linux_311, {.needed = {"libc10_cuda.so"}}, "six/_six.so", "1.16.0+cu126"),
         with_elf(linux_311, {.sections = {{".hip_fatbin", hip_code}}}, "six/_six.so", "1.16.0+rocm6.2"),
@@ -263,7 +263,10 @@ TEST_CASE("facts list machines, symbol version floors, external libraries and GP
              write_elf({.needed = {"libc.so.6", "libinner.so.1", "libcuda.so.1"},
                         .versions = {{"libc.so.6", {"GLIBC_2.9", "GLIBC_2.17", "GLIBC_2.2.5"}},
                                      {"libinner.so.1", {"GLIBCXX_3.4.99"}},
-                                     {"libstdc++.so.6", {"GLIBCXX_3.4.21"}}},
+                                     {"libstdc++.so.6", {"GLIBCXX_3.4.21", "CXXABI_1.3.9"}},
+                                     {"libgcc_s.so.1", {"GCC_3.0", "GCC_4.3.0"}},
+                                     {"libgomp.so.1", {"GOMP_4.5", "GOMP_1.0", "OMP_5.0"}},
+                                     {"libomp.so.5", {"OMP_99.0", "VERSION"}}},
                         .sections = {{".nv_fatbin", test_support::write_fatbin({{2, 90}, {1, 90}})}}}))
         .add("six.libs/libinner.so.1", write_elf({}));
     const auto inspection = checked(pack(wheel));
@@ -271,8 +274,12 @@ TEST_CASE("facts list machines, symbol version floors, external libraries and GP
     CHECK(facts.elf_files == 2);
     CHECK(facts.machines == std::vector<std::string>{"x86_64"});
     CHECK(facts.needed_external == std::vector<std::string>{"libc.so.6", "libcuda.so.1"});
-    CHECK(facts.symbol_floors ==
-          std::map<std::string, std::string>{{"GLIBC", "2.17"}, {"GLIBCXX", "3.4.21"}});
+    CHECK(facts.symbol_floors == std::map<std::string, std::string>{{"GLIBC", "2.17"},
+                                                                    {"GLIBCXX", "3.4.21"},
+                                                                    {"CXXABI", "1.3.9"},
+                                                                    {"GCC", "4.3.0"},
+                                                                    {"GOMP", "4.5"},
+                                                                    {"OMP", "5.0"}});
     CHECK(facts.code("cuda_sm") == std::vector<std::string>{"sm_90"});
     CHECK(facts.code("cuda_ptx") == std::vector<std::string>{"compute_90"});
     CHECK(facts.tags.size() == 1);
@@ -376,4 +383,37 @@ TEST_CASE("every rule applies to a file with flaws that the dynamic linker ignor
             CHECK(inspection.refused());
         }
     }
+}
+
+TEST_CASE("a purelib root may have compiled code beside it, but not in it") {
+    const auto codes = [](const std::string& path) {
+        auto wheel =
+            with_elf("py3-none-linux_x86_64", {}, path, "1.16.0", [](WheelWriter& w) { w.purelib(true); });
+        std::set<std::string> found;
+        for (const auto& verdict : checked(wheel()).verdicts)
+            found.emplace(verdict.code);
+        return found;
+    };
+    // A program or library that installers put elsewhere, as cmake's and ninja's wheels have.
+    CHECK(codes("six-1.16.0.data/scripts/six").empty());
+    CHECK(codes("six-1.16.0.data/data/lib/libsix.so").empty());
+    CHECK(codes("six-1.16.0.data/platlib/six/_six.so").empty());
+    CHECK(codes("six/_six.so") == std::set<std::string>{"tag.purelib_with_elf"});
+    CHECK(codes("six-1.16.0.data/purelib/six/_six.so") == std::set<std::string>{"tag.purelib_with_elf"});
+}
+
+TEST_CASE("the search paths of one file are one finding for each rule") {
+    std::string runpath = "$ORIGIN/../..:$ORIGIN/../../..";
+    for (int i = 10; i < 30; ++i)
+        runpath += ":/build/" + std::to_string(i) + "/lib";
+    inspect::InspectOptions options;
+    options.policy.search_path_prefixes = {"/sw"};
+    runpath += ":/sw/hdf5/1.14.3/lib:/sw/zlib/1.3/lib";
+    const auto inspection = checked(with_elf(linux_311, {.runpath = runpath})(), options);
+    std::map<std::string, std::string> found;
+    for (const auto& verdict : inspection.verdicts)
+        CHECK_MESSAGE(found.emplace(verdict.code, verdict.found).second, verdict.text());
+    CHECK(found["elf.search_path"] == "/build/10/lib, /build/11/lib, /build/12/lib and 17 more");
+    CHECK(found["elf.origin_escapes"] == "$ORIGIN/../.., $ORIGIN/../../..");
+    CHECK(found["elf.needs_module"] == "hdf5/1.14.3 in /sw/hdf5/1.14.3/lib, zlib/1.3 in /sw/zlib/1.3/lib");
 }

@@ -10,6 +10,7 @@
 using namespace wheelyard;
 using namespace wheelyard::inspect_test;
 using inspect::Severity;
+using test_support::ZipEntry;
 using test_support::ZipLayout;
 
 namespace {
@@ -159,6 +160,73 @@ TEST_CASE("a mirror refuses nothing that pip installs: each finding becomes a wa
         CHECK(found);
         CHECK_FALSE(mirrored.metadata_bytes.empty());
         CHECK(mirrored.metadata.version.text() == "1.16.0");
+    }
+}
+
+TEST_CASE("no policy accepts what both pip and uv refuse") {
+    // tests/system/mirror_test.py asks both.
+    using Edit = std::function<void(WheelWriter&)>;
+    const auto member = [](std::string name, std::uint16_t flags = 0) -> Edit {
+        return [name, flags](WheelWriter& w) {
+            ZipEntry entry;
+            entry.name = name;
+            entry.flags = flags;
+            w.add_entry(entry);
+        };
+    };
+    const auto scripts = [](std::string lines) -> Edit {
+        return [lines](WheelWriter& w) { w.dist_info("entry_points.txt", "[console_scripts]\n" + lines); };
+    };
+    struct Row {
+        std::string_view code;
+        bool both_refuse;
+        Edit edit;
+    };
+    const std::vector<Row> rows = {
+        {"zip.local_differs", true,
+         [](WheelWriter& w) {
+             w.edit_entry("six.py",
+                          [](ZipEntry& e) { e.edit_local = [](std::string& header) { header[30] = 'S'; }; });
+         }},
+        {"zip.local_differs", false,  // the time
+         [](WheelWriter& w) {
+             w.edit_entry("six.py",
+                          [](ZipEntry& e) { e.edit_local = [](std::string& header) { header[10] ^= 1; }; });
+         }},
+        {"zip.name_encoding", true, member("six_data/\xff\xfe", 1u << 11)},
+        {"zip.name_encoding", false, member("six_data/\xc3\xbc")},
+        {"zip.name_too_long", true, member("six_data/" + std::string(256, 'n'))},
+        {"zip.name_conflict", true, member("six.py/inner.py")},
+        {"dist_info.several", true, member("vendored-1.0.dist-info/METADATA")},
+        {"dist_info.several", false, member("vendored-1.0.DIST-INFO/METADATA")},
+        {"dist_info.name_mismatch", true, [](WheelWriter& w) { w.dist_info_name("seven-1.16.0.dist-info"); }},
+        {"dist_info.name_mismatch", true, [](WheelWriter& w) { w.dist_info_name("six-1.16.0.DIST-INFO"); }},
+        {"dist_info.name_mismatch", false, [](WheelWriter& w) { w.dist_info_name("six-1.17.0.dist-info"); }},
+        {"dist_info.file_missing", true, [](WheelWriter& w) { w.leave_out("WHEEL"); }},
+        {"dist_info.file_missing", true, [](WheelWriter& w) { w.leave_out("RECORD"); }},
+        {"data_folder.scheme", true, member("six-1.16.0.data/etc/six.conf")},
+        {"data_folder.scheme", true, member("six-1.16.0.data/six.conf")},
+        {"data_folder.scheme", false, member("other-1.0.data/etc/six.conf")},
+        {"entry_points.invalid", true, scripts("six\n")},
+        {"entry_points.invalid", true, scripts("six = six\n")},
+        {"entry_points.invalid", false, scripts("six = six:1main\n")},
+        {"entry_points.script_name", true, scripts("../six = six:main\n")},
+        {"entry_points.script_name", true, scripts("/tmp/six = six:main\n")},
+        {"entry_points.script_name", false, scripts("sub/six = six:main\n")},
+    };
+    inspect::InspectOptions ignoring;
+    for (const inspect::Rule& rule : inspect::rules())
+        ignoring.policy.severities[std::string(rule.code)] = Severity::ignore;
+    for (const Row& row : rows) {
+        CAPTURE(row.code);
+        WheelWriter wheel = valid_wheel();
+        row.edit(wheel);
+        CHECK(checked(pack(wheel)).refused());
+        for (const auto& options : {with_preset("mirror"), ignoring}) {
+            const auto inspection = checked(pack(wheel), options);
+            CHECK(inspection.refused() == row.both_refuse);
+            if (row.both_refuse) CHECK(inspection.verdicts.front().code == row.code);
+        }
     }
 }
 

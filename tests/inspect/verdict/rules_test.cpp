@@ -332,7 +332,13 @@ std::vector<Sample> tag_samples() {
         {"gpu.malformed", with_elf(linux_311, {.sections = {{".nv_fatbin", sm_80}, {".nv_fatbin", junk}}})},
         {"gpu.compressed",
          with_elf(linux_311, {.sections = {{".nv_fatbin", sm_80}, {".hip_fatbin", packed_junk}}})},
+        {"gpu.not_read", with_elf(linux_311, {.sections = {{".nv_fatbin", sm_80}}}, "six/_six.so", "1.16.0",
+                                  [](WheelWriter& w) { w.add("six/kernel.cubin", "encrypted"); })},
         {"gpu.unproven", with_elf(linux_311, {.sections = {{".nv_fatbin", junk}}}), {"gpu.malformed"}},
+        {"gpu.unproven",
+         with_elf(linux_311, x86_64, "six/_six.so", "1.16.0",
+                  [](WheelWriter& w) { w.add("six/kernel.cubin", "encrypted"); }),
+         {"gpu.not_read"}},
         {"gpu.unproven",
          with_elf(linux_311, {.sections = {{".hip_fatbin", packed_junk}}}),
          {"gpu.compressed"}},
@@ -514,8 +520,8 @@ TEST_CASE("a policy can change a rule's severity, but cannot accept a wheel that
               .accepted());
     CHECK_FALSE(checked({valid_wheel().truncated(30), valid_wheel().filename()}, lenient).accepted());
     CHECK_FALSE(checked(defective([](WheelWriter& w) { w.leave_out("METADATA"); })(), lenient).accepted());
-    CHECK(checked(defective([](WheelWriter& w) { w.leave_out("WHEEL"); })(), lenient).accepted());
-    CHECK(checked(defective([](WheelWriter& w) { w.leave_out("RECORD"); })(), lenient).accepted());
+    CHECK_FALSE(checked(defective([](WheelWriter& w) { w.leave_out("WHEEL"); })(), lenient).accepted());
+    CHECK_FALSE(checked(defective([](WheelWriter& w) { w.leave_out("RECORD"); })(), lenient).accepted());
     CHECK_FALSE(checked(called("six-1.16.0-py3-none-any-x8664v3.whl")(), lenient).accepted());
     CHECK_FALSE(
         checked(defective([](WheelWriter& w) { w.wrong_metadata_name("seven"); })(), lenient).accepted());

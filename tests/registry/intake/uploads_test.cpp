@@ -20,6 +20,7 @@
 #include "registry/intake/limits.hpp"
 #include "registry/sqlite/sqlite.hpp"
 #include "tests/registry/upload_fixture.hpp"
+#include "tests/support/elf_writer.hpp"
 
 using namespace wheelyard;
 using test_support::Answer;
@@ -272,6 +273,12 @@ TEST_CASE("every refusal about form or file has its status and code, and leaves 
         {"no action", [](Form& f) { f.drop(":action"); }, 400, "upload.no_action"},
         {"retired action", [](Form& f) { f.set(":action", "submit"); }, 410, "upload.action_retired"},
         {"documentation", [](Form& f) { f.set(":action", "doc_upload"); }, 410, "upload.action_retired"},
+        {"documentation in its archive",
+         [](Form& f) {
+             f.set(":action", "doc_upload");
+             f.filename = "six.zip";
+         },
+         410, "upload.action_retired"},
         {"unknown action", [](Form& f) { f.set(":action", "yank"); }, 400, "upload.unknown_action"},
         {"unknown protocol", [](Form& f) { f.set("protocol_version", "2"); }, 400, "upload.unknown_protocol"},
         {"sdist", [](Form& f) { f.set("filetype", "sdist"); }, 400, "upload.filetype_differs"},
@@ -606,4 +613,30 @@ TEST_CASE("the same upload again repairs lost and flipped bytes of a wheel and o
         CHECK(registry.send(registry.head("other"), form.body()).status == 200);
         CHECK(registry.store.is_intact(sha256));
     }
+}
+
+TEST_CASE("a library that a wheel of a required project has is external, not unknown") {
+    const auto needing = [](const std::string& name, const std::string& requirement) {
+        WheelWriter wheel(name, "1.0");
+        wheel.tag("cp311-cp311-manylinux_2_28_x86_64")
+            .add(name + "/_fast.so", test_support::write_elf({.needed = {"libc.so.6", "libodd.so.3"}}));
+        if (!requirement.empty()) wheel.metadata_line("Requires-Dist: " + requirement);
+        return wheel;
+    };
+    WheelWriter odd("odd-lib", "3.1");
+    odd.tag("py3-none-manylinux_2_28_x86_64")
+        .add("odd_lib/libodd.so.3.1", test_support::write_elf({.soname = "libodd.so.3"}));
+    RegistryFixture registry;
+    const auto state_of = [&](const WheelWriter& wheel) {
+        REQUIRE(registry.send(Form::of(wheel)).status == 200);
+        return registry.cli.file("main", wheel.filename()).value()->state;
+    };
+    CHECK(state_of(needing("early", "odd-lib >=3")) == catalog::FileState::quarantined);
+    CHECK(state_of(odd) == catalog::FileState::active);
+    CHECK(state_of(needing("late", "odd_Lib >=3")) == catalog::FileState::active);
+    CHECK(state_of(needing("silent", "")) == catalog::FileState::quarantined);
+    CHECK(state_of(needing("other", "odd")) == catalog::FileState::quarantined);
+    CHECK(state_of(needing("extra", "odd-lib >=3; extra == 'fast'")) == catalog::FileState::quarantined);
+    const auto row = registry.cli.file("main", needing("late", "").filename()).value();
+    CHECK(row->facts_json.find(R"("project":["libodd.so.3"])") != std::string::npos);
 }

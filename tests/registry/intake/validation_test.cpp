@@ -10,6 +10,7 @@
 #include "lib/base/digest/digest.hpp"
 #include "lib/base/files/file.hpp"
 #include "registry/intake/limits.hpp"
+#include "tests/support/elf_writer.hpp"
 #include "tests/support/wheel_writer.hpp"
 
 using namespace wheelyard;
@@ -251,6 +252,34 @@ TEST_CASE("an honest wheel passes; a false one is refused with rule and place") 
     CHECK(refused.error().value == "six.py");
     CHECK(refused.error().detail.find("six.py") != std::string::npos);
     CHECK_FALSE(refused.error().advice.empty());
+}
+
+TEST_CASE("what a client shows names the offending value") {
+    struct Row {
+        std::function<void(WheelWriter&)> edit;
+        const char* value;
+    };
+    const auto metadata = [](const char* line) { return [line](WheelWriter& w) { w.metadata_line(line); }; };
+    const Row rows[] = {
+        {metadata("Requires-Python: >=3.6.*"),
+         "Requires-Python is not a set of version specifiers: `>=3.6.*` (e.g. >=3.9)"},
+        {metadata("Requires-Dist: pytz (>=2011k)"), "pytz (>=2011k)"},
+        {[](WheelWriter& w) { w.dist_info("entry_points.txt", "[console_scripts]\nsix\n"); }, "line 2: six"},
+        {[](WheelWriter& w) {
+             w.tag("cp311-cp311-linux_x86_64")
+                 .add("six/_six.so", test_support::write_elf({.runpath = "/build/lib"}));
+         },
+         "/build/lib in six/_six.so"},
+        {[](WheelWriter& w) { w.unlisted("six.py"); }, "six.py"},
+        {[](WheelWriter& w) { w.add("vendored-1.0.dist-info/METADATA", ""); }, "six-1.16.0.dist-info"},
+    };
+    for (const Row& row : rows) {
+        WheelWriter wheel = six();
+        row.edit(wheel);
+        const auto refused = registry::check_inspection(inspection_of(wheel));
+        REQUIRE_FALSE(refused.has_value());
+        CHECK(refused.error().value == row.value);
+    }
 }
 
 TEST_CASE("only the first ten of many verdicts are reported") {
