@@ -54,9 +54,10 @@ VersionFloors gather_floors(const std::vector<ElfMember>& elves, const ProvidedL
             const auto version = parse_symbol_version(need.version);
             if (!version || provided.has(need.file, *version))
                 continue;  // a library in the wheel provides it
-            if (std::find(std::begin(floor_prefixes), std::end(floor_prefixes), version->prefix) ==
-                std::end(floor_prefixes))
-                continue;
+            const auto is_floor = [&](const FloorPrefix& row) {
+                return row.prefix == version->prefix && need.file.starts_with(row.library);
+            };
+            if (std::none_of(std::begin(floor_prefixes), std::end(floor_prefixes), is_floor)) continue;
             auto& highest = floors[version->prefix];
             highest = std::max(highest, version->numbers);
         }

@@ -30,9 +30,24 @@ struct SymbolVersion {
 
 // Highest version per prefix.
 using VersionFloors = std::map<std::string, std::vector<std::uint64_t>, std::less<>>;
-// The prefixes that policies limit.
-inline constexpr std::string_view floor_prefixes[] = {"GLIBC", "GLIBCXX",   "CXXABI",
-                                                      "GCC",   "LIBATOMIC", "ZLIB"};
+// The prefixes whose highest version is a fact: those that policies limit, and those of GCC's other libraries, which a
+// system has in the version of its compiler.
+struct FloorPrefix {
+    std::string_view prefix;
+    std::string_view library;  // only of libraries whose name begins so; empty: of any
+};
+inline constexpr FloorPrefix floor_prefixes[] = {{"GLIBC", ""},
+                                                 {"GLIBCXX", ""},
+                                                 {"CXXABI", ""},
+                                                 {"GCC", ""},
+                                                 {"LIBATOMIC", ""},
+                                                 {"ZLIB", ""},
+                                                 {"GOMP", "libgomp."},
+                                                 {"OMP", "libgomp."},  // LLVM's libomp has these names too
+                                                 {"OACC", "libgomp."},
+                                                 {"GOACC", "libgomp."},
+                                                 {"GFORTRAN", "libgfortran."},
+                                                 {"QUADMATH", "libquadmath."}};
 
 // The newest versions besides glibc's that every system with glibc 2.`glibc_minor` and `machine` has; nullopt
 // if there is no policy as new, so that nothing is reported. Between two policies the newer one applies: a

@@ -263,7 +263,10 @@ TEST_CASE("facts list machines, symbol version floors, external libraries and GP
              write_elf({.needed = {"libc.so.6", "libinner.so.1", "libcuda.so.1"},
                         .versions = {{"libc.so.6", {"GLIBC_2.9", "GLIBC_2.17", "GLIBC_2.2.5"}},
                                      {"libinner.so.1", {"GLIBCXX_3.4.99"}},
-                                     {"libstdc++.so.6", {"GLIBCXX_3.4.21"}}},
+                                     {"libstdc++.so.6", {"GLIBCXX_3.4.21", "CXXABI_1.3.9"}},
+                                     {"libgcc_s.so.1", {"GCC_3.0", "GCC_4.3.0"}},
+                                     {"libgomp.so.1", {"GOMP_4.5", "GOMP_1.0", "OMP_5.0"}},
+                                     {"libomp.so.5", {"OMP_99.0", "VERSION"}}},
                         .sections = {{".nv_fatbin", test_support::write_fatbin({{2, 90}, {1, 90}})}}}))
         .add("six.libs/libinner.so.1", write_elf({}));
     const auto inspection = checked(pack(wheel));
@@ -271,8 +274,12 @@ TEST_CASE("facts list machines, symbol version floors, external libraries and GP
     CHECK(facts.elf_files == 2);
     CHECK(facts.machines == std::vector<std::string>{"x86_64"});
     CHECK(facts.needed_external == std::vector<std::string>{"libc.so.6", "libcuda.so.1"});
-    CHECK(facts.symbol_floors ==
-          std::map<std::string, std::string>{{"GLIBC", "2.17"}, {"GLIBCXX", "3.4.21"}});
+    CHECK(facts.symbol_floors == std::map<std::string, std::string>{{"GLIBC", "2.17"},
+                                                                    {"GLIBCXX", "3.4.21"},
+                                                                    {"CXXABI", "1.3.9"},
+                                                                    {"GCC", "4.3.0"},
+                                                                    {"GOMP", "4.5"},
+                                                                    {"OMP", "5.0"}});
     CHECK(facts.code("cuda_sm") == std::vector<std::string>{"sm_90"});
     CHECK(facts.code("cuda_ptx") == std::vector<std::string>{"compute_90"});
     CHECK(facts.tags.size() == 1);
