@@ -402,6 +402,12 @@ TEST_CASE("what the source owns must satisfy Requires-Dist") {
     CHECK(answer("torch==2.8.0; python_version < '3.9'").runs == Runs::yes);
     CHECK(answer("torch==2.8.0; extra == 'gpu'").runs == Runs::yes);
     CHECK(answer("numpy>=99").runs == Runs::yes);  // comes from elsewhere
+    const std::vector<Candidate> none{wheel_of("cffi-1.0-cp311-cp311-linux_x86_64.whl")};
+    const OwnedWheels cffi = [&](const std::string& project) { return project == "cffi" ? &none : nullptr; };
+    const auto zmq = wheel_of("pyzmq-1-py3-none-any.whl", R"({"requires_dist":["cffi"]})");
+    CHECK(judge(zmq, node, {}, cffi).runs == Runs::yes);
+    node.pythons = {*parse_python("pypy3.9.16")};
+    CHECK(judge(zmq, node, {}, cffi).runs == Runs::yes);  // PyPy has it
 }
 
 TEST_CASE("a farm's own wheel without a note of its processor is judged by its build's options") {
