@@ -578,9 +578,12 @@ int run(const std::vector<std::string>& arguments, const World& world, std::ostr
     Judging judging;
     judging.opened = [&](const simple::Catalogue& catalogue) { ownership.set_catalogue(&catalogue); };
     judging.again = [&](const std::vector<Candidate>& listed) {
-        if (node.is_described) return false;
         const auto known = node.libraries.size();
-        ask_libraries(world.probe, *world.clock, libraries_of(listed), node);
+        auto names = libraries_of(listed);
+        // Folders of software are those of the whole cluster, the loader is that of this node.
+        if (node.is_described)
+            std::erase_if(names, [](const std::string& name) { return name.find('/') == std::string::npos; });
+        ask_libraries(world.probe, *world.clock, names, node);
         return node.libraries.size() > known;
     };
     std::string warning;

@@ -87,7 +87,8 @@ std::string facts_line(const catalog::FileRow& row) {
         if (const auto cpu = facts->string_or("built_cpu", {}); !cpu.empty()) by_farm.set("cpu", cpu);
         part.set("built", std::move(by_farm));
     }
-    const bool says_nothing = part.as_object()->empty();
+    // Of a wheel for every platform an empty line is enough.
+    const bool says_nothing = part.as_object()->empty() && row.filename.ends_with("-any.whl");
     return says_nothing ? "\n" : part.render() + "\n";
 }
 

@@ -390,7 +390,9 @@ void ask_libraries(const HostProbe& probe, const base::Clock& clock, const std::
             searched.push_back(name);
         }
     }
-    if (searched.empty() || node.interpreter.empty()) return;
+    // Another C library's loader may run the interpreter instead of tracing it.
+    if (searched.empty() || node.interpreter.empty() || (!node.glibc && !node.musl)) return;
+    searched.resize(std::min(searched.size(), max_libraries_asked));
     const bool has_cache = !library_cache(probe).empty();
     const std::string key = has_cache ? library_key(probe, node) : std::string();
     auto known = has_cache ? read_library_cache(probe, key, clock) : Libraries();

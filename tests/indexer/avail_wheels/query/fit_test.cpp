@@ -358,6 +358,11 @@ TEST_CASE("of a node type the libraries are unknown, but those that its glibc pr
     CHECK(found(wheel("manylinux_2_39_x86_64", "3.4.32"), type) == "unknown library");
     CHECK(found(wheel("linux_x86_64", "3.4.24"), type) == "unknown library");
     CHECK(found(wheel_of(x86, needing(R"("unknown":["libgsl.so.27"])", "")), type) == "unknown library");
+    // A folder of software that the cluster's nodes share.
+    type.libraries["/sw/gsl/lib/libgsl.so.27"] = {"/sw/gsl/lib/libgsl.so.27"};
+    const std::string shared =
+        R"({"requires_dist":[],"search_paths":["/sw/gsl/lib"],"needed":{"unknown":["libgsl.so.27"]}})";
+    CHECK(found(wheel_of(x86, shared), type) == "yes");
 }
 
 TEST_CASE("a needed library comes from the wheel, a project that it requires, or the node") {
