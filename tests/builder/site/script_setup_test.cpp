@@ -78,9 +78,6 @@ TEST_CASE("the modules of a job are loaded in their order, and one that is not l
     CHECK(bad.err.find("module python/3.11 is not loaded") != std::string::npos);
 }
 
-}  // namespace
-}  // namespace wheelyard::builder
-
 TEST_CASE("a build above the lowest processor of its machine notes that in what it links") {
     Site site;
     const auto linker = [&](const Environment& recipe) -> std::string {
@@ -106,3 +103,6 @@ TEST_CASE("a build above the lowest processor of its machine notes that in what 
     site.environment = {{"CFLAGS", "-march=native"}};
     CHECK(linker({}) == "none");
 }
+
+}  // namespace
+}  // namespace wheelyard::builder
