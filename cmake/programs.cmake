@@ -2,9 +2,9 @@
 wheelyard_program(wheelyard-builder  builder/main.cpp              builder)
 wheelyard_program(wheelyard-governor builder/governor/main.cpp     governor)
 wheelyard_static(wheelyard-governor governor broker launch admission memory base)
-wheelyard_program(avail_wheels       indexer/avail_wheels/main.cpp avail_wheels inspect)
+wheelyard_program(avail_wheels       indexer/avail_wheels/main.cpp avail_wheels inspect wire)
 # The same for any machine of its kind: no library of the system, the network by the program curl.
-wheelyard_program(avail_wheels-static indexer/avail_wheels/main.cpp avail_wheels inspect)
+wheelyard_program(avail_wheels-static indexer/avail_wheels/main.cpp avail_wheels inspect wire)
 target_compile_definitions(avail_wheels-static PRIVATE WHEELYARD_STATIC)
 wheelyard_static(avail_wheels-static avail_wheels table source query node status simple accelerator io wheel base)
 if(NOT WHEELYARD_CLUSTER)

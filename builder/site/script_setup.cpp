@@ -8,6 +8,7 @@
 #include "lib/base/text/encoding.hpp"
 #include "lib/base/text/text.hpp"
 #include "lib/wheel/version.hpp"
+#include "lib/wire/cpu_options.hpp"
 
 namespace wheelyard::builder {
 namespace {
@@ -177,6 +178,19 @@ std::vector<ExportGroup> exports_of_build(const Site& site, const Accelerator* a
     if (accelerator != nullptr)
         groups.push_back({"For accelerator " + accelerator->name + ".", accelerator->environment});
     groups.push_back({"From the recipe.", std::move(filled)});
+    // Without the note nobody can tell from the wheel which processors load it.
+    std::string linker = "${LDFLAGS-}";
+    Environment options;
+    for (const auto& group : groups) {
+        for (const auto& [name, value] : group.variables) {
+            std::erase_if(options, [&, key = name](const auto& one) { return one.first == key; });
+            options.emplace_back(name, value);
+            if (name == "LDFLAGS") linker = value;
+        }
+    }
+    if (const auto cpu = wire::cpu_of_options(options); cpu.starts_with("x86-64"))
+        groups.push_back({"The files note the processor that they are compiled for.",
+                          {{"LDFLAGS", linker + (linker.empty() ? "" : " ") + "-Wl,-z," + cpu}}});
     return groups;
 }
 

@@ -8,7 +8,7 @@
 
 namespace wheelyard::avail_wheels {
 
-inline constexpr std::size_t max_metadata_read = 20'000;  // files of a folder: one or two seconds
+inline constexpr int max_library_rounds = 8;  // each asks for the libraries of wheels that became the newest
 inline constexpr std::size_t max_requests_per_user = 20;
 inline constexpr std::size_t max_token_bytes = 4096;  // the file of a user's token
 inline constexpr const char* system_site_file = "/etc/wheelyard/avail_wheels.toml";

@@ -10,6 +10,7 @@
 #include <memory>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "indexer/avail_wheels/run.hpp"
@@ -17,8 +18,10 @@
 #ifdef WHEELYARD_STATIC
 #include "indexer/avail_wheels/source/curl_program.hpp"
 #else
-#include "lib/inspect/dist_info/dist_info.hpp"
+#include "lib/base/files/file.hpp"
+#include "lib/inspect/inspect.hpp"
 #include "lib/io/http_client.hpp"
+#include "lib/wire/facts_json.hpp"
 #endif
 #include "lib/base/process/process.hpp"
 
@@ -49,6 +52,20 @@ avail_wheels::PostDocument sender() {
     };
 #endif
 }
+
+#ifndef WHEELYARD_STATIC
+base::Result<avail_wheels::ReadWheel> read_wheel(const std::filesystem::path& file) {
+    WHEELYARD_ASSIGN(const auto bytes, base::FileReader::open(file));
+    inspect::InspectOptions options;
+    constexpr unsigned max_threads = 4;  // a login node is shared
+    options.threads = std::clamp(std::thread::hardware_concurrency(), 1U, max_threads);
+    WHEELYARD_ASSIGN(const auto inspection, inspect::inspect_wheel(bytes, file.filename().native(), options));
+    if (inspection.metadata_bytes.empty())
+        return base::fail("wheel.unreadable", "it is no wheel that can be read", file.filename().native());
+    return avail_wheels::ReadWheel{inspection.facts.requires_python,
+                                   wire::facts_to_json(inspection.facts).render()};
+}
+#endif
 
 std::string user_name(const avail_wheels::EnvironmentMap& environment) {
     for (const char* name : {"USER", "LOGNAME"}) {
@@ -88,7 +105,7 @@ int main(int argc, char** argv) try {
     world.get = network();
     world.post = sender();
 #ifndef WHEELYARD_STATIC
-    world.read_metadata = inspect::read_metadata_alone;
+    world.read_wheel = read_wheel;
 #endif
     world.user = user_name(world.environment);
     const std::size_t rows = avail_wheels::terminal_rows();

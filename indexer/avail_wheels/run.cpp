@@ -2,6 +2,8 @@
 #include "indexer/avail_wheels/run.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 #include <ostream>
 #include <set>
 #include <utility>
@@ -16,6 +18,7 @@
 #include "indexer/avail_wheels/source/source.hpp"
 #include "indexer/avail_wheels/table/document.hpp"
 #include "indexer/avail_wheels/table/table.hpp"
+#include "lib/base/digest/blake2b.hpp"
 #include "lib/base/text/encoding.hpp"
 #include "lib/base/text/file_url.hpp"
 #include "lib/base/text/printable.hpp"
@@ -24,7 +27,6 @@
 #include "lib/io/json.hpp"
 #include "lib/simple/client_config.hpp"
 #include "lib/simple/pip_config.hpp"
-#include "lib/wheel/metadata.hpp"
 #include "lib/wheel/name.hpp"
 
 namespace wheelyard::avail_wheels {
@@ -66,12 +68,16 @@ Node node_of(const Options& options, const World& world) {
     Node node;
     if (!options.on.empty()) {
         apply_overrides(node, options.site.nodes.at(options.on));
+        node.is_described = true;
     } else {
         node = known_node(world.probe, *world.clock);
         if (const auto* type = type_of_host(options.site, world.probe.host)) apply_overrides(node, *type);
     }
-    for (const auto& assumption : options.assumptions)
+    for (const auto& assumption : options.assumptions) {
         (void)assume(node, assumption);  // validated with the command line
+        // The libraries of this node are not those of a node with another C library.
+        if (assumption.starts_with("glibc=") || assumption.starts_with("machine=")) node.is_described = true;
+    }
     // A Python of this node that does not answer stays unknown, whatever a version file says of it.
     if (options.has_pythons || (!options.on.empty() && node.pythons.empty()))
         node.pythons = options.query.pythons;
@@ -98,52 +104,96 @@ struct Found {
     std::optional<simple::Catalogue> catalogue;
 };
 
-bool needs_metadata(const Options& options) {
-    return options.here || options.why;
+// Where the facts of a folder's wheels are cached; empty: nowhere.
+fs::path cache_of_wheels(const Options& options, const World& world) {
+    const fs::path folder = cache_folder(world.environment);
+    if (folder.empty()) return {};
+    std::string places = options.wheelhouse.empty() ? "" : fs::absolute(options.wheelhouse).native();
+    for (const auto& links : options.find_links)
+        places += "\n" + fs::absolute(links).native();
+    constexpr std::size_t digest_bytes = 8;
+    base::Blake2b digest(digest_bytes);
+    digest.update(places);
+    return folder / "wheels" / (base::encode_hex(digest.finish()) + ".json");
 }
 
-// Reads Requires-Python from the wheels that may be listed, for folders without a catalogue.
-void add_metadata(std::vector<Candidate>& offered, const Query& query, const World& world) {
+// Reads the wheels that may be listed, of a folder without a catalogue: of each project the newest first.
+void read_wheels(std::vector<Candidate>& offered, const Query& query, const Options& options,
+                 const World& world) {
     Query by_name = query;
     by_name.suits = nullptr;
     Filter filter(by_name);
-    std::size_t read = 0;
+    std::vector<Candidate*> wanted;
     for (auto& candidate : offered) {
-        if (read == max_metadata_read) return;
-        if (!filter.lists(candidate)) continue;
-        const auto url = base::parse_url(candidate.link.url);
-        const auto path = url ? base::decode_percent(url->path) : base::Result<std::string>(std::string());
-        if (!path || path->empty()) continue;
-        ++read;
-        const auto text = world.read_metadata(*path);
-        const auto metadata =
-            text ? wheel::parse_headers(*text) : base::Result<wheel::HeaderFile>(wheel::HeaderFile());
-        const auto* requires_python = metadata ? metadata->first("Requires-Python") : nullptr;
-        if (requires_python != nullptr) candidate.link.requires_python = *requires_python;
+        if (filter.lists(candidate)) wanted.push_back(&candidate);
+    }
+    std::stable_sort(wanted.begin(), wanted.end(), [](const Candidate* a, const Candidate* b) {
+        return a->release->key != b->release->key ? a->release->key < b->release->key
+                                                  : a->release->version > b->release->version;
+    });
+    std::vector<std::pair<std::size_t, Candidate*>> by_age;  // 0: of its project's newest version
+    for (std::size_t i = 0, age = 0; i < wanted.size(); ++i) {
+        if (i > 0 && is_other_project(*wanted[i], *wanted[i - 1])) {
+            age = 0;
+        } else if (i > 0 && wanted[i]->release->version != wanted[i - 1]->release->version) {
+            ++age;
+        }
+        by_age.emplace_back(age, wanted[i]);
+    }
+    std::stable_sort(by_age.begin(), by_age.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    WheelReading reading(world.read_wheel, cache_of_wheels(options, world));
+    for (const auto& [age, candidate] : by_age)
+        reading.add_facts(*candidate);
+    reading.keep();
+}
+
+base::Result<std::vector<Candidate>> read_folders(const Options& options, const std::vector<Wanted>& wanted) {
+    return options.find_links.empty() ? read_wheelhouse(options.wheelhouse, wanted)
+                                      : read_find_links(options.find_links, wanted);
+}
+
+// What a list needs where its wheels are judged; each may be called several times.
+struct Judging {
+    std::function<void(const simple::Catalogue&)> opened;  // the source has this catalogue
+    // False: the list is right as it is; otherwise more is known of the node, and it is made again.
+    std::function<bool(const std::vector<Candidate>& listed)> again;
+};
+
+using Listing = std::function<base::Result<std::vector<Candidate>>()>;
+
+base::Result<std::vector<Candidate>> list_until_known(const Listing& list, const Judging* judging) {
+    for (int round = 0;; ++round) {
+        auto listed = list();
+        if (!listed || judging == nullptr || round == max_library_rounds || !judging->again(*listed))
+            return listed;
     }
 }
 
-// `warning` is for the reader also where the result is an error.
+// `warning` is for the reader also where the result is an error. With `judging`, wheels of a folder are read.
 base::Result<Found> find_wheels(const Options& options, const World& world, bool with_facts,
-                                std::string& warning) {
+                                std::string& warning, const Judging* judging = nullptr) {
     const Query& query = options.query;
     Found found;
-    std::optional<simple::Catalogue> catalogue;
     std::string simple_url = options.index_url;
     if (options.index_url.empty()) {
         if (const auto folder = folder_with_catalogue(options.wheelhouse); !folder.empty()) {
-            WHEELYARD_ASSIGN(catalogue, simple::Catalogue::open(folder));
+            WHEELYARD_ASSIGN(found.catalogue, simple::Catalogue::open(folder));
             simple_url = url_of(folder);
         }
     } else {
         WHEELYARD_ASSIGN(auto answer,
                          fetch_catalogue(world.get, simple_url, cache_folder(world.environment), *world.clock,
                                          options.refresh ? Freshness::now : Freshness::recent));
-        catalogue = std::move(answer.catalogue);
+        found.catalogue = std::move(answer.catalogue);
         warning = std::move(answer.warning);
     }
-    if (catalogue) {
-        auto listed = read_catalogue(*catalogue, query, simple_url, with_facts);
+    if (found.catalogue) {
+        const Listing list = [&] {
+            if (judging != nullptr) judging->opened(*found.catalogue);
+            return read_catalogue(*found.catalogue, query, simple_url, with_facts);
+        };
+        auto listed = list_until_known(list, judging);
         if (!listed && !options.index_url.empty()) {
             // The cached file is damaged inside.
             forget_catalogue(cache_folder(world.environment), simple_url);
@@ -151,28 +201,29 @@ base::Result<Found> find_wheels(const Options& options, const World& world, bool
                              fetch_catalogue(world.get, simple_url, cache_folder(world.environment),
                                              *world.clock, Freshness::now));
             if (again.catalogue) {
-                catalogue = std::move(again.catalogue);
-                listed = read_catalogue(*catalogue, query, simple_url, with_facts);
+                found.catalogue = std::move(again.catalogue);
+                listed = list_until_known(list, judging);
             }
         }
         if (!listed) return tl::unexpected(std::move(listed.error()));
         found.listed = std::move(*listed);
-        found.catalogue = std::move(catalogue);
         return found;
     }
     std::vector<Candidate> offered;
-    if (!options.find_links.empty()) {
-        WHEELYARD_ASSIGN(offered, read_find_links(options.find_links, query.wanted));
-    } else if (!options.wheelhouse.empty()) {
-        WHEELYARD_ASSIGN(offered, read_wheelhouse(options.wheelhouse, query.wanted));
+    if (options.index_url.empty()) {
+        WHEELYARD_ASSIGN(offered, read_folders(options, query.wanted));
+        if (judging != nullptr) read_wheels(offered, query, options, world);
     } else {
         WHEELYARD_ASSIGN(offered, read_index(world.get, options.index_url, query.wanted));
     }
-    if (needs_metadata(options) && world.read_metadata && options.index_url.empty())
-        add_metadata(offered, query, world);
-    Filter filter(query);
-    std::erase_if(offered, [&](const Candidate& candidate) { return !filter.lists(candidate); });
-    found.listed = std::move(offered);
+    const Listing list = [&]() -> base::Result<std::vector<Candidate>> {
+        Filter filter(query);
+        std::vector<Candidate> listed;
+        std::copy_if(offered.begin(), offered.end(), std::back_inserter(listed),
+                     [&](const Candidate& candidate) { return filter.lists(candidate); });
+        return choose(query, std::move(listed)).wheels;
+    };
+    WHEELYARD_ASSIGN(found.listed, list_until_known(list, judging));
     return found;
 }
 
@@ -232,9 +283,53 @@ std::string render(const Options& options, const Answer& answer) {
     return render_table(options.format, options.rows.columns, make_rows(answer, options.rows));
 }
 
-void judge_all(Answer& answer, const Node& node, const Site& site) {
+// The wheels of projects that the source owns: of a folder all, because an install line takes nothing else; of an index
+// those that its farm builds, because others may come from an upstream that it has not asked yet.
+class Ownership {
+  public:
+    explicit Ownership(const Options& options) : options_(options) {}
+
+    void set_catalogue(const simple::Catalogue* catalogue) { catalogue_ = catalogue; }
+
+    const std::vector<Candidate>* wheels(const std::string& project) {
+        const auto known = projects_.find(project);
+        if (known != projects_.end()) return known->second.empty() ? nullptr : &known->second;
+        auto& wheels = projects_[project];
+        if (const auto wanted = parse_wanted(project)) wheels = read(*wanted);
+        return wheels.empty() ? nullptr : &wheels;
+    }
+
+  private:
+    std::vector<Candidate> read(const Wanted& wanted) {
+        Query query;
+        query.wanted = {wanted};
+        query.everything = query.all_versions = true;
+        if (catalogue_ != nullptr) {
+            auto wheels = read_catalogue(*catalogue_, query, "", true).value_or(std::vector<Candidate>());
+            const bool is_built = std::any_of(wheels.begin(), wheels.end(), [](const Candidate& candidate) {
+                return candidate.facts.find("\"built\":") != std::string::npos;
+            });
+            return is_built ? std::move(wheels) : std::vector<Candidate>();
+        }
+        if (!options_.index_url.empty()) return {};
+        if (!folder_)
+            folder_ = read_folders(options_, {*parse_wanted("*")}).value_or(std::vector<Candidate>());
+        std::vector<Candidate> wheels;
+        std::copy_if(
+            folder_->begin(), folder_->end(), std::back_inserter(wheels),
+            [&](const Candidate& candidate) { return candidate.release->project == wanted.pattern; });
+        return wheels;
+    }
+
+    const Options& options_;
+    const simple::Catalogue* catalogue_ = nullptr;
+    std::optional<std::vector<Candidate>> folder_;  // all wheels of the folder, read when first needed
+    std::map<std::string, std::vector<Candidate>> projects_;
+};
+
+void judge_all(Answer& answer, const Node& node, const Site& site, const OwnedWheels& owned) {
     for (auto& candidate : answer.wheels) {
-        Fit fit = judge(candidate, node, site);
+        Fit fit = judge(candidate, node, site, owned);
         candidate.runs = runs_text(fit.runs);
         candidate.why_code = std::move(fit.code);
         candidate.why = std::move(fit.why);
@@ -244,6 +339,51 @@ void judge_all(Answer& answer, const Node& node, const Site& site) {
         candidate.why = "yanked" + (reason.empty() ? "" : ": " + reason) +
                         (candidate.why.empty() ? "" : "; " + candidate.why);
     }
+}
+
+// Of all wheels, each once.
+std::vector<std::string> libraries_of(const std::vector<Candidate>& listed) {
+    std::set<std::string> names;
+    for (const auto& candidate : listed) {
+        if (candidate.facts.find("\"needed\":") == std::string::npos) continue;
+        for (auto& name : names_to_ask(needs_of(candidate)))
+            names.insert(std::move(name));
+    }
+    return {names.begin(), names.end()};
+}
+
+std::string python_fault(const Node& node) {
+    if (node.python_program.empty())
+        return "there is no Python on PATH, so nothing is known to run here; load one, or name one with -p";
+    return "the Python " + node.python_program + " " + node.python_fault +
+           ", so nothing is known to run here; repair its environment, or leave it";
+}
+
+// For standard error: what the line holds without a promise that it runs.
+void warn_of_unsure(const Answer& answer, std::ostream& err) {
+    const Candidate* first = nullptr;  // of a project: the line names its version
+    const Candidate* unsure = nullptr;
+    bool runs = false;
+    const auto tell = [&] {
+        if (unsure != nullptr && (!runs || unsure->runs == "unknown"))
+            err << "avail_wheels: warning: " << unsure->release->name << ' '
+                << unsure->release->version.text()
+                << (unsure->runs == "no" ? " does not run here: " : ": whether it runs here is unknown: ")
+                << base::printable(unsure->why) << '\n';
+    };
+    for (const auto& candidate : answer.wheels) {
+        if (first == nullptr || is_other_project(*first, candidate)) {
+            tell();
+            first = &candidate;
+            unsure = nullptr;
+            runs = false;
+        }
+        if (candidate.release->version != first->release->version) continue;
+        runs = runs || candidate.runs == "yes";
+        const bool is_worse = unsure == nullptr || (unsure->runs == "no" && candidate.runs == "unknown");
+        if (candidate.runs != "yes" && is_worse) unsure = &candidate;
+    }
+    tell();
 }
 
 bool shows(const Options& options, std::initializer_list<std::string_view> names) {
@@ -410,12 +550,21 @@ int run(const std::vector<std::string>& arguments, const World& world, std::ostr
     if (options.status || !options.requests.empty()) return answer_farm(options, world, out, err);
     if (!options.warning.empty()) err << options.warning << '\n';
 
-    const bool needs_node = options.here || options.why || shows(options, {"runs", "why", "advice"});
-    const Node node = needs_node ? node_of(options, world) : Node();
+    const bool needs_node =
+        options.here || options.why || options.install_line || shows(options, {"runs", "why", "advice"});
+    Node node = needs_node ? node_of(options, world) : Node();
+    const bool is_for_this_python = options.here || options.install_line;
+    if (is_for_this_python && options.on.empty() && node.pythons.empty()) {
+        err << "avail_wheels: " << python_fault(node) << '\n';
+        out << render(options, Answer());
+        return 1;
+    }
+    Ownership ownership(options);
+    const OwnedWheels owned = [&](const std::string& project) { return ownership.wheels(project); };
     if (options.here) {
         options.query.pythons = node.any_python ? std::vector<Python>() : node.pythons;
         options.query.suits = [&](const Candidate& candidate) {
-            return judge(candidate, node, options.site).runs != Runs::no;
+            return judge(candidate, node, options.site, owned).runs != Runs::no;
         };
     } else if (options.why) {
         options.query.yanked = options.query.all_versions;
@@ -426,12 +575,25 @@ int run(const std::vector<std::string>& arguments, const World& world, std::ostr
     options.query.wanted = applicable(std::move(options.query.wanted), options.query.pythons,
                                       needs_node ? node.machine : options.query.machine);
     const bool with_facts = needs_node || shows(options, {"modules"}) || options.format == "json";
+    Judging judging;
+    judging.opened = [&](const simple::Catalogue& catalogue) { ownership.set_catalogue(&catalogue); };
+    judging.again = [&](const std::vector<Candidate>& listed) {
+        const auto known = node.libraries.size();
+        auto names = libraries_of(listed);
+        // Folders of software are those of the whole cluster, the loader is that of this node.
+        if (node.is_described)
+            std::erase_if(names, [](const std::string& name) { return name.find('/') == std::string::npos; });
+        ask_libraries(world.probe, *world.clock, names, node);
+        return node.libraries.size() > known;
+    };
     std::string warning;
-    auto found = find_wheels(options, world, with_facts, warning);
+    auto found = find_wheels(options, world, with_facts, warning, needs_node ? &judging : nullptr);
     if (!warning.empty()) err << "avail_wheels: warning: " << warning << '\n';
     if (!found) return print_error(err, found.error());
+    ownership.set_catalogue(found->catalogue ? &*found->catalogue : nullptr);
     Answer answer = choose(options.query, std::move(found->listed));
-    if (needs_node) judge_all(answer, node, options.site);
+    if (needs_node) judge_all(answer, node, options.site, owned);
+    if (options.install_line) warn_of_unsure(answer, err);
     // Only on a terminal: scripts may parse standard error as the Alliance's original prints it.
     if (world.err_is_terminal && answer.wheels.empty()) {
         for (const auto& step : next_steps(options, answer, what_is_known(options, world, *found)))

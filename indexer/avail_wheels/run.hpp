@@ -9,6 +9,7 @@
 
 #include "indexer/avail_wheels/ask_registry.hpp"
 #include "indexer/avail_wheels/cli.hpp"
+#include "indexer/avail_wheels/source/wheel_reading.hpp"
 #include "lib/base/clock.hpp"
 #include "lib/simple/client.hpp"
 
@@ -21,8 +22,7 @@ struct World {
     const base::Clock* clock = nullptr;
     simple::GetPage get;  // called only if the network is needed
     PostDocument post = {};
-    // Reads METADATA of a wheel in a folder, for Requires-Python without a catalogue; empty: not read.
-    std::function<base::Result<std::string>(const std::filesystem::path& wheel)> read_metadata = {};
+    ReadWheelFile read_wheel = {};  // of a folder without a catalogue; empty: wheels are not read
     std::string user;
     bool out_is_terminal = false;
     bool err_is_terminal = false;

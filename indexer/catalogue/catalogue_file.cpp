@@ -29,7 +29,8 @@ using Projects = std::map<std::string, simple::CatalogueProject, std::less<>>;
 
 // The members of facts that decide where a wheel runs; clients can request the rest from the registry.
 std::vector<std::string_view> make_node_facts() {
-    std::vector<std::string_view> names{"machines", "symbol_floors", "needed", "modules", "isa_needed"};
+    std::vector<std::string_view> names{"machines",     "symbol_floors", "needed",       "modules",
+                                        "search_paths", "isa_needed",    "manylinux_fit"};
     for (const auto* kind : accelerator::accelerator_kinds()) {
         for (const auto& list : kind->device_code)
             names.push_back(list.fact);
@@ -38,14 +39,14 @@ std::vector<std::string_view> make_node_facts() {
     return names;
 }
 
-// The same of the kinds of `needed`.
-std::vector<std::string_view> make_node_libraries() {
-    std::vector<std::string_view> names;
-    for (const auto* kind : accelerator::accelerator_kinds()) {
-        if (!kind->is_library_kind_shared) names.push_back(kind->library_kind);
+// All kinds of `needed` except those that the wheel itself has.
+io::Json outside_of(const io::Json& needed) {
+    io::Json outside = io::Json::object();
+    if (needed.as_object() == nullptr) return outside;
+    for (const auto& [kind, libraries] : *needed.as_object()) {
+        if (kind != "inside") outside.set(kind, libraries);
     }
-    names.insert(names.end(), {"mpi", "network"});
-    return names;
+    return outside;
 }
 
 bool is_empty(const io::Json& json) {
@@ -64,14 +65,30 @@ io::Json part_of(const io::Json& json, const auto& names) {
     return part;
 }
 
-std::string facts_line(const std::string& facts_json) {
-    if (facts_json == "{}") return "\n";
-    const auto facts = io::parse_json(facts_json);
+std::string facts_line(const catalog::FileRow& row) {
+    if (row.facts_json == "{}") return "\n";
+    const auto facts = io::parse_json(row.facts_json);
     if (!facts) return "\n";
-    static const auto node_facts = make_node_facts(), node_libraries = make_node_libraries();
+    static const auto node_facts = make_node_facts();
     io::Json part = part_of(*facts, node_facts);
-    if (const auto* needed = part.find("needed")) part.set("needed", part_of(*needed, node_libraries));
-    const bool says_nothing = part.as_object()->empty();
+    if (const auto* needed = part.find("needed")) {
+        auto outside = outside_of(*needed);
+        part.set("needed", std::move(outside));
+    }
+    // Of a wheel with libraries an empty list says something, too: nothing else brings what it needs.
+    if (const auto* requires_dist = facts->find("requires_dist");
+        requires_dist != nullptr && (!is_empty(*requires_dist) || part.find("needed") != nullptr))
+        part.set("requires_dist", *requires_dist);
+    // Of a followed tree's wheel the facts come from a line like this one.
+    if (const auto* built = facts->find("built"); built != nullptr) {
+        part.set("built", *built);
+    } else if (!row.provenance_sha256.empty()) {
+        io::Json by_farm = io::Json::object();
+        if (const auto cpu = facts->string_or("built_cpu", {}); !cpu.empty()) by_farm.set("cpu", cpu);
+        part.set("built", std::move(by_farm));
+    }
+    // Of a wheel for every platform an empty line is enough.
+    const bool says_nothing = part.as_object()->empty() && row.filename.ends_with("-any.whl");
     return says_nothing ? "\n" : part.render() + "\n";
 }
 
@@ -122,7 +139,7 @@ simple::CatalogueProject catalogue_project(const ProjectView& view) {
             simple::append_catalogue_line(
                 project.lines, {row.filename, row.yanked, row.yanked_reason, row.requires_python, upload_time,
                                 std::to_string(row.size_bytes), row.sha256});
-            project.facts += facts_line(row.facts_json);
+            project.facts += facts_line(row);
             ++project.wheels;
         }
         end = first;
@@ -182,9 +199,11 @@ base::Status update_catalogue(
 
 namespace {
 
-// {"format":"wheelyard.catalogues/1","serial":12,"shown":{"main":9}}: all catalogues are up to date with
+// {"format":"wheelyard.catalogues/2","serial":12,"shown":{"main":9}}: all catalogues are up to date with
 // `serial`. `shown` has the serial in each catalogue itself, which is that of its last change.
-constexpr std::string_view state_format = "wheelyard.catalogues/1";
+constexpr std::string_view state_format = "wheelyard.catalogues/2";
+// Its catalogues have only some of the facts, so they are written anew.
+constexpr std::string_view older_state_format = "wheelyard.catalogues/1";
 
 struct Noted {
     catalog::Serial serial = 0;
@@ -199,6 +218,7 @@ class CataloguesRun {
         : disk_(disk), catalog_(catalog), tree_(tree), lock_(lock), now_(now), read_(read) {}
 
     base::Status run(bool rebuild) {
+        rebuild = rebuild || state_format_there() == older_state_format;
         // Read the serial first: rules and rows may be newer than it, but must not be older.
         WHEELYARD_ASSIGN(serial_, catalog_.last_serial());
         WHEELYARD_ASSIGN(inheritance_, catalog_.inheritance(catalog::Readers::any));
@@ -264,6 +284,12 @@ class CataloguesRun {
         const auto shown = noted.shown.find(index);
         if (!there || shown == noted.shown.end() || shown->second != *there) return there;
         return std::max(*there, std::min(noted.serial, serial_));
+    }
+
+    std::string state_format_there() {
+        const auto text = disk_.read(state_file(), max_state_bytes);
+        const auto state = text ? io::parse_json(*text) : base::Result<io::Json>(io::Json());
+        return state ? state->string_or("format", {}) : std::string();
     }
 
     Noted read_state() {

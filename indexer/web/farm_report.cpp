@@ -31,6 +31,7 @@ ReportedNode node_of(const std::string& site, status::NodeReport& node,
                      const std::vector<std::string>& pythons) {
     ReportedNode made;
     made.site = site;
+    made.node.is_described = true;
     made.node.name = std::move(node.name);
     // Without them, the node's GPUs are known only if it has none.
     if (!node.architectures.empty() || node.accelerator.empty())

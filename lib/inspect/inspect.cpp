@@ -42,6 +42,7 @@ base::Status check(const base::Reader& bytes, const InspectOptions& options, Fin
     }
     if (info.metadata) {
         result.facts.requires_python = info.metadata->requires_python;
+        result.facts.requires_dist = info.metadata->requires_dist;
         result.facts.torch_requires = torch_requirements(info.metadata->requires_dist);
     }
 

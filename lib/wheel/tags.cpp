@@ -117,7 +117,7 @@ void add_for_platforms(std::vector<Tag>& tags, const std::string& python, const 
 }
 
 // ABI flags: "m" for pymalloc builds before 3.8, "u" for wide Unicode before 3.3, "t" for free-threaded
-// builds (3.13 and later).
+// builds (3.13 and later), "d" for debug builds.
 std::string cpython_abi(const Environment& environment) {
     std::string abi = "cp" + version_digits(environment.python_major, environment.python_minor);
     const auto before = [&](int minor) {
@@ -125,6 +125,7 @@ std::string cpython_abi(const Environment& environment) {
                (environment.python_major == 3 && environment.python_minor < minor);
     };
     if (environment.free_threaded) abi += 't';
+    if (environment.debug) abi += 'd';
     if (before(8)) abi += 'm';
     if (before(3)) abi += 'u';
     return abi;
@@ -139,6 +140,14 @@ void add_cpython(std::vector<Tag>& tags, const Environment& environment,
         environment.python_major > 3 ||
         (environment.python_major == 3 && environment.python_minor >= oldest_stable_abi_minor);
     add_for_platforms(tags, python, cpython_abi(environment), platforms);
+    // Debug builds load the modules of release builds since 3.8.
+    constexpr int loads_release_minor = 8;
+    if (environment.debug &&
+        (environment.python_major > 3 || environment.python_minor >= loads_release_minor)) {
+        Environment release = environment;
+        release.debug = false;
+        add_for_platforms(tags, python, cpython_abi(release), platforms);
+    }
     if (has_stable_abi) add_for_platforms(tags, python, stable_abi, platforms);
     add_for_platforms(tags, python, "none", platforms);
     if (!has_stable_abi) return;
@@ -151,8 +160,7 @@ void add_cpython(std::vector<Tag>& tags, const Environment& environment,
 void add_pypy(std::vector<Tag>& tags, const Environment& environment,
               const std::vector<std::string>& platforms) {
     const auto digits = version_digits(environment.python_major, environment.python_minor);
-    add_for_platforms(tags, "pp" + digits, "pypy" + digits + "_pp73",
-                      platforms);  // 7.3: every PyPy since 2020
+    add_for_platforms(tags, "pp" + digits, "pypy" + digits + "_" + environment.pypy_abi, platforms);
     add_for_platforms(tags, "pp" + digits, "none", platforms);
 }
 

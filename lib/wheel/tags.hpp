@@ -40,6 +40,8 @@ struct Environment {
     int python_minor = 11;
     bool cpython = true;         // otherwise PyPy: only py tags and the version's pp tags
     bool free_threaded = false;  // cp313t
+    bool debug = false;          // cp313d, which also loads the modules of a release build
+    std::string pypy_abi = "pp73";
     std::string machine = "x86_64";
     int glibc_major = 0;  // 0.0: not glibc
     int glibc_minor = 0;

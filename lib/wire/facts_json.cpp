@@ -22,6 +22,7 @@ constexpr std::pair<std::string_view, std::vector<std::string> Facts::*> text_li
     {"modules", &Facts::modules},
     {"cpu_features", &Facts::cpu_features},
     {"torch_requires", &Facts::torch_requires},
+    {"requires_dist", &Facts::requires_dist},
 };
 constexpr std::pair<std::string_view, std::uint64_t Facts::*> counts[] = {
     {"size_bytes", &Facts::size_bytes}, {"unpacked_bytes", &Facts::unpacked_bytes},

@@ -6,6 +6,8 @@
 namespace wheelyard::registry {
 
 catalog::FileRow stored_row(const StoredWheel& wheel, const inspect::Inspection& inspection) {
+    auto facts = wire::stored_facts_to_json(inspection);
+    if (!wheel.built_cpu.empty()) facts.set("built_cpu", wheel.built_cpu);
     return catalog::FileRow{
         .index = wheel.index,
         .project = inspection.filename.project,
@@ -20,7 +22,7 @@ catalog::FileRow stored_row(const StoredWheel& wheel, const inspect::Inspection&
         .uploaded_by = wheel.uploaded_by,
         .yanked = false,
         .yanked_reason = {},
-        .facts_json = wire::stored_facts_to_json(inspection).render(),
+        .facts_json = facts.render(),
         .state = inspection.accepted() ? catalog::FileState::active : catalog::FileState::quarantined,
         .state_reason = quarantine_reason(inspection),
         .metadata_name = inspection.metadata.name,

@@ -18,6 +18,7 @@ struct StoredWheel {
     std::string uploaded_by;
     std::string provenance_sha256 = {};  // of the stored provenance; empty: none
     std::uint64_t provenance_size_bytes = 0;
+    std::string built_cpu = {};  // by its provenance, as wire::cpu_of_options; empty: none was sent
 };
 
 // The upload time is 0; the writer sets it at commit.

@@ -11,7 +11,9 @@
 #include "lib/inspect/inspect.hpp"
 #include "lib/io/log.hpp"
 #include "lib/wheel/filename.hpp"
+#include "lib/wire/cpu_options.hpp"
 #include "lib/wire/task.hpp"
+#include "lib/wire/wheel_provenance.hpp"
 #include "registry/intake/library_lookup.hpp"
 #include "registry/intake/limits.hpp"
 #include "registry/intake/multipart.hpp"
@@ -324,7 +326,11 @@ wire::Answered<catalog::FileRow> FormUpload::store(const inspect::Inspection& in
     const auto metadata = parts_.blobs.store_bytes(inspection.metadata_bytes);
     if (!metadata) return fail(metadata.error());
     std::string provenance_sha256;
+    std::string built_cpu;
     if (!provenance_.empty()) {
+        if (const auto parsed = wire::parse_wheel_provenance(provenance_); parsed && !parsed->is_cut)
+            built_cpu =
+                wire::cpu_of_options(parsed->build.environment);
         auto provenance = parts_.blobs.store_bytes(provenance_);
         if (!provenance) return fail(provenance.error());
         provenance_sha256 = *std::move(provenance);
@@ -339,7 +345,8 @@ wire::Answered<catalog::FileRow> FormUpload::store(const inspect::Inspection& in
                        .metadata_sha256 = *metadata,
                        .uploaded_by = token_.name,
                        .provenance_sha256 = std::move(provenance_sha256),
-                       .provenance_size_bytes = provenance_.size()},
+                       .provenance_size_bytes = provenance_.size(),
+                       .built_cpu = std::move(built_cpu)},
                       inspection);
 }
 

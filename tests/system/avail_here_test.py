@@ -114,6 +114,54 @@ class NodeTest(HereCase):
         self.assertIn("sm_80", answers["roc-1.0+rocm5.7-cp312-cp312"]["why"])
 
 
+class LibrariesTest(HereCase):
+    """Beside a real import: what the loader of this Python finds decides. All pairs are in bench/avail_imports.py."""
+
+    PYTHON = shutil.which("python3", path="/usr/bin:/bin")
+
+    def compile(self, name: str, *options: str) -> bytes:
+        source = self.folder / f"{name}.c"
+        source.write_text(f"extern int yard_answer(void) __attribute__((weak)); int {name}(void) {{ return yard_answer ? 1 : 2; }}\n")
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", self.folder / f"{name}.so", source, "-Wl,--no-as-needed", *options], check=True,
+                       timeout=COMMAND_TIMEOUT_S)
+        return (self.folder / f"{name}.so").read_bytes()
+
+    def write_wheel(self, name: str, library: bytes) -> None:
+        loads = "import ctypes, os\nctypes.CDLL(os.path.join(os.path.dirname(__file__), 'code.so'))\n"
+        Wheel(name, tags=(f"py3-none-linux_{os.uname().machine}",),
+              extra_members={f"{name}/__init__.py": loads.encode(), f"{name}/code.so": library}).write(self.house)
+
+    def answer(self, name: str, **environment: str) -> dict:
+        document = self.ask(name, "--why", "--json", **environment).stdout
+        return json.loads(document)["wheels"][0]["here"]
+
+    def imports(self, name: str, **environment: str) -> bool:
+        site = self.folder / "site"
+        shutil.unpack_archive(next(self.house.glob(f"{name}-*.whl")), site, "zip")
+        done = subprocess.run([self.PYTHON, "-c", f"import {name}"], capture_output=True, timeout=COMMAND_TIMEOUT_S,
+                              env={**self.environment, "PYTHONPATH": str(site), **environment})
+        return done.returncode == 0
+
+    def test_a_needed_library_is_searched_for_as_the_loader_does_it(self):
+        apart = self.folder / "apart"
+        apart.mkdir()
+        (apart / "libyard_apart.so.1").write_bytes(self.compile("apart", "-Wl,-soname,libyard_apart.so.1"))
+        (apart / "libyard_apart.so").symlink_to("libyard_apart.so.1")
+        needs = ["-L", str(apart), "-lyard_apart"]
+        self.write_wheel("yard_needs", self.compile("needs", *needs))
+        self.write_wheel("yard_path", self.compile("path", *needs, f"-Wl,-rpath,{apart}"))
+        path = {"PATH": f"{Path(self.PYTHON).parent}:/bin"}
+        cases = [("yard_needs", {}, "no"), ("yard_needs", {"LD_LIBRARY_PATH": str(apart)}, "yes"), ("yard_path", {}, "yes"),
+                 ("yard_needs", {}, "no")]
+        for name, environment, expected in cases:
+            with self.subTest(name=name, environment=environment):
+                answer = self.answer(name, **path, **environment)
+                self.assertEqual(answer["runs"], expected, answer)
+                self.assertEqual(self.imports(name, **environment), expected == "yes")
+                if expected == "no":
+                    self.assertEqual(answer["why"], "needs libyard_apart.so.1, which is not here")
+
+
 class TerminalTest(HereCase):
     def on_terminal(self, *arguments: str, **environment: str) -> str:
         """Everything that comes on a terminal of 5 rows."""

@@ -153,6 +153,22 @@ TEST_CASE("a free-threaded Python accepts no abi3 wheel") {
     CHECK(best_position(*parse_tag_set("py3-none-any"), supported).has_value());
 }
 
+// packaging.tags 25.0: _cpython_abis() and _generic_abi().
+TEST_CASE(
+    "a debug build has its own ABI before that of a release build, and PyPy the ABI of its interpreter") {
+    const auto debug =
+        supported_tags({.python_minor = 11, .debug = true, .glibc_major = 2, .glibc_minor = 5});
+    CHECK(debug.front().text() == "cp311-cp311d-linux_x86_64");
+    const auto own = best_position(*parse_tag_set("cp311-cp311d-linux_x86_64"), debug);
+    const auto release = best_position(*parse_tag_set("cp311-cp311-linux_x86_64"), debug);
+    const auto stable = best_position(*parse_tag_set("cp311-abi3-linux_x86_64"), debug);
+    REQUIRE((own && release && stable));
+    CHECK(*own < *release);
+    CHECK(*release < *stable);
+    const auto pypy = supported_tags({.python_minor = 11, .cpython = false, .pypy_abi = "pp80"});
+    CHECK(pypy.front().text() == "pp311-pypy311_pp80-linux_x86_64");
+}
+
 TEST_CASE("an invalid environment yields a bounded list") {
     CHECK(supported_tags({.python_minor = 2'000'000'000, .glibc_major = 2'000'000'000, .musl_major = 1})
               .size() < 100'000);

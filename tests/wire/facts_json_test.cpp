@@ -36,6 +36,7 @@ inspect::Facts full_facts() {
     facts.torch_at_least = "2.4";
     facts.torch_below = "2.9";
     facts.torch_requires = {"torch==2.4.0"};
+    facts.requires_dist = {"numpy", "torch==2.4.0"};
     facts.device_code["cuda_sm"] = {"sm_90"};
     facts.device_code["cuda_ptx"] = {"compute_90"};
     facts.device_code["hip_gfx"] = {"gfx90a:xnack-"};
@@ -64,7 +65,7 @@ TEST_CASE("facts as JSON: every member, lists that are empty too, and no text th
         R"("debug_bytes":1000000,"tags":["cp312-cp312-linux_aarch64"],"root_is_purelib":false,"requires_python":">=3.8",)"
         R"("symbol_floors":{"CXXABI":"1.3.9","GLIBC":"2.17"},"machines":["aarch64"],)"
         R"("needed_external":["libc.so.6","libcuda.so.1"],"libc":["glibc"],"not_judged":["linux_mips64"],"search_paths":["/sw/openmpi/4.1.5/lib"],)"
-        R"("modules":["openmpi/4.1.5"],"cpu_features":["bti"],"torch_requires":["torch==2.4.0"],"cuda_sm":["sm_90"],)"
+        R"("modules":["openmpi/4.1.5"],"cpu_features":["bti"],"torch_requires":["torch==2.4.0"],"requires_dist":["numpy","torch==2.4.0"],"cuda_sm":["sm_90"],)"
         R"("cuda_ptx":["compute_90"],"hip_gfx":["gfx90a:xnack-"],"provides":["libsix.so.1"],)"
         R"("needed":{"cuda":["libcuda.so.1"],"system":["libc.so.6"]},"manylinux_fit":"linux_aarch64",)"
         R"("musllinux_fit":"musllinux_1_2_aarch64",)"
@@ -74,7 +75,7 @@ TEST_CASE("facts as JSON: every member, lists that are empty too, and no text th
         wire::facts_to_json({}).render() ==
         R"({"size_bytes":0,"unpacked_bytes":0,"members":0,"elf_files":0,"elf_bytes":0,"debug_bytes":0,"tags":[],)"
         R"("root_is_purelib":false,"requires_python":"","symbol_floors":{},"machines":[],"needed_external":[],"libc":[],"not_judged":[],)"
-        R"("search_paths":[],"modules":[],"cpu_features":[],"torch_requires":[],"cuda_sm":[],"cuda_ptx":[],)"
+        R"("search_paths":[],"modules":[],"cpu_features":[],"torch_requires":[],"requires_dist":[],"cuda_sm":[],"cuda_ptx":[],)"
         R"("hip_gfx":[],"needed":{}})");
 }
 

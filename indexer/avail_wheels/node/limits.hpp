@@ -1,6 +1,7 @@
 // Limits of indexer/avail_wheels/node/, each with its unit and reason.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "lib/base/limits.hpp"
@@ -14,6 +15,9 @@ inline constexpr int max_python_minor = 99;
 // /proc/cpuinfo of 1,000 processors: 2 MiB.
 inline constexpr std::uint64_t max_proc_bytes = 8 * base::mib;
 inline constexpr std::uint64_t max_libc_bytes = 16 * base::mib;  // includes its symbols
+inline constexpr std::uint64_t max_library_bytes =
+    64 * base::mib;                                        // libstdc++.so.6 with debug sections: 20 MiB
+inline constexpr std::size_t max_libraries_asked = 2'000;  // in one variable of at most 128 KiB
 inline constexpr std::int64_t probe_timeout_ms = 20'000;   // a GPU in power saving needs seconds to answer
 inline constexpr std::int64_t python_timeout_ms = 10'000;  // a cold start on a busy parallel file system
 inline constexpr std::int64_t node_cache_s = 24 * 3600;    // a driver update requires a reboot

@@ -79,6 +79,11 @@ Json node_to_json(const Node& node) {
                          : (python.pypy ? "pypy" : "") + python.full + (python.free_threaded ? "t" : ""));
     json.set("pythons", std::move(pythons));
     if (!node.python_program.empty()) json.set("python_program", node.python_program);
+    if (!node.interpreter.empty()) json.set("interpreter", node.interpreter);
+    // A probed node has one Python.
+    if (!node.pythons.empty() && node.pythons.front().debug) json.set("debug_python", true);
+    if (!node.pythons.empty() && !node.pythons.front().pypy_abi.empty())
+        json.set("pypy_abi", node.pythons.front().pypy_abi);
     if (node.modules) json.set("modules", Json::array_of(*node.modules));
     return json;
 }
@@ -95,7 +100,12 @@ Node node_from_json(const Json& json) {
     for (const auto& text : json.texts("pythons")) {
         if (auto python = parse_python(text)) node.pythons.push_back(std::move(*python));
     }
+    for (auto& python : node.pythons) {
+        python.debug = json.bool_or("debug_python", false);
+        python.pypy_abi = json.string_or("pypy_abi", {});
+    }
     node.python_program = json.string_or("python_program", {});
+    node.interpreter = json.string_or("interpreter", {});
     if (json.find("modules") != nullptr) node.modules = json.texts("modules");
     return node;
 }

@@ -2,6 +2,7 @@
 // and loaded modules. An absent property is unknown; it never counts as missing.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,17 +18,29 @@ namespace wheelyard::avail_wheels {
 using accelerator::Gpus;
 using base::Dotted;
 
+// What the dynamic loader finds in the Python's process under one name.
+struct Library {
+    std::string path = {};  // empty: it is not there
+    // The highest version of each prefix that it has: {"GLIBCXX", 3.4.30}. Only of GCC's libraries and zlib.
+    std::map<std::string, Dotted, std::less<>> versions = {};
+};
+
 struct Node {
-    std::string name;                                 // of a node type, or this host's name
-    std::string machine;                              // "aarch64"
-    std::optional<Dotted> glibc;                      // of its Python, 2.36; absent: unknown, or musl
-    std::optional<Dotted> musl;                       // 1.2
-    std::string cpu;                                  // "x86-64-v3"; empty: unknown
-    std::optional<Gpus> gpus;                         // absent: unknown
-    std::optional<Dotted> driver;                     // NVIDIA's, 550.54.15
-    std::vector<Python> pythons;                      // empty: unknown
-    bool any_python = false;                          // every Python is asked about, not this node's
-    std::string python_program;                       // path of the Python that was found
+    std::string name;               // of a node type, or this host's name
+    std::string machine;            // "aarch64"
+    std::optional<Dotted> glibc;    // of its Python, 2.36; absent: unknown, or musl
+    std::optional<Dotted> musl;     // 1.2
+    std::string cpu;                // "x86-64-v3"; empty: unknown
+    std::optional<Gpus> gpus;       // absent: unknown
+    std::optional<Dotted> driver;   // NVIDIA's, 550.54.15
+    std::vector<Python> pythons;    // empty: unknown
+    bool any_python = false;        // every Python is asked about, not this node's
+    std::string python_program;     // path of the Python that was found
+    std::string python_fault = {};  // why that one does not answer: "is not there"; empty: it does
+    std::string interpreter = {};   // the program that runs behind python_program; empty: unknown
+    // By the names that were asked; those with a folder are files. Others are unknown.
+    std::map<std::string, Library, std::less<>> libraries = {};
+    bool is_described = false;  // from the site file or --assume: its libraries cannot be asked
     std::optional<std::vector<std::string>> modules;  // "cuda/12.2"; absent: unknown, no module system
 };
 

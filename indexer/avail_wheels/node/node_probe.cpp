@@ -117,27 +117,73 @@ struct PythonAnswer {
     std::optional<Python> python;  // absent: none, broken, hanging, or neither CPython nor PyPy
     std::optional<Dotted> glibc;   // that the interpreter runs on, which may not be the system's
     bool has_other_libc = false;   // the interpreter runs without glibc
+    std::string fault;             // why there is no answer
+    std::string interpreter;       // sys.executable
 };
+
+// "pypy310-pp73-x86_64-linux-gnu" → "pp73".
+std::string pypy_abi_of(std::string_view soabi) {
+    for (const auto part : base::split(soabi, '-')) {
+        if (part.starts_with("pp")) return std::string(part);
+    }
+    return {};
+}
+
+// A sentence's end: what running the interpreter ended with.
+std::string fault_of(const base::Result<base::Finished>& finished) {
+    if (!finished) return "cannot be started";
+    if (finished->timed_out)
+        return "does not answer within " + std::to_string(python_timeout_ms / 1000) + " s";
+    if (finished->exit_code == 0) return "does not answer as a Python does";
+    const auto lines = base::split_lines(base::trim(finished->err));
+    return "ends with status " + std::to_string(finished->exit_code) +
+           (lines.empty() || lines.back().empty() ? "" : ": " + std::string(lines.back()));
+}
 
 // Asks the interpreter itself, as pip does (packaging's _manylinux): a Python of a Gentoo prefix, of EESSI or
 // of Nix has a glibc of its own.
 PythonAnswer ask_python(const HostProbe& probe, const std::string& file) {
     PythonAnswer answer;
     if (file.empty()) return answer;
+    std::error_code error;
+    if (!fs::exists(file, error)) {
+        answer.fault = "is not there";
+        if (fs::is_symlink(file, error))
+            answer.fault += ": it is a link to " + fs::read_symlink(file, error).native();
+        return answer;
+    }
     constexpr const char* question =
         "import os, sys, sysconfig\n"
         "try: libc = os.confstr('CS_GNU_LIBC_VERSION') or 'none'\n"
         "except (AttributeError, OSError, ValueError): libc = 'none'\n"
+        "variable = sysconfig.get_config_var\n"
         "print(sys.implementation.name, '.'.join(map(str, sys.version_info[:3])),"
-        " sysconfig.get_config_var('Py_GIL_DISABLED') or 0, libc.replace(' ', '-'))";
-    const std::string text = output_of(probe, {file, "-I", "-S", "-c", question}, python_timeout_ms);
-    const auto words = base::split(base::trim(text), ' ');
-    if (words.size() < 3 || (words[0] != "cpython" && words[0] != "pypy")) return answer;
+        " variable('Py_GIL_DISABLED') or 0, libc.replace(' ', '-'), variable('SOABI') or '-',"
+        " int(bool(variable('Py_DEBUG'))))\n"
+        "print(sys.executable)";
+    base::Command command;
+    command.argv = {file, "-I", "-S", "-c", question};
+    command.environment = probe.environment;
+    command.timeout_ms = python_timeout_ms;
+    const auto finished = probe.run(command);
+    answer.fault = fault_of(finished);
+    if (!finished || finished->timed_out || finished->exit_code != 0) return answer;
+    const auto lines = base::split_lines(base::trim(finished->out));
+    const auto words = base::split(lines.empty() ? std::string_view() : base::trim(lines.front()), ' ');
+    if (words.size() < 3) return answer;
+    if (words[0] != "cpython" && words[0] != "pypy") {
+        answer.fault = "is neither CPython nor PyPy";
+        return answer;
+    }
     auto python = parse_python(words[1]);
     if (!python) return answer;
     python->free_threaded = words[2] == "1";
     python->pypy = words[0] == "pypy";
+    if (python->pypy && words.size() > 4) python->pypy_abi = pypy_abi_of(words[4]);
+    python->debug = !python->pypy && words.size() > 5 && words[5] == "1";
     answer.python = std::move(*python);
+    answer.fault.clear();
+    if (lines.size() > 1) answer.interpreter = base::trim(lines[1]);
     constexpr std::string_view glibc = "glibc-";
     if (words.size() > 3 && words[3].starts_with(glibc))
         answer.glibc = Dotted::parse(words[3].substr(glibc.size()));
@@ -184,7 +230,7 @@ std::optional<Node> read_cache(const fs::path& file, const std::string& key, con
     const auto text = base::read_file(file, max_node_bytes);
     if (!text) return std::nullopt;
     const auto json = io::parse_json(*text);
-    if (!json || json->string_or("format", {}) != "wheelyard.node-cache/2" ||
+    if (!json || json->string_or("format", {}) != "wheelyard.node-cache/3" ||
         json->string_or("key", {}) != key)
         return std::nullopt;
     const auto age = clock.now() - std::max<std::int64_t>(0, json->int_or("found", 0));
@@ -193,7 +239,198 @@ std::optional<Node> read_cache(const fs::path& file, const std::string& key, con
     return node == nullptr ? std::nullopt : std::optional(node_from_json(*node));
 }
 
+// Which libraries have versions that wheels need, by the start of their names.
+struct VersionedLibrary {
+    std::string_view library;
+    std::array<std::string_view, 4> prefixes;
+};
+constexpr VersionedLibrary versioned_libraries[] = {
+    {"libstdc++.so", {"GLIBCXX", "CXXABI"}},
+    {"libgcc_s.so", {"GCC"}},
+    {"libgomp.so", {"GOMP", "OMP", "OACC", "GOACC"}},
+    {"libgfortran.so", {"GFORTRAN"}},
+    {"libquadmath.so", {"QUADMATH"}},
+    {"libatomic.so", {"LIBATOMIC"}},
+    {"libz.so", {"ZLIB"}},
+};
+
+Library library_at(const HostProbe& probe, const fs::path& file) {
+    Library library{file.native()};
+    const std::string name = file.filename().native();
+    const bool has_versions = std::any_of(
+        std::begin(versioned_libraries), std::end(versioned_libraries),
+        [&](const VersionedLibrary& row) { return std::string_view(name).starts_with(row.library); });
+    if (has_versions)
+        library.versions = versions_of_library(name, read_host_file(probe, file, max_library_bytes));
+    return library;
+}
+
+// The loader's own list of what it would map, without running anything: of glibc with LD_TRACE_LOADED_OBJECTS, of musl with
+// --list. Preloaded libraries are searched for like those of the program.
+//
+//     ⇥libgsl.so.27 => /lib/x86_64-linux-gnu/libgsl.so.27 (0x00007f…)
+//
+// Adds what is found; false: the loader did not answer.
+bool trace_libraries(const HostProbe& probe, const Node& node, const std::vector<std::string>& names,
+                     std::map<std::string, Library, std::less<>>& found) {
+    base::Command command;
+    command.argv = {node.interpreter, "-c", ""};
+    if (node.musl) {
+        command.argv = {(probe.root / "lib" / ("ld-musl-" + probe.machine + ".so.1")).native(), "--list",
+                        node.interpreter};
+    }
+    auto environment = probe.environment;
+    environment["LD_TRACE_LOADED_OBJECTS"] = "1";
+    auto& preload = environment["LD_PRELOAD"];
+    for (const auto& name : names)
+        preload += (preload.empty() ? "" : ":") + name;
+    command.environment = std::move(environment);
+    command.timeout_ms = python_timeout_ms;
+    const auto finished = probe.run(command);
+    if (!finished || finished->timed_out) return false;
+    std::map<std::string, std::string, std::less<>> paths;
+    bool has_loader = false;
+    for (const auto line : base::split_lines(finished->out)) {
+        constexpr std::string_view arrow = " => ";
+        has_loader = has_loader || line.find("/ld") != std::string_view::npos;
+        const auto at = line.find(arrow);
+        const auto end = line.rfind(" (0x");
+        if (at == std::string_view::npos || end == std::string_view::npos || end < at) continue;
+        paths.emplace(base::trim(line.substr(0, at)),
+                      line.substr(at + arrow.size(), end - at - arrow.size()));
+    }
+    if (!has_loader) return false;
+    for (const auto& name : names) {
+        const auto path = paths.find(name);
+        found[name] = path == paths.end() ? Library() : library_at(probe, path->second);
+    }
+    return true;
+}
+
+// What decides where libraries are found, besides the node's own key.
+std::string library_key(const HostProbe& probe, const Node& node) {
+    std::string key = cache_key(probe, node.python_program) + "\n" + node.interpreter;
+    std::vector<std::string> places{(probe.root / "etc/ld.so.cache").native()};
+    for (const char* name : {"LD_LIBRARY_PATH", "LD_PRELOAD"}) {
+        const std::string value = variable(probe, name);
+        key += "\n" + value;
+        for (const auto place : base::split(value, ':'))
+            places.emplace_back(place);
+    }
+    for (const auto& place : places) {
+        struct stat about {};
+        if (!place.empty() && ::stat(place.c_str(), &about) == 0)
+            key += " " + std::to_string(about.st_mtim.tv_sec) + "." + std::to_string(about.st_mtim.tv_nsec);
+    }
+    return key;
+}
+
+fs::path library_cache(const HostProbe& probe) {
+    const fs::path folder = cache_folder(probe.environment);
+    return folder.empty() ? folder : folder / ("libraries-" + probe.host + ".json");
+}
+
+using Libraries = std::map<std::string, Library, std::less<>>;
+
+Libraries read_library_cache(const HostProbe& probe, const std::string& key, const base::Clock& clock) {
+    Libraries libraries;
+    const auto text = base::read_file(library_cache(probe), max_node_bytes);
+    const auto json = text ? io::parse_json(*text) : base::Result<Json>(Json());
+    if (!json || json->string_or("format", {}) != "wheelyard.node-libraries/1" ||
+        json->string_or("key", {}) != key)
+        return libraries;
+    const auto age = clock.now() - std::max<std::int64_t>(0, json->int_or("found", 0));
+    const auto* list = json->find("libraries");
+    const auto* members = list == nullptr ? nullptr : list->as_object();
+    if (age < 0 || age > node_cache_s * 1'000'000 || members == nullptr) return libraries;
+    for (const auto& [name, one] : *members) {
+        Library library{one.string_or("path", {})};
+        if (const auto* versions = one.find("versions"); versions != nullptr && versions->as_object()) {
+            for (const auto& [prefix, version] : *versions->as_object()) {
+                if (auto dotted = Dotted::parse(version.as_string() ? *version.as_string() : std::string()))
+                    library.versions.emplace(prefix, std::move(*dotted));
+            }
+        }
+        libraries.emplace(name, std::move(library));
+    }
+    return libraries;
+}
+
+void write_library_cache(const HostProbe& probe, const std::string& key, const base::Clock& clock,
+                         const Libraries& libraries) {
+    Json list = Json::object();
+    for (const auto& [name, library] : libraries) {
+        Json versions = Json::object();
+        for (const auto& [prefix, version] : library.versions)
+            versions.set(prefix, version.text());
+        list.set(name, Json::object({{"path", library.path}, {"versions", std::move(versions)}}));
+    }
+    const Json json = Json::object({{"format", "wheelyard.node-libraries/1"},
+                                    {"key", key},
+                                    {"found", clock.now()},
+                                    {"libraries", std::move(list)}});
+    const fs::path file = library_cache(probe);
+    std::error_code error;
+    fs::create_directories(file.parent_path(), error);
+    if (!error) (void)base::replace_file(file, json.render());
+}
+
 }  // namespace
+
+void ask_libraries(const HostProbe& probe, const base::Clock& clock, const std::vector<std::string>& names,
+                   Node& node) {
+    std::vector<std::string> searched;
+    for (const auto& name : names) {
+        if (node.libraries.contains(name)) continue;
+        if (name.find('/') != std::string::npos) {
+            std::error_code error;
+            const bool is_there = fs::exists(probe.root / fs::path(name).relative_path(), error);
+            node.libraries[name] = is_there ? library_at(probe, name) : Library();
+        } else if (name.find_first_of(": \t") == std::string::npos) {
+            searched.push_back(name);
+        }
+    }
+    // Another C library's loader may run the interpreter instead of tracing it.
+    if (searched.empty() || node.interpreter.empty() || (!node.glibc && !node.musl)) return;
+    searched.resize(std::min(searched.size(), max_libraries_asked));
+    const bool has_cache = !library_cache(probe).empty();
+    const std::string key = has_cache ? library_key(probe, node) : std::string();
+    auto known = has_cache ? read_library_cache(probe, key, clock) : Libraries();
+    std::vector<std::string> missing;
+    for (const auto& name : searched) {
+        if (const auto one = known.find(name); one != known.end()) {
+            node.libraries[name] = one->second;
+        } else {
+            missing.push_back(name);
+        }
+    }
+    if (missing.empty() || !trace_libraries(probe, node, missing, known)) return;
+    for (const auto& name : missing)
+        node.libraries[name] = known[name];
+    if (has_cache) write_library_cache(probe, key, clock, known);
+}
+
+std::map<std::string, Dotted, std::less<>> versions_of_library(std::string_view name,
+                                                               std::string_view bytes) {
+    std::map<std::string, Dotted, std::less<>> versions;
+    const auto* const row =
+        std::find_if(std::begin(versioned_libraries), std::end(versioned_libraries),
+                     [&](const VersionedLibrary& one) { return name.starts_with(one.library); });
+    if (row == std::end(versioned_libraries)) return versions;
+    for (const auto prefix : row->prefixes) {
+        if (prefix.empty()) continue;
+        // In the table of strings, each name begins after a NUL and ends with one.
+        const std::string start = std::string(1, '\0') + std::string(prefix) + "_";
+        for (auto at = bytes.find(start); at != std::string_view::npos; at = bytes.find(start, at + 1)) {
+            const auto rest = bytes.substr(at + start.size());
+            auto version = Dotted::parse(rest.substr(0, rest.find('\0')));
+            if (!version) continue;
+            auto& highest = versions[std::string(prefix)];
+            if (highest.numbers.empty() || highest < *version) highest = std::move(*version);
+        }
+    }
+    return versions;
+}
 
 bool is_musl_host(const HostProbe& probe) {
     std::error_code error;
@@ -227,6 +464,8 @@ Node probe_node(const HostProbe& probe) {
     if (!node.glibc && !answer.has_other_libc) node.glibc = probe_glibc(probe);
     if (!node.glibc) node.musl = probe_musl(probe);
     if (answer.python) node.pythons.push_back(std::move(*answer.python));
+    node.python_fault = std::move(answer.fault);
+    node.interpreter = std::move(answer.interpreter);
     node.modules = loaded_modules(probe);
     return node;
 }
@@ -243,7 +482,7 @@ Node known_node(const HostProbe& probe, const base::Clock& clock) {
     Node node = probe_node(probe);
     // A Python that did not answer is asked again: it may have been on a file system that was stuck.
     if (!node.python_program.empty() && node.pythons.empty()) return node;
-    const Json json = Json::object({{"format", "wheelyard.node-cache/2"},
+    const Json json = Json::object({{"format", "wheelyard.node-cache/3"},
                                     {"key", key},
                                     {"found", clock.now()},
                                     {"node", node_to_json(node)}});

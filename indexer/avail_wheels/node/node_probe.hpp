@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "indexer/avail_wheels/node/node.hpp"
 #include "lib/base/clock.hpp"
@@ -35,6 +36,16 @@ struct HostProbe {
 // Uses the cache if it is at most a day old and was written on this host, since its last boot, in this job
 // and with this Python; otherwise probes and writes the cache. Modules are always those of the environment.
 [[nodiscard]] Node known_node(const HostProbe& probe, const base::Clock& clock);
+
+// Adds to node.libraries what the Python's process would load under these names: a library, searched for as the dynamic
+// loader does it there (LD_LIBRARY_PATH, the interpreter's own paths, the system's), or a file with its folder. One process
+// for all names, none for what the cache has. Names stay unknown if the loader does not answer.
+void ask_libraries(const HostProbe& probe, const base::Clock& clock, const std::vector<std::string>& names,
+                   Node& node);
+
+// The highest versions that GCC's libraries and zlib define, from the names in the library's bytes.
+[[nodiscard]] std::map<std::string, Dotted, std::less<>> versions_of_library(std::string_view name,
+                                                                             std::string_view bytes);
 
 // $XDG_CACHE_HOME/wheelyard or ~/.cache/wheelyard; empty if neither variable is set.
 [[nodiscard]] std::filesystem::path cache_folder(const EnvironmentMap& environment);

@@ -24,15 +24,29 @@ std::string variable(const EnvironmentMap& environment, const char* name) {
     return found == environment.end() ? std::string() : found->second;
 }
 
+bool lies_in(const std::string& program, const std::string& prefix) {
+    if (prefix.empty() || program.empty()) return false;
+    return fs::path(program).lexically_normal().parent_path() ==
+           (fs::path(prefix) / "bin").lexically_normal();
+}
+
 bool is_executable(const std::string& file) {
     std::error_code error;
     return ::access(file.c_str(), X_OK) == 0 && !fs::is_directory(file, error);
 }
 
-bool lies_in(const std::string& program, const std::string& prefix) {
-    if (prefix.empty() || program.empty()) return false;
-    return fs::path(program).lexically_normal().parent_path() ==
-           (fs::path(prefix) / "bin").lexically_normal();
+bool is_dangling(const std::string& file) {
+    std::error_code error;
+    return fs::is_symlink(file, error) && !fs::exists(file, error);
+}
+
+// The environment or module whose bin/ is `folder`, and whose Python is gone: of a virtual environment and of a module also
+// where nothing is left. A shell goes on to the next Python on PATH, for which nobody chose wheels.
+bool has_lost_its_python(const EnvironmentMap& environment, const std::string& folder) {
+    const auto is_bin_of = [&](const char* name) {
+        return lies_in(folder + "/python", variable(environment, name));
+    };
+    return is_bin_of("VIRTUAL_ENV") || is_bin_of("EBROOTPYTHON");
 }
 
 bool is_python_name(std::string_view name) {
@@ -57,8 +71,9 @@ std::string interpreter_of(const EnvironmentMap& environment, const std::string&
         if (first.starts_with('"')) first = first.substr(1, first.find('"', 1) - 1);
     }
     const std::string program(first.substr(0, first.find(' ')));
-    return is_python_name(fs::path(program).filename().native()) && is_executable(program) ? program
-                                                                                           : std::string();
+    // One that is gone is an answer, too: this pip installs for no other.
+    return is_python_name(fs::path(program).filename().native()) && program.starts_with('/') ? program
+                                                                                             : std::string();
 }
 
 std::optional<int> parse_minor(std::string_view text) {
@@ -136,7 +151,7 @@ std::string Python::text() const {
 
 std::string Python::display() const {
     return (pypy ? "PyPy " : "") + (full.empty() ? "3." + std::to_string(minor) : full) +
-           (free_threaded ? " (free-threaded)" : "");
+           (free_threaded ? " (free-threaded)" : "") + (debug ? " (debug build)" : "");
 }
 
 base::Result<Python> parse_python(std::string_view text) {
@@ -176,10 +191,15 @@ std::string first_python(const EnvironmentMap& environment) {
     const std::string path = variable(environment, "PATH");
     for (const auto folder : base::split(path, ':')) {
         if (folder.empty()) continue;
+        std::string gone;
         for (const char* name : {"/python3", "/python"}) {
             std::string candidate = std::string(folder) + name;
             if (is_executable(candidate)) return candidate;
+            if (gone.empty() && is_dangling(candidate)) gone = std::move(candidate);
         }
+        if (!gone.empty() && lies_in(gone, variable(environment, "CONDA_PREFIX"))) return gone;
+        if (has_lost_its_python(environment, std::string(folder)))
+            return gone.empty() ? std::string(folder) + "/python" : gone;
     }
     return {};
 }

@@ -16,6 +16,8 @@ struct Python {
     bool free_threaded = false;              // 3.13t
     std::string full;                        // "3.11.4"; empty: unknown
     bool pypy = false;                       // otherwise CPython
+    std::string pypy_abi = {};               // "pp73"; empty: unknown, or CPython
+    bool debug = false;                      // a debug build of CPython, cp311d
     [[nodiscard]] std::string text() const;  // "3.11", "3.13t", "pypy3.10"
     // For people, as precise as known: "3.11.4", "3.13.1 (free-threaded)", "PyPy 3.10.14".
     [[nodiscard]] std::string display() const;
@@ -33,10 +35,11 @@ struct Python {
 // The full path of the first executable `name` on the environment's PATH; empty: not found.
 [[nodiscard]] std::string program_on_path(const std::map<std::string, std::string>& environment,
                                           const std::string& name);
-// The first `python3` or `python` on PATH, by folder; empty: none.
+// The first `python3` or `python` on PATH, by folder; empty: none. Where the active environment or module has lost its
+// Python, that one, although it is not there: another must not take its place unseen.
 [[nodiscard]] std::string first_python(const std::map<std::string, std::string>& environment);
 // The Python that a plain `pip` of this shell installs for: first_python() if it belongs to the active
-// environment or module, otherwise the interpreter of the first `pip` on PATH. Empty: none.
+// environment or module, otherwise the interpreter of the first `pip` on PATH, even if that is gone. Empty: none.
 [[nodiscard]] std::string python_of_pip(const std::map<std::string, std::string>& environment);
 
 }  // namespace wheelyard::avail_wheels

@@ -21,12 +21,11 @@ bool is_platform_shown(const std::string& text, const Query& query) {
            platform.kind == libc;
 }
 
-wheel::Environment environment_of(const Python& python) {
-    wheel::Environment environment;
-    environment.python_minor = python.minor;
-    environment.free_threaded = python.free_threaded;
-    environment.cpython = !python.pypy;
-    return environment;
+bool takes_abi(const Python& python, const wheel::Tag& tag) {
+    const auto environments = environments_of(python);
+    return std::any_of(environments.begin(), environments.end(), [&](const wheel::Environment& environment) {
+        return supported_tags_of(environment).abis.contains({tag.python, tag.abi});
+    });
 }
 
 }  // namespace
@@ -51,9 +50,8 @@ const Filter::Suits& Filter::suits_of(const TagSet& tags) {
         if (!is_platform_shown(tag.platform, query_)) continue;
         suits.shown = true;
         for (std::size_t i = 0; i < query_.pythons.size(); ++i) {
-            const bool takes =
-                supported_tags_of(environment_of(query_.pythons[i])).abis.contains({tag.python, tag.abi});
-            if (takes && std::find(suits.pythons.begin(), suits.pythons.end(), i) == suits.pythons.end())
+            if (takes_abi(query_.pythons[i], tag) &&
+                std::find(suits.pythons.begin(), suits.pythons.end(), i) == suits.pythons.end())
                 suits.pythons.push_back(i);
         }
     }

@@ -9,6 +9,7 @@
 #include "indexer/avail_wheels/query/query.hpp"
 #include "lib/accelerator/accelerator_kind.hpp"
 #include "lib/base/text/text.hpp"
+#include "lib/wheel/requirement.hpp"
 
 namespace wheelyard::avail_wheels {
 
@@ -21,6 +22,7 @@ struct Question {
     const Needs& needs;
     const Node& node;
     const Site& site;
+    const OwnedWheels& owned;
 };
 
 Fit no(std::string code, std::string why, std::string advice = {}) {
@@ -74,23 +76,31 @@ Fit check_machine(const Question& q) {
 
 // pip's rule: at least one of the wheel's tags is supported by this Python.
 bool pip_takes(const Candidate& candidate, const Node& node, const Python& python, bool with_platform) {
-    wheel::Environment environment;
-    environment.python_minor = python.minor;
-    environment.free_threaded = python.free_threaded;
-    environment.cpython = !python.pypy;
-    if (!node.machine.empty()) environment.machine = node.machine;
-    if (node.glibc) {
-        environment.glibc_major = node.glibc->at(0);
-        environment.glibc_minor = node.glibc->at(1);
-    }
-    if (node.musl) {
-        environment.musl_major = node.musl->at(0);
-        environment.musl_minor = node.musl->at(1);
-    }
-    const auto& supported = supported_tags_of(environment);
-    return std::any_of(candidate.tags->tags.begin(), candidate.tags->tags.end(), [&](const wheel::Tag& tag) {
-        return with_platform ? supported.tags.contains(tag) : supported.abis.contains({tag.python, tag.abi});
+    const auto environments = environments_of(python);
+    return std::any_of(environments.begin(), environments.end(), [&](wheel::Environment environment) {
+        if (!node.machine.empty()) environment.machine = node.machine;
+        if (node.glibc) {
+            environment.glibc_major = node.glibc->at(0);
+            environment.glibc_minor = node.glibc->at(1);
+        }
+        if (node.musl) {
+            environment.musl_major = node.musl->at(0);
+            environment.musl_minor = node.musl->at(1);
+        }
+        const auto& supported = supported_tags_of(environment);
+        return std::any_of(candidate.tags->tags.begin(), candidate.tags->tags.end(),
+                           [&](const wheel::Tag& tag) {
+                               return with_platform ? supported.tags.contains(tag)
+                                                    : supported.abis.contains({tag.python, tag.abi});
+                           });
     });
+}
+
+// Whether the wheel is for one ABI of PyPy, and that of this one is unknown.
+bool is_abi_unknown(const Candidate& candidate, const Python& python) {
+    return python.pypy && python.pypy_abi.empty() &&
+           std::find(candidate.tags->abis.begin(), candidate.tags->abis.end(), "none") ==
+               candidate.tags->abis.end();
 }
 
 std::string python_advice(const Question& q) {
@@ -115,17 +125,36 @@ std::string python_advice(const Question& q) {
     return "module load " + base::replace_all(q.site.python_module, "{version}", wanted);
 }
 
+// The Python of the node that takes its tags and its Requires-Python; nullptr: none.
+const Python* taking_python(const Question& q) {
+    const auto needed = wheel::SpecifierSet::parse(q.candidate.link.requires_python);
+    for (const auto& python : q.node.pythons) {
+        if (pip_takes(q.candidate, q.node, python, false) && (!needed || allows_python(*needed, python)))
+            return &python;
+    }
+    return nullptr;
+}
+
 Fit check_python(const Question& q) {
-    if (q.node.any_python) return {};
-    if (q.node.pythons.empty()) return unknown("python", "this node's Python is unknown");
+    if (q.node.pythons.empty()) {
+        return unknown("python", q.node.python_fault.empty()
+                                     ? "this node's Python is unknown"
+                                     : "the Python " + q.node.python_program + " " + q.node.python_fault);
+    }
+    const Python* taking = taking_python(q);
+    if (taking != nullptr && is_abi_unknown(q.candidate, *taking))
+        return unknown(
+            "python", "built for the ABI " + listed(q.candidate.tags->abis) + ", and this PyPy's is unknown");
+    if (taking != nullptr) return {};
+    if (q.node.any_python)
+        return unknown("python", "built for " + listed(q.candidate.tags->pythons) +
+                                     ", and whether this node has such a Python is unknown");
     std::vector<std::string> here;
     bool tags_suit = false;
     for (const auto& python : q.node.pythons) {
         here.push_back(python.display());
         if (!pip_takes(q.candidate, q.node, python, false)) continue;
         tags_suit = true;
-        const auto needed = wheel::SpecifierSet::parse(q.candidate.link.requires_python);
-        if (!needed || allows_python(*needed, python)) return {};
     }
     if (tags_suit) {
         return no("requires_python",
@@ -155,15 +184,32 @@ Fit check_glibc(const Question& q) {
 }
 
 Fit check_platform(const Question& q) {
-    if (q.node.pythons.empty() || q.node.machine.empty() || (!q.node.glibc && !q.node.musl)) return {};
+    if (q.node.any_python || q.node.pythons.empty() || q.node.machine.empty() ||
+        (!q.node.glibc && !q.node.musl))
+        return {};
     if (std::any_of(q.node.pythons.begin(), q.node.pythons.end(),
                     [&](const Python& python) { return pip_takes(q.candidate, q.node, python, true); }))
         return {};
     return no("tags", "pip does not accept its tags here: " + listed(q.candidate.tags->platforms));
 }
 
+// What its build's options ask for counts where its files say nothing.
+Fit check_options(const Question& q) {
+    if (!q.needs.is_ours || !q.needs.has_code || !q.needs.cpu.empty() || q.needs.built_cpu == "baseline")
+        return {};
+    if (q.needs.built_cpu.empty()) return unknown("cpu", "for which processors its farm built it is unknown");
+    if (!q.needs.built_cpu.starts_with("x86-64"))
+        return unknown("cpu",
+                       "built with " + q.needs.built_cpu + "; whether this processor has it is unknown");
+    if (q.node.cpu.empty())
+        return unknown("cpu", "needs a processor of " + q.needs.built_cpu + ", and this node's is unknown");
+    if (q.node.cpu >= q.needs.built_cpu) return {};
+    return no("cpu", "built for processors of " + q.needs.built_cpu + ", this is " + q.node.cpu,
+              "choose a build for " + q.node.cpu);
+}
+
 Fit check_processor(const Question& q) {
-    if (q.needs.cpu.empty() || q.needs.cpu == "x86-64-v1") return {};
+    if (q.needs.cpu.empty() || q.needs.cpu == "x86-64" || q.needs.cpu == "x86-64-v1") return check_options(q);
     if (q.node.cpu.empty())
         return unknown("cpu", "needs a processor of " + q.needs.cpu + ", and this node's is unknown");
     if (q.node.cpu >= q.needs.cpu) return {};  // they differ only in the last digit
@@ -277,6 +323,22 @@ std::string name_of_module(std::string_view module) {
     return std::string(module.substr(0, module.find('/')));
 }
 
+// Its entry among what the loader was asked: that of the wheel's own search paths before that of the process, because
+// they are searched first unless LD_LIBRARY_PATH has the library, too. nullptr: unknown.
+const Library* library_here(const Question& q, const std::string& name) {
+    for (const auto& path : q.needs.search_paths) {
+        const auto own = q.node.libraries.find(path + "/" + name);
+        if (own != q.node.libraries.end() && !own->second.path.empty()) return &own->second;
+    }
+    const auto found = q.node.libraries.find(name);
+    return found == q.node.libraries.end() ? nullptr : &found->second;
+}
+
+bool is_here(const Question& q, const std::string& name) {
+    const auto* library = library_here(q, name);
+    return library != nullptr && !library->path.empty();
+}
+
 Fit check_modules(const Question& q) {
     const auto& loaded = q.node.modules;
     const auto is_loaded = [&](std::string_view name) {
@@ -285,7 +347,7 @@ Fit check_modules(const Question& q) {
     };
     for (const auto& library : q.needs.mpi) {
         const auto family = mpi_family(library);
-        if (!family) continue;
+        if (!family || is_here(q, library)) continue;
         if (!loaded)
             return unknown("mpi", "needs " + std::string(family->name) + " (" + library +
                                       "), and this node's modules are unknown");
@@ -318,6 +380,177 @@ Fit check_modules(const Question& q) {
     return {};
 }
 
+bool is_required(const Question& q, const NeededLibrary& library) {
+    if (!q.needs.requires_dist) return false;
+    return std::any_of(q.needs.requires_dist->begin(), q.needs.requires_dist->end(),
+                       [&](const std::string& text) {
+                           const auto requirement = wheel::Requirement::parse(text);
+                           return requirement && brings(requirement->project, library);
+                       });
+}
+
+bool promises_platform(const Candidate& candidate) {
+    return std::any_of(
+        candidate.tags->platforms.begin(), candidate.tags->platforms.end(), [](const auto& text) {
+            const auto kind = wheel::parse_platform(text).kind;
+            return kind == wheel::PlatformKind::manylinux || kind == wheel::PlatformKind::musllinux;
+        });
+}
+
+// The module of the node that has a library of this kind, by the site's description.
+bool has_module_of(const Question& q, const NeededLibrary& library) {
+    if (!q.node.modules) return false;
+    if (library.kind == "mpi") {
+        const auto family = mpi_family(library.name);
+        return family && std::any_of(q.node.modules->begin(), q.node.modules->end(), [&](const auto& module) {
+                   return std::find(family->modules.begin(), family->modules.end(), name_of_module(module)) !=
+                          family->modules.end();
+               });
+    }
+    for (const auto* kind : accelerator::accelerator_kinds()) {
+        if (kind->library_kind != library.kind) continue;
+        for (const auto& module : *q.node.modules) {
+            const auto name = name_of_module(module);
+            if (std::find(kind->toolkit_modules.begin(), kind->toolkit_modules.end(), name) !=
+                kind->toolkit_modules.end())
+                return true;
+        }
+    }
+    return false;
+}
+
+bool is_of_accelerator(const NeededLibrary& library) {
+    const auto kinds = accelerator::accelerator_kinds();
+    return std::any_of(kinds.begin(), kinds.end(), [&](const AcceleratorKind* kind) {
+        return kind->library_kind == library.kind && !kind->is_library_kind_shared;
+    });
+}
+
+Fit check_library(const Question& q, const NeededLibrary& library) {
+    if (is_required(q, library)) return {};
+    const auto* here = library_here(q, library.name);
+    if (here != nullptr && !here->path.empty()) return {};
+    const std::string what = "needs " + library.name;
+    if (here == nullptr) {
+        if (is_everywhere(library.name) && q.node.is_described) return {};
+        if (q.node.is_described && has_module_of(q, library)) return {};
+        return unknown("library", what + ", and what this node has is unknown");
+    }
+    // A driver's library, or one that is asked for only where there is a GPU.
+    if (is_of_accelerator(library) && (!q.node.gpus || q.node.gpus->archs.empty()))
+        return unknown("library", what + ", which is not here, and neither is a GPU");
+    if (library.kind == "torch")
+        return unknown("library", what + ", which the project torch brings, and it does not require torch");
+    // Who repairs a wheel leaves out what it does without, or what another project brings.
+    if (promises_platform(q.candidate) && library.kind != "system")
+        return unknown("library", what + ", which is not here; it may do without");
+    if (!q.needs.requires_dist)
+        return unknown("library", what + ", which is not here; what it requires is unknown");
+    const auto family = library.kind == "mpi" ? mpi_family(library.name) : std::nullopt;
+    return no("library", what + ", which is not here",
+              family ? "module load " + std::string(family->modules.front())
+                     : "load a module that has it, or ask for its package");
+}
+
+Fit check_libraries(const Question& q) {
+    // pip's tags decide for another C library.
+    Fit first_unknown;
+    for (const auto& library : q.needs.libraries) {
+        Fit fit = check_library(q, library);
+        if (fit.runs == Runs::no) return fit;
+        if (fit.runs == Runs::unknown && first_unknown.runs == Runs::yes) first_unknown = std::move(fit);
+    }
+    return first_unknown;
+}
+
+// musl does not compare versions of symbols.
+Fit check_versions(const Question& q) {
+    if (q.node.musl) return {};
+    Fit first_unknown;
+    for (const auto& [prefix, needed] : q.needs.versions) {
+        const std::string library(library_of_prefix(prefix));
+        const std::string what = "needs " + prefix + "_" + needed.text();
+        const auto* here = library_here(q, library);
+        if (here != nullptr && here->path.empty()) continue;  // its absence is reported
+        const auto found =
+            here == nullptr ? decltype(here->versions.find(prefix)){} : here->versions.find(prefix);
+        if (here == nullptr || found == here->versions.end()) {
+            // PEP 600: a mainstream system with this glibc has them.
+            const bool is_promised = q.node.is_described && q.needs.manylinux_glibc && q.node.glibc &&
+                                     *q.needs.manylinux_glibc <= *q.node.glibc;
+            if (!is_promised && first_unknown.runs == Runs::yes)
+                first_unknown =
+                    unknown("library", what + ", and the version of this node's " + library + " is unknown");
+            continue;
+        }
+        if (needed <= found->second) continue;
+        return no("library", what + ", here is " + prefix + "_" + found->second.text() + " of " + here->path,
+                  "load a module with a newer compiler, or choose an older build");
+    }
+    return first_unknown;
+}
+
+// A file name promises nothing of the platform linux_*.
+Fit check_facts(const Question& q) {
+    if (q.needs.proven) return {};
+    const auto is_linux = [](const std::string& text) {
+        return wheel::parse_platform(text).kind == wheel::PlatformKind::linux;
+    };
+    const auto& platforms = q.candidate.tags->platforms;
+    if (!std::all_of(platforms.begin(), platforms.end(), is_linux)) return {};
+    return unknown("facts", q.candidate.no_facts.empty() ? "only its name is known" : q.candidate.no_facts);
+}
+
+bool is_satisfied(const Question& q, const wheel::Requirement& requirement,
+                  const std::vector<Candidate>& there) {
+    return std::any_of(there.begin(), there.end(), [&](const Candidate& candidate) {
+        if (candidate.link.yanked ||
+            !requirement.specifiers.contains(candidate.release->version, wheel::Prereleases::allowed))
+            return false;
+        const auto needed = wheel::SpecifierSet::parse(candidate.link.requires_python);
+        return std::any_of(q.node.pythons.begin(), q.node.pythons.end(), [&](const Python& python) {
+            return pip_takes(candidate, q.node, python, q.node.glibc || q.node.musl) &&
+                   (!needed || allows_python(*needed, python));
+        });
+    });
+}
+
+std::string versions_of(const std::vector<Candidate>& there) {
+    constexpr std::size_t max_versions = 4;
+    std::vector<std::string> versions;
+    for (const auto& candidate : there) {
+        const auto text = candidate.release->version.text();
+        if (std::find(versions.begin(), versions.end(), text) == versions.end()) versions.push_back(text);
+    }
+    const bool is_long = versions.size() > max_versions;
+    if (is_long) versions.resize(max_versions);
+    return base::join(versions, ", ") + (is_long ? " …" : "");
+}
+
+// An installer that asks only this source ends with the same.
+Fit check_requirements(const Question& q) {
+    if (!q.owned || !q.needs.requires_dist || q.node.any_python || q.node.pythons.empty()) return {};
+    for (const auto& text : *q.needs.requires_dist) {
+        const auto requirement = wheel::Requirement::parse(text);
+        if (!requirement || !requirement->url.empty()) continue;
+        // PyPy has cffi, whose version is its own.
+        if (requirement->project == "cffi" && q.node.pythons.front().pypy) continue;
+        if (requirement->marker &&
+            std::none_of(q.node.pythons.begin(), q.node.pythons.end(), [&](const Python& python) {
+                return marker_holds(*requirement->marker, python, q.node.machine);
+            }))
+            continue;
+        const auto* there = q.owned(requirement->project);
+        if (there == nullptr || is_satisfied(q, *requirement, *there)) continue;
+        return no("requires_dist",
+                  "requires " + text.substr(0, text.find(';')) + ", and here are " + requirement->name + " " +
+                      versions_of(*there) +
+                      (requirement->specifiers.empty() ? ", none of them for this Python and platform" : ""),
+                  "choose another version of one of the two, or ask for what is missing");
+    }
+    return {};
+}
+
 }  // namespace
 
 std::string_view runs_text(Runs runs) {
@@ -325,12 +558,13 @@ std::string_view runs_text(Runs runs) {
     return texts[static_cast<std::size_t>(runs)];
 }
 
-Fit judge(const Candidate& candidate, const Node& node, const Site& site) {
+Fit judge(const Candidate& candidate, const Node& node, const Site& site, const OwnedWheels& owned) {
     const Needs needs = needs_of(candidate);
-    const Question question{candidate, needs, node, site};
-    constexpr std::array checks{&check_known_bad, &check_variant, &check_machine,
-                                &check_python,    &check_glibc,   &check_platform,
-                                &check_processor, &check_gpu,     &check_modules};
+    const Question question{candidate, needs, node, site, owned};
+    constexpr std::array checks{&check_known_bad, &check_variant,   &check_machine,   &check_python,
+                                &check_glibc,     &check_platform,  &check_processor, &check_gpu,
+                                &check_modules,   &check_libraries, &check_versions,  &check_requirements,
+                                &check_facts};
     Fit first_unknown;
     for (const auto& check : checks) {
         Fit fit = check(question);

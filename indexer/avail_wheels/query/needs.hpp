@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "indexer/avail_wheels/node/node.hpp"
@@ -22,6 +23,12 @@ struct GpuNeeds {
     [[nodiscard]] bool has_code() const;
 };
 
+// A library that the wheel's files name and the wheel does not contain.
+struct NeededLibrary {
+    std::string name;  // "libgsl.so.27"
+    std::string kind;  // as `needed` of the facts has it: "system", "cuda", "mpi", "unknown"
+};
+
 struct Needs {
     bool proven = false;                // facts were available
     std::vector<std::string> machines;  // empty: any
@@ -29,10 +36,29 @@ struct Needs {
     std::string cpu;               // "x86-64-v3"; empty: unknown or none
     std::vector<GpuNeeds> gpus;    // the kinds of accelerators that it is for, in the order of their table
     std::vector<std::string> mpi;  // libraries: "libmpi.so.40"
-    std::vector<std::string> modules;  // modules it was built against: "cudacore/12.2.2"
+    std::vector<std::string> modules;       // modules it was built against: "cudacore/12.2.2"
+    std::vector<NeededLibrary> libraries;   // without those of the C library
+    std::vector<std::string> search_paths;  // folders outside of it that its files search first
+    // Versions of GCC's libraries and zlib: {"GLIBCXX", 3.4.32}.
+    std::vector<std::pair<std::string, Dotted>> versions;
+    std::optional<Dotted>
+        manylinux_glibc;  // that the manylinux tag asks for which its bytes fit; absent: none does
+    std::optional<std::vector<std::string>> requires_dist;  // absent: unknown
+    bool has_code = false;                                  // files for the processor
+    bool is_ours = false;                                   // built by a farm, which says how
+    std::string built_cpu;  // the processor that its build's options ask for; empty: unknown
 };
 
 [[nodiscard]] Needs needs_of(const Candidate& candidate);
+
+// The libraries, and the files in its search paths, that a node is asked for.
+[[nodiscard]] std::vector<std::string> names_to_ask(const Needs& needs);
+// The library that defines versions of this prefix: "GLIBCXX" → "libstdc++.so.6"; empty: none that is checked.
+[[nodiscard]] std::string_view library_of_prefix(std::string_view prefix);
+// Whether every Linux system with Python has it.
+[[nodiscard]] bool is_everywhere(std::string_view library);
+// Whether installing `project` (normalised) brings the library.
+[[nodiscard]] bool brings(std::string_view project, const NeededLibrary& library);
 
 // Only the modules, for a column: "cudacore/12.2.2,openmpi/4.1.6".
 [[nodiscard]] std::vector<std::string> modules_of(const Candidate& candidate);

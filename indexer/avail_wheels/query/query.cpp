@@ -114,24 +114,25 @@ namespace {
 // Machines that published wheels are for; "" is any other.
 const std::vector<std::string> common_machines{"x86_64", "aarch64", "ppc64le", "s390x", "riscv64", ""};
 
-bool applies(const Wanted& wanted, const Python& python, const std::string& machine) {
+}  // namespace
+
+bool marker_holds(const wheel::Marker& marker, const Python& python, const std::string& machine,
+                  const std::string& dependency_groups) {
     const std::string series = "3." + std::to_string(python.minor);
     const std::string full = python.full.empty() ? series + ".0" : python.full;
-    return wanted.marker->evaluate({{"python_version", series},
-                                    {"python_full_version", full},
-                                    {"implementation_version", full},
-                                    {"os_name", "posix"},
-                                    {"sys_platform", "linux"},
-                                    {"platform_system", "Linux"},
-                                    {"platform_machine", machine},
-                                    {"implementation_name", python.pypy ? "pypy" : "cpython"},
-                                    {"platform_python_implementation", python.pypy ? "PyPy" : "CPython"},
-                                    {"extra", ""},
-                                    {"extras", ""},
-                                    {"dependency_groups", wanted.dependency_groups}});
+    return marker.evaluate({{"python_version", series},
+                            {"python_full_version", full},
+                            {"implementation_version", full},
+                            {"os_name", "posix"},
+                            {"sys_platform", "linux"},
+                            {"platform_system", "Linux"},
+                            {"platform_machine", machine},
+                            {"implementation_name", python.pypy ? "pypy" : "cpython"},
+                            {"platform_python_implementation", python.pypy ? "PyPy" : "CPython"},
+                            {"extra", ""},
+                            {"extras", ""},
+                            {"dependency_groups", dependency_groups}});
 }
-
-}  // namespace
 
 std::vector<Wanted> applicable(std::vector<Wanted> wanted, const std::vector<Python>& pythons,
                                const std::string& machine) {
@@ -140,7 +141,7 @@ std::vector<Wanted> applicable(std::vector<Wanted> wanted, const std::vector<Pyt
     std::erase_if(wanted, [&](const Wanted& one) {
         return one.marker && std::none_of(pythons.begin(), pythons.end(), [&](const Python& python) {
                    return std::any_of(machines.begin(), machines.end(), [&](const std::string& candidate) {
-                       return applies(one, python, candidate);
+                       return marker_holds(*one.marker, python, candidate, one.dependency_groups);
                    });
                });
     });

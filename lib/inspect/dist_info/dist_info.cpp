@@ -230,22 +230,4 @@ void check_dist_info(const DistInfo& info, const Frame& frame, const wheel::Whee
     check_data_folders(frame, filename, findings);
 }
 
-base::Result<std::string> read_metadata_alone(const std::filesystem::path& wheel) {
-    const auto none = [&] {
-        return base::fail("metadata.none", "The file has no readable METADATA", wheel.filename().native());
-    };
-    WHEELYARD_ASSIGN(const auto bytes, base::FileReader::open(wheel));
-    const Policy policy;
-    Findings findings(policy);
-    WHEELYARD_ASSIGN(const auto frame, read_frame(bytes, findings));
-    if (!frame) return none();
-    const auto found = std::find_if(frame->members.begin(), frame->members.end(), [](const Member& member) {
-        constexpr std::string_view ending = ".dist-info/METADATA";
-        return member.readable && member.name.ends_with(ending) &&
-               member.name.find('/') == member.name.size() - std::string_view("/METADATA").size();
-    });
-    if (found == frame->members.end()) return none();
-    return read_member(bytes, *found, wheel::max_metadata_bytes);
-}
-
 }  // namespace wheelyard::inspect

@@ -33,8 +33,4 @@ struct DistInfo {
 void check_dist_info(const DistInfo& info, const Frame& frame, const wheel::WheelFilename& filename,
                      Findings& findings);
 
-// METADATA of a wheel that is not checked, for callers that only list wheels: reads the archive's directory and one
-// member. Errors: I/O errors, "metadata.none".
-[[nodiscard]] base::Result<std::string> read_metadata_alone(const std::filesystem::path& wheel);
-
 }  // namespace wheelyard::inspect

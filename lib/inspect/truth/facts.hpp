@@ -57,6 +57,7 @@ struct Facts {
     std::string torch_at_least;               // "2.4"
     std::string torch_below;                  // "2.9"
     std::vector<std::string> torch_requires;  // Requires-Dist of torch, as written in METADATA
+    std::vector<std::string> requires_dist;   // every Requires-Dist, as written
     // The lists of device code (lib/accelerator), sorted, unique: {"cuda_sm": ["sm_90"], "cuda_ptx": ["compute_90"],
     // "hip_gfx": ["gfx90a:xnack-"]}.
     std::map<std::string, std::vector<std::string>, std::less<>> device_code;

@@ -78,5 +78,31 @@ TEST_CASE("the modules of a job are loaded in their order, and one that is not l
     CHECK(bad.err.find("module python/3.11 is not loaded") != std::string::npos);
 }
 
+TEST_CASE("a build above the lowest processor of its machine notes that in what it links") {
+    Site site;
+    const auto linker = [&](const Environment& recipe) -> std::string {
+        std::string found = "none";
+        for (const auto& group : exports_of_build(site, nullptr, recipe, {})) {
+            for (const auto& [name, value] : group.variables) {
+                if (name == "LDFLAGS") found = value;
+            }
+        }
+        return found;
+    };
+    CHECK(linker({}) == "none");
+    CHECK(linker({{"CFLAGS", "-O3 -mtune=haswell"}}) == "none");
+    // What a module or Conda has set stays.
+    CHECK(linker({{"CFLAGS", "-O3 -march=haswell"}}) == "${LDFLAGS-} -Wl,-z,x86-64-v3");
+    site.environment = {{"CXXFLAGS", "-march=skylake-avx512"}, {"LDFLAGS", "-L/opt/lib"}};
+    CHECK(linker({}) == "-L/opt/lib -Wl,-z,x86-64-v4");
+    // The recipe's takes the place of the site's.
+    CHECK(linker({{"CXXFLAGS", "-O2"}}) == "-L/opt/lib");
+    // No such note on ARM, and none for a processor that is not named.
+    site.environment = {{"CFLAGS", "-mcpu=neoverse-v2"}};
+    CHECK(linker({}) == "none");
+    site.environment = {{"CFLAGS", "-march=native"}};
+    CHECK(linker({}) == "none");
+}
+
 }  // namespace
 }  // namespace wheelyard::builder

@@ -57,6 +57,7 @@ struct Wheelhouse {
     EnvironmentMap environment{{"WHEELHOUSE", folder.path().native()}};
     bool err_is_terminal = false;
     PostDocument post = {};
+    ReadWheelFile read_wheel = {};
 
     Wheelhouse() {
         for (const char* path :
@@ -83,6 +84,7 @@ struct Wheelhouse {
         world.clock = &clock;
         world.get = answer_of_index;
         world.post = post;
+        world.read_wheel = read_wheel;
         world.user = "anna";
         world.err_is_terminal = err_is_terminal;
         std::ostringstream out;
@@ -296,7 +298,7 @@ const std::vector<Agreed>& agreed() {
          house,
          {"--index-url", "https://farm/simple/", "torch", "--raw", "--refresh", "--all-archs"}},
         {"run_on", farm, {"--on", "a100"}},
-        {"run_here", farm, {"--here", "--json"}},
+        {"run_here", farm, {"--here", "--json", "-p", "3.11"}},
         {"run_assume", farm, {"torch", "--assume", "machine=aarch64", "gpu=sm_80", "--why"}},
         {"run_why_gh200", farm, {"torch", "--why", "--on", "gh200", "--all-versions"}},
         {"run_why_a100", farm, {"torch", "--why", "--on", "a100"}},
@@ -374,9 +376,10 @@ TEST_CASE("a site may make --here the default, and --all disables it") {
     const auto site = farm.folder.path() / "site.toml";
     const auto text = *base::read_file(site, 100'000);
     REQUIRE(base::replace_file(site, "here = true\n" + text));
-    // This host matches no node type, and no Python is found below the empty root, so only the machine
-    // decides.
-    CHECK(farm.run({"torch", "--raw"}).out == "torch-2.4.0+cu126-cp311-cp311-linux_x86_64.whl\n");
+    // This host matches no node type, and no Python is found below the empty root.
+    CHECK(farm.run({"torch", "--raw", "-p", "3.11"}).out ==
+          "torch-2.4.0+cu126-cp311-cp311-linux_x86_64.whl\n");
+    CHECK(farm.run({"torch", "--raw"}).out == "");
     CHECK(farm.run({"torch", "--raw", "--all"}).out.find("aarch64") != std::string::npos);
 }
 
@@ -576,11 +579,79 @@ TEST_CASE(
 TEST_CASE("the install line works as it is for a plain HTTP index: it names the host to trust") {
     Wheelhouse house;
     const auto line = [&house](const std::string& url) {
-        return house.run({"torch", "--all-archs", "--index-url", url, "--install-line"}).out;
+        return house.run({"torch", "--all-archs", "--index-url", url, "--install-line", "-p", "3.12"}).out;
     };
     CHECK(line("http://farm/simple/") ==
           "pip install --index-url http://farm/simple/ --trusted-host farm torch==2.4.0\n");
     CHECK(line("https://farm/simple/") == "pip install --index-url https://farm/simple/ torch==2.4.0\n");
+}
+
+TEST_CASE("without a Python that answers, nothing is listed for this node, and the reason is said") {
+    Farm farm;
+    for (const char* option : {"--here", "--install-line"}) {
+        CAPTURE(option);
+        const auto ran = farm.run({"torch", "packaging", "--raw", option});
+        CHECK(ran.status == 1);
+        CHECK(ran.out == "");
+        CHECK(ran.err ==
+              "avail_wheels: there is no Python on PATH, so nothing is known to run here; load one, or name "
+              "one "
+              "with -p\n");
+    }
+    const auto bin = farm.folder.path() / "env" / "bin";
+    std::filesystem::create_directories(bin);
+    std::filesystem::create_symlink("/nowhere/python3.9", bin / "python3");
+    farm.environment["PATH"] = bin.native() + ":/usr/bin";
+    farm.environment["VIRTUAL_ENV"] = bin.parent_path().native();
+    CHECK(farm.run({"packaging", "--here"}).err ==
+          "avail_wheels: the Python " + bin.native() +
+              "/python3 is not there: it is a link to /nowhere/python3.9, so nothing is known to run here; "
+              "repair its "
+              "environment, or leave it\n");
+    const auto all = farm.run({"--all", "--column", "name", "runs", "--format", "csv"});
+    CHECK(all.out.find(",unknown") != std::string::npos);
+    CHECK(all.out.find(",yes") == std::string::npos);
+}
+
+TEST_CASE("an install line says which of its wheels may not run here") {
+    const Farm farm;
+    const auto ran = farm.run({"torch", "packaging", "-p", "3.11", "--install-line"});
+    CHECK(ran.out.find("packaging==24.1 torch==2.4.0+cu126") != std::string::npos);
+    CHECK(ran.err.find("avail_wheels: warning: torch 2.4.0+cu126: whether it runs here is unknown: ") == 0);
+    CHECK(ran.err.find("packaging") == std::string::npos);
+}
+
+TEST_CASE("wheels of a folder are read once; what cannot be read, or not yet, is unknown") {
+    Wheelhouse house;
+    house.environment["XDG_CACHE_HOME"] = (house.folder.path() / "cache").native();
+    int read = 0;
+    house.read_wheel = [&](const std::filesystem::path& wheel) -> base::Result<ReadWheel> {
+        ++read;
+        if (wheel.filename().native().starts_with("tabulate"))
+            return base::fail("wheel.unreadable", "it is broken");
+        return ReadWheel{">=3.9", R"({"machines":[],"requires_dist":["tabulate>=2"]})"};
+    };
+    const auto answers = [&] {
+        return house
+            .run({"packaging", "tabulate", "numpy", "-p", "3.9", "--why", "--column", "name", "runs", "why",
+                  "--format", "csv"})
+            .out;
+    };
+    const auto first = answers();
+    CHECK(first.find("packaging,no,\"requires tabulate>=2, and here are tabulate 0.8.10\"") !=
+          std::string::npos);
+    CHECK(first.find("tabulate,yes,") != std::string::npos);  // pure, by its name
+    CHECK(read == 5);
+    CHECK(answers() == first);
+    CHECK(read == 6);  // the broken one again
+    REQUIRE(
+        base::replace_file(house.folder.path() / "generic/packaging-21.3-py3-none-any.whl", "another wheel"));
+    CHECK(answers() == first);
+    CHECK(read == 8);
+    house.read_wheel = {};
+    house.environment.erase("XDG_CACHE_HOME");
+    CHECK(answers().find("numpy,unknown,only its name is known: this program reads no wheels") !=
+          std::string::npos);
 }
 
 TEST_CASE("a URL that is no index gives status 1 and the indexes that exist") {

@@ -241,3 +241,35 @@ TEST_CASE("catalogues have one writer at a time, and publishers do not wait for 
     REQUIRE(other);
     CHECK(update_catalogues(disk, store.catalog, store.tree, store.clock).error().code == "lock.held");
 }
+
+TEST_CASE("facts of a catalogue: every library that the wheel lacks, what it requires, and who built it") {
+    const auto line = [](const char* filename, const char* facts, const char* provenance) {
+        catalog::FileRow row;
+        row.filename = filename;
+        row.version = "1";
+        row.facts_json = facts;
+        row.provenance_sha256 = provenance;
+        return catalogue_project(make_project_view("a", {row})).facts;
+    };
+    constexpr const char* linux = "a-1-cp311-cp311-linux_x86_64.whl";
+    CHECK(
+        line(
+            linux,
+            R"({"machines":["x86_64"],"needed":{"inside":["libb.so"],"system":["libc.so.6"],"unknown":["libgsl.so.27"]},)"
+            R"("search_paths":["/sw/lib"],"manylinux_fit":"linux_x86_64","requires_dist":[],"elf_bytes":7})",
+            "") == R"({"machines":["x86_64"],"needed":{"system":["libc.so.6"],"unknown":["libgsl.so.27"]},)"
+                   R"("search_paths":["/sw/lib"],"manylinux_fit":"linux_x86_64","requires_dist":[]})"
+                   "\n");
+    CHECK(line(linux, R"({"built_cpu":"x86-64-v3","requires_dist":["numpy"]})", "ab") ==
+          R"({"requires_dist":["numpy"],"built":{"cpu":"x86-64-v3"}})"
+          "\n");
+    CHECK(line(linux, R"({"requires_dist":[]})", "ab") == R"({"built":{}})"
+                                                          "\n");
+    // In a followed tree the facts are such a line.
+    CHECK(line(linux, R"({"built":{"cpu":"baseline"}})", "ab") == R"({"built":{"cpu":"baseline"}})"
+                                                                  "\n");
+    // A name for one platform promises nothing, so that something is known has to be said.
+    CHECK(line(linux, R"({"requires_dist":[]})", "") == "{}\n");
+    CHECK(line("a-1-py3-none-any.whl", R"({"requires_dist":[]})", "") == "\n");
+    CHECK(line(linux, "{}", "") == "\n");
+}

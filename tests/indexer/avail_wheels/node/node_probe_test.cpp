@@ -278,3 +278,70 @@ TEST_CASE("a broken or hanging Python is unknown and is asked again at the next 
         CHECK(fake.known().pythons.size() == 1);
     }
 }
+
+TEST_CASE("the ABI of a PyPy and a debug build come from the interpreter") {
+    FakeNode fake;
+    fake.install("python3",
+                 "pypy 3.11.13 0 glibc-2.36 pypy311-pp80-x86_64-linux-gnu 0\n/opt/pypy/bin/pypy3\n");
+    const Node pypy = fake.known();
+    CHECK(pypy.pythons.at(0).pypy_abi == "pp80");
+    CHECK(pypy.interpreter == "/opt/pypy/bin/pypy3");
+    CHECK(fake.known().pythons == pypy.pythons);  // from the cache
+    fake.install("python3",
+                 "cpython 3.11.2 0 glibc-2.36 cpython-311d-x86_64-linux-gnu 1\n/usr/bin/python3\n");
+    CHECK(fake.probe().pythons.at(0).debug);
+    CHECK(fake.probe().pythons.at(0).display() == "3.11.2 (debug build)");
+}
+
+TEST_CASE("a Python that does not answer has a reason") {
+    FakeNode fake;
+    fake.install("python3", "hangs");
+    CHECK(fake.probe().python_fault == "does not answer within 10 s");
+    fake.install("python3", "hello\n");
+    CHECK(fake.probe().python_fault == "does not answer as a Python does");
+    fake.install("python3", "jython 3.11.2 0\n");
+    CHECK(fake.probe().python_fault == "is neither CPython nor PyPy");
+}
+
+TEST_CASE(
+    "the loader of the Python's process is asked once for all libraries, and again when its paths change") {
+    FakeNode fake;
+    fake.install("python3", "cpython 3.12.1 0 glibc-2.36 - 0\n/opt/bin/python3.12\n");
+    const std::string libstdcxx =
+        std::string("\0GLIBCXX_3.4\0GLIBCXX_3.4.30\0GLIBCXX_3.4.9\0CXXABI_1.3.13\0", 60) +
+        std::string("\0CXXABI_FLOAT128\0GCC_3.0\0", 25);
+    fake.write("lib/x/libstdc++.so.6", libstdcxx);
+    fake.answers["python3.12"] =
+        "\tlibstdc++.so.6 => /lib/x/libstdc++.so.6 (0x00007f36ab000000)\n"
+        "\tlibfoo.so.1 => not found\n"
+        "\t/lib64/ld-linux-x86-64.so.2 (0x00007f36ab344000)\n";
+    Node node = fake.known();
+    fake.started.clear();
+    fake.asked.clear();
+    ask_libraries(fake.host(), fake.clock, {"libgsl.so.27", "libstdc++.so.6", "/opt/none/libgsl.so.27"},
+                  node);
+    CHECK(fake.started == std::vector<std::string>{"python3.12"});
+    CHECK(node.libraries.at("libgsl.so.27").path == "");
+    CHECK(node.libraries.at("/opt/none/libgsl.so.27").path == "");
+    CHECK(node.libraries.at("libstdc++.so.6").path == "/lib/x/libstdc++.so.6");
+    CHECK(node.libraries.at("libstdc++.so.6").versions.at("GLIBCXX").text() == "3.4.30");
+    CHECK(node.libraries.at("libstdc++.so.6").versions.at("CXXABI").text() == "1.3.13");
+    CHECK(node.libraries.at("libstdc++.so.6").versions.size() == 2);
+
+    Node again = fake.known();
+    fake.started.clear();
+    ask_libraries(fake.host(), fake.clock, {"libgsl.so.27", "libstdc++.so.6"}, again);
+    CHECK(fake.started.empty());
+    CHECK(again.libraries.at("libstdc++.so.6").versions == node.libraries.at("libstdc++.so.6").versions);
+    fake.environment["LD_LIBRARY_PATH"] = "/opt/gcc/lib64";
+    again.libraries.clear();
+    ask_libraries(fake.host(), fake.clock, {"libgsl.so.27"}, again);
+    CHECK(fake.started == std::vector<std::string>{"python3.12"});
+
+    // A program that does not trace answers nothing.
+    fake.answers["python3.12"] = "";
+    again.libraries.clear();
+    fake.environment["LD_LIBRARY_PATH"] = "/opt/other";
+    ask_libraries(fake.host(), fake.clock, {"libgsl.so.27"}, again);
+    CHECK(again.libraries.empty());
+}

