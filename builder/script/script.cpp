@@ -101,7 +101,7 @@ Fields fields_of(const ScriptInput& input) {
         {"resume", render_resume(input)},
         {"used_by", input.folder.build_root.empty() ? "" : fill(used_by_part, of_fence)},
         {"source", quote_shell(input.attempt.source.folder)},
-        {"install", render_hashed_install(input) + render_install(input, "pip_install")}};
+        {"install", render_hashed_install(input) + render_install(input, requirements_command(input))}};
     fields.insert(fields.end(), of_build.begin(), of_build.end());
     return fields;
 }

@@ -83,7 +83,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK=1
 
 begin requirements
 cd "$build"/tree/rapid_fuzz-3.14.3
-pip_install 'scikit-build-core>=0.11' 'cython; python_version < '\''4'\'''
+pip_install --upgrade --upgrade-strategy eager 'scikit-build-core>=0.11' 'cython; python_version < '\''4'\'''
 # Ask the back end for further build requirements (PEP 517, get_requires_for_build_wheel).
 python - > "$folder/requires.txt" <<'END'
 import sys

@@ -109,7 +109,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK=1
 
 begin requirements
 cd "$build"/tree/torchtext
-pip_install 'cmake>=3.18' ninja setuptools wheel torch==2.3.0+computecanada
+pip_install --upgrade --upgrade-strategy eager 'cmake>=3.18' ninja setuptools wheel torch==2.3.0+computecanada
 
 : > "$build/tree_ready" # from here on another attempt may continue
 

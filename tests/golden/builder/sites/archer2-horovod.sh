@@ -125,7 +125,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK=1
 
 begin requirements
 cd "$build"/tree/horovod
-pip_install setuptools 'cmake>=3.13,<4' packaging 'setuptools<70' wheel torch==1.13.1+archer2
+pip_install --upgrade --upgrade-strategy eager setuptools 'cmake>=3.13,<4' packaging 'setuptools<70' wheel torch==1.13.1+archer2
 # Ask the back end for further build requirements (PEP 517, get_requires_for_build_wheel).
 python - > "$folder/requires.txt" <<'END'
 import sys

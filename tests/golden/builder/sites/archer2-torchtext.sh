@@ -122,7 +122,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK=1
 
 begin requirements
 cd "$build"/tree/torchtext
-pip_install 'cmake>=3.18' ninja setuptools wheel torch==1.13.1+archer2
+pip_install --upgrade --upgrade-strategy eager 'cmake>=3.18' ninja setuptools wheel torch==1.13.1+archer2
 
 : > "$build/tree_ready" # from here on another attempt may continue
 

@@ -123,7 +123,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK=1
 
 begin requirements
 cd "$build"/tree/torchvision
-pip_install ninja numpy setuptools wheel torch==1.13.1+archer2
+pip_install --upgrade --upgrade-strategy eager ninja numpy setuptools wheel torch==1.13.1+archer2
 
 : > "$build/tree_ready" # from here on another attempt may continue
 

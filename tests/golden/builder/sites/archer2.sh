@@ -133,7 +133,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK=1
 
 begin requirements
 cd "$build"/tree/torch
-pip_install 'cmake>=3.18,<4' ninja 'numpy<2' 'setuptools<70' wheel --requirement requirements.txt
+pip_install --upgrade --upgrade-strategy eager 'cmake>=3.18,<4' ninja 'numpy<2' 'setuptools<70' wheel --requirement requirements.txt
 
 begin before
 unset PYTHONPATH

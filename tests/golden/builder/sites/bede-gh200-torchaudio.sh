@@ -123,7 +123,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK=1
 
 begin requirements
 cd "$build"/tree/torchaudio
-pip_install 'cmake>=3.18' ninja setuptools wheel torch==2.4.0+cu123.gh200
+pip_install --upgrade --upgrade-strategy eager 'cmake>=3.18' ninja setuptools wheel torch==2.4.0+cu123.gh200
 
 : > "$build/tree_ready" # from here on another attempt may continue
 

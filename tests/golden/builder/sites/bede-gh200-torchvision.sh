@@ -122,7 +122,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK=1
 
 begin requirements
 cd "$build"/tree/torchvision
-pip_install ninja numpy setuptools wheel torch==2.4.0+cu123.gh200
+pip_install --upgrade --upgrade-strategy eager ninja numpy setuptools wheel torch==2.4.0+cu123.gh200
 
 : > "$build/tree_ready" # from here on another attempt may continue
 

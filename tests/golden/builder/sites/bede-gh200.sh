@@ -126,7 +126,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK=1
 
 begin requirements
 cd "$build"/tree/torch
-pip_install 'cmake>=3.18,<4' ninja setuptools wheel --requirement requirements.txt
+pip_install --upgrade --upgrade-strategy eager 'cmake>=3.18,<4' ninja setuptools wheel --requirement requirements.txt
 
 : > "$build/tree_ready" # from here on another attempt may continue
 

@@ -97,7 +97,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK=1
 
 begin requirements
 cd "$build"/tree/horovod
-pip_install setuptools cffi 'cmake>=3.13,<4' cloudpickle 'numpy<2' packaging psutil pyyaml 'setuptools<70' wheel torch==1.13.1+debian12
+pip_install --upgrade --upgrade-strategy eager setuptools cffi 'cmake>=3.13,<4' cloudpickle 'numpy<2' packaging psutil pyyaml 'setuptools<70' wheel torch==1.13.1+debian12
 # Ask the back end for further build requirements (PEP 517, get_requires_for_build_wheel).
 python - > "$folder/requires.txt" <<'END'
 import sys

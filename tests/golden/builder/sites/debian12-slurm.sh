@@ -114,7 +114,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK=1
 
 begin requirements
 cd "$build"/tree/torch
-pip_install 'cmake>=3.18,<4' ninja 'numpy<2' pyyaml 'setuptools<70' typing-extensions wheel
+pip_install --upgrade --upgrade-strategy eager 'cmake>=3.18,<4' ninja 'numpy<2' pyyaml 'setuptools<70' typing-extensions wheel
 
 begin patch
 for patch in "$folder"/patches/*; do

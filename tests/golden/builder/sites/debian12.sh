@@ -85,7 +85,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK=1
 
 begin requirements
 cd "$build"/tree/markupsafe
-pip_install setuptools
+pip_install --upgrade --upgrade-strategy eager setuptools
 # Ask the back end for further build requirements (PEP 517, get_requires_for_build_wheel).
 python - > "$folder/requires.txt" <<'END'
 import sys

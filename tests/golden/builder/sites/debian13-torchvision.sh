@@ -94,7 +94,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK=1
 
 begin requirements
 cd "$build"/tree/torchvision
-pip_install ninja numpy setuptools wheel torch==2.6.0+debian13
+pip_install --upgrade --upgrade-strategy eager ninja numpy setuptools wheel torch==2.6.0+debian13
 
 : > "$build/tree_ready" # from here on another attempt may continue
 

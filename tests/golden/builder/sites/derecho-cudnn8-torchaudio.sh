@@ -139,7 +139,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK=1
 
 begin requirements
 cd "$build"/tree/torchaudio
-pip_install 'cmake>=3.18' ninja setuptools wheel torch==2.3.1+cu122.cudnn8.a100
+pip_install --upgrade --upgrade-strategy eager 'cmake>=3.18' ninja setuptools wheel torch==2.3.1+cu122.cudnn8.a100
 
 : > "$build/tree_ready" # from here on another attempt may continue
 

@@ -138,7 +138,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK=1
 
 begin requirements
 cd "$build"/tree/torchvision
-pip_install ninja numpy setuptools wheel torch==2.3.1+cu122.cudnn8.a100
+pip_install --upgrade --upgrade-strategy eager ninja numpy setuptools wheel torch==2.3.1+cu122.cudnn8.a100
 
 : > "$build/tree_ready" # from here on another attempt may continue
 

@@ -134,7 +134,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK=1
 
 begin requirements
 cd "$build"/tree/mpi4py
-pip_install setuptools wheel
+pip_install --upgrade --upgrade-strategy eager setuptools wheel
 # Ask the back end for further build requirements (PEP 517, get_requires_for_build_wheel).
 python - > "$folder/requires.txt" <<'END'
 import sys

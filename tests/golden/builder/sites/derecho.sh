@@ -152,7 +152,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK=1
 
 begin requirements
 cd "$build"/tree/torch
-pip_install 'cmake>=3.18,<4' 'mkl-include==2024.*' 'mkl-static==2024.*' ninja setuptools wheel --requirement requirements.txt
+pip_install --upgrade --upgrade-strategy eager 'cmake>=3.18,<4' 'mkl-include==2024.*' 'mkl-static==2024.*' ninja setuptools wheel --requirement requirements.txt
 
 begin patch
 for patch in "$folder"/patches/*; do

@@ -137,7 +137,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK=1
 
 begin requirements
 cd "$build"/tree/torchaudio
-pip_install 'cmake>=3.18' ninja setuptools wheel torch==2.0.1+rocm57.gfx90a
+pip_install --upgrade --upgrade-strategy eager 'cmake>=3.18' ninja setuptools wheel torch==2.0.1+rocm57.gfx90a
 
 : > "$build/tree_ready" # from here on another attempt may continue
 

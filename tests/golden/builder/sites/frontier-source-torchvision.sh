@@ -136,7 +136,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK=1
 
 begin requirements
 cd "$build"/tree/torchvision
-pip_install ninja numpy setuptools wheel torch==2.0.1+rocm57.gfx90a
+pip_install --upgrade --upgrade-strategy eager ninja numpy setuptools wheel torch==2.0.1+rocm57.gfx90a
 
 : > "$build/tree_ready" # from here on another attempt may continue
 
