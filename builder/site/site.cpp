@@ -319,6 +319,7 @@ base::Result<Site> read_document(io::TomlDocument& document, const fs::path& fil
     read_hardware_tests(root, site);
     read_governor(root, site);
     read_build(root, site);
+    if (root.has("notify")) site.notify_command = root.table("notify").string("command");
     read_users(root, site);
     const fs::path folder = fs::absolute(file).parent_path();
     for (const auto& recipes : root.strings_or("recipes", {})) {
