@@ -38,6 +38,7 @@ struct Arguments {
 [[nodiscard]] int run_site(const Arguments& arguments);
 [[nodiscard]] int run_run(const Arguments& arguments);
 [[nodiscard]] int run_tick(const Arguments& arguments);
+[[nodiscard]] int run_notify(const Arguments& arguments);
 [[nodiscard]] int run_status(const Arguments& arguments);
 [[nodiscard]] int run_explain(const Arguments& arguments);
 [[nodiscard]] int run_doctor(const Arguments& arguments);

@@ -189,6 +189,10 @@ constexpr CommandRow commands[] = {
     {"cancel", "Stop an attempt and its job; the agent does not retry it until `retry`",
      "  wheelyard-builder cancel --site site.toml markupsafe-3.0.2-cp311\n", wheelyard::builder::run_cancel,
      false, "ATTEMPT", "An attempt, or a cell with a running attempt"},
+    {"notify", "Run the command of [notify] on a test notice, and show what it prints",
+     "  wheelyard-builder notify test --site site.toml\n\n"
+     "Exit status: that of a success only if the command ended with 0.\n",
+     wheelyard::builder::run_notify, false, "ACTION", "`test`"},
     {"cron-line", "Print a crontab line that runs `tick` every five minutes",
      "  (crontab -l; wheelyard-builder cron-line --site site.toml) | crontab -\n",
      wheelyard::builder::run_cron_line, false, nullptr, nullptr},
@@ -229,6 +233,7 @@ int main(int argc, char** argv) {
             name->required();
             if (std::string(command.name) == "site")
                 name->check(CLI::IsMember({"init", "check", "user-files"}));
+            if (std::string(command.name) == "notify") name->check(CLI::IsMember({"test"}));
         }
     }
     try {

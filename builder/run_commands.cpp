@@ -7,6 +7,7 @@
 #include "builder/command_output.hpp"
 #include "builder/commands.hpp"
 #include "builder/tick_until.hpp"
+#include "builder/workplace/notices.hpp"
 #include "builder/workplace/status_sender.hpp"
 #include "lib/base/text/printable.hpp"
 #include "lib/base/text/text.hpp"
@@ -44,6 +45,8 @@ base::Result<TickReport> tick_and_stay(Workplace& place, StatusSender& sender, b
         auto report = place.agent().tick();
         if (report) {
             sender.after_tick(report->plan, report->moved);
+            if (const auto told = notify_after_tick(place, *report); !told)
+                complain(told.error(), exit_failed);
             is_at_work = std::any_of(report->active.begin(), report->active.end(), awaits_login_node);
         } else if (report.error().kind != base::ErrorKind::busy) {  // busy: another tick ends before our step
             return report;
@@ -93,6 +96,17 @@ int run_run(const Arguments& arguments) {
     }
     print(arguments.json ? render_plan_json(*plan) : render_plan(*plan, false));
     return has_all(*plan) ? exit_well : exit_failed;
+}
+
+int run_notify(const Arguments& arguments) {
+    const auto site = read_site(arguments.site);
+    if (!site) return complain(site.error(), exit_usage);
+    const base::SystemClock clock;
+    const auto done = notify::try_command(notify_settings(*site), clock);
+    if (!done) return complain(done.error(), exit_failed);
+    print(base::printable(done->out + done->err) + (done->timed_out ? "The command took too long.\n" : "") +
+          "The command ended with status " + std::to_string(done->exit_code) + ".\n");
+    return done->exit_code == 0 ? exit_well : exit_failed;
 }
 
 int run_tick(const Arguments& arguments) {

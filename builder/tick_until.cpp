@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "builder/workplace/notices.hpp"
 #include "builder/workplace/status_sender.hpp"
 #include "lib/base/text/printable.hpp"
 #include "lib/base/text/text.hpp"
@@ -81,6 +82,8 @@ base::Result<Plan> tick_until(Workplace& place, Screen& screen,
         } else {
             screen.show(place.views(report->active));
             sender.after_tick(report->plan, report->moved || is_settled(*report));
+            if (const auto told = notify_after_tick(place, *report); !told)
+                screen.line(base::printable(told.error().text()));
             if (is_enough(*report)) return std::move(report->plan);
             active = std::move(report->active);
             is_working = std::any_of(active.begin(), active.end(), [](const Attempt& a) {

@@ -19,6 +19,7 @@ wheelyard_layer(wheel        lib/wheel                    base)
 wheelyard_layer(simple       lib/simple                   base io wheel)
 wheelyard_layer(status       lib/status                   base io)
 wheelyard_layer(page         lib/page                     base)
+wheelyard_layer(notify       lib/notify                   base io)
 
 wheelyard_group(inspection: bytes of a wheel in, facts and verdicts out)
 wheelyard_layer(verdict      lib/inspect/verdict          base)
@@ -53,8 +54,8 @@ wheelyard_layer(steps        builder/steps                base io wheel simple i
 wheelyard_layer(agent        builder/agent                base simple wire attempt site remote schedule script plan sources steps)
 wheelyard_layer(show         builder/show                 base io simple attempt plan)
 wheelyard_layer(site_check   builder/site_check           base io accelerator simple attempt schedule site remote script plan sources users show survey)
-wheelyard_layer(workplace    builder/workplace            base io simple status attempt schedule site remote script plan agent show)
-wheelyard_layer(builder      builder                      base io wire attempt doctor site survey schedule script plan users agent show site_check workplace)
+wheelyard_layer(workplace    builder/workplace            base io notify simple status attempt schedule site remote script plan agent show)
+wheelyard_layer(builder      builder                      base io notify wire attempt doctor site survey schedule script plan users agent show site_check workplace)
 
 wheelyard_group(governor: when a compile may start; it and the builder include nothing of each other)
 wheelyard_layer(memory       builder/governor/memory      base)
@@ -67,7 +68,7 @@ wheelyard_layer(governor     builder/governor             base memory admission 
 wheelyard_group(data: the catalog, the blobs and the tasks: all that the registry keeps)
 wheelyard_layer(blobs        registry/blobs/*             base)
 wheelyard_layer(sqlite       registry/sqlite              base)
-wheelyard_layer(catalog      registry/catalog             base io)
+wheelyard_layer(catalog      registry/catalog             base io wheel)
 wheelyard_layer(sqlite_catalog registry/catalog/sqlite      base io sqlite catalog)
 wheelyard_layer(commit       registry/commit              base io catalog)
 wheelyard_layer(tasks        registry/tasks               base io wheel wire catalog)
@@ -78,7 +79,7 @@ wheelyard_layer(lifecycle    registry/lifecycle           base io wheel wire blo
 wheelyard_group(server: HTTP without rules, and the configuration)
 wheelyard_layer(http         registry/http                base io wheel simple wire page)
 wheelyard_layer(server       registry/server              base io http page)
-wheelyard_layer(config       registry/config              base io accelerator page wheel wire verdict inspect blobs catalog tasks server)
+wheelyard_layer(config       registry/config              base io notify accelerator page wheel wire verdict inspect blobs catalog tasks server)
 
 wheelyard_group(rules: who may do what; uploads, files of upstreams, the API)
 wheelyard_layer(access       registry/access              base io wheel wire catalog database lifecycle tasks http)
@@ -92,8 +93,8 @@ wheelyard_layer(prefetch     registry/prefetch            base io wheel simple s
 wheelyard_layer(upkeep       registry/upkeep              base io blobs catalog database lifecycle tasks http config commit intake upstream prefetch)
 wheelyard_layer(store        registry/store               base io blobs catalog database lifecycle config commit upstream)
 wheelyard_layer(indexes      registry/indexes             base io wire catalog database server config access commit api store upstream)
-wheelyard_layer(serve        registry/serve               base io blobs catalog database tasks http server config access commit intake upstream api imports upkeep store indexes)
-wheelyard_layer(commands     registry/commands            base io wheel simple inspect wire catalog database lifecycle tasks config access intake upstream api imports prefetch store indexes)
+wheelyard_layer(serve        registry/serve               base io status notify blobs catalog database tasks http server config access commit intake upstream api imports upkeep store indexes)
+wheelyard_layer(commands     registry/commands            base io notify wheel simple inspect wire catalog database lifecycle tasks config access intake upstream api imports prefetch store indexes)
 wheelyard_layer(registry     registry                     serve commands)
 
 wheelyard_group(avail_wheels: which wheel runs on which node)
@@ -114,7 +115,7 @@ wheelyard_layer(check        indexer/check                base io simple page bl
 wheelyard_layer(indexer      indexer                      base io simple database publish catalogue follow check tree)
 
 # Each of these has one test program, for itself and for the rooms in its folders that no row before it claims.
-set(WHEELYARD_TEST_PROGRAMS governor avail_wheels base io accelerator wheel simple status page inspect wire builder registry indexer)
+set(WHEELYARD_TEST_PROGRAMS governor avail_wheels base io accelerator wheel simple status page notify inspect wire builder registry indexer)
 
 # wheelyard_pure(ROOM HEADER…): nothing in ROOM reaches one of these headers, directly or through others (`ctest -R layers`).
 function(wheelyard_pure)

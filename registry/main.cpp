@@ -36,6 +36,7 @@
 #include "registry/commands/init.hpp"
 #include "registry/commands/lifecycle.hpp"
 #include "registry/commands/maintenance.hpp"
+#include "registry/commands/notify.hpp"
 #include "registry/commands/prefetch.hpp"
 #include "registry/commands/provenance.hpp"
 #include "registry/commands/task.hpp"
@@ -240,6 +241,7 @@ constexpr registry::CommandGroup groups[] = {
      "create -c registry.toml --name me --index main"},
     {"index", "list, create, change and archive indexes; effective at once on a running server",
      "create gpu title='Wheels with CUDA' -c registry.toml"},
+    {"notify", "who is told what needs a person", ""},
     {"task", "wheels that agents are asked to build", ""},
 };
 
@@ -259,6 +261,8 @@ std::vector<registry::Command> commands() {
          setup(registry::add_token_list_options, list_tokens)},
         {"token", "revoke", "refuse a token from the next request on", "-c registry.toml wy_5f0c9a31d2be",
          setup(registry::add_token_revoke_options, revoke_token)},
+        {"notify", "test", "run the command of [notify] on a test notice, and show what it prints",
+         "-c registry.toml", setup(registry::add_notify_options, registry::run_notify)},
         {"", "check", "check wheels and source distributions offline with the rules of an upload",
          "--facts dist/*.whl\n  wheelyard-registry check --policy manylinux-strict dist",
          setup(add_check_options, registry::run_check),

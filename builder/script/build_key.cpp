@@ -41,6 +41,7 @@ std::string build_key(const Site& site, const Recipe& recipe, const std::filesys
     for (const auto& patches : recipe.patches) {
         if (!patches.series.empty()) add_all("series", {patches.series});
     }
+    add_all("home", {home_of(site, recipe) == BuildHome::own ? "own" : "user"});
     add_all("modules", site.modules.load);
     add_all("module command", {site.modules.init, site.modules.purge ? "purge" : ""});
     add_all("folders of modules", site.modules.use);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "builder/script/build_home.hpp"
 #include "builder/script/compiler_cache.hpp"
 #include "builder/script/hashed_requirements.hpp"
 #include "builder/script/limits.hpp"
@@ -27,13 +28,13 @@ begin venv
 exec 9> "$build/fence"
 flock -w {{fence_wait_s}} 9 || if test $? -eq 1; then phase={{fence_phase}}; exit {{fence_exit}}; fi
 {{used_by}}rm -rf {{stale}}"$folder/wheel" "$folder/smoke" "$folder/empty"
-{{resume}}"$python" -m venv "$build/venv"
+{{home}}{{resume}}"$python" -m venv "$build/venv"
 export PATH="$build/venv/bin:$PATH"
 export PIP_DISABLE_PIP_VERSION_CHECK=1
 # Record the machine and the tools. A tool that hangs or fails is left out.
 {
     printf 'host\t%s\nsystem\t%s\nmodules\t%s\n' "$(uname -n)" "$(uname -srm)" "${LOADEDMODULES-}"
-    for tool in python "${CC:-cc}" "${CXX:-c++}" "${FC:-gfortran}" nvcc hipcc mpicc cmake ninja; do
+    for tool in python "${CC:-cc}" "${CXX:-c++}" "${FC:-gfortran}" nvcc hipcc mpicc cmake ninja rustc cargo; do
         command -v "$tool" > /dev/null || continue
         printf 'tool\t%s\t%s\n' "$tool" "$(timeout 20 "$tool" --version 2>&1 < /dev/null | grep -m 1 '[0-9][.][0-9]')"
     done
@@ -98,10 +99,11 @@ Fields fields_of(const ScriptInput& input) {
     fields.insert(fields.end(), of_fence.begin(), of_fence.end());
     const Fields of_build = {
         {"stale", own ? "\"$build/venv\" " : ""},
+        {"home", render_build_home(input)},
         {"resume", render_resume(input)},
         {"used_by", input.folder.build_root.empty() ? "" : fill(used_by_part, of_fence)},
         {"source", quote_shell(input.attempt.source.folder)},
-        {"install", render_hashed_install(input) + render_install(input, "pip_install")}};
+        {"install", render_hashed_install(input) + render_install(input, requirements_command(input))}};
     fields.insert(fields.end(), of_build.begin(), of_build.end());
     return fields;
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "builder/script/build_home.hpp"
 #include "builder/site/script_setup.hpp"
 #include "lib/base/check.hpp"
 #include "lib/base/text/encoding.hpp"
@@ -193,7 +194,7 @@ std::string render_wheelhouse_frame(const ScriptInput& input, const Fields& fiel
                          values_of(input)));
     // Packages built here use the same variables as the job.
     if (!exports.empty()) text += "\nset +u # a variable of jobs is empty here\n" + exports + "set -u\n";
-    text += fill(online_pip, fields);
+    text += render_build_home(input) + fill(online_pip, fields);
     return text + fill(wheelhouse_part, fields);
 }
 

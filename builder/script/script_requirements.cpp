@@ -107,6 +107,12 @@ bool asks_back_end(const ScriptInput& input) {
     return input.recipe.front_end != "setup-py" && input.recipe.source != SourceKind::upstream;
 }
 
+std::string requirements_command(const ScriptInput& input) {
+    // A tree that continues keeps the tools that began it, and files with hashes keep what they name.
+    if (!input.attempt.job.builds_in.empty() || !input.hashed_files.empty()) return "pip_install";
+    return "pip_install --upgrade --upgrade-strategy eager";
+}
+
 std::string render_install(const ScriptInput& input, std::string_view command) {
     std::string text;
     for (const auto* list : {&input.attempt.source.build_requires, &input.recipe.build_requires}) {

@@ -13,6 +13,10 @@ namespace wheelyard::builder {
 // not.
 [[nodiscard]] bool asks_back_end(const ScriptInput& input);
 
+// What installs the requirements of a build: as in PEP 517's isolation the newest that is allowed, whatever the venv came
+// with (Python 3.11 of Debian 12 brings setuptools 66).
+[[nodiscard]] std::string requirements_command(const ScriptInput& input);
+
 // `command` with the build requirements of the recipe and of pyproject.toml, except files with hashes. Empty
 // where there are none, because pip rejects an empty install.
 [[nodiscard]] std::string render_install(const ScriptInput& input, std::string_view command);

@@ -25,7 +25,7 @@ std::string render_built(const ScriptInput& input, const std::string& extra) {
     text += render_hashed_wheels(input) + render_install(input, "pip_wheel");
     if (asks_back_end(input)) {
         if (!input.hashed_files.empty()) text += render_checked_install();
-        text += render_install(input, "pip_install") + render_asking(input) +
+        text += render_install(input, requirements_command(input)) + render_asking(input) +
                 "pip_wheel --requirement \"$folder/requires.txt\"\n"
                 "pip_install --requirement \"$folder/requires.txt\"\n";
     }

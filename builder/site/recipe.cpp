@@ -11,6 +11,10 @@ namespace wheelyard::builder {
 
 namespace fs = std::filesystem;
 
+BuildHome home_of(const Site& site, const Recipe& recipe) {
+    return recipe.home.value_or(site.build_home);
+}
+
 std::string without_label(const std::string& version) {
     return version.substr(0, version.find('+'));
 }

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -74,7 +75,8 @@ struct Recipe {
     std::vector<std::string> before;     // bash, run in the project's folder once per build tree
     std::vector<std::string> configure;  // bash, run in the project's folder before the front end
     std::string front_end = "pip-wheel";
-    bool governor = true;  // false: not built under the governor, even where the site uses it
+    std::optional<BuildHome> home = {};  // nullopt: as the site says
+    bool governor = true;                // false: not built under the governor, even where the site uses it
 
     // Resources of a build job; 0: the site's default. The site's limits bound them.
     int cores = 0;
@@ -151,6 +153,8 @@ class Recipes {
 
 // The recipe for an uploaded source: it says how to build, and not from where.
 [[nodiscard]] Recipe for_uploaded_source(Recipe recipe);
+
+[[nodiscard]] BuildHome home_of(const Site& site, const Recipe& recipe);
 
 // "2.4.0+cu123.gh200" → "2.4.0".
 [[nodiscard]] std::string without_label(const std::string& version);

@@ -186,6 +186,9 @@ void read_build(io::TomlTable root, RecipeLayer& layer) {
         [environment](Recipe& recipe) { merge_environment(recipe.build_environment, environment); });
     set_strings(table, "before", layer, &Recipe::before);
     set_strings(table, "configure", layer, &Recipe::configure);
+    const bool is_user = table.choice_or("home", "own", {"own", "user"}) == "user";
+    if (table.has("home"))
+        set(layer, &Recipe::home, std::optional(is_user ? BuildHome::user : BuildHome::own));
     const bool governor = table.boolean_or("governor", true);
     if (table.has("governor")) set(layer, &Recipe::governor, governor);
     const std::string front_end =

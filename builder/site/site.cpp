@@ -185,6 +185,11 @@ void read_governor(io::TomlTable root, Site& site) {
     site.governor.program = table.path_if("program").value_or("");
 }
 
+void read_build(io::TomlTable root, Site& site) {
+    io::TomlTable table = root.table_or_empty("build");
+    if (table.choice_or("home", "own", {"own", "user"}) == "user") site.build_home = BuildHome::user;
+}
+
 // Reports names that the site file does not define, with the nearest one as a suggestion.
 void check_names(io::TomlTable& table, std::string_view key, const std::vector<std::string>& used,
                  const std::vector<std::string>& known, std::string_view what) {
@@ -314,6 +319,8 @@ base::Result<Site> read_document(io::TomlDocument& document, const fs::path& fil
     read_scheduler(root, site);
     read_hardware_tests(root, site);
     read_governor(root, site);
+    read_build(root, site);
+    if (root.has("notify")) site.notify_command = root.table("notify").string("command");
     read_users(root, site);
     const fs::path folder = fs::absolute(file).parent_path();
     for (const auto& recipes : root.strings_or("recipes", {})) {

@@ -53,6 +53,9 @@ struct HardwareTestSettings {
 };
 
 // Whether builds run under wheelyard-governor, and which program that is.
+// Where HOME of a build lies: in its tree, or where it is on the machine.
+enum class BuildHome { own, user };
+
 struct GovernorSettings {
     bool use = true;
     std::filesystem::path program;  // empty: in the same folder as wheelyard-builder
@@ -181,6 +184,8 @@ struct Site {
     std::int64_t minutes = 0;               // of a job's first attempt; 0: max_walltime_minutes
     std::int64_t max_walltime_minutes = 0;  // a job is stopped after this time; 0: no limit
     GovernorSettings governor;
+    BuildHome build_home = BuildHome::own;
+    std::string notify_command = {};  // for /bin/sh; empty: nobody is told
     std::optional<UploadedSources> uploaded_sources =
         {};  // absent: tasks with uploaded sources are not claimed
     std::vector<PythonChoice> pythons;

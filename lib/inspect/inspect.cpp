@@ -83,6 +83,18 @@ Severity Inspection::worst() const {
     return verdicts.empty() ? Severity::note : verdicts.front().severity;
 }
 
+std::string_view rule_of(wheel::NameForm form) {
+    switch (form) {
+        case wheel::NameForm::normal:
+            break;
+        case wheel::NameForm::other_spelling:
+            return "filename.not_normalized";
+        case wheel::NameForm::other_text:
+            return "filename.version_not_normalized";
+    }
+    return {};
+}
+
 std::string_view Inspection::outcome() const {
     return refused() ? "refused" : accepted() ? "accepted" : "quarantined";
 }
@@ -96,9 +108,9 @@ base::Result<Inspection> inspect_wheel(const base::Reader& bytes, std::string_vi
     check_length(filename, findings);
     if (name) {
         result.filename = std::move(*name);
-        if (!wheel::is_normalized(result.filename)) {
+        if (const auto rule = rule_of(wheel::form_of(result.filename)); !rule.empty()) {
             findings.add(
-                "filename.not_normalized", {},
+                rule, {},
                 wheel::escape_name(result.filename.project) + "-" + result.filename.version.text() + "-…",
                 filename);
         }
@@ -122,9 +134,9 @@ base::Result<Inspection> inspect_sdist(const base::Reader& bytes, std::string_vi
     if (name && name->extension == sdist_extension) {
         result.filename.project = name->project;
         result.filename.version = name->version;
-        if (!wheel::is_normalized(*name))
+        if (const auto rule = rule_of(wheel::form_of(*name)); !rule.empty())
             findings.add(
-                "filename.not_normalized", {},
+                rule, {},
                 wheel::escape_name(name->project) + "-" + name->version.text() + std::string(sdist_extension),
                 filename);
         WHEELYARD_ASSIGN(Sdist sdist, check_sdist(bytes, *name, options.policy.sizes, findings));

@@ -44,6 +44,9 @@ struct Inspection {
     [[nodiscard]] std::string_view outcome() const;
 };
 
+// The rule that a file name of this form breaks; empty: none.
+[[nodiscard]] std::string_view rule_of(wheel::NameForm form);
+
 // `filename` is the claimed name of the wheel. An Error means that the bytes could not be read (I/O); every
 // problem of the wheel itself is a verdict.
 [[nodiscard]] base::Result<Inspection> inspect_wheel(const base::Reader& bytes, std::string_view filename,

@@ -159,8 +159,23 @@ base::Result<WheelFilename> parse_wheel_filename(std::string_view filename) {
     return wheel;
 }
 
-bool is_normalized(const WheelFilename& filename) {
-    return filename.name == escape_name(filename.name) && filename.version_text == filename.version.text();
+namespace {
+
+NameForm form_of(std::string_view written, std::string_view normal) {
+    if (written == normal) return NameForm::normal;
+    return normalize_name(written) == normalize_name(normal) ? NameForm::other_spelling
+                                                             : NameForm::other_text;
+}
+
+std::string normal_stem(const std::string& project, const Version& version) {
+    return escape_name(project) + "-" + version.text();
+}
+
+}  // namespace
+
+NameForm form_of(const WheelFilename& filename) {
+    return form_of(filename.name + "-" + filename.version_text,
+                   normal_stem(filename.project, filename.version));
 }
 
 namespace {
@@ -196,9 +211,9 @@ bool is_sdist_filename(std::string_view filename) {
                        [&](auto extension) { return filename.ends_with(extension); });
 }
 
-bool is_normalized(const SdistFilename& filename) {
-    return filename.extension == sdist_extensions.front() &&
-           filename.stem == escape_name(filename.project) + "-" + filename.version.text();
+NameForm form_of(const SdistFilename& filename) {
+    if (filename.extension != sdist_extensions.front()) return NameForm::other_text;
+    return form_of(filename.stem, normal_stem(filename.project, filename.version));
 }
 
 base::Result<SdistFilename> parse_sdist_filename(std::string_view filename) {
@@ -227,6 +242,19 @@ base::Result<SdistFilename> parse_sdist_filename(std::string_view filename, std:
     }
     return base::fail("filename.name", "The sdist's file name does not begin with the project's name",
                       excerpt(filename), "expected " + sdist.project + "-VERSION" + sdist.extension);
+}
+
+std::string spelling_key(std::string_view filename) {
+    if (const auto sdist = parse_sdist_filename(filename))
+        return normal_stem(sdist->project, sdist->version) + sdist->extension;
+    const auto wheel = parse_wheel_filename(filename);
+    if (!wheel) return std::string(filename);
+    std::string key = normal_stem(wheel->project, wheel->version);
+    if (wheel->build) key += "-" + wheel->build->text();
+    for (const Tag& tag : wheel->tags)
+        key += " " + base::ascii_lower(tag.text());
+    if (wheel->variant) key += " " + *wheel->variant;
+    return key;
 }
 
 }  // namespace wheelyard::wheel

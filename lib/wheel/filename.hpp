@@ -44,11 +44,17 @@ struct WheelFilename {
     [[nodiscard]] std::string text() const;
 };
 
+// How far a file name is from its normal form: the escaped normal name and the normal version.
+enum class NameForm {
+    normal,
+    other_spelling,  // differs only in case and in `.`, `-` and `_`: "PyYAML-6.0…", "zope.proxy-5.2…"
+    other_text,      // the version is written another way ("v1.0", "1.0.post01"), or an sdist is no .tar.gz
+};
+
 // Errors "filename.*" name the invalid part. Accepts the file names of published wheels, whose project names
-// and versions may not be normalised. Uploads require is_normalized(): the escaped normal name and the normal
-// version.
+// and versions may not be normalised.
 [[nodiscard]] base::Result<WheelFilename> parse_wheel_filename(std::string_view filename);
-[[nodiscard]] bool is_normalized(const WheelFilename& filename);
+[[nodiscard]] NameForm form_of(const WheelFilename& filename);
 
 struct SdistFilename {
     std::string project;  // normalised
@@ -58,12 +64,16 @@ struct SdistFilename {
 };
 // What the name alone says: the version follows the last `-`, as in PEP 625's form. Errors "filename.*".
 [[nodiscard]] base::Result<SdistFilename> parse_sdist_filename(std::string_view filename);
-// Whether the name has PEP 625's form: {name}-{version}.tar.gz, both in normal form.
-[[nodiscard]] bool is_normalized(const SdistFilename& filename);
+// PEP 625's form: {name}-{version}.tar.gz, both in normal form.
+[[nodiscard]] NameForm form_of(const SdistFilename& filename);
 // Whether the file's extension is that of sdists.
 [[nodiscard]] bool is_sdist_filename(std::string_view filename);
 // `project` (in any spelling) is needed because names in old sdists may contain `-`.
 [[nodiscard]] base::Result<SdistFilename> parse_sdist_filename(std::string_view filename,
                                                                std::string_view project);
+
+// What two file names have in common that are one file in two spellings: project, version, build and tags in normal form.
+// Of a name that is neither a wheel's nor an sdist's, the name itself. Not a file name.
+[[nodiscard]] std::string spelling_key(std::string_view filename);
 
 }  // namespace wheelyard::wheel

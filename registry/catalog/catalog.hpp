@@ -61,6 +61,8 @@ struct FileRow {
     std::string provenance_sha256 =
         {};  // of the document that says what made the wheel; empty: none was sent
     std::uint64_t provenance_size_bytes = 0;
+    // Not stored: an upstream may have one file in two spellings, of which each keeps its name here.
+    bool is_upstreams = false;
 };
 
 // Leaves in a page's row only metadata that installers may read instead of the file (PEP 658): a wheel's, and an sdist's
@@ -111,9 +113,11 @@ struct ProjectRow {
 enum class AddOutcome { added, already_there, name_taken, name_was_deleted, project_closed };
 struct Added {
     AddOutcome outcome = AddOutcome::added;
-    Serial serial = 0;             // the event that made the file visible (added and already_there)
-    std::string sha256_there;      // name_taken: the bytes that have the name
-    std::string index_there = {};  // name_taken: where, when the name is an inherited one
+    Serial serial = 0;              // the event that made the file visible (added and already_there)
+    std::string sha256_there = {};  // name_taken: the bytes that have the name
+    std::string index_there = {};   // name_taken: where, when the name is an inherited one
+    std::string filename_there =
+        {};  // name_taken: the name, when it is another spelling (wheel::spelling_key)
 };
 
 // Who changes something, why, and when; recorded permanently in the event.
@@ -131,9 +135,9 @@ enum class ChangeOutcome {
     already_so,  // no change needed; repeating a command is not an error
     no_such_file,
     no_such_project,
-    pinned,            // unpin it first
-    quarantined,       // release it first
-    name_taken,        // promotion: the other index has other bytes under this name
+    pinned,       // unpin it first
+    quarantined,  // release it first
+    name_taken,   // promotion: the other index has other bytes under this name, or another spelling of it
     name_was_deleted,  // promotion: the other index has deleted this name
     project_closed,    // promotion: the project's status there refuses new files
     would_publish,     // promotion: from a private index to a public one
@@ -337,6 +341,8 @@ class Catalog {
         std::string_view index, std::string_view filename) const = 0;
     [[nodiscard]] virtual base::Result<std::optional<Tombstone>> tombstone(
         std::string_view index, std::string_view filename) const = 0;
+    [[nodiscard]] virtual base::Result<std::vector<std::string>> filenames_of_version(
+        std::string_view index, std::string_view project, std::string_view version) const = 0;
     [[nodiscard]] virtual base::Result<bool> has_project(std::string_view index,
                                                          std::string_view name) const = 0;
 
@@ -354,6 +360,7 @@ class Catalog {
     [[nodiscard]] base::Result<Serial> record(EventKind kind, Event about, const Cause& cause);
     [[nodiscard]] base::Status change_rule(const IndexRule& rule, const Cause& cause);
     [[nodiscard]] base::Result<std::optional<Added>> find_inherited(const FileRow& row) const;
+    [[nodiscard]] base::Result<std::optional<Added>> find_other_spelling(const FileRow& row) const;
 };
 
 }  // namespace wheelyard::catalog

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "lib/io/json.hpp"
+#include "lib/wheel/filename.hpp"
 #include "registry/catalog/catalog.hpp"
 #include "registry/catalog/file_row.hpp"
 
@@ -112,6 +113,21 @@ base::Result<std::optional<Added>> Catalog::find_inherited(const FileRow& row) c
     return taken;
 }
 
+// Installers take either of two spellings: which one a user got would be chance.
+base::Result<std::optional<Added>> Catalog::find_other_spelling(const FileRow& row) const {
+    if (row.is_upstreams) return std::nullopt;
+    WHEELYARD_ASSIGN(auto names, filenames_of_version(row.index, row.project, row.version));
+    const std::string key = wheel::spelling_key(row.filename);
+    for (std::string& name : names) {
+        if (name == row.filename || wheel::spelling_key(name) != key) continue;
+        WHEELYARD_ASSIGN(auto there, name_holder(row.index, name));
+        Added taken = refused_name(AddOutcome::name_taken, there ? std::move(there->sha256) : std::string());
+        taken.filename_there = std::move(name);
+        return taken;
+    }
+    return std::nullopt;
+}
+
 base::Result<std::optional<Added>> Catalog::find_obstacle(const FileRow& row) const {
     WHEELYARD_ASSIGN(auto there, name_holder(row.index, row.filename));
     if (there && there->sha256 == row.sha256)
@@ -124,6 +140,8 @@ base::Result<std::optional<Added>> Catalog::find_obstacle(const FileRow& row) co
     WHEELYARD_ASSIGN(const auto of, project(row.index, row.project));
     if (of && (of->status == ProjectStatus::archived || of->status == ProjectStatus::quarantined))
         return refused_name(AddOutcome::project_closed);
+    WHEELYARD_ASSIGN(auto spelled, find_other_spelling(row));
+    if (spelled) return spelled;
     return find_inherited(row);
 }
 

@@ -63,7 +63,7 @@ class Importer {
                          is_path(wheel) ? place_of(local) : find_wheel(http_, source_.from, choice));
         WHEELYARD_ASSIGN(const auto there, store_.catalog->file(index_.name, choice.filename));
         if (there && there->sha256 == place.sha256) return Imported{*there, true, {}};
-        if (there) return refused(name_taken(choice.filename, there->sha256));
+        if (there) return refused(name_taken(choice.filename, {.sha256_there = there->sha256}));
         WHEELYARD_ASSIGN(blobs::StagedBlob staged, fetch(choice, place));
         WHEELYARD_ASSIGN(const inspect::Inspection inspection, inspect(choice, staged));
         const std::uint64_t size_bytes = staged.size();

@@ -126,6 +126,7 @@ base::Result<RegistryConfig> read_document(io::TomlDocument document, const std:
     config.scrub_mib_per_s =
         store.integer_or("scrub_mib_per_s", default_scrub_mib_per_s, 0, max_scrub_mib_per_s);
     read_tasks(root.table_or_empty("tasks"), config.tasks);
+    config.notify_command = root.table_or_empty("notify").string_or("command", "");
     read_index_tables(root, config);
     WHEELYARD_TRY(document.finish());
     return config;
@@ -152,6 +153,13 @@ bool RegistryConfig::is_private(std::string_view index) const {
 bool RegistryConfig::has_private() const {
     return std::any_of(indexes.begin(), indexes.end(),
                        [](const IndexConfig& index) { return index.is_private; });
+}
+
+notify::Settings RegistryConfig::notify_settings() const {
+    return {.command = notify_command,
+            .folder = store / "notify",
+            .program = "wheelyard-registry",
+            .from = server.public_url.empty() ? look.farm.name : server.public_url};
 }
 
 std::filesystem::path RegistryConfig::tree_of(std::string_view index) const {

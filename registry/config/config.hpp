@@ -12,6 +12,7 @@
 #include "lib/base/result.hpp"
 #include "lib/inspect/inspect.hpp"
 #include "lib/io/json.hpp"
+#include "lib/notify/notify.hpp"
 #include "registry/blobs/disk_room.hpp"
 #include "registry/config/limits.hpp"
 #include "registry/config/pages_config.hpp"
@@ -63,6 +64,7 @@ struct RegistryConfig {
     bool pages = true;                                       // the published tree has pages for people
     PagesConfig look;                                        // [pages]
     tasks::TaskRules tasks;
+    std::string notify_command = {};  // for /bin/sh; empty: nobody is told
     std::vector<IndexConfig> indexes;
     io::Json index_tables;       // `indexes` as they were written: an array of [[index]] tables
     std::filesystem::path file;  // relative paths of `index_tables` are relative to its folder
@@ -71,6 +73,7 @@ struct RegistryConfig {
     // The tree of the private indexes; only `serve` reads it.
     [[nodiscard]] std::filesystem::path published_private() const { return store / "private"; }
     [[nodiscard]] std::filesystem::path tree_of(std::string_view index) const;
+    [[nodiscard]] notify::Settings notify_settings() const;
     [[nodiscard]] bool is_private(std::string_view index) const;  // also of the cache of an upstream
     [[nodiscard]] bool has_private() const;
     [[nodiscard]] blobs::DiskRoom room() const { return {store, min_free_bytes}; }

@@ -54,6 +54,10 @@ directory = "data"
 # max_attempts = 3         # leases without an outcome before the task fails
 # kept_days = 90            # ended tasks and their logs are removed after this time
 
+# Who is told what a person should know. See docs/reference/notices.md.
+[notify]
+# command = ""              # for /bin/sh; gets each notice as JSON on standard input
+
 # One [[index]] per cluster: pip installs from http://HOST:PORT/NAME/simple/
 [[index]]
 name = "main"

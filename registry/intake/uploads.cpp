@@ -258,7 +258,8 @@ wire::Answered<std::optional<http::UploadDone>> FormUpload::find_earlier() {
     const auto there = parts_.writer.find_file(index_.name, filename_text_);
     if (!there) return fail(there.error());
     if (!*there) return std::nullopt;
-    if ((*there)->sha256 != sha256_) return refuse(name_taken(filename_text_, (*there)->sha256));
+    if ((*there)->sha256 != sha256_)
+        return refuse(name_taken(filename_text_, {.sha256_there = (*there)->sha256}));
     if (auto used = use_grant(); !used) return refuse(std::move(used.error()));
     if (auto repaired = repair(**there); !repaired) return refuse(std::move(repaired.error()));
     auto done = commit(**there);
@@ -296,6 +297,7 @@ wire::Answered<void> FormUpload::check_obstacles() {
     row.index = index_.name;
     row.project = filename_->project;
     row.filename = filename_text_;
+    row.version = filename_->version.text();
     row.sha256 = sha256_;
     std::optional<catalog::Added> obstacle;
     const auto read = parts_.writer.run([&](catalog::Catalog& catalog) -> base::Status {

@@ -153,10 +153,10 @@ tl::unexpected<wire::Problem> refuse_filename(std::string_view filename, const b
                   wire::one_line_title(filename), why.advice);
 }
 
-wire::Answered<void> check_normal(std::string_view filename, bool is_normal, const std::string& right,
+wire::Answered<void> check_normal(std::string_view filename, wheel::NameForm form, const std::string& right,
                                   const inspect::Policy& policy) {
-    if (is_normal || inspect::severity_under(policy, "filename.not_normalized") != inspect::Severity::reject)
-        return {};
+    const std::string_view rule = inspect::rule_of(form);
+    if (rule.empty() || inspect::severity_under(policy, rule) != inspect::Severity::reject) return {};
     return refuse("upload.name_not_normalized", "File name is not normalized; it should be " + right,
                   "The name and version in a file name must be in normal form (PEP 427, PEP 625, PEP 440): " +
                       right + ".",
@@ -171,7 +171,7 @@ wire::Answered<UploadName> check_wheel_filename(std::string_view filename, const
         return refuse(wire::Refusal::coded(400, rule.code), std::string(rule.sentence),
                       std::string(rule.sentence), *parsed->variant, std::string(rule.advice));
     }
-    if (auto normal = check_normal(filename, wheel::is_normalized(*parsed), normal_filename(*parsed), policy);
+    if (auto normal = check_normal(filename, wheel::form_of(*parsed), normal_filename(*parsed), policy);
         !normal)
         return tl::unexpected(std::move(normal.error()));
     return UploadName{.project = parsed->project, .version = parsed->version};
@@ -190,7 +190,7 @@ wire::Answered<UploadName> check_sdist_filename(std::string_view filename, const
     if (!parsed) return refuse_filename(filename, parsed.error());
     const std::string right =
         wheel::escape_name(parsed->project) + "-" + parsed->version.text() + std::string(sdist_extension);
-    if (auto normal = check_normal(filename, wheel::is_normalized(*parsed), right, policy); !normal)
+    if (auto normal = check_normal(filename, wheel::form_of(*parsed), right, policy); !normal)
         return tl::unexpected(std::move(normal.error()));
     return UploadName{.project = parsed->project, .version = parsed->version, .is_sdist = true};
 }
@@ -352,14 +352,20 @@ wire::Answered<void> check_inspection(const inspect::Inspection& inspection) {
                   offending_value(first), rule != nullptr ? std::string(rule->advice) : std::string());
 }
 
-wire::Problem name_taken(std::string_view filename, std::string_view sha256_there,
-                         std::string_view index_there) {
-    const bool inherited = !index_there.empty();
+wire::Problem name_taken(std::string_view filename, const catalog::Added& there) {
+    const bool inherited = !there.index_there.empty();
+    const std::string title = "File already exists (" + std::string(filename) + ")";
+    if (!there.filename_there.empty())
+        return wire::make_problem(
+            "upload.name_taken", title,
+            "The index has a file of this project, version, build and tags under the name " +
+                there.filename_there + ".",
+            std::string(filename), "raise the version or the build number");
     const std::string where =
-        inherited ? "The index inherits a file of this name from `" + std::string(index_there) + "`, "
+        inherited ? "The index inherits a file of this name from `" + there.index_there + "`, "
                   : "The index has a file of this name ";
-    return wire::make_problem("upload.name_taken", "File already exists (" + std::string(filename) + ")",
-                              where + "with different bytes (sha256 " + std::string(sha256_there) +
+    return wire::make_problem("upload.name_taken", title,
+                              where + "with different bytes (sha256 " + there.sha256_there +
                                   "). A published name never changes its bytes.",
                               std::string(filename),
                               inherited
@@ -377,7 +383,7 @@ wire::Problem name_was_deleted(std::string_view filename) {
 std::optional<wire::Problem> refusal_of(const catalog::Added& added, const catalog::FileRow& row) {
     switch (added.outcome) {
         case catalog::AddOutcome::name_taken:
-            return name_taken(row.filename, added.sha256_there, added.index_there);
+            return name_taken(row.filename, added);
         case catalog::AddOutcome::name_was_deleted:
             return name_was_deleted(row.filename);
         case catalog::AddOutcome::project_closed:

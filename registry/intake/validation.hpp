@@ -80,9 +80,8 @@ enum class AcceptedFiles { wheels, wheels_and_sdists };
 [[nodiscard]] std::string quarantine_reason(const inspect::Inspection& inspection);
 
 // The titles "File already exists (six-1.16.0-py2.py3-none-any.whl)" and "This filename was previously used
-// …" are texts that clients recognize. `index_there`: the index that the file is inherited from, or empty.
-[[nodiscard]] wire::Problem name_taken(std::string_view filename, std::string_view sha256_there,
-                                       std::string_view index_there = {});
+// …" are texts that clients recognize.
+[[nodiscard]] wire::Problem name_taken(std::string_view filename, const catalog::Added& there);
 [[nodiscard]] wire::Problem name_was_deleted(std::string_view filename);
 // Why the catalog did not add `row`; nullopt if it did.
 [[nodiscard]] std::optional<wire::Problem> refusal_of(const catalog::Added& added,

@@ -32,6 +32,7 @@
 #include "registry/intake/resumable.hpp"
 #include "registry/intake/uploads.hpp"
 #include "registry/serve/descriptors.hpp"
+#include "registry/serve/notices.hpp"
 #include "registry/serve/service_state.hpp"
 #include "registry/server/server.hpp"
 #include "registry/store/index_list.hpp"
@@ -308,6 +309,8 @@ base::Status run_serve(const ServeArguments& arguments, const OpenPublisher& ope
                      http::Server::start(server_settings({live, pages, writer, *tasks, upkeep, scrub,
                                                           cache_limit, *upstreams, sites}),
                                          uploads, &api, resumable.get(), upstreams.get(), &readers));
+    const Notices notices({live, pages, writer, *tasks, upkeep, scrub, cache_limit, *upstreams, sites},
+                          writer);
     moves->attach(server, sites);
     indexes.open();
     WHEELYARD_TRY(announce(server, config, arguments.ready_file));

@@ -2,8 +2,11 @@
 #include "registry/server/tls.hpp"
 
 #include <openssl/err.h>
+#include <openssl/pem.h>
 #include <openssl/ssl.h>
+#include <openssl/x509.h>
 
+#include <ctime>
 #include <string>
 
 #include "lib/base/files/file.hpp"
@@ -130,6 +133,20 @@ void TlsSession::close() {
     ERR_clear_error();
     if (SSL_is_init_finished(state_->session.get()) != 0) SSL_shutdown(state_->session.get());
     ERR_clear_error();
+}
+
+base::Result<base::UnixMicros> certificate_end(const std::filesystem::path& certificate_file) {
+    constexpr std::uint64_t max_bytes = 1u << 20;
+    WHEELYARD_ASSIGN(const std::string pem, base::read_file(certificate_file, max_bytes));
+    const std::unique_ptr<BIO, decltype(&BIO_free)> bytes(
+        BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())), &BIO_free);
+    const std::unique_ptr<X509, decltype(&X509_free)> certificate(
+        PEM_read_bio_X509(bytes.get(), nullptr, nullptr, nullptr), &X509_free);
+    std::tm end{};
+    if (!certificate || ASN1_TIME_to_tm(X509_get0_notAfter(certificate.get()), &end) != 1)
+        return base::fail("tls.certificate", "the certificate is not usable: " + newest_reason(),
+                          certificate_file.string());
+    return base::UnixMicros{::timegm(&end)} * 1'000'000;
 }
 
 }  // namespace wheelyard::http

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "lib/base/clock.hpp"
 #include "lib/base/result.hpp"
 
 namespace wheelyard::http {
@@ -26,6 +27,9 @@ class TlsContext {
     explicit TlsContext(std::unique_ptr<State> state);
     std::unique_ptr<State> state_;
 };
+
+// When the first certificate of a PEM file ends. Error "tls.certificate".
+[[nodiscard]] base::Result<base::UnixMicros> certificate_end(const std::filesystem::path& certificate_file);
 
 class TlsSession {
   public:

@@ -158,6 +158,7 @@ base::Result<FetchedFile> fetch_file(const FileFetchParts& parts, UpstreamClient
                                        .metadata_sha256 = metadata,
                                        .uploaded_by = "upstream:" + upstream.name},
                                       inspection);
+    row.is_upstreams = true;
     row.yanked = link.yanked;
     row.yanked_reason = link.yanked_reason;
     WHEELYARD_ASSIGN(const catalog::Added added, parts.writer.add_file(row));

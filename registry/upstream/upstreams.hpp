@@ -78,6 +78,8 @@ class Upstreams final : public http::UpstreamService {
     void find(const http::UpstreamRequest& request, std::function<void(http::UpstreamAnswer)> then) override;
     // Aborts transfers within about a second and answers those who wait; for the end of the server.
     void stop();
+    // Changed hashes since the start.
+    [[nodiscard]] std::uint64_t alarms() const { return counts_.alarms; }
     // For /metrics. None without upstreams.
     [[nodiscard]] std::vector<http::Gauge> gauges() const;
 

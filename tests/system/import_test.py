@@ -207,7 +207,7 @@ class ImportTest(FarmCase):
         def run(*words):
             return self.farm.run("wheelyard-registry", *words, environment=self.farm.environment)
         self.assert_ran(run("token", "create", "--name", "importer", "--index", "mirror", "-c", config))  # makes the store
-        self.assert_failed(run("import", "-c", config, "mirror", named, "--from", self.folder), "must be in normal form")
+        self.assert_failed(run("import", "-c", config, "mirror", named, "--from", self.folder), "zip.comment")
         config.write_text(config.read_text() + '[index.policy]\npreset = "mirror"\n')
         checked = run("check", foreign, "--policy", "mirror")
         self.assert_ran(checked, "accepted", "filename.not_normalized", "zip.comment")

@@ -111,7 +111,7 @@ class SdistsTest(SdistsCase):
     def test_names_archives_and_sizes_that_are_refused(self):
         zipped = Sdist("evil").write(self.folder, "evil-1.0.zip")
         self.assert_refused(RawUpload(self.farm, self.token, zipped), 400, "upload.sdist_archive")
-        unnormal = Sdist("Evil").write(self.folder)
+        unnormal = Sdist("evil", "v1.0").write(self.folder)
         self.assert_refused(RawUpload(self.farm, self.token, unnormal), 400, "upload.name_not_normalized", "evil-1.0.tar.gz")
         as_wheel = Sdist("evil").write(self.folder)
         self.assert_refused(RawUpload(self.farm, self.token, as_wheel, filetype="bdist_wheel"), 400, "upload.filetype_differs")

@@ -2,6 +2,10 @@
 // sdists.
 #include "lib/wheel/filename.hpp"
 
+#include <set>
+#include <utility>
+#include <vector>
+
 #include "tests/wheel/golden_table.hpp"
 
 namespace wheelyard::wheel {
@@ -102,19 +106,47 @@ TEST_CASE("each error names the invalid part") {
     }
 }
 
-TEST_CASE("only the escaped normal name and the normal version may be uploaded") {
-    for (const char* text :
-         {"foo_bar-1.0-py3-none-any.whl", "torch-2.4.0+cu126.1-cp312-cp312-linux_x86_64.whl",
-          "a-1!2.0rc1-py3-none-any.whl"}) {
-        CHECK_MESSAGE(is_normalized(parsed(text)), text);
-    }
-    for (const char* text :
-         {"Foo-1.0-py3-none-any.whl", "foo.bar-1.0-py3-none-any.whl", "foo__bar-1.0-py3-none-any.whl",
-          "foo-1.00-py3-none-any.whl", "foo-v1.0-py3-none-any.whl",
-          "torch-2.4.0+cu126_1-cp312-cp312-linux_x86_64.whl", "foo-1.0_1-py3-none-any.whl"}) {
-        CHECK_MESSAGE(!is_normalized(parsed(text)), text);
-    }
+TEST_CASE(
+    "a name is normal, or differs in case and separators only, or has its version written another way") {
+    const std::pair<const char*, NameForm> rows[] = {
+        {"foo_bar-1.0-py3-none-any.whl", NameForm::normal},
+        {"torch-2.4.0+cu126.1-cp312-cp312-linux_x86_64.whl", NameForm::normal},
+        {"a-1!2.0rc1-py3-none-any.whl", NameForm::normal},
+        {"PyYAML-6.0.3-cp312-cp312-manylinux2014_x86_64.whl", NameForm::other_spelling},
+        {"zope.proxy-5.2-cp311-cp311-linux_x86_64.whl", NameForm::other_spelling},
+        {"foo__bar-1.0-py3-none-any.whl", NameForm::other_spelling},
+        {"torch-2.4.0+cu126_1-cp312-cp312-linux_x86_64.whl", NameForm::other_spelling},
+        {"torch-2.4.0+CU126-cp312-cp312-linux_x86_64.whl", NameForm::other_spelling},
+        {"foo-1.00-py3-none-any.whl", NameForm::other_text},
+        {"foo-v1.0-py3-none-any.whl", NameForm::other_text},
+        {"foo-1.0_1-py3-none-any.whl", NameForm::other_text},
+        {"Foo-1.0.RC1-py3-none-any.whl", NameForm::other_text},
+    };
+    for (const auto& [text, form] : rows)
+        CHECK_MESSAGE(form_of(parsed(text)) == form, text);
     CHECK(parsed("foo-1.0_1-py3-none-any.whl").version.text() == "1.0.post1");
+}
+
+TEST_CASE("spellings of one file have one key, and no two files share one") {
+    const std::vector<const char*> groups[] = {
+        {"zope_proxy-5.2-cp311-cp311-linux_x86_64.whl", "zope.proxy-5.2-cp311-cp311-linux_x86_64.whl",
+         "Zope__Proxy-5.2-cp311-CP311-linux_x86_64.whl"},
+        {"zope_proxy-5.2-1-cp311-cp311-linux_x86_64.whl", "zope.proxy-5.2-01-cp311-cp311-linux_x86_64.whl"},
+        {"zope_proxy-5.2-cp312-cp312-linux_x86_64.whl"},
+        {"zope_proxy-5.3-cp311-cp311-linux_x86_64.whl", "zope_proxy-5.03-cp311-cp311-linux_x86_64.whl"},
+        {"zopeproxy-5.2-cp311-cp311-linux_x86_64.whl"},
+        {"six-1.0-py2.py3-none-any.whl", "six-1.0-py3.py2-none-any.whl"},
+        {"six-1.0-py3-none-any.whl"},
+        {"zope_proxy-5.2.tar.gz", "zope.proxy-5.2.tar.gz", "zope-proxy-5.2.tar.gz"},
+        {"zope_proxy-5.2.zip"},
+        {"neither a wheel"},
+    };
+    std::set<std::string> keys;
+    for (const auto& group : groups) {
+        for (const char* name : group)
+            CHECK_MESSAGE(spelling_key(name) == spelling_key(group.front()), name);
+        CHECK_MESSAGE(keys.insert(spelling_key(group.front())).second, group.front());
+    }
 }
 
 TEST_CASE("an sdist's name is split after its project name") {
@@ -137,24 +169,24 @@ TEST_CASE("without the project, an sdist's version follows its last dash") {
         const char* filename;
         const char* project;  // empty: not the name of an sdist
         const char* version;
-        bool normalized;
+        NameForm form;
     };
     const Row rows[] = {
-        {"six-1.16.0.tar.gz", "six", "1.16.0", true},
-        {"ruamel_yaml-0.18.6.tar.gz", "ruamel-yaml", "0.18.6", true},
-        {"ruamel.yaml-0.18.6.tar.gz", "ruamel-yaml", "0.18.6", false},
-        {"my-tool-1.0.tar.gz", "my-tool", "1.0", false},
-        {"Six-1.16.0.tar.gz", "six", "1.16.0", false},
-        {"six-1.16.0.post01.tar.gz", "six", "1.16.0.post1", false},
-        {"six-1.16.0.zip", "six", "1.16.0", false},
-        {"six-1.0+cu126.tar.gz", "six", "1.0+cu126", true},
-        {"six.tar.gz", "", "", false},
-        {"six-.tar.gz", "", "", false},
-        {"-1.0.tar.gz", "", "", false},
-        {"six-one.tar.gz", "", "", false},
-        {"six-1.0.tar.bz2", "", "", false},
-        {"six-1.0/x-1.0.tar.gz", "", "", false},
-        {"six-1.0-py3-none-any.whl", "", "", false},
+        {"six-1.16.0.tar.gz", "six", "1.16.0", NameForm::normal},
+        {"ruamel_yaml-0.18.6.tar.gz", "ruamel-yaml", "0.18.6", NameForm::normal},
+        {"ruamel.yaml-0.18.6.tar.gz", "ruamel-yaml", "0.18.6", NameForm::other_spelling},
+        {"my-tool-1.0.tar.gz", "my-tool", "1.0", NameForm::other_spelling},
+        {"Six-1.16.0.tar.gz", "six", "1.16.0", NameForm::other_spelling},
+        {"six-1.16.0.post01.tar.gz", "six", "1.16.0.post1", NameForm::other_text},
+        {"six-1.16.0.zip", "six", "1.16.0", NameForm::other_text},
+        {"six-1.0+cu126.tar.gz", "six", "1.0+cu126", NameForm::normal},
+        {"six.tar.gz", "", "", NameForm::normal},
+        {"six-.tar.gz", "", "", NameForm::normal},
+        {"-1.0.tar.gz", "", "", NameForm::normal},
+        {"six-one.tar.gz", "", "", NameForm::normal},
+        {"six-1.0.tar.bz2", "", "", NameForm::normal},
+        {"six-1.0/x-1.0.tar.gz", "", "", NameForm::normal},
+        {"six-1.0-py3-none-any.whl", "", "", NameForm::normal},
     };
     for (const Row& row : rows) {
         CAPTURE(row.filename);
@@ -162,7 +194,7 @@ TEST_CASE("without the project, an sdist's version follows its last dash") {
         CHECK((sdist ? sdist->project : std::string()) == row.project);
         if (!sdist) continue;
         CHECK(sdist->version.text() == row.version);
-        CHECK(is_normalized(*sdist) == row.normalized);
+        CHECK(form_of(*sdist) == row.form);
     }
 }
 

@@ -31,12 +31,11 @@ const std::vector<Rule>& rules() {
          "Name the file {name}-{version}(-{build})-{python}-{abi}-{platform}.whl, or "
          "{name}-{version}.tar.gz.",
          wheel_format},
-        {"filename.not_normalized", reject,
-         "The project name or the version in the file name is not normalized.",
-         "Rebuild with a current build backend, which writes the name in lower case with `_` and the version "
-         "in its normal form.",
-         wheel_format},
-
+        {"filename.not_normalized", warn,
+         "The file name differs from its normal form in case, `.`, `-` or `_`; pip and uv install it.",
+         "Rebuild with a current build backend, which writes the name in lower case with `_`.", wheel_format},
+        {"filename.version_not_normalized", reject, "The version in the file name is not normalized.",
+         "Rebuild with a current build backend, which writes the version in its normal form.", wheel_format},
         {"filename.variant", reject,
          "The file name has a variant label, which this registry does not serve yet.",
          "Build the wheel without variants: installers that do not know them reject its name.",

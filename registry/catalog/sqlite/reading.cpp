@@ -367,6 +367,16 @@ base::Result<std::int64_t> SqliteCatalog::change_count() const {
     return database_.integer("SELECT count FROM change_count");
 }
 
+base::Result<std::vector<std::string>> SqliteCatalog::filenames_of_version(std::string_view index,
+                                                                           std::string_view project,
+                                                                           std::string_view version) const {
+    WHEELYARD_ASSIGN(auto query,
+                     database_.prepare("SELECT filename FROM file WHERE index_name = ? AND project = ? "
+                                       "AND version = ?",
+                                       index, project, version));
+    return collect(query, [](const Statement& row) { return row.text(0); });
+}
+
 base::Result<bool> SqliteCatalog::has_project(std::string_view index, std::string_view name) const {
     WHEELYARD_ASSIGN(
         const std::int64_t count,

@@ -93,6 +93,9 @@ class SqliteCatalog final : public Catalog {
                                                         std::string_view filename) const override;
     base::Result<std::optional<Tombstone>> tombstone(std::string_view index,
                                                      std::string_view filename) const override;
+    base::Result<std::vector<std::string>> filenames_of_version(std::string_view index,
+                                                                std::string_view project,
+                                                                std::string_view version) const override;
     base::Result<bool> has_project(std::string_view index, std::string_view name) const override;
 
   private:

@@ -55,6 +55,7 @@ TEST_CASE("every setting that affects the objects changes the key") {
         {"a step before", [](Inputs& one) { one.recipe.before = {"true"}; }},
         {"a configuration", [](Inputs& one) { one.recipe.configure = {"true"}; }},
         {"the front end", [](Inputs& one) { one.recipe.front_end = "setup-py"; }},
+        {"the user's home", [](Inputs& one) { one.recipe.home = BuildHome::user; }},
         {"a repository beside", [](Inputs& one) { one.recipe.beside[0].tag = "v2.22.3-1"; }},
         {"a module of the site", [](Inputs& one) { one.site.modules.load = {"gcc/12.2"}; }},
         {"the definition of module", [](Inputs& one) { one.site.modules.init = "/opt/lmod/init/bash"; }},

@@ -69,6 +69,17 @@ struct Project {
     }
 };
 
+TEST_CASE("a build begins with the newest tools that are allowed, and continues with those that began it") {
+    Project project;
+    project.attempt.source.build_requires = {"setuptools"};
+    const auto installs = [&project](const std::string& line) {
+        return render_script(project.input()).find("\n" + line + "\n") != std::string::npos;
+    };
+    CHECK(installs("pip_install --upgrade --upgrade-strategy eager setuptools"));
+    project.attempt.job.builds_in = "w1ng00000000000";
+    CHECK(installs("pip_install setuptools"));
+}
+
 TEST_CASE("what is not a requirement never reaches pip, from pyproject.toml or from the back end") {
     const Project project;
     for (const char* entry : {"--help", "-e .", "attrs\\n--index-url=https://example.org", "./local"}) {

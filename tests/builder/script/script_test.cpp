@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <functional>
 
 #include "builder/attempt/job_files.hpp"
 #include "tests/builder/fake_farm.hpp"
@@ -90,7 +91,9 @@ struct Ready {
     AttemptFolder folder{farm.folder.path() / "w1ng012h6crvmar", farm.folder.path() / "trees" / "demo-1"};
     EnvironmentMap environment = job_environment(base::current_environment());
 
-    explicit Ready(const std::string& test_command = "", const std::string& builds_in = "") {
+    explicit Ready(const std::string& test_command = "", const std::string& builds_in = "",
+                   const std::function<void(Site&)>& change = {}) {
+        if (change) change(farm.site);
         Attempt attempt = example();
         attempt.job.builds_in = builds_in;
         attempt.asked.package = "demo";
@@ -324,7 +327,7 @@ TEST_CASE("a job whose node has no home gets one beside its tree; a usable home 
          {Row{nullptr, false}, Row{"", false}, Row{"/proc/none", false}, Row{"/dev/null", false},
           Row{"/proc/1", false}, Row{usable->path().c_str(), true}}) {
         for (const std::string builds_in : {"", "w1ng00000000000"}) {
-            Ready ready("", builds_in);
+            Ready ready("", builds_in, [](Site& site) { site.build_home = BuildHome::user; });
             if (!builds_in.empty()) testing::write(ready.folder.tree() / "demo" / "setup.py", "");
             ready.environment.erase("HOME");
             if (home != nullptr) ready.environment["HOME"] = home;
@@ -337,6 +340,37 @@ TEST_CASE("a job whose node has no home gets one beside its tree; a usable home 
             CHECK(fs::is_directory(own) != stays);
         }
     }
+}
+
+TEST_CASE("a build's home is in its tree, and what the user or the site set up still reaches it") {
+    const auto user = base::TempDir::make("home").value();
+    const std::string home = user.path().string();
+    for (const char* kept : {".gitconfig", ".ssh/config", ".netrc", ".cargo/config.toml", ".profile"})
+        testing::write(user.path() / kept, "mine\n");
+    const fs::path toolchain = user.path() / ".rustup/toolchains/stable-x86_64";
+    testing::write(user.path() / ".cargo/bin/rustc", "#!/bin/sh\necho " + toolchain.string() + "\n", 0755);
+    Ready ready("", "", [](Site& site) {
+        site.environment = {{"AT_HOME", "${HOME}/settings"}, {"XDG_DATA_HOME", "/opt/data"}};
+    });
+    ready.environment["HOME"] = home;
+    ready.environment["PATH"] = home + "/.cargo/bin:" + ready.environment["PATH"];
+    const base::Finished done = ready.run();
+    REQUIRE_MESSAGE(done.exit_code == 0, done.out << done.err);
+    const std::string own = (ready.folder.build() / "home").string();
+    const std::string saw = "\n" + testing::read(ready.farm.folder.path() / "build_saw");
+    for (const std::string& variable :
+         {"HOME=" + own, "XDG_CACHE_HOME=" + own + "/.cache", "CARGO_HOME=" + own + "/.cargo",
+          "RUSTUP_HOME=" + own + "/.rustup", "AT_HOME=" + home + "/settings",
+          std::string("XDG_DATA_HOME=/opt/data"), std::string("MATURIN_NO_INSTALL_RUST=1")})
+        CHECK_MESSAGE(saw.find("\n" + variable + "\n") != std::string::npos, variable << saw);
+    const auto path = saw.find("\nPATH=");
+    const std::string toolchain_bin = toolchain.string() + "/bin:";
+    CHECK(saw.substr(path, saw.find('\n', path + 1) - path).find(toolchain_bin) != std::string::npos);
+    for (const char* kept : {".gitconfig", ".ssh/config", ".netrc", ".cargo/config.toml"})
+        CHECK_MESSAGE(testing::read(fs::path(own) / kept) == "mine\n", kept);
+    CHECK_FALSE(fs::exists(fs::path(own) / ".profile"));
+    CHECK(fs::read_symlink(fs::path(own) / ".cache/pip") == user.path() / ".cache/pip");
+    CHECK_FALSE(fs::exists(user.path() / ".rustup"));
 }
 
 TEST_CASE("pip's configuration reaches the job's pip but no build, and is deleted after the job") {

@@ -23,11 +23,12 @@ TEST_CASE("the wheelhouse has build and run-time requirements for every kind of 
         build.recipe.build_requires = {"ninja"};
         build.recipe.test_requires = {"pytest"};
         const std::string script = build.script();
-        check_order(script,
-                    {"pip_wheel() {", "cd \"$build\"/tree/demo-1.0\n", "pip_wheel flit_core ninja\n",
-                     "pip_install flit_core ninja\n", "get_requires_for_build_wheel",
-                     "pip_wheel --requirement \"$folder/requires.txt\"\n", "prepare_metadata_for_build_wheel",
-                     "pip_wheel --requirement \"$folder/needs.txt\" pytest\n"});
+        check_order(
+            script,
+            {"pip_wheel() {", "cd \"$build\"/tree/demo-1.0\n", "pip_wheel flit_core ninja\n",
+             "pip_install --upgrade --upgrade-strategy eager flit_core ninja\n",
+             "get_requires_for_build_wheel", "pip_wheel --requirement \"$folder/requires.txt\"\n",
+             "prepare_metadata_for_build_wheel", "pip_wheel --requirement \"$folder/needs.txt\" pytest\n"});
         CHECK(script.find("pip download") == std::string::npos);
     }
 }

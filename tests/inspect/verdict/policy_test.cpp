@@ -93,12 +93,12 @@ std::vector<Published> published_wheels() {
         {"metadata.invalid", "a line that is no header", line("see the manual")},
         {"metadata.invalid", "a newer Metadata-Version",
          published([](WheelWriter& w) { w.wrong_metadata_version_header("3.0"); })},
-        {"filename.not_normalized", "MarkupSafe 3.0.2",
+        {"filename.version_not_normalized", "a version with a leading zero",
          [] {
-             WheelWriter wheel("Six", "1.16.0");
+             WheelWriter wheel("six", "1.16.0");
              wheel.add("six.py", "1");
              Wheel packed = pack(wheel);
-             packed.filename = "Six-1.16.0-py3-none-any.whl";
+             packed.filename = "six-1.016.0-py3-none-any.whl";
              return packed;
          }},
     };

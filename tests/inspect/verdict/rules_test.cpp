@@ -78,6 +78,7 @@ std::vector<Sample> filename_samples() {
     return {
         {"filename.invalid", called("six.whl")},
         {"filename.not_normalized", called("Six-1.16.0-py3-none-any.whl")},
+        {"filename.version_not_normalized", called("six-v1.16.0-py3-none-any.whl")},
         {"filename.variant", called("six-1.16.0-py3-none-any-x8664v3.whl")},
     };
 }

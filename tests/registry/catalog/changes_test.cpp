@@ -392,3 +392,28 @@ TEST_CASE("every kind, state and status has a word that is read back") {
         CHECK_FALSE(catalog::parse_project_status(text).has_value());
     }
 }
+
+TEST_CASE(
+    "a second spelling of a file is a taken name, at upload and at promotion, and a mirror keeps both") {
+    Filled filled;
+    const auto spelled = [](const std::string& index, const std::string& filename, char hash) {
+        catalog::FileRow row = row_of(index, "six", "1.0", hash);
+        row.filename = filename;
+        return row;
+    };
+    const std::string other = "Six-1.0-py3-none-any.whl";
+    for (const char hash : {'a', 'f'}) {
+        const auto taken = filled.catalog.add_file(spelled("main", other, hash)).value();
+        CHECK(taken.outcome == AddOutcome::name_taken);
+        CHECK(taken.filename_there == six);
+        CHECK(taken.sha256_there == std::string(64, 'a'));
+    }
+    CHECK(filled.catalog.add_file(spelled("main", "Six-1.0-1-py3-none-any.whl", 'f'))->outcome ==
+          AddOutcome::added);
+    REQUIRE(filled.catalog.add_file(spelled("stable", other, 'f'))->outcome == AddOutcome::added);
+    CHECK(catalog::promote_file(filled.catalog, {"main", six}, "stable", cause)->outcome ==
+          ChangeOutcome::name_taken);
+    catalog::FileRow copy = spelled("main", "SIX-1.0-py3-none-any.whl", 'd');
+    copy.is_upstreams = true;
+    CHECK(filled.catalog.add_file(copy)->outcome == AddOutcome::added);
+}

@@ -322,6 +322,16 @@ class MemoryCatalog final : public Catalog {
         if (found == rows->tombstones.end()) return std::nullopt;
         return Tombstone{found->second.sha256, found->second.may_return};
     }
+    base::Result<std::vector<std::string>> filenames_of_version(std::string_view index,
+                                                                std::string_view project,
+                                                                std::string_view version) const override {
+        std::vector<std::string> names;
+        for (const FileRow& row : rows_where([&](const FileRow& each) {
+                 return each.index == index && each.project == project && each.version == version;
+             }))
+            names.push_back(row.filename);
+        return names;
+    }
     base::Result<bool> has_project(std::string_view index, std::string_view name) const override {
         return now()->projects.contains(name_of(index, name));
     }

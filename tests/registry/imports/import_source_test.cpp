@@ -53,8 +53,9 @@ TEST_CASE("a wheel is named by its file name, with its hash behind it or without
         CHECK_FALSE(parse_wheel_choice(wrong).has_value());
 }
 
-TEST_CASE("an import into a mirror takes names that are not in normal form") {
-    const std::string name = "MarkupSafe-3.0.2-cp312-cp312-manylinux_2_17_x86_64.whl";
+TEST_CASE("an import takes other spellings, and into a mirror versions that are not in normal form") {
+    CHECK(parse_wheel_choice("PyYAML-6.0.3-cp312-cp312-manylinux2014_x86_64.whl")->name.project == "pyyaml");
+    const std::string name = "MarkupSafe-v3.0.2-cp312-cp312-manylinux_2_17_x86_64.whl";
     const auto refused = parse_wheel_choice(name);
     REQUIRE_FALSE(refused.has_value());
     CHECK(refused.error().code == "upload.name_not_normalized");

@@ -297,7 +297,7 @@ TEST_CASE("every refusal about form or file has its status and code, and leaves 
         {"another version", [](Form& f) { f.set("version", "2"); }, 400, "upload.version_differs"},
         {"attestations", [](Form& f) { f.set("attestations", "[{}]"); }, 400, "upload.attestations"},
         {"a path", [](Form& f) { f.filename = "../" + f.filename; }, 400, "upload.bad_filename"},
-        {"not normalised", [](Form& f) { f.filename = "Six-1.16.0-py2.py3-none-any.whl"; }, 400,
+        {"not normalised", [](Form& f) { f.filename = "six-v1.16.0-py2.py3-none-any.whl"; }, 400,
          "upload.name_not_normalized"},
         {"an sdist's name", [](Form& f) { f.filename = "six-1.16.0.tar.gz"; }, 400, "upload.sdist"},
         {"too large", [](Form& f) { f.content.append((1 << 20) + 1, 'x'); }, 413, "upload.too_large"},
@@ -324,7 +324,7 @@ TEST_CASE("an index for mirrors takes what `check --policy mirror` accepts") {
     wheel.replace("WHEEL", "Wheel-Version: 1.0\n").layout({.comment = "zip-rs"});
     Form form = Form::of(wheel);
     form.set("metadata_version", "2.0");
-    form.filename = "Six-1.16.0-py2.py3-none-any.whl";
+    form.filename = "Six-v1.16.0-py2.py3-none-any.whl";
     CHECK(registry.send(form).code == "upload.name_not_normalized");
     registry.config.indexes.front().policy = inspect::make_preset("mirror").value();
     const Answer answer = registry.send(form);
@@ -333,6 +333,42 @@ TEST_CASE("an index for mirrors takes what `check --policy mirror` accepts") {
     REQUIRE(row.has_value());
     CHECK(row->project == "six");
     CHECK(row->state == catalog::FileState::active);
+}
+
+TEST_CASE("a wheel may be spelled as the public index spells PyYAML, but only in one way") {
+    RegistryFixture registry;
+    WheelWriter wheel("Six", "1.16.0");
+    wheel.add("six.py", "1").tag("py2.py3-none-any").dist_info_name("Six-1.16.0.dist-info");
+    Form spelled = Form::of(wheel);
+    spelled.filename = "Six-1.16.0-py2.py3-none-any.whl";
+    REQUIRE(registry.send(spelled).status == 200);
+    REQUIRE(registry.send(spelled).status == 200);  // a retry
+    const auto row = registry.cli.file("main", spelled.filename).value();
+    REQUIRE(row.has_value());
+    CHECK(row->project == "six");
+    CHECK(row->state == catalog::FileState::active);
+    CHECK(row->facts_json.find("filename.not_normalized") != std::string::npos);
+
+    for (Form second : {Form::of(six()), spelled}) {  // other bytes, and the same
+        second.filename = "six-1.16.0-py2.py3-none-any.whl";
+        const Answer refused = registry.send(second);
+        CHECK(refused.status == 409);
+        CHECK(refused.code == "upload.name_taken");
+        CHECK(refused.detail.find("Six-1.16.0-py2.py3-none-any.whl") != std::string::npos);
+        CHECK(registry.staged() == 0);
+    }
+}
+
+TEST_CASE("a name of another project or version is refused however it is spelled") {
+    RegistryFixture registry;
+    WheelWriter wheel("Six", "1.16.0");
+    wheel.add("six.py", "1").tag("py2.py3-none-any").dist_info_name("Six-1.16.0.dist-info");
+    for (const char* name : {"Si.x-1.16.0-py2.py3-none-any.whl", "Six-1.1.60-py2.py3-none-any.whl"}) {
+        CAPTURE(name);
+        Form form = Form::of(wheel);
+        form.filename = name;
+        CHECK(registry.send(form).status == 400);
+    }
 }
 
 TEST_CASE("a wheel that lies is refused with the rule's code, and leaves nothing") {

@@ -128,8 +128,8 @@ TEST_CASE("file names: a wheel's, in normal form, of plain characters") {
         {"six-1.16.0-py3-none-any.whl.zip", "upload.not_a_wheel"},
         {"six-1.16.0.whl", "upload.bad_filename"},
         {"six-one-py3-none-any.whl", "upload.bad_filename"},
-        {"Six-1.16.0-py3-none-any.whl", "upload.name_not_normalized"},
-        {"ruamel.yaml-0.18.6-py3-none-any.whl", "upload.name_not_normalized"},
+        {"MarkupSafe-3.0.2-cp312-cp312-manylinux_2_17_x86_64.whl", ""},
+        {"ruamel.yaml-0.18.6-py3-none-any.whl", ""},
         {"six-1.16.0.RC1-py3-none-any.whl", "upload.name_not_normalized"},
         {"six-v1.16.0-py3-none-any.whl", "upload.name_not_normalized"},
     };
@@ -146,14 +146,16 @@ TEST_CASE("a name that is not normalised is answered with the right one") {
           std::string::npos);
 }
 
-TEST_CASE("a mirror takes names that are not in normal form, as the inspection does") {
+TEST_CASE("a policy decides on other spellings and on other versions, as the inspection does") {
     const auto mirror = inspect::make_preset("mirror");
     REQUIRE(mirror);
     const std::string markupsafe = "MarkupSafe-3.0.2-cp312-cp312-manylinux_2_17_x86_64.whl";
-    CHECK(code_of(registry::check_filename(markupsafe)) == "upload.name_not_normalized");
-    const auto taken = registry::check_filename(markupsafe, *mirror);
+    const inspect::Policy strict{.severities = {{"filename.not_normalized", inspect::Severity::reject}}};
+    CHECK(code_of(registry::check_filename(markupsafe, strict)) == "upload.name_not_normalized");
+    const auto taken = registry::check_filename(markupsafe);
     REQUIRE(taken);
     CHECK(taken->project == "markupsafe");
+    CHECK(code_of(registry::check_filename("six-v1.16.0-py3-none-any.whl", *mirror)) == "");
     CHECK(code_of(registry::check_filename("../" + markupsafe, *mirror)) == "upload.bad_filename");
     CHECK(code_of(registry::check_filename("six-1.16.0-py3-none-any-x8664v3.whl", *mirror)) ==
           "filename.variant");
@@ -167,8 +169,9 @@ TEST_CASE("an index takes the names of sdists only where it says so") {
     const Row rows[] = {
         {"six-1.16.0.tar.gz", ""},
         {"ruamel_yaml-0.18.6.tar.gz", ""},
-        {"ruamel.yaml-0.18.6.tar.gz", "upload.name_not_normalized"},
-        {"Six-1.16.0.tar.gz", "upload.name_not_normalized"},
+        {"ruamel.yaml-0.18.6.tar.gz", ""},
+        {"Six-1.16.0.tar.gz", ""},
+        {"six-1.16.0.post01.tar.gz", "upload.name_not_normalized"},
         {"six-1.16.0.zip", "upload.sdist_archive"},
         {"six-1.16.0.tgz", "upload.sdist_archive"},
         {"six-1.16.0.tar.bz2", "upload.sdist_archive"},
@@ -184,7 +187,7 @@ TEST_CASE("an index takes the names of sdists only where it says so") {
         if (taken) CHECK(taken->is_sdist);
         if (taken) CHECK(code_of(registry::check_filename(row.filename)) == "upload.sdist");
     }
-    CHECK(registry::check_filename("ruamel.yaml-0.18.6.tar.gz", inspect::make_preset("mirror").value(),
+    CHECK(registry::check_filename("six-1.16.0.post01.tar.gz", inspect::make_preset("mirror").value(),
                                    registry::AcceptedFiles::wheels_and_sdists)
               .has_value());
 }
@@ -332,7 +335,8 @@ TEST_CASE("a wheel that is only quarantined passes, with its reason; one that is
 }
 
 TEST_CASE("titles are words that clients know, on one line") {
-    const auto taken = registry::name_taken("six-1.16.0-py2.py3-none-any.whl", std::string(64, 'a'));
+    const auto taken =
+        registry::name_taken("six-1.16.0-py2.py3-none-any.whl", {.sha256_there = std::string(64, 'a')});
     CHECK(taken.status == 409);
     CHECK(taken.title == "File already exists (six-1.16.0-py2.py3-none-any.whl)");
     CHECK(taken.detail.find(std::string(64, 'a')) != std::string::npos);

@@ -112,13 +112,28 @@ begin venv
 exec 9> "$build/fence"
 flock -w 120 9 || if test $? -eq 1; then phase=fence; exit 75; fi
 rm -rf "$build/venv" "$folder/wheel" "$folder/smoke" "$folder/empty"
+# What programs keep at home lies in the build's tree (`home` of [build]). What the user set up for ssh, git, pip and
+# Cargo is linked, and so is pip's cache.
+if test -n "${HOME-}" && test "$HOME" != "$build/home"; then
+    mkdir -p "$build/home/.config" "$build/home/.cache" "$build/home/.cargo"
+    for kept in .ssh .gitconfig .git-credentials .netrc .config/git .cargo/config .cargo/config.toml; do
+        test ! -e "$HOME/$kept" || ln -sfn "$HOME/$kept" "$build/home/$kept"
+    done
+    cache="${XDG_CACHE_HOME:-$HOME/.cache}/pip"
+    ! mkdir -p "$cache" || ln -sfn "$cache" "$build/home/.cache/pip"
+    toolchain=$(timeout 20 rustc --print sysroot 2> /dev/null < /dev/null) || toolchain=
+    case "$toolchain" in */toolchains/*) export PATH="$toolchain/bin:$PATH" ;; esac
+    export HOME="$build/home"
+fi
+export XDG_CACHE_HOME="$HOME/.cache" XDG_CONFIG_HOME="$HOME/.config" XDG_DATA_HOME="$HOME/.local/share" XDG_STATE_HOME="$HOME/.local/state" CARGO_HOME="$HOME/.cargo" RUSTUP_HOME="$HOME/.rustup"
+export MATURIN_NO_INSTALL_RUST=1 # no download of a Rust that nobody chose
 "$python" -m venv "$build/venv"
 export PATH="$build/venv/bin:$PATH"
 export PIP_DISABLE_PIP_VERSION_CHECK=1
 # Record the machine and the tools. A tool that hangs or fails is left out.
 {
     printf 'host\t%s\nsystem\t%s\nmodules\t%s\n' "$(uname -n)" "$(uname -srm)" "${LOADEDMODULES-}"
-    for tool in python "${CC:-cc}" "${CXX:-c++}" "${FC:-gfortran}" nvcc hipcc mpicc cmake ninja; do
+    for tool in python "${CC:-cc}" "${CXX:-c++}" "${FC:-gfortran}" nvcc hipcc mpicc cmake ninja rustc cargo; do
         command -v "$tool" > /dev/null || continue
         printf 'tool\t%s\t%s\n' "$tool" "$(timeout 20 "$tool" --version 2>&1 < /dev/null | grep -m 1 '[0-9][.][0-9]')"
     done
@@ -126,7 +141,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK=1
 
 begin requirements
 cd "$build"/tree/torch
-pip_install 'cmake>=3.18,<4' ninja setuptools wheel --requirement requirements.txt
+pip_install --upgrade --upgrade-strategy eager 'cmake>=3.18,<4' ninja setuptools wheel --requirement requirements.txt
 
 : > "$build/tree_ready" # from here on another attempt may continue
 

@@ -1,0 +1,47 @@
+// Cells that were given up, refused jobs, and a refused token.
+#include "builder/workplace/notices.hpp"
+
+#include <algorithm>
+
+namespace wheelyard::builder {
+namespace {
+
+// The steps of builder/steps/steps.cpp that ask the batch system for a job.
+bool is_refused_job(const Attempt& attempt) {
+    return attempt.failure && (attempt.failure->phase == "submit" || attempt.failure->phase == "start");
+}
+
+}  // namespace
+
+notify::Settings notify_settings(const Site& site) {
+    return {.command = site.notify_command,
+            .folder = site.state_directory / "notify",
+            .program = "wheelyard-builder",
+            .from = site.name};
+}
+
+std::vector<notify::Notice> notices_of(const TickReport& report, const std::vector<Attempt>& attempts) {
+    std::vector<notify::Notice> notices;
+    if (report.uploads_paused)
+        notices.push_back({"upload.paused", "token", "Uploads are paused. " + report.uploads_paused->text()});
+    for (const Cell& cell : report.plan.cells) {
+        if (cell.state != CellState::given_up) continue;
+        const auto attempt = std::find_if(attempts.begin(), attempts.end(),
+                                          [&](const Attempt& one) { return one.id == cell.attempt; });
+        const bool is_refused = attempt != attempts.end() && is_refused_job(*attempt);
+        notices.push_back({is_refused ? "submission.refused" : "cell.given_up",
+                           cell.name + (cell.attempt.empty() ? "" : " " + cell.attempt),
+                           cell.name + " is given up: " + cell.reason});
+    }
+    return notices;
+}
+
+base::Status notify_after_tick(Workplace& place, const TickReport& report) {
+    const notify::Settings settings = notify_settings(place.site());
+    if (settings.command.empty()) return {};
+    WHEELYARD_ASSIGN(const auto journal, place.journal().read());
+    WHEELYARD_TRY(notify::tell(settings, notices_of(report, journal.attempts), place.clock()));
+    return {};
+}
+
+}  // namespace wheelyard::builder

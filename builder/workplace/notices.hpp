@@ -1,0 +1,16 @@
+// What the site's [notify] command is told of a tick.
+#pragma once
+
+#include "builder/workplace/workplace.hpp"
+#include "lib/notify/notify.hpp"
+
+namespace wheelyard::builder {
+
+[[nodiscard]] notify::Settings notify_settings(const Site& site);
+// Pure.
+[[nodiscard]] std::vector<notify::Notice> notices_of(const TickReport& report,
+                                                     const std::vector<Attempt>& attempts);
+// Tells them. What goes wrong is in the result and no failure of the tick.
+[[nodiscard]] base::Status notify_after_tick(Workplace& place, const TickReport& report);
+
+}  // namespace wheelyard::builder
