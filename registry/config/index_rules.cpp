@@ -64,6 +64,20 @@ std::optional<std::string> own_private_index(const std::string& text, const Regi
     return std::nullopt;
 }
 
+// What is staged for an index has the names that the index owns: they come to the staging index from no upstream and
+// no other index either. One that inherits its index gets them from there.
+void share_owned_names(const RegistryConfig& config, std::vector<catalog::IndexRule>& rules) {
+    const catalog::Inheritance plain(rules, catalog::Readers::any);
+    for (const IndexConfig& index : config.indexes) {
+        if (index.staging.empty() || index.staging == index.name) continue;
+        const std::vector<std::string> order = plain.order(index.staging);
+        if (std::find(order.begin(), order.end(), index.name) != order.end()) continue;
+        for (catalog::IndexRule& rule : rules) {
+            if (rule.index == index.staging) rule.owns.insert(index.owns.begin(), index.owns.end());
+        }
+    }
+}
+
 }  // namespace
 
 void read_index_rule(io::TomlTable& table, IndexConfig& index) {
@@ -181,6 +195,7 @@ std::vector<catalog::IndexRule> index_rules(const RegistryConfig& config) {
         }
     }
     rules.insert(rules.end(), of_caches.begin(), of_caches.end());
+    share_owned_names(config, rules);
     return rules;
 }
 

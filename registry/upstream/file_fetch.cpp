@@ -103,17 +103,6 @@ base::Result<blobs::StagedBlob> download_patiently(const FileFetchParts& parts, 
     }
 }
 
-// Bytes that are not those of the page are discarded here.
-base::Status check_bytes(blobs::StagedBlob& staged, const simple::FileLink& link) {
-    if (link.size && staged.size() != *link.size)
-        return other_bytes("upstream.size", "The upstream sent another number of bytes than its page gives",
-                           std::to_string(staged.size()));
-    if (staged.finish() != link.sha256)
-        return other_bytes("upstream.hash", "The upstream sent bytes with another hash than its page gives",
-                           staged.finish());
-    return {};
-}
-
 base::Result<inspect::Inspection> inspect_bytes(const FileFetchParts& parts, const blobs::StagedBlob& staged,
                                                 const inspect::Policy& policy, const std::string& filename) {
     WHEELYARD_ASSIGN(const auto reader, staged.read());
@@ -127,6 +116,16 @@ base::Result<inspect::Inspection> inspect_bytes(const FileFetchParts& parts, con
 }
 
 }  // namespace
+
+base::Status check_bytes(blobs::StagedBlob& staged, const simple::FileLink& link) {
+    if (link.size && staged.size() != *link.size)
+        return other_bytes("upstream.size", "The upstream sent another number of bytes than its page gives",
+                           std::to_string(staged.size()));
+    if (staged.finish() != link.sha256)
+        return other_bytes("upstream.hash", "The upstream sent bytes with another hash than its page gives",
+                           staged.finish());
+    return {};
+}
 
 base::Result<FetchedFile> fetch_file(const FileFetchParts& parts, UpstreamClient& client,
                                      const IndexConfig& index, const UpstreamConfig& upstream,

@@ -34,6 +34,9 @@ struct FetchedFile {
     std::string quarantined_because = {};  // empty: it is offered
 };
 
+// Whether the staged bytes are those that the page promises. Errors "upstream.size", "upstream.hash".
+[[nodiscard]] base::Status check_bytes(blobs::StagedBlob& staged, const simple::FileLink& link);
+
 // Errors: "upstream.hash" and "upstream.size": other bytes than the page promises (kind conflict, an alarm); "upstream.too_large";
 // "upstream.status"; "upstream.refused": the bytes are no wheel of this name, or the catalog refuses the name; those
 // of the client and of the store.

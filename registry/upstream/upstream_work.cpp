@@ -118,6 +118,14 @@ void Upstreams::refresh_page(const Candidate& candidate, const std::string& proj
     }
     note_success(upstream.cache_index);
     if (fetched->is_unchanged) ++counts_.pages_unchanged;
+    if (fetched->has_left) {
+        ++counts_.alarms;
+        io::log_error("upstream.alarm", {{"upstream", upstream.cache_index},
+                                         {"project", project},
+                                         {"because",
+                                          "the upstream no longer has this project; it is kept as it was, "
+                                          "and no other upstream may supply it until `release-project`"}});
+    }
     for (const HashAlarm& alarm : fetched->alarms) {
         ++counts_.alarms;
         io::log_error("upstream.alarm", {{"upstream", upstream.cache_index},

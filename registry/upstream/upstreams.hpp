@@ -130,6 +130,9 @@ class Upstreams final : public http::UpstreamService {
     // upstreams.cpp: the steps of a request. Each answers the ask, or hands it to work that continues it.
     void answer(const SharedAsk& ask);
     void answer_from(const SharedAsk& ask, const Source& source);
+    void answer_absent(const SharedAsk& ask, const Source& source, const Candidate& candidate);
+    [[nodiscard]] SharedPage supply_from(const SharedAsk& ask, const Source& source,
+                                         const Candidate& candidate, SharedPage page);
     void answer_page(const SharedAsk& ask, const Supply& supply);
     void answer_file(const SharedAsk& ask, const Supply& supply);
     void answer_metadata(const SharedAsk& ask, const Supply& supply, const UpstreamFile& file);

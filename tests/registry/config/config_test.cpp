@@ -124,6 +124,20 @@ TEST_CASE("a private index makes the caches of its upstreams private, and may in
     CHECK(rules[2] == catalog::IndexRule{.index = "b.u", .is_private = true});
 }
 
+TEST_CASE("a staging index owns the names of its index, unless it inherits them from there") {
+    const std::string indexes =
+        start + index + "staging = \"new\"\nowns = [\"Our.Torch\"]\n[[index]]\nname = \"new\"\n";
+    for (const bool inherits : {false, true}) {
+        CAPTURE(inherits);
+        const auto config = parse_config(indexes + (inherits ? "inherits = [\"main\"]\n" : ""),
+                                         "/etc/wheelyard/registry.toml");
+        REQUIRE(config.has_value());
+        const catalog::Inheritance rules(registry::index_rules(*config));
+        CHECK(rules.owns("main", "our-torch"));
+        CHECK(rules.owns("new", "our-torch") == !inherits);
+    }
+}
+
 TEST_CASE("what is wrong is said with its place and what was expected") {
     struct Row {
         std::string text;
