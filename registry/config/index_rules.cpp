@@ -42,28 +42,6 @@ std::string place_of(const base::Url& url) {
     return url.host + ":" + (url.port.empty() ? usual : url.port) + url.path;
 }
 
-// The private index of this registry that the URL leads to, as far as the configuration knows its own addresses.
-std::optional<std::string> own_private_index(const std::string& text, const RegistryConfig& config) {
-    const auto url = base::parse_url(text);
-    if (!url) return std::nullopt;
-    std::vector<std::string> roots;
-    if (const auto own = base::parse_url(config.server.public_url + "/"); own)
-        roots.push_back(place_of(*own));
-    for (const http::ListenPoint& point : config.server.listen) {
-        const std::string port = ":" + std::to_string(point.port) + "/";
-        roots.push_back(point.address + port);
-        for (const std::string_view loopback : {"localhost", "127.0.0.1", "[::1]"})
-            roots.push_back(std::string(loopback) + port);
-    }
-    for (const IndexConfig& index : config.indexes) {
-        if (!index.is_private) continue;
-        for (const std::string& root : roots) {
-            if (place_of(*url).starts_with(root + index.name + "/")) return index.name;
-        }
-    }
-    return std::nullopt;
-}
-
 // What is staged for an index has the names that the index owns: they come to the staging index from no upstream and
 // no other index either. One that inherits its index gets them from there.
 void share_owned_names(const RegistryConfig& config, std::vector<catalog::IndexRule>& rules) {
@@ -79,6 +57,26 @@ void share_owned_names(const RegistryConfig& config, std::vector<catalog::IndexR
 }
 
 }  // namespace
+
+std::optional<std::string> own_index(const std::string& text, const RegistryConfig& config) {
+    const auto url = base::parse_url(text);
+    if (!url) return std::nullopt;
+    std::vector<std::string> roots;
+    if (const auto own = base::parse_url(config.server.public_url + "/"); own)
+        roots.push_back(place_of(*own));
+    for (const http::ListenPoint& point : config.server.listen) {
+        const std::string port = ":" + std::to_string(point.port) + "/";
+        roots.push_back(point.address + port);
+        for (const std::string_view loopback : {"localhost", "127.0.0.1", "[::1]"})
+            roots.push_back(std::string(loopback) + port);
+    }
+    for (const IndexConfig& index : config.indexes) {
+        for (const std::string& root : roots) {
+            if (place_of(*url).starts_with(root + index.name + "/")) return index.name;
+        }
+    }
+    return std::nullopt;
+}
 
 void read_index_rule(io::TomlTable& table, IndexConfig& index) {
     index.inherits = table.strings_or("inherits", {});
@@ -173,8 +171,8 @@ void check_readers(std::vector<io::TomlTable>& tables, const RegistryConfig& con
                                                   "` has read = \"token\": its files would be public");
         }
         for (const UpstreamConfig& upstream : index.upstreams) {
-            const auto own = own_private_index(upstream.url, config);
-            if (own)
+            const auto own = own_index(upstream.url, config);
+            if (own && config.is_private(*own))
                 tables[at].report("upstream", "`" + upstream.url + "` is this registry's index `" + *own +
                                                   "`, which has read = \"token\": its files would be public");
         }

@@ -28,7 +28,8 @@ std::set<std::string> refused_hosts(const CachedPage& page, const UpstreamConfig
     std::set<std::string> hosts;
     for (const UpstreamFile& file : page.files) {
         const auto url = base::parse_url(file.link.url);
-        if (url && !may_request(upstream, file.link.url)) hosts.insert(url->host);
+        if (url && !may_request(upstream, file.link.url))
+            hosts.insert(url->port.empty() ? url->host : url->host + ":" + url->port);
     }
     return hosts;
 }

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <semaphore>
 #include <string>
 
 #include "lib/base/clock.hpp"
@@ -22,6 +23,7 @@ struct FileFetchParts {
     const RegistryConfig& config;
     const blobs::BlobStore& blobs;
     Writer& writer;
+    std::counting_semaphore<>& inspections;  // how many there may be at once
     unsigned inspect_threads = 1;
     // Called at most once, with a large file of which the first bytes are there. It is not ended here: that is for the
     // caller, by the result. Empty: nobody reads before the end.

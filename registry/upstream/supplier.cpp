@@ -11,7 +11,7 @@ namespace {
 bool is_own(const UpstreamConfig& upstream) {
     if (!upstream.username.empty()) return true;
     const auto url = base::parse_url(upstream.url);
-    return url && upstream.private_hosts.contains(url->host);
+    return url && may_be_private(upstream, *url);
 }
 
 bool ever_supplied(const Candidate& candidate, const CachedPage& page) {

@@ -92,7 +92,8 @@ Upstreams::Upstreams(UpstreamParts parts, std::unique_ptr<const catalog::Catalog
       store_(parts_.config->store / "upstream"),
       reader_(std::move(reader)),
       page_work_(page_threads, max_waiting_work, rules().upstreams),
-      file_work_(file_threads, max_waiting_work, rules().upstreams) {}
+      small_file_work_(file_threads, max_waiting_work, rules().upstreams),
+      large_file_work_(file_threads, max_waiting_work, rules().upstreams) {}
 
 Upstreams::~Upstreams() {
     stop();
@@ -100,7 +101,7 @@ Upstreams::~Upstreams() {
 
 void Upstreams::stop() {
     stopping_ = true;
-    for (SharedWork* work : {&page_work_, &file_work_})
+    for (SharedWork* work : pools())
         work->stop();
 }
 
@@ -109,7 +110,7 @@ void Upstreams::use_new_config() {
     const Rules& before = rules();
     const Rules& next = kept_rules_.emplace_back(*parts_.config);
     rules_.store(&next, std::memory_order_release);
-    for (SharedWork* work : {&page_work_, &file_work_})
+    for (SharedWork* work : pools())
         work->set_owners(next.upstreams);
     const std::lock_guard lock(mutex_);
     for (const IndexConfig& index : before.config.indexes) {
@@ -272,7 +273,7 @@ void Upstreams::answer_wheel(const SharedAsk& ask, const Supply& supply, const U
     const bool may_start = !ask->tried.contains(work) && !is_paused(supply.candidate);
     if ((!may_start && !is_arriving) || !ask->request.may_wait)
         return ask->then(problem_answer(http::upstream_unavailable(ask->project)));
-    start(file_work_, work, supply.candidate, ask,
+    start(pool_of(file), work, supply.candidate, ask,
           [this, candidate = supply.candidate, file, work] { load_wheel(candidate, file, work); });
 }
 
@@ -304,7 +305,8 @@ std::vector<http::Gauge> Upstreams::gauges() const {
          number(counts_.file_failures)},
         {"upstream_alarms", "Changed hashes: other bytes under a known file name", number(counts_.alarms)},
         {"upstream_waiting", "Requests to upstreams that wait for a thread",
-         static_cast<double>(page_work_.waiting() + file_work_.waiting())}};
+         static_cast<double>(page_work_.waiting() + small_file_work_.waiting() +
+                             large_file_work_.waiting())}};
 }
 
 }  // namespace wheelyard::registry

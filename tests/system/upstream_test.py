@@ -213,12 +213,50 @@ class UpstreamTest(FarmCase):
         self.assertEqual(self.open_file(wheel).read(), body)
         self.assertEqual(self.upstream.count(f"/files/{wheel.filename}"), 2)
 
+    def test_a_file_that_no_single_connection_carries_arrives_from_the_bytes_that_are_kept(self):
+        for page in ("json", "html"):
+            with self.subTest(page):
+                self.upstream.html = page == "html"
+                wheel, body = self.large(f"yard-{page}", cut_after=LARGE // 5, ranges=True)
+                if page == "json":
+                    self.open_farm()
+                self.assertEqual(self.open_file(wheel).read(), body)
+                begins = [begin for name, begin in self.upstream.ranges if name == wheel.filename]
+                self.assertGreater(len(begins), 4)
+                self.assertEqual(begins, sorted(set(begins)))  # each byte was asked for once
+                self.assertEqual(self.open_file(wheel).read(), body)  # from the store: it is published
+        # Other bytes first, then a cut, then the right ones: what was kept does not belong to them.
+        changed, body = self.large("yard-changed", cut_after=LARGE // 5, cuts=1)
+        offered = self.upstream.files[changed.filename]
+        offered.first_body = incompressible(len(body), 9)
+        answer = self.open_file(changed)
+        if answer.status == 200:
+            with self.assertRaises(http.client.IncompleteRead):
+                answer.read()
+        self.assertEqual(self.open_file(changed).status, 502)
+        self.farm.check_tree()
+        self.assertEqual(self.farm.staging_leftovers(), [])
+
+    def test_slow_downloads_hold_up_neither_each_other_nor_small_files(self):
+        slow = [self.large(f"yard-slow{number}", 9 << 20, hold_after=LARGE // 2)[0] for number in range(12)]
+        small, large = self.wheel("yard-small"), self.large("yard-large", 9 << 20)
+        self.offer(small)
+        self.open_farm()
+        answers = [self.open_file(wheel) for wheel in slow]
+        self.assertEqual({answer.status for answer in answers}, {200})
+        self.assertEqual(self.get_file(small.filename, "yard-small")[0], 200)
+        self.assertEqual(self.open_file(large[0]).read(), large[1])
+        for wheel in slow:
+            self.upstream.files[wheel.filename].go.set()
+        for wheel, answer in zip(slow, answers):
+            self.assertEqual(answer.read(), self.upstream.files[wheel.filename].body)
+
     def test_wrong_bytes_end_as_a_broken_transfer(self):
         self.open_farm()
         table = {"cut": dict(cut_after=LARGE // 2), "other bytes": dict(flip=True), "fewer bytes than the page says": dict(fewer=5000),
                  "more bytes than the page says": dict(suffix=b"more"), "more, without a length": dict(suffix=b"more", chunked=True),
                  "cut, without a length": dict(cut_after=LARGE // 2, chunked=True), "garbage": dict(garbage=True)}
-        stalled, _ = self.large("yard-stalled", hold_after=LARGE // 2)  # it is given up after half a minute
+        stalled, _ = self.large("yard-stalled", hold_after=LARGE // 2)  # it is given up
         stalling = self.open_file(stalled)
         for number, (what, wrong) in enumerate(table.items()):
             with self.subTest(what):
@@ -288,7 +326,7 @@ class UpstreamTest(FarmCase):
     def test_nothing_wrong_is_served(self):
         good = self.wheel("yard-good")
         secret = self.wheel("yard-secret").write(self.folder / "secret")
-        self.open_farm(hosts='hosts = ["localhost"]')
+        self.open_farm(hosts=f'hosts = ["localhost:{self.upstream.port}"]')
         self.upstream.offer(secret)
         own = f"http://127.0.0.1:{self.upstream.port}"
         table = {
@@ -305,6 +343,7 @@ class UpstreamTest(FarmCase):
             "a redirect to a private address": dict(redirect="http://10.0.0.1/x.whl"),
             "a redirect to the cloud's metadata": dict(redirect="http://169.254.169.254/latest/"),
             "a redirect to a file": dict(redirect="file:///etc/passwd"),
+            "a redirect to another port": dict(redirect="http://127.0.0.1:1/x.whl"),
             "a circle of redirects": dict(redirect="circle"),
             "a redirect to another file": dict(redirect=f"{own}/files/{secret.name}"),
             "404": dict(status=404),
@@ -671,7 +710,7 @@ class UpstreamTest(FarmCase):
     def test_the_password_of_an_upstream_is_in_a_file_and_goes_to_its_host_alone(self):
         self.offer(self.wheel("yard-six"))
         self.offer(self.wheel("yard-far"), url=f"http://localhost:{self.upstream.port}/files/yard_far-1.0-py3-none-any.whl")
-        self.open_farm_with(f'url = "{self.upstream.url}"\nprivate_hosts = ["127.0.0.1", "localhost"]\n'
+        self.open_farm_with(f'url = "{self.upstream.url}"\nprivate_hosts = ["127.0.0.1", "localhost:{self.upstream.port}"]\n'
                             'username = "anna"\npassword_file = "secret"')
         secret = self.farm.folder / "secret"
         own, other = f"127.0.0.1:{self.upstream.port}", f"localhost:{self.upstream.port}"
