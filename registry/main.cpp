@@ -39,6 +39,7 @@
 #include "registry/commands/notify.hpp"
 #include "registry/commands/prefetch.hpp"
 #include "registry/commands/provenance.hpp"
+#include "registry/commands/release_project.hpp"
 #include "registry/commands/task.hpp"
 #include "registry/commands/token.hpp"
 #include "registry/database/store.hpp"
@@ -339,6 +340,13 @@ std::vector<registry::Command> commands() {
         {"", "explain", "explain which index or upstream supplies a project, and why",
          "main requests -c registry.toml", setup(registry::add_explain_options, registry::run_explain),
          "Asks no upstream: it shows what the server knows.\n"
+         "Exit status: 0 success, 1 failure (see standard error), 2 wrong usage.\n"},
+        {"", "release-project", "let other upstreams supply a project that this one supplied",
+         "base.public requests --reason 'the project moved' -c registry.toml",
+         setup(registry::add_release_project_options, registry::run_release_project),
+         "Whoever supplied a project keeps it, also if it has it no more. After this the upstreams are asked "
+         "in "
+         "order again. Works beside a running server.\n"
          "Exit status: 0 success, 1 failure (see standard error), 2 wrong usage.\n"},
         {"", "files", "list the files of an index: size, state, uploader, why in quarantine",
          "main --quarantined -c registry.toml", setup(registry::add_files_options, registry::run_files),

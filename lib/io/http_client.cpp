@@ -198,12 +198,13 @@ Result<HttpAnswer> HttpClient::head(const std::string& url, const HttpHeaders& h
 
 Result<HttpAnswer> HttpClient::fetch(const std::string& url, const HttpHeaders& headers,
                                      std::uint64_t limit_bytes, const HttpSink& sink,
-                                     const HttpProgress& progress) {
+                                     const HttpProgress& progress, const HttpHead& head) {
     WHEELYARD_TRY(state_->open());
     Transfer transfer;
     transfer.progress = progress;
     transfer.limit_bytes = limit_bytes;
     transfer.sink = &sink;
+    if (head) transfer.head = &head;
     WHEELYARD_ASSIGN(const auto list, header_list(headers));
     state_->prepare(url, transfer);
     state_->set(CURLOPT_HTTPHEADER, list.get());

@@ -63,6 +63,9 @@ using HttpProgress = std::function<bool(std::uint64_t done, std::uint64_t total)
 
 // Takes the body of a 200 answer in pieces; an error ends the transfer and is its result.
 using HttpSink = std::function<base::Status(std::string_view bytes)>;
+// Takes status and headers of a 200 or 206 answer before the first byte of its body; an error ends the transfer and is its
+// result.
+using HttpHead = std::function<base::Status(const HttpAnswer& head)>;
 
 struct MultipartField {
     std::string name;
@@ -83,10 +86,12 @@ class HttpClient {
                                                std::uint64_t limit_bytes = 64u << 20,
                                                const HttpProgress& progress = {});
     [[nodiscard]] base::Result<HttpAnswer> head(const std::string& url, const HttpHeaders& headers = {});
-    // Passes the body of a 200 answer to `sink`, as sent; other statuses keep their body in `body`.
+    // Passes the body of a 200 answer to `sink`, as sent, and with `head` also that of a 206, to a request for a range;
+    // other statuses keep their body in `body`.
     [[nodiscard]] base::Result<HttpAnswer> fetch(const std::string& url, const HttpHeaders& headers,
                                                  std::uint64_t limit_bytes, const HttpSink& sink,
-                                                 const HttpProgress& progress = {});
+                                                 const HttpProgress& progress = {},
+                                                 const HttpHead& head = {});
     // Writes the body of a 200 answer to `file`, which must not exist; no fsync. Other statuses keep their
     // body in `body`.
     [[nodiscard]] base::Result<HttpAnswer> download(const std::string& url, const std::filesystem::path& file,

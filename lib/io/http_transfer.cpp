@@ -31,7 +31,8 @@ Status StallWatch::check(curl_off_t down, curl_off_t up, curl_off_t up_total) {
 }
 
 Status Transfer::take_body(std::string_view bytes) {
-    const bool is_kept = answer.status == 200;
+    const bool is_kept = answer.status == 200 || (answer.status == 206 && head != nullptr);
+    if (is_kept && head != nullptr && received == 0) WHEELYARD_TRY((*head)(answer));
     const bool to_file = !file.empty() && is_kept;
     const bool to_answer = file.empty() && sink == nullptr;
     const auto limit = to_answer || is_kept ? limit_bytes : max_error_body_bytes;

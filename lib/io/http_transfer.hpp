@@ -45,6 +45,7 @@ struct Transfer {
     std::filesystem::path file;  // destination of a 200 answer's body; empty: the answer
     std::optional<base::Fd> fd;
     const HttpSink* sink = nullptr;  // destination of a 200 answer's body, instead of `file`
+    const HttpHead* head = nullptr;  // with `sink`: gets the head first, and a 206 is taken, too
     base::Status problem = {};       // why a callback stopped the transfer
     HttpProgress progress;
     bool is_upload = false;

@@ -141,6 +141,7 @@ enum class ChangeOutcome {
     name_was_deleted,  // promotion: the other index has deleted this name
     project_closed,    // promotion: the project's status there refuses new files
     would_publish,     // promotion: from a private index to a public one
+    owned_name,        // promotion: an upstream's file, to an index that owns the name
 };
 struct Changed {
     ChangeOutcome outcome = ChangeOutcome::changed;

@@ -147,6 +147,9 @@ void add_lifecycle_options(CLI::App& command, lifecycle::Verb verb, LifecycleArg
             ->required()
             ->check(CLI::IsMember({"active", "deprecated", "archived", "quarantined"}));
     if (verb == Verb::promote) command.add_option("--to", action.to_index, "the target index")->required();
+    if (verb == Verb::promote)
+        command.add_flag("--from-upstream", action.from_upstream,
+                         "also a file that came from an upstream, to an index that owns its name");
     if (verb == Verb::retain) {
         command.add_option("--keep", action.keep, "number of versions to keep of each series")->required();
         command.add_option("--project", action.project, "only this project (default: all)");

@@ -42,8 +42,23 @@ std::string place_of(const base::Url& url) {
     return url.host + ":" + (url.port.empty() ? usual : url.port) + url.path;
 }
 
-// The private index of this registry that the URL leads to, as far as the configuration knows its own addresses.
-std::optional<std::string> own_private_index(const std::string& text, const RegistryConfig& config) {
+// What is staged for an index has the names that the index owns: they come to the staging index from no upstream and
+// no other index either. One that inherits its index gets them from there.
+void share_owned_names(const RegistryConfig& config, std::vector<catalog::IndexRule>& rules) {
+    const catalog::Inheritance plain(rules, catalog::Readers::any);
+    for (const IndexConfig& index : config.indexes) {
+        if (index.staging.empty() || index.staging == index.name) continue;
+        const std::vector<std::string> order = plain.order(index.staging);
+        if (std::find(order.begin(), order.end(), index.name) != order.end()) continue;
+        for (catalog::IndexRule& rule : rules) {
+            if (rule.index == index.staging) rule.owns.insert(index.owns.begin(), index.owns.end());
+        }
+    }
+}
+
+}  // namespace
+
+std::optional<std::string> own_index(const std::string& text, const RegistryConfig& config) {
     const auto url = base::parse_url(text);
     if (!url) return std::nullopt;
     std::vector<std::string> roots;
@@ -56,15 +71,12 @@ std::optional<std::string> own_private_index(const std::string& text, const Regi
             roots.push_back(std::string(loopback) + port);
     }
     for (const IndexConfig& index : config.indexes) {
-        if (!index.is_private) continue;
         for (const std::string& root : roots) {
             if (place_of(*url).starts_with(root + index.name + "/")) return index.name;
         }
     }
     return std::nullopt;
 }
-
-}  // namespace
 
 void read_index_rule(io::TomlTable& table, IndexConfig& index) {
     index.inherits = table.strings_or("inherits", {});
@@ -159,8 +171,8 @@ void check_readers(std::vector<io::TomlTable>& tables, const RegistryConfig& con
                                                   "` has read = \"token\": its files would be public");
         }
         for (const UpstreamConfig& upstream : index.upstreams) {
-            const auto own = own_private_index(upstream.url, config);
-            if (own)
+            const auto own = own_index(upstream.url, config);
+            if (own && config.is_private(*own))
                 tables[at].report("upstream", "`" + upstream.url + "` is this registry's index `" + *own +
                                                   "`, which has read = \"token\": its files would be public");
         }
@@ -181,6 +193,7 @@ std::vector<catalog::IndexRule> index_rules(const RegistryConfig& config) {
         }
     }
     rules.insert(rules.end(), of_caches.begin(), of_caches.end());
+    share_owned_names(config, rules);
     return rules;
 }
 

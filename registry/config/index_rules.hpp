@@ -1,6 +1,8 @@
 // Reads and cross-checks `inherits`, `owns`, `staging` and `read` of the indexes, and converts them for the catalog.
 #pragma once
 
+#include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -18,6 +20,8 @@ void check_index_rules(std::vector<io::TomlTable>& tables, const std::vector<Ind
 void read_readers(io::TomlTable& table, IndexConfig& index);
 // Reports whatever would show files of a private index to everyone, or would bring them to a public index.
 void check_readers(std::vector<io::TomlTable>& tables, const RegistryConfig& config);
+// The index of this registry that the URL leads to, as far as the configuration knows its own addresses.
+[[nodiscard]] std::optional<std::string> own_index(const std::string& url, const RegistryConfig& config);
 // Reports an index without `sdists` that would show those of an index that it inherits from.
 void check_sdists(std::vector<io::TomlTable>& tables, const RegistryConfig& config);
 // Reports builds that are requested for an index that does not exist.

@@ -24,17 +24,26 @@ std::vector<std::string> read_globs(io::TomlTable& table, std::string_view key) 
     return globs;
 }
 
-// Host names as base::Url has them: lower case, without port.
+// As base::Url has them: lower case, with the port if one is written.
 std::set<std::string> read_hosts(io::TomlTable& table, std::string_view key) {
     std::set<std::string> hosts;
     for (const std::string& text : table.strings_or(key, {})) {
         const auto url = base::parse_url("https://" + text + "/");
-        if (!url || url->host != base::ascii_lower(text))
-            table.report(key, "`" + text + "` is not the name of a host, such as \"files.example.org\"");
+        const std::string place =
+            url ? url->host + (url->port.empty() ? "" : ":" + url->port) : std::string();
+        if (place.empty() || place != base::ascii_lower(text))
+            table.report(key, "`" + text +
+                                  "` is not the name of a host, such as \"files.example.org\" or "
+                                  "\"files.example.org:8443\"");
         else
-            hosts.insert(url->host);
+            hosts.insert(place);
     }
     return hosts;
+}
+
+std::string port_of(const base::Url& url) {
+    if (!url.port.empty()) return url.port;
+    return url.scheme == "https" ? "443" : "80";
 }
 
 // Over plain HTTP anybody on the way could change pages and hashes.
@@ -48,8 +57,8 @@ void read_url(io::TomlTable& table, UpstreamConfig& upstream) {
         table.report("url", "must be the URL of simple pages, such as https://index.example.org/simple/");
         return;
     }
-    upstream.hosts.insert(url->host);
-    if (url->scheme == "http" && !upstream.private_hosts.contains(url->host))
+    upstream.hosts.insert(url->port.empty() ? url->host : url->host + ":" + url->port);
+    if (url->scheme == "http" && !may_be_private(upstream, *url))
         table.report("url", "http:// is accepted only for a host in private_hosts; use https://");
 }
 
@@ -91,6 +100,17 @@ std::vector<UpstreamConfig> read_upstreams(io::TomlTable& index, const std::stri
         upstreams.push_back(std::move(upstream));
     }
     return upstreams;
+}
+
+bool names_place(const std::set<std::string>& hosts, const base::Url& url) {
+    const std::string port = port_of(url);
+    const bool is_usual = port == (url.scheme == "https" ? "443" : "80");
+    return hosts.contains(url.host + ":" + port) || (is_usual && hosts.contains(url.host));
+}
+
+bool may_be_private(const UpstreamConfig& upstream, const base::Url& url) {
+    return upstream.private_hosts.contains(url.host) ||
+           upstream.private_hosts.contains(url.host + ":" + port_of(url));
 }
 
 bool matches_any(const std::vector<std::string>& patterns, const std::string& project) {

@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "lib/base/text/url.hpp"
 #include "lib/inspect/verdict/policy.hpp"
 #include "lib/io/toml.hpp"
 
@@ -22,9 +23,11 @@ namespace wheelyard::registry {
 
 struct UpstreamConfig {
     std::string name;
-    std::string cache_index;           // "main.public": the index of the catalog that has what was fetched
-    std::string url;                   // of its simple pages; ends in '/'
-    std::set<std::string> hosts = {};  // that links and redirects may name, the URL's own among them
+    std::string cache_index;  // "main.public": the index of the catalog that has what was fetched
+    std::string url;          // of its simple pages; ends in '/'
+    // "host", with the usual port of its scheme, or "host:port": what links and redirects may name, the URL's own among
+    // them.
+    std::set<std::string> hosts = {};
     std::set<std::string> private_hosts = {};       // of them, those that may have private addresses
     std::vector<std::string> allow = {};            // globs of normalised project names; empty: all
     std::vector<std::string> deny = {};             // takes precedence over `allow`
@@ -42,6 +45,11 @@ struct UpstreamConfig {
 
 // Reads all [[index.upstream]] of an index.
 [[nodiscard]] std::vector<UpstreamConfig> read_upstreams(io::TomlTable& index, const std::string& index_name);
+
+// Whether `hosts` permits the URL's host with its port. Pure.
+[[nodiscard]] bool names_place(const std::set<std::string>& hosts, const base::Url& url);
+// Whether the URL's host may have a private address. Pure.
+[[nodiscard]] bool may_be_private(const UpstreamConfig& upstream, const base::Url& url);
 
 // Whether one of the globs matches the normalised name. Pure.
 [[nodiscard]] bool matches_any(const std::vector<std::string>& patterns, const std::string& project);

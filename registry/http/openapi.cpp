@@ -37,7 +37,7 @@ constexpr std::array inputs{
     Input{"releaseFile", "", change, "reason"},
     Input{"pinFile", "", change, "reason?"},
     Input{"unpinFile", "", change, "reason?"},
-    Input{"promoteFile", "", change, "to with:array? reason?"},
+    Input{"promoteFile", "", change, "to with:array? from_upstream:boolean? reason?"},
     Input{"setProjectStatus", "", change, "status reason?"},
     Input{"applyRetention", "", change, "keep:integer project? reason? dry_run:boolean?"},
     Input{"collectBlobs", "", change, "grace_ms:integer? reason? dry_run:boolean?"},

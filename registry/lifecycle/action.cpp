@@ -143,6 +143,7 @@ std::string render_body(const Action& action) {
     if (action.verb == Verb::promote) {
         body.set("to", action.to_index);
         if (!action.with.empty()) body.set("with", Json::array_of(action.with));
+        if (action.from_upstream) body.set("from_upstream", true);
     }
     if (action.verb == Verb::set_status) body.set("status", catalog::project_status_text(action.status));
     if (action.verb == Verb::retain) {
@@ -164,6 +165,7 @@ base::Status read_body(std::string_view body, Action& action) {
     if (action.verb == Verb::promote) {
         WHEELYARD_TRY(read_member(*document, "to", &Json::as_string, action.to_index));
         WHEELYARD_TRY(read_with(*document, action.with));
+        WHEELYARD_TRY(read_member(*document, "from_upstream", &Json::as_bool, action.from_upstream));
     }
     if (action.verb == Verb::set_status) {
         std::string status;

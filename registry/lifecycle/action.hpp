@@ -58,6 +58,7 @@ struct Action {
     std::string to_index = {};  // promote
     // promote: more files, in the same transaction. The page of `filename` shows it after the pages of these files.
     std::vector<std::string> with = {};
+    bool from_upstream = false;  // promote: also an upstream's file, to an index that owns the name
     catalog::ProjectStatus status = catalog::ProjectStatus::active;
     std::string reason = {};
     std::int64_t keep = 0;                   // retain: versions a series

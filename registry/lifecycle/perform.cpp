@@ -38,6 +38,9 @@ constexpr std::array refusals{
     RefusalRow{ChangeOutcome::would_publish, "lifecycle.would_publish",
                "Only tokens may read the file's index, and everyone may read the other one",
                "upload the file to the public index if everyone may have it"},
+    RefusalRow{ChangeOutcome::owned_name, "lifecycle.owned_name",
+               "The other index owns the name, and the file came from an upstream",
+               "if these are the bytes that you mean, say so with --from-upstream (`from_upstream`)"},
 };
 
 base::Result<Done> done_of(const Action& action, const Changed& changed) {
@@ -56,6 +59,25 @@ base::Result<Done> done_of(const Action& action, const Changed& changed) {
     return done;
 }
 
+// Whoever took the file from an upstream, and through however many indexes it came.
+bool is_of_upstream(const catalog::FileRow& row) {
+    return row.uploaded_by.starts_with("upstream:");
+}
+
+base::Result<Changed> promote(catalog::Catalog& catalog, const Action& action, const catalog::Cause& cause) {
+    const std::vector<std::string> filenames = filenames_of(action);
+    if (!action.from_upstream) {
+        WHEELYARD_ASSIGN(const catalog::Inheritance rules, catalog.inheritance());
+        for (const std::string& filename : filenames) {
+            WHEELYARD_ASSIGN(const auto row, catalog.file(action.index, filename));
+            if (row && is_of_upstream(*row) && rules.owns(action.to_index, row->project))
+                return Changed{
+                    .outcome = ChangeOutcome::owned_name, .project = row->project, .filename = filename};
+        }
+    }
+    return catalog.promote_files(action.index, filenames, action.to_index, cause);
+}
+
 base::Result<Changed> change(catalog::Catalog& catalog, const Action& action, const catalog::Cause& cause) {
     const catalog::FileName name{action.index, action.filename};
     switch (action.verb) {
@@ -72,7 +94,7 @@ base::Result<Changed> change(catalog::Catalog& catalog, const Action& action, co
         case Verb::unpin:
             return catalog.set_pinned(name, action.verb == Verb::pin, cause);
         case Verb::promote:
-            return catalog.promote_files(action.index, filenames_of(action), action.to_index, cause);
+            return promote(catalog, action, cause);
         case Verb::set_status:
             return catalog.set_project_status({.index = action.index,
                                                .project = action.project,

@@ -20,7 +20,8 @@ std::uint64_t raise_descriptor_limit() {
 
 DescriptorShares share_descriptors(std::uint64_t descriptors, const DescriptorNeeds& needs) {
     const std::uint64_t taken = descriptors_of_the_program + needs.max_uploads * descriptors_of_an_upload +
-                                needs.io_threads * descriptors_of_an_io_thread;
+                                needs.io_threads * descriptors_of_an_io_thread +
+                                needs.max_transfers * descriptors_of_a_transfer;
     const std::uint64_t left = descriptors > taken ? descriptors - taken : 0;
     const std::uint64_t connections = std::clamp<std::uint64_t>(
         left / 4 * connections_of_four_descriptors, 1, std::max<std::size_t>(needs.max_connections, 1));

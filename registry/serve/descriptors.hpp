@@ -15,6 +15,7 @@ struct DescriptorNeeds {
     std::size_t max_connections = 0;  // wanted
     std::size_t max_uploads = 0;
     unsigned io_threads = 0;
+    std::size_t max_transfers = 0;  // from upstreams
 };
 struct DescriptorShares {
     std::size_t connections = 1;

@@ -11,7 +11,8 @@ inline constexpr std::uint64_t max_descriptors_asked = 1'048'576;  // fs.nr_open
 
 // 64 refused connections; SQLite, epoll, pages, log.
 inline constexpr std::uint64_t descriptors_of_the_program = 128;
-inline constexpr std::uint64_t descriptors_of_an_upload = 8;  // staging, METADATA, readers, folders synced
+inline constexpr std::uint64_t descriptors_of_a_transfer = 3;  // from an upstream: socket, staging, readers
+inline constexpr std::uint64_t descriptors_of_an_upload = 8;   // staging, METADATA, readers, folders synced
 
 // Asio's three, the tree, a page that is read.
 inline constexpr std::uint64_t descriptors_of_an_io_thread = 5;

@@ -69,10 +69,13 @@ class StopSignals {
 
 DescriptorShares shares_that_fit(const RegistryConfig& config) {
     const std::uint64_t descriptors = raise_descriptor_limit();
+    const bool has_upstream = std::any_of(config.indexes.begin(), config.indexes.end(),
+                                          [](const IndexConfig& index) { return !index.upstreams.empty(); });
     const DescriptorShares shares =
         share_descriptors(descriptors, {.max_connections = config.server.max_connections,
                                         .max_uploads = config.server.max_uploads,
-                                        .io_threads = config.server.io_threads});
+                                        .io_threads = config.server.io_threads,
+                                        .max_transfers = has_upstream ? 2 * file_threads + page_threads : 0});
     if (shares.connections < config.server.max_connections)
         io::log_warn("serve.few_descriptors", {{"descriptors", std::to_string(descriptors)},
                                                {"max_connections", std::to_string(shares.connections)},

@@ -53,7 +53,7 @@ base::Result<std::vector<CachedCopy>> copies_in(const catalog::Catalog& reader,
 // What the upstream no longer lists could not be fetched again.
 bool is_listed(PageStore& pages, const UpstreamConfig& upstream, const CachedCopy& copy) {
     const SharedPage page = pages.find(upstream.cache_index, copy.project);
-    if (!page || page->is_absent) return false;
+    if (!page || page->is_absent || page->absent_since != 0) return false;
     return std::any_of(page->files.begin(), page->files.end(), [&](const UpstreamFile& file) {
         return file.link.filename == copy.filename && file.link.sha256 == copy.sha256 && !file.is_changed;
     });

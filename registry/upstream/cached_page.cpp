@@ -119,6 +119,11 @@ constexpr auto page_record = io::record<C>({
     field<&C::status_reason>("status_reason", "the reason of the status"),
     field<io::ListOf<File>, &C::files>("files", "the files of the page", Need::valid),
     field<io::ListOf<io::Nested<gone_record>>, &C::gone>("gone", "files that left the page", Need::valid),
+    field<&C::absent_since>("absent_since",
+                            "the upstream lost the project then; the page is as it was before"),
+    field<&C::supplies>("supplies", "indexes that got the project from here while others might have had it"),
+    field<&C::released>("released", "an operator let others supply the project then"),
+    field<&C::released_because>("released_because", "why"),
 });
 
 // Both become parts of paths.
@@ -134,6 +139,7 @@ bool has_hashes(const UpstreamFile& file) {
 MergedPage merge_page(const CachedPage* before, simple::ProjectPage fetched, base::UnixMicros now) {
     const Pins pins = pins_of(before);
     MergedPage merged;
+    if (before != nullptr) merged.page.supplies = before->supplies;
     merged.page.status = std::move(fetched.status);
     merged.page.status_reason = std::move(fetched.status_reason);
     std::unordered_set<std::string> names;
@@ -150,9 +156,20 @@ MergedPage merge_page(const CachedPage* before, simple::ProjectPage fetched, bas
     return merged;
 }
 
+CachedPage kept_page(const CachedPage& before, base::UnixMicros now) {
+    CachedPage page = before;
+    if (page.absent_since == 0) page.absent_since = now;
+    return page;
+}
+
 CachedPage absent_page(const CachedPage* before) {
     CachedPage page{.is_absent = true};
     keep_pins(before, page);
+    if (before == nullptr) return page;
+    page.absent_since = before->absent_since;
+    page.supplies = before->supplies;
+    page.released = before->released;
+    page.released_because = before->released_because;
     return page;
 }
 

@@ -6,7 +6,8 @@
 //      "gone":[{"filename":…,"sha256":…,"first_seen":…}]}
 //
 // The hash with which a file name was seen first is pinned: a page that gives another one for it is an alarm, and
-// the file keeps its first hash. A file that left the page keeps its pin in `gone`.
+// the file keeps its first hash. A file that left the page keeps its pin in `gone`. Who supplied a project keeps it:
+// supplier.hpp.
 #pragma once
 
 #include <cstdint>
@@ -45,6 +46,13 @@ struct CachedPage {
     std::string status_reason = {};
     std::vector<UpstreamFile> files = {};
     std::vector<PinnedFile> gone = {};
+    // The upstream has had no such project since then, and the page is kept as it was; 0: it has it. Of an absent page:
+    // files of it were known.
+    base::UnixMicros absent_since = 0;
+    std::vector<std::string> supplies =
+        {};                         // indexes that got the project from here while others might have had it
+    base::UnixMicros released = 0;  // an operator let others supply the project; 0: none did
+    std::string released_because = {};
     // The upstream has had another `url` since: neither freshness nor validators are of this one.
     [[nodiscard]] bool is_of_other(std::string_view url) const { return !from.empty() && from != url; }
 };
@@ -62,7 +70,9 @@ struct MergedPage {
 // `before`: nullptr for the first page. Validators and freshness are left to the caller.
 [[nodiscard]] MergedPage merge_page(const CachedPage* before, simple::ProjectPage fetched,
                                     base::UnixMicros now);
-// The project left the upstream: no files, but their pins stay.
+// The upstream lost the project: everything stays as it was, so that no other upstream takes its place.
+[[nodiscard]] CachedPage kept_page(const CachedPage& before, base::UnixMicros now);
+// The upstream has no such project: no files, but pins of former ones stay.
 [[nodiscard]] CachedPage absent_page(const CachedPage* before);
 
 [[nodiscard]] std::string render_cached_page(const CachedPage& page);

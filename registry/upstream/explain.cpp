@@ -11,6 +11,7 @@
 #include "registry/upstream/limits.hpp"
 #include "registry/upstream/offer.hpp"
 #include "registry/upstream/source.hpp"
+#include "registry/upstream/supplier.hpp"
 
 namespace wheelyard::registry {
 namespace {
@@ -18,6 +19,7 @@ namespace {
 std::string_view page_text(const CachedPage* page, base::UnixMicros now) {
     if (page == nullptr) return "unknown";
     if (page->is_absent) return "absent";
+    if (page->absent_since != 0) return "kept";
     return now < page->fresh_until ? "fresh" : "stale";
 }
 
@@ -26,7 +28,8 @@ std::set<std::string> refused_hosts(const CachedPage& page, const UpstreamConfig
     std::set<std::string> hosts;
     for (const UpstreamFile& file : page.files) {
         const auto url = base::parse_url(file.link.url);
-        if (url && !may_request(upstream, file.link.url)) hosts.insert(url->host);
+        if (url && !may_request(upstream, file.link.url))
+            hosts.insert(url->port.empty() ? url->host : url->host + ":" + url->port);
     }
     return hosts;
 }
@@ -38,6 +41,11 @@ io::Json step_of_upstream(const SourceStep& step, const Candidate* candidate, co
     if (candidate == nullptr) return json;
     json.set("page", page_text(page, now));
     if (page == nullptr) return json;
+    if (page->absent_since != 0) json.set("absent_since", base::render_rfc3339(page->absent_since));
+    if (page->released != 0) {
+        json.set("released", base::render_rfc3339(page->released));
+        json.set("released_because", page->released_because);
+    }
     json.set("checked", base::render_rfc3339(page->checked));
     const Offer offer = offer_of(*page, project, *candidate->upstream, now);
     json.set("offered", static_cast<std::int64_t>(offer.files.size()));
@@ -64,7 +72,8 @@ struct Explanation {
     std::string why;
 };
 
-Explanation explanation_of(const Source& source, PageStore& pages, const std::string& project) {
+Explanation explanation_of(const Source& source, PageStore& pages, const std::string& index,
+                           const std::string& project) {
     switch (source.kind) {
         case SourceKind::index:
             return {source.index,
@@ -76,13 +85,32 @@ Explanation explanation_of(const Source& source, PageStore& pages, const std::st
         case SourceKind::upstream:
             break;
     }
-    for (const Candidate& candidate : source.candidates) {
+    std::vector<SharedPage> known;
+    for (const Candidate& candidate : source.candidates)
+        known.push_back(pages.find(candidate.upstream->cache_index, project));
+    const Candidate* const supplier = supplier_of(source.candidates, known, index);
+    for (std::size_t i = 0; i < source.candidates.size(); ++i) {
+        const Candidate& candidate = source.candidates[i];
+        if (supplier != nullptr && supplier != &candidate) continue;
         const std::string& name = candidate.upstream->cache_index;
-        const SharedPage page = pages.find(name, project);
-        if (!page)
-            return {name, "no index has or owns the project; the upstream `" + name + "` is asked next"};
-        if (!page->is_absent)
-            return {name, "no index has or owns the project, and the upstream `" + name + "` has it"};
+        const std::string keeps =
+            "the upstream `" + name + "` supplied it and keeps it until `release-project`";
+        switch (standing_of(candidate, known[i].get())) {
+            case Standing::unknown:
+                return {name, "no index has or owns the project; the upstream `" + name + "` is asked next"};
+            case Standing::supplies:
+                if (known[i]->absent_since != 0) return {name, keeps + ", although it has it no more"};
+                if (supplier != nullptr && i > 0) return {name, keeps};
+                return {name, "no index has or owns the project, and the upstream `" + name + "` has it"};
+            case Standing::keeps:
+                return {{}, keeps + ", although it has no files of it"};
+            case Standing::binds:
+                return {
+                    {},
+                    "`allow` of the upstream `" + name + "` names the project, and it has no such project"};
+            case Standing::passes:
+                break;
+        }
     }
     return {{}, "no index has the project, and no upstream has it"};
 }
@@ -107,7 +135,7 @@ base::Result<io::Json> explain_project(const RegistryConfig& config, const catal
         const SharedPage page = step.is_permitted ? pages.find(step.index, name) : nullptr;
         steps.push(step_of_upstream(step, find_candidate(source, step.index), page.get(), name, now));
     }
-    Explanation explanation = explanation_of(source, pages, name);
+    Explanation explanation = explanation_of(source, pages, index, name);
     return io::Json::object({{"format", "wheelyard.explain/1"},
                              {"index", index},
                              {"project", name},
@@ -137,6 +165,11 @@ std::string render_explanation(const io::Json& document) {
             continue;
         }
         text += "page " + step.string_or("page", "unknown");
+        if (step.find("absent_since") != nullptr)
+            text += ", lost by the upstream since " + step.string_or("absent_since", "");
+        if (step.find("released") != nullptr)
+            text += ", released " + step.string_or("released", "") + ": " +
+                    step.string_or("released_because", "");
         if (step.find("offered") != nullptr)
             text += ", " + std::to_string(step.int_or("offered", 0)) + " files offered";
         const io::Json* withheld = step.find("withheld");

@@ -1,6 +1,7 @@
 #include "registry/upstream/file_fetch.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "lib/base/files/file.hpp"
@@ -15,6 +16,8 @@
 
 namespace wheelyard::registry {
 namespace {
+
+constexpr int status_partial = 206;
 
 tl::unexpected<base::Error> refused(wire::Refusal row, std::string sentence, std::string value) {
     return base::fail_as(base::ErrorKind::refused, base::Recovery::person,
@@ -34,19 +37,51 @@ bool may_try_again(const base::Error& error) {
 struct Download {
     blobs::StagedBlob staged;
     std::uint64_t announced_bytes = 0;  // the size that readers may be promised; 0: they wait for the end
+    std::string validator = {};  // of the first answer, for If-Range (RFC 9110, 13.1.5); empty: it has none
     http::SharedArrivingFile arriving = nullptr;
 };
 
-// Readers get Content-Length before the first byte. If the page does not give the size, the answer to a request for one
-// byte does: "Content-Range: bytes 0-0/1234".
-std::uint64_t announced_size(const FileFetchParts& parts, UpstreamClient& client,
-                             const simple::FileLink& link) {
-    if (!parts.arrives) return 0;
-    if (link.size) return *link.size;
-    constexpr std::string_view first_byte = "bytes 0-0/";
-    const auto answer = client.get(link.url, {{"Range", "bytes=0-0"}}, 1);
-    if (!answer || !answer->header("content-range").starts_with(first_byte)) return 0;
-    return base::parse_decimal(answer->header("content-range").substr(first_byte.size())).value_or(0);
+// A strong ETag, else Last-Modified, which is strong enough for a file that does not change.
+std::string validator_of(const io::HttpAnswer& head) {
+    const std::string etag = head.header("etag");
+    return etag.starts_with('"') ? etag : head.header("last-modified");
+}
+
+// Where the bytes of a 206 begin: "Content-Range: bytes 200-1000/67589".
+std::optional<std::uint64_t> range_start(const io::HttpAnswer& head) {
+    const std::string range = head.header("content-range");
+    constexpr std::string_view unit = "bytes ";
+    if (!range.starts_with(unit)) return std::nullopt;
+    const std::string_view rest = std::string_view(range).substr(unit.size());
+    return base::parse_decimal(rest.substr(0, rest.find('-')));
+}
+
+// Readers get Content-Length before the first byte. If the page does not give the size, the answer's own length does,
+// which ends the transfer, too.
+base::Status read_head(const FileFetchParts& parts, const io::HttpAnswer& head, const simple::FileLink& link,
+                       Download& into, std::uint64_t& known) {
+    const std::uint64_t kept = into.staged.size();
+    known = kept;
+    if (head.status == status_partial) {
+        const auto start = range_start(head);
+        if (kept == 0 || !start || *start > kept)
+            return base::fail_as(base::ErrorKind::unavailable, base::Recovery::retry,
+                                 {"upstream.range",
+                                  "The upstream sent another part of the file than it was asked for",
+                                  link.filename,
+                                  {}});
+        known = kept - *start;
+        return {};
+    }
+    into.validator = validator_of(head);
+    const auto length = base::parse_decimal(head.header("content-length"));
+    const bool is_encoded = !head.header("content-encoding").empty();
+    if (length && link.size && !is_encoded && *length != *link.size)
+        return other_bytes("upstream.size", "The upstream sends another number of bytes than its page gives",
+                           std::to_string(*length));
+    if (kept == 0 && parts.arrives)
+        into.announced_bytes = link.size ? *link.size : is_encoded ? 0 : length.value_or(0);
+    return {};
 }
 
 base::Status show_arriving(const FileFetchParts& parts, Download& download) {
@@ -60,19 +95,22 @@ base::Status show_arriving(const FileFetchParts& parts, Download& download) {
     return {};
 }
 
-// One try. Those before it may have left the file's beginning in `into`: the bytes up to there are not taken again, and
-// the hash of the whole shows whether both belong together.
+// One try. Those before it may have left the file's beginning in `into`: the rest is asked for, bytes up to there are not
+// taken again, and the hash of the whole shows whether both belong together.
 base::Status download(const FileFetchParts& parts, UpstreamClient& client, const simple::FileLink& link,
                       std::uint64_t limit_bytes, Download& into) {
     WHEELYARD_TRY(parts.config.room().check(link.size.value_or(0)));
     blobs::StagedBlob& staged = into.staged;
-    std::uint64_t known = staged.size();
+    std::uint64_t known = 0;
     std::uint64_t checked = staged.size();
     const auto take = [&](std::string_view bytes) -> base::Status {
         const std::uint64_t passed_over = std::min<std::uint64_t>(known, bytes.size());
         known -= passed_over;
         bytes.remove_prefix(static_cast<std::size_t>(passed_over));
         if (bytes.empty()) return {};
+        if (bytes.size() > limit_bytes - std::min(limit_bytes, staged.size()))
+            return base::fail_as(base::ErrorKind::too_large, base::Recovery::never,
+                                 {"http.too_large", "The answers together are too large", link.filename, {}});
         if (staged.size() - checked >= room_check_bytes) {
             checked = staged.size();
             WHEELYARD_TRY(parts.config.room().check(0));
@@ -80,12 +118,20 @@ base::Status download(const FileFetchParts& parts, UpstreamClient& client, const
         WHEELYARD_TRY(staged.write(bytes));
         return show_arriving(parts, into);
     };
-    const auto answer = client.fetch(link.url, limit_bytes, take);
+    io::HttpHeaders headers;
+    if (staged.size() > 0) {
+        headers.emplace_back("Range", "bytes=" + std::to_string(staged.size()) + "-");
+        if (!into.validator.empty()) headers.emplace_back("If-Range", into.validator);
+    }
+    const auto head = [&](const io::HttpAnswer& answer) {
+        return read_head(parts, answer, link, into, known);
+    };
+    const auto answer = client.fetch(link.url, headers, limit_bytes, take, head);
     if (!answer && answer.error().kind == base::ErrorKind::too_large && link.size)
         return other_bytes("upstream.size", "The upstream sent more bytes than its page gives",
                            link.filename);
     if (!answer) return base::fail(answer.error());
-    if (answer->status != status_ok)
+    if (answer->status != status_ok && answer->status != status_partial)
         return io::fail_status(
             answer->status,
             {"upstream.status", "The upstream answered with status " + std::to_string(answer->status),
@@ -93,32 +139,38 @@ base::Status download(const FileFetchParts& parts, UpstreamClient& client, const
     return {};
 }
 
+// A file that no single connection carries arrives in pieces, as long as each brings something.
 base::Result<blobs::StagedBlob> download_patiently(const FileFetchParts& parts, UpstreamClient& client,
                                                    const simple::FileLink& link, std::uint64_t limit_bytes) {
     WHEELYARD_ASSIGN(blobs::StagedBlob staged, parts.blobs.stage());
-    Download into{std::move(staged), announced_size(parts, client, link)};
-    for (int tries = 1;; ++tries) {
+    Download into{std::move(staged)};
+    for (int fruitless = 0;;) {
+        const std::uint64_t before = into.staged.size();
         auto done = download(parts, client, link, limit_bytes, into);
         if (done) return std::move(into.staged);
-        if (tries == max_tries || !may_try_again(done.error())) return base::fail(std::move(done.error()));
+        const bool has_progress = into.staged.size() - before >= min_progress_bytes;
+        fruitless = has_progress ? 0 : fruitless + 1;
+        if (fruitless == max_tries || !may_try_again(done.error()))
+            return base::fail(std::move(done.error()));
     }
 }
 
-// Bytes that are not those of the page are discarded here.
-base::Status check_bytes(blobs::StagedBlob& staged, const simple::FileLink& link) {
-    if (link.size && staged.size() != *link.size)
-        return other_bytes("upstream.size", "The upstream sent another number of bytes than its page gives",
-                           std::to_string(staged.size()));
-    if (staged.finish() != link.sha256)
-        return other_bytes("upstream.hash", "The upstream sent bytes with another hash than its page gives",
-                           staged.finish());
-    return {};
-}
+class InspectionSlot {
+  public:
+    explicit InspectionSlot(std::counting_semaphore<>& slots) : slots_(slots) { slots_.acquire(); }
+    ~InspectionSlot() { slots_.release(); }
+    InspectionSlot(const InspectionSlot&) = delete;
+    InspectionSlot& operator=(const InspectionSlot&) = delete;
+
+  private:
+    std::counting_semaphore<>& slots_;
+};
 
 base::Result<inspect::Inspection> inspect_bytes(const FileFetchParts& parts, const blobs::StagedBlob& staged,
                                                 const std::string& index, const inspect::Policy& policy,
                                                 const std::string& filename) {
     WHEELYARD_ASSIGN(const auto reader, staged.read());
+    const InspectionSlot slot(parts.inspections);
     WHEELYARD_ASSIGN(inspect::Inspection inspection,
                      inspect::inspect_file(reader, filename,
                                            {.policy = policy,
@@ -131,6 +183,16 @@ base::Result<inspect::Inspection> inspect_bytes(const FileFetchParts& parts, con
 }
 
 }  // namespace
+
+base::Status check_bytes(blobs::StagedBlob& staged, const simple::FileLink& link) {
+    if (link.size && staged.size() != *link.size)
+        return other_bytes("upstream.size", "The upstream sent another number of bytes than its page gives",
+                           std::to_string(staged.size()));
+    if (staged.finish() != link.sha256)
+        return other_bytes("upstream.hash", "The upstream sent bytes with another hash than its page gives",
+                           staged.finish());
+    return {};
+}
 
 base::Result<FetchedFile> fetch_file(const FileFetchParts& parts, UpstreamClient& client,
                                      const IndexConfig& index, const UpstreamConfig& upstream,

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <semaphore>
 #include <string>
 
 #include "lib/base/clock.hpp"
@@ -22,6 +23,7 @@ struct FileFetchParts {
     const RegistryConfig& config;
     const blobs::BlobStore& blobs;
     Writer& writer;
+    std::counting_semaphore<>& inspections;  // how many there may be at once
     unsigned inspect_threads = 1;
     // Called at most once, with a large file of which the first bytes are there. It is not ended here: that is for the
     // caller, by the result. Empty: nobody reads before the end.
@@ -33,6 +35,9 @@ struct FetchedFile {
     std::uint64_t bytes = 0;
     std::string quarantined_because = {};  // empty: it is offered
 };
+
+// Whether the staged bytes are those that the page promises. Errors "upstream.size", "upstream.hash".
+[[nodiscard]] base::Status check_bytes(blobs::StagedBlob& staged, const simple::FileLink& link);
 
 // Errors: "upstream.hash" and "upstream.size": other bytes than the page promises (kind conflict, an alarm); "upstream.too_large";
 // "upstream.status"; "upstream.refused": the bytes are no wheel of this name, or the catalog refuses the name; those

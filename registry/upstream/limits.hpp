@@ -25,20 +25,27 @@ inline constexpr std::int64_t default_retry_after_s = 60;  // of a 429 without R
 inline constexpr std::int64_t max_retry_after_s = 3600;
 inline constexpr std::int64_t file_retry_s = 10;
 inline constexpr std::int64_t refused_file_retry_s = 600;  // wrong bytes will be wrong again
-inline constexpr int max_tries = 3;                        // of one download whose connection breaks
+inline constexpr int max_tries = 3;  // of one download in a row that bring less than `min_progress_bytes`
+inline constexpr std::uint64_t min_progress_bytes = 64 * base::kib;
 
 // Requests to upstreams.
 inline constexpr int max_redirects = 5;
 inline constexpr std::int64_t page_timeout_ms = 60'000;
 inline constexpr std::int64_t connect_timeout_ms = 10'000;
-inline constexpr std::int64_t file_stall_timeout_ms = 30'000;
+inline constexpr std::int64_t file_stall_timeout_ms =
+    30'000;                                           // before the first byte: it may fetch the file itself
+inline constexpr std::int64_t idle_body_ms = 10'000;  // between bytes
 inline constexpr std::int64_t min_file_bytes_per_s = 1'024;
 inline constexpr std::uint64_t max_metadata_bytes = 16 * base::mib;
 inline constexpr std::size_t max_password_bytes = 4'096;
 
-// Concurrency. Pages do not wait behind files.
-inline constexpr unsigned page_threads = 4;
-inline constexpr unsigned file_threads = 4;
+// Concurrency: threads start when they are needed, and most of the time they wait for bytes. Pages do not wait behind
+// files, and small files not behind large ones. Inspections need the processor and memory.
+inline constexpr unsigned page_threads = 16;
+inline constexpr unsigned file_threads = 96;  // for small files, and as many for large ones
+inline constexpr std::uint64_t small_file_bytes = 8 * base::mib;
+inline constexpr std::ptrdiff_t inspections_at_once = 4;  // of small files, and as many of large ones
+inline constexpr std::size_t max_idle_clients = 8;        // of one upstream, with their connections
 inline constexpr std::size_t max_waiting_work = 1'024;
 inline constexpr std::uint64_t room_check_bytes = 16 * base::mib;  // free space is checked this often
 

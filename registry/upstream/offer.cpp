@@ -54,9 +54,8 @@ std::optional<OfferedName> parse_offered_name(std::string_view filename) {
 
 bool may_request(const UpstreamConfig& upstream, const std::string& url) {
     const auto parsed = base::parse_url(url);
-    if (!parsed || !upstream.hosts.contains(parsed->host)) return false;
-    return parsed->scheme == "https" ||
-           (parsed->scheme == "http" && upstream.private_hosts.contains(parsed->host));
+    if (!parsed || !names_place(upstream.hosts, *parsed)) return false;
+    return parsed->scheme == "https" || (parsed->scheme == "http" && may_be_private(upstream, *parsed));
 }
 
 Withheld why_withheld(const UpstreamFile& file, const std::string& project, const UpstreamConfig& upstream,

@@ -42,7 +42,7 @@ struct OfferedName {
 [[nodiscard]] Withheld why_withheld(const UpstreamFile& file, const std::string& project,
                                     const UpstreamConfig& upstream, base::UnixMicros now);
 
-// Whether a request may be sent to this URL: its host is named, and it uses TLS unless the host may be private.
+// Whether a request may be sent to this URL: its host is named with its port, and it uses TLS unless the host may be private.
 [[nodiscard]] bool may_request(const UpstreamConfig& upstream, const std::string& url);
 
 struct Offer {

@@ -1,10 +1,13 @@
 #include "registry/upstream/page_fetch.hpp"
 
+#include <algorithm>
 #include <utility>
 
+#include "lib/base/text/text.hpp"
 #include "lib/base/text/url.hpp"
 #include "lib/simple/limits.hpp"
 #include "lib/simple/page.hpp"
+#include "lib/wheel/filename.hpp"
 #include "registry/upstream/freshness.hpp"
 #include "registry/upstream/limits.hpp"
 
@@ -12,6 +15,7 @@ namespace wheelyard::registry {
 namespace {
 
 constexpr int status_not_modified = 304;
+constexpr std::string_view quarantined = "quarantined";
 
 // 403 means absent: so the CUDA and ROCm indexes of PyTorch answer for projects that they do not have. refuses() has the
 // exceptions.
@@ -36,6 +40,34 @@ tl::unexpected<PageFailure> failure_of(const io::HttpAnswer& answer, const std::
         PageFailure{std::move(error), io::is_temporary_status(answer.status), asked_pause_s(answer)});
 }
 
+bool has_distributions(const CachedPage& page) {
+    return std::any_of(page.files.begin(), page.files.end(), [](const UpstreamFile& file) {
+        return wheel::parse_wheel_filename(file.link.filename) ||
+               wheel::parse_sdist_filename(file.link.filename);
+    });
+}
+
+// A captive portal, a page about maintenance and JSON that is sent as HTML have no links; neither does a page that says
+// nothing of its project.
+tl::unexpected<PageFailure> no_links(const std::string& url) {
+    base::Error error{"upstream.no_links",
+                      "The upstream answered 200 without a link to a file, and had some before", url};
+    error.kind = base::ErrorKind::malformed;
+    return failure_of(std::move(error));
+}
+
+// An upstream lists no files of a project that it keeps in quarantine (PEP 792): nothing is offered, and what was known
+// stays known.
+void keep_quarantined(const CachedPage& before, CachedPage& page) {
+    page.files = before.files;
+    page.gone = before.gone;
+}
+
+void keep(const CachedPage& before, base::UnixMicros now, FetchedPage& fetched) {
+    fetched.has_left = before.absent_since == 0;
+    fetched.page = kept_page(before, now);
+}
+
 // 403 to an account, or for a project that was there, is a permission lost or a firewall's. Were it taken for absent, the
 // next upstream would supply the name.
 bool refuses(const io::HttpAnswer& answer, const UpstreamConfig& upstream, const CachedPage* before) {
@@ -51,19 +83,35 @@ tl::expected<FetchedPage, PageFailure> read_page_answer(const io::HttpAnswer& an
     std::int64_t fresh_s = fresh_seconds(answer);
     if (answer.status == status_not_modified && before != nullptr) {
         fetched.page = *before;
+        fetched.page.absent_since = 0;
         fetched.is_unchanged = true;
     } else if (answer.status == status_ok) {
         const auto place = base::parse_url(answer.final_url.empty() ? url : answer.final_url);
         if (!place) return failure_of(place.error());
         auto page = simple::parse_project_page(answer.body, answer.header("content-type"), *place);
         if (!page) return failure_of(std::move(page.error()));
+        const bool is_html =
+            base::ascii_lower(answer.header("content-type")).find("json") == std::string::npos;
         MergedPage merged = merge_page(before, *std::move(page), now);
-        fetched.page = std::move(merged.page);
-        fetched.alarms = std::move(merged.alarms);
-        fetched.page.etag = answer.header("etag");
-        fetched.page.last_modified = answer.header("last-modified");
+        const bool is_empty = !has_distributions(merged.page);
+        const bool was_there = before != nullptr && has_distributions(*before);
+        if (is_empty && was_there && is_html) return no_links(url);
+        if (is_empty && was_there && merged.page.status != quarantined) {
+            keep(*before, now, fetched);
+            fresh_s = absent_fresh_s;
+        } else {
+            if (is_empty && was_there) keep_quarantined(*before, merged.page);
+            if (is_empty && is_html) fresh_s = std::min(fresh_s, absent_fresh_s);
+            fetched.page = std::move(merged.page);
+            fetched.alarms = std::move(merged.alarms);
+            fetched.page.etag = answer.header("etag");
+            fetched.page.last_modified = answer.header("last-modified");
+        }
     } else if (means_absent(answer.status)) {
-        fetched.page = absent_page(before);
+        if (before != nullptr && !before->is_absent && !(before->files.empty() && before->gone.empty()))
+            keep(*before, now, fetched);
+        else
+            fetched.page = absent_page(before);
         fresh_s = absent_fresh_s;
     } else {
         return failure_of(answer, url);

@@ -17,6 +17,7 @@ struct FetchedPage {
     CachedPage page;
     std::vector<HashAlarm> alarms = {};
     bool is_unchanged = false;  // 304
+    bool has_left = false;      // the upstream has lost the project since `before`; the page is kept
 };
 // How a request failed. An upstream-wide failure pauses all requests to it.
 struct PageFailure {

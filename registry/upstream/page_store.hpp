@@ -1,6 +1,7 @@
 // The cached pages of all upstreams: as files, and the recently used ones in memory. Thread-safe.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -23,11 +24,19 @@ class PageStore {
 
     // Removes what killed writers left. For the one process that writes.
     [[nodiscard]] base::Status remove_leftovers() const;
-    // nullptr: none. An unreadable file is logged and counts as none.
+    // nullptr: none. An unreadable file is logged; what it had is unknown, but it had something. Notices what other
+    // processes wrote.
     [[nodiscard]] SharedPage find(const std::string& cache_index, const std::string& project);
     // Durable on return. An absent project without earlier files is kept in memory only: anybody can ask for any name.
+    // Who supplies the project and who released it stays as it is stored.
     [[nodiscard]] base::Status put(const std::string& cache_index, const std::string& project,
                                    CachedPage page);
+    // Adds `index` to those that the page supplies. Durable on return, with the page as it is then.
+    [[nodiscard]] base::Result<SharedPage> note_supply(const std::string& cache_index,
+                                                       const std::string& project, const std::string& index);
+    // Lets others supply the project, also while a server uses the same files. Pinned hashes stay.
+    [[nodiscard]] base::Status release(const std::string& cache_index, const std::string& project,
+                                       const std::string& reason, base::UnixMicros now);
 
     // METADATA of wheels that are not stored, by its hash; nullptr: none.
     [[nodiscard]] std::shared_ptr<const std::string> find_metadata(const std::string& cache_index,
@@ -40,11 +49,27 @@ class PageStore {
                                                   const std::string& project) const;
     [[nodiscard]] std::filesystem::path metadata_file(const std::string& cache_index,
                                                       const std::string& sha256) const;
-    void remember(const std::string& key, SharedPage page);
+    struct FileStamp {  // of the page's file; zeros: it has none
+        std::int64_t modified_ns = 0;
+        std::uint64_t inode = 0;
+        std::int64_t size_bytes = 0;
+        bool operator==(const FileStamp&) const = default;
+    };
+    struct Known {
+        SharedPage page;
+        FileStamp stamp;
+    };
+    [[nodiscard]] static FileStamp stamp_of(const std::filesystem::path& file);
+    [[nodiscard]] std::mutex& write_mutex(const std::string& key);
+    [[nodiscard]] base::Result<SharedPage> write(const std::string& cache_index, const std::string& project,
+                                                 CachedPage page);
+    void remember(const std::string& key, Known known);
 
     const std::filesystem::path folder_;
+    std::array<std::mutex, 16>
+        write_mutexes_;  // each for the keys of one hash: reading, changing and writing is one step
     std::mutex mutex_;
-    std::map<std::string, SharedPage> pages_;
+    std::map<std::string, Known> pages_;
     std::uint64_t bytes_ = 0;  // of pages_, estimated
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <system_error>
 #include <utility>
 
 #include "lib/io/log.hpp"
@@ -17,10 +18,7 @@ std::size_t share_of(std::size_t all, std::size_t owners) {
 }  // namespace
 
 SharedWork::SharedWork(unsigned threads, std::size_t max_waiting, std::size_t owners)
-    : max_running_(threads), max_waiting_(max_waiting), owners_(owners) {
-    for (unsigned i = 0; i < threads; ++i)
-        threads_.emplace_back([this] { run(); });
-}
+    : max_running_(threads), max_waiting_(max_waiting), owners_(owners) {}
 
 SharedWork::~SharedWork() {
     stop();
@@ -69,6 +67,7 @@ void SharedWork::start(const std::string& name, const std::string& owner, Work w
             job.work = std::move(work);
             if (then) job.waiters.push_back(std::move(then));
             queue_.push_back(name);
+            start_thread();
             wake_.notify_one();
             return;
         }
@@ -99,10 +98,23 @@ std::deque<std::string>::iterator SharedWork::next() {
     });
 }
 
+void SharedWork::start_thread() {
+    if (queue_.size() <= idle_ || threads_.size() >= max_running_) return;
+    try {
+        threads_.emplace_back([this] { run(); });
+    } catch (const std::system_error& error) {  // those that there are have more to do
+        if (threads_.empty()) throw;
+        io::log_warn("upstream.no_thread",
+                     {{"threads", std::to_string(threads_.size())}, {"what", error.what()}});
+    }
+}
+
 void SharedWork::run() {
     std::unique_lock lock(mutex_);
     for (;;) {
+        ++idle_;
         wake_.wait(lock, [this] { return stopping_ || next() != queue_.end(); });
+        --idle_;
         if (stopping_) return;
         const auto chosen = next();
         const std::string name = std::move(*chosen);

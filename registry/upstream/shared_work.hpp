@@ -1,4 +1,4 @@
-// A pool of threads for named work: work under one name runs once, however many wait for it. Each work has an owner, and
+// A pool of threads, started when they are needed, for named work: work under one name runs once, however many wait for it. Each work has an owner, and
 // a slow owner does not stop the others: of several, one has at most half of the threads and half of the waiting places.
 #pragma once
 
@@ -47,6 +47,7 @@ class SharedWork {
         std::size_t waiting = 0;
     };
     void run();
+    void start_thread();                                     // one more if all are busy; with mutex_
     [[nodiscard]] std::deque<std::string>::iterator next();  // the first whose owner may have one more thread
 
     const std::size_t max_running_;
@@ -57,6 +58,7 @@ class SharedWork {
     std::map<std::string, Job> jobs_;  // waiting or running
     std::deque<std::string> queue_;
     std::map<std::string, Load> loads_;  // by owner
+    std::size_t idle_ = 0;               // threads that wait
     bool stopping_ = false;
     std::vector<std::thread> threads_;
 };

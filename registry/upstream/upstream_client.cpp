@@ -1,6 +1,8 @@
 // Follows redirects itself: libcurl would follow them to any host.
 #include "registry/upstream/upstream_client.hpp"
 
+#include <chrono>
+#include <set>
 #include <utility>
 
 #include "lib/base/files/file.hpp"
@@ -37,9 +39,11 @@ bool has_same_origin(const base::Url& a, const base::Url& b) {
 
 }  // namespace
 
-UpstreamClient::UpstreamClient(const UpstreamConfig& upstream, const std::atomic<bool>& stopping)
+UpstreamClient::UpstreamClient(const UpstreamConfig& upstream, const std::atomic<bool>& stopping,
+                               IsOwn is_own)
     : upstream_(upstream),
       stopping_(stopping),
+      is_own_(std::move(is_own)),
       public_(settings_of(upstream, false)),
       private_(settings_of(upstream, true)) {}
 
@@ -52,7 +56,10 @@ base::Result<UpstreamClient::Place> UpstreamClient::place_of(const std::string& 
             base::ErrorKind::refused, base::Recovery::person,
             {"upstream.redirect", "The upstream refers to a host that is not named in `hosts`", place.host,
              "add it to the upstream's `hosts` if you trust it"});
-    Place found{upstream_.private_hosts.contains(place.host) ? &private_ : &public_, headers};
+    if (is_own_ && !is_own_(upstream_.url) && is_own_(url))
+        return base::fail_as(base::ErrorKind::refused, base::Recovery::person,
+                             {"upstream.redirect", "The upstream refers back to this registry", url, {}});
+    Place found{may_be_private(upstream_, place) ? &private_ : &public_, headers};
     WHEELYARD_ASSIGN(const base::Url own, base::parse_url(upstream_.url));
     if (upstream_.username.empty() || !has_same_origin(place, own)) return found;
     WHEELYARD_ASSIGN(const std::string password,
@@ -66,11 +73,13 @@ template <typename Request>
 base::Result<io::HttpAnswer> UpstreamClient::follow(std::string url, const io::HttpHeaders& headers,
                                                     Request request) {
     asked_pause_s_ = 0;
+    std::set<std::string> seen;
     for (int hops = 0;; ++hops) {
         WHEELYARD_ASSIGN(const Place place, place_of(url, headers));
         WHEELYARD_ASSIGN(io::HttpAnswer answer, request(*place.http, url, place.headers));
         asked_pause_s_ = registry::asked_pause_s(answer);
         if (!is_redirect(answer.status)) return answer;
+        seen.insert(url);
         if (hops == max_redirects)
             return base::fail_for_now("upstream.redirect", "The upstream redirects too often", url);
         WHEELYARD_ASSIGN(const base::Url from, base::parse_url(url));
@@ -78,6 +87,8 @@ base::Result<io::HttpAnswer> UpstreamClient::follow(std::string url, const io::H
         if (from.scheme == "https" && to.scheme != "https")
             return base::fail_for_now("upstream.redirect", "The upstream redirects from https to http", url);
         url = to.text();
+        if (seen.contains(url))
+            return base::fail_for_now("upstream.redirect", "The upstream redirects in a circle", url);
     }
 }
 
@@ -90,12 +101,32 @@ base::Result<io::HttpAnswer> UpstreamClient::get(const std::string& url, const i
                   });
 }
 
-base::Result<io::HttpAnswer> UpstreamClient::fetch(const std::string& url, std::uint64_t limit_bytes,
-                                                   const io::HttpSink& sink) {
-    const auto goes_on = [this](std::uint64_t, std::uint64_t) { return !stopping_; };
-    return follow(url, {}, [&](io::HttpClient& http, const std::string& at, const io::HttpHeaders& sent) {
-        return http.fetch(at, sent, limit_bytes, sink, goes_on);
-    });
+base::Result<io::HttpAnswer> UpstreamClient::fetch(const std::string& url, const io::HttpHeaders& headers,
+                                                   std::uint64_t limit_bytes, const io::HttpSink& sink,
+                                                   const io::HttpHead& head) {
+    using Clock = std::chrono::steady_clock;
+    std::uint64_t moved = 0;
+    Clock::time_point changed = Clock::now();
+    bool is_idle = false;
+    const auto goes_on = [&](std::uint64_t done,
+                             std::uint64_t) {  // libcurl asks each second, also if nothing comes
+        if (done != moved) {
+            moved = done;
+            changed = Clock::now();
+        }
+        is_idle = done > 0 && Clock::now() - changed > std::chrono::milliseconds(idle_body_ms);
+        return !stopping_ && !is_idle;
+    };
+    auto answer =
+        follow(url, headers, [&](io::HttpClient& http, const std::string& at, const io::HttpHeaders& sent) {
+            moved = 0;
+            return http.fetch(at, sent, limit_bytes, sink, goes_on, head);
+        });
+    if (!answer && is_idle)
+        return base::fail_as(base::ErrorKind::cut, base::Recovery::retry,
+                             {"http.timeout", "The upstream stopped in the middle of the file",
+                              answer.error().value, "try again later"});
+    return answer;
 }
 
 }  // namespace wheelyard::registry

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "lib/base/result.hpp"
@@ -16,16 +17,19 @@ inline constexpr int status_ok = 200;
 
 class UpstreamClient {
   public:
+    // Says of a URL whether it leads back to this registry, which would wait for itself.
+    using IsOwn = std::function<bool(const std::string& url)>;
     // Both outlive the client. `stopping` ends a transfer within about a second.
-    UpstreamClient(const UpstreamConfig& upstream, const std::atomic<bool>& stopping);
+    UpstreamClient(const UpstreamConfig& upstream, const std::atomic<bool>& stopping, IsOwn is_own = {});
 
     // Any final status is an answer; `url` is where a page's relative links start. Errors: those of HttpClient, and
     // "upstream.redirect".
     [[nodiscard]] base::Result<io::HttpAnswer> get(const std::string& url, const io::HttpHeaders& headers,
                                                    std::uint64_t limit_bytes);
-    // Passes the body of a 200 answer to `sink`.
-    [[nodiscard]] base::Result<io::HttpAnswer> fetch(const std::string& url, std::uint64_t limit_bytes,
-                                                     const io::HttpSink& sink);
+    // Passes the body of a 200 or 206 answer to `sink`, after its head. A body that stands still is given up as cut.
+    [[nodiscard]] base::Result<io::HttpAnswer> fetch(const std::string& url, const io::HttpHeaders& headers,
+                                                     std::uint64_t limit_bytes, const io::HttpSink& sink,
+                                                     const io::HttpHead& head);
 
     // How long the last answer asked to be left alone; 0: it did not.
     [[nodiscard]] std::int64_t asked_pause_s() const { return asked_pause_s_; }
@@ -42,6 +46,7 @@ class UpstreamClient {
 
     const UpstreamConfig& upstream_;
     const std::atomic<bool>& stopping_;
+    const IsOwn is_own_;
     std::int64_t asked_pause_s_ = 0;
     io::HttpClient public_;   // refuses private addresses
     io::HttpClient private_;  // for the hosts that may have them

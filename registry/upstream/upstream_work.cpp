@@ -6,6 +6,7 @@
 
 #include "lib/base/digest/digest.hpp"
 #include "lib/io/log.hpp"
+#include "registry/config/index_rules.hpp"
 #include "registry/upstream/freshness.hpp"
 #include "registry/upstream/limits.hpp"
 #include "registry/upstream/offer.hpp"
@@ -34,7 +35,8 @@ wire::Problem problem_of_file(const base::Error& error, const std::string& filen
 
 }  // namespace
 
-Upstreams::Passing::Passing(Upstreams& owner, std::string work) : owner_(owner), work_(std::move(work)) {}
+Upstreams::Passing::Passing(Upstreams& owner, SharedWork& pool, std::string work)
+    : owner_(owner), pool_(pool), work_(std::move(work)) {}
 
 Upstreams::Passing::~Passing() {
     if (!file_) return;
@@ -52,7 +54,7 @@ void Upstreams::Passing::begin(http::SharedArrivingFile file) {
         const std::lock_guard lock(owner_.mutex_);
         owner_.arriving_[work_] = file_;
     }
-    owner_.file_work_.answer_waiters(work_);
+    pool_.answer_waiters(work_);
 }
 
 void Upstreams::Passing::complete() {
@@ -118,6 +120,14 @@ void Upstreams::refresh_page(const Candidate& candidate, const std::string& proj
     }
     note_success(upstream.cache_index);
     if (fetched->is_unchanged) ++counts_.pages_unchanged;
+    if (fetched->has_left) {
+        ++counts_.alarms;
+        io::log_error("upstream.alarm", {{"upstream", upstream.cache_index},
+                                         {"project", project},
+                                         {"because",
+                                          "the upstream no longer has this project; it is kept as it was, "
+                                          "and no other upstream may supply it until `release-project`"}});
+    }
     for (const HashAlarm& alarm : fetched->alarms) {
         ++counts_.alarms;
         io::log_error("upstream.alarm", {{"upstream", upstream.cache_index},
@@ -161,14 +171,20 @@ void Upstreams::load_metadata(const Candidate& candidate, const UpstreamFile& fi
     remember_failure(work, file_retry_s, problem_of_file(loaded.error(), file.link.filename));
 }
 
+SharedWork& Upstreams::pool_of(const UpstreamFile& file) {
+    return file.link.size && *file.link.size <= small_file_bytes ? small_file_work_ : large_file_work_;
+}
+
 void Upstreams::load_wheel(const Candidate& candidate, const UpstreamFile& file, const std::string& work) {
     const UpstreamConfig& upstream = *candidate.upstream;
     // A row may have been stored after its look-up, just before the end of an earlier run.
     if (const auto row = fetched_row(candidate, file.link.filename); row && *row) return;
-    Passing passing(*this, work);
+    SharedWork& pool = pool_of(file);
+    Passing passing(*this, pool, work);
     FileFetchParts fetch{.config = rules().config,
                          .blobs = parts_.blobs,
                          .writer = parts_.writer,
+                         .inspections = &pool == &small_file_work_ ? small_inspections_ : large_inspections_,
                          .inspect_threads = parts_.inspect_threads};
     if (!upstream.inspect_first)
         fetch.arrives = [&](http::SharedArrivingFile arriving) { passing.begin(std::move(arriving)); };
@@ -242,12 +258,16 @@ std::unique_ptr<UpstreamClient> Upstreams::take_client(const UpstreamConfig& ups
             return client;
         }
     }
-    return std::make_unique<UpstreamClient>(upstream, stopping_);
+    const auto is_own = [&config = rules().config](const std::string& url) {
+        return own_index(url, config).has_value();
+    };
+    return std::make_unique<UpstreamClient>(upstream, stopping_, is_own);
 }
 
 void Upstreams::give_client(const UpstreamConfig& upstream, std::unique_ptr<UpstreamClient> client) {
     const std::lock_guard lock(mutex_);
-    clients_[&upstream].push_back(std::move(client));
+    auto& idle = clients_[&upstream];
+    if (idle.size() < max_idle_clients) idle.push_back(std::move(client));
 }
 
 }  // namespace wheelyard::registry

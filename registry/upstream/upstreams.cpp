@@ -12,6 +12,7 @@
 #include "registry/upstream/freshness.hpp"
 #include "registry/upstream/limits.hpp"
 #include "registry/upstream/offer.hpp"
+#include "registry/upstream/supplier.hpp"
 
 namespace wheelyard::registry {
 namespace {
@@ -91,7 +92,8 @@ Upstreams::Upstreams(UpstreamParts parts, std::unique_ptr<const catalog::Catalog
       store_(parts_.config->store / "upstream"),
       reader_(std::move(reader)),
       page_work_(page_threads, max_waiting_work, rules().upstreams),
-      file_work_(file_threads, max_waiting_work, rules().upstreams) {}
+      small_file_work_(file_threads, max_waiting_work, rules().upstreams),
+      large_file_work_(file_threads, max_waiting_work, rules().upstreams) {}
 
 Upstreams::~Upstreams() {
     stop();
@@ -99,7 +101,7 @@ Upstreams::~Upstreams() {
 
 void Upstreams::stop() {
     stopping_ = true;
-    for (SharedWork* work : {&page_work_, &file_work_})
+    for (SharedWork* work : pools())
         work->stop();
 }
 
@@ -108,7 +110,7 @@ void Upstreams::use_new_config() {
     const Rules& before = rules();
     const Rules& next = kept_rules_.emplace_back(*parts_.config);
     rules_.store(&next, std::memory_order_release);
-    for (SharedWork* work : {&page_work_, &file_work_})
+    for (SharedWork* work : pools())
         work->set_owners(next.upstreams);
     const std::lock_guard lock(mutex_);
     for (const IndexConfig& index : before.config.indexes) {
@@ -155,13 +157,19 @@ void Upstreams::answer(const SharedAsk& ask) {
         ask->project, "ask the administrator of this registry")));
 }
 
-// The first candidate that has the project supplies it. A candidate that does not answer and has no cached page ends
-// the search: the next one must not take its place.
+// The first candidate that has the project supplies it, unless another one supplied it before. A candidate that does
+// not answer and has no cached page ends the search: the next one must not take its place.
 void Upstreams::answer_from(const SharedAsk& ask, const Source& source) {
-    for (const Candidate& candidate : source.candidates) {
+    std::vector<SharedPage> pages;
+    for (const Candidate& candidate : source.candidates)
+        pages.push_back(store_.find(candidate.upstream->cache_index, ask->project));
+    const Candidate* const supplier = supplier_of(source.candidates, pages, ask->request.index);
+    for (std::size_t i = 0; i < source.candidates.size(); ++i) {
+        const Candidate& candidate = source.candidates[i];
+        const SharedPage& page = pages[i];
+        if (supplier != nullptr && supplier != &candidate) continue;
         const std::string work = page_work_of(*candidate.upstream, ask->project);
         const auto run = [this, candidate, project = ask->project] { refresh_page(candidate, project); };
-        const SharedPage page = store_.find(candidate.upstream->cache_index, ask->project);
         const Age age = page ? age_of(*page, *candidate.upstream, parts_.clock.now()) : Age::old;
         // A file's hash is its identity: any page that lists it will do.
         const bool will_do = age != Age::old || (page && !page->is_absent && !ask->request.sha256.empty());
@@ -171,18 +179,46 @@ void Upstreams::answer_from(const SharedAsk& ask, const Source& source) {
         if (age == Age::stale && is_worth_asking(candidate, work))
             page_work_.start(work, candidate.upstream->cache_index, run, {});
         if (!page || (page->is_absent && age == Age::old)) {
-            if (candidate.has_files) return ask->then({});
+            if (candidate.has_files) return answer_absent(ask, source, candidate);
             return ask->then(
                 problem_answer(recent_failure(work).value_or(http::upstream_unavailable(ask->project))));
         }
-        if (page->is_absent) continue;
+        const Standing standing = standing_of(candidate, page.get());
+        if (standing == Standing::passes) continue;
+        if (standing != Standing::supplies) return answer_absent(ask, source, candidate);
         if (age != Age::fresh) ++counts_.stale_pages;
-        const Supply supply{candidate, page};
+        const Supply supply{candidate, supply_from(ask, source, candidate, page)};
         if (ask->request.sha256.empty()) return answer_page(ask, supply);
         return answer_file(ask, supply);
     }
     // No upstream has the project: 404, unless files of it were fetched while one had it.
     ask->then({});
+}
+
+// The published tree lists what was fetched of the first candidate that has files: it is the answer only if no other
+// one has any.
+void Upstreams::answer_absent(const SharedAsk& ask, const Source& source, const Candidate& candidate) {
+    const auto is_other = [&](const Candidate& other) { return &other != &candidate && other.has_files; };
+    if (std::none_of(source.candidates.begin(), source.candidates.end(), is_other)) return ask->then({});
+    ask->then(problem_answer(wire::make_problem(
+        "upstream.kept", "Not found",
+        "The upstream to which this project belongs has no files of it now, and no other one may supply it.",
+        ask->project, "ask the administrator of this registry")));
+}
+
+// From now on nobody else supplies the project to this index. One upstream alone has no rival.
+SharedPage Upstreams::supply_from(const SharedAsk& ask, const Source& source, const Candidate& candidate,
+                                  SharedPage page) {
+    const std::string& index = ask->request.index;
+    const bool is_noted =
+        std::find(page->supplies.begin(), page->supplies.end(), index) != page->supplies.end();
+    if (source.candidates.size() < 2 || is_noted) return page;
+    auto noted = store_.note_supply(candidate.upstream->cache_index, ask->project, index);
+    if (noted && *noted) return *std::move(noted);
+    if (!noted)
+        io::log_error("upstream.page_not_stored",
+                      {{"project", ask->project}, {"error", noted.error().text()}});
+    return page;
 }
 
 void Upstreams::answer_page(const SharedAsk& ask, const Supply& supply) {
@@ -237,7 +273,7 @@ void Upstreams::answer_wheel(const SharedAsk& ask, const Supply& supply, const U
     const bool may_start = !ask->tried.contains(work) && !is_paused(supply.candidate);
     if ((!may_start && !is_arriving) || !ask->request.may_wait)
         return ask->then(problem_answer(http::upstream_unavailable(ask->project)));
-    start(file_work_, work, supply.candidate, ask,
+    start(pool_of(file), work, supply.candidate, ask,
           [this, candidate = supply.candidate, file, work] { load_wheel(candidate, file, work); });
 }
 
@@ -269,7 +305,8 @@ std::vector<http::Gauge> Upstreams::gauges() const {
          number(counts_.file_failures)},
         {"upstream_alarms", "Changed hashes: other bytes under a known file name", number(counts_.alarms)},
         {"upstream_waiting", "Requests to upstreams that wait for a thread",
-         static_cast<double>(page_work_.waiting() + file_work_.waiting())}};
+         static_cast<double>(page_work_.waiting() + small_file_work_.waiting() +
+                             large_file_work_.waiting())}};
 }
 
 }  // namespace wheelyard::registry

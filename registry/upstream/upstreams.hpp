@@ -8,6 +8,7 @@
 // threads of their own, pages beside files, and answer their waiters.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <deque>
@@ -15,6 +16,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <semaphore>
 #include <set>
 #include <string>
 #include <string_view>
@@ -30,6 +32,7 @@
 #include "registry/http/upstream.hpp"
 #include "registry/upstream/file_fetch.hpp"
 #include "registry/upstream/last_used.hpp"
+#include "registry/upstream/limits.hpp"
 #include "registry/upstream/page_fetch.hpp"
 #include "registry/upstream/page_store.hpp"
 #include "registry/upstream/shared_work.hpp"
@@ -132,6 +135,9 @@ class Upstreams final : public http::UpstreamService {
     // upstreams.cpp: the steps of a request. Each answers the ask, or hands it to work that continues it.
     void answer(const SharedAsk& ask);
     void answer_from(const SharedAsk& ask, const Source& source);
+    void answer_absent(const SharedAsk& ask, const Source& source, const Candidate& candidate);
+    [[nodiscard]] SharedPage supply_from(const SharedAsk& ask, const Source& source,
+                                         const Candidate& candidate, SharedPage page);
     void answer_page(const SharedAsk& ask, const Supply& supply);
     void answer_file(const SharedAsk& ask, const Supply& supply);
     void answer_metadata(const SharedAsk& ask, const Supply& supply, const UpstreamFile& file);
@@ -144,7 +150,7 @@ class Upstreams final : public http::UpstreamService {
     // A large file that is sent while it arrives. What nobody completes ends broken.
     class Passing {
       public:
-        Passing(Upstreams& owner, std::string work);
+        Passing(Upstreams& owner, SharedWork& pool, std::string work);
         ~Passing();
         Passing(const Passing&) = delete;
         Passing& operator=(const Passing&) = delete;
@@ -153,6 +159,7 @@ class Upstreams final : public http::UpstreamService {
 
       private:
         Upstreams& owner_;
+        SharedWork& pool_;
         const std::string work_;
         http::SharedArrivingFile file_;
     };
@@ -163,6 +170,10 @@ class Upstreams final : public http::UpstreamService {
                std::function<void()> run);
     void refresh_page(const Candidate& candidate, const std::string& project);
     void load_metadata(const Candidate& candidate, const UpstreamFile& file, const std::string& work);
+    [[nodiscard]] SharedWork& pool_of(const UpstreamFile& file);
+    [[nodiscard]] std::array<SharedWork*, 3> pools() {
+        return {&page_work_, &small_file_work_, &large_file_work_};
+    }
     void load_wheel(const Candidate& candidate, const UpstreamFile& file, const std::string& work);
     void note_success(const std::string& upstream);
     void note_failure(const std::string& upstream, std::int64_t pause_s);
@@ -205,9 +216,12 @@ class Upstreams final : public http::UpstreamService {
     };
     Counts counts_;
     std::atomic<bool> stopping_ = false;
+    std::counting_semaphore<> small_inspections_{inspections_at_once};
+    std::counting_semaphore<> large_inspections_{inspections_at_once};
     // Last: their threads use all of the above.
     SharedWork page_work_;
-    SharedWork file_work_;
+    SharedWork small_file_work_;
+    SharedWork large_file_work_;  // and those of unknown size
 };
 
 }  // namespace wheelyard::registry

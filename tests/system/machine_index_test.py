@@ -53,7 +53,7 @@ def hosts_of_files(url: str) -> list[str]:
     request = urllib.request.Request(url + "requests/", headers={"Accept": f"{JSON}, text/html;q=0.1"})
     with urllib.request.urlopen(request, timeout=COMMAND_TIMEOUT_S) as answer:
         page = answer.read().decode()
-    return sorted({urlsplit(found).hostname for found in re.findall(r"""https?://[^\s"'<>]+""", page)} - {None})
+    return sorted({urlsplit(found).netloc.rpartition("@")[2].lower() for found in re.findall(r"""https?://[^\s"'<>]+""", page)} - {""})
 
 
 @unittest.skipUnless(os.environ.get("WHEELYARD_FULL") == "1", "scripts/test --full runs this")

@@ -213,12 +213,50 @@ class UpstreamTest(FarmCase):
         self.assertEqual(self.open_file(wheel).read(), body)
         self.assertEqual(self.upstream.count(f"/files/{wheel.filename}"), 2)
 
+    def test_a_file_that_no_single_connection_carries_arrives_from_the_bytes_that_are_kept(self):
+        for page in ("json", "html"):
+            with self.subTest(page):
+                self.upstream.html = page == "html"
+                wheel, body = self.large(f"yard-{page}", cut_after=LARGE // 5, ranges=True)
+                if page == "json":
+                    self.open_farm()
+                self.assertEqual(self.open_file(wheel).read(), body)
+                begins = [begin for name, begin in self.upstream.ranges if name == wheel.filename]
+                self.assertGreater(len(begins), 4)
+                self.assertEqual(begins, sorted(set(begins)))  # each byte was asked for once
+                self.assertEqual(self.open_file(wheel).read(), body)  # from the store: it is published
+        # Other bytes first, then a cut, then the right ones: what was kept does not belong to them.
+        changed, body = self.large("yard-changed", cut_after=LARGE // 5, cuts=1)
+        offered = self.upstream.files[changed.filename]
+        offered.first_body = incompressible(len(body), 9)
+        answer = self.open_file(changed)
+        if answer.status == 200:
+            with self.assertRaises(http.client.IncompleteRead):
+                answer.read()
+        self.assertEqual(self.open_file(changed).status, 502)
+        self.farm.check_tree()
+        self.assertEqual(self.farm.staging_leftovers(), [])
+
+    def test_slow_downloads_hold_up_neither_each_other_nor_small_files(self):
+        slow = [self.large(f"yard-slow{number}", 9 << 20, hold_after=LARGE // 2)[0] for number in range(12)]
+        small, large = self.wheel("yard-small"), self.large("yard-large", 9 << 20)
+        self.offer(small)
+        self.open_farm()
+        answers = [self.open_file(wheel) for wheel in slow]
+        self.assertEqual({answer.status for answer in answers}, {200})
+        self.assertEqual(self.get_file(small.filename, "yard-small")[0], 200)
+        self.assertEqual(self.open_file(large[0]).read(), large[1])
+        for wheel in slow:
+            self.upstream.files[wheel.filename].go.set()
+        for wheel, answer in zip(slow, answers):
+            self.assertEqual(answer.read(), self.upstream.files[wheel.filename].body)
+
     def test_wrong_bytes_end_as_a_broken_transfer(self):
         self.open_farm()
         table = {"cut": dict(cut_after=LARGE // 2), "other bytes": dict(flip=True), "fewer bytes than the page says": dict(fewer=5000),
                  "more bytes than the page says": dict(suffix=b"more"), "more, without a length": dict(suffix=b"more", chunked=True),
                  "cut, without a length": dict(cut_after=LARGE // 2, chunked=True), "garbage": dict(garbage=True)}
-        stalled, _ = self.large("yard-stalled", hold_after=LARGE // 2)  # it is given up after half a minute
+        stalled, _ = self.large("yard-stalled", hold_after=LARGE // 2)  # it is given up
         stalling = self.open_file(stalled)
         for number, (what, wrong) in enumerate(table.items()):
             with self.subTest(what):
@@ -288,7 +326,7 @@ class UpstreamTest(FarmCase):
     def test_nothing_wrong_is_served(self):
         good = self.wheel("yard-good")
         secret = self.wheel("yard-secret").write(self.folder / "secret")
-        self.open_farm(hosts='hosts = ["localhost"]')
+        self.open_farm(hosts=f'hosts = ["localhost:{self.upstream.port}"]')
         self.upstream.offer(secret)
         own = f"http://127.0.0.1:{self.upstream.port}"
         table = {
@@ -305,6 +343,7 @@ class UpstreamTest(FarmCase):
             "a redirect to a private address": dict(redirect="http://10.0.0.1/x.whl"),
             "a redirect to the cloud's metadata": dict(redirect="http://169.254.169.254/latest/"),
             "a redirect to a file": dict(redirect="file:///etc/passwd"),
+            "a redirect to another port": dict(redirect="http://127.0.0.1:1/x.whl"),
             "a circle of redirects": dict(redirect="circle"),
             "a redirect to another file": dict(redirect=f"{own}/files/{secret.name}"),
             "404": dict(status=404),
@@ -366,13 +405,15 @@ class UpstreamTest(FarmCase):
         self.assertIn(wheel.filename, self.farm.files("yard-six", BASE))
         huge = b'{"meta":{"api-version":"1.1"},"name":"x","files":[],"x":"' + b"x" * (70 << 20) + b'"}'
         json_type = {"Content-Type": "application/vnd.pypi.simple.v1+json"}
-        for what, answer in {"garbage": (200, json_type, b"\x00\xff{"), "another type": (200, {"Content-Type": "image/png"}, b"x"),
+        for what, answer in {"maintenance": (200, {"Content-Type": "text/html"}, b"<html>back soon</html>"), "garbage": (200, json_type, b"\x00\xff{"), "another type": (200, {"Content-Type": "image/png"}, b"x"),
                              "500": (500, {}, b""), "429": (429, {"Retry-After": "1"}, b""), "too large": (200, json_type, huge),
                              "a redirect to another host": (302, {"Location": "http://localhost:1/simple/"}, b"")}.items():
             with self.subTest(what):
                 self.upstream.pages["yard-six"] = answer
                 self.change_upstream_age()
                 self.assertIn(wheel.filename, self.farm.files("yard-six", BASE))
+                if what == "maintenance":  # of a project that is not known, it may be true
+                    continue
                 self.upstream.pages["yard-new"] = answer
                 self.assertEqual(self.farm.get(f"/{BASE}/simple/yard-new/")[0], 503)
 
@@ -447,9 +488,94 @@ class UpstreamTest(FarmCase):
         self.upstream.pages["yard-six"] = (403, {}, b"")
         self.change_upstream_age()
         self.assertEqual(list(self.farm.files("yard-six", BASE)), [wheel.filename])
-        self.upstream.pages["yard-six"] = (404, {}, b"")
-        self.change_upstream_age()
-        self.assertEqual(self.farm.get(f"/{BASE}/simple/yard-six/")[0], 404)
+
+    # --- who supplies a project ---------------------------------------------------------------------------------------
+
+    def open_farm_with_two(self, first: str = "", second: str = "") -> Upstream:
+        """`base` has two upstreams, `self.upstream` first; returns the second one."""
+        other = Upstream()
+        other.__enter__()
+        self.addCleanup(other.__exit__)
+        table = '[[index.upstream]]\nname = "{}"\nurl = "{}"\nprivate_hosts = ["127.0.0.1"]\n{}\n'
+        self.farm = Farm((BASE, SITE), index_settings={BASE: table.format("first", self.upstream.url, first)
+                                                       + table.format("second", other.url, second), SITE: 'inherits = ["base"]'})
+        self.addCleanup(self.farm.__exit__)
+        self.token = self.farm.create_token()
+        self.farm.start()
+        return other
+
+    def listed(self, project: str, index: str = BASE) -> list[str]:
+        status, _, body = self.farm.get(f"/{index}/simple/{project}/", headers={"Accept": JSON})
+        return [entry["filename"].split("-")[1] for entry in json.loads(body)["files"]] if status == 200 else [str(status)]
+
+    def test_whoever_supplied_a_project_keeps_it_until_it_is_released(self):
+        nothing = json.dumps({"meta": {"api-version": "1.1"}, "name": "x", "versions": [], "files": []}).encode()
+        lost = {"yard-gone": (404, {}, b""), "yard-deleted": (410, {}, b""), "yard-empty": (200, {"Content-Type": JSON}, nothing),
+                "yard-portal": (200, {"Content-Type": "text/html"}, b"<html><a href='/login'>Log in</a></html>"),
+                "yard-text": (200, {"Content-Type": "text/html"}, nothing), "yard-locked": (401, {}, b""), "yard-forbidden": (403, {}, b""),
+                "yard-broken": (500, {}, b"")}
+        for name in lost:
+            self.offer(self.wheel(name, version="5.0"))
+        self.offer(self.wheel("yard-late", version="1.0"))
+        late = self.upstream.files.pop("yard_late-1.0-py3-none-any.whl")
+        self.offer(self.wheel("yard-both", version="5.0"))
+        other = self.open_farm_with_two()
+        for name in (*lost, "yard-both"):
+            other.offer(self.wheel(name, version="1.0", value=6).write(self.folder / "other"))
+        other.offer(self.wheel("yard-late", version="2.0").write(self.folder / "other"))
+        for name in lost:
+            self.assertEqual(self.listed(name), ["5.0"])
+        self.assertEqual(self.get_file("yard_gone-5.0-py3-none-any.whl", "yard-gone")[0], 200)
+        self.assertEqual(self.get_file("yard_both-5.0-py3-none-any.whl", "yard-both")[0], 200)
+        self.assertEqual(self.listed("yard-late"), ["2.0"])  # the first never had it
+        self.upstream.pages.update(lost)
+        self.upstream.files["yard_late-1.0-py3-none-any.whl"] = late  # somebody registers the name in the first one
+        del self.upstream.files["yard_both-5.0-py3-none-any.whl"]
+        for _ in range(2):
+            self.change_upstream_age()
+            for index in (BASE, SITE):
+                for name in lost:
+                    self.assertEqual(self.listed(name, index), ["5.0"], name)
+            self.assertEqual(self.listed("yard-late"), ["2.0"])
+        self.assertEqual([request for request in other.requests if "late" not in request], [])
+        log = self.farm.log.read_text()
+        self.assertEqual(log.count("no longer has this project"), 3)  # of 404, 410 and the empty page, once each
+        explained = self.farm.run("wheelyard-registry", "explain", BASE, "yard-gone", "-c", self.farm.config)
+        self.assert_ran(explained, "from base.first", "although it has it no more", "page kept")
+        # Without the page, the files that were fetched show who supplied it.
+        self.farm.stop()
+        (self.farm.data / "upstream/base.first/pages/yard-both.json").unlink()
+        self.farm.start()
+        self.assertEqual(self.listed("yard-both"), ["5.0"])
+        for name in ("yard-gone", "yard-both"):
+            self.assert_ran(self.farm.run("wheelyard-registry", "release-project", "base.first", name.replace("-", "."), "--reason", "it moved",
+                                          "-c", self.farm.config), "released " + name)
+            self.assertEqual(self.listed(name), ["1.0"])  # at once, beside the running server
+        self.assert_ran(self.farm.run("wheelyard-registry", "release-project", "base.second", "yard-late", "--reason", "it moved", "-c",
+                                      self.farm.config))
+        self.assertEqual((self.listed("yard-late"), self.listed("yard-late", SITE)), (["1.0"], ["1.0"]))
+        self.assert_failed(self.farm.run("wheelyard-registry", "release-project", "base.third", "x", "--reason", "x", "-c", self.farm.config),
+                           "base.first, base.second")
+        self.farm.check_tree()
+
+    def test_a_name_that_an_upstream_with_an_account_has_by_allow_never_falls_through(self):
+        secret = 'username = "anna"\npassword_file = "secret"'
+        other = self.open_farm_with_two(first='allow = ["yard-our-*", "yard-shared"]\n' + secret)
+        (self.farm.folder / "secret").write_text("x")
+        for name in ("yard-our-tool", "yard-other"):
+            other.offer(self.wheel(name, value=666).write(self.folder / "other"))
+        for spelling in ("yard-our-tool", "Yard.Our_Tool", "YARD--OUR-TOOL"):
+            self.assertIn(self.farm.get(f"/{BASE}/simple/{spelling}/")[0], (301, 404))
+        self.assertEqual(self.listed("yard-our-tool"), ["404"])
+        self.assertEqual(self.listed("yard-other"), ["1.0"])
+        for status in (401, 403, 404, 500):
+            self.upstream.pages["yard-our-tool"] = (status, {}, b"")
+            self.change_upstream_age()
+            self.assertIn(self.listed("yard-our-tool"), (["404"], ["503"]))
+        self.assertEqual(other.count("/simple/yard-our-tool/"), 0)
+        self.upstream.stop()
+        self.assertEqual(self.listed("yard-our-new"), ["503"])
+        self.assertEqual(other.count("/simple/yard-our-new/"), 0)
 
     def test_a_dead_upstream_loses_nothing(self):
         wheel, never = self.wheel("yard-six"), self.wheel("yard-six", version="2.0")
@@ -584,7 +710,7 @@ class UpstreamTest(FarmCase):
     def test_the_password_of_an_upstream_is_in_a_file_and_goes_to_its_host_alone(self):
         self.offer(self.wheel("yard-six"))
         self.offer(self.wheel("yard-far"), url=f"http://localhost:{self.upstream.port}/files/yard_far-1.0-py3-none-any.whl")
-        self.open_farm_with(f'url = "{self.upstream.url}"\nprivate_hosts = ["127.0.0.1", "localhost"]\n'
+        self.open_farm_with(f'url = "{self.upstream.url}"\nprivate_hosts = ["127.0.0.1", "localhost:{self.upstream.port}"]\n'
                             'username = "anna"\npassword_file = "secret"')
         secret = self.farm.folder / "secret"
         own, other = f"127.0.0.1:{self.upstream.port}", f"localhost:{self.upstream.port}"

@@ -124,6 +124,38 @@ TEST_CASE("a private index makes the caches of its upstreams private, and may in
     CHECK(rules[2] == catalog::IndexRule{.index = "b.u", .is_private = true});
 }
 
+TEST_CASE("an address of this registry is known as such") {
+    const auto config = parse_config(
+        start + "[server]\nlisten = \"0.0.0.0:8080\"\npublic_url = \"https://w.example/all\"\n" + index,
+        "/etc/wheelyard/registry.toml");
+    REQUIRE_MESSAGE(config.has_value(), config.error().text());
+    for (const char* url :
+         {"https://w.example/all/main/files/x.whl", "https://W.example:443/all/main/simple/x/",
+          "http://127.0.0.1:8080/main/files/x.whl", "http://localhost:8080/main/simple/"}) {
+        CAPTURE(url);
+        CHECK(registry::own_index(url, *config) == "main");
+    }
+    for (const char* url : {"https://w.example/other/main/files/x.whl", "https://w.example/all/more/x.whl",
+                            "http://127.0.0.1:8081/main/files/x.whl", "https://x.example/all/main/x.whl"}) {
+        CAPTURE(url);
+        CHECK_FALSE(registry::own_index(url, *config).has_value());
+    }
+}
+
+TEST_CASE("a staging index owns the names of its index, unless it inherits them from there") {
+    const std::string indexes =
+        start + index + "staging = \"new\"\nowns = [\"Our.Torch\"]\n[[index]]\nname = \"new\"\n";
+    for (const bool inherits : {false, true}) {
+        CAPTURE(inherits);
+        const auto config = parse_config(indexes + (inherits ? "inherits = [\"main\"]\n" : ""),
+                                         "/etc/wheelyard/registry.toml");
+        REQUIRE(config.has_value());
+        const catalog::Inheritance rules(registry::index_rules(*config));
+        CHECK(rules.owns("main", "our-torch"));
+        CHECK(rules.owns("new", "our-torch") == !inherits);
+    }
+}
+
 TEST_CASE("what is wrong is said with its place and what was expected") {
     struct Row {
         std::string text;
@@ -265,7 +297,7 @@ TEST_CASE("what is wrong with an upstream is said") {
         {head + "name = \"../up\"\nurl = \"https://a.example.org/\"\n", "named like an index"},
         {named + "url = \"https://a.example.org/\"\nhosts = [\"https://b.example.org\"]\n",
          "not the name of a host"},
-        {named + "url = \"https://a.example.org/\"\nhosts = [\"b.example.org:80\"]\n",
+        {named + "url = \"https://a.example.org/\"\nhosts = [\"b.example.org:http\"]\n",
          "not the name of a host"},
         {named + "url = \"https://a.example.org/\"\ndeny = [\"a/b\"]\n", "not a pattern"},
         {named + "url = \"https://a.example.org/\"\nusername = \"me\"\n", "belong together"},

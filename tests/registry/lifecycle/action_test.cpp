@@ -66,6 +66,11 @@ TEST_CASE("a body says what the address does not, and is read back") {
     action.with = {"torchvision-0.19.0-py3-none-any.whl", "torchaudio-2.4.0-py3-none-any.whl"};
     REQUIRE(read_body(render_body(action), read));
     CHECK(read.with == action.with);
+    CHECK_FALSE(read.from_upstream);
+    action.from_upstream = true;
+    Action explicit_one{.verb = Verb::promote};
+    REQUIRE(read_body(render_body(action), explicit_one));
+    CHECK(explicit_one.from_upstream);
     read.filename = action.filename;
     CHECK(filenames_of(read) == std::vector<std::string>{action.filename, action.with[0], action.with[1]});
 
@@ -114,6 +119,7 @@ TEST_CASE("bodies that are not understood are refused, and never half read as so
              Row{Verb::promote, R"({"format":"wheelyard.change/1","to":["main"]})"},
              Row{Verb::promote, R"({"format":"wheelyard.change/1","to":"main","with":"six.whl"})"},
              Row{Verb::promote, R"({"format":"wheelyard.change/1","to":"main","with":[1]})"},
+             Row{Verb::promote, R"({"format":"wheelyard.change/1","to":"main","from_upstream":"yes"})"},
              Row{Verb::set_status, R"({"format":"wheelyard.change/1","status":"gone"})"},
              Row{Verb::set_status, R"({"format":"wheelyard.change/1"})"},
              Row{Verb::retain, R"({"format":"wheelyard.change/1","keep":"3"})"},

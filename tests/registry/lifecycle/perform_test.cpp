@@ -80,6 +80,30 @@ TEST_CASE("a promotion names the file where it came to, and copies no byte") {
     CHECK(fixture.catalog.file("staging", row.filename).value().has_value());
 }
 
+TEST_CASE("an upstream's file comes to an index that owns its name only with an explicit word") {
+    PlaceFixture fixture;
+    const catalog::Cause cause{.actor = "configuration", .reason = {}, .time = noon};
+    REQUIRE(fixture.catalog.set_index_rules({{.index = "main", .owns = {"six"}}, {.index = "other"}}, cause));
+    const auto row = fixture.add("base.public", "six", "1.0", "py3-none-any", "upstream:public");
+    const auto ours = fixture.add("staging", "six", "2.0");
+    Action action = about(Verb::promote, ours);
+    action.to_index = "main";
+    CHECK(fixture.act(action).value().changed);  // our own build
+    action = about(Verb::promote, row);
+    action.to_index = "main";
+    CHECK(fixture.act(action).error().code == "lifecycle.owned_name");
+    action.to_index = "other";
+    CHECK(fixture.act(action).value().changed);
+    action.index = "other";  // through an index that does not own the name
+    action.to_index = "main";
+    CHECK(fixture.act(action).error().code == "lifecycle.owned_name");
+    CHECK_FALSE(fixture.catalog.file("main", row.filename).value().has_value());
+    action = about(Verb::promote, row);
+    action.to_index = "main";
+    action.from_upstream = true;
+    CHECK(fixture.act(action).value().changed);
+}
+
 TEST_CASE("a file whose bytes are damaged or gone is not promoted, until the same bytes are stored again") {
     PlaceFixture fixture;
     const auto row = fixture.add("staging", "six", "1.0");

@@ -37,7 +37,7 @@ struct PlaceFixture {
         return hash;
     }
     catalog::FileRow add(const std::string& index, const std::string& project, const std::string& version,
-                         const std::string& tag = "py3-none-any") {
+                         const std::string& tag = "py3-none-any", const std::string& uploaded_by = "agent") {
         catalog::FileRow row;
         row.index = index;
         row.project = project;
@@ -50,7 +50,7 @@ struct PlaceFixture {
         row.metadata_sha256 = store(metadata);
         row.metadata_size_bytes = metadata.size();
         row.upload_time = clock.now();
-        row.uploaded_by = "agent";
+        row.uploaded_by = uploaded_by;
         row.facts_json = "{}";
         REQUIRE(catalog.add_file(row)->outcome == catalog::AddOutcome::added);
         return row;

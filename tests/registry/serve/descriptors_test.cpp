@@ -37,6 +37,7 @@ TEST_CASE("connections get three of four descriptors that uploads and the progra
         {1024, {10'000, 16, 2}, 567, 191},
         {1024, {100, 16, 2}, 100, 100},  // so few are sent one file each at most
         {1024, {10'000, 0, 2}, 663, 223},
+        {1024, {10'000, 0, 2, 100}, 438, 148},  // 300 of 886 for transfers from upstreams
         {20'000, {10'000, 16, 2}, 10'000, 9'734},
         {20'000, {12'000, 16, 2}, 12'000, 7'734},  // 10,000 quiet ones and 1,000 that trickle
         {20'000, {100'000, 16, 2}, 14'799, 4'935},

@@ -32,6 +32,25 @@ UpstreamFile file(const std::string& filename, const std::string& url = "https:/
 
 }  // namespace
 
+TEST_CASE("a host is permitted with its port, and without one with the usual port of the scheme") {
+    UpstreamConfig config;
+    config.hosts = {"a.example.org", "b.example.org:8443", "10.0.0.1", "10.0.0.2:8080"};
+    config.private_hosts = {"10.0.0.1", "10.0.0.2:8080"};
+    for (const char* url :
+         {"https://a.example.org/x", "https://A.example.org:443/x", "https://b.example.org:8443/x",
+          "http://10.0.0.1/x", "https://10.0.0.1/x", "http://10.0.0.2:8080/x"}) {
+        CAPTURE(url);
+        CHECK(may_request(config, url));
+    }
+    for (const char* url :
+         {"https://a.example.org:8443/x", "https://a.example.org:80/x", "http://a.example.org/x",
+          "http://a.example.org:443/x", "https://b.example.org/x", "http://b.example.org:8443/x",
+          "http://10.0.0.1:6379/x", "http://10.0.0.2/x", "https://10.0.0.2:22/x"}) {
+        CAPTURE(url);
+        CHECK_FALSE(may_request(config, url));
+    }
+}
+
 TEST_CASE("deny wins over allow, and no allow permits all") {
     UpstreamConfig config = upstream();
     CHECK(registry::is_permitted(config, "six"));
@@ -62,7 +81,7 @@ TEST_CASE("a file is offered only if it is a wheel of the project, with a hash, 
                             "https://127.0.0.1/x", "ftp://files.example.org/x", ""})
         CHECK_MESSAGE(why(file("six-1.0-py3-none-any.whl", url)) == Withheld::host, url);
     CHECK(why(file("six-1.0-py3-none-any.whl", "https://FILES.example.org/x")) == Withheld::nothing);
-    CHECK(why(file("six-1.0-py3-none-any.whl", "http://10.0.0.1:81/x")) == Withheld::nothing);
+    CHECK(why(file("six-1.0-py3-none-any.whl", "http://10.0.0.1/x")) == Withheld::nothing);
 }
 
 TEST_CASE("sdists are offered where the index takes them, with the same conditions, and never as .zip") {

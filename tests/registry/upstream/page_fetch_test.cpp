@@ -93,12 +93,85 @@ TEST_CASE("200, 304 and what means absent become a page") {
     CHECK(same->page.files.size() == 1);
     CHECK(same->page.fresh_until == noon + 5 + 90 * second);
     for (const int status : {404, 403, 410}) {
-        const auto absent = read_page_answer(answer(status), url, &first->page, noon);
+        const auto absent = read_page_answer(answer(status), url, nullptr, noon);
         REQUIRE(absent.has_value());
         CHECK(absent->page.is_absent);
-        CHECK(absent->page.files.empty());
+        CHECK_FALSE(absent->has_left);
         CHECK(absent->page.fresh_until == noon + registry::absent_fresh_s * second);
     }
+}
+
+TEST_CASE("a project that the upstream lost is kept as it was, with one alarm, until it is there again") {
+    const std::string nothing = R"({"meta":{"api-version":"1.1"},"name":"six","files":[]})";
+    const auto first = read_page_answer(page(), url, nullptr, noon);
+    REQUIRE(first.has_value());
+    for (const io::HttpAnswer& lost :
+         {answer(404), answer(410), answer(200, {{"content-type", json_type}}, nothing)}) {
+        CAPTURE(lost.status);
+        const auto kept = read_page_answer(lost, url, &first->page, noon);
+        REQUIRE(kept.has_value());
+        CHECK(kept->has_left);
+        CHECK_FALSE(kept->page.is_absent);
+        CHECK(kept->page.files.size() == 1);
+        CHECK(kept->page.absent_since == noon);
+        CHECK(kept->page.fresh_until == noon + registry::absent_fresh_s * second);
+        const auto again = read_page_answer(lost, url, &kept->page, noon + 5);
+        REQUIRE(again.has_value());
+        CHECK_FALSE(again->has_left);
+        CHECK(again->page.absent_since == noon);
+        for (const io::HttpAnswer& back : {page(), answer(304)}) {
+            const auto returned = read_page_answer(back, url, &again->page, noon + 9);
+            REQUIRE(returned.has_value());
+            CHECK(returned->page.absent_since == 0);
+            CHECK(returned->page.files.size() == 1);
+        }
+    }
+    const auto empty =
+        read_page_answer(answer(200, {{"content-type", json_type}}, nothing), url, nullptr, noon);
+    REQUIRE(empty.has_value());
+    CHECK(read_page_answer(answer(404), url, &empty->page, noon)->page.is_absent);  // nothing was there
+}
+
+TEST_CASE("an answer without links is a failure where files were known, whatever it is") {
+    const auto first = read_page_answer(page(), url, nullptr, noon);
+    REQUIRE(first.has_value());
+    const struct {
+        const char* type;
+        std::string body;
+    } table[] = {
+        {"text/html", "<html><body><h1>Down for maintenance</h1></body></html>"},
+        {"text/html; charset=utf-8", "<html><a href=\"/login?back=%2Fsimple%2Fsix%2F\">Log in</a></html>"},
+        {"application/vnd.pypi.simple.v1+html", "<!DOCTYPE html><html></html>"},
+        {"text/html", ""},
+        {"text/html", page().body},  // JSON as HTML
+    };
+    for (const auto& row : table) {
+        CAPTURE(row.body);
+        const io::HttpAnswer wrong =
+            answer(200, {{"content-type", row.type}, {"cache-control", "max-age=86400"}}, row.body);
+        const auto read = read_page_answer(wrong, url, &first->page, noon);
+        REQUIRE_FALSE(read.has_value());
+        CHECK(read.error().error.code == "upstream.no_links");
+        CHECK_FALSE(read.error().is_upstream_wide);
+        const auto unknown = read_page_answer(wrong, url, nullptr, noon);  // a project may have no files
+        REQUIRE(unknown.has_value());
+        CHECK(unknown->page.fresh_until == noon + registry::absent_fresh_s * second);
+    }
+}
+
+TEST_CASE("a project that the upstream has in quarantine is not offered, and what was known stays known") {
+    const auto first = read_page_answer(page(), url, nullptr, noon);
+    REQUIRE(first.has_value());
+    const auto held = read_page_answer(
+        answer(
+            200, {{"content-type", json_type}},
+            R"({"meta":{"api-version":"1.4"},"name":"six","project-status":{"status":"quarantined"},"files":[]})"),
+        url, &first->page, noon);
+    REQUIRE(held.has_value());
+    CHECK(held->page.status == "quarantined");
+    CHECK(held->page.absent_since == 0);
+    CHECK(held->page.files.size() == 1);
+    CHECK(held->page.gone.empty());
 }
 
 TEST_CASE("other answers are failures, of the page or of the whole upstream") {

@@ -51,3 +51,44 @@ TEST_CASE("a project that never was there takes no disk, one that left the upstr
     CHECK(left->is_absent);
     CHECK(left->gone.size() == 1);
 }
+
+TEST_CASE("who supplies a project stays known whatever the upstream answers, until it is released") {
+    const base::TempDir dir = base::TempDir::make("pages").value();
+    const auto folder = dir.path() / "upstream";
+    PageStore server(folder);
+    REQUIRE(server.put("main.up", "six", page_of_one_file()));
+    REQUIRE(server.note_supply("main.up", "six", "main"));
+    REQUIRE(server.note_supply("main.up", "six", "gpu"));
+    REQUIRE(server.note_supply("main.up", "six", "main"));
+    const CachedPage fetched_before = *server.find("main.up", "six");
+    REQUIRE(server.put("main.up", "six", page_of_one_file()));
+    CHECK(PageStore(folder).find("main.up", "six")->supplies == std::vector<std::string>{"main", "gpu"});
+
+    REQUIRE(PageStore(folder).release("main.up", "six", "it moved", 7));  // a command beside the server
+    registry::SharedPage released = server.find("main.up", "six");
+    CHECK(released->is_absent);
+    CHECK(released->supplies.empty());
+    CHECK(released->released == 7);
+    CHECK(released->released_because == "it moved");
+    CHECK(released->gone.size() == 1);  // its hash stays pinned
+    // An answer of the upstream that was on its way.
+    REQUIRE(server.put("main.up", "six", registry::kept_page(fetched_before, 8)));
+    released = server.find("main.up", "six");
+    CHECK(released->is_absent);
+    CHECK(released->supplies.empty());
+    REQUIRE(server.put("main.up", "six", page_of_one_file()));
+    CHECK(server.find("main.up", "six")->released == 0);
+}
+
+TEST_CASE(
+    "a project that was never asked for can be released, and a damaged page is no sign that there was none") {
+    const base::TempDir dir = base::TempDir::make("pages").value();
+    const auto folder = dir.path() / "upstream";
+    REQUIRE(PageStore(folder).release("main.up", "six", "x", 7));
+    CHECK(PageStore(folder).find("main.up", "six")->released == 7);
+    REQUIRE(PageStore(folder).put("main.up", "seven", page_of_one_file()));
+    std::filesystem::resize_file(folder / "main.up/pages/seven.json", 10);
+    const registry::SharedPage damaged = PageStore(folder).find("main.up", "seven");
+    REQUIRE(damaged != nullptr);
+    CHECK(damaged->absent_since != 0);
+}

@@ -36,10 +36,12 @@ class Offered:
     redirect: str = ""            # sends 302 to this
     cut_after: int | None = None  # bytes after which the connection ends
     cuts: int = 1 << 30           # how often; later answers are whole
+    first_body: bytes | None = None  # until the first cut
     wait_s: float = 0.0
     hold_after: int | None = None  # bytes after which it waits until `go` is set
     go: threading.Event = field(default_factory=threading.Event)
     chunked: bool = False         # without Content-Length
+    ranges: bool = False          # answers Range (with If-Range) by 206
     status: int = 200
     headers: dict = field(default_factory=dict)  # of an answer with another status
     more: dict = field(default_factory=dict)
@@ -53,6 +55,7 @@ class Upstream(LoopbackServer):
     def __init__(self):
         self.files: dict[str, Offered] = {}
         self.requests: list[str] = []
+        self.ranges: list[tuple[str, int]] = []  # files that were sent: name, first byte
         self.pages: dict[str, tuple[int, dict, bytes]] = {}  # project → an answer instead of the page
         self.cache_control = "max-age=600"
         self.page_wait_s: dict[str, float] = {}  # by project
@@ -75,9 +78,6 @@ class Upstream(LoopbackServer):
                 upstream.authorizations.add((host, self.headers.get("Authorization", "")))
                 if upstream.authorization and self.headers.get("Authorization") != upstream.authorization:
                     return self.reply(401, {"WWW-Authenticate": "Basic"}, b"who are you?")
-                file = upstream.files.get(unquote(self.path).removeprefix("/files/"))
-                if self.headers.get("Range") == "bytes=0-0" and file:  # as clients ask for the size
-                    return self.reply(206, {"Content-Range": f"bytes 0-0/{len(file.body)}"}, file.body[:1])
                 with upstream.lock:
                     upstream.requests.append(unquote(self.path))
                 kind, _, rest = unquote(self.path).lstrip("/").partition("/")
@@ -112,24 +112,36 @@ class Upstream(LoopbackServer):
                     return self.reply(302, {"Location": file.redirect}, b"")
                 if file.status != 200:
                     return self.reply(file.status, file.headers, file.body)
-                self.send_response(200)
+                begin = self.range_begin(file)
+                upstream.ranges.append((name, begin))
+                body = file.body[begin:]
+                self.send_response(206 if begin else 200)
+                if begin:
+                    self.send_header("Content-Range", f"bytes {begin}-{len(file.body) - 1}/{len(file.body)}")
+                if file.ranges:
+                    self.send_header("ETag", f'"{file.sha256}"')
                 if file.chunked:
                     self.send_header("Transfer-Encoding", "chunked")
                 else:
-                    self.send_header("Content-Length", str(len(file.body)))
+                    self.send_header("Content-Length", str(len(body)))
                 self.end_headers()
                 if file.cut_after is not None and file.cuts > 0:
                     file.cuts -= 1
-                    self.wfile.write(file.body[:file.cut_after])
+                    self.wfile.write((file.first_body or body)[:file.cut_after])
                     self.close_connection = True
                     return
-                first = len(file.body) if file.hold_after is None else file.hold_after
-                self.piece(file.chunked, file.body[:first])
+                first = len(body) if file.hold_after is None else file.hold_after
+                self.piece(file.chunked, body[:first])
                 if file.hold_after is not None:
                     file.go.wait(60)
-                    self.piece(file.chunked, file.body[first:])
+                    self.piece(file.chunked, body[first:])
                 if file.chunked:
                     self.wfile.write(b"0\r\n\r\n")
+
+            def range_begin(self, file: Offered) -> int:
+                asked = re.fullmatch(r"bytes=(\d+)-", self.headers.get("Range", ""))
+                is_same = self.headers.get("If-Range", f'"{file.sha256}"') == f'"{file.sha256}"'
+                return int(asked[1]) if file.ranges and asked and is_same else 0
 
             def piece(self, chunked: bool, body: bytes):
                 self.wfile.write(b"%x\r\n%s\r\n" % (len(body), body) if chunked else body)

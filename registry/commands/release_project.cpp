@@ -1,0 +1,80 @@
+#include "registry/commands/release_project.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <vector>
+
+#include "lib/base/text/text.hpp"
+#include "lib/io/json.hpp"
+#include "lib/wheel/name.hpp"
+#include "lib/wire/problem.hpp"
+#include "registry/access/local_actor.hpp"
+#include "registry/commands/command_line.hpp"
+#include "registry/config/config.hpp"
+#include "registry/database/store.hpp"
+#include "registry/store/index_list.hpp"
+#include "registry/store/owner.hpp"
+#include "registry/upstream/limits.hpp"
+#include "registry/upstream/page_store.hpp"
+
+namespace wheelyard::registry {
+namespace {
+
+constexpr std::string_view format = "wheelyard.project-released/1";
+
+std::vector<std::string> caches_of(const RegistryConfig& config) {
+    std::vector<std::string> names;
+    for (const IndexConfig& index : config.indexes) {
+        for (const UpstreamConfig& upstream : index.upstreams)
+            names.push_back(upstream.cache_index);
+    }
+    return names;
+}
+
+}  // namespace
+
+void add_release_project_options(CLI::App& command, ReleaseProjectArguments& arguments) {
+    command.add_option("upstream", arguments.upstream, "the upstream, as INDEX.NAME")->required();
+    command.add_option("project", arguments.project, "the project")->required();
+    command.add_option("--reason", arguments.reason, "the reason in one line; `explain` shows it")
+        ->required();
+    command.add_flag("--json", arguments.json, "one JSON document on standard output");
+    add_config_option(command, arguments.config);
+}
+
+base::Status run_release_project(const ReleaseProjectArguments& arguments, const base::Clock& clock) {
+    WHEELYARD_TRY(read_config_as_owner(arguments.config));
+    WHEELYARD_ASSIGN(const RegistryConfig config, read_config_in_force(arguments.config));
+    const std::vector<std::string> caches = caches_of(config);
+    if (std::find(caches.begin(), caches.end(), arguments.upstream) == caches.end())
+        return base::fail("upstream.unknown", "There is no upstream with this name", arguments.upstream,
+                          caches.empty() ? "no index has one" : "configured: " + base::join(caches, ", "));
+    if (!wheel::is_valid_name(arguments.project) || arguments.project.size() > max_project_bytes)
+        return wire::fail("explain.name", "This is not the name of a project", arguments.project,
+                          "names have letters, digits, `-`, `_` and `.`");
+    const std::string project = wheel::normalize_name(arguments.project);
+    WHEELYARD_ASSIGN(const auto catalog, database::Store(config.store).reader());
+    WHEELYARD_ASSIGN(const auto files, catalog->files(arguments.upstream, project));
+    PageStore pages(config.store / "upstream");
+    const std::string reason = arguments.reason + " (" + local_actor() + ")";
+    WHEELYARD_TRY(pages.release(arguments.upstream, project, reason, clock.now()));
+    if (arguments.json) {
+        std::printf("%s\n", io::Json::object({{"format", format},
+                                              {"upstream", arguments.upstream},
+                                              {"project", project},
+                                              {"fetched_files", static_cast<std::int64_t>(files.size())}})
+                                .render()
+                                .c_str());
+        return {};
+    }
+    std::printf("released %s from %s\n", project.c_str(), arguments.upstream.c_str());
+    if (!files.empty())
+        std::printf(
+            "%zu files that were fetched from it stay until they are deleted: wheelyard-registry delete %s "
+            "FILE\n",
+            files.size(), arguments.upstream.c_str());
+    return {};
+}
+
+}  // namespace wheelyard::registry

@@ -1,0 +1,43 @@
+#include "registry/upstream/supplier.hpp"
+
+#include <algorithm>
+
+#include "lib/base/text/url.hpp"
+
+namespace wheelyard::registry {
+namespace {
+
+// A name that nobody else may have is asked of an upstream with an account, or of one in the own network.
+bool is_own(const UpstreamConfig& upstream) {
+    if (!upstream.username.empty()) return true;
+    const auto url = base::parse_url(upstream.url);
+    return url && may_be_private(upstream, *url);
+}
+
+bool ever_supplied(const Candidate& candidate, const CachedPage& page) {
+    return candidate.has_files || !page.gone.empty() || page.absent_since != 0;
+}
+
+}  // namespace
+
+Standing standing_of(const Candidate& candidate, const CachedPage* page) {
+    if (page == nullptr) return Standing::unknown;
+    if (!page->is_absent) return Standing::supplies;
+    if (page->released != 0) return Standing::passes;
+    if (ever_supplied(candidate, *page)) return Standing::keeps;
+    // The project is a candidate's because `allow` names it, or because there is no `allow`.
+    const bool is_named = !candidate.upstream->allow.empty();
+    return is_named && is_own(*candidate.upstream) ? Standing::binds : Standing::passes;
+}
+
+const Candidate* supplier_of(const std::vector<Candidate>& candidates, std::span<const SharedPage> pages,
+                             const std::string& index) {
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+        if (!pages[i]) continue;
+        const std::vector<std::string>& supplies = pages[i]->supplies;
+        if (std::find(supplies.begin(), supplies.end(), index) != supplies.end()) return &candidates[i];
+    }
+    return nullptr;
+}
+
+}  // namespace wheelyard::registry

@@ -1,0 +1,40 @@
+// Requests that are refused before anything is sent, and redirects in a circle.
+#include "registry/upstream/upstream_client.hpp"
+
+#include <doctest/doctest.h>
+
+#include "tests/support/loopback_server.hpp"
+
+using namespace wheelyard;
+
+TEST_CASE(
+    "what leads back to this registry is refused at once, unless its upstream is itself an index of it") {
+    registry::UpstreamConfig upstream;
+    upstream.url = "http://127.0.0.1:1/simple/";
+    upstream.hosts = upstream.private_hosts = {"127.0.0.1:1"};
+    const std::atomic<bool> stopping = false;
+    const auto is_own = [](const std::string& url) { return url.find("/base/") != std::string::npos; };
+    registry::UpstreamClient client(upstream, stopping, is_own);
+    const auto refused = client.get("http://127.0.0.1:1/base/files/x.whl", {}, 1);
+    REQUIRE_FALSE(refused.has_value());
+    CHECK(refused.error().code == "upstream.redirect");
+    CHECK(refused.error().kind == base::ErrorKind::refused);
+    CHECK(client.get("http://127.0.0.1:1/other/x.whl", {}, 1).error().code == "http.connect");
+    upstream.url = "http://127.0.0.1:1/base/simple/";
+    registry::UpstreamClient of_own(upstream, stopping, is_own);
+    CHECK(of_own.get("http://127.0.0.1:1/base/files/x.whl", {}, 1).error().code == "http.connect");
+}
+
+TEST_CASE("redirects in a circle end where it closes") {
+    registry::UpstreamConfig upstream;
+    const testing::LoopbackServer server([](const testing::LoopbackRequest& request) {
+        return testing::LoopbackAnswer{.status = 302,
+                                       .headers = {{"Location", request.target == "/a" ? "/b" : "/a"}}};
+    });
+    upstream.url = server.url();
+    upstream.hosts = upstream.private_hosts = {"127.0.0.1:" + std::to_string(server.port())};
+    const std::atomic<bool> stopping = false;
+    registry::UpstreamClient client(upstream, stopping);
+    CHECK(client.get(server.url("/a"), {}, 1000).error().code == "upstream.redirect");
+    CHECK(server.requests().size() == 2);
+}
