@@ -260,10 +260,13 @@ class ProxiesTest(FarmCase):
             browser.find("#request form button").click()
             wait_until(lambda: browser.texts("#requests .state") == ["queued"])
             browser.open("/api/v1/")
-            browser.find("#operate [name=token]").send_keys(self.farm.create_token("*", name="operator", actions=("quarantine", "delete", "read"), projects=("*",)))
-            browser.find("#operate [name=index]").send_keys(INDEX)
-            browser.find("#operate button").click()
-            wait_until(lambda: "yard-proxy" in browser.texts("#storage tbody tr td:first-child"))
+            operator = self.farm.create_token("*", name="operator", actions=("quarantine", "delete", "read"), projects=("*",))
+            for name, value in (("token", operator), ("index", INDEX)):
+                field = browser.find(f"#operate [name={name}]")
+                field.clear()  # of what another page of this tab has kept
+                field.send_keys(value)
+            browser.find("#operate > button").click()
+            wait_until(lambda: "yard-proxy" in browser.texts("#storage tbody th"))
             asked = browser.requests()
             self.assertIn(f"/{INDEX}/project/search.json", asked)
             self.assertIn("/api/v1/tasks", asked)
